@@ -202,6 +202,32 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
     expect(problems).toEqual([]);
   });
 
+  test("columns are resized by dragging and by double click, which the page remembers", async () => {
+    const { page, problems } = await open(address(real!, v100, "kernel_stats"), { isFresh: true });
+    await shown(page);
+    const head = grid(page).getByRole("columnheader", { name: /Kernel/ });
+    const width = async () => (await head.boundingBox())!.width;
+    const edge = (await head.locator(".resizer").boundingBox())!;
+    const before = await width();
+    await page.mouse.move(edge.x + edge.width - 2, edge.y + 10);
+    await page.mouse.down();
+    await page.mouse.move(edge.x + edge.width - 202, edge.y + 10);
+    await page.mouse.up();
+    await expect.poll(async () => Math.abs((await width()) - (before - 200))).toBeLessThan(2);
+    await page.reload();
+    await shown(page);
+    await expect.poll(async () => Math.abs((await width()) - (before - 200))).toBeLessThan(2);
+    await head.locator(".resizer").dblclick();
+    const name = grid(page).locator(".grid-body .name-head").first();
+    await expect.poll(() => name.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
+    await head.hover();
+    const [title, icon] = await Promise.all(
+      [".sort-title", ".why"].map((part) => head.locator(part).boundingBox()),
+    );
+    expect(icon!.y).toBeGreaterThanOrEqual(title!.y + title!.height - 1);
+    expect(problems).toEqual([]);
+  });
+
   test("ops: replicas and layers are folded, and charts name most of the time", async () => {
     const { page, problems } = await open(address(real!, v100, "framework_op_stats"));
     await shown(page);

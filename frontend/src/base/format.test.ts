@@ -55,6 +55,16 @@ test("a column has one unit, chosen from its largest value", () => {
   expect(columnScale("ratio", 1).format(0.98118)).toBe("98.1");
 });
 
+test("a column of many small values has a smaller unit, and no more decimals than one reads", () => {
+  const values = [77_778_000, 4440, 2.4, 2.3];
+  const scale = columnScale("time", values[0], "", values);
+  expect(scale.unit).toBe("ms");
+  expect(values.map(scale.format)).toEqual(["77,778", "4.44", "0.0024", "0.0023"]);
+  expect(scale.format(1e-6)).toBe("<0.0001");
+  const few = [77_778_000, 9_620_000, 9_000_000, 8_000_000, 2];
+  expect(columnScale("time", few[0], "", few).unit).toBe("s");
+});
+
 test("marks of an axis have the decimals that tell them apart", () => {
   const ms = columnScale("time", 30_000);
   expect([0, 500, 1000].map((value) => formatTick(value, ms, 500))).toEqual(["0.0", "0.5", "1.0"]);

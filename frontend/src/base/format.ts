@@ -33,7 +33,12 @@ const BYTE_STEPS: readonly UnitStep[] = ["B", "KiB", "MiB", "GiB", "TiB"].map((u
 
 /** The largest value that is written in a unit before a column moves to the next one. */
 const COLUMN_MAX = 10_000;
+/** The same where many values would be too small for that unit. */
+const WIDE_COLUMN_MAX = 1_000_000;
+const MANY = 0.5;
 const MAX_DECIMALS = 6;
+/** In columns; what is smaller is written as less than that. */
+const COLUMN_DECIMALS = 4;
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const day = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
@@ -77,22 +82,35 @@ export function plural(count: number, noun: string): string {
 
 /** At least three significant digits; whole digits are never dropped: "0.0210", "4.21", "3,324". */
 export function significant(value: number): string {
+  return rounded(value, MAX_DECIMALS);
+}
+
+/** The same with `most` decimals at most. */
+function rounded(value: number, most: number): string {
   if (!Number.isFinite(value)) return NOT_MEASURED;
   if (value === 0) return "0";
   const size = Math.abs(Number(value.toPrecision(3)));
-  const least = 10 ** -MAX_DECIMALS;
-  if (size < least) return value < 0 ? "≈0" : `<${least.toFixed(MAX_DECIMALS)}`;
-  const decimals = Math.min(Math.max(2 - Math.floor(Math.log10(size)), 0), MAX_DECIMALS);
+  const least = 10 ** -most;
+  if (size < least) return value < 0 ? "≈0" : `<${least.toFixed(most)}`;
+  const decimals = Math.min(Math.max(2 - Math.floor(Math.log10(size)), 0), most);
   return decimals === 0 ? whole.format(value) : value.toFixed(decimals);
 }
 
-/** One scale for a column whose largest magnitude is `max`. */
-export function columnScale(quantity: Quantity, max: number, unit = ""): Scale {
+/**
+ * One scale for a column whose largest magnitude is `max`. With its `values`, a smaller unit is
+ * chosen where many of them would be too small for the usual one.
+ */
+export function columnScale(
+  quantity: Quantity,
+  max: number,
+  unit = "",
+  values: ArrayLike<number> = [],
+): Scale {
   switch (quantity) {
     case "time":
-      return stepScale(TIME_STEPS, max);
+      return stepScale(TIME_STEPS, max, values);
     case "bytes":
-      return stepScale(BYTE_STEPS, max, true);
+      return stepScale(BYTE_STEPS, max, values, true);
     case "ratio":
       return { unit: "%", factor: 100, format: (value) => oneDecimal(value * 100) };
     case "percent":
@@ -101,7 +119,7 @@ export function columnScale(quantity: Quantity, max: number, unit = ""): Scale {
     case "rank":
       return { unit: "", factor: 1, format: (value) => whole.format(value) };
     case "number":
-      return { unit, factor: 1, format: significant };
+      return { unit, factor: 1, format: (value) => rounded(value, COLUMN_DECIMALS) };
   }
 }
 
@@ -151,17 +169,44 @@ function oneDecimal(value: number): string {
   return value.toFixed(1);
 }
 
-function stepScale(steps: readonly UnitStep[], max: number, wholeBase = false): Scale {
+function stepScale(
+  steps: readonly UnitStep[],
+  max: number,
+  values: ArrayLike<number>,
+  wholeBase = false,
+): Scale {
   const size = Math.abs(max);
-  const step = steps.find((candidate) => size < COLUMN_MAX * candidate.size) ?? steps.at(-1)!;
+  const usual = steps.findIndex((candidate) => size < COLUMN_MAX * candidate.size);
+  let at = usual < 0 ? steps.length - 1 : usual;
+  while (
+    at > 0 &&
+    size < WIDE_COLUMN_MAX * steps[at - 1].size &&
+    smallShare(values, steps[at].size / 1000) >= MANY
+  )
+    at--;
+  const step = steps[at];
   // A column of zeros or of nothing has no scale of its own: the stored unit serves.
   const used = size > 0 ? step : steps.find((candidate) => candidate.size === 1)!;
   const isWhole = wholeBase && used.size === 1;
   return {
     unit: used.unit,
     factor: 1 / used.size,
-    format: (value) => (isWhole ? whole.format(value) : significant(value / used.size)),
+    format: (value) =>
+      isWhole ? whole.format(value) : rounded(value / used.size, COLUMN_DECIMALS),
   };
+}
+
+/** The part of the values other than 0 that is below `bound`. */
+function smallShare(values: ArrayLike<number>, bound: number): number {
+  let small = 0;
+  let all = 0;
+  for (let at = 0; at < values.length; at++) {
+    const size = Math.abs(values[at]);
+    if (!(size > 0)) continue;
+    all++;
+    if (size < bound) small++;
+  }
+  return all > 0 ? small / all : 0;
 }
 
 function withUnit(value: number, steps: readonly UnitStep[], base: number): string {

@@ -6,8 +6,9 @@ import { toTrace } from "../links/trace_link";
 import { callEvents } from "../links/trace_links";
 import type { Links } from "../tool";
 
-/** CSS pixels of a row, and of all rows at most, with heading and sum; more are scrolled. */
-const ROW = 30;
+/** CSS pixels of a row, of heading and sum, and of all at most; more rows are scrolled. */
+const ROW = 28;
+const FRAME = 72;
 const HEIGHT = 240;
 
 const text = (id: string, title: string, width: number): ColumnSpec => ({
@@ -55,7 +56,7 @@ export function CallsTable({ table, links }: { readonly table: DataTable; readon
         specs={SPECS}
         rankBy="total_self_time"
         noun="name"
-        height={Math.min((table.length + 2) * ROW, HEIGHT)}
+        height={Math.min(FRAME + table.length * ROW, HEIGHT)}
         toTimeline={toTrace(links, (row) => callEvents(table, row))}
       />
     </section>

@@ -153,6 +153,22 @@ test("a group opens to its rows, a group of one row like the row", () => {
   expect(document.querySelector(".grid-detail")?.textContent).toBe("row 1");
 });
 
+test("keys on a header change the width of its column and give the usual one back", () => {
+  localStorage.clear();
+  show();
+  const template = () => document.querySelector<HTMLElement>(".grid")!.style.cssText;
+  const usual = template();
+  const pressOnName = (key: string) =>
+    act(() => {
+      const event = new KeyboardEvent("keydown", { key, altKey: true, bubbles: true });
+      document.querySelector(".sort")?.dispatchEvent(event);
+    });
+  pressOnName("ArrowRight");
+  expect(template()).not.toBe(usual);
+  pressOnName("Home");
+  expect(template()).toBe(usual);
+});
+
 test("the CSV is what is shown, in base units, safe for spreadsheets", () => {
   show({ sort: "time", cols: "name,time" });
   expect(tableCsv(model)).toBe("Name,Time (µs)\r\n'=cmd,20\r\n<b>matmul</b>,1500\r\nrelu,\r\n");

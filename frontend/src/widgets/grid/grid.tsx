@@ -16,6 +16,8 @@ import { gridKeys } from "./grid_keys";
 import { GridRow } from "./grid_row";
 import { type Layout, layItems, offsetOf, positionAt } from "./layout";
 import { columnPlaces } from "./places";
+import { fittingWidth } from "./resizer";
+import { useWidths } from "./widths";
 
 interface GridProps {
   readonly model: TableModel;
@@ -59,7 +61,8 @@ export function Grid(props: GridProps) {
   const layout: Layout = { rowHeight, detailHeight, length: items.length, open };
   const first = Math.max(positionAt(layout, scrollTop) - OVERSCAN, 0);
   const last = Math.min(positionAt(layout, scrollTop + height) + OVERSCAN, items.length - 1);
-  const places = useMemo(() => columnPlaces(visible), [visible]);
+  const [widths, setWidth] = useWidths(label);
+  const places = useMemo(() => columnPlaces(visible, widths), [visible, widths]);
 
   // What was open belongs to other rows now.
   // The rows are what changed.
@@ -131,7 +134,12 @@ export function Grid(props: GridProps) {
       }}
     >
       <div class="grid-head" role="rowgroup" ref={head}>
-        <GridHead model={model} places={places} />
+        <GridHead
+          model={model}
+          places={places}
+          resize={setWidth}
+          natural={(at) => (scroller.current ? fittingWidth(scroller.current, at) : 0)}
+        />
         {model.isFilterRowOpen ? <FilterRow model={model} places={places} /> : null}
       </div>
       <div

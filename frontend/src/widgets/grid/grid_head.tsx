@@ -3,25 +3,49 @@ import { Why } from "../overlays/why";
 import type { TableColumn } from "../table/columns";
 import { clickHeader, type TableModel } from "../table/model";
 import type { Places } from "./places";
+import { Resizer } from "./resizer";
 
-export function GridHead({ model, places }: { model: TableModel; places: Places }) {
+interface GridHeadProps {
+  readonly model: TableModel;
+  readonly places: Places;
+  /** Sets the width of a column; null is the usual one. */
+  readonly resize: (id: string, width: number | null) => void;
+  /** The width that shows every text of a visible column. */
+  readonly natural: (at: number) => number;
+}
+
+export function GridHead({ model, places, resize, natural }: GridHeadProps) {
   return (
     <div class="grid-row" role="row" aria-rowindex={1}>
       {model.visible.map((column, at) => (
-        <Header key={column.id} model={model} column={column} left={places.left[at]} />
+        <Header
+          key={column.id}
+          model={model}
+          column={column}
+          left={places.left[at]}
+          resize={(width) => resize(column.id, width)}
+          natural={() => natural(at)}
+        />
       ))}
     </div>
   );
 }
 
+/** What keys do to a width with Alt; 0 is the usual one. */
+const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -24, ArrowRight: 24, Home: 0 };
+
 function Header({
   model,
   column,
   left,
+  resize,
+  natural,
 }: {
   model: TableModel;
   column: TableColumn;
   left?: string;
+  resize: (width: number | null) => void;
+  natural: () => number;
 }) {
   const at = model.sort.findIndex((key) => key.id === column.id);
   const key = model.sort[at];
@@ -37,16 +61,26 @@ function Header({
       <button
         type="button"
         class="sort"
-        title="Sort; with Shift, as a further key"
+        title="Sort; with Shift as a further key. Alt+←, Alt+→: narrower, wider"
         onClick={(event) => clickHeader(model, column, event.shiftKey)}
+        onKeyDown={(event) => {
+          const step = event.altKey ? STEPS[event.key] : undefined;
+          if (step === undefined) return;
+          event.preventDefault();
+          const cell = event.currentTarget.parentElement;
+          resize(step === 0 ? null : (cell?.offsetWidth ?? column.width) + step);
+        }}
       >
-        <span class="sort-title">{column.title}</span>
-        {column.scale?.unit ? <span class="unit">{column.scale.unit}</span> : null}
-        <span class="sort-mark" aria-hidden="true">
-          {key ? (key.isDescending ? "▼" : "▲") : ""}
-          {key && model.sort.length > 1 ? at + 1 : ""}
+        <span class="sort-line">
+          <span class="sort-title">{column.title}</span>
+          <span class="sort-mark" aria-hidden="true">
+            {key ? (key.isDescending ? "▼" : "▲") : ""}
+            {key && model.sort.length > 1 ? at + 1 : ""}
+          </span>
         </span>
+        <span class="unit">{column.scale?.unit}</span>
       </button>
+      <Resizer title={column.title} resize={resize} natural={natural} />
     </div>
   );
 }

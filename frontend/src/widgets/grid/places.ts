@@ -1,5 +1,6 @@
 /** Where columns stand: widths, and what stays in place when the table scrolls sideways. */
 import type { TableColumn } from "../table/columns";
+import type { Widths } from "./widths";
 
 export interface Places {
   /** For grid-template-columns. */
@@ -9,21 +10,26 @@ export interface Places {
   readonly left: readonly (string | undefined)[];
 }
 
-/** The columns that stay are those before the first that does not. */
-export function columnPlaces(columns: readonly TableColumn[]): Places {
+/**
+ * The columns that stay are those before the first that does not. Names take the room that is
+ * left, except where a width was chosen for them; `chosen` are such widths.
+ */
+export function columnPlaces(columns: readonly TableColumn[], chosen: Widths = {}): Places {
+  const widths = columns.map((column) => chosen[column.id] ?? column.width);
   let width = 0;
   let isLeading = true;
-  const left = columns.map((column) => {
+  const left = columns.map((column, at) => {
     isLeading = isLeading && column.isSticky === true;
     const place = isLeading ? `${width}px` : undefined;
-    width += column.width;
+    width += widths[at];
     return place;
   });
-  const hasName = columns.some((column) => column.isName);
+  const isFree = (column: TableColumn) => column.isName && chosen[column.id] === undefined;
+  const hasName = columns.some(isFree);
   const template = columns
     .map((column, at) => {
-      const takesRest = column.isName || (!hasName && at === columns.length - 1);
-      return takesRest ? `minmax(${column.width}px, 1fr)` : `${column.width}px`;
+      const takesRest = isFree(column) || (!hasName && at === columns.length - 1);
+      return takesRest ? `minmax(${widths[at]}px, 1fr)` : `${widths[at]}px`;
     })
     .join(" ");
   return { template, width, left };

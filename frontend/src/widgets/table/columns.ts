@@ -79,7 +79,7 @@ export function bindColumn(spec: ColumnSpec, data: Column): TableColumn {
     ...spec,
     quantity,
     data,
-    scale: columnScale(quantity, max, spec.unit),
+    scale: columnScale(quantity, max, spec.unit, data.values),
     max,
     names: null,
   };

@@ -1,0 +1,59 @@
+/** Widths of columns that a person chose: kept in the browser for every table of the same name. */
+import { useState } from "preact/hooks";
+
+/** Pixels by the ids of columns. */
+export type Widths = Readonly<Record<string, number>>;
+
+const KEY = "tbprof.widths";
+export const NARROWEST = 40;
+const WIDEST = 2000;
+
+/** The widths of the table `label`, and what sets one; null is the usual width. */
+export function useWidths(label: string): [Widths, (id: string, width: number | null) => void] {
+  const [widths, setWidths] = useState<Widths>(() => readAll()[label] ?? {});
+  const set = (id: string, width: number | null) => {
+    const others = Object.entries(widths).filter(([other]) => other !== id);
+    const chosen = width === null ? [] : [[id, clamp(width)] as const];
+    const next = Object.fromEntries([...others, ...chosen]);
+    setWidths(next);
+    keep({ ...readAll(), [label]: next });
+  };
+  return [widths, set];
+}
+
+function clamp(width: number): number {
+  return Math.round(Math.max(NARROWEST, Math.min(width, WIDEST)));
+}
+
+function readAll(): Record<string, Widths> {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");
+    return parse(kept);
+  } catch {
+    return {};
+  }
+}
+
+/** What of `kept` is widths: the storage may hold anything. */
+function parse(kept: unknown): Record<string, Widths> {
+  const entries = (value: unknown) =>
+    typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return Object.fromEntries(
+    entries(kept).map(([label, widths]) => [
+      label,
+      Object.fromEntries(
+        entries(widths).flatMap(([id, width]) =>
+          typeof width === "number" && width > 0 ? [[id, clamp(width)]] : [],
+        ),
+      ),
+    ]),
+  );
+}
+
+function keep(all: Record<string, Widths>): void {
+  try {
+    localStorage.setItem(KEY, JSON.stringify(all));
+  } catch {
+    // Storage may be forbidden in a frame; the widths then last as long as the page.
+  }
+}
