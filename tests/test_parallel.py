@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from tbprof.base.parallel import in_parallel
+from tbprof.base import parallel
+from tbprof.base.parallel import in_line_ranges, in_parallel
 
 
 def test_as_many_passes_run_at_once_as_there_are_processors(
@@ -29,3 +30,20 @@ def test_as_many_passes_run_at_once_as_there_are_processors(
 
     assert in_parallel(work, range(12), 1 << 30) == [item * item for item in range(12)]
     assert most <= 2
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ranges"),
+    [
+        ([], [(0, 0)]),
+        ([9], [(0, 1)]),
+        ([9, 9], [(0, 1), (1, 2)]),
+        ([1, 1, 1, 9, 0, 3, 1], [(0, 4), (4, 6), (6, 7)]),
+    ],
+)
+def test_lines_are_taken_together_until_they_are_enough(
+    sizes: list[int], ranges: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "PIECE", 3)
+    first_event = [sum(sizes[:line]) for line in range(len(sizes) + 1)]
+    assert in_line_ranges(lambda begin, end: (begin, end), first_event) == ranges

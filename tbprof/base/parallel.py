@@ -39,6 +39,20 @@ def in_parallel(
         return [result for part in parts for result in part]
 
 
+def in_line_ranges(function: Callable[[int, int], _T], first_event: Sequence[int]) -> list[_T]:
+    """`function(begin, end)` of ranges of lines, in order; in threads if they have many rows.
+
+    Rows `first_event[i]:first_event[i + 1]` are those of line i.
+    """
+    lines = len(first_event) - 1
+    cuts = [0]
+    for line in range(1, lines):
+        if first_event[line] - first_event[cuts[-1]] >= PIECE:
+            cuts.append(line)
+    cuts.append(lines)
+    return in_parallel(lambda at: function(cuts[at], cuts[at + 1]), range(len(cuts) - 1))
+
+
 def in_pieces(function: Callable[[int, int], _T], size: int, piece: int = PIECE) -> list[_T]:
     """`function(begin, end)` of pieces of `size` rows, in order; in threads if there are many."""
     begins = range(0, size, piece)

@@ -1,6 +1,7 @@
 """Groups that are stored in a file: grouping ran when it was written."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +10,14 @@ from tbprof.analysis.grouping.group_roots import Roots, event_names
 from tbprof.analysis.host.host_events import GROUP_STATS, kinds, stats_by_pieces
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, named_lines, tpu_planes
 from tbprof.base import names
+from tbprof.base.parallel import in_pieces
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Events, Plane, Space
 from tbprof.events.stats import StatColumn
+
+_Ids = NDArray[np.int64] | NDArray[np.int32]
+_Id = TypeVar("_Id", np.int32, np.int64)
 
 _STEP_LINES = (names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE)
 # The best root of a group first.
@@ -34,7 +39,7 @@ class _Host:
     label: NDArray[np.int64]
 
 
-_NONE = np.iinfo(np.int64).min
+_NONE = int(np.iinfo(np.int64).min)
 _PIECE = 1 << 16
 
 
@@ -71,12 +76,14 @@ def read_groups(
 def _renumber(groups: NDArray[np.int32], new_number: NDArray[np.int32]) -> None:
     """Replaces each number by `new_number[number]`, in place; -1 stays."""
     table = np.append(new_number, np.int32(-1))
-    for begin in range(0, groups.size, _PIECE):  # indices of all rows would take much memory
-        rows = slice(begin, begin + _PIECE)
-        groups[rows] = table[groups[rows]]
+
+    def replace(begin: int, end: int) -> None:
+        groups[begin:end] = table[groups[begin:end]]
+
+    in_pieces(replace, groups.size)
 
 
-def codes(ids: NDArray[np.int64], column: NDArray[np.int64]) -> NDArray[np.int32]:
+def codes(ids: _Ids, column: _Ids) -> NDArray[np.int32]:
     """[n] the index into the ascending `ids` of each value of the column, -1 if it has none."""
     if not ids.size:
         return np.full(column.size, -1, np.int32)
@@ -102,10 +109,10 @@ def group_ids(stat: StatColumn) -> NDArray[np.int64]:
 def _read(events: Events) -> _Host:
     number: dict[int, int] = {}  # by id, in order of first appearance
 
-    def numbered(id_: NDArray[np.int64]) -> NDArray[np.int32]:
-        distinct = _distinct(id_)
+    def number_of(distinct: _Ids) -> NDArray[np.int32]:
+        """The number of each distinct id, and a last one for none."""
         numbers = [number.setdefault(own_id, len(number)) for own_id in distinct.tolist()]
-        return np.array([*numbers, -1], np.int32)[codes(distinct, id_)]
+        return np.array([*numbers, -1], np.int32)
 
     marks = events.marks
     others = None  # the rows whose stats are read here: all
@@ -115,13 +122,13 @@ def _read(events: Events) -> _Host:
     else:
         others = marks.odd_rows(or_rare=True)
         groups[others] = -1
-        for begin in range(0, groups.size, _PIECE):
-            part = groups[begin : begin + _PIECE]
-            part[:] = numbered(np.where(part < 0, np.int64(_NONE), part))
+        _number_all(groups, number_of)
     row, rank, label = [], [], []
     for rows, stats in stats_by_pieces(events, GROUP_STATS, others):
         if names.GROUP_ID in stats:
-            groups[rows] = numbered(group_ids(stats[names.GROUP_ID]))
+            id_ = group_ids(stats[names.GROUP_ID])
+            distinct = _distinct(id_, _NONE)
+            groups[rows] = number_of(distinct)[codes(distinct, id_)]
         for name, worth in ((names.STEP_NAME, _NAMED), (names.ROOT, _ROOT)):
             if name in stats:
                 has = np.flatnonzero(stats[name].is_present)
@@ -136,12 +143,27 @@ def _read(events: Events) -> _Host:
     return _Host(ids, groups, np.concatenate(row), np.concatenate(rank), np.concatenate(label))
 
 
-def _distinct(column: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The distinct ids of a column."""
+def _number_all(groups: NDArray[np.int32], number_of: Callable[[_Ids], NDArray[np.int32]]) -> None:
+    """Replaces ids by their numbers, in place; -1 stays."""
+
+    def find(begin: int, end: int) -> NDArray[np.int32]:
+        return _distinct(groups[begin:end], -1)
+
+    distinct = unique(np.concatenate([np.empty(0, np.int32), *in_pieces(find, groups.size)]))
+    numbers = number_of(distinct)
+
+    def replace(begin: int, end: int) -> None:
+        groups[begin:end] = numbers[codes(distinct, groups[begin:end])]
+
+    in_pieces(replace, groups.size)
+
+
+def _distinct(column: NDArray[_Id], none: int) -> NDArray[_Id]:
+    """The distinct ids of a column, without `none`."""
     # Neighbours usually have the same id, so few values are left to sort.
     is_new = np.append(True, column[1:] != column[:-1])[: column.size]
     ids = unique(column[is_new])
-    present: NDArray[np.int64] = ids[ids != _NONE]
+    present: NDArray[_Id] = ids[ids != none]
     return present
 
 

@@ -11,6 +11,7 @@ from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.spans.nesting import inherit
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
+from tbprof.base.parallel import in_line_ranges
 from tbprof.base.values import is_in
 from tbprof.events.space import Events
 from tbprof.kernels.analysis.phase_sweep import find_own_phases, flatten_phases, look_inside
@@ -54,8 +55,14 @@ def flatten(
     launches = is_inside & (types.role[events.type[apart.row]] == Phase.KERNEL_LAUNCH)
     inside[apart.around[is_inside]] = HOLDS_KNOWN
     inside[apart.around[launches]] |= HOLDS_LAUNCHES
-    look_inside(*columns, types.role, inside)
-    find_own_phases(*columns, counts, types.role, inside, phase)
+    first = events.first_event.tolist()
+
+    def find_phases(begin: int, end: int) -> None:
+        rows = first[begin], first[end]
+        look_inside(*rows, *columns, types.role, inside)
+        find_own_phases(*rows, *columns, counts, types.role, inside, phase)
+
+    in_line_ranges(find_phases, first)
     phase[_builds_graphs(threads, types, phase) & counts] = Phase.COMPILATION
     most = 2 * int(np.count_nonzero(counts))
     return pieces(events, counts, phase.astype(np.int32), most)

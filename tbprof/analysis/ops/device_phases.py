@@ -12,6 +12,7 @@ from tbprof.analysis.vocabulary.lines import gpu_planes, named_lines, tpu_planes
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.lazy import regex
+from tbprof.base.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
@@ -84,8 +85,15 @@ class DeviceIntervals:
 
 def find_device_intervals(space: Space, programs: Programs) -> list[DeviceIntervals]:
     """The devices of a space with recorded events, GPUs first, in the order of their planes."""
-    devices = [_gpu_intervals(plane, programs) for plane in gpu_planes(space)]
-    devices += [_tpu_intervals(plane, programs) for plane in tpu_planes(space)]
+    gpus, tpus = gpu_planes(space), tpu_planes(space)
+    planes = [*gpus, *tpus]
+
+    def find(at: int) -> DeviceIntervals:
+        find_intervals = _gpu_intervals if at < len(gpus) else _tpu_intervals
+        return find_intervals(planes[at], programs)
+
+    size = sum(int(plane.line_bytes.sum()) for plane in planes)
+    devices = in_parallel(find, range(len(planes)), size)
     return [
         device
         for device in devices

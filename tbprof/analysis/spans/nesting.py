@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.parallel import in_line_ranges
 from tbprof.kernels.analysis.event_nesting import fill_self_times, inherit_values, nest_events
 
 
@@ -20,8 +21,13 @@ def nest(
         |       ee
     """
     parent = np.empty(start_ps.size, np.int64)
-    largest = int(np.diff(first_event).max(initial=0))
-    nest_events(first_event, start_ps, duration_ps, parent, np.empty(largest, np.int64))
+
+    def nest_lines(begin: int, end: int) -> None:
+        first = first_event[begin : end + 1]
+        stack = np.empty(int(np.diff(first).max(initial=0)), np.int64)
+        nest_events(first, start_ps, duration_ps, parent, stack)
+
+    in_line_ranges(nest_lines, first_event.tolist())
     return parent
 
 

@@ -52,12 +52,18 @@ from cython.cimports.tbprof.kernels.types import (
 @cython.exceptval(check=False)
 @cython.locals(above=i64, own=i64, row=i64, held=i64)
 def look_inside(
-    type_: Int32s, duration: Ints, parent: Ints, role: Int8s, inside: OutBytes
+    begin: i64,
+    end: i64,
+    type_: Int32s,
+    duration: Ints,
+    parent: Ints,
+    role: Int8s,
+    inside: OutBytes,
 ) -> cython.void:
-    """Sums up what events contain, as `HOLDS_…`, at any depth."""
+    """Sums up what the events [begin, end) of some lines contain, as `HOLDS_…`, at any depth."""
     with cython.nogil:
         # Parents precede their children, so backwards each row is complete when it is passed on.
-        for row in range(type_.shape[0] - 1, -1, -1):
+        for row in range(end - 1, begin - 1, -1):
             above = parent[row]
             if above < 0 or duration[row] == 0:
                 continue
@@ -96,6 +102,8 @@ def _phase_inside(own: cython.schar, above: i64, inside: cython.uchar) -> i64:
 @cython.exceptval(check=False)
 @cython.locals(above=i64, keeps=cython.bint, row=i64)
 def find_own_phases(
+    begin: i64,
+    end: i64,
     type_: Int32s,
     duration: Ints,
     parent: Ints,
@@ -104,9 +112,12 @@ def find_own_phases(
     inside: Bytes,
     phase: OutInt8s,
 ) -> cython.void:
-    """Fills in the phase of each event, by its own role and the events around it."""
+    """Fills in the phase of the events [begin, end) of some lines.
+
+    That is by an event's own role and the events around it.
+    """
     with cython.nogil:
-        for row in range(type_.shape[0]):
+        for row in range(begin, end):
             above = phase[parent[row]] if parent[row] >= 0 else NO_PHASE
             keeps = above in (PHASE_INPUT, PHASE_OUTPUT, PHASE_COMPILATION, PHASE_AHEAD)
             # A transfer that has to compile first is not slow input.

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbprof.analysis.spans.nesting import inherit, nest, self_times
+from tbprof.base import parallel
 
 Interval = tuple[int, int]  # start, duration
 LINES = st.lists(
@@ -107,6 +108,12 @@ def test_hand_computed(line, parents, selves):
 def test_lines_do_not_nest_in_each_other():
     first, start, duration = columns([[(0, 10)], [(2, 3)]])
     assert nest(first, start, duration).tolist() == [-1, -1]
+
+
+def test_long_lines_nest_in_threads(monkeypatch):
+    monkeypatch.setattr(parallel, "PIECE", 2)
+    first, start, duration = columns([[(0, 10), (0, 5), (1, 2)], [(0, 4), (1, 1)], [], [(2, 3)]])
+    assert nest(first, start, duration).tolist() == [-1, 0, 1, -1, 3, -1]
 
 
 def test_nothing_nests_in_nothing():
