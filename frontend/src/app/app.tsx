@@ -6,11 +6,12 @@ import type { Session, SessionTool, Warning } from "../api/types";
 import { bindKeys } from "../base/keys";
 import { nextTheme, theme } from "../base/theme";
 import { patchView, type View } from "../base/url_state";
-import { CaptureDialog } from "../capture/capture_dialog";
 import { isFinal, type Standing } from "../capture/types";
 import { type CaptureModel, useCapture } from "../capture/use_capture";
 import type { Ask, Links } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
+import { Late } from "../widgets/late";
+import { Dialog } from "../widgets/overlays/dialog";
 import { Banner } from "../widgets/text/banner";
 import { ErrorMessage, Skeleton } from "../widgets/text/message";
 import { type Command, CommandPalette } from "./command_palette";
@@ -172,7 +173,18 @@ export function App({ navigation }: { navigation: Navigation }) {
         <Help Page={state.loaded?.tool.Help} close={() => setOverlay(null)} />
       ) : null}
       {overlay === "capture" ? (
-        <CaptureDialog model={capture} close={() => setOverlay(null)} openRun={openCaptured} />
+        <Late
+          load={() => import("../capture/capture_dialog")}
+          frame={(error) => (
+            <Dialog title="Capture profile" close={() => setOverlay(null)}>
+              {error}
+            </Dialog>
+          )}
+        >
+          {({ CaptureDialog }) => (
+            <CaptureDialog model={capture} close={() => setOverlay(null)} openRun={openCaptured} />
+          )}
+        </Late>
       ) : null}
       {overlay === "palette" ? (
         <CommandPalette commands={commands} close={() => setOverlay(null)} />

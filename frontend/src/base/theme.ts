@@ -70,3 +70,13 @@ export function watchColors(react: () => void): () => void {
     system.removeEventListener("change", react);
   };
 }
+
+/** What a custom property stands for under the theme in force. */
+export function resolveColor(value: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = value;
+  document.body.append(probe);
+  const resolved = getComputedStyle(probe).color;
+  probe.remove();
+  return resolved;
+}

@@ -1,6 +1,5 @@
 /** The menu of a chart: as a table, and as files. */
 import { Menu } from "../overlays/menu";
-import { savePng, saveSvg } from "./picture";
 
 interface ChartMenuProps {
   /** Of the chart. */
@@ -10,8 +9,8 @@ interface ChartMenuProps {
   /** Of the files, without their endings. */
   readonly fileName: string;
   readonly saveCsv?: () => void;
-  /** An SVG file. */
-  readonly picture: () => string;
+  /** An SVG file. What draws it is loaded when it is asked for. */
+  readonly picture: () => Promise<string>;
   /** Why there is none now. */
   readonly noPicture?: string;
   /** What the chart is called: "chart" or "picture". */
@@ -21,7 +20,7 @@ interface ChartMenuProps {
 }
 
 export function ChartMenu(props: ChartMenuProps) {
-  const { title, isTable, setTable, fileName, saveCsv, picture, items = [] } = props;
+  const { title, isTable, setTable, saveCsv, items = [] } = props;
   const reason = props.noPicture;
   return (
     <Menu
@@ -36,9 +35,14 @@ export function ChartMenu(props: ChartMenuProps) {
         },
         ...items,
         ...(saveCsv ? [{ label: "Save as CSV", run: saveCsv }] : []),
-        { label: "Save as SVG", run: () => saveSvg(fileName, picture()), reason },
-        { label: "Save as PNG", run: () => void savePng(fileName, picture()), reason },
+        { label: "Save as SVG", run: () => void save("saveSvg", props), reason },
+        { label: "Save as PNG", run: () => void save("savePng", props), reason },
       ]}
     />
   );
+}
+
+async function save(format: "saveSvg" | "savePng", { fileName, picture }: ChartMenuProps) {
+  const [files, svg] = await Promise.all([import("./picture"), picture()]);
+  await files[format](fileName, svg);
 }

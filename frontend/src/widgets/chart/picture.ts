@@ -1,5 +1,6 @@
 /** Charts as picture files: SVG built as elements, so that names are text whatever they hold. */
 import { saveFile } from "../../base/save";
+import { resolveColor } from "../../base/theme";
 import type { Pen } from "./pen";
 import { svgElement, svgPen, svgText } from "./svg_pen";
 
@@ -62,14 +63,4 @@ export function drawPicture(picture: PictureOf): string {
   });
   draw(svgPen(chart));
   return new XMLSerializer().serializeToString(root);
-}
-
-/** What a custom property stands for under the theme in force. */
-export function resolveColor(value: string): string {
-  const probe = document.createElement("span");
-  probe.style.color = value;
-  document.body.append(probe);
-  const resolved = getComputedStyle(probe).color;
-  probe.remove();
-  return resolved;
 }

@@ -7,7 +7,6 @@ import { microseconds, ratio } from "../../base/units";
 import { ChartMenu } from "../chart/chart_menu";
 import type { RowTest } from "../table/filter";
 import { Name } from "../text/name";
-import { drawSvg } from "./picture";
 import { ringPaths } from "./ring";
 import type { Slice } from "./slices";
 
@@ -59,7 +58,7 @@ export function Donut(props: DonutProps) {
           isTable={isTable}
           setTable={setTable}
           fileName={title}
-          picture={() => drawSvg(picture)}
+          picture={async () => (await import("./picture")).drawSvg(picture)}
         />
       </header>
       {isTable ? (

@@ -1,7 +1,7 @@
 /** A donut with its legend as a picture file. */
 import { formatRatio } from "../../base/format";
+import { resolveColor } from "../../base/theme";
 import { ratio } from "../../base/units";
-import { resolveColor } from "../chart/picture";
 import { svgElement, svgText } from "../chart/svg_pen";
 import { ringPaths } from "./ring";
 import type { Slice } from "./slices";

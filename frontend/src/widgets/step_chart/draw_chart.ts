@@ -1,6 +1,7 @@
 /** Columns and lines of a step chart. */
+
+import { resolveColor } from "../../base/theme";
 import { type Box, hatch, type Pen } from "../chart/pen";
-import { resolveColor } from "../chart/picture";
 import type { Drawing, StepAxis, StepColumn, StepSeries } from "./steps";
 
 /** Resolved colours. */

@@ -6,14 +6,13 @@ import { formatCount, plural } from "../../base/format";
 import { bindKeys, runKey } from "../../base/keys";
 import { watchColors } from "../../base/theme";
 import { ChartMenu } from "../chart/chart_menu";
+import { Late } from "../late";
 import type { Explanation } from "../table/columns";
 import { Card } from "../text/card";
-import { drawSvg } from "./picture";
 import type { Plot, PlotInput, Spot } from "./plot";
 import { formatValue, StepCard, stepText } from "./step_card";
 import { stepKeys } from "./step_keys";
 import { StepLegend } from "./step_legend";
-import { StepChartTable, saveStepsCsv } from "./step_table";
 import type { StepView } from "./step_view";
 import { axisScale, type Drawing, type StepAxis, type StepSeries, stepTotals } from "./steps";
 
@@ -57,8 +56,10 @@ export function StepChart(props: StepChartProps) {
     [visible, steps, drawing],
   );
   const { scale } = axisScale(totals, view.from, view.to, quantity);
-  const picture = () =>
-    drawSvg({ ...props, series: visible, drawing, totals, from: view.from, to: view.to });
+  const picture = async () => {
+    const { drawSvg } = await import("./picture");
+    return drawSvg({ ...props, series: visible, drawing, totals, from: view.from, to: view.to });
+  };
   return (
     <Card
       class="step-chart"
@@ -78,14 +79,18 @@ export function StepChart(props: StepChartProps) {
             isTable={isTable}
             setTable={setTable}
             fileName={props.fileName}
-            saveCsv={() => saveStepsCsv(props, series)}
+            saveCsv={() =>
+              void import("./step_table").then(({ saveStepsCsv }) => saveStepsCsv(props, series))
+            }
             picture={picture}
           />
         </>
       }
     >
       {isTable ? (
-        <StepChartTable {...props} series={series} drawing={drawing} />
+        <Late load={() => import("./step_table")}>
+          {({ StepChartTable }) => <StepChartTable {...props} series={series} drawing={drawing} />}
+        </Late>
       ) : (
         <>
           <div class="step-axis-title muted">

@@ -1,7 +1,7 @@
 /** The timeline: stacked areas that hold until the next event, and a line over them. */
 import { formatTick, type Scale } from "../../../base/format";
+import { resolveColor } from "../../../base/theme";
 import type { Pen } from "../../../widgets/chart/pen";
-import { resolveColor } from "../../../widgets/chart/picture";
 import { MILLISECONDS } from "../format";
 import type { Memory, Timeline } from "../payload";
 import { FRAGMENTATION, MEMORY_PARTS, marksOf, type Plan, xOf } from "../plan";

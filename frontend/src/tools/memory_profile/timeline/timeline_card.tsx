@@ -8,7 +8,6 @@ import type { Select } from "../../tool";
 import { memoryScale } from "../format";
 import type { Memory } from "../payload";
 import { FRAGMENTATION, MEMORY_PARTS, topOf, wholeView, windowOf } from "../plan";
-import { drawMemorySvg } from "./timeline_picture";
 import { HEIGHT, type TimelineCardProps, TimelinePlot } from "./timeline_plot";
 import { saveTimelineCsv, TimelineTable } from "./timeline_table";
 
@@ -20,7 +19,10 @@ export function TimelineCard(props: TimelineCardProps) {
   const scale = memoryScale(topOf(memory, hidden, window));
   const title = `Memory timeline of ${memory.allocators[memory.chosen].id}`;
   const file = `${fileName}_timeline`;
-  const svg = () => drawMemorySvg(title, memory, window, hidden);
+  const picture = async () => {
+    const { drawMemorySvg } = await import("./timeline_picture");
+    return drawMemorySvg(title, memory, window, hidden);
+  };
   return (
     <Card
       class="memory-timeline"
@@ -49,7 +51,7 @@ export function TimelineCard(props: TimelineCardProps) {
             setTable={setTable}
             fileName={file}
             saveCsv={() => saveTimelineCsv(file, memory)}
-            picture={svg}
+            picture={picture}
           />
         </>
       }

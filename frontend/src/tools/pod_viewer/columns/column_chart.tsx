@@ -13,7 +13,6 @@ import type { Select } from "../../tool";
 import type { Pod } from "../payload";
 import { median, type StepCells } from "../step_cells";
 import { columnKeys } from "./column_keys";
-import { drawColumnSvg } from "./column_picture";
 import {
   arrangeColumns,
   type ColumnArrangement,
@@ -53,7 +52,10 @@ export function ColumnChart(props: ColumnChartProps) {
   const title = `Step ${pod.steps.labels[cells.step].slice(0, 40)} on every worker`;
   const hasHosts = pod.hosts.length > 1 && pod.hosts.length < pod.workers.count;
   const file = `${fileName}_step_${cells.step}`;
-  const picture = () => drawColumnSvg(pod, cells, rows, { isByHost, isInOrder: !isLatestFirst });
+  const picture = async () => {
+    const { drawColumnSvg } = await import("./column_picture");
+    return drawColumnSvg(pod, cells, rows, { isByHost, isInOrder: !isLatestFirst });
+  };
   return (
     <section class="card pod-columns" aria-labelledby={id}>
       <header class="card-head">

@@ -1,7 +1,7 @@
 /** Stacked columns with their axes; only those in view. */
 import type { Scale } from "../../../base/format";
+import { resolveColor } from "../../../base/theme";
 import { hatch, type Pen } from "../../../widgets/chart/pen";
-import { resolveColor } from "../../../widgets/chart/picture";
 import { drawValueAxis } from "../../../widgets/chart/ticks";
 import { fitLabel } from "../heat_map/draw_heat_map";
 import type { Pod } from "../payload";

@@ -1,7 +1,6 @@
 /** The colours of the heat map, and what their ends stand for. */
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { watchColors } from "../../../base/theme";
-import { resolveColor } from "../../../widgets/chart/picture";
+import { resolveColor, watchColors } from "../../../base/theme";
 import type { Domain, Measure } from "../measures";
 import { writeValue } from "./heat_texts";
 import { makeRamp, type Ramp, rampColor } from "./ramp";

@@ -3,9 +3,9 @@ import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, plural } from "../../../base/format";
 import { bindKeys, runKey } from "../../../base/keys";
+import { resolveColor } from "../../../base/theme";
 import { ChartMenu } from "../../../widgets/chart/chart_menu";
 import { canvasPen } from "../../../widgets/chart/pen";
-import { resolveColor } from "../../../widgets/chart/picture";
 import { useWidth } from "../../../widgets/chart/use_size";
 import { Menu } from "../../../widgets/overlays/menu";
 import { shortLabels } from "../../../widgets/step_chart/axis_labels";
@@ -19,7 +19,6 @@ import { heatKeys } from "./heat_keys";
 import { columnLabels, hostBorders, rowLabels } from "./heat_labels";
 import { HeatLegend, legendTexts, useRamp } from "./heat_legend";
 import { Marks } from "./heat_marks";
-import { drawHeatSvg } from "./heat_picture";
 import { type HeatPlan, type HeatSpot, heatCells, planHeat, spotAt } from "./heat_plan";
 import { HeatTable, saveHeatCsv } from "./heat_table";
 import { spotText } from "./heat_texts";
@@ -55,8 +54,10 @@ export function HeatMap(props: HeatMapProps) {
   const { ramp, theme } = useRamp();
   const drawing = useRef<HeatDrawing | null>(null);
   const title = `${measure.label} of every worker and step`;
-  const picture = () =>
-    drawing.current ? drawHeatSvg(drawing.current, title, legendTexts(domain, measure)) : "";
+  const picture = async () => {
+    const { drawHeatSvg } = await import("./heat_picture");
+    return drawing.current ? drawHeatSvg(drawing.current, title, legendTexts(domain, measure)) : "";
+  };
   return (
     <Card
       class="pod-heat"

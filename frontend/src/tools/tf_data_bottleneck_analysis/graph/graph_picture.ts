@@ -1,6 +1,6 @@
 /** The graph as a picture file: all that is drawn, at its own size. */
 import { columnScale } from "../../../base/format";
-import { resolveColor } from "../../../widgets/chart/picture";
+import { resolveColor } from "../../../base/theme";
 import { svgElement, svgText } from "../../../widgets/chart/svg_pen";
 import type { GraphLayout } from "./graph_layout";
 import type { GraphTree, Shown } from "./graph_tree";

@@ -11,7 +11,6 @@ import { executionPlace, iteratorPlace } from "../trace_places";
 import { DetailsPanel } from "./details_panel";
 import { layGraph } from "./graph_layout";
 import { GraphPickers } from "./graph_pickers";
-import { drawGraphSvg } from "./graph_picture";
 import { GraphTable, saveNodes } from "./graph_table";
 import { chooseShown, MOST, makeTree, type Shown, type Stub } from "./graph_tree";
 import { GraphView } from "./graph_view";
@@ -54,7 +53,10 @@ export function GraphSection(props: GraphSectionProps) {
   };
   const fileName = `tf_data_${graph.pipeline}_${graph.rank}_${props.fileName}`;
   const title = `${graph.pipeline} of ${graph.host}, rank ${graph.rank}${Number.isNaN(tree.duration) ? "" : `: ${formatTime(tree.nodes.find(({ parent }) => parent < 0)!.total)}`}`;
-  const picture = () => drawGraphSvg(tree, shown, layout, title);
+  const picture = async () => {
+    const { drawGraphSvg } = await import("./graph_picture");
+    return drawGraphSvg(tree, shown, layout, title);
+  };
   const execution = executionPlace(graph);
   const height = Math.max(LEAST, Math.min(layout.height + ROOM, HIGHEST));
   return (

@@ -2,8 +2,7 @@
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { plural } from "../../../base/format";
-import { watchColors } from "../../../base/theme";
-import { resolveColor } from "../../../widgets/chart/picture";
+import { resolveColor, watchColors } from "../../../base/theme";
 import { busySections, formatShare } from "../lanes/lane_facts";
 import type { TimelineModel } from "../model/model";
 import { formatInstant, formatPs } from "../model/time";
