@@ -132,6 +132,35 @@ def hosts(logdir: Path) -> None:
         write(logdir, "hosts", f"worker-{host}", drawn(start_ns=10**18 + host * 10**6))
 
 
+def eight(logdir: Path) -> None:
+    """Four steps of 50 µs: a thread launches on each of eight GPUs in turn, another waits."""
+    gpus = [f"/device:GPU:{gpu}" for gpu in range(8)]
+    launches = tuple(("l", 2 + 5 * gpu, 3) for gpu in range(8))
+    planes = {gpu: f"""
+        Stream #1(Compute) |{row(("k", 6 + 5 * at, 8))}
+        Stream #2(MemcpyH2D) |{row(("h", 2, 2))}
+        Stream #3(Nccl) |{row(("n", 46, 2))}
+    """ for at, gpu in enumerate(gpus)}  # fmt: skip
+    planes[HOST] = f"""
+        python |{row(("train", 0, 48))}
+               |{row(("m", 1, 44))}
+               |{row(*launches)}
+        waiting |{row(("i", 0, 40))}
+    """
+    names = {
+        "l": "cuLaunchKernel",
+        "k": "gemm_kernel",
+        "h": "MemcpyH2D",
+        "n": "ncclAllReduce",
+        "m": "PjitFunction(step)",
+        "i": "Iterator::Root",
+        **{letter("train", step): "train" for step in range(STEPS)},
+    }
+    stats = {letter("train", step): _stats("train", step) for step in range(STEPS)}
+    vendor: dict[str, Stats] = {gpu: {"device_vendor": "Nvidia"} for gpu in gpus}
+    write(logdir, "eight", "host0", draw(planes, names=names, stats=stats, plane_stats=vendor))
+
+
 def one(logdir: Path) -> None:
     """The drawn trace."""
     write(logdir, "drawn", "host0", drawn())
@@ -247,6 +276,7 @@ def _add_types(plane: Any, names: dict[int, str]) -> None:
 KINDS: dict[str, Callable[[Path], None]] = {
     "drawn": one,
     "hosts": hosts,
+    "eight": eight,
     "cut": cut,
     "dropped": dropped,
     "hostile": hostile,

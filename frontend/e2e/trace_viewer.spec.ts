@@ -22,7 +22,7 @@ import { serveRuns, type View } from "./trace_runs";
 const TIMELINE = "#trace-timeline";
 const COMPUTE = "Stream #1(Compute)";
 
-const runs = serveRuns("drawn");
+const runs = serveRuns("drawn", "eight");
 
 const show = async (view: View = ALL) => (await openTrace(runs, "drawn", view)).page;
 
@@ -55,8 +55,8 @@ test("it opens on the median step, with a hint at the keys the first time", asyn
   await expect.poll(() => hint.count()).toBe(0);
 });
 
-test.runIf(TRACES).each(["v100", "tpu", "amd"])(
-  "at first at least half of the rows of %s hold events, and every section says what it folds",
+test.each(["eight", ...(TRACES ? ["v100", "tpu", "amd"] : [])])(
+  "at first at least half of the rows of %s hold events; idle sections and launching threads are in sight",
   async (run) => {
     const { page } = await runs.openAt(runs.address(run));
     const canvas = page.locator(`${TIMELINE}:not([aria-busy="true"]) .timeline-base`);
@@ -69,6 +69,10 @@ test.runIf(TRACES).each(["v100", "tpu", "amd"])(
         return filled / rows;
       })
       .toBeGreaterThanOrEqual(0.5);
+    if (run === "eight")
+      await page
+        .locator('.trace-pinned [data-lane="pin e24@host0"]', { hasText: "python" })
+        .waitFor();
     if (run === "v100")
       await expect.poll(() => textOf(page.locator(".trace-labels"))).toContain("no events here");
   },

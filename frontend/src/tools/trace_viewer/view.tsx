@@ -88,7 +88,7 @@ function TraceView({ title, run, hosts, view, select, warn, links }: PageProps<n
       <OverviewStrip model={model} />
       <div class={page.isLaidOut.value || isEmpty ? "trace-body" : "trace-body unsettled"}>
         <div class="trace-side">
-          <LaneHead model={model} />
+          <LaneHead page={page} />
           <Labels model={model} isAlone={page.isList.value} list={list} />
         </div>
         <Splitter

@@ -2,12 +2,13 @@
 import { plural } from "../../../base/format";
 import { Menu } from "../../../widgets/overlays/menu";
 import { Popover } from "../../../widgets/overlays/popover";
-import type { TimelineModel } from "../model/model";
+import type { Page } from "../page/page";
 import { fold, nameOf, patchArrangement, unhide } from "./arrange";
 
 const MOST_LISTED = 200;
 
-export function LaneHead({ model }: { model: TimelineModel }) {
+export function LaneHead({ page }: { page: Page }) {
+  const { model } = page;
   const { trackFilter, hidden, isIdleShown } = model.arrangement.value;
   const groups = model.groups.value;
   const sections = groups.flatMap((group) => group.sections.map((section) => section.key));
@@ -86,7 +87,7 @@ export function LaneHead({ model }: { model: TimelineModel }) {
             run: () =>
               patchArrangement(model, {
                 hidden: new Set(),
-                pinned: [],
+                pinned: page.launchers.peek(),
                 order: [],
                 trackFilter: "",
               }),

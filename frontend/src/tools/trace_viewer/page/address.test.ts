@@ -39,6 +39,12 @@ test("everything goes to the address and back, whatever names hold", () => {
   expect(roundTrip(address)).toEqual(address);
 });
 
+test("pins of the page's own are not in the address, but that there are none is", () => {
+  expect(PLAIN.pinned).toBeNull();
+  expect(writeAddress({ ...PLAIN, pinned: [] }).pin).toBe("none");
+  expect(roundTrip({ ...PLAIN, pinned: [] }).pinned).toEqual([]);
+});
+
 test.each([
   ["a step of another page", { step: "train 3" }, { step: "train 3", span: null }],
   ["times of another page", { from_ms: "1.5", to_ms: "2" }, { span: { from: 1.5e9, to: 2e9 } }],

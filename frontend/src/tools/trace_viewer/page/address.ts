@@ -26,7 +26,8 @@ export interface Address {
   readonly filter: EventFilter;
   readonly color: ColorBy;
   readonly tool: PointerTool;
-  readonly pinned: readonly string[];
+  /** null: those that the page pins by itself. */
+  readonly pinned: readonly string[] | null;
   readonly hidden: readonly string[];
   /** Keys that are collapsed where they usually are not, or the other way round. */
   readonly folds: readonly string[];
@@ -38,6 +39,8 @@ export interface Address {
   readonly isList: boolean;
 }
 
+/** The user has unpinned all. */
+const NO_PINS = "none";
 const PS_PER_MS = 1e9;
 const PS_PER_US = 1e6;
 
@@ -66,7 +69,7 @@ export function readAddress(view: View): Address {
     },
     color: oneOf(COLORS, view.color),
     tool: oneOf(MODES, view.mode),
-    pinned: readList(view.pin),
+    pinned: view.pin === undefined ? null : readList(view.pin === NO_PINS ? "" : view.pin),
     hidden: readList(view.hide),
     folds: readList(view.fold),
     order: readList(view.order),
@@ -100,7 +103,7 @@ export function writeAddress(address: Address): Readonly<Record<string, string |
     min_us: filter.minPs > 0 ? String(filter.minPs / PS_PER_US) : null,
     color: unusual(COLORS, address.color),
     mode: unusual(MODES, address.tool),
-    pin: writeList(address.pinned),
+    pin: address.pinned && (writeList(address.pinned) ?? NO_PINS),
     hide: writeList(address.hidden),
     fold: writeList(address.folds),
     order: writeList(address.order),

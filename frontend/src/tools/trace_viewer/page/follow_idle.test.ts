@@ -16,7 +16,7 @@ function pageOf() {
   model.hosts.value = placeHosts([{ events: sampleTimeline(), derived: sampleDerived() }]);
   model.arrangement.value = {
     ...model.arrangement.value,
-    collapsed: initiallyFolded(model.groups.value),
+    collapsed: initiallyFolded(model.groups.value, []),
   };
   return page;
 }

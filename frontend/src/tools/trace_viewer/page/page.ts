@@ -28,6 +28,8 @@ export interface Page {
   readonly isRangeWanted: { current: boolean };
   /** What of the trace the hits of a search are listed of, null: of all of it. */
   readonly listedSpan: Signal<ListedSpan | null>;
+  /** Keys of the tracks that are pinned unless the user pins others. */
+  readonly launchers: Signal<readonly string[]>;
   /** Whether it is known which tracks have events in the view; lanes would jump before. */
   readonly isLaidOut: Signal<boolean>;
   /** Where the page itself put the view: if the view is still there, the user has not moved it. */
@@ -51,6 +53,7 @@ export function createPage(run: string): Page {
     isHitWanted: { current: false },
     isRangeWanted: { current: false },
     listedSpan: signal<ListedSpan | null>(null),
+    launchers: signal<readonly string[]>([]),
     isLaidOut: signal(false),
     initialView: signal<Span | null>(null),
   };
@@ -80,25 +83,33 @@ export function indexOf(host: HostTimeline | undefined, part: Part): TimelineInd
   return host === undefined ? null : part === "events" ? host.events : host.derived;
 }
 
-/** Depths of name scopes that are shown one by one; deeper ones are folded into one row. */
-const SCOPES = 3;
+/** Depths of name scopes and of pinned threads that are shown one by one; more are one row. */
+const DEPTHS = 3;
 
 /** More hosts than these are strips first. */
 const FEW_HOSTS = 4;
 
 /**
  * Many hosts are strips first; tracks without events are one line; and name scopes, which repeat what
- * ops say, are low.
+ * ops say, are low, as are `launchers`, which are pinned.
  */
-export function initiallyFolded(groups: readonly HostGroup[]): ReadonlySet<string> {
-  const scopes = groups
+export function initiallyFolded(
+  groups: readonly HostGroup[],
+  launchers: readonly string[],
+): ReadonlySet<string> {
+  const low = groups
     .flatMap((group) => group.sections.flatMap((section) => section.tracks))
-    .filter(({ track }) => track.kind === "scopes" && track.rows > SCOPES);
+    .filter(({ key, track }) => track.kind === "scopes" || launchers.includes(key))
+    .filter(({ track }) => track.rows > DEPTHS);
   return new Set([
     ...(groups.length > FEW_HOSTS ? groups.map((group) => group.key) : []),
     ...groups.flatMap(({ sections }) => sections.map(({ key }) => idleKey(key))),
-    ...scopes.map((item) => item.key),
+    ...low.map((item) => item.key),
   ]);
+}
+
+export function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((key, at) => key === b[at]);
 }
 
 /** Keys that are in exactly one of the sets. */

@@ -2,7 +2,7 @@
 import { batch } from "@preact/signals";
 import type { Span } from "../model/types";
 import type { Address, AddressSpan } from "./address";
-import { initiallyFolded, keepTab, type Page, symmetricDifference } from "./page";
+import { initiallyFolded, isSame, keepTab, type Page, symmetricDifference } from "./page";
 
 /** Keeps the address of the page out of the way of the view that it opens with. */
 export function addressOf(page: Page): Address {
@@ -25,9 +25,12 @@ export function addressOf(page: Page): Address {
     filter: model.filter.value,
     color: model.color.value,
     tool: model.tool.value,
-    pinned,
+    pinned: isSame(pinned, page.launchers.value) ? null : pinned,
     hidden: [...hidden],
-    folds: symmetricDifference(collapsed, initiallyFolded(model.groups.value)),
+    folds: symmetricDifference(
+      collapsed,
+      initiallyFolded(model.groups.value, page.launchers.value),
+    ),
     order,
     trackFilter,
     isIdleShown,
@@ -46,7 +49,7 @@ export function applyAddress(page: Page, address: Address): void {
   const { event, range, pinned, order, trackFilter, isIdleShown } = address;
   const at = event ? hosts.findIndex(({ host }) => host === event.host) : -1;
   const current = model.selection.peek();
-  const isSame =
+  const isCurrent =
     current !== null &&
     event !== null &&
     current.host === at &&
@@ -58,7 +61,7 @@ export function applyAddress(page: Page, address: Address): void {
       model.view.value = onAxis(address.span);
       page.initialView.value = null;
     }
-    if (!isSame) {
+    if (!isCurrent) {
       model.selection.value =
         event && at >= 0 ? { host: at, part: event.part, id: event.id, place: null } : null;
     }
@@ -70,10 +73,13 @@ export function applyAddress(page: Page, address: Address): void {
     model.tool.value = address.tool;
     model.arrangement.value = {
       collapsed: new Set(
-        symmetricDifference(new Set(address.folds), initiallyFolded(model.groups.peek())),
+        symmetricDifference(
+          new Set(address.folds),
+          initiallyFolded(model.groups.peek(), page.launchers.peek()),
+        ),
       ),
       hidden: new Set(address.hidden),
-      pinned,
+      pinned: pinned ?? page.launchers.peek(),
       order,
       trackFilter,
       isIdleShown,

@@ -29,11 +29,11 @@ export function showHosts(
   const isResting = !hasMoved(page);
   const folds = symmetricDifference(
     model.arrangement.peek().collapsed,
-    initiallyFolded(model.groups.peek()),
+    initiallyFolded(model.groups.peek(), page.launchers.peek()),
   );
   model.hosts.value = after;
   const collapsed = new Set(
-    symmetricDifference(new Set(folds), initiallyFolded(model.groups.value)),
+    symmetricDifference(new Set(folds), initiallyFolded(model.groups.value, page.launchers.peek())),
   );
   if (symmetricDifference(collapsed, model.arrangement.peek().collapsed).length > 0)
     model.arrangement.value = { ...model.arrangement.peek(), collapsed };

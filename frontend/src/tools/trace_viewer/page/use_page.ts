@@ -8,6 +8,7 @@ import { clampView } from "../model/view_math";
 import { type Address, type DrawerTab, readAddress, writeAddress } from "./address";
 import { findStep } from "./find_step";
 import { followIdle } from "./follow_idle";
+import { followLaunchers } from "./follow_launchers";
 import { createLoading, type Loading, loadHosts } from "./load";
 import { createPage, keepTab, listHitsInView, type Page, withMargins } from "./page";
 import { addressOf, applyAddress } from "./page_address";
@@ -87,6 +88,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
       }),
     [page],
   );
+  useEffect(() => followLaunchers(page), [page]);
   // The file has changed: everything that is known of it is asked for anew.
   useEffect(() => {
     let reloaded = 0;
