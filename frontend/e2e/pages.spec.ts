@@ -53,7 +53,7 @@ const address = (server: Server, run: string, tool: string, view: View = {}) =>
   `${server.page}#${new URLSearchParams({ run, tool, ...view })}`;
 const ROWS: View = { group: "none" };
 
-describe("TensorFlow stats on a recorded TensorFlow loop", () => {
+describe("op stats on a recorded TensorFlow loop", () => {
   const run = "tensorflow_cpu_training";
 
   test("shows every op, largest self time first, and one pie per side and kind", async () => {
@@ -62,9 +62,8 @@ describe("TensorFlow stats on a recorded TensorFlow loop", () => {
     const table = await payload(samples, run, "framework_op_stats");
     const operations = column(table, "operation");
     await expect.poll(() => rowCount(page)).toBe(operations.length);
-    await expect
-      .poll(() => page.getByRole("heading", { level: 1 }).textContent())
-      .toBe("TensorFlow stats");
+    await expect.poll(() => page.getByRole("heading", { level: 1 }).textContent()).toBe("Op stats");
+    await page.locator(".page-head", { hasText: "TensorFlow stats" }).waitFor();
     for (const name of ["Host self time by op", "Host self time by op type"]) {
       await expect.poll(() => page.getByRole("region", { name, exact: true }).count()).toBe(1);
     }

@@ -49,7 +49,7 @@ test("the page follows TensorBoard's dark mode", async () => {
 test("what the page shows is in TensorBoard's own address", async () => {
   const { page } = await open(`${server.url}#profile`);
   const frame = await profileFrame(page);
-  await frame.locator(".tabs").getByText("Ops", { exact: true }).click();
+  await frame.locator(".tabs").getByText("Op stats", { exact: true }).click();
   await frame.getByRole("checkbox", { name: /idle/i }).check();
   await expect.poll(() => page.url()).toMatch(/p\.profile\.s=.*idle/);
   const again = await open(page.url());
@@ -68,7 +68,7 @@ test("Back and Forward go from page to page, and keep what each showed", async (
   await page.keyboard.press("w");
   await expect.poll(() => page.url()).toMatch(/p\.profile\.s=.*from_ms/);
   const zoomed = shown().get("from_ms");
-  await tab("Ops").click();
+  await tab("Op stats").click();
   await frame.locator(".grid-row").first().waitFor();
   await page.goBack();
   await frame.locator("#trace-timeline").waitFor();

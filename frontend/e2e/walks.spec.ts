@@ -91,7 +91,7 @@ test("a slice of a chart filters the table, and Back returns from another page",
   await page.waitForSelector('h1:has-text("GPU kernel stats")');
   await page.waitForSelector(READY);
   await page.goBack();
-  await page.waitForSelector('h1:has-text("TensorFlow stats")');
+  await page.waitForSelector('h1:has-text("Op stats")');
   expect(page.url()).toMatch(/f\.operation=%3D/);
 });
 

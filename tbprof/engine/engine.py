@@ -334,6 +334,7 @@ def _entry(tool: Tool, absence: Absence | None) -> dict[str, object]:
         "name": tool.name,
         "label": tool.label,
         "short": tool.short,
+        "also": list(tool.also),
         "hosts": "any",
         "available": absence is None,
         "reason": None if absence is None else absence.reason,

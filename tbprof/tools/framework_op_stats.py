@@ -1,4 +1,4 @@
-"""TensorFlow stats: every op of the framework, on hosts and devices, and calls of programs."""
+"""Op stats: every op of the framework, on hosts and devices, and calls of programs."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -51,8 +51,9 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         name="framework_op_stats",
-        label="TensorFlow stats",
-        short="Ops",
+        label="Op stats",
+        short="Op stats",
+        also=("TensorFlow stats",),
         aliases=("tensorflow_stats",),
         content="names",
         absent="the trace has no planes",
@@ -68,7 +69,7 @@ TOOLS: tuple[Tool, ...] = (
         planes=(names.GPU_PREFIX,),
         content="kernels",
         absent="the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs",
-        absent_hint="for TPUs and CPUs, TensorFlow stats shows the ops",
+        absent_hint="for TPUs and CPUs, the op stats show the ops",
         empty="the trace has GPUs in it, but no kernel that ran on them",
         empty_hint="either the GPUs ran nothing while the trace was recorded, or the recorder "
         "could not use CUPTI (ROCm: rocprofiler): another profiler may have held the GPU, or the "

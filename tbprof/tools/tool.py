@@ -44,7 +44,8 @@ Payload = Sequence[Table] | Document | EventStream
 class Tool:
     """One page. Its module has `PARTS`, the names of parts, and `build`.
 
-    `label` is its name on pages and in messages, `short` the one on its tab. The trace must have a
+    `label` is its name on pages and in messages, `short` the one on its tab, `also` are names that
+    users know it by. The trace must have a
     plane with one of the name prefixes `planes`; `absent` is the reason shown if it has none, and
     `empty` the reason if those planes have no data for the tool, each with a hint what to do.
     `content` is what its files must contain, None for any events. `rests_on_steps` means that it
@@ -56,6 +57,7 @@ class Tool:
     name: str
     label: str
     short: str
+    also: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     planes: tuple[str, ...] = ("",)
     content: Content | None = None

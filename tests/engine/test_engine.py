@@ -61,14 +61,15 @@ def test_a_session_says_why_tools_and_hosts_are_missing(engine: Engine):
     tools = {tool["name"]: tool for tool in engine.session("cpu")["tools"]}
     assert list(tools) == [tool.name for tool in TOOLS]
     assert tools[OPS] == {
-        "name": OPS, "label": "TensorFlow stats", "short": "Ops", "hosts": "any", "available": True,
+        "name": OPS, "label": "Op stats", "short": "Op stats",
+        "also": ["TensorFlow stats"], "hosts": "any", "available": True,
         "reason": None, "hint": None,
     }  # fmt: skip
     assert tools[KERNELS] == {
-        "name": KERNELS, "label": "GPU kernel stats", "short": "Kernels", "hosts": "any",
-        "available": False,
+        "name": KERNELS, "label": "GPU kernel stats", "short": "Kernels", "also": [],
+        "hosts": "any", "available": False,
         "reason": "the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs",
-        "hint": "for TPUs and CPUs, TensorFlow stats shows the ops",
+        "hint": "for TPUs and CPUs, the op stats show the ops",
     }  # fmt: skip
     listed = engine.session()
     assert (listed["run"], listed["hosts"]) == ("", [])
@@ -226,7 +227,7 @@ def test_damage_and_the_recorders_complaints_are_warnings(tmp_path: Path):
 def test_no_gpu_is_no_data_for_kernels(engine: Engine):
     with pytest.raises(NoData, match="no GPU in it") as error:
         engine.data(DataRequest("cpu", KERNELS))
-    assert "TensorFlow stats" in error.value.hint
+    assert "op stats" in error.value.hint
     with pytest.raises(NoData, match="no GPU in it") as error:
         engine.data(DataRequest("mixed", KERNELS, ("h0", "h2")))
     assert "1 of the hosts could not be read" in error.value.hint

@@ -64,6 +64,8 @@ function parseSessionTool(json: unknown) {
     label: text(tool.label),
     /** For the tab. */
     short: text(tool.short) || text(tool.label),
+    /** Other names that people look for. */
+    also: list(tool.also).map(text),
     isSingleHost: tool.hosts === "one",
     isAvailable: tool.available === true,
     reason: text(tool.reason),

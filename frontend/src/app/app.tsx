@@ -137,7 +137,11 @@ export function App({ navigation }: { navigation: Navigation }) {
   const commands = (): Command[] => [
     ...tabs
       .filter((tab) => tab.reason === null)
-      .map((tab) => ({ kind: "Page", name: tab.title, run: () => openTool(tab.name) })),
+      .map((tab) => ({
+        kind: "Page",
+        name: [tab.title, ...tab.also].join(", "),
+        run: () => openTool(tab.name),
+      })),
     ...(capture.config?.off === ""
       ? [{ kind: "Action", name: "Capture profile", run: () => setOverlay("capture") }]
       : []),
@@ -325,10 +329,11 @@ function toolTabs(
   navigation: Navigation,
   isKnown: boolean,
 ): ToolTab[] {
-  return tools.map(({ name, label, short, isAvailable, reason, hint }) => ({
+  return tools.map(({ name, label, short, also, isAvailable, reason, hint }) => ({
     name,
     short,
     title: label,
+    also,
     address: navigation.addressOf({
       tool: name,
       view: patchView({}, sharedOptions(navigation.place.value, name)),

@@ -6,6 +6,8 @@ export interface ToolTab {
   readonly name: string;
   readonly short: string;
   readonly title: string;
+  /** Other names that people look for. */
+  readonly also: readonly string[];
   readonly address: string;
   /** Why it cannot be opened, null where it can. */
   readonly reason: string | null;

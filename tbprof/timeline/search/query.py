@@ -55,7 +55,7 @@ class Query:
 
     Rows of other pages' tables are queries, too: for exactly the events that a row counts.
 
-        device-op:bert/dense/MatMul                a row of TensorFlow stats, on devices
+        device-op:bert/dense/MatMul                a row of the op stats, on devices
         host-op:bert/dense/MatMul                  the same on hosts
         kernel:gemm                                all launches of a kernel
         kernel:gemm op:bert/dense/MatMul           those of one op; `op:` alone: of no op

@@ -62,3 +62,13 @@ test("scopes group by their first parts", () => {
   const keys = OP_GROUPINGS.find(({ id }) => id === "scope1")!.keys(columns)!;
   expect([...keys.codes].map((code) => keys.strings[code])).toEqual(["a", ""]);
 });
+
+test.each([
+  ["MatMul", true],
+  ["dot_general", false],
+  ["Dataset", false],
+  ["MemcpyHToD", false],
+])("a trace of ops of type %s is of TensorFlow: %s", (type, isTensorFlow) => {
+  const ops = { cols: [{ id: "type", label: "Type", type: "string" }], columns: [[type]] };
+  expect(parseOpStats([ops, ops]).isTensorFlow).toBe(isTensorFlow);
+});

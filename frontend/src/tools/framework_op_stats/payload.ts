@@ -17,6 +17,8 @@ export interface OpStats {
   readonly calls: DataTable | null;
   /** Names of all ops, each once. */
   readonly operations: readonly string[];
+  /** Some op is TensorFlow's, so that its guide's name for the page is said. */
+  readonly isTensorFlow: boolean;
 }
 
 export type Side = "Device" | "SparseCore" | "Host";
@@ -30,7 +32,7 @@ const OLD_ID = "Host_cumulative_total_self_time_percent";
 
 export function parseOpStats(json: unknown): OpStats {
   if (!Array.isArray(json) || json.length < 2) {
-    throw new PayloadError("TensorFlow stats are two tables, with and without idle time");
+    throw new PayloadError("op stats are two tables, with and without idle time");
   }
   const withIdle = readOps(json[0]);
   const calls = json.length > 2 ? parseTable(json[2]) : null;
@@ -39,7 +41,15 @@ export function parseOpStats(json: unknown): OpStats {
     withoutIdle: readOps(json[1]),
     calls: calls !== null && calls.length > 0 ? calls : null,
     operations: texts(withIdle, "operation")?.strings ?? [],
+    isTensorFlow: texts(withIdle, "type")?.strings.some(isTensorFlowType) ?? false,
   };
+}
+
+/** "MatMul", as TensorFlow names types of ops; JAX and XLA write "dot_general" and "fusion". */
+function isTensorFlowType(type: string): boolean {
+  return (
+    /^[A-Z][A-Za-z0-9]+$/.test(type) && !/^(?:Dataset|IDLE|Unknown|Mem(?:cpy|set).*)$/.test(type)
+  );
 }
 
 /** The rows of one side, null where there is none. */

@@ -1,4 +1,4 @@
-/** TensorFlow stats: where the time of ops goes, on hosts and on devices. */
+/** Op stats: where the time of ops goes, on hosts and on devices. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { Donut } from "../../widgets/donut/donut";
@@ -57,7 +57,10 @@ function OpsPage({ title, payload, view, select, links, fileName }: PageProps<Op
   return (
     <div class={payload.calls ? "page two-tables" : "page"}>
       <header class="page-head">
-        <h1>{title}</h1>
+        <div>
+          <h1>{title}</h1>
+          {payload.isTensorFlow ? <p class="page-also">TensorFlow stats</p> : null}
+        </div>
         <label class="switch">
           <input
             type="checkbox"
