@@ -38,7 +38,7 @@ def test_as_many_passes_run_at_once_as_there_are_processors(
         ([], [(0, 0)]),
         ([9], [(0, 1)]),
         ([9, 9], [(0, 1), (1, 2)]),
-        ([1, 1, 1, 9, 0, 3, 1], [(0, 4), (4, 6), (6, 7)]),
+        ([1, 1, 1, 9, 0, 3, 1], [(0, 3), (3, 4), (4, 6), (6, 7)]),
     ],
 )
 def test_lines_are_taken_together_until_they_are_enough(

@@ -11,15 +11,16 @@ from tbprof.kernels.xplane.id_lookup import Lookup, fill_lookup
 def build_lookup(ids: NDArray[np.int64]) -> Lookup:
     """A hash table from each id to its row, the last one if an id repeats.
 
-    At most half full, so that a probe for an unknown id ends. The multipliers behind the keys are
-    random for each table: otherwise a file with colliding ids could take hours. They are below
-    2^31, so that no product overflows.
+    At most half full, so that a probe for an unknown id ends. Most ids count from 0: then each has
+    a slot of its own. Others are mixed by the odd multipliers behind the keys, 0 for none, which
+    are random for each table: otherwise a file with colliding ids could take hours.
     """
     size = 8
     while size < 2 * ids.size + 2:
         size *= 2
     keys = np.zeros(size + 2, np.int64)
     rows = np.full(size, -1, np.int32)
-    keys[size:] = 2**30 | np.frombuffer(os.urandom(8), np.uint32) >> 2 | 1
+    if ids.size and (ids.min() < 0 or ids.max() >= size):
+        keys[size:] = np.frombuffer(os.urandom(16), np.int64) | 1
     fill_lookup(keys, rows, ids)
     return Lookup(keys, rows)

@@ -78,11 +78,12 @@ def read_fixed64(buf: Any, pos: int) -> int:
 
 
 def slot_of(keys: Any, mask: int, key: int) -> int:
-    if 0 <= key < 65536:
+    if keys[mask + 1] == 0:
         return key & mask
-    middle = signed((key >> 16 & 2**32 - 1) * keys[mask + 1])
-    high = signed((key >> 48 & 0xFFFF) * keys[mask + 2])
-    return (key ^ middle >> 30 ^ high >> 30) & mask
+    mixed = key % 2**64
+    for multiplier in (keys[mask + 1], keys[mask + 2]):
+        mixed = (mixed ^ mixed >> 32) * multiplier % 2**64
+    return mixed >> 32 & mask
 
 
 def find_row(keys: Any, rows: Any, key: int) -> int:

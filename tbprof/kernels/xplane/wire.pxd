@@ -7,7 +7,7 @@
 # These are compiled into each kernel that calls them: a call per byte would cost more than the byte.
 
 from tbprof.kernels.codes cimport (
-    BEYOND, END_GROUP, FIXED32, FIXED64, GROUP, HEADER, LENGTH, LOW_32, VARINT,
+    BEYOND, END_GROUP, FIXED32, FIXED64, GROUP, HEADER, LENGTH, VARINT,
 )
 from tbprof.kernels.types cimport Bytes, Int32s, Ints, i64
 
@@ -96,12 +96,13 @@ cdef inline i64 read_fixed64(Bytes buf, i64 pos) noexcept nogil:
 
 
 cdef inline i64 slot_of(Ints keys, i64 mask, i64 key) noexcept nogil:
-    cdef i64 middle, high
-    if 0 <= key < 65536:  # most ids count from 0: each has a slot of its own
+    # Unsigned: what a product has above 64 bits is dropped.
+    cdef unsigned long long mixed = <unsigned long long>key
+    if keys[mask + 1] == 0:
         return key & mask
-    middle = ((key >> 16) & LOW_32) * keys[mask + 1]
-    high = ((key >> 48) & 0xFFFF) * keys[mask + 2]
-    return (key ^ (middle >> 30) ^ (high >> 30)) & mask
+    mixed = (mixed ^ mixed >> 32) * <unsigned long long>keys[mask + 1]
+    mixed = (mixed ^ mixed >> 32) * <unsigned long long>keys[mask + 2]
+    return <i64>(mixed >> 32) & mask
 
 
 cdef inline i64 find_row(Ints keys, Int32s rows, i64 key) noexcept nogil:
