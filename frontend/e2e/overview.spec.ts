@@ -12,7 +12,7 @@ import {
   release,
   textOf,
 } from "./browser";
-import { expectPercent, expectTime } from "./readings";
+import { expectNumber, expectPercent, expectTime } from "./readings";
 import { addressOf, ask, column, RECORDED, rows, type Server, serveSteps } from "./servers";
 import { type OpenOptions, watchedBrowser } from "./watched_browser";
 
@@ -102,15 +102,22 @@ test.each([...RECORDED, ...MADE])("%s: verdict and tiles are the server's", asyn
   await expect.poll(() => page.locator(".tile").count()).toBe(5);
   const value = async (name: string) => textOf(tile(page, name).locator(".figure-value"));
   const reasons: [string, string][] = [];
+  const isCpu = figures.has("host_compute");
   for (const [name, id] of [
     [number("slow_steps") > 0 ? "Typical step" : "Average step", "step_time_average"],
     ["Waiting for input", "waiting_for_input"],
-    ["Device busy", "device_busy"],
+    isCpu ? ["Host compute", "host_compute"] : ["Device busy", "device_busy"],
   ]) {
     const text = await value(name);
     if (Number.isNaN(number(id))) reasons.push([name, id]);
     else if (id === "step_time_average") expectTime(text, number(id) * 1000);
     else expectPercent(text, number(id));
+  }
+  if (isCpu) {
+    expectNumber(await value("Threads at work"), number("threads_at_work"));
+    await expect.poll(() => page.locator(".tile .figure-value", { hasText: "–" }).count()).toBe(0);
+    await expect.poll(() => brokenTexts(page)).toEqual([]);
+    return;
   }
   const precisions = ["8", "16", "unknown", "tf32", "32", "64"];
   const shares = precisions.map((id) => number(`device_compute_${id}`) || 0);

@@ -68,7 +68,7 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "kernels": _part(5, "gpu.kernels.Kernels", "find_kernels", "decoding GPU kernels"),
     "ops": _part(
-        10,
+        11,
         "ops.op_metrics.OpMetrics",
         "ops.ops.find_ops",
         "decoding ops",

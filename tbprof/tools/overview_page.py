@@ -15,12 +15,12 @@ from tbprof.tools.overview.idle_table import idle_table
 from tbprof.tools.overview.overview_advice import findings_table, recommendation_table
 from tbprof.tools.overview.overview_environment import environment_table, run_table
 from tbprof.tools.overview.overview_figures import figures_table
-from tbprof.tools.overview.overview_ops import top_ops_table
+from tbprof.tools.overview.overview_ops import top_families_table, top_ops_table
 from tbprof.tools.steps.breakdown import breakdown_table, markers_table
 from tbprof.tools.steps.diagnostics import diagnostics_table
 from tbprof.tools.steps.step_table import step_table
 
-_TABLES = 13
+_TABLES = 14
 _HARDWARE = {"GPU": "GPU", "TPU": "TPU", "CPU": "CPU_ONLY"}
 _NO_DEVICE_TRACE = (
     "No device trace was collected: the program's device is known, but nothing of what ran on it."
@@ -33,7 +33,8 @@ def build(summaries: Summaries) -> Sequence[Table]:
     0 the ops that take longest, 1 steps, 2 run environment as scripts know it, 3 recommendations as
     scripts know them, 4 latency of inference requests, 5 nothing, 6 diagnostics; 7 findings,
     8 figures, 9 what the average step is made of, 10 environment, 11 events that can mark steps,
-    12 what threads did in the time of the average step that nothing covers.
+    12 what threads did in the time of the average step that nothing covers, 13 the ops that take
+    longest, those that differ in numbers alone as one.
     """
     evidence = gather(summaries)
     job = evidence.job
@@ -65,6 +66,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
         environment_table(evidence, summaries.hosts),
         markers_table(job),
         idle_table(evidence),
+        top_families_table(evidence),
     ]
 
 

@@ -108,6 +108,9 @@ def test_a_program_on_the_cpu_is_told_of_its_cpu():
     assert found["device_busy"][3] == "the program ran on the CPU alone"
     assert found["flop_rate"][3] == "no op ran on a device"
     assert found["host_op_eager"][0] == 0.0
+    assert found["host_compute"][0] == pytest.approx(90)
+    assert found["python"][3] == "no functions of Python were recorded"
+    assert found["threads_at_work"][0] == 1.0  # 2 µs of each op in 4 µs
     assert [row[:3] for row in rows(tables[10])][:3] == [
         ("hosts", "Hosts", "1"),
         ("task", "Kind of run", "Inference"),
@@ -138,6 +141,10 @@ def test_what_threads_did_in_idle_time_adds_up_to_it(tmp_path: Path):
         ("python.1", "$train.py:14 batch", pytest.approx(0.002), pytest.approx(20), "python"),
         ("uncovered", "", pytest.approx(0.002), pytest.approx(20), ""),
     ]
+    values = {row[0]: row[2] for row in rows(tables[8])}
+    assert values["host_compute"] == pytest.approx(20)
+    assert values["python"] == pytest.approx(60)
+    assert values["threads_at_work"] == pytest.approx(4 / 12)  # of the 12 µs from op to op
     assert rows(tables[12])[1][1] == "batch (train.py:14): time.sleep"
     assert rows(tables[9])[0][0] == "other"
     assert rows(tables[9])[0][2] == pytest.approx(0.008)

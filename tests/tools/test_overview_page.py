@@ -25,7 +25,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 def test_the_tables_in_the_order_of_the_contract():
     tables = build((GPU_TRACE, GPU_STEPS))
     sizes = [len(table) for table in tables]
-    assert sizes == [4, 3, 1, 8, 0, 0, 1, len(tables[7]), 27, 16, 12, 2, 0]
+    assert sizes == [4, 3, 1, 8, 0, 0, 1, len(tables[7]), 27, 16, 12, 2, 0, 0]
     assert ids(tables[0])[:2] == ["selfTimePercent", "cumulativeTimePercent"]
     assert ids(tables[1])[0] == "stepnum"
     assert ids(tables[4]) == ["percentile", "hostTimeMs", "deviceTimeMs", "communicationTimeMs",
@@ -69,6 +69,33 @@ def test_ten_ops_at_most_and_equals_by_name():
     top = rows(build((trace, GPU_STEPS))[0])
     assert [row[3] for row in top] == list("abcdefghij")
     assert top[-1][1] == 10 / 16  # of all ops, not of those shown
+
+
+def test_ops_of_replicas_and_layers_are_one_family():
+    letters = "abcdefgh"
+    trace = draw(
+        {GPU: "s |aabbccddeeffgghi"},
+        names=dict.fromkeys(letters + "i", "kernel"),
+        stats={
+            **{
+                letter: {
+                    "kernel_details": KERNEL,
+                    "tf_op": f"replica_{at % 2}/bert_1/layer_{at // 2}/mul:Mul",
+                }
+                for at, letter in enumerate(letters)
+            },
+            "i": {"kernel_details": KERNEL, "tf_op": "pooler/MatMul_1:MatMul"},
+        },
+    )
+    families = build((trace, GPU_STEPS))[13]
+    assert ids(families) == ["selfTimePercent", "cumulativeTimePercent", "category", "operation",
+                             "ops"]  # fmt: skip
+    assert rows(families) == [
+        (15 / 16, 15 / 16, "Mul", "replica_*/bert_1/layer_*/mul", 8.0),
+        (1 / 16, 1.0, "MatMul", "pooler/MatMul_1", 1.0),
+    ]
+    # Each op alone is 1 / 8 of the time: enough to be shown by itself.
+    assert families.properties == {"usual": "no"}
 
 
 def test_run_environment_as_scripts_know_it():
@@ -304,4 +331,4 @@ def test_a_trace_of_nothing_gives_empty_tables():
         steps_of("CPU"), candidate_name=[], candidate_line=[],
         candidate_count=np.zeros(0, np.int64), candidate_median_ps=np.zeros(0, np.int64),
     )))  # fmt: skip
-    assert [len(table) for table in tables] == [0] * 13
+    assert [len(table) for table in tables] == [0] * 14

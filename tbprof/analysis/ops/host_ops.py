@@ -63,6 +63,7 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
         _gather_aggregated(plane, events, gatherer)
         busy, window = busy_time(events.first_event, events.start_ps, events.duration_ps)
         gatherer.add_idle(HOST, window - busy)
+        gatherer.host_window_ps += window
 
 
 def _add(

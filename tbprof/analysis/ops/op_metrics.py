@@ -23,7 +23,7 @@ class OpMetrics:
     times and rates are kept apart; without TensorCores they count as devices. `hbm_bytes` is the
     part of `bytes_accessed` in the device's main memory. Idle time is what no op covers of each
     host's or device's own window; busy intervals are united first, so overlapping threads and
-    streams count once.
+    streams count once. `host_window_ps` is the sum of the hosts' windows.
     """
 
     is_device: NDArray[np.bool_]
@@ -41,6 +41,7 @@ class OpMetrics:
     host_idle_ps: int = 0
     device_idle_ps: int = 0
     sparse_core_idle_ps: int = 0
+    host_window_ps: int = 0
 
     @property
     def is_host(self) -> NDArray[np.bool_]:
@@ -94,6 +95,7 @@ class OpGatherer:
     """
 
     idle_ps: dict[int, int] = field(default_factory=dict)
+    host_window_ps: int = 0
     _sides: dict[int, _Side] = field(default_factory=dict)
 
     def add_idle(self, side: int, idle_ps: int) -> None:
@@ -149,7 +151,10 @@ class OpGatherer:
                 [np.zeros(0, np.bool_), *(ops_of_side.ran_eagerly() for _, ops_of_side in sides)]
             ),
             side == SPARSE_CORE,
-            *(self.idle_ps.get(side, 0) for side in (HOST, DEVICE, SPARSE_CORE)),
+            host_idle_ps=self.idle_ps.get(HOST, 0),
+            device_idle_ps=self.idle_ps.get(DEVICE, 0),
+            sparse_core_idle_ps=self.idle_ps.get(SPARSE_CORE, 0),
+            host_window_ps=self.host_window_ps,
         )
 
 
@@ -168,6 +173,7 @@ def merge_op_metrics(parts: Sequence[OpMetrics]) -> OpMetrics:
     gatherer = OpGatherer()
     for part in parts:
         gatherer.add_idle(HOST, part.host_idle_ps)
+        gatherer.host_window_ps += part.host_window_ps
         gatherer.add_idle(DEVICE, part.device_idle_ps)
         gatherer.add_idle(SPARSE_CORE, part.sparse_core_idle_ps)
         sides = ((DEVICE, part.is_device), (SPARSE_CORE, part.is_sparse_core), (HOST, part.is_host))

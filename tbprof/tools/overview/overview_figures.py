@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from tbprof.advice.evidence import WORK, Evidence
 from tbprof.advice.rules.host.findings_host import eager_shares
 from tbprof.advice.sentences import milliseconds, owner, percent, size
+from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.step_means import sample_deviation, sparse_core_means
+from tbprof.analysis.vocabulary.input_names import fetches_batch
+from tbprof.analysis.vocabulary.op_names import DATASET
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base.records import dataclass
-from tbprof.base.values import median
+from tbprof.base.values import median, sum_of
 from tbprof.tools.datatable import Table, number, text
 from tbprof.tools.overview.overview_ops import duty_cycle_percent, mean_known
 from tbprof.tools.rates import device_rates, sparse_core_rates
@@ -63,6 +66,7 @@ def figures_table(evidence: Evidence) -> Table:
     figures = [
         *_steps(evidence),
         *_device_time(evidence),
+        *_host_time(evidence),
         *_memory(evidence),
         *_utilization(evidence),
         *_sparse_cores(evidence),
@@ -175,6 +179,48 @@ def _device_time(evidence: Evidence) -> Iterator[Figure]:
             "names and instructions of kernels and ops.",
             reason,
         )
+
+
+def _host_time(evidence: Evidence) -> Iterator[Figure]:
+    """What the host did where no device computes; empty with devices."""
+    if evidence.platform != "CPU":
+        return
+    yield Figure(
+        "host_compute",
+        "Host compute",
+        evidence.share(Phase.HOST_COMPUTE),
+        "%",
+        "Time of all counted steps in which an op computes on some thread of the host, divided by "
+        "the time of all counted steps.",
+        _NO_STEPS,
+    )
+    has_python = any(host.has_python for host in evidence.hosts)
+    in_python = sum_of(share.ms for share in evidence.idle if share.kind == Activity.PYTHON)
+    yield Figure(
+        "python",
+        "Python",
+        100 * in_python / evidence.step_ms if has_python and evidence.means.steps else math.nan,
+        "%",
+        "Time of the average step in which no op computes and the thread that drives the program "
+        "runs Python functions, divided by the step.",
+        _NO_STEPS if has_python else "no functions of Python were recorded",
+    )
+    ops = evidence.ops
+    computes = [
+        is_host and type_ != DATASET and not fetches_batch(type_)
+        for is_host, type_ in zip(ops.is_host.tolist(), ops.type, strict=True)
+    ]
+    own_ps = float(ops.self_ps[np.array(computes, bool)].sum())
+    yield Figure(
+        "threads_at_work",
+        "Threads at work",
+        own_ps / ops.host_window_ps if ops.host_window_ps > 0 else math.nan,
+        "",
+        "Self time of the ops on all threads of the host, without iterators of tf.data and fetches "
+        "of a batch, divided by the time from the first op to the last: the threads that compute "
+        "at the same time, on average.",
+        "no op ran on the host",
+    )
 
 
 def _memory(evidence: Evidence) -> Iterator[Figure]:

@@ -11,12 +11,17 @@ from tbprof.advice.rules.host.findings_host import eager_shares
 from tbprof.analysis.devices.tensor_cores import core_name
 from tbprof.analysis.gpu.kernels import Kernels
 from tbprof.analysis.ops.op_metrics import OpMetrics
+from tbprof.analysis.vocabulary.op_families import family_name, stems
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base.values import sum_of
 from tbprof.tools.datatable import PERCENT, Column, Table, boolean, number, ratio, text
 from tbprof.tools.rates import device_rates
 
 _TOP = 10
+# An op below this share of its side's self time says little alone; ops are usually shown in
+# families where this much of the time is in such ops.
+_SMALL = 0.01
+_MOST_SMALL = 0.25
 UNKNOWN = "unknown"
 
 
@@ -26,8 +31,7 @@ def top_ops_table(evidence: Evidence) -> Table:
     Shares are of all ops of that side, without idle time; ties are in the order of names.
     """
     ops = evidence.ops
-    has_device = bool(ops.is_device.any())
-    of_side = np.flatnonzero(ops.is_device if has_device else ops.is_host)
+    has_device, of_side = _shown_side(ops)
     ranked = sorted(of_side.tolist(), key=lambda row: (-int(ops.self_ps[row]), ops.name[row]))
     rows = np.array(ranked[:_TOP], np.int64)
     own = ops.self_ps[rows].astype(np.float64)
@@ -57,6 +61,54 @@ def top_ops_table(evidence: Evidence) -> Table:
         **_of_platform(evidence),
     }
     return Table(tuple(columns), properties)
+
+
+def _shown_side(ops: OpMetrics) -> tuple[bool, NDArray[np.intp]]:
+    """(whether it is the devices', rows of ops) of the side that is ranked."""
+    has_device = bool(ops.is_device.any())
+    return has_device, np.flatnonzero(ops.is_device if has_device else ops.is_host)
+
+
+def top_families_table(evidence: Evidence) -> Table:
+    """The ten families of these ops with the most self time; none if no family has two ops.
+
+    Ops of a family differ in numbers alone, such as those of replicas and layers. `usual` says
+    whether most of the time is in ops that matter only together.
+    """
+    ops = evidence.ops
+    _, of_side = _shown_side(ops)
+    keys = stems([ops.name[row] for row in of_side])
+    index_of = {key: index for index, key in enumerate(dict.fromkeys(keys))}
+    family = np.array([index_of[key] for key in keys], np.int64)
+    own = ops.self_ps[of_side].astype(np.float64)
+    whole = float(own.sum())
+    if len(index_of) == of_side.size or whole <= 0:
+        return Table(())
+    time = np.bincount(family, own)
+    top = np.argsort(-time, kind="stable")[:_TOP]
+    members = [of_side[family == index] for index in top]
+    # The type of a family is that of its longest op.
+    longest = [rows[ops.self_ps[rows].argmax()] for rows in members]
+    is_small = own < _SMALL * whole
+    return Table(
+        (
+            number("selfTimePercent", "Time (%)", time[top] / whole, PERCENT),
+            number(
+                "cumulativeTimePercent",
+                "Cumulative time (%)",
+                np.cumsum(time[top]) / whole,
+                PERCENT,
+            ),
+            text("category", "Category", [ops.type[row] or "Unknown" for row in longest]),
+            text(
+                "operation",
+                "Operations",
+                [family_name([ops.name[row] for row in rows]) for rows in members],
+            ),
+            number("ops", "Ops", np.array([rows.size for rows in members], np.float64)),
+        ),
+        {"usual": "yes" if own[is_small].sum() > _MOST_SMALL * whole else "no"},
+    )
 
 
 def _tensor_cores(

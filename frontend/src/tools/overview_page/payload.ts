@@ -24,6 +24,7 @@ const BREAKDOWN = 9;
 const ENVIRONMENT = 10;
 const MARKERS = 11;
 const IDLE = 12;
+const FAMILIES = 13;
 
 export function parseOverview(json: unknown) {
   const { table, warnings } = parseTables(json, 2, "the overview");
@@ -31,6 +32,10 @@ export function parseOverview(json: unknown) {
   return {
     steps,
     ops: readRows(table(OPS), toTopOp),
+    /** The same with those as one that differ in numbers alone; none where there are no such. */
+    families: readRows(table(FAMILIES), toTopOp),
+    /** Whether these say more than single ops. */
+    isByFamily: table(FAMILIES).properties.usual === "yes",
     /** The largest gain first. */
     findings: readRows(table(FINDINGS), toFinding),
     figures: new Map(readRows(table(FIGURES), (row) => [row.text("id"), toReading(row)])),
@@ -88,6 +93,8 @@ function toTopOp(row: Row) {
     /** 0–1 of the device's op time. */
     share: row.number("selfTimePercent"),
     running: row.number("cumulativeTimePercent"),
+    /** Of a family; NaN for a single op. */
+    count: row.number("ops"),
   };
 }
 

@@ -52,11 +52,12 @@ export function samplePayload({ kind, steps }: SampleOptions): unknown[] {
         : [["INFO", "Steps 0 and 9 were not recorded whole."]],
     ),
     byRow(FINDING_IDS, none ? [] : FINDINGS),
-    byRow(FIGURE_IDS, none ? FIGURES_NONE : kind === "tpu" ? FIGURES_TPU : FIGURES_GPU),
+    byRow(FIGURE_IDS, FIGURES[kind]),
     byRow(["id", "label", "ms", "deviation", "share", "parent"], none ? [] : BREAKDOWN),
     byRow(["id", "label", "value", "note", "host"], ENVIRONMENT),
     byRow(["name", "count", "median_ms", "line", "is_current"], none ? [] : MARKERS),
     byRow(["id", "label", "event", "ms", "share", "parent"], none ? [] : IDLE),
+    kind === "gpu" ? { ...byRow(FAMILY_IDS, FAMILIES), p: { usual: "yes" } } : {},
   ];
 }
 
@@ -117,6 +118,12 @@ const OPS: readonly Cells[] = [
   [0.12, 0.61, "FusedBatchNormV3", "resnet/bn/FusedBatchNormV3", 120],
   [0.05, 0.66, "Relu", "<img src=x onerror=alert(1)>", 20],
   [0.01, 0.67, "void cub::DeviceReduce", `resnet/${"very_long_scope/".repeat(12)}Sum`, null],
+];
+
+const FAMILY_IDS = [...OPS_IDS.slice(0, 4), "ops"];
+const FAMILIES: readonly Cells[] = [
+  [0.43, 0.43, "Conv2D", "replica_*/resnet/block_*/Conv2D", 24],
+  [0.18, 0.61, "MatMul", "resnet/dense/MatMul", 1],
 ];
 
 const FINDING_IDS = [
@@ -228,6 +235,14 @@ const FIGURES_NONE: readonly Cells[] = [
   ["device_compute_16", "16 bit", null, "%", "", "no device was recorded", ""],
   ["peak_memory", "Peak memory", null, "bytes", "", "the trace holds no allocations", ""],
 ];
+
+const FIGURES_CPU: readonly Cells[] = [
+  ...FIGURES_GPU.slice(0, 6),
+  ["host_compute", "Host compute", 22.8, "%", "", "", ""],
+  ["python", "Python", 3.5, "%", "", "", ""],
+  ["threads_at_work", "Threads at work", 1.25, "", "", "", ""],
+];
+const FIGURES = { gpu: FIGURES_GPU, tpu: FIGURES_TPU, cpu: FIGURES_CPU, none: FIGURES_NONE };
 
 const BREAKDOWN: readonly Cells[] = [
   ["other", "All others", 0.15, 0.01, 4.4, ""],

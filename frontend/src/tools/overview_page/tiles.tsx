@@ -19,7 +19,6 @@ const STEPS =
 export function Tiles({ overview }: { overview: Overview }) {
   const { steps, figures } = overview;
   const input = figures.get("waiting_for_input");
-  const busy = figures.get("device_busy");
   return (
     <div class="tiles">
       <Tile
@@ -49,6 +48,19 @@ export function Tiles({ overview }: { overview: Overview }) {
           </>
         ) : null}
       </Tile>
+      {figures.has("host_compute") ? (
+        <HostTiles overview={overview} />
+      ) : (
+        <DeviceTiles overview={overview} />
+      )}
+    </div>
+  );
+}
+
+function DeviceTiles({ overview }: { overview: Overview }) {
+  const busy = overview.figures.get("device_busy");
+  return (
+    <>
       <Tile
         title="Device busy"
         reading={busy}
@@ -63,7 +75,83 @@ export function Tiles({ overview }: { overview: Overview }) {
       </Tile>
       <PrecisionTile overview={overview} />
       <MemoryTile overview={overview} />
-    </div>
+    </>
+  );
+}
+
+/** Instead of what devices did, where there are none. */
+function HostTiles({ overview }: { overview: Overview }) {
+  const compute = overview.figures.get("host_compute");
+  const threads = overview.figures.get("threads_at_work");
+  return (
+    <>
+      <Tile
+        title="Host compute"
+        reading={compute}
+        explanation={explain(overview, "host_compute", "Host compute ÷ step time", STEPS)}
+      >
+        <ShareOfStep overview={overview} percent={compute?.value} />
+      </Tile>
+      <PythonTile overview={overview} />
+      <Tile
+        title="Threads at work"
+        reading={threads}
+        explanation={explain(
+          overview,
+          "threads_at_work",
+          "Threads that run ops at the same time, on average",
+          "Ops of the host's threads.",
+        )}
+      >
+        {threads && threads.value >= 0 ? <p class="muted">run ops at once, on average</p> : null}
+      </Tile>
+    </>
+  );
+}
+
+/** Where Python was not recorded, the largest part of what threads did while no op ran. */
+function PythonTile({ overview }: { overview: Overview }) {
+  const { figures, idle } = overview;
+  const python = figures.get("python");
+  const largest = idle.find(({ parent, id }) => parent === "" && id !== "uncovered");
+  const explanation = explain(overview, "python", "Time in Python functions ÷ step time", STEPS);
+  if (python && (!Number.isNaN(python.value) || !largest)) {
+    return (
+      <Tile title="Python" reading={python} explanation={explanation}>
+        <ShareOfStep overview={overview} percent={python.value} />
+      </Tile>
+    );
+  }
+  const percent = ((largest?.ms ?? Number.NaN) / averageMs(overview)) * 100;
+  return (
+    <Tile
+      title={largest?.label ?? "Python"}
+      reading={python}
+      value={Number.isNaN(percent) ? null : formatRatio(ratio(percent / 100))}
+      explanation={{
+        ...explanation,
+        formula: "Time of the average step in which no op computes and threads did this ÷ the step",
+      }}
+    >
+      <ShareOfStep overview={overview} percent={percent} />
+    </Tile>
+  );
+}
+
+/** "849 µs of each step", and a bar. */
+function ShareOfStep({
+  overview,
+  percent = Number.NaN,
+}: {
+  overview: Overview;
+  percent: number | undefined;
+}) {
+  if (Number.isNaN(percent)) return null;
+  return (
+    <>
+      <p class="muted">{formatMs(averageMs(overview) * (percent / 100))} of each step</p>
+      <Meter share={percent / 100} color="var(--c-host)" />
+    </>
   );
 }
 

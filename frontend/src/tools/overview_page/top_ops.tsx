@@ -1,18 +1,31 @@
-/** The ops that the device's time goes to. */
-import { formatRatio, NOT_MEASURED } from "../../base/format";
+/** The ops that the device's time goes to, those of replicas and layers together or each. */
+import { formatRatio, NOT_MEASURED, plural } from "../../base/format";
 import { foldName, readableName } from "../../base/names";
 import { ratio } from "../../base/units";
 import { Card } from "../../widgets/text/card";
 import { Name } from "../../widgets/text/name";
+import { familyFilter } from "../framework_op_stats/name_folding";
 import { ToolLink } from "../links/tool_link";
-import type { Links } from "../tool";
-import type { TopOp } from "./payload";
+import type { Links, Select } from "../tool";
+import type { Overview } from "./payload";
 
 const OPS = "framework_op_stats";
 
-export function TopOps({ ops, links }: { ops: readonly TopOp[]; links: Links }) {
+interface TopOpsProps {
+  readonly overview: Overview;
+  /** "each", "family", or undefined for what is usual. */
+  readonly chosen: string | undefined;
+  readonly select: Select;
+  readonly links: Links;
+}
+
+export function TopOps({ overview, chosen, select, links }: TopOpsProps) {
   const title = "Top ops";
-  const most = Math.max(...ops.map(({ share }) => share || 0));
+  const { families, isByFamily: isUsual } = overview;
+  const isFolded = families.length > 0 && (chosen ? chosen === "family" : isUsual);
+  const ops = isFolded ? families : overview.ops;
+  const fold = (isOn: boolean) =>
+    select({ top_ops: isOn === isUsual ? null : isOn ? "family" : "each" });
   return (
     <Card
       class="top-ops"
@@ -26,6 +39,16 @@ export function TopOps({ ops, links }: { ops: readonly TopOp[]; links: Links }) 
       head={
         <>
           <span class="space" />
+          {families.length === 0 ? null : (
+            <label class="switch">
+              <input
+                type="checkbox"
+                checked={isFolded}
+                onChange={(event) => fold(event.currentTarget.checked)}
+              />
+              Replicas and layers folded
+            </label>
+          )}
           <ToolLink links={links} tool={OPS} view={{}}>
             All ops
           </ToolLink>
@@ -52,18 +75,24 @@ export function TopOps({ ops, links }: { ops: readonly TopOp[]; links: Links }) 
             </tr>
           </thead>
           <tbody>
-            {ops.map(({ name, category, share, running }, at) => (
+            {ops.map(({ name, category, share, running, count }, at) => (
               <tr key={name + at}>
                 <td>{at + 1}</td>
                 <td>
-                  <ToolLink
-                    links={links}
-                    tool={OPS}
-                    view={{ "f.operation": `=${name}`, filters: "1" }}
-                    className="op-link"
-                  >
-                    <Name text={foldName(readableName(name))} full={name} />
-                  </ToolLink>
+                  <div class="op-cell">
+                    <ToolLink
+                      links={links}
+                      tool={OPS}
+                      view={{
+                        "f.operation": isFolded ? familyFilter(name) : `=${name}`,
+                        filters: "1",
+                      }}
+                      className="op-link"
+                    >
+                      <Name text={foldName(readableName(name))} full={name} />
+                    </ToolLink>
+                    {count > 1 ? <span class="muted op-count">{plural(count, "op")}</span> : null}
+                  </div>
                 </td>
                 <td>
                   <span class="cut" title={category}>
@@ -71,7 +100,7 @@ export function TopOps({ ops, links }: { ops: readonly TopOp[]; links: Links }) 
                   </span>
                 </td>
                 <td class="with-bar">
-                  <span class="share-bar" style={{ width: `${(share / most) * 100 || 0}%` }} />
+                  <span class="share-bar" style={{ width: `${share * 100 || 0}%` }} />
                   <span class="bar-text">{formatRatio(ratio(share))}</span>
                 </td>
                 <td>{formatRatio(ratio(running))}</td>

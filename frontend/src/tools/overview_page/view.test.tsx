@@ -150,3 +150,29 @@ test.each([
 ])("the first sentence of %j", (whole, first) => {
   expect(firstSentence(whole)).toBe(first);
 });
+
+test("ops of replicas and layers are one row, and each its own on demand", async () => {
+  await show("gpu");
+  const row = () => text(".top-ops tbody tr");
+  expect(row()).toContain("replica_*/resnet/block_*/Conv2D");
+  expect(row()).toContain("24 ops");
+  const [bar] = document.querySelectorAll<HTMLElement>(".share-bar");
+  expect(bar.style.width).toBe("43%");
+  document.querySelector<HTMLElement>(".op-link")?.click();
+  expect(opened.at(-1)?.[1]["f.operation"]).toBe(
+    "/^replica([._]\\d+)?\\/resnet\\/block([._]\\d+)?\\/Conv2D$/",
+  );
+  act(() => document.querySelector<HTMLInputElement>(".top-ops input")?.click());
+  expect(selected.at(-1)).toEqual({ top_ops: "each" });
+  await show("gpu", { top_ops: "each" });
+  expect(row()).toContain("resnet/conv2_block1/Conv2D");
+});
+
+test("on a CPU the tiles say what the host did", async () => {
+  await show("cpu");
+  const titles = [...document.querySelectorAll(".tile .explained")].map((one) => one.textContent);
+  expect(titles.slice(2)).toEqual(["Host compute", "Python", "Threads at work"]);
+  expect(tile("Host compute")).toContain("775 µs of each step");
+  expect(tile("Threads at work")).toContain("1.25");
+  expect(text(".tiles")).not.toContain("–");
+});

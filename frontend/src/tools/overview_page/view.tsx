@@ -40,7 +40,7 @@ export function OverviewPage(props: PageProps<Overview>) {
       )}
       <div class="two-thirds">
         <div class="stack">
-          <TopOps ops={payload.ops} links={links} />
+          <TopOps overview={payload} chosen={view.top_ops} select={select} links={links} />
           {/* The readings of TPUs are a tall card. */}
           {payload.isTpu ? <Diagnostics diagnostics={payload.diagnostics} /> : null}
         </div>

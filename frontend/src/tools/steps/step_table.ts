@@ -1,5 +1,6 @@
 /** The table of all steps that the overview and the input pipeline share. */
 import { type DataTable, findColumn, numbers, textAt, texts } from "../../api/data_table";
+import { foldName, readableName } from "../../base/names";
 import { type Microseconds, microseconds } from "../../base/units";
 import type { StepAxis, StepSeries } from "../../widgets/step_chart/steps";
 import type { Explanation } from "../../widgets/table/columns";
@@ -59,6 +60,7 @@ export function readStepTable(table: DataTable): StepTable {
     outliers,
     isLeftOut,
     isTypical,
+    marker: axisMarker(property("step_marker")),
     labels: Array.from({ length: count }, (_, step) => textAt(labels, step)),
     isTruncated,
     isUnrecorded,
@@ -73,6 +75,11 @@ export function readStepTable(table: DataTable): StepTable {
     average: microseconds(meanOf(total, isLeftOut)),
     property,
   };
+}
+
+/** "Steps" is a line of the device, whose events are steps. */
+function axisMarker(name: string): string {
+  return name === "Steps" ? "Step" : foldName(readableName(name));
 }
 
 /** Mean over the steps that are not left out; NaN where there is none. */

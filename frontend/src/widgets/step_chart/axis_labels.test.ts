@@ -1,18 +1,27 @@
 import { expect, test } from "vitest";
-import { axisLabels } from "./axis_labels";
+import { axisLabels, axisName } from "./axis_labels";
 
-test("short labels stay as they are", () => {
-  expect(axisLabels(["train 3", "train 4"])).toEqual(["train 3", "train 4"]);
+const steps = (labels: readonly string[], marker?: string) => ({
+  labels,
+  marker,
+  isTruncated: labels.map(() => false),
 });
 
-test("long labels lose what they share, so that they differ", () => {
-  expect(axisLabels(["Profiled batch 3", "Profiled batch 4"])).toEqual(["3", "4"]);
+test("labels lose what they share, which names the axis", () => {
+  const labels = ["Profiled batch 4", "Profiled batch 13"];
+  expect(axisLabels(labels)).toEqual(["4", "13"]);
+  expect(axisName(steps(labels, "train"))).toBe("Profiled batch");
 });
 
-test("of other long labels the end stays", () => {
-  expect(axisLabels(["train 7 (GPU:4)", "an evaluation (GPU:12)"])).toEqual([
-    "…n 7 (GPU:4)",
-    "…on (GPU:12)",
-  ]);
+test("other labels stay whole, and the axis is named for what marks the steps", () => {
+  const labels = ["train 7 (GPU:4)", "an evaluation (GPU:12)"];
+  expect(axisLabels(labels)).toEqual(labels);
+  expect(axisLabels(["Profiled batch 4"])).toEqual(["Profiled batch 4"]);
+  expect(axisName(steps(["0", "1"], "train"))).toBe("train");
+  expect(axisName(steps(["0", "1"]))).toBe("Step");
   expect(axisLabels([])).toEqual([]);
+});
+
+test("of names that no axis has room for the start stays", () => {
+  expect(axisLabels(["a".repeat(100)])).toEqual([`${"a".repeat(39)}…`]);
 });

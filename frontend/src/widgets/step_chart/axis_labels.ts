@@ -1,13 +1,26 @@
-/** What steps are called below an axis, in few letters. */
+/** What steps are called below an axis. */
+import type { StepAxis } from "./steps";
 
-const MOST = 12;
+/** Longer labels are cut: their whole text is in the card at the pointer. */
+const MOST = 40;
+const CHARACTER = 6.5;
+const GAP = 16;
 
-/** [steps] the labels; where some are long, without what all share, then without their start. */
+/** What the axis counts: what all labels share, else the event that marks the steps. */
+export function axisName({ labels, marker = "" }: StepAxis): string {
+  return shortLabels(labels).shared || marker || "Step";
+}
+
+/** [steps] the labels without what all share. */
 export function axisLabels(labels: readonly string[]): readonly string[] {
-  if (labels.every((label) => label.length <= MOST)) return labels;
   return shortLabels(labels).short.map((label) =>
-    label.length <= MOST ? label : `…${label.slice(1 - MOST)}`,
+    label.length <= MOST ? label : `${label.slice(0, MOST - 1)}…`,
   );
+}
+
+/** How far apart the labels have to be, in CSS pixels, about. */
+export function labelRoom(labels: readonly string[]): number {
+  return GAP + CHARACTER * labels.reduce((most, { length }) => Math.max(most, length), 0);
 }
 
 /** "train 3" and "train 4" as "3" and "4", with what they share: "train". */

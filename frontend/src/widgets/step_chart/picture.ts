@@ -2,7 +2,7 @@
 import type { Pen } from "../chart/pen";
 import { drawPicture } from "../chart/picture";
 import { drawValueAxis, tickIncrement } from "../chart/ticks";
-import { axisLabels } from "./axis_labels";
+import { axisLabels, axisName, labelRoom } from "./axis_labels";
 import { type ChartColors, chartColors, drawSteps } from "./draw_chart";
 import { axisScale, type Drawing, findColumns, type StepAxis, type StepSeries } from "./steps";
 
@@ -34,7 +34,7 @@ export function drawSvg(chart: Chart): string {
   const increment = tickIncrement(most || 1, scale.factor, MARKS);
   return drawPicture({
     title: chart.title,
-    note: `${chart.axisTitle} (${scale.unit})`,
+    note: `${chart.axisTitle} (${scale.unit}) · across: ${axisName(steps)}`,
     width: RIGHT,
     height: BOTTOM + 28,
     legend: series.toReversed(),
@@ -67,7 +67,8 @@ function drawLabels(
   { muted }: ChartColors,
 ): void {
   const labels = axisLabels(steps.labels);
-  const every = Math.max(Math.ceil((to - from) / LABELS), 1);
+  const most = Math.min(LABELS, Math.max(Math.floor(AREA.width / labelRoom(labels)), 1));
+  const every = Math.max(Math.ceil((to - from) / most), 1);
   pen.fillStyle = muted;
   pen.textAlign = "center";
   for (let step = from; step < to; step += every) {

@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatTick } from "../../base/format";
-import { axisLabels } from "./axis_labels";
+import { axisLabels, labelRoom } from "./axis_labels";
 import { chartColors, drawSteps } from "./draw_chart";
 import {
   axisScale,
@@ -93,7 +93,8 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
         {
           size: AXIS_HEIGHT,
           incrs: INCREMENTS.filter((increment) => increment >= 1),
-          space: 56,
+          // Labels are whole: where they are long, fewer are named.
+          space: () => Math.max(56, labelRoom(labels)),
           stroke: () => colors.muted,
           font: colors.font,
           grid: { show: false },

@@ -9,6 +9,7 @@ import { ChartMenu } from "../chart/chart_menu";
 import { Late } from "../late";
 import type { Explanation } from "../table/columns";
 import { Card } from "../text/card";
+import { axisName } from "./axis_labels";
 import type { Plot, PlotInput, Spot } from "./plot";
 import { formatValue, StepCard, stepText } from "./step_card";
 import { stepKeys } from "./step_keys";
@@ -102,7 +103,12 @@ export function StepChart(props: StepChartProps) {
             <GroupNote count={view.to - view.from} />
           </div>
           <StepPlot {...props} series={visible} all={series} drawing={drawing} totals={totals} />
-          {series.length > 1 ? <StepLegend series={series} view={view} /> : null}
+          <div class="step-foot">
+            {series.length > 1 ? <StepLegend series={series} view={view} /> : null}
+            <span class="step-axis-name muted" title={axisName(steps)}>
+              {axisName(steps)}
+            </span>
+          </div>
         </>
       )}
     </Card>

@@ -4,6 +4,8 @@ import { columnScale, type Quantity, type Scale } from "../../base/format";
 export interface StepAxis {
   /** The steps' numbers or names as the trace has them, in order. */
   readonly labels: readonly string[];
+  /** What the events that mark the steps are called, "" where nothing marks them. */
+  readonly marker?: string;
   /** Whether a part of the step was not recorded. */
   readonly isTruncated: readonly boolean[];
   /** Whether nothing that a device did in the step was: it has no times. */
