@@ -18,7 +18,10 @@ export default {
     // Against what hangs: how long a test takes depends on what else the machine does.
     testTimeout: 120_000,
     projects: [
-      { extends: true, test: { include: ["src/**/*.test.ts"], environment: "node" } },
+      {
+        extends: true,
+        test: { include: ["src/**/*.test.ts"], environment: "node", isolate: false },
+      },
       { extends: true, test: { include: ["src/**/*.test.tsx"], environment: "happy-dom" } },
     ],
   },
