@@ -277,6 +277,62 @@ export function brokenTexts(page: Page): Promise<string[]> {
   });
 }
 
+/** Texts that lie over others, by a few pixels at least; what covers others on purpose may. */
+export function overlappingTexts(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    const boxes: { text: string; parent: Element; rect: DOMRect }[] = [];
+    while (walker.nextNode()) {
+      const text = walker.currentNode.textContent?.trim() ?? "";
+      const parent = walker.currentNode.parentElement;
+      if (text === "" || !parent?.checkVisibility({ opacityProperty: true })) continue;
+      if (parent.closest(".unseen, script, style")) continue;
+      range.selectNodeContents(walker.currentNode);
+      for (const rect of range.getClientRects()) {
+        const clipped = visiblePart(rect, parent);
+        if (clipped.width > 3 && clipped.height > 4) boxes.push({ text, parent, rect: clipped });
+      }
+    }
+    const found = new Set<string>();
+    boxes.sort((a, b) => a.rect.top - b.rect.top);
+    boxes.forEach((upper, index) => {
+      for (const lower of boxes.slice(index + 1)) {
+        if (lower.rect.top >= upper.rect.bottom - 4) break;
+        const across =
+          Math.min(upper.rect.right, lower.rect.right) - Math.max(upper.rect.left, lower.rect.left);
+        if (across <= 3 || isCover(upper.parent, lower.parent)) continue;
+        if (isCover(lower.parent, upper.parent) || upper.parent === lower.parent) continue;
+        found.add(`"${upper.text.slice(0, 40)}" over "${lower.text.slice(0, 40)}"`);
+      }
+    });
+    return [...found];
+
+    function visiblePart(rect: DOMRect, element: Element): DOMRect {
+      let { left, right, top, bottom } = rect;
+      for (let box: Element | null = element; box; box = box.parentElement) {
+        const { overflowX, overflowY } = getComputedStyle(box);
+        if (overflowX === "visible" && overflowY === "visible") continue;
+        const edge = box.getBoundingClientRect();
+        [left, right] = [Math.max(left, edge.left), Math.min(right, edge.right)];
+        [top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)];
+      }
+      return new DOMRect(left, top, Math.max(right - left, 0), Math.max(bottom - top, 0));
+    }
+
+    /** Whether something opaque that is laid above the flow holds `element` and not `other`. */
+    function isCover(element: Element, other: Element): boolean {
+      for (let box: Element | null = element; box; box = box.parentElement) {
+        if (box.contains(other)) return false;
+        const { position, backgroundColor } = getComputedStyle(box);
+        if (/sticky|fixed|absolute/.test(position) && !/, 0\)|transparent/.test(backgroundColor))
+          return true;
+      }
+      return false;
+    }
+  });
+}
+
 /** What is wrong with the looks of a page: sticks out, cannot be read, is cut off. */
 export async function faults(page: Page): Promise<string[]> {
   return [

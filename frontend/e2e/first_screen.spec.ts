@@ -1,0 +1,116 @@
+/** What each page shows of the real traces before anything is done: whole, and with its answer. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { brokenTexts, eventually, overflowsSideways, overlappingTexts } from "./browser";
+import { ask, column, type Server, serve, type Table, TRACES } from "./servers";
+import { watchedBrowser } from "./watched_browser";
+
+const RUNS = [
+  "gpu_tf_v100/multi_worker",
+  "gpu_jax_mi350/te_fused_attention",
+  "tpu_jax_v6e/host_offload",
+];
+const SIZES = [
+  { width: 1600, height: 1000 },
+  { width: 1280, height: 720 },
+  { width: 1024, height: 768 },
+];
+
+interface SessionTool {
+  readonly name: string;
+  readonly available: boolean;
+}
+
+const open = watchedBrowser();
+
+test("texts that lie over others are found, and what covers them is not", async () => {
+  const { page } = await open("about:blank");
+  const write = (style: string) =>
+    page.setContent(`<p style="margin: 0">below</p><p style="margin: 0; ${style}">above</p>`);
+  await write("");
+  expect(await overlappingTexts(page)).toEqual([]);
+  await write("position: absolute; top: 4px");
+  expect(await overlappingTexts(page)).toHaveLength(1);
+  await write("position: absolute; top: 4px; background: white");
+  expect(await overlappingTexts(page)).toEqual([]);
+});
+
+describe.skipIf(!TRACES)("real traces", () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await serve(TRACES!);
+  });
+  afterAll(() => server?.stop());
+
+  const address = (run: string, tool: string) =>
+    `${server.page}#${new URLSearchParams({ run, tool })}`;
+
+  async function show(run: string, tool: string): Promise<Page> {
+    const { page } = await open(address(run, tool), { width: 1280, height: 720 });
+    const isWhole = () => !document.querySelector(".skeleton, main [aria-busy=true]");
+    await page.waitForFunction(isWhole);
+    await page.locator("main h1, .trace-status").first().waitFor();
+    await page.waitForFunction(isWhole);
+    return page;
+  }
+
+  test.each(RUNS)("%s: no text is cut or lies over another, on any page", async (run) => {
+    const session = await fetch(
+      `${server.url}data/plugin/profile/session?${new URLSearchParams({ run })}`,
+    );
+    const { tools } = (await session.json()) as { tools: SessionTool[] };
+    const names = tools.filter((tool) => tool.available).map(({ name }) => name);
+    expect(names).toContain("overview_page");
+    for (const tool of names) {
+      const page = await show(run, tool);
+      for (const size of SIZES) {
+        await page.setViewportSize(size);
+        await eventually(async () => {
+          const faults = [
+            ...((await overflowsSideways(page)) ? ["sticks out sideways"] : []),
+            ...(await brokenTexts(page)),
+            ...(await overlappingTexts(page)),
+          ];
+          expect([tool, size.width, faults]).toEqual([tool, size.width, []]);
+        });
+      }
+    }
+  });
+
+  test.each(RUNS)("%s: the overview says what is slow and what a fix saves", async (run) => {
+    const page = await show(run, "overview_page");
+    const verdict = page.locator(".verdict");
+    expect(await isInView(page, ".verdict")).toBe(true);
+    expect(await verdict.textContent()).toMatch(/\d %.*could be saved/);
+  });
+
+  test.each(RUNS.slice(0, 2))("%s: the first kernel takes most of the time", async (run) => {
+    const tables = await ask<Table | Table[]>(server, run, "kernel_stats");
+    const table = Array.isArray(tables) ? tables[0] : tables;
+    const times = new Map<unknown, number>();
+    column(table, "kernel_name").forEach((name, row) => {
+      const us = Number(column(table, "total_duration_us")[row]);
+      times.set(name, (times.get(name) ?? 0) + us);
+    });
+    const [longest] = [...times].sort(([, a], [, b]) => b - a)[0];
+    const page = await show(run, "kernel_stats");
+    const first = ".grid-body .grid-row .name";
+    expect(await isInView(page, first)).toBe(true);
+    const title = await page.locator(first).first().getAttribute("title");
+    expect(String(longest).slice(0, 1000)).toBe(title?.slice(0, 1000));
+  });
+
+  test("the pod viewer names the worker that is late", async () => {
+    const page = await show(RUNS[0], "pod_viewer");
+    const card = page.locator(".pod-worker");
+    expect(await isInView(page, ".pod-worker")).toBe(true);
+    expect(await card.textContent()).toMatch(/Slowest worker.*GPU:6.*1\.44 ms/s);
+  });
+});
+
+/** Whether the first that `selector` finds is whole in the window, as it was opened. */
+async function isInView(page: Page, selector: string): Promise<boolean> {
+  const box = await page.locator(selector).first().boundingBox();
+  const size = page.viewportSize()!;
+  return box !== null && box.y >= 0 && box.y + box.height <= size.height && box.width > 0;
+}
