@@ -94,7 +94,7 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
     )
     if last_resort:
         requested.remove(names.ANNOTATION)
-    stats = events.stats(requested)
+    stats = events.stats(requested, texts=text_names)
     keys: dict[str, NDArray[np.int64]] = {}
     for name in text_names:
         if name in stats:

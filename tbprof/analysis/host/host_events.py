@@ -1,6 +1,6 @@
 """The events of a host's threads: decoded once, nested, and the group of each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,18 +127,21 @@ def has_flag(events: Events, name: str) -> NDArray[np.bool_]:
 
 
 def stats_by_pieces(
-    events: Events, wanted: Sequence[str], rows: NDArray[np.int64] | None = None
+    events: Events,
+    wanted: Sequence[str],
+    rows: NDArray[np.int64] | None = None,
+    texts: Collection[str] = (),
 ) -> Iterator[tuple[NDArray[np.int64], dict[str, StatColumn]]]:
     """(rows, columns) of pieces of `rows` (all by default), of those stats that the plane has.
 
-    Nothing where it has none of them.
+    Nothing where it has none of them. `texts` are as in `Events.stats`.
     """
     stat_names = [name for name in wanted if name in events.plane.stat_names]
     size = len(events) if rows is None else rows.size
     for begin in range(0, size if stat_names else 0, _PIECE):
         end = min(begin + _PIECE, size)
         piece = np.arange(begin, end) if rows is None else rows[begin:end]
-        yield piece, events.stats(stat_names, piece)
+        yield piece, events.stats(stat_names, piece, texts)
 
 
 def execution_ids(

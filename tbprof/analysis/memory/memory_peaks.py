@@ -81,7 +81,8 @@ def _of_plane(plane: Plane) -> MemoryPeaks:
         return _table([], [])
     events = memory_events.events
     peaks: dict[tuple[int, int], _Peak] = {}
-    for piece, stats in stats_by_pieces(events, [*OWNERS, *IN_USE, LIFETIME]):
+    columns = [*OWNERS, *IN_USE, LIFETIME]
+    for piece, stats in stats_by_pieces(events, columns, texts=OWNERS):
         _add_piece(piece, stats, events.start_ps[piece], memory_events.is_allocation[piece], peaks)
     peak_rows = np.array([peak.row for peak in peaks.values()], np.int64)
     stats = events.stats([AVAILABLE, FRAGMENTATION], peak_rows)

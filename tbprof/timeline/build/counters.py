@@ -264,7 +264,7 @@ def _read_memory(
     parts = []
     for begin in range(0, source.size, _PIECE):
         piece = source[begin : begin + _PIECE]
-        stats = plane.event_stats(piece, stat_names)
+        stats = plane.event_stats(piece, stat_names, OWNERS)
         used, is_known = bytes_in_use(stats, piece.size)
         parts.append((*find_owners(stats, piece.size), np.where(is_known, used, np.nan)))
     allocator, ordinal, value = (np.concatenate(column) for column in zip(*parts, strict=True))
