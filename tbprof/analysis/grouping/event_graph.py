@@ -18,7 +18,7 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Events, Plane, Space
 
-Threads = Sequence[tuple[Events, NDArray[np.int64]]]
+Threads = Sequence[tuple[Events, NDArray[np.int32]]]
 
 _NOTHING = np.zeros(0, np.int64)
 
@@ -62,7 +62,7 @@ class Graph:
         ends_of_lines = np.concatenate([_NOTHING, *first])
         return np.searchsorted(ends_of_lines, rows, side="right")
 
-    def planes(self) -> list[tuple[tuple[Events, NDArray[np.int64]], int]]:
+    def planes(self) -> list[tuple[tuple[Events, NDArray[np.int32]], int]]:
         """((events, parent), first row) of each plane."""
         return list(zip(self.threads, self.offsets.tolist(), strict=False))
 

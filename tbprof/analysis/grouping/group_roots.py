@@ -193,7 +193,7 @@ def _loop_iterations(
 
 def label_roots(
     events: Events,
-    parent: NDArray[np.int64],
+    parent: NDArray[np.int32],
     rows: NDArray[np.int64],
     default: NDArray[np.int64],
     *,
@@ -208,8 +208,8 @@ def label_roots(
     above = _with_ancestors(parent, rows)
     stat_names = [names.ITERATION, names.STEP_NUMBER, names.GRAPH_TYPE]
     stats = events.stats([name for name in stat_names if name in events.plane.stat_names], above)
-    local = np.searchsorted(above, parent[above])
-    local = np.where(parent[above] >= 0, local, -1)
+    position = np.searchsorted(above, parent[above])
+    local = np.where(parent[above] >= 0, position, -1).astype(np.int32)
     index = np.searchsorted(above, rows)
     number = default.copy()
     for name in (names.STEP_NUMBER, names.ITERATION):
@@ -234,7 +234,7 @@ def label_roots(
     return name_of, number, label, np.array(is_marker, bool)
 
 
-def _with_ancestors(parent: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _with_ancestors(parent: NDArray[np.int32], rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows and all events that enclose them, ascending."""
     is_marked = np.zeros(parent.size, bool)
     mark_ancestors(parent, rows, is_marked)

@@ -25,7 +25,7 @@ _NEARLY = 0.9
 
 def find_calls_apart(
     events: Events,
-    parent: NDArray[np.int64],
+    parent: NDArray[np.int32],
     group: NDArray[np.int32],
     correlated: NDArray[np.int64],
 ) -> CallsApart:
@@ -94,7 +94,7 @@ def _rows_by_line(events: Events) -> list[NDArray[np.int64]]:
 
 def _enclosing(
     events: Events,
-    parent: NDArray[np.int64],
+    parent: NDArray[np.int32],
     group: NDArray[np.int32],
     rows: Sequence[NDArray[np.int64]],
     calls: NDArray[np.int64],
@@ -117,7 +117,7 @@ def _enclosing(
 
 def _innermost(
     events: Events,
-    parent: NDArray[np.int64],
+    parent: NDArray[np.int32],
     rows: NDArray[np.int64],
     time_ps: NDArray[np.int64],
 ) -> NDArray[np.int64]:

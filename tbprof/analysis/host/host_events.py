@@ -33,7 +33,7 @@ class HostThreads:
 
     plane: Plane
     events: Events
-    parent: NDArray[np.int64]
+    parent: NDArray[np.int32]
     group: NDArray[np.int32]
     apart: "CallsApart"
 
@@ -87,7 +87,7 @@ def _marks(plane: Plane) -> MarkNames:
     return MarkNames(number, tuple(own_names.intersection(_FLAGS)), tuple(rare))
 
 
-def host_threads(plane: Plane) -> tuple[Events, NDArray[np.int64]]:
+def host_threads(plane: Plane) -> tuple[Events, NDArray[np.int32]]:
     """(the events of the recorded lines, the parent [n] of each, -1 for none), found once.
 
     Asynchronous events (`_a`) are neither inside nor around others.
@@ -95,7 +95,7 @@ def host_threads(plane: Plane) -> tuple[Events, NDArray[np.int64]]:
     return plane.cache.get_or_compute("host threads", lambda: _nested(host_events(plane)))
 
 
-def _nested(events: Events) -> tuple[Events, NDArray[np.int64]]:
+def _nested(events: Events) -> tuple[Events, NDArray[np.int32]]:
     rows = async_rows(events)
     if not rows.size:
         parent = nest(events.first_event, events.start_ps, events.duration_ps)
@@ -103,7 +103,7 @@ def _nested(events: Events) -> tuple[Events, NDArray[np.int64]]:
     others = np.delete(np.arange(len(events)), rows)
     some = events.select(others)
     above = nest(some.first_event, some.start_ps, some.duration_ps)
-    parent = np.full(len(events), -1, np.int64)
+    parent = np.full(len(events), -1, np.int32)
     parent[others] = np.where(above >= 0, others[above], -1)
     return events, parent
 

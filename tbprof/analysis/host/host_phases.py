@@ -48,7 +48,7 @@ def flatten(
     """`host_intervals` for known types, and the cuts [lines + 1] between lines."""
     events = threads.events
     inside = np.zeros(len(events), np.uint8)
-    phase = np.empty(len(events), np.int8)
+    phase = np.empty(len(events), np.int32)
     columns = events.type, events.duration_ps, threads.parent
     apart = threads.apart
     is_inside = apart.around >= 0
@@ -65,11 +65,11 @@ def flatten(
     in_line_ranges(find_phases, first)
     phase[_builds_graphs(threads, types, phase) & counts] = Phase.COMPILATION
     most = 2 * int(np.count_nonzero(counts))
-    return pieces(events, counts, phase.astype(np.int32), most)
+    return pieces(events, counts, phase, most)
 
 
 def _builds_graphs(
-    threads: HostThreads, types: HostTypes, phase: NDArray[np.int8]
+    threads: HostThreads, types: HostTypes, phase: NDArray[np.int32]
 ) -> NDArray[np.bool_]:
     """[n] whether an event is a `tf.function` call that traces, or Python run by the tracing.
 

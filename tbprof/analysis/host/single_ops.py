@@ -141,7 +141,7 @@ def _eager(plane: Plane, events: Events, is_execute: NDArray[np.bool_]) -> _Call
     return rows[is_op], op[is_op].astype(np.int64), rows[~is_op]
 
 
-def _jitted(events: Events, parent: NDArray[np.int64], is_call: NDArray[np.bool_]) -> _Calls:
+def _jitted(events: Events, parent: NDArray[np.int32], is_call: NDArray[np.bool_]) -> _Calls:
     """The outermost calls; those of small programs count as calls of one op."""
     rows = events.rows_of(is_call)
     above = parent[rows]
@@ -156,7 +156,7 @@ def _jitted(events: Events, parent: NDArray[np.int64], is_call: NDArray[np.bool_
 
 def _joined(
     events: Events,
-    parent: NDArray[np.int64],
+    parent: NDArray[np.int32],
     sends: NDArray[np.bool_],
     rows: NDArray[np.int64],
     text: NDArray[np.int64],

@@ -76,7 +76,7 @@ class InputEvents:
     events: Events
     kind: NDArray[np.int8]
     op: NDArray[np.int64]
-    parent: NDArray[np.int64]
+    parent: NDArray[np.int32]
     op_kind: NDArray[np.int64]
     python_ps: int
     python_count: int
@@ -226,7 +226,7 @@ def _attribute(
     feeds: NDArray[np.int64],
     kind: NDArray[np.int8],
     op: NDArray[np.int64],
-    parent: NDArray[np.int64],
+    parent: NDArray[np.int32],
 ) -> NDArray[np.int64]:
     """[n] the op of each row: for a producer the op that the iterators it calls feed."""
     op = op.copy()

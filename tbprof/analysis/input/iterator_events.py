@@ -251,7 +251,7 @@ def _integers(
     return np.concatenate(has), np.concatenate(values)
 
 
-def _around(parent: NDArray[np.int64], wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _around(parent: NDArray[np.int32], wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
     """[rows] the innermost `wanted` row around each, -1 for none."""
     rows = np.arange(parent.size)
     nearest = np.append(inherit(parent, np.where(wanted, rows, -1)), -1)
@@ -260,7 +260,7 @@ def _around(parent: NDArray[np.int64], wanted: NDArray[np.bool_]) -> NDArray[np.
 
 def _find_served(
     kind: NDArray[np.int8],
-    parent: NDArray[np.int64],
+    parent: NDArray[np.int32],
     parent_id: NDArray[np.uint64],
 ) -> NDArray[np.uint64]:
     """[rows] the iterator that turns of a stage's own thread work for, 0 if unknown.
@@ -278,7 +278,7 @@ def _find_served(
 
 def _find_owners(
     kind: NDArray[np.int8],
-    parent: NDArray[np.int64],
+    parent: NDArray[np.int32],
     runs: NDArray[np.int64],
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
@@ -299,7 +299,7 @@ def _find_owners(
 def _match_elements(
     events: Events,
     kind: NDArray[np.int8],
-    parent: NDArray[np.int64],
+    parent: NDArray[np.int32],
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -335,7 +335,7 @@ def _match_elements(
 def _find_work(
     events: Events,
     kind: NDArray[np.int8],
-    parent: NDArray[np.int64],
+    parent: NDArray[np.int32],
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -369,7 +369,7 @@ def _find_runs(
 
 
 def _find_queues(
-    events: Events, kind: NDArray[np.int8], parent: NDArray[np.int64], owner: NDArray[np.uint64]
+    events: Events, kind: NDArray[np.int8], parent: NDArray[np.int32], owner: NDArray[np.uint64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
     """(iterator, start, end) of the times that functions of iterators waited in a pool's queue.
 

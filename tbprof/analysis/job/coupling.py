@@ -163,7 +163,7 @@ def _meetings(plane: Plane) -> tuple[NDArray[np.int64], ...]:
     rows = np.flatnonzero(events.by_type(is_meeting))
     key = _texts(plane, rows)
     run, device = np.full(rows.size, -1, np.int64), np.full(rows.size, -1, np.int64)
-    kind, above = np.full(rows.size, -1, np.int64), parent[rows]
+    kind, above = np.full(rows.size, -1, np.int64), parent[rows].astype(np.int64)
     for _ in range(_LEVELS):
         nested = np.flatnonzero((device < 0) & (above >= 0))
         stats = _numbers(plane, above[nested])

@@ -9,7 +9,7 @@ from tbprof.kernels.analysis.event_nesting import fill_self_times, inherit_value
 
 def nest(
     first_event: NDArray[np.int64], start_ps: NDArray[np.int64], duration_ps: NDArray[np.int64]
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """[n] the parent of each of the events, ordered by (line, start, longest first).
 
     The parent is the innermost earlier event of the same line that holds the whole event, ends
@@ -20,7 +20,7 @@ def nest(
         |bb.cc.ddd     ->   (d ends with a, and still is its child)
         |       ee
     """
-    parent = np.empty(start_ps.size, np.int64)
+    parent = np.empty(start_ps.size, np.int32)
 
     def nest_lines(begin: int, end: int) -> None:
         first = first_event[begin : end + 1]
@@ -32,7 +32,7 @@ def nest(
 
 
 def self_times(
-    parent: NDArray[np.int64], start_ps: NDArray[np.int64], duration_ps: NDArray[np.int64]
+    parent: NDArray[np.int32], start_ps: NDArray[np.int64], duration_ps: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """[n] the part of each event that none of its direct children covers, in ps, never negative.
 
@@ -43,7 +43,7 @@ def self_times(
     return self_ps
 
 
-def inherit(parent: NDArray[np.int64], value: NDArray[np.int64]) -> NDArray[np.int64]:
+def inherit(parent: NDArray[np.int32], value: NDArray[np.int64]) -> NDArray[np.int64]:
     """[n] each event's own value, or where that is -1 the nearest enclosing event's."""
     out: NDArray[np.int64] = value.copy()
     inherit_values(parent, out)

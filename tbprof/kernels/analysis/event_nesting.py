@@ -1,14 +1,14 @@
 """Which event encloses which, and what follows from that."""
 
 import cython
-from cython.cimports.tbprof.kernels.types import Ints, OutFlags, OutInt32s, OutInts, i64
+from cython.cimports.tbprof.kernels.types import Int32s, Ints, OutFlags, OutInt32s, OutInts, i64
 
 
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(above=i64, end=i64, line=i64, row=i64, top=i64)
 def nest_events(
-    first_event: Ints, start: Ints, duration: Ints, parent: OutInts, stack: OutInts
+    first_event: Ints, start: Ints, duration: Ints, parent: OutInt32s, stack: OutInts
 ) -> cython.void:
     """Fills in the innermost event around each, -1 for none."""
     with cython.nogil:
@@ -33,7 +33,7 @@ def nest_events(
 @cython.exceptval(check=False)
 @cython.locals(above=i64, begin=i64, end=i64, row=i64)
 def fill_self_times(
-    parent: Ints, start: Ints, duration: Ints, own: OutInts, covered: OutInts
+    parent: Int32s, start: Ints, duration: Ints, own: OutInts, covered: OutInts
 ) -> cython.void:
     """Fills in what no child covers of each event; `covered` is scratch."""
     with cython.nogil:
@@ -53,7 +53,7 @@ def fill_self_times(
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(row=i64)
-def inherit_values(parent: Ints, value: OutInts) -> cython.void:
+def inherit_values(parent: Int32s, value: OutInts) -> cython.void:
     """Gives events without a value (below 0) that of the nearest enclosing event."""
     with cython.nogil:
         for row in range(parent.shape[0]):
@@ -64,7 +64,7 @@ def inherit_values(parent: Ints, value: OutInts) -> cython.void:
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(above=i64, row=i64)
-def find_last_rows(parent: Ints, offset: i64, last: OutInt32s) -> cython.void:
+def find_last_rows(parent: Int32s, offset: i64, last: OutInt32s) -> cython.void:
     """Fills in the last row that each event encloses, itself if none."""
     with cython.nogil:
         for row in range(parent.shape[0]):
@@ -78,7 +78,7 @@ def find_last_rows(parent: Ints, offset: i64, last: OutInt32s) -> cython.void:
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(at=i64, row=i64)
-def mark_ancestors(parent: Ints, rows: Ints, is_marked: OutFlags) -> cython.void:
+def mark_ancestors(parent: Int32s, rows: Ints, is_marked: OutFlags) -> cython.void:
     """Marks rows and all rows that enclose them."""
     with cython.nogil:
         for row in range(rows.shape[0]):

@@ -40,7 +40,6 @@ from cython.cimports.tbprof.kernels.types import (
     Ints,
     OutBytes,
     OutFlags,
-    OutInt8s,
     OutInt32s,
     OutInts,
     OutIntTable,
@@ -56,7 +55,7 @@ def look_inside(
     end: i64,
     type_: Int32s,
     duration: Ints,
-    parent: Ints,
+    parent: Int32s,
     role: Int8s,
     inside: OutBytes,
 ) -> cython.void:
@@ -106,11 +105,11 @@ def find_own_phases(
     end: i64,
     type_: Int32s,
     duration: Ints,
-    parent: Ints,
+    parent: Int32s,
     counts: Flags,
     role: Int8s,
     inside: Bytes,
-    phase: OutInt8s,
+    phase: OutInt32s,
 ) -> cython.void:
     """Fills in the phase of the events [begin, end) of some lines.
 
@@ -251,7 +250,7 @@ def _in_event(what: i64, own: i64) -> i64:
     what=i64,
 )
 def follow_activity(
-    parent: Ints,
+    parent: Int32s,
     duration: Ints,
     type_: Int32s,
     does: Int8s,
