@@ -1,4 +1,5 @@
 /** The search and the drawer: hits, an event, sums of a range, and the card at the pointer. */
+import type { Locator } from "playwright-core";
 import { expect, test } from "vitest";
 import { textOf } from "./browser";
 import {
@@ -158,6 +159,47 @@ test("a range is added up by name, category and track", async () => {
   await tab(page, "Statistics").click();
   await expect.poll(() => textOf(sums)).toMatch(/48 events in 210 µs/);
 });
+
+test("calls of a range are a flame graph and a tree, and lead to the longest call", async () => {
+  const page = await show({ ...ALL, range: "0.05..0.1", tab: "selection" });
+  await tab(page, "Call tree").click();
+  const flame = drawer(page).getByRole("application", { name: "Flame graph, top down" });
+  await flame.waitFor();
+  await expect
+    .poll(() => textOf(drawer(page).locator(".trace-sums")))
+    .toMatch(/13 events in the 50.0 µs selected on 6 tracks, without 6 derived tracks/);
+  // All calls, a level of names, and what is below: some have a colour of their own.
+  await expect.poll(() => colorsOf(flame.locator("canvas"))).toBeGreaterThan(5);
+  await flame.click({ position: { x: 10, y: 27 } });
+  await expectParameter(page, "tab", "calls");
+  await expect.poll(() => textOf(flame.getByRole("status"))).toMatch(/^AsyncCopy: total 50.0 µs/);
+  await tab(page, "Event").click();
+  await expectEvent(page, "AsyncCopy", "60 µs");
+  await tab(page, "Call tree").click();
+  await drawer(page).getByText("Tree", { exact: true }).click();
+  await expectParameter(page, "calls", "tree");
+  await drawer(page).getByRole("textbox", { name: "Search calls" }).fill("cuLaunch");
+  const rows = () => page.getByRole("treegrid", { name: "Calls, top down" }).getByRole("row");
+  await expect
+    .poll(async () => (await rows().allTextContents()).slice(1).map((row) => row.slice(0, 30)))
+    .toEqual([
+      expect.stringMatching(/^▾train48\.0/),
+      expect.stringMatching(/^▾dense\/MatMul:MatMul20\.0/),
+      expect.stringMatching(/^cuLaunchKernel4\.00/),
+    ]);
+  await rows().nth(3).click();
+  await tab(page, "Event").click();
+  await expectEvent(page, "cuLaunchKernel", "55 µs");
+});
+
+function colorsOf(canvas: Locator): Promise<number> {
+  return canvas.evaluate((element) => {
+    const { width, height } = element as HTMLCanvasElement;
+    const pen = (element as HTMLCanvasElement).getContext("2d");
+    if (!pen || width === 0 || height === 0) return 0;
+    return new Set(new Uint32Array(pen.getImageData(0, 0, width, height).data.buffer)).size;
+  });
+}
 
 /** The numbers of a row of sums, without what it is and its share. */
 function numbersOf(rows: readonly string[][], key: string): number[] {

@@ -17,6 +17,15 @@ export interface RowSort {
   readonly isDescending: boolean;
 }
 
+/** Rows as a tree: arrow keys open and close them. */
+export interface RowLevels {
+  /** From 1. */
+  readonly level: (row: number) => number;
+  /** null: there is nothing below the row. */
+  readonly isOpen: (row: number) => boolean | null;
+  readonly turn: (row: number) => void;
+}
+
 interface RowListProps {
   readonly label: string;
   readonly columns: readonly RowColumn[];
@@ -35,6 +44,7 @@ interface RowListProps {
   /** Changes where the rows are others: they are then read from their top. */
   readonly of: unknown;
   readonly hasFocus?: boolean;
+  readonly levels?: RowLevels;
 }
 
 const LIST_ROW = 24;
@@ -94,7 +104,8 @@ export function RowList(props: RowListProps) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target !== scroller.current) return;
     const page = Math.max(Math.floor((place.height - HEAD) / LIST_ROW) - 1, 1);
-    const target = stepOf(event.key, at, page, length);
+    const turned = props.levels ? turnOf(props.levels, event.key, at) : null;
+    const target = turned ?? stepOf(event.key, at, page, length);
     if (target !== null) moveTo(target);
     else if ((event.key === "Enter" || event.key === " ") && length > 0) choose(at);
     else return;
@@ -105,10 +116,11 @@ export function RowList(props: RowListProps) {
     .join(" ");
   const least = columns.reduce((sum, { width = LEAST }) => sum + width, 0);
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: either role is of a table with a focus
     <div
       class="trace-rows"
       ref={scroller}
-      role="grid"
+      role={props.levels ? "treegrid" : "grid"}
       aria-label={label}
       aria-rowcount={(props.total ?? length) + 1}
       aria-colcount={columns.length}
@@ -155,6 +167,8 @@ export function RowList(props: RowListProps) {
               role="row"
               aria-rowindex={row + 2}
               aria-selected={row === selected}
+              aria-level={props.levels?.level(row)}
+              aria-expanded={props.levels?.isOpen(row) ?? undefined}
               class={`trace-row${row === at ? " active" : ""}`}
               style={{ transform: `translateY(${row * LIST_ROW}px)` }}
               onClick={() => {
@@ -202,4 +216,20 @@ function stepOf(key: string, at: number, page: number, length: number): number |
     default:
       return null;
   }
+}
+
+/** Opens or closes row `at`, or leads to the row that it is below; null where the key does not. */
+function turnOf({ level, isOpen, turn }: RowLevels, key: string, at: number): number | null {
+  if (key === "ArrowRight") {
+    if (isOpen(at) === false) turn(at);
+    return isOpen(at) === true ? at + 1 : at;
+  }
+  if (key !== "ArrowLeft") return null;
+  if (isOpen(at) === true) {
+    turn(at);
+    return at;
+  }
+  let above = at - 1;
+  while (above >= 0 && level(above) >= level(at)) above--;
+  return above < 0 ? at : above;
 }

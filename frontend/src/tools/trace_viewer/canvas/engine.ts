@@ -13,6 +13,7 @@ import { chooseLevel, toPs } from "../model/view_math";
 import { buildScene, countRows, laneFigures } from "../scene/build_scene";
 import { hitAt, type Snap, snap } from "../scene/hit_test";
 import { Scene } from "../scene/scene";
+import { getComputedColor } from "./computed_color";
 import { createPainter, type PainterChoice } from "./create_painter";
 import { HoverFollower } from "./hover";
 import { Overlay } from "./overlay";
@@ -292,14 +293,4 @@ export class Engine {
       }, LOADING_MS);
     }
   }
-}
-
-/** The colour of a custom property under the theme in force, as "rgb(r, g, b)". */
-function getComputedColor(within: HTMLElement, property: string): string {
-  const probe = document.createElement("span");
-  probe.style.color = `var(${property})`;
-  (within.parentElement ?? document.body).append(probe);
-  const { color } = getComputedStyle(probe);
-  probe.remove();
-  return color;
 }

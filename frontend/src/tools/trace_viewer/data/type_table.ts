@@ -70,7 +70,7 @@ export class TypeTable {
 }
 
 /** The server cuts the names of tiles at 200 characters. */
-function asInTiles(name: string): string {
+export function asInTiles(name: string): string {
   return name.length <= 200 ? name : [...name.slice(0, 400)].slice(0, 200).join("");
 }
 

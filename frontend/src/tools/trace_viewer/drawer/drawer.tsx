@@ -2,6 +2,7 @@
 import type { Signal } from "@preact/signals";
 import { useId, useRef } from "preact/hooks";
 import { formatCount } from "../../../base/format";
+import { Late } from "../../../widgets/late";
 import type { Links } from "../../tool";
 import { Splitter } from "../frame/splitter";
 import { type DrawerTab, TABS } from "../page/address";
@@ -25,6 +26,7 @@ const TITLES: Readonly<Record<DrawerTab, string>> = {
   selection: "Selection",
   hits: "Search hits",
   statistics: "Statistics",
+  calls: "Call tree",
 };
 const LEAST = 120;
 /** What stays of the timeline. */
@@ -107,6 +109,11 @@ export function Drawer({ page, hits, selected, links, height }: DrawerProps) {
           {tab === "selection" ? <AggregatePane key="range" page={page} of="range" /> : null}
           {tab === "hits" ? <HitsPane page={page} hits={hits} /> : null}
           {tab === "statistics" ? <AggregatePane key="view" page={page} of="view" /> : null}
+          {tab === "calls" ? (
+            <Late load={() => import("../calls/calls_pane")}>
+              {({ CallsPane }) => <CallsPane page={page} />}
+            </Late>
+          ) : null}
         </div>
       )}
     </section>

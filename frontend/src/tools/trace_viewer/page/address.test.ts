@@ -34,6 +34,7 @@ test("everything goes to the address and back, whatever names hold", () => {
     isIdleShown: true,
     tab: "hits",
     by: "track",
+    calls: { isTree: true, isBottomUp: false, isByTrack: true },
     isList: true,
   };
   expect(roundTrip(address)).toEqual(address);

@@ -11,8 +11,15 @@ export interface AddressSpan {
   readonly to: number;
 }
 
-export type DrawerTab = "event" | "selection" | "hits" | "statistics";
-export const TABS: readonly DrawerTab[] = ["event", "selection", "hits", "statistics"];
+export type DrawerTab = "event" | "selection" | "hits" | "statistics" | "calls";
+export const TABS: readonly DrawerTab[] = ["event", "selection", "hits", "statistics", "calls"];
+
+/** How calls are shown: as a flame graph from the outermost calls on, of all tracks, or else. */
+export interface CallsView {
+  readonly isTree: boolean;
+  readonly isBottomUp: boolean;
+  readonly isByTrack: boolean;
+}
 
 export interface Address {
   /** null: wherever the page begins by itself. */
@@ -36,6 +43,7 @@ export interface Address {
   readonly isIdleShown: boolean;
   readonly tab: DrawerTab | null;
   readonly by: AggregateBy;
+  readonly calls: CallsView;
   readonly isList: boolean;
 }
 
@@ -77,6 +85,7 @@ export function readAddress(view: View): Address {
     isIdleShown: view.idle === "shown",
     tab: TABS.find((tab) => tab === view.tab) ?? null,
     by: oneOf(GROUPINGS, view.by),
+    calls: readCalls(view.calls),
     isList: view.as === "list",
   };
 }
@@ -111,8 +120,26 @@ export function writeAddress(address: Address): Readonly<Record<string, string |
     idle: address.isIdleShown ? "shown" : null,
     tab: address.tab,
     by: unusual(GROUPINGS, address.by),
+    calls: writeCalls(address.calls),
     as: address.isList ? "list" : null,
   };
+}
+
+function readCalls(text = ""): CallsView {
+  const words = readList(text);
+  return {
+    isTree: words.includes("tree"),
+    isBottomUp: words.includes("bottom_up"),
+    isByTrack: words.includes("by_track"),
+  };
+}
+
+function writeCalls({ isTree, isBottomUp, isByTrack }: CallsView): string | null {
+  return writeList([
+    ...(isTree ? ["tree"] : []),
+    ...(isBottomUp ? ["bottom_up"] : []),
+    ...(isByTrack ? ["by_track"] : []),
+  ]);
 }
 
 function readEvent(text: string): Address["event"] {

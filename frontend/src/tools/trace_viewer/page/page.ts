@@ -8,7 +8,7 @@ import type { AggregateBy } from "../protocol/answers";
 import type { PartOf } from "../protocol/api";
 import type { Part, TimelineIndex } from "../protocol/payload";
 import type { Search } from "../protocol/questions";
-import type { DrawerTab } from "./address";
+import type { CallsView, DrawerTab } from "./address";
 
 export interface Page {
   readonly run: string;
@@ -16,6 +16,7 @@ export interface Page {
   /** What the drawer shows; null: it is closed. */
   readonly tab: Signal<DrawerTab | null>;
   readonly by: Signal<AggregateBy>;
+  readonly calls: Signal<CallsView>;
   /** Whether events are listed instead of drawn. */
   readonly isList: Signal<boolean>;
   /** The key of the track whose events are listed, or "hits"; "" if none was chosen. */
@@ -47,6 +48,7 @@ export function createPage(run: string): Page {
     model: createModel(createViewApi(run)),
     tab: signal<DrawerTab | null>(null),
     by: signal<AggregateBy>("name"),
+    calls: signal({ isTree: false, isBottomUp: false, isByTrack: false }),
     isList: signal(false),
     listed: signal(""),
     isTabKept: { current: false },

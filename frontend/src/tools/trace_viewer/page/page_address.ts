@@ -36,6 +36,7 @@ export function addressOf(page: Page): Address {
     isIdleShown,
     tab: page.tab.value,
     by: page.by.value,
+    calls: page.calls.value,
     isList: page.isList.value,
   };
 }
@@ -86,6 +87,7 @@ export function applyAddress(page: Page, address: Address): void {
     };
     page.tab.value = address.tab;
     page.by.value = address.by;
+    page.calls.value = address.calls;
     page.isList.value = address.isList;
   };
   keepTab(page, () => batch(apply));

@@ -211,7 +211,7 @@ async function goToStep(page: Page, label: string, abort: AbortSignal): Promise<
 }
 
 /** Subscribes to all that the address holds, without working it out in every frame. */
-function watch({ model, tab, by, isList, initialView: restingView }: Page): void {
+function watch({ model, tab, by, calls, isList, initialView: restingView }: Page): void {
   const { view, selection, range, marks, search, filter, color, tool, arrangement, hosts } = model;
   const watched: readonly Signal<unknown>[] = [
     view,
@@ -226,6 +226,7 @@ function watch({ model, tab, by, isList, initialView: restingView }: Page): void
     hosts,
     tab,
     by,
+    calls,
     isList,
     restingView,
   ];

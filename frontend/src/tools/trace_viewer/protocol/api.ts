@@ -34,7 +34,7 @@ export interface PartOf {
 }
 
 /** Times of the host. */
-interface SpanPs {
+export interface SpanPs {
   readonly fromPs: number;
   readonly toPs: number;
 }
@@ -176,7 +176,8 @@ export function formatRanges(ascending: readonly number[]): string {
   return ranges.join();
 }
 
-function ask(
+/** The answer of a route about a part. */
+export function ask(
   route: string,
   of: PartOf,
   more: readonly Entry[],
@@ -201,7 +202,7 @@ function flags(isRegex: boolean, isCase: boolean): Entry[] {
   return [...(isRegex ? [["regex", 1] as const] : []), ...(isCase ? [["case", 1] as const] : [])];
 }
 
-function within({ fromPs, toPs }: SpanPs): Entry[] {
+export function within({ fromPs, toPs }: SpanPs): Entry[] {
   return [
     ["from_ps", Math.floor(fromPs)],
     ["to_ps", Math.ceil(toPs)],

@@ -1,0 +1,162 @@
+/** The tree of calls as a table. */
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { columnScale, formatCount, formatRatio, NOT_MEASURED } from "../../../base/format";
+import { foldNames, readableName } from "../../../base/names";
+import { ratio } from "../../../base/units";
+import { type RowColumn, RowList, type RowSort } from "../../../widgets/grid/row_list";
+import { Name } from "../../../widgets/text/name";
+import { type CallRows, type CallSort, callRows } from "./call_rows";
+import { type CallTree, callName } from "./call_tree";
+import { type CallSearch, MATCHES } from "./search_calls";
+
+interface CallTableProps {
+  readonly tree: CallTree;
+  readonly search: CallSearch | null;
+  /** -1 for none. */
+  readonly selected: number;
+  readonly select: (node: number) => void;
+}
+
+const PS_PER_US = 1e6;
+
+export function CallTable({ tree, search, selected, select }: CallTableProps) {
+  const turned = useSignal<ReadonlySet<string>>(new Set());
+  const sort = useSignal<RowSort | null>(null);
+  const weight = tree.order === "top_down" ? "total" : "self";
+  const by = sort.value ?? { id: weight, isDescending: true };
+  const rows = useMemo(
+    () =>
+      callRows(tree, {
+        turned: turned.value,
+        search,
+        sort: by.id as CallSort,
+        isDescending: by.isDescending,
+      }),
+    [tree, search, turned.value, by.id, by.isDescending],
+  );
+  const turn = (row: number) => {
+    const next = new Set(turned.peek());
+    if (!next.delete(rows.keys[row])) next.add(rows.keys[row]);
+    turned.value = next;
+  };
+  const columns = useMemo(() => callColumns(tree, rows, search, turn), [tree, rows, search]);
+  const isOpen = (row: number) =>
+    tree.childFirst[rows.nodes[row] + 1] > tree.childFirst[rows.nodes[row]]
+      ? rows.isOpen[row] === 1
+      : null;
+  return (
+    <RowList
+      label={tree.order === "top_down" ? "Calls, top down" : "Calls, bottom up"}
+      columns={columns}
+      length={rows.nodes.length}
+      sort={by}
+      onSort={(id) => {
+        sort.value =
+          by.id === id
+            ? { id, isDescending: !by.isDescending }
+            : { id, isDescending: id !== "name" };
+      }}
+      selected={rows.nodes.indexOf(selected)}
+      choose={(row) => select(rows.nodes[row])}
+      levels={{ level: (row) => tree.depth[rows.nodes[row]], isOpen, turn }}
+      empty={search ? "No call has this name." : "There is no event in this range."}
+      of={`${tree.order} ${search === null}`}
+    />
+  );
+}
+
+function callColumns(
+  tree: CallTree,
+  rows: CallRows,
+  search: CallSearch | null,
+  turn: (row: number) => void,
+): RowColumn[] {
+  const { nodes, isOpen } = rows;
+  // One unit for all times, so that they can be compared.
+  const scale = columnScale("time", largest(tree.totalPs.subarray(1)) / PS_PER_US);
+  const readable = tree.names.map(({ text }) => readableName(text));
+  // Names that fold to the same text are told apart.
+  const folded = foldNames(readable);
+  const time = (id: CallSort, title: string, values: Float64Array): RowColumn => {
+    return {
+      id,
+      title: `${title} (${scale.unit})`,
+      width: 108,
+      isNumber: true,
+      isSortable: true,
+      cell: (row) => {
+        const value = values[nodes[row]];
+        if (value >= 0) return scale.format(value / PS_PER_US);
+        return <span title="Calls may be within each other">{NOT_MEASURED}</span>;
+      },
+    };
+  };
+  return [
+    {
+      id: "name",
+      title: "Name",
+      isSortable: true,
+      cell: (row) => {
+        const node = nodes[row];
+        const name = callName(tree, node);
+        const isFound = search !== null && (search.marks[node] & MATCHES) !== 0;
+        const hasChildren = tree.childFirst[node + 1] > tree.childFirst[node];
+        return (
+          <span
+            class={isFound ? "trace-call found" : "trace-call"}
+            style={{ "--depth": `${Math.min(tree.depth[node] - 1, 40)}` }}
+          >
+            {hasChildren ? (
+              <button
+                type="button"
+                class="trace-call-turn"
+                tabIndex={-1}
+                aria-label={isOpen[row] ? "Close" : "Open"}
+                onClick={(event) => {
+                  event.stopPropagation();
+                  turn(row);
+                }}
+              >
+                {isOpen[row] ? "▾" : "▸"}
+              </button>
+            ) : (
+              <span class="trace-call-leaf" />
+            )}
+            <Name text={folded[tree.name[node]] || name} full={name} />
+          </span>
+        );
+      },
+    },
+    time("total", "Total", tree.totalPs),
+    {
+      id: "share",
+      title: tree.order === "top_down" ? "Share of total" : "Share of self",
+      width: 108,
+      isNumber: true,
+      cell: (row) => {
+        const share = tree.totalPs[0] > 0 ? tree.weightPs[nodes[row]] / tree.totalPs[0] : 0;
+        return (
+          <>
+            <span class="trace-share" style={{ width: `${Math.min(share, 1) * 100}%` }} />
+            <span class="bar-text">{formatRatio(ratio(share))}</span>
+          </>
+        );
+      },
+    },
+    time("self", "Self", tree.selfPs),
+    {
+      id: "count",
+      title: "Calls",
+      width: 92,
+      isNumber: true,
+      isSortable: true,
+      cell: (row) => formatCount(tree.count[nodes[row]]),
+    },
+    time("longest", "Longest", tree.longestPs),
+  ];
+}
+
+function largest(values: Float64Array): number {
+  return values.reduce((most, value) => Math.max(most, value || 0), 0);
+}

@@ -1,0 +1,73 @@
+/** The route of call trees. */
+import { PayloadError } from "../../../api/errors";
+import { checkLength, numbers, record, texts } from "../../../api/json";
+import { ask, formatRanges, type PartOf, type SpanPs, within } from "../protocol/api";
+import type { CallColumns, CallOrder } from "./call_tree";
+
+export interface CallsAnswer {
+  readonly columns: CallColumns;
+  /** The ids of the names that are tracks, else -1. */
+  readonly tracks: Int32Array;
+  readonly overlapPs: number;
+}
+
+export async function fetchCalls(
+  of: PartOf,
+  span: SpanPs,
+  tracks: readonly number[],
+  order: CallOrder,
+  isByTrack: boolean,
+  signal: AbortSignal,
+): Promise<CallsAnswer> {
+  const json = await ask(
+    "timeline_calls",
+    of,
+    [
+      ...within(span),
+      ["tracks", formatRanges(tracks)],
+      ["order", order],
+      ...(isByTrack ? [["by_track", 1] as const] : []),
+    ],
+    signal,
+  );
+  return parseCalls(json);
+}
+
+/** Throws PayloadError. */
+export function parseCalls(json: unknown): CallsAnswer {
+  const answer = record(json, "the calls");
+  const nodes = record(answer.nodes, "the nodes of the calls");
+  const named = record(answer.names, "the names of the calls");
+  const names = texts(named.text);
+  const tracks = Int32Array.from(checkLength(numbers(named.track), names.length));
+  const categories = checkLength(texts(named.category), names.length);
+  const parent = Int32Array.from(numbers(nodes.parent));
+  const column = (value: unknown) => checkLength(numbers(value), parent.length);
+  const name = Int32Array.from(column(nodes.name));
+  if (parent[0] !== -1) throw new PayloadError("the calls have no root");
+  for (let at = 1; at < parent.length; at++) {
+    if (!(parent[at] >= 0 && parent[at] < at))
+      throw new PayloadError(`node ${at} of the calls comes before its parent`);
+    if (!(name[at] >= -1 && name[at] < names.length))
+      throw new PayloadError(`node ${at} of the calls has no name`);
+  }
+  return {
+    columns: {
+      names: names.map((text, at) => ({
+        text,
+        category: categories[at],
+        isTrack: tracks[at] >= 0,
+      })),
+      parent,
+      name,
+      count: column(nodes.count),
+      totalPs: column(nodes.total_ps),
+      selfPs: column(nodes.self_ps),
+      longest: column(nodes.longest),
+      longestPs: column(nodes.longest_ps),
+      host: new Int32Array(parent.length),
+    },
+    tracks,
+    overlapPs: numbers([answer.overlap_ps])[0] || 0,
+  };
+}

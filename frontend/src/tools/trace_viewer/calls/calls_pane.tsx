@@ -1,0 +1,273 @@
+/** Where the time of a range goes: its nested events as a flame graph, or as a tree in a table. */
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useMemo, useRef } from "preact/hooks";
+import { describeProblem } from "../../../api/errors";
+import { toTsv } from "../../../base/csv";
+import { plural } from "../../../base/format";
+import { CopyButton } from "../../../widgets/text/copy_button";
+import { formatPs } from "../model/time";
+import type { Span } from "../model/types";
+import type { CallsView } from "../page/address";
+import type { Page } from "../page/page";
+import { isStale } from "../protocol/api";
+import { shareOf } from "./call_facts";
+import { CallTable } from "./call_table";
+import { callTracks, describeTracks } from "./call_tracks";
+import { type CallTree, callName, findPath, pathKey } from "./call_tree";
+import { FlameGraph } from "./flame_graph";
+import { loadCalls } from "./load_calls";
+import { searchCalls } from "./search_calls";
+import { showLongest } from "./show_call";
+import "./calls.css";
+
+interface Loaded {
+  readonly span: Span;
+  /** Which tracks the calls are of, in words. */
+  readonly of: string;
+  readonly isRange: boolean;
+  /** null: no track has calls. */
+  readonly tree: CallTree | null;
+}
+
+const SETTLE_MS = 150;
+const PS_PER_US = 1e6;
+
+/** Of the selected range, or of what is in view. */
+export function CallsPane({ page }: { page: Page }) {
+  const { model } = page;
+  const loaded = useSignal<Loaded | null>(null);
+  const error = useSignal<unknown>(null);
+  const isLoading = useSignal(false);
+  const wanted = useComputed(() => {
+    const range = model.range.value;
+    if (range === null) return { span: model.view.value, keys: null, isRange: false };
+    return { span: { from: range.from, to: range.to }, keys: range.tracks, isRange: true };
+  });
+  useSignalEffect(() => {
+    const { span, keys, isRange } = wanted.value;
+    const { isBottomUp, isByTrack } = page.calls.value;
+    const tracks = callTracks(page, keys);
+    const abort = new AbortController();
+    isLoading.value = true;
+    const order = isBottomUp ? "bottom_up" : "top_down";
+    const timer = setTimeout(
+      () =>
+        loadCalls(page, span, tracks, order, isByTrack, abort.signal).then(
+          (tree) => {
+            loaded.value = { span, of: describeTracks(tracks), isRange, tree };
+            error.value = null;
+            isLoading.value = false;
+          },
+          (caught: unknown) => {
+            if (abort.signal.aborted) return;
+            if (isStale(caught)) model.stale.value++;
+            error.value = caught;
+            isLoading.value = false;
+          },
+        ),
+      SETTLE_MS,
+    );
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  });
+  if (error.value !== null) {
+    const { message, hint } = describeProblem(error.value);
+    return (
+      <p class="trace-note trace-error" role="alert">
+        {message} {hint}
+      </p>
+    );
+  }
+  if (loaded.value === null) return <p class="trace-note muted">Adding up calls</p>;
+  return <Calls page={page} loaded={loaded.value} isLoading={isLoading.value} />;
+}
+
+interface CallsProps {
+  readonly page: Page;
+  readonly loaded: Loaded;
+  readonly isLoading: boolean;
+}
+
+function Calls({ page, loaded, isLoading }: CallsProps) {
+  const { tree, span, of, isRange } = loaded;
+  const text = useSignal("");
+  // By their names: the same node of another range stays chosen.
+  const focus = useSignal("");
+  const selected = useSignal<string | null>(null);
+  const abort = useRef(new AbortController());
+  const search = useMemo(() => tree && searchCalls(tree, text.value), [tree, text.value]);
+  const focusNode = tree ? Math.max(findPath(tree, focus.value), 0) : 0;
+  const selectedNode = tree && selected.value !== null ? findPath(tree, selected.value) : -1;
+  const select = (node: number) => {
+    if (!tree) return;
+    selected.value = pathKey(tree, node);
+    abort.current.abort();
+    abort.current = new AbortController();
+    const { signal } = abort.current;
+    void showLongest(page, tree, node, signal).catch((caught: unknown) => {
+      if (signal.aborted) return;
+      if (isStale(caught)) page.model.stale.value++;
+      else page.model.error.value = caught;
+    });
+  };
+  return (
+    <>
+      <div class="trace-sums" aria-busy={isLoading}>
+        <Choice
+          legend="Shown as"
+          name="trace-calls-as"
+          labels={["Flame graph", "Tree"]}
+          isSecond={page.calls.value.isTree}
+          choose={(isTree) => change(page, { isTree })}
+        />
+        <Choice
+          legend="Order"
+          name="trace-calls-order"
+          labels={["Top down", "Bottom up"]}
+          isSecond={page.calls.value.isBottomUp}
+          choose={(isBottomUp) => change(page, { isBottomUp })}
+        />
+        <label class="trace-calls-check">
+          <input
+            type="checkbox"
+            checked={page.calls.value.isByTrack}
+            onChange={(event) => change(page, { isByTrack: event.currentTarget.checked })}
+          />
+          By track
+        </label>
+        <input
+          class="trace-calls-search"
+          type="text"
+          aria-label="Search calls"
+          placeholder="Search calls"
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+        />
+        {tree && search ? (
+          <span role="status">
+            {plural(search.matches, "match").replace("matchs", "matches")},{" "}
+            {shareOf(tree, search.weightPs)}
+          </span>
+        ) : null}
+        <span>
+          <b>{plural(tree?.count[0] ?? 0, "event")}</b> in the {formatPs(span.to - span.from)}{" "}
+          {isRange ? "selected" : "in view"}{" "}
+          <span
+            class="muted"
+            title="Steps, programs, scopes and ops of devices stand for the work that other tracks show. Asynchronous tracks have no stack of calls."
+          >
+            on {of}
+          </span>
+        </span>
+        {tree && tree.overlapPs > 0 ? (
+          <span
+            class="muted"
+            title="Events of a track that overlap without nesting: the later one counts from where the earlier one ends"
+          >
+            {formatPs(tree.overlapPs)} overlap
+          </span>
+        ) : null}
+        <span class="space" />
+        {focusNode > 0 && !page.calls.value.isTree ? (
+          <button
+            type="button"
+            class="button small"
+            onClick={() => {
+              focus.value = "";
+            }}
+          >
+            Show all calls
+          </button>
+        ) : null}
+        {tree ? (
+          <CopyButton
+            text={() => treeText(tree)}
+            label="Copy table"
+            title="Copy the tree as text, times in µs"
+          />
+        ) : null}
+      </div>
+      {tree === null || tree.parent.length < 2 ? (
+        <p class="trace-note muted">
+          {tree === null
+            ? "No track in this range has nested events: asynchronous and derived tracks are left out."
+            : "There is no event in this range."}
+        </p>
+      ) : page.calls.value.isTree ? (
+        <CallTable tree={tree} search={search} selected={selectedNode} select={select} />
+      ) : (
+        <FlameGraph
+          tree={tree}
+          search={search}
+          colorBy={page.model.color.value}
+          categories={page.model.hosts.value[0]?.events.categories ?? []}
+          focus={focusNode}
+          selected={selectedNode}
+          select={select}
+          zoom={(node) => {
+            focus.value = pathKey(tree, node === focusNode ? 0 : node);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function change({ calls }: Page, patch: Partial<CallsView>): void {
+  calls.value = { ...calls.peek(), ...patch };
+}
+
+interface ChoiceProps {
+  readonly legend: string;
+  readonly name: string;
+  readonly labels: readonly [first: string, second: string];
+  readonly isSecond: boolean;
+  readonly choose: (isSecond: boolean) => void;
+}
+
+function Choice({ legend, name, labels, isSecond, choose }: ChoiceProps) {
+  return (
+    <fieldset class="trace-by">
+      <legend class="unseen">{legend}</legend>
+      {labels.map((label, at) => (
+        <label key={label}>
+          <input
+            type="radio"
+            name={name}
+            checked={isSecond === (at === 1)}
+            onChange={() => choose(at === 1)}
+          />
+          <span>{label}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** All nodes, each below its parent and indented. */
+function treeText(tree: CallTree): string {
+  const head = ["Name", "Total (µs)", "Self (µs)", "Calls", "Longest (µs)"];
+  const rows: (string | number)[][] = [];
+  const waiting = [0];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    rows.push([
+      `${"  ".repeat(tree.depth[node])}${callName(tree, node)}`,
+      microseconds(tree.totalPs[node]),
+      microseconds(tree.selfPs[node]),
+      tree.count[node],
+      microseconds(tree.longestPs[node]),
+    ]);
+    for (let at = tree.childFirst[node + 1] - 1; at >= tree.childFirst[node]; at--)
+      waiting.push(tree.child[at]);
+  }
+  return toTsv([head, ...rows]);
+}
+
+/** "" where it is not known. */
+function microseconds(ps: number): number | string {
+  return ps >= 0 ? ps / PS_PER_US : "";
+}

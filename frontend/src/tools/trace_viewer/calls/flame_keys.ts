@@ -1,0 +1,25 @@
+/** Where the arrow keys lead to in a flame graph. */
+import { type CallTree, childrenOf } from "./call_tree";
+import type { FlameLayout } from "./flame_layout";
+
+/** The node above, the largest one below, or a neighbour in the row; null for other keys. */
+export function flameStep(
+  tree: CallTree,
+  layout: FlameLayout,
+  node: number,
+  key: string,
+): number | null {
+  if (key === "Home") return 0;
+  if (key === "ArrowUp") return Math.max(tree.parent[node], 0);
+  if (key === "ArrowDown") {
+    const below = childrenOf(tree, node).find((child) => layout.width[child] > 0);
+    return below ?? node;
+  }
+  const step = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
+  if (step === 0) return null;
+  const { row, rowFirst } = layout;
+  const first = rowFirst[tree.depth[node]];
+  const last = rowFirst[tree.depth[node] + 1];
+  const at = row.subarray(first, last).indexOf(node);
+  return at < 0 ? node : (row[Math.max(first, Math.min(first + at + step, last - 1))] ?? node);
+}

@@ -1,0 +1,72 @@
+/** The calls of several hosts as one tree: nodes with the same names around them are one. */
+import { type CallColumns, type CallName, keyPart } from "./call_tree";
+
+/** Others stay apart from names, tracks from those of other hosts. */
+export function mergeTrees(trees: readonly CallColumns[]): CallColumns {
+  if (trees.length === 1) return trees[0];
+  const names: CallName[] = [];
+  const nameOf = new Map<string, number>();
+  const placeOf = new Map<string, number>();
+  const nodes: {
+    parent: number;
+    name: number;
+    count: number;
+    totalPs: number;
+    selfPs: number;
+    longest: number;
+    longestPs: number;
+    host: number;
+  }[] = [];
+  for (const tree of trees) {
+    const place = new Int32Array(tree.parent.length);
+    for (let at = 0; at < tree.parent.length; at++) {
+      const part = keyPart(tree, at);
+      const parent = at === 0 ? -1 : place[tree.parent[at]];
+      const key = `${parent}\n${part}`;
+      const known = at === 0 && nodes.length > 0 ? 0 : placeOf.get(key);
+      if (known === undefined) {
+        place[at] = nodes.length;
+        placeOf.set(key, nodes.length);
+        nodes.push({
+          parent,
+          name: tree.name[at] < 0 ? -1 : numberOf(part, tree.names[tree.name[at]]),
+          count: tree.count[at],
+          totalPs: tree.totalPs[at],
+          selfPs: tree.selfPs[at],
+          longest: tree.longest[at],
+          longestPs: tree.longestPs[at],
+          host: tree.host[at],
+        });
+        continue;
+      }
+      place[at] = known;
+      const node = nodes[known];
+      node.count += tree.count[at];
+      node.totalPs += tree.totalPs[at];
+      node.selfPs += tree.selfPs[at];
+      if (tree.longestPs[at] > node.longestPs) {
+        node.longest = tree.longest[at];
+        node.longestPs = tree.longestPs[at];
+        node.host = tree.host[at];
+      }
+    }
+  }
+  return {
+    names,
+    parent: Int32Array.from(nodes, (node) => node.parent),
+    name: Int32Array.from(nodes, (node) => node.name),
+    count: Float64Array.from(nodes, (node) => node.count),
+    totalPs: Float64Array.from(nodes, (node) => node.totalPs),
+    selfPs: Float64Array.from(nodes, (node) => node.selfPs),
+    longest: Float64Array.from(nodes, (node) => node.longest),
+    longestPs: Float64Array.from(nodes, (node) => node.longestPs),
+    host: Int32Array.from(nodes, (node) => node.host),
+  };
+
+  function numberOf(key: string, name: CallName): number {
+    const known = nameOf.get(key);
+    if (known !== undefined) return known;
+    nameOf.set(key, names.length);
+    return names.push(name) - 1;
+  }
+}

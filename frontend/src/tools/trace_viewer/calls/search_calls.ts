@@ -1,0 +1,37 @@
+/** Nodes whose name has a text. */
+import { type CallTree, callName } from "./call_tree";
+
+export interface CallSearch {
+  /** [n] Bits: MATCHES, LEADS_TO_MATCH where a node below does. */
+  readonly marks: Uint8Array;
+  readonly matches: number;
+  /** Of nodes that match within no other: their time (self time, bottom up). */
+  readonly weightPs: number;
+}
+
+export const MATCHES = 1;
+export const LEADS_TO_MATCH = 2;
+
+/** null where nothing is searched for. */
+export function searchCalls(tree: CallTree, text: string): CallSearch | null {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === "") return null;
+  const { parent, name, names, weightPs } = tree;
+  const isMatch = names.map((one) => one.text.toLowerCase().includes(wanted));
+  const marks = new Uint8Array(parent.length);
+  const isWithin = new Uint8Array(parent.length);
+  let matches = 0;
+  let total = 0;
+  for (let at = 1; at < parent.length; at++) {
+    isWithin[at] = isWithin[parent[at]];
+    if (!(name[at] < 0 ? callName(tree, at).toLowerCase().includes(wanted) : isMatch[name[at]]))
+      continue;
+    marks[at] = MATCHES;
+    matches++;
+    if (isWithin[at] === 0) total += weightPs[at];
+    isWithin[at] = 1;
+  }
+  for (let at = parent.length - 1; at > 0; at--)
+    if (marks[at] !== 0) marks[parent[at]] |= LEADS_TO_MATCH;
+  return { marks, matches, weightPs: total };
+}

@@ -1,0 +1,37 @@
+/** Shows a call in the timeline: selects it, where the view is if the call is in it. */
+import { batch } from "@preact/signals";
+import { bringIntoView } from "../model/view_math";
+import { keepTab, type Page, partOf } from "../page/page";
+import { revealRow } from "../page/reveal";
+import { fetchEvent } from "../protocol/api";
+import type { CallTree } from "./call_tree";
+
+/** The longest call of a node; false where it is not known which it is. */
+export async function showLongest(
+  page: Page,
+  { longest, host }: CallTree,
+  node: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { model, run } = page;
+  const of = model.hosts.peek()[host[node]];
+  const part = partOf(run, of, "events");
+  if (longest[node] < 0 || !of || !part) return false;
+  const event = await fetchEvent(part, longest[node], null, signal);
+  if (event === null || signal.aborted) return false;
+  const { id, row, startPs, durationPs, name } = event;
+  const key = { host: of.at, part: "events", id } as const;
+  const from = startPs + of.offsetPs;
+  const span = { from, to: from + durationPs };
+  const { from: left, to: right } = model.view.peek();
+  keepTab(page, () =>
+    batch(() => {
+      model.selection.value = { ...key, place: { row, startPs, durationPs, name } };
+      // Moving the view would change what the tree in view is of.
+      if (span.to <= left || span.from >= right)
+        model.view.value = bringIntoView(model.view.peek(), span, model.extent.peek());
+      revealRow(model, key, row);
+    }),
+  );
+  return true;
+}
