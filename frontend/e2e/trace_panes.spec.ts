@@ -128,7 +128,7 @@ test("an event tells its arguments, name, stack, likes and flows, and leads ther
   await expect.poll(() => fact(page, "Self")).toBe("15.0 µs");
   await expect.poll(() => textOf(pane("Arguments"))).toContain("a note of the op");
   await drawer(page).locator(".trace-event-name a").first().waitFor();
-  await same.getByRole("button", { name: "Find all of this name" }).click();
+  await same.getByRole("button", { name: "List these events" }).click();
   await expectParameter(page, "q", "whole:dense/MatMul:MatMul");
 });
 

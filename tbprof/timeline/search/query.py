@@ -19,6 +19,7 @@ TableKind = Literal["device-op", "sparse-core-op", "host-op", "kernel", "input-o
 MOST_CHARACTERS = 16_384
 _MOST_QUERY = 4096
 _SCOPED = regex(r"(whole|arg|source|category):(.*)", re.DOTALL)
+_OF_CATEGORY = regex(r"category:(\w+) (whole:.*)", re.DOTALL)
 _ROW = regex(r"(device-op|sparse-core-op|host-op|input-op|iterator|kernel):(.+)", re.DOTALL)
 _KERNEL = regex(r"(.+?)(?: op:(.*?))?(?: launch:([\d,/]*))?", re.DOTALL)
 _NUMBER = regex(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf", re.ASCII)
@@ -45,6 +46,7 @@ class Query:
         MatMul             events whose name, or full name, holds it
         whole:MatMul       events of exactly this name, or full name
         category:compute   events of a category
+        category:compute whole:MatMul     those of exactly this name
         source:model.py    events whose line of source is known and holds it
         arg:bytes=4096     events with a stat of this key and value; a text need only hold the value
         arg:bytes          events that have the stat
@@ -72,6 +74,7 @@ class Query:
     is_regex: bool = False
     has_case: bool = False
     row: TableRow | None = None
+    category: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -91,6 +94,8 @@ def parse_query(text: str, *, is_regex: bool = False, has_case: bool = False) ->
             f"the search text has {len(text):,} characters", f"at most {_MOST_QUERY:,}"
         )
     row = _parse_row(text)
+    of_category = _OF_CATEGORY.fullmatch(text)
+    category, text = of_category.groups() if of_category else ("", text)
     scoped = _SCOPED.fullmatch(text)
     scope: Scope = "name"
     key = ""
@@ -100,7 +105,7 @@ def parse_query(text: str, *, is_regex: bool = False, has_case: bool = False) ->
         key, _, text = text.partition("=")
         if not key:
             raise BadRequest("arg: lacks the key of a stat", "write arg:key=value or arg:key")
-    query = Query(scope, key, text, is_regex, has_case, row)
+    query = Query(scope, key, text, is_regex, has_case, row, category)
     if is_regex and text:
         _pattern(query)  # raises if it is invalid
     return query

@@ -105,15 +105,22 @@ def _kept(opened: OpenTimeline, key: Hashable, find: Callable[[], SearchResults]
 def matching_types(types: TypeTable, query: Query) -> NDArray[np.bool_]:
     """[types + 1] which types the query matches, by name or category; the last is for no type."""
     if query.scope == "category":
-        categories = np.append(_categories(query), np.False_)
-        return np.append(categories[types.category], np.False_)
+        return _of_category(types, _categories(query))
     is_whole = query.scope == "whole"
     test = _by_text(text_test(query), [*types.name, *types.full_name])
     patterns = [
         test[name] or ((is_whole or not is_instruction(full)) and test[full])
         for name, full in zip(types.name, types.full_name, strict=True)
     ]
-    return np.array([*patterns, False], np.bool_)
+    is_named = np.array([*patterns, False], np.bool_)
+    if query.category:
+        is_named &= _of_category(types, _category_named(query.category))
+    return is_named
+
+
+def _of_category(types: TypeTable, is_wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """[types + 1] which types are of the wanted categories."""
+    return np.append(is_wanted[types.category], np.False_)
 
 
 def is_instruction(full_name: str) -> bool:
@@ -130,15 +137,18 @@ def _by_text(
 
 
 def _categories(query: Query) -> NDArray[np.bool_]:
-    category_names = [name for name, _ in CATEGORIES]
     if query.is_regex:
-        return text_test(query)(category_names)
-    if query.text.casefold() not in category_names:
+        return text_test(query)([name for name, _ in CATEGORIES])
+    return _category_named(query.text)
+
+
+def _category_named(text: str) -> NDArray[np.bool_]:
+    names = [name for name, _ in CATEGORIES]
+    if text.casefold() not in names:
         raise BadRequest(
-            f"there is no category {query.text[:80]!r}",
-            f"categories are {', '.join(category_names)}",
+            f"there is no category {text[:80]!r}", f"categories are {', '.join(names)}"
         )
-    return np.array([name == query.text.casefold() for name in category_names], np.bool_)
+    return np.array([name == text.casefold() for name in names], np.bool_)
 
 
 def _find(opened: OpenTimeline, query: Query) -> SearchResults:

@@ -243,9 +243,9 @@ test("the details of an event: its name, arguments, stack, flows and links", asy
   );
   await click(link);
   expect(said.opened).toEqual([["kernel_stats", { "f.kernel_name": "=k" }]]);
-  expect(document.body.textContent).toContain("3 more of this name, of another category");
-  await click(button("Find all of this name"));
-  expect(query<HTMLInputElement>(".trace-search input").value).toBe("whole:matmul");
+  expect(document.body.textContent).toContain("3 more events of this name are of another kind");
+  await click(button("List these events"));
+  expect(query<HTMLInputElement>(".trace-search input").value).toBe("category:Kernel whole:matmul");
 });
 
 test("a range is added up, sorted by a click, and its rows mark their events", async () => {

@@ -10,7 +10,7 @@ export class TypeTable {
   readonly categories: number[] = [];
   private readonly numbers = new Map<number, number>();
   private readonly byText = new Map<string, number>();
-  private readonly firstNamed = new Map<string, number>();
+  private readonly named = new Map<string, number[]>();
   private readonly short: (string | undefined)[] = [];
   private byName = new Uint8Array(64);
   private byCategory = new Uint8Array(64);
@@ -38,9 +38,9 @@ export class TypeTable {
     return short;
   }
 
-  /** The first type of that name, -1 where none has come yet. */
-  numberOf(name: string): number {
-    return this.firstNamed.get(asInTiles(name)) ?? -1;
+  /** Our numbers of the types of that name, one for each of its categories that has come. */
+  numbersOf(name: string): readonly number[] {
+    return this.named.get(asInTiles(name)) ?? [];
   }
 
   private add({ id, name, category }: TypeName): number {
@@ -50,7 +50,9 @@ export class TypeTable {
     this.numbers.set(id, number);
     if (known !== undefined) return known;
     this.byText.set(text, number);
-    if (!this.firstNamed.has(name)) this.firstNamed.set(name, number);
+    const others = this.named.get(name);
+    if (others) others.push(number);
+    else this.named.set(name, [number]);
     this.names.push(name);
     this.categories.push(category);
     if (number >= this.byName.length) {

@@ -1,6 +1,6 @@
 /** How the event compares with those of its name and kind, and the way to them. */
 import { useMemo } from "preact/hooks";
-import { formatCount } from "../../../base/format";
+import { formatCount, plural } from "../../../base/format";
 import { formatPs } from "../model/time";
 import { createMoves } from "../page/moves";
 import type { Page } from "../page/page";
@@ -13,7 +13,7 @@ interface SameNameProps {
 
 export function SameName({ page, details }: SameNameProps) {
   const moves = useMemo(() => createMoves(page.model), [page]);
-  const { sameName, name, durationPs } = details;
+  const { sameName, name, category, durationPs } = details;
   if (!sameName) return null;
   const { count, totalPs, meanPs, minPs, maxPs, others } = sameName;
   const facts: readonly (readonly [label: string, value: string])[] = [
@@ -37,8 +37,8 @@ export function SameName({ page, details }: SameNameProps) {
       </dl>
       {others === 0 ? null : (
         <p class="muted">
-          {formatCount(others)} more of this name, of another category or on another kind of track,{" "}
-          {others === 1 ? "is" : "are"} not counted.
+          {plural(others, "more event")} of this name {others === 1 ? "is" : "are"} of another kind,
+          such as launches, and {others === 1 ? "is" : "are"} not counted.
         </p>
       )}
       {compared === "" ? null : <p class="muted">{compared}</p>}
@@ -49,14 +49,16 @@ export function SameName({ page, details }: SameNameProps) {
             class="button small"
             title="Search for the name, and list its events"
             onClick={() => {
-              page.model.search.value = { text: `whole:${name}`, isRegex: false, isCase: true };
+              const kind = others > 0 && category !== "" ? `category:${category} ` : "";
+              const text = `${kind}whole:${name}`;
+              page.model.search.value = { text, isRegex: false, isCase: true };
               page.tab.value = "hits";
             }}
           >
-            Find all of this name
+            List these events
           </button>
           <button type="button" class="button small" onClick={() => moves.go("previous_same")}>
-            ◂ Before
+            ◂ Previous
           </button>
           <button type="button" class="button small" onClick={() => moves.go("next_same")}>
             Next ▸

@@ -3,7 +3,7 @@ import { effect } from "@preact/signals";
 import { counterKey, trackKey } from "../model/groups";
 import { lanesInView } from "../model/lane_layout";
 import type { TimelineModel } from "../model/model";
-import { sourceOf } from "../model/sources";
+import { selectedTrack } from "../model/selected_track";
 import type { HostTimeline, Span } from "../model/types";
 import { fetchInUse, isStale } from "../protocol/api";
 import { PARTS, type Part } from "../protocol/payload";
@@ -81,7 +81,7 @@ async function idleOf(
 
 /** What is on the screen stays in place; the selected event keeps its track. */
 function replaceIdle(model: TimelineModel, found: ReadonlySet<string>): void {
-  const selected = selectedTrack(model);
+  const selected = selectedKey(model);
   const idle = new Set([...found].filter((key) => key !== selected));
   const before = model.idle.peek();
   if (idle.size === before.size && [...idle].every((key) => before.has(key))) return;
@@ -102,11 +102,9 @@ function replaceIdle(model: TimelineModel, found: ReadonlySet<string>): void {
 }
 
 /** The key of the track on which the selected event is, "" where there is none. */
-function selectedTrack(model: TimelineModel): string {
-  const selection = model.selection.peek();
-  const host = selection ? model.hosts.peek()[selection.host] : undefined;
-  const source = host && selection ? sourceOf(host, selection.part) : null;
-  const row = selection?.place?.row ?? -1;
-  const track = source?.index.tracks.find((one) => one.row <= row && row < one.row + one.rows);
-  return source && track ? trackKey(source.host.host, source.part, track.id) : "";
+function selectedKey(model: TimelineModel): string {
+  const selected = selectedTrack(model);
+  if (!selected) return "";
+  const { source, track } = selected;
+  return trackKey(source.host.host, source.part, track.id);
 }

@@ -6,7 +6,7 @@ import type { EventColors, Pixel } from "../model/event_colors";
 import { depthsInView, type PlacedLane, ROW_HEIGHT, type TrackLane } from "../model/lane_layout";
 import { isStrip, summarizedSections } from "../model/lane_sections";
 import { type Source, sourceOf } from "../model/sources";
-import type { ColorBy, CounterScale, EventSelection, Span } from "../model/types";
+import type { ColorBy, CounterScale, Span } from "../model/types";
 import type { CounterPoints } from "../protocol/payload";
 import { NO_EVENT, type Scene } from "./scene";
 import { drawRow, type RowFrame, type TileFinder } from "./scene_rows";
@@ -36,9 +36,16 @@ export interface SceneInput {
   readonly matches: Parts<Float64Array> | null;
   readonly colors: EventColors;
   readonly color: ColorBy;
-  readonly selection: EventSelection | null;
+  readonly selected: SelectedKind | null;
   /** Instants with a line from top to bottom. */
   readonly grid: readonly number[];
+}
+
+/** Events like the selected one: of its name, on tracks of its kind. */
+export interface SelectedKind {
+  readonly name: string;
+  readonly trackKind: string;
+  readonly sectionKind: string;
 }
 
 /** Free pixels below each row, where there is room. */
@@ -105,7 +112,7 @@ function drawTrack(
   const [first, last] = depthsInView(placed, height);
   const gap = lane.rowHeight >= ROW_HEIGHT / 2 ? ROW_GAP : 0;
   const colorOf = colorFunction(input, source, lane);
-  const same = sameType(input, source);
+  const same = sameTypes(input, source, lane);
   const windows = windowsIn(input, source);
   for (let depth = first; depth < last; depth++) {
     const row = lane.item.track.row + depth;
@@ -222,9 +229,11 @@ function seriesPlace(
   return { source, y: top, height: bottom - top, clip: Math.round(clip * dpr), lane: at };
 }
 
-function sameType({ tiles, selection }: SceneInput, source: Source): number {
-  const name = selection?.place?.name;
-  return name === undefined ? -1 : tiles.types(source).numberOf(name);
+/** The types of the selected event's name, on tracks of its kind: launches are not kernels. */
+function sameTypes({ tiles, selected }: SceneInput, source: Source, lane: TrackLane) {
+  const isAlike =
+    selected?.sectionKind === lane.section.kind && selected.trackKind === lane.item.track.kind;
+  return isAlike ? tiles.types(source).numbersOf(selected.name) : [];
 }
 
 function colorFunction(input: SceneInput, source: Source, lane: TrackLane): ColorOf {

@@ -69,7 +69,7 @@ export function stage(drawn: readonly DrawnEvent[], endPs: number, width = 400):
     matches: null,
     colors: makeColors((property) => COLORS[property] ?? "#808080"),
     color: "name",
-    selection: null,
+    selected: null,
     grid: [],
   };
   return {

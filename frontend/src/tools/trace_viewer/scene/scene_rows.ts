@@ -51,8 +51,8 @@ interface RowPlace {
   readonly depth: number;
   /** Colour of an entry, by our number of its type, or by its begin. */
   readonly colorOf: (type: number, startPs: number) => number;
-  /** Our number of the type whose events are marked, -1 for none. */
-  readonly same: number;
+  /** Our numbers of the types whose events are marked. */
+  readonly same: readonly number[];
   /** Search matches, in times of the host: begin and end in turns; null for none. */
   readonly matches: readonly Float64Array[] | null;
 }
@@ -109,7 +109,7 @@ class RowDrawing {
     const last = scene.count;
     scene.endStrip(this.first, place.lane, place.depth, true);
     this.findLabels(last);
-    if (place.same >= 0) this.markSame(last);
+    if (place.same.length > 0) this.markSame(last);
     if (place.matches) this.markHits(place.matches);
   }
 
@@ -255,7 +255,7 @@ class RowDrawing {
     for (let rect = this.first; rect < last; rect++) {
       if ((scene.flags[rect] & NO_EVENT) !== 0) continue;
       const block = scene.blocks[scene.blockOf[rect]];
-      if (block.type[scene.entryOf[rect]] !== place.same) continue;
+      if (!place.same.includes(block.type[scene.entryOf[rect]])) continue;
       const x = scene.rects[rect * 4];
       scene.plain(x, place.y, scene.rects[rect * 4 + 2], height, frame.colors.same);
     }

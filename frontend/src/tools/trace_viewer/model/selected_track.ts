@@ -1,0 +1,20 @@
+/** The track on which the selected event is. */
+import type { Section, Track } from "../protocol/payload";
+import type { TimelineModel } from "./model";
+import { type Source, sourceOf } from "./sources";
+
+interface SelectedTrack {
+  readonly source: Source;
+  readonly track: Track;
+  readonly section: Section;
+}
+
+/** null where nothing is selected, or where it is is not known yet. */
+export function selectedTrack({ selection, hosts }: TimelineModel): SelectedTrack | null {
+  const selected = selection.value;
+  const host = selected ? hosts.value[selected.host] : undefined;
+  const source = host && selected ? sourceOf(host, selected.part) : null;
+  const row = selected?.place?.row ?? -1;
+  const track = source?.index.tracks.find((one) => one.row <= row && row < one.row + one.rows);
+  return source && track ? { source, track, section: source.index.sections[track.section] } : null;
+}
