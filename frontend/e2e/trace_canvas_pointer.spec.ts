@@ -95,7 +95,7 @@ test("a box over steps and what they stand for adds up the work, once", async ()
   const both = { range: "0..0.2", range_tracks: "d0@host0,e0@host0", tab: "selection" };
   const trace = await show("drawn", ALL, both);
   const said = trace.page.locator(".trace-sums");
-  await said.getByText("8 events in 200 µs on 1 track, without 1 that repeats it").waitFor();
+  await said.getByText("8 events in 200 µs on 1 track, 1 derived track excluded").waitFor();
   await said.getByText("busy 120 µs (60.0 %), idle 80.0 µs").waitFor();
   await expectSums(trace, "gemm_kernel", 4, 96, 96, 24, 24, 24, 80);
   // Alone they are what is meant.

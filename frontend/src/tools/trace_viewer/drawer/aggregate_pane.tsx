@@ -3,26 +3,19 @@ import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { describeProblem } from "../../../api/errors";
 import { toTsv } from "../../../base/csv";
-import {
-  columnScale,
-  formatCount,
-  formatRatio,
-  NOT_MEASURED,
-  plural,
-  type Scale,
-} from "../../../base/format";
+import { columnScale, formatRatio, NOT_MEASURED, plural, type Scale } from "../../../base/format";
 import { foldName, foldNames, readableName } from "../../../base/names";
 import { ratio } from "../../../base/units";
 import { type RowColumn, RowList, type RowSort } from "../../../widgets/grid/row_list";
 import { CopyButton } from "../../../widgets/text/copy_button";
 import { Name } from "../../../widgets/text/name";
 import { formatPs } from "../model/time";
-import type { Span, TimeRange } from "../model/types";
+import type { Span } from "../model/types";
 import type { Page } from "../page/page";
 import { revealLane } from "../page/reveal";
 import type { AggregateBy } from "../protocol/answers";
 import { isStale } from "../protocol/api";
-import { aggregate, type Sums, type TrackSet, trackSets } from "./aggregates";
+import { aggregate, chooseTracks, countTracks, type Sums } from "./aggregates";
 
 interface Summed {
   readonly span: Span;
@@ -53,18 +46,19 @@ export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }
   useSignalEffect(() => {
     const asked = wanted.value;
     const way = by.value;
-    const sets = asked ? trackSets(page, asked.tracks) : [];
     if (!asked) {
       summed.value = null;
       return;
     }
+    const { sets, excluded } = chooseTracks(page, asked.tracks);
+    const count = asked.tracks === null ? 0 : countTracks(sets);
     const abort = new AbortController();
     isLoading.value = true;
     const timer = setTimeout(
       () =>
         aggregate(page, asked.span, sets, way, abort.signal).then(
           (sums) => {
-            summed.value = { span: asked.span, by: way, of: describe(sets, asked.tracks), sums };
+            summed.value = { span: asked.span, by: way, of: describe(count, excluded), sums };
             error.value = null;
             isLoading.value = false;
           },
@@ -102,15 +96,14 @@ export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }
   return <SumTable page={page} summed={summed.value} isLoading={isLoading.value} />;
 }
 
-/** Which tracks are added up of those that were asked for. */
-function describe(sets: readonly TrackSet[], asked: TimeRange["tracks"]): string {
-  if (asked === null) return "without tracks that repeat others";
-  const count = sets.reduce((sum, { tracks }) => sum + tracks.length, 0);
-  const left = asked.length - count;
-  if (left <= 0) return `on ${plural(count, "track")}`;
-  const repeated = count === 1 ? "it" : "them";
-  const without = left === 1 ? "1 that repeats" : `${formatCount(left)} that repeat`;
-  return `on ${plural(count, "track")}, without ${without} ${repeated}`;
+/** Of a box how many tracks are added up, and how many are not; "" where that is all. */
+function describe(count: number, excluded: number): string {
+  return [
+    count > 0 ? `on ${plural(count, "track")}` : "",
+    excluded > 0 ? `${plural(excluded, "derived track")} excluded` : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 interface SumTableProps {
@@ -140,7 +133,7 @@ function SumTable({ page, summed, isLoading }: SumTableProps) {
           <b>{plural(sums?.events ?? 0, "event")}</b> in {formatPs(span.to - span.from)}{" "}
           <span
             class="muted"
-            title="Steps, programs, scopes and ops of devices stand for the work that other tracks show"
+            title="Steps, programs, scopes and ops of devices stand for work that other tracks show; counted again, it would count twice"
           >
             {of}
           </span>
@@ -203,7 +196,10 @@ function markRow({ model }: Page, by: AggregateBy, sums: Sums, row: number): voi
   const lane = sums.lanes[row];
   if (by === "track" && lane !== undefined) revealLane(model, lane);
   else {
-    const text = by === "name" ? `whole:${sums.key[row]}` : `category:${sums.key[row]}`;
+    const key = sums.key[row];
+    const isOneOfSeveral = sums.key.filter((one) => one === key).length > 1;
+    const kind = isOneOfSeveral && sums.category[row] ? `category:${sums.category[row]} ` : "";
+    const text = by === "name" ? `${kind}whole:${key}` : `category:${key}`;
     model.search.value = { text, isRegex: false, isCase: true };
   }
 }
@@ -272,7 +268,9 @@ function numberCell(value: number, column: NumberColumn, scale: Scale) {
 function scaleOf(column: NumberColumn, values: Float64Array): Scale {
   const max = values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
   if (column === "count") return columnScale("count", max);
-  return column === "share" ? columnScale("ratio", max) : columnScale("time", max / PS_PER_US);
+  if (column === "share") return columnScale("ratio", max);
+  const times = values.map((value) => value / PS_PER_US);
+  return columnScale("time", max / PS_PER_US, "", times);
 }
 
 /** Rows in order; null: as the server has them, by falling self time. */

@@ -3,7 +3,14 @@ import { placeHosts } from "../model/place_hosts";
 import { createPage } from "../page/page";
 import { sampleDerived, sampleTimeline, sampleTracks } from "../protocol/sample.test_helper";
 import { fakeServer } from "../protocol/server.test_helper";
-import { aggregate, mergeSums, type Sums, trackSets } from "./aggregates";
+import {
+  aggregate,
+  chooseTracks,
+  countTracks,
+  mergeSums,
+  type Sums,
+  trackSets,
+} from "./aggregates";
 
 function sums(
   rows: Readonly<Record<string, readonly [count: number, total: number, self: number]>>,
@@ -51,6 +58,20 @@ test("tracks stay apart by the keys of their lanes", () => {
   const one = { ...sums({ "Stream 1": [1, 1, 1] }), track: [0], lanes: ["e0@h0"] };
   const merged = mergeSums([one, { ...one, lanes: ["e0@h1"] }]);
   expect(merged.lanes).toEqual(["e0@h0", "e0@h1"]);
+});
+
+test("what repeats other tracks is left out, and counted", () => {
+  const page = createPage("r");
+  const { model } = page;
+  model.hosts.value = placeHosts([{ events: sampleTimeline(), derived: sampleDerived() }]);
+  const counts = (keys: string[] | null) => {
+    const { sets, excluded } = chooseTracks(page, keys);
+    return [countTracks(sets), excluded];
+  };
+  expect(counts(null)).toEqual([3, 1]);
+  expect(counts(["d0@h0", "e0@h0"])).toEqual([1, 1]);
+  expect(counts(["d0@h0"])).toEqual([1, 0]);
+  expect(counts(["e1@h0"])).toEqual([1, 0]);
 });
 
 test("a box has its own tracks, a ruler all that the file holds and that are shown", () => {

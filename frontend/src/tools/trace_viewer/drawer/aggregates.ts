@@ -19,12 +19,24 @@ const REPEATING = ["steps", "modules", "scopes", "source"];
 /** Kinds of tracks that framework ops are derived from. */
 const WORKING = ["stream", "xla_ops"];
 
+/** Tracks to be added up. */
+interface ChosenTracks {
+  readonly sets: readonly TrackSet[];
+  /** How many are left out, since they stand for the work of others. */
+  readonly excluded: number;
+}
+
+/** As `chooseTracks`, without what is left out. */
+export function trackSets(page: Page, keys: TimeRange["tracks"]): readonly TrackSet[] {
+  return chooseTracks(page, keys).sets;
+}
+
 /**
  * The tracks of a box; of a ruler, or of the view (`keys` null), all that are not hidden. Those
  * that stand for the work of others would count it twice: they are left out, but where a box has
  * no other.
  */
-export function trackSets(page: Page, keys: TimeRange["tracks"]): TrackSet[] {
+export function chooseTracks(page: Page, keys: TimeRange["tracks"]): ChosenTracks {
   const wanted = keys && new Set(keys);
   const { hidden } = page.model.arrangement.value;
   const isChosen = (key: string) => (wanted ? wanted.has(key) : !hidden.has(key));
@@ -46,7 +58,12 @@ export function trackSets(page: Page, keys: TimeRange["tracks"]): TrackSet[] {
     add(work, group.host, "events", working);
     for (const part of PARTS) add(all, group.host, part, chosen[part]);
   }
-  return work.length > 0 || !wanted ? work : all;
+  const sets = work.length > 0 || !wanted ? work : all;
+  return { sets, excluded: countTracks(all) - countTracks(sets) };
+}
+
+export function countTracks(sets: readonly TrackSet[]): number {
+  return sets.reduce((sum, { tracks }) => sum + tracks.length, 0);
 }
 
 /** Whether a track of the section says what its other tracks say. */
