@@ -10,6 +10,7 @@ import {
   toPs,
   toX,
   zoomAt,
+  zoomInto,
 } from "./view_math";
 
 const extent = { from: 0, to: 1e12 };
@@ -120,4 +121,19 @@ test("between two views the zoom is steady and ends at the second", () => {
   expect(half.to - half.from).toBeCloseTo(Math.sqrt(1e12 * 1e8), 0);
   const aside = between({ from: 0, to: 10 }, { from: 100, to: 110 }, 0.5);
   expect(aside).toEqual({ from: 50, to: 60 });
+});
+
+test("a hit is zoomed to where it would be hard to make out, and its neighbours are seen", () => {
+  const extent = { from: 0, to: 1e9 };
+  const near = zoomInto({ from: 0, to: 1e9 }, { from: 500_000, to: 501_000 }, extent);
+  expect(near).toEqual({ from: 498_000, to: 503_000 });
+  // The next one is as wide, and does not zoom again.
+  const next = zoomInto(near, { from: 502_000, to: 502_900 }, extent);
+  expect(next).toBe(near);
+  const later = zoomInto(near, { from: 602_000, to: 602_900 }, extent);
+  expect(later.to - later.from).toBe(near.to - near.from);
+  expect(zoomInto(near, { from: 400_000, to: 500_000 }, extent)).toEqual({
+    from: 200_000,
+    to: 700_000,
+  });
 });

@@ -101,6 +101,20 @@ export function bringIntoView(view: Span, span: Span, extent: Span): Span {
   return clampView({ from: middle - width / 2, to: middle + width / 2 }, extent);
 }
 
+/** Of the view: what is narrower is hard to make out. */
+const READABLE = 0.05;
+/** Of the view that is zoomed to an event, the event's own part: its neighbours are seen, too. */
+const ZOOMED = 0.2;
+
+/** `view` with all of `span` in it, closer where it would be hard to make out, farther to hold it. */
+export function zoomInto(view: Span, span: Span, extent: Span): Span {
+  const length = span.to - span.from;
+  const width = view.to - view.from;
+  if (length >= width * READABLE && length <= width) return bringIntoView(view, span, extent);
+  const room = (Math.max(length, CLOSEST) * (1 / ZOOMED - 1)) / 2;
+  return clampView({ from: span.from - room, to: span.to + room }, extent);
+}
+
 /** `part` 0–1 of the way between two views, so that the zoom is steady. */
 export function between(from: Span, to: Span, part: number): Span {
   const [a, b] = [from.to - from.from, to.to - to.from];

@@ -4,11 +4,17 @@ import { sectionKey, trackKey } from "../model/groups";
 import { ROW_HEIGHT } from "../model/lane_layout";
 import type { TimelineModel } from "../model/model";
 import type { EventKey, EventPlace } from "../model/types";
-import { bringIntoView } from "../model/view_math";
+import { bringIntoView, zoomInto } from "../model/view_math";
 import type { Track } from "../protocol/payload";
 import { indexOf } from "./page";
 
-export function goTo(model: TimelineModel, key: EventKey, place: EventPlace): void {
+/** `isZoomed`: it is wide enough then to be read. */
+export function goTo(
+  model: TimelineModel,
+  key: EventKey,
+  place: EventPlace,
+  isZoomed = false,
+): void {
   const host = model.hosts.peek()[key.host];
   if (!host) return;
   const { host: at, part, id } = key;
@@ -16,11 +22,9 @@ export function goTo(model: TimelineModel, key: EventKey, place: EventPlace): vo
   const from = startPs + host.offsetPs;
   batch(() => {
     model.selection.value = { host: at, part, id, place: { row, startPs, durationPs, name } };
-    model.view.value = bringIntoView(
-      model.view.peek(),
-      { from, to: from + durationPs },
-      model.extent.peek(),
-    );
+    const bring = isZoomed ? zoomInto : bringIntoView;
+    const span = { from, to: from + durationPs };
+    model.view.value = bring(model.view.peek(), span, model.extent.peek());
     revealRow(model, key, row);
   });
 }

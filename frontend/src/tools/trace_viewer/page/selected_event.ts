@@ -18,8 +18,8 @@ export interface SelectedEvent {
 }
 
 /** Goes to an event from a list, which stays; a click into the timeline opens the event's details. */
-export function choose(page: Page, key: EventKey, place: EventPlace): void {
-  keepTab(page, () => goTo(page.model, key, place));
+export function choose(page: Page, key: EventKey, place: EventPlace, isZoomed = false): void {
+  keepTab(page, () => goTo(page.model, key, place, isZoomed));
 }
 
 export function followSelection(page: Page): SelectedEvent {

@@ -109,7 +109,7 @@ export function HitsPane({ page, hits }: { page: Page; hits: SearchResults }) {
         length={list.length}
         total={listed}
         selected={selected}
-        choose={(row) => choose(page, list[row], list[row])}
+        choose={(row) => choose(page, list[row], list[row], true)}
         seen={(last) => {
           if (hasMore && last >= list.length - AHEAD) hits.more();
         }}

@@ -62,8 +62,8 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
   const go = async (direction: 1 | -1) => {
     const hit = await hits.near(direction);
     if (!hit) return;
-    if (page.tab.peek() === "hits") choose(page, hit, hit);
-    else goTo(model, hit, hit);
+    if (page.tab.peek() === "hits") choose(page, hit, hit, true);
+    else goTo(model, hit, hit, true);
   };
   // Each counts from where the one before has led.
   const goOn = (direction: 1 | -1) => {
@@ -87,10 +87,14 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
     model.search.value = null;
   };
   const inView = hits.inView.value;
+  // While something else is typed, what was found before is not what the field says.
+  const isTyped =
+    text !== (search?.text ?? "") ||
+    (search !== null && (isRegex !== search.isRegex || isCase !== search.isCase));
   const said =
-    search === null || problem !== ""
+    text === "" || problem !== ""
       ? ""
-      : isLoading && count === 0
+      : isTyped || (isLoading && count === 0)
         ? "searching"
         : count === 0
           ? "no hits"
@@ -110,7 +114,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
           aria-keyshortcuts="/"
           aria-invalid={problem !== ""}
           aria-describedby={problem === "" ? undefined : `${id}-error`}
-          title="Search events (/), Enter: next hit, Shift Enter: previous hit"
+          title="Search events (/). Enter zooms to the next hit, Shift Enter to the previous one"
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value);
@@ -162,7 +166,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
       >
         {said}
       </button>
-      <span class="trace-pair" hidden={count === 0}>
+      <span class="trace-pair" hidden={count === 0 || isTyped}>
         <button
           type="button"
           class="button small"

@@ -84,6 +84,9 @@ test("hits in view are counted", async () => {
   page.model.view.value = { from: 9.5e9, to: 12.5e9 };
   await settle();
   expect(hits.inView.value).toBe(3);
+  // Of the next search nothing is known yet.
+  page.model.search.value = { ...SEARCH, text: "add" };
+  expect([hits.state.value.count, hits.inView.value]).toEqual([0, null]);
   hits.dispose();
 });
 

@@ -138,13 +138,14 @@ export function createSearchResults(page: Page): SearchResults {
     untracked(() => void load(sources, search, true));
   });
 
+  let counted: Search | null = null;
   const stopCounting = effect(() => {
     const { from, to } = model.view.value;
-    const { search, count, span, hits, hasMore } = state.value;
-    if (search === null) {
-      inView.value = null;
-      return;
-    }
+    const { search, count, span, hits, hasMore, isLoading } = state.value;
+    // What the search before had in view says nothing of this one.
+    if (search !== counted) inView.value = null;
+    counted = search;
+    if (search === null || (isLoading && hits.length === 0)) return;
     if (!hasMore && span === null) {
       inView.value = hits.filter(
         (hit) => hit.from < to && hit.from + hit.durationPs >= from,
