@@ -5,7 +5,7 @@ import type { OpenOptions, Runs, View } from "./trace_runs";
 
 export const TIMELINE = "#trace-timeline";
 /** CSS pixels of the time axis and of one row. */
-export const AXIS = 24;
+export const AXIS = 40;
 export const ROW = 18;
 
 export interface Box {

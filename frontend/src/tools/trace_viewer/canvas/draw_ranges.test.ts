@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Mark } from "../model/types";
-import { axisPills, lengthPill, markFlag, meets } from "./draw_ranges";
+import { axisPills, cursorPill, lengthPill, markFlag, meets } from "./draw_ranges";
 import { TextFit } from "./text_fit";
 
 /** Every letter is 6 pixels wide. */
@@ -32,6 +32,19 @@ test("where there is no room it stays in the middle", () => {
 
 test("times are not written beneath flags and lengths", () => {
   const input = { ...place([mark(100, "m")]), range: { from: 500, to: 700, tracks: null } };
-  const pills = axisPills({ ...input, drag: null }, fit);
+  const pills = axisPills({ ...input, drag: null, pointerX: null, zero: 0 }, fit);
   expect(pills.map(({ text }) => text)).toEqual(["m", "200 ps"]);
+});
+
+test("the time under the pointer is as exact as a pixel, and stays on the axis", () => {
+  const at = (pointerX: number | null, drag = null) =>
+    cursorPill(
+      { view: { from: 0, to: 1e9 }, width: 1000, marks: [], drag, pointerX, zero: -5e9 },
+      fit,
+    );
+  const pill = at(250)!;
+  expect(pill.text).toBe("5.250 ms");
+  expect(pill.x + pill.width / 2).toBe(250);
+  expect(at(0)?.x).toBe(2);
+  expect(at(null)).toBeNull();
 });

@@ -1,7 +1,8 @@
 /** Parts of the axis that are marked: the range of box and ruler, marks, what is being dragged. */
-import { formatPs } from "../model/time";
+import { formatInstant, formatPs } from "../model/time";
 import type { Mark, Span } from "../model/types";
-import { AXIS_HEIGHT, type Drag, type OverlayInput } from "./overlay_input";
+import { AXIS_HEIGHT, AXIS_LINE, type Drag, type OverlayInput } from "./overlay_input";
+import { timeInStep } from "./step_axis";
 import type { TextFit } from "./text_fit";
 
 const PILL_HEIGHT = 16;
@@ -152,15 +153,70 @@ export function lengthPill(input: Place, span: Span, fit: TextFit): Pill {
 
 /** What lies upon the time axis, beneath which no time can be read. */
 export function axisPills(
-  input: Place & Pick<OverlayInput, "range" | "drag">,
+  input: Place & Pick<OverlayInput, "range" | "drag" | "pointerX" | "zero">,
   fit: TextFit,
 ): Pill[] {
   const { marks, range, drag } = input;
+  const cursor = cursorPill(input, fit);
   const spans = [...(range ? [range] : []), ...(drag ? [drag] : [])];
   return [
     ...marks.map((mark) => markFlag(mark, input, fit)),
     ...spans.map((span) => lengthPill(input, span, fit)),
+    ...(cursor ? [cursor] : []),
   ];
+}
+
+/** The time under the pointer; null while something is dragged, or the pointer is elsewhere. */
+export function cursorPill(
+  input: Place & Pick<OverlayInput, "drag" | "pointerX" | "zero">,
+  fit: TextFit,
+): Pill | null {
+  const { pointerX, drag, view, width, zero } = input;
+  if (pointerX === null || drag !== null) return null;
+  const perPixel = (view.to - view.from) / width;
+  const text = formatInstant(view.from + pointerX * perPixel - zero, perPixel);
+  return pillAround(pointerX, text, width, fit);
+}
+
+function pillAround(x: number, text: string, width: number, fit: TextFit): Pill {
+  const size = fit.width(text) + 2 * PILL_INSET;
+  return {
+    x: Math.round(Math.max(2, Math.min(x - size / 2, width - size - 2))),
+    width: size,
+    text,
+  };
+}
+
+/** The same since the start of the step; null where the pointer is in none. */
+export function stepPill(
+  input: Pick<OverlayInput, "view" | "width" | "drag" | "pointerX" | "steps">,
+  fit: TextFit,
+): Pill | null {
+  const { pointerX, drag, view, width, steps } = input;
+  if (pointerX === null || drag !== null) return null;
+  const perPixel = (view.to - view.from) / width;
+  const text = timeInStep(steps, view.from + pointerX * perPixel, perPixel);
+  return text === "" ? null : pillAround(pointerX, text, width, fit);
+}
+
+/** The time under the pointer, upon the axis; beneath it that since the start of the step. */
+export function drawCursor(pen: CanvasRenderingContext2D, input: OverlayInput, fit: TextFit): void {
+  const { colors } = input;
+  const above = cursorPill(input, fit);
+  const below = stepPill(input, fit);
+  const lines = [
+    ...(above ? [{ ...above, y: 3 }] : []),
+    ...(below ? [{ ...below, y: AXIS_LINE - 1 }] : []),
+  ];
+  for (const { x, y, width: size, text } of lines) {
+    pen.fillStyle = colors.css.panel;
+    pen.fillRect(x - 1, y, size + 2, PILL_HEIGHT);
+    pen.strokeStyle = colors.css.muted;
+    pen.lineWidth = 1;
+    pen.strokeRect(x + 0.5, y + 0.5, size - 1, PILL_HEIGHT - 1);
+    pen.fillStyle = colors.css.text;
+    pen.fillText(text, x + PILL_INSET, y + PILL_HEIGHT / 2 + 0.5);
+  }
 }
 
 export function meets(a: Omit<Pill, "text">, b: Omit<Pill, "text">): boolean {

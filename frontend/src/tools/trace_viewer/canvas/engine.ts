@@ -1,5 +1,5 @@
 /** Draws the model: at most one frame per change, from the data that is loaded. */
-import { effect } from "@preact/signals";
+import { computed, effect, type ReadonlySignal } from "@preact/signals";
 import { watchColors } from "../../../base/theme";
 import { valueAt } from "../data/in_view";
 import { ViewData } from "../data/view_data";
@@ -7,12 +7,14 @@ import { windowsIn } from "../data/wants";
 import { type EventColors, makeColors } from "../model/event_colors";
 import { lanesInView, lastScrollTop, type PlacedLane } from "../model/lane_layout";
 import type { TimelineModel } from "../model/model";
+import { selectedTrack } from "../model/selected_track";
 import { sourceOf } from "../model/sources";
 import type { Hover, HoverValue, TimeRange } from "../model/types";
 import { chooseLevel, toPs } from "../model/view_math";
-import { buildScene, countRows, laneFigures } from "../scene/build_scene";
+import { buildScene, countRows, laneFigures, type SelectedKind } from "../scene/build_scene";
 import { hitAt, type Snap, snap } from "../scene/hit_test";
 import { Scene } from "../scene/scene";
+import { axisStepRow, type StepRow, stepsInView } from "../scene/steps_in_view";
 import { getComputedColor } from "./computed_color";
 import { createPainter, type PainterChoice } from "./create_painter";
 import { HoverFollower } from "./hover";
@@ -48,6 +50,8 @@ export class Engine {
   private countTimer: ReturnType<typeof setTimeout> | undefined;
   private loadingTimer: ReturnType<typeof setTimeout> | undefined;
   private readonly endings: (() => void)[] = [];
+  private readonly stepRow: ReadonlySignal<StepRow | null>;
+  private readonly selectedKind: ReadonlySignal<SelectedKind | null>;
 
   constructor(
     private readonly model: TimelineModel,
@@ -56,6 +60,9 @@ export class Engine {
     choice: PainterChoice,
   ) {
     this.data = new ViewData(model, this.invalidate);
+    // Searched for among all tracks: not in every frame.
+    this.stepRow = computed(() => axisStepRow(model));
+    this.selectedKind = computed(() => kindOfSelected(model));
     this.hover = new HoverFollower(model);
     this.painter = createPainter(base, choice, this.invalidate);
     this.overlay = new Overlay(over);
@@ -177,7 +184,8 @@ export class Engine {
     const level = chooseLevel((view.to - view.from) / width);
     const color = model.color.peek();
     const { lanes, dpr } = this;
-    const isWaiting = data.want({ view, level, list, scrollTop, height, color, lanes });
+    const stepRow = this.stepRow.value;
+    const isWaiting = data.want({ view, level, list, scrollTop, height, color, lanes, stepRow });
     const axis = timeAxis(view, width, model.zero.peek());
     const selection = model.selection.peek();
     buildScene(scene, {
@@ -194,7 +202,7 @@ export class Engine {
       matches: model.search.peek() ? (...asked) => data.matchOverview.parts(...asked) : null,
       colors,
       color,
-      selection,
+      selected: this.selectedKind.value,
       grid: axis.ticks.map(({ ps }) => ps),
     });
     this.painter?.paint(scene);
@@ -210,6 +218,8 @@ export class Engine {
       groups: model.groups.peek(),
       scrollTop,
       axis,
+      steps: stepRow ? stepsInView(data.tiles, stepRow, view, level) : [],
+      zero: model.zero.peek(),
       colors,
       types: (source) => data.tiles.types(source),
       selection,
@@ -293,4 +303,11 @@ export class Engine {
       }, LOADING_MS);
     }
   }
+}
+
+function kindOfSelected(model: TimelineModel): SelectedKind | null {
+  const selected = selectedTrack(model);
+  const name = model.selection.value?.place?.name;
+  if (!selected || name === undefined) return null;
+  return { name, trackKind: selected.track.kind, sectionKind: selected.section.kind };
 }

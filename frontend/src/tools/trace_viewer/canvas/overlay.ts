@@ -5,14 +5,17 @@ import type { Part } from "../protocol/payload";
 import { drawFlows } from "./draw_flows";
 import {
   axisPills,
+  drawCursor,
   drawDragBox,
   drawMarks,
   drawRange,
   drawZoomBox,
   markFlag,
   meets,
+  stepPill,
 } from "./draw_ranges";
-import { AXIS_HEIGHT, type Box, type OverlayInput } from "./overlay_input";
+import { AXIS_HEIGHT, AXIS_LINE, type Box, type OverlayInput } from "./overlay_input";
+import { stepTexts } from "./step_axis";
 import { TextFit } from "./text_fit";
 
 const LABEL_SIZE = 11;
@@ -59,6 +62,7 @@ export class Overlay {
     pen.restore();
     drawRange(pen, input, this.fit);
     drawMarks(pen, input, this.fit);
+    drawCursor(pen, input, this.fit);
     if (input.drag?.kind === "zoom") drawZoomBox(pen, input, this.fit);
     if (input.drag?.kind === "box") drawDragBox(pen, input, this.fit);
   }
@@ -70,16 +74,17 @@ export class Overlay {
 
   private drawAxis(input: OverlayInput): void {
     const { pen, fit } = this;
-    const { axis, colors, width, view, pointerX } = input;
+    const { axis, colors, width, view } = input;
     const { css } = colors;
     pen.fillStyle = css.panel;
     pen.fillRect(0, 0, width, AXIS_HEIGHT);
     pen.fillStyle = css.border;
     pen.fillRect(0, AXIS_HEIGHT - 1, width, 1);
+    pen.fillRect(0, AXIS_LINE - 1, width, 1);
     let free = 0;
     if (axis.origin !== "") {
       pen.fillStyle = css.text;
-      pen.fillText(axis.origin, LABEL_INSET, AXIS_HEIGHT / 2);
+      pen.fillText(axis.origin, LABEL_INSET, AXIS_LINE / 2);
       free = LABEL_INSET + this.fit.width(axis.origin) + LABEL_INSET * 2;
     }
     const perPs = width / (view.to - view.from);
@@ -87,15 +92,30 @@ export class Overlay {
     for (const { ps, text } of axis.ticks) {
       const x = Math.round((ps - view.from) * perPs);
       pen.fillStyle = css.border;
-      pen.fillRect(x, AXIS_HEIGHT - 7, 1, 6);
+      pen.fillRect(x, AXIS_LINE - 7, 1, 6);
       pen.fillStyle = css.muted;
       const box = { x: x + LABEL_INSET, width: pills.length > 0 ? fit.width(text) : 0 };
       if (box.x >= free && !pills.some((pill) => meets(pill, box)))
-        pen.fillText(text, box.x, AXIS_HEIGHT / 2);
+        pen.fillText(text, box.x, AXIS_LINE / 2);
     }
-    if (pointerX !== null) {
-      pen.fillStyle = css.accent;
-      pen.fillRect(Math.round(pointerX), AXIS_HEIGHT - 7, 1, 6);
+    this.drawSteps(input);
+  }
+
+  /** Where steps begin, and the times since then. */
+  private drawSteps(input: OverlayInput): void {
+    const { pen, fit } = this;
+    const { steps, colors, view, width } = input;
+    const pill = stepPill(input, fit);
+    const { css } = colors;
+    const y = (AXIS_LINE + AXIS_HEIGHT) / 2;
+    pen.fillStyle = css.muted;
+    for (const { from } of steps) {
+      const x = Math.round(((from - view.from) / (view.to - view.from)) * width);
+      if (x >= 0) pen.fillRect(x, AXIS_LINE, 1, AXIS_HEIGHT - AXIS_LINE);
+    }
+    for (const { x, text, isName } of stepTexts(steps, view, width, fit)) {
+      pen.fillStyle = isName ? css.text : css.muted;
+      if (!pill || !meets(pill, { x, width: fit.width(text) })) pen.fillText(text, x, y);
     }
   }
 

@@ -6,9 +6,13 @@ import type { LaneList, PlacedLane } from "../model/lane_layout";
 import type { Source } from "../model/sources";
 import type { EventSelection, FlowArrow, Hover, Mark, Span, TimeRange } from "../model/types";
 import type { Scene } from "../scene/scene";
+import type { StepInView } from "../scene/steps_in_view";
 import type { TimeAxis } from "./time_axis";
 
-export const AXIS_HEIGHT = 24;
+/** Two lines of text: times of the recording, and of the step. */
+export const AXIS_HEIGHT = 40;
+/** Of it, the line with times of the recording. */
+export const AXIS_LINE = 24;
 
 /** What the pointer is drawing: CSS pixels of the lanes. */
 export interface Drag extends Span {
@@ -29,6 +33,9 @@ export interface OverlayInput {
   readonly groups: readonly HostGroup[];
   readonly scrollTop: number;
   readonly axis: TimeAxis;
+  readonly steps: readonly StepInView[];
+  /** Where the axis has its 0. */
+  readonly zero: number;
   readonly colors: EventColors;
   readonly types: (source: Source) => TypeTable;
   readonly selection: EventSelection | null;

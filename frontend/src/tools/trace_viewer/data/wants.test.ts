@@ -18,6 +18,7 @@ function view(patch: Partial<Arrangement> = {}, more: Partial<ViewInput> = {}): 
     level: chooseLevel((base.view.to - base.view.from) / 1340),
     list,
     color: "name",
+    stepRow: null,
     lanes: lanesInView(list, base.scrollTop, base.height),
     ...base,
   };

@@ -21,6 +21,8 @@ export interface ViewInput {
   readonly height: number;
   readonly color: ColorBy;
   readonly lanes: readonly PlacedLane[];
+  /** The row of the steps that the axis counts from. */
+  readonly stepRow: { readonly source: Source; readonly row: number } | null;
 }
 
 const NONE = () => [];
@@ -28,6 +30,7 @@ const NONE = () => [];
 export function tileWants(input: ViewInput): Want[] {
   const rows = rowsOf(input.lanes, input.height);
   if (input.color === "step") addSteps(rows, input.lanes);
+  if (input.stepRow) push(rows, input.stepRow.source, input.stepRow.row);
   const near = () => {
     const { list, scrollTop, height } = input;
     const half = height / 2;
