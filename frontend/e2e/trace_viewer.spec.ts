@@ -264,7 +264,7 @@ test("the export is a trace that can be read", async () => {
     readonly name: string;
     readonly ts: number;
   }
-  const whole = await export_("Whole trace");
+  const whole = await export_("Whole trace (Chrome JSON)");
   expect(whole.name).toMatch(/^drawn_trace\.json/);
   const kernels = (events: readonly Event[]) =>
     events.filter(({ ph, name }) => ph === "X" && name === "gemm_kernel");
@@ -272,7 +272,7 @@ test("the export is a trace that can be read", async () => {
   await page.getByRole("slider", { name: "Part of the trace in view" }).focus();
   for (let turn = 0; turn < 5; turn++) await page.keyboard.press("ArrowUp");
   await settled(page);
-  const part = await export_("What is in view");
+  const part = await export_("Current view (Chrome JSON)");
   expect(kernels(part.events).length).toBeGreaterThan(0);
   expect(kernels(part.events).length).toBeLessThan(8);
 });

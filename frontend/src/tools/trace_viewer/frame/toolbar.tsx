@@ -19,19 +19,19 @@ const TOOLS: readonly (readonly [tool: PointerTool, key: string, label: string, 
   [
     "pan",
     "2",
-    "Pan: drag the picture",
+    "Pan: drag the timeline",
     "M8 1l2.5 3h-1.8v3.3H12V5.5L15 8l-3 2.5V8.7H8.7V12h1.8L8 15l-2.5-3h1.8V8.7H4v1.8L1 8l3-2.5v1.8h3.3V4H5.5z",
   ],
   [
     "zoom",
     "3",
-    "Zoom: drag up and down, or across a part",
+    "Zoom: drag up and down, or across a range",
     "M7 2a5 5 0 013.9 8.1L14.5 13.7l-.9.9-3.6-3.6A5 5 0 117 2zm0 1.4a3.6 3.6 0 100 7.2 3.6 3.6 0 000-7.2zM6.400 5h1.200v1.4H9v1.200H7.600V9H6.400V7.600H5V6.400h1.4z",
   ],
   [
     "timing",
     "4",
-    "Timing: drag a ruler that snaps to edges",
+    "Timing: drag a ruler, which snaps to edges",
     "M2 2h1.4v12H2zM12.6 2H14v12h-1.4zM4.5 8l2.3-2.3v1.6h2.4V5.7L11.5 8l-2.3 2.3V8.7H6.8v1.6z",
   ],
 ];
@@ -72,7 +72,7 @@ export function Toolbar({ page, hits }: { page: Page; hits: SearchResults }) {
         <button
           type="button"
           class="button small"
-          title="Show all of the trace (0)"
+          title="Zoom to the whole trace (0)"
           onClick={() => {
             model.view.value = clampView(
               withMargins(model.extent.peek(), 0.01),
@@ -85,7 +85,7 @@ export function Toolbar({ page, hits }: { page: Page; hits: SearchResults }) {
         <button
           type="button"
           class="button small"
-          title="Fit the selection into the view (F)"
+          title="Zoom to the selection (F)"
           aria-disabled={model.selection.value === null && model.range.value === null}
           onClick={() => fitSelection(model)}
         >
@@ -182,12 +182,12 @@ function ExportMenu({ page }: { page: Page }) {
           Export <span aria-hidden="true">▾</span>
         </>
       }
-      title="Export as Chrome JSON, for Perfetto and chrome://tracing"
+      title="Export for Perfetto and chrome://tracing"
       buttonClass="button small"
       width={240}
       items={[
-        { label: "Whole trace", run: () => save(true) },
-        { label: "What is in view", run: () => save(false) },
+        { label: "Whole trace (Chrome JSON)", run: () => save(true) },
+        { label: "Current view (Chrome JSON)", run: () => save(false) },
       ]}
     />
   );

@@ -41,10 +41,10 @@ export function labelKeys({ model, active, activate, list }: LabelActions): Bind
   };
   return [
     key(["ArrowDown"], "Next track", (lanes, at) => go(lanes, at + 1)),
-    key(["ArrowUp"], "Track before", (lanes, at) => go(lanes, at - 1)),
+    key(["ArrowUp"], "Previous track", (lanes, at) => go(lanes, at - 1)),
     key(["Home"], "First track", (lanes) => go(lanes, 0)),
     key(["End"], "Last track", (lanes) => go(lanes, lanes.length - 1)),
-    key(["ArrowRight"], "Unfold", (lanes, at, lane) => {
+    key(["ArrowRight"], "Expand", (lanes, at, lane) => {
       if (lane.isCollapsed) fold(model, [lane.foldKey], false);
       else if (lanes[at + 1]?.indent > lane.indent) go(lanes, at + 1);
     }),

@@ -83,7 +83,7 @@ export function LaneHead({ page }: { page: Page }) {
           },
           { label: "Expand all", run: () => fold(model, [...keys, ...sections], false) },
           {
-            label: "As it was",
+            label: "Reset layout",
             run: () =>
               patchArrangement(model, {
                 hidden: new Set(),

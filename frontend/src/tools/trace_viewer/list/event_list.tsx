@@ -320,8 +320,8 @@ function trackOptions(
 const TURNS: readonly (readonly [direction: Direction, label: string, key: string])[] = [
   ["left", "◂ Earlier", "A"],
   ["right", "Later ▸", "D"],
-  ["in", "Nearer", "W"],
-  ["out", "Farther", "S"],
+  ["in", "Zoom in", "W"],
+  ["out", "Zoom out", "S"],
 ];
 
 /** Moves and zooms the view, which says what part of the track is listed. */

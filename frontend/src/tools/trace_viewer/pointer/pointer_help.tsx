@@ -3,23 +3,23 @@
 const POINTER: readonly (readonly [what: string, does: string])[] = [
   ["Wheel", "scrolls the tracks"],
   ["Ctrl wheel, pinch", "zooms at the pointer"],
-  ["Shift wheel", "moves along the time axis"],
-  ["Drag", "what the tool says; on the time axis it always zooms"],
+  ["Shift wheel", "pans along the time axis"],
+  ["Drag", "depends on the tool; on the time axis it zooms"],
   ["Click", "selects the event, marks those of the same name and draws its flows"],
   ["Drag a label", "moves the track"],
 ];
 
 const QUERIES: readonly (readonly [query: string, finds: string])[] = [
-  ["MatMul", "events whose name holds it"],
+  ["MatMul", "events whose name contains it"],
   ["whole:MatMul", "events of exactly this name"],
   ["category:copies", "events of a category"],
   ["arg:bytes=4096", "events with this value of an argument"],
   ["arg:bytes", "events that have the argument"],
-  ["source:model.py", "events whose source line holds it"],
+  ["source:model.py", "events whose source line contains it"],
   ["device-op:dense/MatMul", "what a row of Ops counts on devices; host-op: on hosts"],
   ["kernel:gemm op:dense/MatMul", "launches that a row of Kernels counts"],
   ["input-op:Iterator::Root", "what a row of Input counts"],
-  ["iterator:Iterator::Root", "what an iterator of tf.data stands for"],
+  ["iterator:Iterator::Root", "the calls of a tf.data iterator"],
 ];
 
 export function PointerHelp() {
