@@ -10,6 +10,7 @@ const SIZES_OF: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 
 type Values = readonly (number | null)[];
 interface Allocator {
   readonly id: string;
+  readonly label: string;
   readonly allocations: number;
   readonly deallocations: number;
   readonly capacity_bytes: number;
@@ -65,19 +66,20 @@ export async function placeIn(element: Locator, across: number, down = 0.6) {
   return [box.x + across * box.width, box.y + down * box.height] as const;
 }
 
-/** Where an instant is, of the whole width that is shown unasked: of most of a recording that
- * passes before the first event little is. */
-export function across({ begin_ps, end_ps, timeline }: Answer, ps: number): number {
-  const first = timeline.time_ps[0] ?? begin_ps;
-  const isLate = first - begin_ps > (end_ps - begin_ps) / 2;
-  const from = isLate ? first - 0.05 * (end_ps - first) : begin_ps;
-  return (ps - from) / (end_ps - from);
+/** The address of the whole recording. */
+export function wholeOf({ begin_ps, end_ps }: Answer) {
+  return { from_ps: String(begin_ps), to_ps: String(end_ps) };
+}
+
+/** Where an instant is, of the width of the whole recording. */
+export function across({ begin_ps, end_ps }: Answer, ps: number): number {
+  return (ps - begin_ps) / (end_ps - begin_ps);
 }
 
 export async function facts(page: Page): Promise<Readonly<Record<string, string>>> {
   const rows = await page.locator(".memory-fact").all();
   const read = rows.map(async (row) => {
-    const label = (await textOf(row.locator("dt"))).replace(/ \?.*/s, "");
+    const label = await textOf(row.locator("dt .explained"));
     return [label, await textOf(row.locator("dd"))] as const;
   });
   return Object.fromEntries(await Promise.all(read));

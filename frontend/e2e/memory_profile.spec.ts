@@ -27,8 +27,9 @@ import {
   placeIn,
   plot,
   settled,
+  wholeOf,
 } from "./memory_page";
-import { expectNumber } from "./readings";
+import { expectNumber, expectTime } from "./readings";
 import { ask, serveSteps, TRACES } from "./servers";
 import { serveTool } from "./tool_runs";
 
@@ -53,13 +54,15 @@ test.each([...(TRACES ? ["v100", "tpu"] : []), "memory", "memory_many"])(
       if (at !== chosen || memory_ids.length > 1) {
         await page.getByRole("button", { name: /^Memory ID: / }).click();
         await page.getByRole("combobox", { name: "Search Memory IDs" }).fill(one.id);
-        await page.getByRole("option", { name: one.id }).first().click();
+        await page.getByRole("option", { name: one.label }).first().click();
         if (at !== chosen || parameter(page, "memory_id")) {
           await expect.poll(() => parameter(page, "memory_id")).toBe(one.id);
         }
         await settled(page);
       }
-      await expect.poll(() => textOf(page.locator(".memory-picker .picker-value"))).toBe(one.id);
+      await expect
+        .poll(() => textOf(page.locator(".memory-picker .picker-value")))
+        .toContain(one.label);
       const told = await facts(page);
       expectNumber(told["#Allocation"], one.allocations);
       expectNumber(told["#Deallocation"], one.deallocations);
@@ -69,7 +72,7 @@ test.each([...(TRACES ? ["v100", "tpu"] : []), "memory", "memory_many"])(
       expectBytes(told["Stack reservation"], one.peak_stack_bytes);
       expectBytes(told["Heap allocation"], one.peak_heap_bytes);
       expectBytes(told["Free memory"], one.peak_free_bytes);
-      expectNumber(/[\d,.]+/.exec(told.Timestamp)?.[0], one.peak_ps / 1e9);
+      expectTime(told.Timestamp, one.peak_ps / 1e6);
       if (!told.Fragmentation.startsWith("<"))
         expectNumber(/[\d.]+/.exec(told.Fragmentation)?.[0], one.peak_fragmentation * 100);
       await eventually(async () =>
@@ -90,25 +93,39 @@ test("each figure says how it is computed", async () => {
   }
 });
 
-test("the areas are stack, heap and free, and can be hidden", async () => {
+test("the areas are stack and heap, and free memory where it is asked for", async () => {
   const run = TRACES ? "tpu" : "memory";
   const page = await show(run);
   const canvas = page.locator(".memory-frame canvas");
   const seen = async (name: string) =>
     (await pixels(canvas)).get(await colorOf(page, `--c-${name}`)) ?? 0;
-  await expect.poll(() => seen("output")).toBeGreaterThan(500);
-  await expect.poll(() => seen("compute16")).toBeGreaterThan(500);
   if (TRACES) await expect.poll(() => seen("input")).toBeGreaterThan(500);
+  else await expect.poll(() => seen("output")).toBeGreaterThan(500);
+  expect(await seen("compute16")).toBe(0);
+  await page.getByRole("button", { name: "Free", exact: true }).click();
+  await expect.poll(() => seen("compute16")).toBeGreaterThan(500);
+  await expect.poll(() => parameter(page, "hide")).not.toBeNull();
   await page.getByRole("button", { name: "Free", exact: true }).click();
   await expect.poll(() => seen("compute16")).toBe(0);
-  await expect.poll(() => parameter(page, "hide")).toBe("free");
-  await page.getByRole("button", { name: "Free", exact: true }).click();
-  await expect.poll(() => seen("compute16")).toBeGreaterThan(500);
+  await expect.poll(() => parameter(page, "hide")).toBeNull();
 });
 
+test.runIf(TRACES)(
+  "the timeline opens on the steps and the peak, and shows the whole recording when asked",
+  async () => {
+    const page = await show(RUN);
+    const whole = page.getByRole("button", { name: "Whole recording" });
+    await whole.click();
+    await expect.poll(() => parameter(page, "from_ps")).not.toBeNull();
+    await page.getByRole("button", { name: "Steps and peak" }).click();
+    await expect.poll(() => parameter(page, "from_ps")).toBeNull();
+    await whole.waitFor();
+  },
+);
+
 test("pointing at an event tells its ten facts; the peak is flagged where it is", async () => {
-  const page = await show(RUN);
   const memory = await answer(RUN);
+  const page = await show(RUN, wholeOf(memory));
   const { peak_ps } = memory.memory_ids[memory.chosen];
   const { time_ps, stack_bytes, heap_bytes } = memory.timeline;
   await page.mouse.move(...(await placeIn(plot(page), across(memory, peak_ps))));
@@ -122,8 +139,8 @@ test("pointing at an event tells its ten facts; the peak is flagged where it is"
 });
 
 test("arrow keys go through every event; Enter breaks it down", async () => {
-  const page = await show(RUN);
   const memory = await answer(RUN);
+  const page = await show(RUN, wholeOf(memory));
   await plot(page).focus();
   for (const point of [0, 1, 2]) {
     await page.keyboard.press("ArrowRight");
@@ -157,8 +174,8 @@ test("arrow keys go through every event; Enter breaks it down", async () => {
 });
 
 test("a click chooses the instant, and the breakdown is of it, whole", async () => {
-  const page = await show(RUN);
   const memory = await answer(RUN);
+  const page = await show(RUN, wholeOf(memory));
   const rows = memory.breakdown.rows.allocated_bytes.length;
   await expect.poll(() => breakdown(page).getAttribute("aria-rowcount")).toBe(String(rows + 2));
   const { time_ps } = memory.timeline;

@@ -37,8 +37,8 @@ def shortened(name: str, most: int = 80) -> str:
 def owner(allocator: str) -> str:
     """The name of an allocator in a sentence, with its host if it has one.
 
-    TPUs are only numbers.
+    The memory of a TPU is named by the device's ordinal.
     """
     host, _, name = allocator.rpartition(": ")
-    allocator_name = f"device {name}" if name.isdigit() else shortened(name)
+    allocator_name = f"TPU:{name}" if name.isdigit() else shortened(name)
     return f"{allocator_name} of {shortened(host)}" if host else allocator_name

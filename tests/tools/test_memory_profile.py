@@ -14,6 +14,7 @@ def test_figures_of_an_allocator():
         "id": GPU,
         "host": "host0",
         "name": GPU,
+        "label": GPU,
         "kind": "device",
         "begin_ps": 1 * US,
         "end_ps": 10 * US,
@@ -190,11 +191,13 @@ def test_of_several_devices_the_fullest_is_shown():
     assert page(trace)["memory_ids"][page(trace)["chosen"]]["name"] == "GPU_1_bfc"
 
 
-def test_tpus_are_numbers_and_have_a_stack():
+def test_tpus_are_recorded_as_numbers_and_have_a_stack():
     trace = memory_trace("main |a.b.A", a=Tensor(100, owner=0), b=Tensor(50, owner=0), stack=400)
     found = page(trace)
     [one] = found["memory_ids"]
-    assert (one["id"], one["kind"], one["peak_bytes"]) == ("0", "device", 550)
+    assert (one["id"], one["label"], one["kind"]) == ("0", "TPU:0 HBM", "device")
+    assert one["peak_bytes"] == 550
+    assert any("the memory of TPU:0 is" in finding["title"] for finding in found["findings"])
     assert (one["peak_stack_bytes"], one["peak_heap_bytes"]) == (400, 150)
     # Recorders leave the stack out of the most in use since the program began.
     assert one["lifetime_bytes"] == 550

@@ -25,6 +25,11 @@ class Allocator:
         return self.memory.name[self.at]
 
     @property
+    def label(self) -> str:
+        """What users call it: recorders name the memory of TPUs only by the device's ordinal."""
+        return f"TPU:{self.name} HBM" if self.name.isdigit() else self.name
+
+    @property
     def is_device(self) -> bool:
         """Whether it is an accelerator's."""
         return bool(self.memory.is_device[self.at])

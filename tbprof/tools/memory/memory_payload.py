@@ -102,6 +102,7 @@ def _figures(allocator: Allocator) -> dict[str, object]:
         "id": allocator.id,
         "host": allocator.host,
         "name": allocator.name,
+        "label": allocator.label,
         "kind": "device" if allocator.is_device else "host",
         "begin_ps": memory.begin_ps,
         "end_ps": memory.end_ps,

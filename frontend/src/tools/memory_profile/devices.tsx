@@ -57,7 +57,7 @@ export function Devices({ memory, select }: DevicesProps) {
             key={allocators[at].id}
             class="card memory-multiple"
             aria-pressed={at === chosen}
-            title={allocators[at].id.slice(0, 2000)}
+            title={allocators[at].label.slice(0, 2000)}
             onClick={() => select({ memory_id: allocators[at].id, at_ps: null })}
           >
             <span class="memory-multiple-head">

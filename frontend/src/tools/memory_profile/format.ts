@@ -17,18 +17,26 @@ export function memoryScale(most: number): Scale {
   return columnScale("bytes", most >= GIB / 10 ? Math.max(most, MOST_IN_GIB) : most);
 }
 
-/** Picoseconds at an axis in milliseconds. */
-export const MILLISECONDS: Scale = {
-  unit: "ms",
-  factor: 1 / PS_PER_MS,
-  format: (value) => formatTraceTime(value),
-};
+/** From here on times are read in seconds. */
+const LONG_PS = 10_000 * PS_PER_MS;
 
-/** "2,586.982 ms"; with more decimals where the window of `span` ps is short. */
+/** Picoseconds at an axis that ends at `to`: milliseconds, or seconds where these are many. */
+export function traceTimeScale(to: number): Scale {
+  const isLong = to >= LONG_PS;
+  return {
+    unit: isLong ? "s" : "ms",
+    factor: 1 / (isLong ? 1000 * PS_PER_MS : PS_PER_MS),
+    format: (value) => formatTraceTime(value),
+  };
+}
+
+/** "2,586.982 ms", "15.663 s"; with more decimals where the window of `span` ps is short. */
 export function formatTraceTime(ps: number, span = Number.POSITIVE_INFINITY): string {
   if (!Number.isFinite(ps)) return NOT_MEASURED;
   const decimals = span < PS_PER_MS ? (span < PS_PER_MS / 1000 ? 9 : 6) : 3;
-  return `${grouped(decimals).format(ps / PS_PER_MS)} ms`;
+  if (Math.abs(ps) < LONG_PS) return `${grouped(decimals).format(ps / PS_PER_MS)} ms`;
+  const more = span < 1000 * PS_PER_MS ? 3 : 0;
+  return `${grouped(Math.min(decimals + more, 12)).format(ps / (1000 * PS_PER_MS))} s`;
 }
 
 export function formatAmount(value: number): string {

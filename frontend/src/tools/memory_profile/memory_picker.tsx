@@ -11,17 +11,18 @@ interface MemoryPickerProps {
 }
 
 export function MemoryPicker({ memory, choose }: MemoryPickerProps) {
-  const { id } = memory.allocators[memory.chosen];
+  const { label } = memory.allocators[memory.chosen];
   return (
     <div class="picker memory-picker">
       <span class="picker-label">Memory ID</span>
       <Popover
         label={
           <>
-            <span class="picker-value">{id.slice(0, 200)}</span> <span aria-hidden="true">▾</span>
+            <span class="picker-value">{label.slice(0, 200)}</span>{" "}
+            <span aria-hidden="true">▾</span>
           </>
         }
-        title={`Memory ID: ${id.slice(0, 500)}`}
+        title={`Memory ID: ${label.slice(0, 500)}`}
         buttonClass="picker-button"
         panelLabel="Memory IDs"
         role="listbox"
@@ -44,16 +45,16 @@ export function MemoryPicker({ memory, choose }: MemoryPickerProps) {
 }
 
 function optionOf(allocator: Allocator, isSelected: boolean): Option {
-  const { id, host, isDevice, allocations, deallocations, peak } = allocator;
+  const { id, label, host, isDevice, allocations, deallocations, peak } = allocator;
   const events = plural(allocations + deallocations, "event");
   const most = Number.isNaN(peak) ? "" : ` · peak ${formatGibibytes(peak)}`;
   return {
     id,
-    text: `${id} ${host} ${isDevice ? "device" : "host"}`,
+    text: `${id} ${label} ${host} ${isDevice ? "device" : "host"}`,
     isSelected,
     content: (
       <>
-        <span class="option-main">{id.slice(0, 500)}</span>
+        <span class="option-main">{label.slice(0, 500)}</span>
         <span class="option-note">
           {isDevice ? "device" : "host"} · {events}
           {most}

@@ -64,7 +64,9 @@ function parseAllocator(value: unknown) {
     /** As the address and the server say it. */
     id: text(json.id),
     host: text(json.host),
-    name: text(json.name) || text(json.id),
+    name: text(json.label) || text(json.name) || text(json.id),
+    /** With its host, where there are several. */
+    label: labelOf(text(json.id), text(json.name), text(json.label)),
     isDevice: json.kind === "device",
     /** Of its host's recording. */
     begin: number(json.begin_ps),
@@ -90,6 +92,11 @@ function parseAllocator(value: unknown) {
     isSummed: flag(json.is_summed),
     preview: { time, bytes: columnOf(preview.bytes, time.length) },
   };
+}
+
+/** "h0: TPU:1 HBM" of the id "h0: 1". */
+function labelOf(id: string, name: string, label: string): string {
+  return label !== "" && id.endsWith(name) ? id.slice(0, id.length - name.length) + label : id;
 }
 
 function parseTimeline(json: unknown) {

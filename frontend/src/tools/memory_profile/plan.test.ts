@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { formatTraceTime, traceTimeScale } from "./format";
 import { parseMemory } from "./payload";
 import {
   lastPointBefore,
@@ -31,7 +32,8 @@ test("the window of the address stays within the recording", () => {
 
 test("what passes before the first event is left out where it is most of the recording", () => {
   const time = MEMORY.timeline.time.map((at) => at + 92e9);
-  const late = { ...MEMORY, end: 100e9, timeline: { ...MEMORY.timeline, time } };
+  const steps = { ...MEMORY.steps, labels: [] };
+  const late = { ...MEMORY, steps, end: 100e9, timeline: { ...MEMORY.timeline, time } };
   const { from, to, isZoomed } = windowOf(late, {});
   expect([from, to, isZoomed]).toEqual([time[0] - 0.05 * (100e9 - time[0]), 100e9, true]);
   const whole = wholeView(late);
@@ -44,16 +46,29 @@ test("what passes before the first event is left out where it is most of the rec
   expect(wholeView(MEMORY)).toEqual({ from_ps: null, to_ps: null });
 });
 
+test("the window opens on the steps and the peak, with room about them", () => {
+  const long = { ...MEMORY, end: 100e9 };
+  // The steps last from 0 to 7.5 ms, the peak is at 3 ms.
+  expect(windowOf(long, {})).toEqual({ from: 0, to: 7.875e9, isZoomed: true });
+  const [first, ...others] = MEMORY.allocators;
+  const outside = { ...long, allocators: [{ ...first, peakAt: 47.5e9 }, ...others] };
+  expect(windowOf(outside, {})).toEqual({ from: 0, to: 49.875e9, isZoomed: true });
+  const unknown = { ...long, allocators: [{ ...first, peakAt: Number.NaN }, ...others] };
+  expect(windowOf(unknown, {}).to).toBe(7.875e9);
+});
+
 test("the axis reaches what is shown in the window, and what began before it", () => {
   const all = { from: 0, to: 8e9 };
   expect(topOf(MEMORY, NONE, all)).toBeCloseTo(16.64 * GIB, 0);
-  expect(topOf(MEMORY, new Set(["free"]), all)).toBeCloseTo(4.16 * GIB, 0);
+  expect(topOf(MEMORY, new Set(["free"]), all)).toBeCloseTo(16.64 * GIB, 0);
+  const used = new Set(["free", "capacity"]);
+  expect(topOf(MEMORY, used, all)).toBeCloseTo(4.16 * GIB, 0);
   // At 4.5 ms the point of 4 ms holds.
-  expect(topOf(MEMORY, new Set(["free"]), { from: 4.5e9, to: 4.6e9 })).toBeCloseTo(3.12 * GIB, 0);
+  expect(topOf(MEMORY, used, { from: 4.5e9, to: 4.6e9 })).toBeCloseTo(3.12 * GIB, 0);
 });
 
 test("the axis of an empty window reaches the capacity", () => {
-  expect(topOf(MEMORY, NONE, { from: 0, to: 0.5e9 })).toBe(16 * GIB);
+  expect(topOf(MEMORY, new Set(["capacity"]), { from: 0, to: 0.5e9 })).toBe(16 * GIB);
 });
 
 test("the last point before the pointer is meant, or the fullest one close by", () => {
@@ -84,4 +99,11 @@ test("zooming keeps the middle in place, and ends at the whole recording", () =>
   expect(zoomed(MEMORY, all, 0.5, 4e9)).toEqual({ from: 2e9, to: 6e9 });
   expect(zoomed(MEMORY, all, 0.5, 0)).toEqual({ from: 0, to: 4e9 });
   expect(zoomed(MEMORY, { from: 2e9, to: 6e9 }, 2, 3e9)).toBeNull();
+});
+
+test("long times are in seconds, with the decimals of the window", () => {
+  expect(formatTraceTime(2_586.982e9)).toBe("2,586.982 ms");
+  expect(formatTraceTime(15_663.376e9)).toBe("15.663 s");
+  expect(formatTraceTime(15_663.376e9, 500e9)).toBe("15.663376 s");
+  expect([traceTimeScale(9_999e9).unit, traceTimeScale(10_000e9).unit]).toEqual(["ms", "s"]);
 });

@@ -8,6 +8,7 @@ export const MEMORY_PARTS = [
   { id: "heap", label: "Heap", color: "var(--c-output)" },
   { id: "free", label: "Free", color: "var(--c-compute16)" },
 ] as const;
+export const CAPACITY = { id: "capacity", label: "Capacity", color: "var(--muted)" };
 export const FRAGMENTATION = { id: "fragmentation", label: "Fragmentation", color: "var(--text)" };
 
 /** The plotting area in CSS pixels, and what its edges stand for. */
@@ -28,13 +29,13 @@ export interface Window {
   readonly to: number;
 }
 
-/** The window in the address, within the recording; where there is none, all that is known. */
+/** The window in the address, within the recording; where there is none, the usual one. */
 export function windowOf(
   memory: Memory,
   view: Readonly<Record<string, string | undefined>>,
 ): Window & { readonly isZoomed: boolean } {
   const { begin, end } = memory;
-  if (view.from_ps === undefined && view.to_ps === undefined) return knownWindow(memory);
+  if (view.from_ps === undefined && view.to_ps === undefined) return usualWindow(memory);
   const [from, to] = [view.from_ps, view.to_ps].map((text) =>
     /^\d{1,18}$/.test(text ?? "") ? Number(text) : Number.NaN,
   );
@@ -45,26 +46,44 @@ export function windowOf(
     : { from: begin, to: Math.max(end, begin + 1), isZoomed: false };
 }
 
-/** Of the room before the first event. */
-const BEFORE = 0.05;
+/** Of the room before the first event or step, and after the last step. */
+const AROUND = 0.05;
+/** Of a recording that steps fill to this share, all is shown. */
+const MOST = 0.9;
 
 /** What the address says for all of the recording. */
 export function wholeView(memory: Memory): Readonly<Record<"from_ps" | "to_ps", string | null>> {
   const { begin, end } = memory;
-  return knownWindow(memory).isZoomed
+  return usualWindow(memory).isZoomed
     ? { from_ps: String(begin), to_ps: String(end) }
     : { from_ps: null, to_ps: null };
 }
 
-/** From shortly before the first event, where more than half of the recording passes before it. */
-function knownWindow({ begin, end, timeline }: Memory): Window & { readonly isZoomed: boolean } {
+/**
+ * The steps and the peak; without steps, from shortly before the first event where more than half
+ * of the recording passes before it.
+ */
+export function usualWindow(memory: Memory): Window & { readonly isZoomed: boolean } {
+  const { begin, end, timeline, steps, allocators, chosen } = memory;
+  const { peakAt } = allocators[chosen];
+  const edges = [...steps.begin, ...steps.end, peakAt].filter((time) => !Number.isNaN(time));
   const first = timeline.time[0] ?? begin;
   const isLate = first - begin > (end - begin) / 2;
-  const from = isLate ? Math.max(Math.floor(first - BEFORE * (end - first)), begin) : begin;
-  return { from, to: Math.max(end, from + 1), isZoomed: from > begin };
+  let from = isLate ? first - AROUND * (end - first) : begin;
+  let to = end;
+  if (steps.labels.length > 0) {
+    const [low, high] = [Math.min(...edges), Math.max(...edges)];
+    if (high - low < MOST * (end - begin)) {
+      from = low - AROUND * (high - low);
+      to = high + AROUND * (high - low);
+    }
+  }
+  from = Math.max(Math.floor(from), begin);
+  to = Math.max(Math.min(Math.ceil(to), end), from + 1);
+  return { from, to, isZoomed: from > begin || to < end };
 }
 
-/** What the upper edge must reach for the parts that are shown; the capacity where nothing is. */
+/** What the upper edge must reach for what is shown; the capacity where nothing is. */
 export function topOf(
   { timeline, allocators, chosen }: Memory,
   hidden: ReadonlySet<string>,
@@ -78,7 +97,9 @@ export function topOf(
     for (const { id } of shown) sum += timeline[id][point] || 0;
     if (sum > most) most = sum;
   }
-  return most * 1.04 || allocators[chosen]?.capacity || 1;
+  const capacity = allocators[chosen]?.capacity;
+  if (!hidden.has(CAPACITY.id) && capacity > most) most = capacity;
+  return most * 1.04 || capacity || 1;
 }
 
 export function xOf({ left, right, from, to }: Plan, time: number): number {

@@ -44,7 +44,7 @@ export function sampleMemory(more: Record<string, unknown> = {}): Record<string,
     steps: {
       label: ["train 7", "train 8"],
       begin_ps: [0, 4.5e9],
-      end_ps: [4.5e9, 6.5e9],
+      end_ps: [4.5e9, 7.5e9],
       peak_bytes: [4 * GIB, 3 * GIB],
       end_bytes: [3 * GIB, 2 * GIB],
       kept_bytes: [GIB, 0],

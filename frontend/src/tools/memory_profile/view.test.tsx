@@ -161,30 +161,31 @@ test("one memory needs no pictures of all", () => {
   expect(document.querySelector(".memory-multiples")).toBeNull();
 });
 
-test("parts can be hidden; the table has the same numbers", () => {
-  show();
-  const button = [...document.querySelectorAll<HTMLElement>(".step-legend button")].find(
-    (one) => one.textContent === "Free",
+const part = (label: string) =>
+  [...document.querySelectorAll<HTMLElement>(".step-legend button")].find(
+    (one) => one.textContent === label,
   );
-  act(() => button?.click());
-  expect(noted.selected).toEqual([{ hide: "free" }]);
+const shownParts = () =>
+  ["Capacity", "Free", "Heap", "Stack", "Fragmentation"].filter(
+    (label) => part(label)?.getAttribute("aria-pressed") === "true",
+  );
+
+test("free memory is not drawn until it is asked for, nor is a capacity that is far away", () => {
+  show();
+  expect(shownParts()).toEqual(["Heap", "Stack", "Fragmentation"]);
+  act(() => part("Capacity")?.click());
+  expect(noted.selected.at(-1)).toEqual({ hide: "free" });
+  show({ hide: "free" });
+  expect(shownParts()).toEqual(["Capacity", "Heap", "Stack", "Fragmentation"]);
+  act(() => part("Free")?.click());
+  expect(noted.selected.at(-1)).toEqual({ hide: "nothing" });
+  act(() => part("Capacity")?.click());
+  expect(noted.selected.at(-1)).toEqual({ hide: null });
 });
 
-test("what is free of a memory that is nearly empty is drawn when it is asked for", () => {
-  const little = { memory_ids: [sampleAllocator("GPU_0_bfc", { peak_bytes: 2 ** 30 })] };
-  const free = () =>
-    [...document.querySelectorAll<HTMLElement>(".step-legend button")].find(
-      (one) => one.textContent === "Free",
-    );
-  show({}, little);
-  expect(free()?.getAttribute("aria-pressed")).toBe("false");
-  expect(text(".memory-axis-titles")).toContain("without what is free");
-  act(() => free()?.click());
-  expect(noted.selected).toEqual([{ hide: "nothing" }]);
-  show({ hide: "nothing" }, little);
-  expect(free()?.getAttribute("aria-pressed")).toBe("true");
-  act(() => free()?.click());
-  expect(noted.selected.at(-1)).toEqual({ hide: null });
+test("the capacity of a memory that fills is drawn", () => {
+  show({}, { memory_ids: [sampleAllocator("GPU_0_bfc", { peak_bytes: 10 * 2 ** 30 })] });
+  expect(shownParts()).toContain("Capacity");
 });
 
 test("the breakdown is sorted, grouped and drawn as areas, which filter", () => {

@@ -2,9 +2,9 @@
 import { formatTick, type Scale } from "../../../base/format";
 import { resolveColor } from "../../../base/theme";
 import type { Pen } from "../../../widgets/chart/pen";
-import { MILLISECONDS } from "../format";
+import { formatGibibytes, traceTimeScale } from "../format";
 import type { Memory, Timeline } from "../payload";
-import { FRAGMENTATION, MEMORY_PARTS, marksOf, type Plan, xOf } from "../plan";
+import { CAPACITY, FRAGMENTATION, MEMORY_PARTS, marksOf, type Plan, xOf } from "../plan";
 
 export interface TimelineColors {
   /** By part. */
@@ -61,6 +61,7 @@ export function drawTimeline(pen: Pen, picture: Picture): void {
   drawAreas(pen, picture);
   drawStepLines(pen, picture);
   drawFragmentation(pen, picture);
+  drawCapacity(pen, picture);
   pen.restore();
   drawStrip(pen, picture);
 }
@@ -87,11 +88,12 @@ function drawGrid(pen: Pen, { plan, scale, colors, hidden }: Picture): void {
   }
   pen.textBaseline = "top";
   pen.textAlign = "center";
-  const along = marksOf(plan.from, plan.to, MILLISECONDS.factor, (right - left) / X_MARK);
+  const times = traceTimeScale(plan.to);
+  const along = marksOf(plan.from, plan.to, times.factor, (right - left) / X_MARK);
   for (const value of along.values) {
     const x = Math.round(xOf(plan, value)) + 0.5;
     line(pen, x, bottom, x, bottom + 4);
-    const text = formatTick(value, MILLISECONDS, along.increment);
+    const text = formatTick(value, times, along.increment);
     // The outermost stay within the picture.
     const half = pen.measureText(text).width / 2;
     pen.fillText(text, Math.max(half, x), bottom + 7);
@@ -204,6 +206,26 @@ function drawFragmentation(pen: Pen, { memory, plan, hidden, colors }: Picture):
     traceSteps(pen, timeline, plan, y);
     pen.stroke();
   }
+}
+
+/** A dashed line with its amount, below it at the right. */
+function drawCapacity(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
+  const { capacity } = memory.allocators[memory.chosen];
+  if (hidden.has(CAPACITY.id) || !(capacity > 0)) return;
+  const y = Math.round(yOf(plan, capacity)) + 0.5;
+  pen.lineWidth = 1.5;
+  pen.strokeStyle = colors.text;
+  pen.setLineDash([6, 4]);
+  line(pen, plan.left, y, plan.right, y);
+  pen.setLineDash([]);
+  const text = `Capacity ${formatGibibytes(capacity)}`;
+  const wide = pen.measureText(text).width;
+  pen.fillStyle = colors.halo;
+  pen.fillRect(plan.right - wide - 10, y + 3, wide + 8, 16);
+  pen.fillStyle = colors.text;
+  pen.textAlign = "right";
+  pen.textBaseline = "middle";
+  pen.fillText(text, plan.right - 6, y + 11);
 }
 
 function drawStepLines(pen: Pen, picture: Picture): void {

@@ -5,9 +5,17 @@ import type { View } from "../../../base/url_state";
 import { ChartMenu } from "../../../widgets/chart/chart_menu";
 import { Card } from "../../../widgets/text/card";
 import type { Select } from "../../tool";
-import { memoryScale } from "../format";
+import { memoryScale, traceTimeScale } from "../format";
 import type { Memory } from "../payload";
-import { FRAGMENTATION, MEMORY_PARTS, topOf, wholeView, windowOf } from "../plan";
+import {
+  CAPACITY,
+  FRAGMENTATION,
+  MEMORY_PARTS,
+  topOf,
+  usualWindow,
+  wholeView,
+  windowOf,
+} from "../plan";
 import { HEIGHT, type TimelineCardProps, TimelinePlot } from "./timeline_plot";
 import { saveTimelineCsv, TimelineTable } from "./timeline_table";
 
@@ -17,7 +25,8 @@ export function TimelineCard(props: TimelineCardProps) {
   const window = windowOf(memory, view);
   const hidden = hiddenParts(view, memory);
   const scale = memoryScale(topOf(memory, hidden, window));
-  const title = `Memory timeline of ${memory.allocators[memory.chosen].id}`;
+  const timeUnit = traceTimeScale(window.to).unit;
+  const title = `Memory timeline of ${memory.allocators[memory.chosen].label}`;
   const file = `${fileName}_timeline`;
   const picture = async () => {
     const { drawMemorySvg } = await import("./timeline_picture");
@@ -31,7 +40,7 @@ export function TimelineCard(props: TimelineCardProps) {
       why={{
         formula:
           "What the allocator says is in use after each event: reserved for the stack, handed out from the heap, and free. It holds until the next event. Fragmentation is 1 − largest free chunk ÷ all free memory.",
-        unit: `${scale.unit} on the left, percent on the right, ms since the start of the trace`,
+        unit: `${scale.unit} on the left, percent on the right, ${timeUnit} since the start of the trace`,
         source: "Memory allocation and deallocation events on the host's threads.",
       }}
       head={
@@ -43,6 +52,14 @@ export function TimelineCard(props: TimelineCardProps) {
           {window.isZoomed ? (
             <button type="button" class="button small" onClick={() => select(wholeView(memory))}>
               Whole recording
+            </button>
+          ) : usualWindow(memory).isZoomed ? (
+            <button
+              type="button"
+              class="button small"
+              onClick={() => select({ from_ps: null, to_ps: null })}
+            >
+              {memory.steps.labels.length > 0 ? "Steps and peak" : "From the first event"}
             </button>
           ) : null}
           <ChartMenu
@@ -61,15 +78,15 @@ export function TimelineCard(props: TimelineCardProps) {
       ) : (
         <>
           <div class="memory-axis-titles step-axis-title muted">
-            <span>
-              Memory ({scale.unit}){hidden.has(FREE) ? " · without what is free" : ""}
-            </span>
+            <span>Memory ({scale.unit})</span>
             {hidden.has(FRAGMENTATION.id) ? null : <span>Fragmentation (%)</span>}
           </div>
           <TimelinePlot {...props} window={window} hidden={hidden} scale={scale} />
           <div class="memory-below">
             <Legend memory={memory} hidden={hidden} select={select} />
-            <span class="step-axis-title muted">Time since the start of the trace (ms)</span>
+            <span class="step-axis-title muted">
+              Time since the start of the trace ({timeUnit})
+            </span>
           </div>
         </>
       )}
@@ -89,16 +106,19 @@ function Legend({
   const toggle = (id: string) => {
     const next = new Set(hidden);
     if (!next.delete(id)) next.add(id);
-    const isUsual = [...next].join(".") === [...hiddenParts({}, memory)].join(".");
-    select({ hide: isUsual ? null : [...next].join(".") || NOTHING });
+    const text = (ids: ReadonlySet<string>) => [...ids].sort().join(".");
+    const isUsual = text(next) === text(hiddenParts({}, memory));
+    select({ hide: isUsual ? null : text(next) || NOTHING });
   };
   return (
     <ul class="step-legend" aria-label="Parts, from the top of the stack">
-      {[...MEMORY_PARTS.toReversed(), FRAGMENTATION].map(({ id, label, color }) => {
+      {[CAPACITY, ...MEMORY_PARTS.toReversed(), FRAGMENTATION].map(({ id, label, color }) => {
         const isHidden = hidden.has(id);
         const isRecorded =
-          memory.timeline.length === 0 ||
-          memory.timeline[id as "heap"].some((value) => !Number.isNaN(value));
+          id === CAPACITY.id
+            ? memory.allocators[memory.chosen].capacity > 0
+            : memory.timeline.length === 0 ||
+              memory.timeline[id as "heap"].some((value) => !Number.isNaN(value));
         return (
           <li key={id}>
             <button
@@ -113,7 +133,7 @@ function Legend({
               onClick={() => toggle(id)}
             >
               <span
-                class={id === FRAGMENTATION.id ? "swatch memory-line" : "swatch"}
+                class={LINES.has(id) ? "swatch memory-line" : "swatch"}
                 style={{ background: isHidden ? "transparent" : color }}
               />
               {label}
@@ -126,18 +146,19 @@ function Legend({
   );
 }
 
+const LINES: ReadonlySet<string> = new Set([CAPACITY.id, FRAGMENTATION.id]);
 const FREE = "free";
 /** In the address where everything is drawn, though something usually is not. */
 const NOTHING = "nothing";
-/** Of a capacity of which no more is in use, all but an edge would be free. */
-const LITTLE = 0.1;
+/** With less of its capacity in use, a memory is drawn to its use. */
+const LITTLE = 0.6;
 
-/** Ids of what is not drawn; by default the free part of a memory that is nearly empty. */
+/** Ids of what is not drawn; by default free memory, and the capacity where it is far away. */
 function hiddenParts(view: View, memory: Memory): ReadonlySet<string> {
   if (view.hide !== undefined)
     return new Set(view.hide.split(".").filter((id) => id !== "" && id !== NOTHING));
   const { peak, capacity } = memory.allocators[memory.chosen];
-  return new Set(peak < LITTLE * capacity ? [FREE] : []);
+  return new Set(peak >= LITTLE * capacity ? [FREE] : [FREE, CAPACITY.id]);
 }
 
 function drawnText({ timeline }: Memory): string {

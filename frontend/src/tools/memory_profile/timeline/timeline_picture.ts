@@ -1,8 +1,8 @@
 /** The timeline with its legend as a picture file. */
 import { drawPicture } from "../../../widgets/chart/picture";
-import { memoryScale } from "../format";
+import { memoryScale, traceTimeScale } from "../format";
 import type { Memory } from "../payload";
-import { FRAGMENTATION, MEMORY_PARTS, type Plan, topOf, type Window } from "../plan";
+import { CAPACITY, FRAGMENTATION, MEMORY_PARTS, type Plan, topOf, type Window } from "../plan";
 import { drawTimeline, STRIP, timelineColors } from "./draw_timeline";
 
 const AREA = { left: 48, top: STRIP, right: 924, bottom: 308 };
@@ -17,10 +17,12 @@ export function drawMemorySvg(
   const scale = memoryScale(plan.most);
   return drawPicture({
     title,
-    note: `Memory (${scale.unit}), fragmentation (%), time (ms)`,
+    note: `Memory (${scale.unit}), fragmentation (%), time (${traceTimeScale(window.to).unit})`,
     width: AREA.right + 36,
     height: AREA.bottom + 24,
-    legend: [FRAGMENTATION, ...MEMORY_PARTS.toReversed()].filter(({ id }) => !hidden.has(id)),
+    legend: [CAPACITY, FRAGMENTATION, ...MEMORY_PARTS.toReversed()].filter(
+      ({ id }) => !hidden.has(id),
+    ),
     draw: (pen) => drawTimeline(pen, { memory, plan, scale, hidden, colors: timelineColors() }),
   });
 }
