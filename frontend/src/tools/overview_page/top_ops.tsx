@@ -1,10 +1,10 @@
 /** The ops that the device's time goes to, those of replicas and layers together or each. */
 import { formatRatio, NOT_MEASURED, plural } from "../../base/format";
+import { familyFilter } from "../../base/name_folding";
 import { foldName, readableName } from "../../base/names";
 import { ratio } from "../../base/units";
 import { Card } from "../../widgets/text/card";
 import { Name } from "../../widgets/text/name";
-import { familyFilter } from "../framework_op_stats/name_folding";
 import { ToolLink } from "../links/tool_link";
 import type { Links, Select } from "../tool";
 import type { Overview } from "./payload";
