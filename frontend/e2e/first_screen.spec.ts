@@ -100,6 +100,12 @@ describe.skipIf(!TRACES)("real traces", () => {
     expect(String(longest).slice(0, 1000)).toBe(title?.slice(0, 1000));
   });
 
+  test.each(RUNS)("%s: the memory profile says what fills the memory at the peak", async (run) => {
+    const page = await show(run, "memory_profile");
+    expect(await isInView(page, ".memory-fills")).toBe(true);
+    expect(await page.locator(".memory-fills").textContent()).toMatch(/^At the peak:\d+\.\d % \w/);
+  });
+
   test("the pod viewer names the worker that is late", async () => {
     const page = await show(RUNS[0], "pod_viewer");
     const card = page.locator(".pod-worker");

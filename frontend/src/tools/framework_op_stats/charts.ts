@@ -1,7 +1,7 @@
 /** What the charts above the op table show: the self time of each side by op and by type. */
 import { type DataTable, numbers, type TextColumn, texts } from "../../api/data_table";
-import { familyFilter } from "../../base/name_folding";
 import { findSlices, type Slice } from "../../widgets/donut/slices";
+import { familyFilter } from "../../widgets/table/name_folding";
 import { foldColumn } from "./groupings";
 import { type Side, sideRows } from "./payload";
 
@@ -12,7 +12,7 @@ export interface Chart {
   readonly id: "operation" | "type";
   readonly noun: string;
   readonly slices: readonly Slice[];
-  /** The names that slices have are folded: see base/name_folding.ts. */
+  /** The names that slices have are folded: see widgets/table/name_folding.ts. */
   readonly isFolded: boolean;
 }
 

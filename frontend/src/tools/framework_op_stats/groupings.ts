@@ -1,9 +1,9 @@
 /** By what the op table can be grouped, and usually is. */
 import { encodeTexts, type TextColumn } from "../../api/data_table";
-import { foldNumbers } from "../../base/name_folding";
 import { nameScope } from "../../base/names";
 import type { TableColumn } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
+import { foldNumbers } from "../../widgets/table/name_folding";
 
 const FAMILY: Grouping = {
   id: "family",

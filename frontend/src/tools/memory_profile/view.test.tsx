@@ -47,6 +47,24 @@ const facts = () =>
   );
 const plot = () => document.querySelector(".memory-plot");
 
+test("what fills the memory at the instant is said first, layers together", () => {
+  const GIB = 2 ** 30;
+  show();
+  expect(text(".memory-fills")).toBe(
+    "At the peak:50.0 % dense/Relu25.0 % dense/MatMul25.0 % allocated before the recording began",
+  );
+  const breakdown = sampleMemory().breakdown as { readonly rows: Record<string, unknown> };
+  const rows = {
+    ...breakdown.rows,
+    op: ["layer_1/mul", "layer_2/mul", ""],
+    allocated_bytes: [GIB, 2 * GIB, GIB],
+  };
+  show({}, { breakdown: { ...breakdown, is_peak: false, rows } });
+  expect(text(".memory-fills")).toBe("In use then:75.0 % layer_*/mul25.0 % ops without a name");
+  show({}, { breakdown: { ...breakdown, in_use_bytes: 0, rows } });
+  expect(document.querySelector(".memory-fills")).toBeNull();
+});
+
 test("the summary has the figures of the guide, with units", () => {
   show();
   expect(facts()).toEqual({

@@ -2,6 +2,7 @@
 import type { PageProps } from "../tool";
 import { BreakdownCard } from "./breakdown/breakdown_card";
 import { Devices } from "./devices";
+import { Fills } from "./fills";
 import { Findings } from "./findings";
 import { Growth } from "./growth";
 import "./memory.css";
@@ -19,7 +20,9 @@ export function MemoryPage(props: PageProps<Memory>) {
     <div class="page flowing memory-page">
       <header class="page-head">
         <h1>{title}</h1>
-        {error === "" ? null : (
+        {error === "" ? (
+          <Fills breakdown={memory.breakdown} />
+        ) : (
           <p class="memory-error" role="alert">
             <span aria-hidden="true">⚠ </span>
             {error.slice(0, 500)}{" "}

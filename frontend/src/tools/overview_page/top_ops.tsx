@@ -1,8 +1,8 @@
 /** The ops that the device's time goes to, those of replicas and layers together or each. */
 import { formatRatio, NOT_MEASURED, plural } from "../../base/format";
-import { familyFilter } from "../../base/name_folding";
 import { foldName, readableName } from "../../base/names";
 import { ratio } from "../../base/units";
+import { familyFilter } from "../../widgets/table/name_folding";
 import { Card } from "../../widgets/text/card";
 import { Name } from "../../widgets/text/name";
 import { ToolLink } from "../links/tool_link";

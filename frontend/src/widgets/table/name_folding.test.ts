@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { parseFilter } from "../../widgets/table/filter";
-import { sampleColumns } from "../../widgets/table/sample.test_helper";
+import { parseFilter } from "./filter";
 import { familyFilter, foldNumbers } from "./name_folding";
+import { sampleColumns } from "./sample.test_helper";
 
 test("numbers in which names of a family differ are folded, those that they share stay", () => {
   expect(

@@ -1,5 +1,5 @@
 /** Names of ops that differ only in numbers: of replicas, of layers, of unnamed ops. */
-import { cut } from "./names";
+import { cut } from "../../base/names";
 
 /** "layer", "_12" and ")" of "layer_12)"; XLA numbers its instructions after a dot. */
 const NUMBERED = /^(.*?)([._]\d+)?(\)*)$/;
