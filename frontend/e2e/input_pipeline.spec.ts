@@ -96,56 +96,26 @@ test.each([...RECORDED, "hosts", "one", "many"])(
   },
 );
 
-test("both charts are drawn, and share cursor, range and hidden series", async () => {
+test("the chart has what waits in each step, and no part of it that the overview shows", async () => {
   const page = await show("hosts");
-  const charts = page.locator(".step-chart");
-  const canvases = charts.locator("canvas");
-  await canvases.nth(1).waitFor();
-  const red = await colorOf(page, "--c-input");
-  const green = await colorOf(page, "--c-compute16");
-  const times = await pixels(canvases.nth(0));
-  expect(times.get(red)).toBeGreaterThan(1000);
-  expect(times.get(green)).toBeGreaterThan(1000);
-  const shares = await pixels(canvases.nth(1));
-  expect(shares.get(red)).toBeGreaterThan(300);
-  expect(shares.has(green)).toBe(false);
-  const sliders = charts.getByRole("slider");
-  const said = async () => [
-    await sliders.nth(0).getAttribute("aria-valuetext"),
-    await sliders.nth(1).getAttribute("aria-valuetext"),
-  ];
-  const markers = charts.locator(".step-marker");
-  const areas = charts.locator(".u-over");
-  for (const [at, step] of [
-    [0, 4],
-    [1, 9],
-  ]) {
-    const area = (await areas.nth(at).boundingBox())!;
-    await page.mouse.move(area.x + ((step + 0.5) / 12) * area.width, area.y + area.height / 2);
-    await expect
-      .poll(said)
-      .toEqual([
-        expect.stringMatching(new RegExp(`^train ${step}, `)),
-        expect.stringMatching(new RegExp(`^train ${step}, Waiting for input [\\d.]+ %`)),
-      ]);
-    const [upper, lower] = [
-      (await markers.nth(0).boundingBox())!,
-      (await markers.nth(1).boundingBox())!,
-    ];
-    expect(Math.abs(upper.x - lower.x)).toBeLessThan(1);
-    expect(upper.width).toBeGreaterThan(50);
-  }
+  const chart = page.locator(".step-chart");
+  await chart.locator("canvas").waitFor();
+  await expect.poll(() => chart.count()).toBe(1);
+  const shares = await pixels(chart.locator("canvas"));
+  expect(shares.get(await colorOf(page, "--c-input"))).toBeGreaterThan(300);
+  expect(shares.has(await colorOf(page, "--c-compute16"))).toBe(false);
+  const area = (await chart.locator(".u-over").boundingBox())!;
+  await page.mouse.move(area.x + (9.5 / 12) * area.width, area.y + area.height / 2);
+  const said = async () => (await chart.getByRole("slider").getAttribute("aria-valuetext")) ?? "";
+  await expect.poll(said).toMatch(/^train 9, Waiting for input [\d.]+ %/);
   const [, steps] = await tables("hosts");
-  expectPercent((await said())[1] ?? "", Number(column(steps, "waitingPercentAverage")[9]));
+  expectPercent(await said(), Number(column(steps, "waitingPercentAverage")[9]));
   const cell = await textOf(page.locator(".step-card"));
   expectPercent(cell.split(" to ")[1], Number(column(steps, "waitingPercentMax")[9]));
-  await sliders.nth(0).focus();
+  await chart.getByRole("slider").focus();
   await page.keyboard.press("+");
   await page.waitForURL(/zoom=/);
-  await expect
-    .poll(() => sliders.nth(1).getAttribute("aria-valuemax"))
-    .toBe(await sliders.nth(0).getAttribute("aria-valuemax"));
-  await expect.poll(() => page.getByRole("button", { name: "All 12 steps" }).count()).toBe(2);
+  await page.getByRole("button", { name: "All 12 steps" }).waitFor();
 });
 
 test("a click on a step leads to it in the trace", async () => {
@@ -276,7 +246,7 @@ describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
   test("looks right", async () => {
     for (const run of ["hosts", "tensorflow_cpu_training"]) {
       const page = await show(run, look);
-      await page.locator(".step-chart canvas").nth(1).waitFor();
+      await page.locator(".pipeline-statistic").first().waitFor();
       expect(await faults(page)).toEqual([]);
       await release(page);
     }

@@ -355,7 +355,7 @@ describe("what it leads to", () => {
 
 test("another event can mark the steps: address and request tell it", async () => {
   const page = await show("hosts");
-  await page.getByRole("button", { name: /^Steps from/ }).click();
+  await page.getByRole("button", { name: /^Step marker/ }).click();
   const options = page.getByRole("option");
   await expect
     .poll(() => options.filter({ hasText: "train" }).getAttribute("aria-selected"))
@@ -375,7 +375,7 @@ test("another event can mark the steps: address and request tell it", async () =
   await page.locator(".tabs").getByText("Input", { exact: true }).click();
   await page.waitForURL(/tool=input_pipeline_analyzer.*marker=half/);
   await page.goBack();
-  await page.getByRole("button", { name: /^Steps from/ }).click();
+  await page.getByRole("button", { name: /^Step marker/ }).click();
   await page.getByRole("option", { name: /Automatic/ }).click();
   await expect.poll(() => slider(page).getAttribute("aria-valuemax")).toBe("11");
   await expect.poll(() => page.url()).not.toContain("marker=");

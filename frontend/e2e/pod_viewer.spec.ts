@@ -132,7 +132,7 @@ test("the slider moves the step, by mouse, by keyboard and by its buttons", asyn
   await expect.poll(() => shownStep(page)).toMatch(/^[56]$/);
   const clicked = Number(await shownStep(page));
   await page.waitForURL(new RegExp(`step=${clicked}`));
-  await page.getByRole("heading", { name: `Step train ${clicked} on every worker` }).waitFor();
+  await page.getByRole("heading", { name: `train ${clicked} on every worker` }).waitFor();
   await page.keyboard.press("End");
   await expect.poll(() => shownStep(page)).toBe("11");
   await page.getByText("not recorded whole", { exact: true }).waitFor();
@@ -282,7 +282,7 @@ test("columns and heat map have tables of the same", async () => {
     await page.getByRole("button", { name: `Menu of “${title}”` }).click();
     await page.getByRole("menuitem", { name: item }).click();
   };
-  await as("Step train 5 on every worker", "As table");
+  await as("train 5 on every worker", "As table");
   const byWorker = page.getByRole("treegrid", { name: "Step train 5 by worker" });
   await byWorker.getByRole("row").nth(1).waitFor();
   await expect.poll(() => byWorker.getAttribute("aria-rowcount")).toBe("6");

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tbprof.advice.sentences import percent as percent_text
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.job.idle_shares import DID, IdleShare, culprit
@@ -49,7 +50,7 @@ class Bottleneck:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """`batch (train.py:14) takes 62.7%` of the step, and that percentage."""
+    """`batch (train.py:14) takes 62.7 %` of the step, and that percentage."""
 
     text: str
     percent: float
@@ -123,7 +124,7 @@ def _taken(first: IdleShare | None, step_ms: float) -> Taken | None:
     is_loop = first is not None and first.holds_more and not first.parts[0][0]
     if first is None or is_loop or share < POTENTIALLY_INPUT_BOUND:
         return None
-    return Taken(f"{first.subject} takes {share:.1f}%", share)
+    return Taken(f"{first.subject} takes {percent_text(share)}", share)
 
 
 def _did(idle: Sequence[IdleShare], step_ms: float) -> str:
@@ -132,7 +133,7 @@ def _did(idle: Sequence[IdleShare], step_ms: float) -> str:
         return ""
     most = idle[0]
     clause = f"{describe_frame(most.name)} ran" if most.is_named else DID[most.kind]
-    return f" In {100 * most.ms / step_ms:.1f}% {clause}."
+    return f" In {percent_text(100 * most.ms / step_ms)} {clause}."
 
 
 def input_bottleneck(
@@ -155,34 +156,34 @@ def input_bottleneck(
             float("nan"),
             "No step time was measured, so nothing can be said about where the bottleneck is.",
         )
-    text = f"{input_percent:.1f}%"
+    text = percent_text(input_percent)
     if taken is not None and taken.percent > input_percent >= MODERATELY_INPUT_BOUND:
         return _less_than(taken, input_percent, is_transfer=is_transfer)
     if is_transfer and input_percent >= MODERATELY_INPUT_BOUND:
-        sent = f"{text} of the sampled step time is spent sending data to devices."
+        sent = f"{text} of step time is spent sending data to devices."
         if input_percent >= HIGHLY_INPUT_BOUND:
             return Bottleneck(HOST, input_percent, f"{sent} Shorten that before anything else.")
-        rest = "Both that and the rest of the step are worth improving."
+        rest = "Optimize both that and the rest of the step."
         return Bottleneck(BOTH, input_percent, f"{sent} {rest}")
     if input_percent >= HIGHLY_INPUT_BOUND:
         return Bottleneck(
             HOST,
             input_percent,
-            f"The program is HIGHLY input-bound: {text} of the sampled step time is spent waiting "
+            f"The program is highly input-bound: {text} of step time is spent waiting "
             "for input. Shorten the time that the input takes before anything else.",
         )
     if input_percent >= MODERATELY_INPUT_BOUND:
         return Bottleneck(
             BOTH,
             input_percent,
-            f"The program is MODERATELY input-bound: {text} of the sampled step time is spent "
-            "waiting for input. Both the input and the rest of the step are worth improving.",
+            f"The program is moderately input-bound: {text} of step time is spent "
+            "waiting for input. Optimize both the input and the rest of the step.",
         )
     if taken is not None and not is_recorded:
         return Bottleneck(
             BOTH,
             input_percent,
-            f"{taken.text} of the sampled step time while nothing else is at work. If that is "
+            f"{taken.text} of step time while nothing else is at work. If that is "
             "for input, the program is input-bound; the trace does not show what it is for.",
             is_guess=True,
         )
@@ -190,16 +191,16 @@ def input_bottleneck(
         return Bottleneck(
             BOTH,
             input_percent,
-            "The program is POTENTIALLY input-bound: no recorded event covers "
-            f"{other_percent:.1f}% of the sampled step time, and the trace has no events of an "
+            "The program is potentially input-bound: no recorded event covers "
+            f"{percent_text(other_percent)} of step time, and the trace has no events of an "
             "input pipeline that would show it. It may be input and output, Python, or both.",
             is_guess=True,
         )
     return Bottleneck(
         DEVICE,
         input_percent,
-        f"The program is NOT input-bound: only {text} of the sampled step time is spent waiting "
-        "for input. Work on the rest of the step.",
+        f"The program is not input-bound: only {text} of step time is spent waiting "
+        "for input. Optimize the rest of the step.",
     )
 
 
@@ -209,28 +210,28 @@ def _less_than(taken: Taken, input_percent: float, *, is_transfer: bool) -> Bott
     return Bottleneck(
         HOST if input_percent >= HIGHLY_INPUT_BOUND else BOTH,
         input_percent,
-        f"{taken.text} of the sampled step time while nothing else is at work, and "
-        f"{input_percent:.1f}% is spent {waits}. If the first is also for input, shorten that "
-        "before anything else; the trace does not show what it is for.",
+        f"{taken.text} of step time while nothing else is at work, and "
+        f"{percent_text(input_percent)} is spent {waits}. If the first is also for input, shorten "
+        "that before anything else; the trace does not show what it is for.",
         is_guess=True,
     )
 
 
 def output_bottleneck(percent: float) -> Bottleneck:
     """Whether steps wait for their output."""
-    text = f"{percent:.1f}% of the sampled step time is spent on output."
+    text = f"{percent_text(percent)} of step time is spent on output."
     if percent >= HIGHLY_OUTPUT_BOUND:
         return Bottleneck(
             HIGH_CLASS,
             percent,
-            f"The program is HIGHLY output-bound: {text} Shorten that before anything else.",
+            f"The program is highly output-bound: {text} Shorten that before anything else.",
         )
     if percent >= MODERATELY_OUTPUT_BOUND:
         return Bottleneck(
             MODERATE_CLASS,
             percent,
-            f"The program is MODERATELY output-bound: {text} Both the output and the rest of the "
-            "step are worth improving.",
+            f"The program is moderately output-bound: {text} Optimize both the output and the "
+            "rest of the step.",
         )
     return Bottleneck(NO_CLASS, percent, "")
 
@@ -239,7 +240,7 @@ def collectives_bottleneck(percent: float) -> Bottleneck:
     """Whether devices spend much time exchanging data with each other."""
     return _graded(
         percent,
-        f"{percent:.1f}% of the sampled step time is spent in collective communication between "
+        f"{percent_text(percent)} of step time is spent in collective communication between "
         "devices.",
     )
 
@@ -254,7 +255,7 @@ def contends(means: StepMeans, pipeline: InputOps | None) -> bool:
 
 def kernel_launch_bottleneck(percent: float, *, contends: bool = False) -> Bottleneck:
     """Whether devices wait for the host to launch kernels."""
-    text = f"{percent:.1f}% of the sampled step time is spent on launching kernels."
+    text = f"{percent_text(percent)} of step time is spent on launching kernels."
     if contends:
         text += (
             " The threads of tf.data may compete with those that launch for the CPU: try the "
@@ -272,7 +273,7 @@ def other_bottleneck(
     """
     if is_reported:
         return Bottleneck(NO_CLASS, percent, "")
-    text = f"{percent:.1f}% of the sampled step time is in 'All others'."
+    text = f"{percent_text(percent)} of step time is in 'All others'."
     if did:
         text += did
     elif is_tpu:
@@ -293,7 +294,8 @@ def precision_statement(bits_16_percent: float, compute_percent: float) -> str:
     if not share < LITTLE_16_BIT:
         return ""
     return (
-        f"Only {share:.1f}% of the device's compute time is in 16-bit (or 8-bit) operations. "
+        f"Only {percent_text(share)} of the device's compute time is in 16-bit (or 8-bit) "
+        "operations. "
         "Where the loss of accuracy is acceptable, 16-bit types (mixed precision) may be faster."
     )
 

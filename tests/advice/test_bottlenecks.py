@@ -49,11 +49,11 @@ def test_what_is_known_to_take_the_time_is_named():
     split = {Phase.COMPUTE_16: 700, Phase.OTHER: 300}
     found = bottlenecks(split, idle=SHARES)
     assert found.input.level == "both"
-    assert found.input.statement.startswith("f (a.py:3) takes 20.0% of the sampled step time")
+    assert found.input.statement.startswith("f (a.py:3) takes 20.0 % of step time")
     assert "If that is for input, the program is input-bound" in found.input.statement
     found = bottlenecks(split, idle=SHARES[1:])
     assert (found.input.level, found.other.level) == ("device", "high")
-    assert "In 10.0% calls of the runtime were under way." in found.other.statement
+    assert "In 10.0 % calls of the runtime were under way." in found.other.statement
     assert "Python" not in found.other.statement
 
 
@@ -65,8 +65,8 @@ def test_what_takes_longer_than_the_input_is_said_first(waits: int, is_transfer:
     said = "is spent sending data to devices" if is_transfer else "is spent waiting for input"
     assert found.input.is_guess
     assert found.input.level == "both"
-    assert found.input.statement.startswith("f (a.py:3) takes 20.0% of the sampled step time")
-    assert f"{waits / 10:.1f}% {said}" in found.input.statement
+    assert found.input.statement.startswith("f (a.py:3) takes 20.0 % of step time")
+    assert f"{waits / 10:.1f} % {said}" in found.input.statement
     assert found.other.level == "no"  # said already
     more = {Phase.COMPUTE_16: 495, Phase.INPUT: 205, Phase.OTHER: 300}
     assert not bottlenecks(more, idle=SHARES, is_transfer=is_transfer).input.is_guess
@@ -75,15 +75,15 @@ def test_what_takes_longer_than_the_input_is_said_first(waits: int, is_transfer:
 @pytest.mark.parametrize(
     ("waits", "other", "is_recorded", "level", "says"),
     [
-        (100.0, 0.0, True, "host", "HIGHLY"),
-        (20.0, 80.0, True, "host", "HIGHLY"),
-        (19.99, 50.0, False, "both", "MODERATELY"),
-        (5.0, 95.0, False, "both", "MODERATELY"),
-        (4.99, 3.0, False, "both", "POTENTIALLY"),
-        (0.0, 3.0, False, "both", "POTENTIALLY"),
-        (4.99, 2.99, False, "device", "NOT"),
-        (4.99, 95.0, True, "device", "NOT"),
-        (0.0, 0.0, False, "device", "NOT"),
+        (100.0, 0.0, True, "host", "highly"),
+        (20.0, 80.0, True, "host", "highly"),
+        (19.99, 50.0, False, "both", "moderately"),
+        (5.0, 95.0, False, "both", "moderately"),
+        (4.99, 3.0, False, "both", "potentially"),
+        (0.0, 3.0, False, "both", "potentially"),
+        (4.99, 2.99, False, "device", "not"),
+        (4.99, 95.0, True, "device", "not"),
+        (0.0, 0.0, False, "device", "not"),
         (math.nan, 0.0, False, "unknown", "No step time"),
     ],
 )
@@ -91,13 +91,13 @@ def test_input(waits, other, is_recorded, level, says):
     found = input_bottleneck(waits, other, is_recorded=is_recorded)
     assert found.level == level
     assert says in found.statement
-    shown = other if says == "POTENTIALLY" else waits
-    assert math.isnan(waits) or f"{shown:.1f}%" in found.statement
+    shown = other if says == "potentially" else waits
+    assert math.isnan(waits) or f"{shown:.1f} %" in found.statement
 
 
 @pytest.mark.parametrize(
     ("percent", "level", "says"),
-    [(20.0, "high", "HIGHLY"), (19.99, "moderate", "MODERATELY"), (5.0, "moderate", "MODERATELY"),
+    [(20.0, "high", "highly"), (19.99, "moderate", "moderately"), (5.0, "moderate", "moderately"),
      (4.99, "no", "")],
 )  # fmt: skip
 def test_output(percent, level, says):
@@ -116,7 +116,7 @@ def test_output(percent, level, says):
 def test_shares_of_the_step(judge, percent, level):
     found = judge(percent)
     assert (found.level, found.percent) == (level, percent)
-    assert (f"{percent:.1f}%" in found.statement) == (level != "no")
+    assert (f"{percent:.1f} %" in found.statement) == (level != "no")
 
 
 def test_launching_may_suffer_from_tf_data():
@@ -132,7 +132,7 @@ def test_gaps_are_told_once_and_on_tpus_are_idle_cores():
 
 @pytest.mark.parametrize(
     ("bits_16", "compute", "says"),
-    [(9.9, 100.0, "9.9%"), (10.0, 100.0, ""), (0.0, 50.0, "0.0%"), (0.0, 0.0, "")],
+    [(9.9, 100.0, "9.9 %"), (10.0, 100.0, ""), (0.0, 50.0, "0.0 %"), (0.0, 0.0, "")],
 )
 def test_precision(bits_16, compute, says):
     found = precision_statement(bits_16, compute)
@@ -152,7 +152,7 @@ def test_a_step_is_judged_by_its_shares():
     assert found.collectives.level == "high"
     assert found.kernel_launch.level == "moderate"
     assert found.other.level == "moderate"
-    assert "8.0%" in found.precision
+    assert "8.0 %" in found.precision
 
 
 def test_gaps_may_be_input_only_where_the_trace_would_not_show_it():

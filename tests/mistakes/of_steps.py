@@ -143,7 +143,7 @@ def categories_of_readers(show: Show) -> str:
 @mistake(STEPS, "The overview of a TPU gives no recommendation.")
 def tpus_have_recommendations(show: Show) -> str:
     pages = show(tpu())
-    assert "HIGHLY input-bound: 25.0%" in pages.properties["input_conclusion"]
+    assert "highly input-bound: 25.0 %" in pages.properties["input_conclusion"]
     assert {"input_bound", "collectives"} <= set(pages.findings)
     return "highly input-bound, 25.0 %; collectives 15.0 %"
 

@@ -254,7 +254,7 @@ def test_statements_and_tips_of_a_gpu_host():
     assert [row[0] for row in rows(table)] == ["faq", "host", "host", "device", "device", "doc",
                                                "doc", "doc"]  # fmt: skip
     assert properties["bottleneck"] == "host"
-    assert "20.8%" in properties["statement"]
+    assert "20.8 %" in properties["statement"]
     assert properties["non_bottleneck_tip_types"] == "device"
     assert properties["all_other_bottleneck"] == "moderate"
     assert properties["kernel_launch_bottleneck"] == "no"

@@ -160,7 +160,7 @@ def hardware_type(job: JobSteps) -> str:
 def next_step(bottleneck: Bottleneck, cause: InputCause | None) -> str:
     """Where to look next, given the cause of waits for input."""
     if bottleneck.level == DEVICE:
-        return "Input is not what limits the steps: the rest of this page can be skipped."
+        return ""
     if bottleneck.level not in (HOST, BOTH):
         return (
             "Mark the steps of the program (see the overview page), or choose an event that "

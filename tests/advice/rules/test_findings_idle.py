@@ -77,7 +77,7 @@ def test_idle_time_names_what_was_at_work_instead_of_nothing():
     finding = found(evidence({Phase.OTHER: 200}, idle=shares), "all_others")
     assert finding is not None
     assert finding.title == (
-        "In 20.0 % of step time no device worked and no op of the step was recorded; threads of "
+        "No recorded op or device work covers 20.0 % of step time; threads of "
         "tf.data were at work in 90.0 % of that"
     )
     assert "No frames of Python were recorded" in finding.detail
@@ -124,8 +124,8 @@ def test_activities_that_share_time_with_another_finding_are_not_said_to_fill_th
     rest = found(given, "all_others")
     assert rest is not None
     assert rest.gain_ms == pytest.approx(0.1)
-    assert rest.title.startswith("In another 10.0 % of step time")
-    assert rest.title.endswith("was recorded")
+    assert rest.title.startswith("No recorded op or device work covers another 10.0 %")
+    assert rest.title.endswith("of step time")
     assert rest.detail.startswith("With time that other findings are about it is 400 µs per step: ")
 
 

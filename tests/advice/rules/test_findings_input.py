@@ -35,7 +35,7 @@ def test_data_on_its_way_to_devices_is_not_said_to_be_input(devices: Devices, is
     assert (finding.title == sent) == is_sent
     assert ("input-bound" in finding.title) != is_sent
     statement = recommendation_table(given).properties["statement"]
-    assert statement.startswith("30.0% of the sampled step time is spent sending") == is_sent
+    assert statement.startswith("30.0 % of step time is spent sending") == is_sent
 
 
 def test_how_much_a_program_waits_for_input_is_no_matter_of_what_others_promise():

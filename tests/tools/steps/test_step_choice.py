@@ -95,7 +95,7 @@ def test_pages_agree_on_what_steps_wait_for(engine: Engine):
         assert said == pipeline[1].properties["input_conclusion"]
         assert said == overview[3].properties["statement"]
         share = column(overview[8], "id", "value")["waiting_for_input"]
-        assert f"{share:.1f}%" in said
+        assert f"{share:.1f} %" in said
         assert column(overview[9], "id", "ms") == column(pipeline[7], "id", "ms")
 
 

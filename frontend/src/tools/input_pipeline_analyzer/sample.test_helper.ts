@@ -30,7 +30,7 @@ export function samplePipeline(properties: object = {}): unknown[] {
       },
       {
         input_bottleneck: "host",
-        input_conclusion: "The program is HIGHLY input-bound: 40.0% waits. Shorten it.",
+        input_conclusion: "The program is highly input-bound: 40.0 % waits. Shorten it.",
         waiting_percent: "40.0",
         infeed_percent_minimum: "30.0",
         infeed_percent_maximum: "50.0",

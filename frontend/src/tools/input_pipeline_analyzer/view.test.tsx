@@ -61,10 +61,9 @@ const titles = () => [...document.querySelectorAll("h2")].map((title) => title.t
 test("verdict, charts, statistics, host work, advice, activities, ops", async () => {
   await show(samplePipeline({ summary_nextstep: "Look below." }));
   expect(text(".verdict")).toBe(
-    "Input-boundThe program is HIGHLY input-bound: 40.0% waits. Shorten it.Look below.",
+    "Input-boundThe program is highly input-bound: 40.0 % waits. Shorten it.Look below.",
   );
   expect(titles()).toEqual([
-    "Steps",
     "Share that waits for input",
     "Step time",
     "Waiting for input",
@@ -129,7 +128,18 @@ test("without steps the host's side is still there", async () => {
   expect(text(".verdict")).toContain("No steps");
   expect(titles()).toContain("No steps in this trace");
   expect(titles()).toContain("Work on the host");
-  expect(titles()).not.toContain("Steps");
+  expect(titles()).not.toContain("Share that waits for input");
+});
+
+test("where nothing waits for input the page is short, and the host's side is there on demand", async () => {
+  const no = { input_bottleneck: "device", waiting_percent: "1", infeed_percent_maximum: "2" };
+  await show(samplePipeline(no));
+  expect(titles()).toEqual(["Step time", "Waiting for input", "About this trace"]);
+  const more = [...document.querySelectorAll<HTMLElement>(".page .link")].find((one) =>
+    one.textContent?.startsWith("Show what"),
+  );
+  act(() => more?.click());
+  expect(titles()).toContain("Work on the host");
 });
 
 test("without input ops it says why", async () => {

@@ -1,4 +1,5 @@
 /** Input pipeline: whether steps wait for input, which part of it is slow, and what to do. */
+import { useState } from "preact/hooks";
 import { Diagnostics } from "../../widgets/text/diagnostics";
 import { MarkerPicker } from "../steps/marker_picker";
 import { NoSteps } from "../steps/no_steps";
@@ -11,13 +12,16 @@ import "./input.css";
 import { OpTable } from "./op_table";
 import type { InputPipeline } from "./payload";
 import { StatisticsRow } from "./statistics_row";
-import { StepCharts } from "./step_charts";
-import { Verdict } from "./verdict";
+import { findTag, MODERATE, Verdict } from "./verdict";
+import { WaitingChart } from "./waiting_chart";
 
 export function InputPipelinePage(props: PageProps<InputPipeline>) {
   const { title, payload, view, select, links } = props;
   const { steps, markers, ops, activities, diagnostics } = payload;
   const hasHost = ops.length > 0 || activities.length > 0;
+  // Where no step waits for it, what the host does for the input is there on demand.
+  const isShort = findTag(payload)[0] === "good" && payload.waitingShare.most < MODERATE;
+  const [isOpen, setOpen] = useState(false);
   return (
     <div class="page flowing">
       <header class="page-head">
@@ -28,14 +32,26 @@ export function InputPipelinePage(props: PageProps<InputPipeline>) {
       <Verdict pipeline={payload} links={links} />
       {steps.count > 0 ? (
         <>
-          <StepCharts {...props} />
+          {isShort ? null : <WaitingChart {...props} />}
           <StatisticsRow pipeline={payload} />
-          <Cores cores={payload.cores} />
+          {isShort ? null : <Cores cores={payload.cores} />}
         </>
       ) : (
         <NoSteps reason={steps.property("step_note")} markers={markers} select={select} />
       )}
-      {hasHost ? (
+      {hasHost && isShort ? (
+        <p>
+          <button
+            type="button"
+            class="link"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            {isOpen ? "Hide" : "Show"} what the host does for the input
+          </button>
+        </p>
+      ) : null}
+      {isShort && !isOpen ? null : hasHost ? (
         <>
           <HostWorkCards pipeline={payload} links={links} />
           <Activities activities={activities} links={links} />

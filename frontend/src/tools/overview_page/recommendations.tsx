@@ -52,12 +52,14 @@ export function Recommendations({ findings, links }: RecommendationsProps) {
   );
 }
 
-/** "Measured: 31.6 % (threshold 20.0 %)."; "" where nothing was measured. */
+/** "Measured: 31.6 % (reported above 20.0 %)."; "" where nothing was measured. */
 function measured({ value, unit, threshold }: Finding): string {
   const write = (number: number) => formatReading({ value: number, unit, text: "" });
   const text = unit === "count" && value === 0 ? null : write(value);
   const from = write(threshold);
-  return text === null ? "" : `Measured: ${text}${from === null ? "" : ` (threshold ${from})`}.`;
+  return text === null
+    ? ""
+    : `Measured: ${text}${from === null ? "" : ` (reported above ${from})`}.`;
 }
 
 function FindingLinks({ finding, links }: { finding: Finding; links: Links }) {

@@ -5,6 +5,7 @@ import { bindKeys } from "../../base/keys";
 import { microseconds } from "../../base/units";
 import { Listbox } from "../../widgets/overlays/listbox";
 import { Popover } from "../../widgets/overlays/popover";
+import { stepName } from "../../widgets/step_chart/steps";
 import { ToolLink } from "../links/tool_link";
 import { TRACE } from "../links/trace_links";
 import type { Links } from "../tool";
@@ -108,7 +109,7 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
         label={
           <>
             <span class="picker-value">
-              Step <b>{label}</b>
+              <b>{stepName(steps, step)}</b>
             </span>{" "}
             <span aria-hidden="true">▾</span>
           </>

@@ -95,7 +95,7 @@ test("columns: in order, latest first, one per host", () => {
 });
 
 test("few columns are not fat, many scroll", () => {
-  expect(planColumns(2, 800)).toMatchObject({ pitch: 72, total: 144 });
+  expect(planColumns(2, 800)).toMatchObject({ pitch: 400, width: 160, total: 800 });
   expect(planColumns(40, 800)).toMatchObject({ pitch: 20, total: 800 });
   expect(planColumns(4096, 800)).toMatchObject({ pitch: 12, total: 49_152 });
   expect(columnAt(planColumns(40, 800), 40, 799)).toBe(39);

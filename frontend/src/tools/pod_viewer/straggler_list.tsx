@@ -77,9 +77,7 @@ function signed(time: Microseconds): string {
 }
 
 /** Why the list is empty, and how the workers compare. */
-function nobody({ compared, noStraggler, workers }: Pod): string {
-  if (workers.count < 2 && noStraggler !== "unnamed")
-    return "There is only one worker, so none waits for another.";
+function nobody({ compared, noStraggler }: Pod): string {
   if (compared?.late === 0) return "The workers take equally long.";
   const longer = compared
     ? `${compared.title.slice(0, 60)} took ${formatTime(compared.late)} longer per step (${interval(compared)}) than ${compared.reference.slice(0, 60)}`

@@ -38,9 +38,7 @@ test("the slowest worker of the step, at once rounded, then exactly", async () =
   show({ step: "0" });
   expect(text(".pod-worker h2")).toBe("Slowest worker TPU:0");
   expect(text(".pod-worker-time")).toBe("100 µs");
-  expect(text(".pod-worker")).toContain(
-    "Without collectives 20.0 µs slower than the median worker.",
-  );
+  expect(text(".pod-worker")).toContain("+20.0 µs vs. median without collectives.");
   expect(document.querySelector(".pod-worker")?.getAttribute("aria-busy")).toBe("true");
   await act(async () => void (await vi.advanceTimersByTimeAsync(200)));
   expect(noted.asked).toEqual([{ step: "0" }]);
@@ -153,7 +151,7 @@ test("a truncated step is flagged; the address is not trusted", () => {
   show({ step: "2", worker: "x", by: "?" });
   expect(text(".pod-steps .tag")).toBe("not recorded whole");
   show({ step: "99" });
-  expect(text(".pod-steps .picker-value")).toBe("Step train 4");
+  expect(text(".pod-steps .picker-value")).toBe("train 4");
 });
 
 test("without steps: the reason and the way out", () => {
@@ -174,4 +172,20 @@ test("without steps: the reason and the way out", () => {
 test("names are text", () => {
   show({ step: "0" }, { hosts: ["<img src=x onerror=alert(1)>", "b"] });
   expect(document.querySelector("img")).toBeNull();
+});
+
+test("one worker is said to be alone, with the way to its steps", () => {
+  show(
+    {},
+    {
+      workers: { core_id: [0], name: ["TPU:0"], kind: ["TPU"], host: [0] },
+      hosts: ["pod-w-0"],
+      total: [1000, 1100, 300],
+      share_permille: { "1": [600, 600, 900] },
+      stragglers: [],
+    },
+  );
+  expect(text(".verdict")).toContain("TPU:0 is the only worker: there is nothing to compare.");
+  expect(text(".verdict a")).toBe("See its steps in the overview");
+  expect(document.querySelector(".pod-stragglers")).toBeNull();
 });

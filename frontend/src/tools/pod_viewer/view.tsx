@@ -2,11 +2,12 @@
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { Diagnostics } from "../../widgets/text/diagnostics";
+import { ToolLink } from "../links/tool_link";
 import { openInTrace } from "../links/trace_link";
 import { MarkerPicker } from "../steps/marker_picker";
 import { NoSteps } from "../steps/no_steps";
 import { StepChoice } from "../steps/step_choice";
-import type { PageProps } from "../tool";
+import type { Links, PageProps } from "../tool";
 import { ColumnChart } from "./columns/column_chart";
 import { HeatMap } from "./heat_map/heat_map";
 import { chooseMeasure, findDomain, findMeasures } from "./measures";
@@ -17,6 +18,8 @@ import { useStepCells } from "./step_cells";
 import { workerPlace } from "./step_place";
 import { StragglerList } from "./straggler_list";
 import { WorkerCard } from "./worker_card";
+
+const OVERVIEW = "overview_page";
 
 export function PodPage(props: PageProps<Pod>) {
   const { title, payload: pod, view, select } = props;
@@ -55,8 +58,10 @@ function PodSteps({ payload: pod, view, select, links, ask, fileName }: PageProp
   const toTimeline = (one: number) => {
     openInTrace(links, workerPlace(pod, cells, one));
   };
+  const isAlone = pod.workers.count === 1 && pod.noStraggler !== "unnamed";
   return (
     <>
+      {isAlone ? <OnlyOne pod={pod} links={links} /> : null}
       <StepBar
         pod={pod}
         step={step}
@@ -77,7 +82,7 @@ function PodSteps({ payload: pod, view, select, links, ask, fileName }: PageProp
         toTimeline={toTimeline}
         fileName={file}
       />
-      <div class="pod-parts">
+      <div class={isAlone ? "pod-parts alone" : "pod-parts"}>
         <WorkerCard
           pod={pod}
           cells={cells}
@@ -100,13 +105,28 @@ function PodSteps({ payload: pod, view, select, links, ask, fileName }: PageProp
           toTimeline={toTimeline}
           fileName={file}
         />
-        <StragglerList
-          pod={pod}
-          worker={worker}
-          choose={(one) => select({ worker: one === null ? null : String(one) })}
-        />
+        {isAlone ? null : (
+          <StragglerList
+            pod={pod}
+            worker={worker}
+            choose={(one) => select({ worker: one === null ? null : String(one) })}
+          />
+        )}
       </div>
     </>
+  );
+}
+
+function OnlyOne({ pod, links }: { pod: Pod; links: Links }) {
+  return (
+    <p class="card verdict none">
+      <span>
+        <b>{pod.workers.titles[0]} is the only worker:</b> there is nothing to compare.
+      </span>
+      <ToolLink links={links} tool={OVERVIEW} view={{}}>
+        See its steps in the overview
+      </ToolLink>
+    </p>
   );
 }
 

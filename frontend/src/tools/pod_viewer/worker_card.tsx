@@ -107,17 +107,17 @@ function bottleneckId(pod: Pod, cells: StepCells, row: number): string | null {
 /** Times that differ by less of the step are called equal. */
 const ALIKE = 0.001;
 
-/** "Without collectives 1.20 ms slower than the median worker; 3 workers are slower." */
+/** "+1.20 ms vs. median without collectives; 3 workers are slower." */
 function lateness(own: Float64Array, row: number, hasCollectives: boolean): string {
   const slower = own.reduce((count, other) => count + (other > own[row] ? 1 : 0), 0);
   const late = own[row] - median(own);
   const time = formatTime(microseconds(Math.abs(late)));
   const against =
     Math.abs(late) < own[row] * ALIKE
-      ? "as long as the median worker"
-      : `${time} ${late > 0 ? "slower" : "faster"} than the median worker`;
-  const what = hasCollectives ? `without collectives ${against}` : against;
+      ? "Equal to the median"
+      : `${late > 0 ? "+" : "−"}${time} vs. median`;
+  const what = hasCollectives ? `${against} without collectives` : against;
   const rank =
     slower === 0 ? "" : `; ${plural(slower, "worker")} ${slower === 1 ? "is" : "are"} slower`;
-  return `${what.charAt(0).toUpperCase()}${what.slice(1)}${rank}.`;
+  return `${what}${rank}.`;
 }

@@ -1,4 +1,4 @@
-/** "Steps from: train ▾": what delimits the steps, and what else could. */
+/** "Step marker: train ▾": what delimits the steps, and what else could. */
 import { formatCount, formatTime } from "../../base/format";
 import { foldName, readableName } from "../../base/names";
 import { microseconds } from "../../base/units";
@@ -46,7 +46,7 @@ export function MarkerPicker({ markers, steps, chosen, select }: MarkerPickerPro
   };
   return (
     <div class="marker-picker">
-      <span class="muted">Steps from</span>
+      <span class="muted">Step marker</span>
       <Popover
         label={
           <>
@@ -54,7 +54,7 @@ export function MarkerPicker({ markers, steps, chosen, select }: MarkerPickerPro
             <span aria-hidden="true">▾</span>
           </>
         }
-        title={`Steps from: ${value.slice(0, 120)}${isInferred ? ", inferred" : ""}`}
+        title={`Step marker: ${value.slice(0, 120)}${isInferred ? ", inferred" : ""}`}
         buttonClass="picker-button"
         panelLabel="What marks the steps"
         role="listbox"

@@ -43,7 +43,7 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"{shortened(share.subject, 120)} takes {_how_long(evidence, share, spent_ps)}",
         detail=(
-            f"In that time {nobody(evidence)}: {percent(part)} of an average step of "
+            f"In that time {_nobody(evidence)}: {percent(part)} of an average step of "
             f"{milliseconds(evidence.step_ms)}.{said_elsewhere(evidence, gain)}"
             f"{_beside(evidence, share)}"
         ),
@@ -116,7 +116,7 @@ def _advice(share: IdleShare) -> str:
     )
 
 
-def nobody(evidence: Evidence) -> str:
+def _nobody(evidence: Evidence) -> str:
     """The clause on inactivity in time that is in no phase: ops without events may have run."""
     if evidence.platform == "CPU":
         return "no op of the step was recorded"

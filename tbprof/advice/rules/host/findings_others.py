@@ -8,7 +8,6 @@ from tbprof.advice.finding import Finding, Severity
 from tbprof.advice.guides import PROFILER_GUIDE
 from tbprof.advice.idle_claims import culprit, graded_idle
 from tbprof.advice.pages import TRACE
-from tbprof.advice.rules.host.findings_idle import nobody
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import DID, IdleShare, kind_label, without
@@ -38,7 +37,9 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
     # If other findings cover a part of it, what threads did is only known for both together.
     is_all = share / 100 * evidence.step_ms >= _NEARLY_ALL * total
     trace = TRACE.marking(place=evidence.worst_step_in(Phase.OTHER))
-    start = f"In {'' if is_all else 'another '}{percent(share)} of step time {nobody(evidence)}"
+    nothing = "op" if evidence.platform == "CPU" else "op or device work"
+    which = "" if is_all else "another "
+    start = f"No recorded {nothing} covers {which}{percent(share)} of step time"
     listed = _listed(sums, rest)
     yield Finding(
         id="all_others",

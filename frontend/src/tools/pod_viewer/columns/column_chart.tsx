@@ -9,6 +9,7 @@ import { ChartMenu } from "../../../widgets/chart/chart_menu";
 import { canvasPen } from "../../../widgets/chart/pen";
 import { useWidth } from "../../../widgets/chart/use_size";
 import { Explained } from "../../../widgets/overlays/why";
+import { stepName } from "../../../widgets/step_chart/steps";
 import type { Select } from "../../tool";
 import type { Pod } from "../payload";
 import { median, type StepCells } from "../step_cells";
@@ -49,7 +50,7 @@ export function ColumnChart(props: ColumnChartProps) {
     () => arrangeColumns(pod, cells, { isByHost, isLatestFirst }),
     [pod, cells, isByHost, isLatestFirst],
   );
-  const title = `Step ${pod.steps.labels[cells.step].slice(0, 40)} on every worker`;
+  const title = `${stepName(pod.steps, cells.step)} on every worker`;
   const hasHosts = pod.hosts.length > 1 && pod.hosts.length < pod.workers.count;
   const file = `${fileName}_step_${cells.step}`;
   const picture = async () => {

@@ -43,11 +43,12 @@ export interface ColumnPlan {
 }
 
 const NARROWEST = 12;
-const WIDEST = 72;
+const WIDEST = 160;
 
 export function planColumns(count: number, room: number): ColumnPlan {
-  const pitch = Math.min(Math.max(room / Math.max(count, 1), NARROWEST), WIDEST);
-  return { pitch, width: Math.max(pitch - Math.max(pitch * 0.2, 2), 1), total: pitch * count };
+  const pitch = Math.max(room / Math.max(count, 1), NARROWEST);
+  const width = Math.min(Math.max(pitch - Math.max(pitch * 0.2, 2), 1), WIDEST);
+  return { pitch, width, total: pitch * count };
 }
 
 /** The column at `x` CSS pixels from the start of the first; -1 for none. */

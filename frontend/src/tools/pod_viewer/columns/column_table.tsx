@@ -4,6 +4,7 @@ import { type DataTable, encodeTexts } from "../../../api/data_table";
 import { type Cell, toCsv } from "../../../base/csv";
 import { saveFile } from "../../../base/save";
 import { LocalTable } from "../../../widgets/grid/local_table";
+import { stepName } from "../../../widgets/step_chart/steps";
 import type { ColumnSpec } from "../../../widgets/table/columns";
 import type { Pod } from "../payload";
 import type { StepCells } from "../step_cells";
@@ -35,7 +36,7 @@ export function ColumnTable({ pod, cells, height, toTimeline }: ColumnTableProps
   });
   return (
     <LocalTable
-      label={`Step ${pod.steps.labels[cells.step]} by worker`}
+      label={`${stepName(pod.steps, cells.step)} by worker`}
       table={table}
       specs={[
         text("worker", "Worker", 170, true),

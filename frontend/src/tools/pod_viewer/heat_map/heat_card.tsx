@@ -1,7 +1,7 @@
 /** The card of the cell under the pointer. */
 import { formatCount, formatTime } from "../../../base/format";
 import { microseconds } from "../../../base/units";
-import { stepNotes } from "../../../widgets/step_chart/steps";
+import { stepName, stepNotes } from "../../../widgets/step_chart/steps";
 import type { Measure } from "../measures";
 import { cellOf, type Pod } from "../payload";
 import { type HeatPlan, type HeatSpot, placeOf } from "./heat_plan";
@@ -40,7 +40,7 @@ export function HeatCard({ pod, measure, value, plan, left, spot }: HeatCardProp
       <table>
         <tbody>
           <tr>
-            <td>Step {pod.steps.labels[spot.step].slice(0, 40)}</td>
+            <td>{stepName(pod.steps, spot.step)}</td>
             <td>{Number.isNaN(total) ? absence(pod, spot) : formatTime(microseconds(total))}</td>
           </tr>
           {measure.id === "time" ? null : (

@@ -12,8 +12,8 @@ test("few workers and steps have cells of a comfortable size", () => {
     workersPerRow: 1,
     stepsPerColumn: 1,
     rowHeight: 22,
-    columnWidth: 64,
-    width: 640,
+    columnWidth: 100,
+    width: 1000,
     height: 176,
   });
 });

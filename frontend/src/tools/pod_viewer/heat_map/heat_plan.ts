@@ -15,7 +15,7 @@ export interface HeatPlan {
 }
 
 const TALLEST_ROW = 22;
-const WIDEST_COLUMN = 64;
+const WIDEST_COLUMN = 240;
 
 /** A picture of at most `roomWidth` × `roomHeight` CSS pixels, in which no cell is under one. */
 export function planHeat(
