@@ -1,7 +1,13 @@
 /** The tree of calls as a table. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { columnScale, formatCount, formatRatio, NOT_MEASURED } from "../../../base/format";
+import {
+  columnScale,
+  formatCount,
+  formatRatio,
+  NOT_MEASURED,
+  type Scale,
+} from "../../../base/format";
 import { foldNames, readableName } from "../../../base/names";
 import { ratio } from "../../../base/units";
 import { type RowColumn, RowList, type RowSort } from "../../../widgets/grid/row_list";
@@ -19,6 +25,8 @@ interface CallTableProps {
 }
 
 const PS_PER_US = 1e6;
+/** Deeper calls are indented like these. */
+const DEEPEST_INDENT = 40;
 
 export function CallTable({ tree, search, selected, select }: CallTableProps) {
   const turned = useSignal<ReadonlySet<string>>(new Set());
@@ -72,26 +80,11 @@ function callColumns(
   search: CallSearch | null,
   turn: (row: number) => void,
 ): RowColumn[] {
-  const { nodes, isOpen } = rows;
-  // One unit for all times, so that they can be compared.
-  const scale = columnScale("time", largest(tree.totalPs.subarray(1)) / PS_PER_US);
-  const readable = tree.names.map(({ text }) => readableName(text));
+  const { nodes } = rows;
   // Names that fold to the same text are told apart.
-  const folded = foldNames(readable);
-  const time = (id: CallSort, title: string, values: Float64Array): RowColumn => {
-    return {
-      id,
-      title: `${title} (${scale.unit})`,
-      width: 108,
-      isNumber: true,
-      isSortable: true,
-      cell: (row) => {
-        const value = values[nodes[row]];
-        if (value >= 0) return scale.format(value / PS_PER_US);
-        return <span title="Calls may be within each other">{NOT_MEASURED}</span>;
-      },
-    };
-  };
+  const folded = foldNames(tree.names.map(({ text }) => readableName(text)));
+  // The same unit, so that they can be compared.
+  const scale = timeScale(tree.totalPs);
   return [
     {
       id: "name",
@@ -100,35 +93,20 @@ function callColumns(
       cell: (row) => {
         const node = nodes[row];
         const name = callName(tree, node);
-        const isFound = search !== null && (search.marks[node] & MATCHES) !== 0;
         const hasChildren = tree.childFirst[node + 1] > tree.childFirst[node];
         return (
-          <span
-            class={isFound ? "trace-call found" : "trace-call"}
-            style={{ "--depth": `${Math.min(tree.depth[node] - 1, 40)}` }}
-          >
-            {hasChildren ? (
-              <button
-                type="button"
-                class="trace-call-turn"
-                tabIndex={-1}
-                aria-label={isOpen[row] ? "Close" : "Open"}
-                onClick={(event) => {
-                  event.stopPropagation();
-                  turn(row);
-                }}
-              >
-                {isOpen[row] ? "▾" : "▸"}
-              </button>
-            ) : (
-              <span class="trace-call-leaf" />
-            )}
-            <Name text={folded[tree.name[node]] || name} full={name} />
-          </span>
+          <NameCell
+            name={name}
+            text={folded[tree.name[node]] || name}
+            depth={tree.depth[node]}
+            isFound={search !== null && (search.marks[node] & MATCHES) !== 0}
+            isOpen={hasChildren ? rows.isOpen[row] === 1 : null}
+            turn={() => turn(row)}
+          />
         );
       },
     },
-    time("total", "Total", tree.totalPs),
+    timeColumn("total", "Total", (row) => tree.totalPs[nodes[row]], scale),
     {
       id: "share",
       title: tree.order === "top_down" ? "Share of total" : "Share of self",
@@ -144,7 +122,7 @@ function callColumns(
         );
       },
     },
-    time("self", "Self", tree.selfPs),
+    timeColumn("self", "Self", (row) => tree.selfPs[nodes[row]], scale),
     {
       id: "count",
       title: "Calls",
@@ -153,10 +131,79 @@ function callColumns(
       isSortable: true,
       cell: (row) => formatCount(tree.count[nodes[row]]),
     },
-    time("longest", "Longest", tree.longestPs),
+    timeColumn(
+      "longest",
+      "Longest",
+      (row) => tree.longestPs[nodes[row]],
+      timeScale(tree.longestPs),
+    ),
   ];
 }
 
-function largest(values: Float64Array): number {
-  return values.reduce((most, value) => Math.max(most, value || 0), 0);
+function timeColumn(
+  id: CallSort,
+  title: string,
+  ps: (row: number) => number,
+  scale: Scale,
+): RowColumn {
+  return {
+    id,
+    title: `${title} (${scale.unit})`,
+    width: 108,
+    isNumber: true,
+    isSortable: true,
+    cell: (row) => {
+      const value = ps(row);
+      if (value >= 0) return scale.format(value / PS_PER_US);
+      return <span title="Not known: calls may be within each other">{NOT_MEASURED}</span>;
+    },
+  };
+}
+
+/** Of all nodes but the root, whose time is in no row. */
+function timeScale(ps: Float64Array): Scale {
+  const values = ps.subarray(1).map((value) => Math.max(value, 0) / PS_PER_US || 0);
+  return columnScale(
+    "time",
+    values.reduce((most, value) => Math.max(most, value), 0),
+    "",
+    values,
+  );
+}
+
+interface NameCellProps {
+  readonly name: string;
+  readonly text: string;
+  readonly depth: number;
+  readonly isFound: boolean;
+  /** null: there is nothing below. */
+  readonly isOpen: boolean | null;
+  readonly turn: () => void;
+}
+
+function NameCell({ name, text, depth, isFound, isOpen, turn }: NameCellProps) {
+  return (
+    <span
+      class={isFound ? "trace-call found" : "trace-call"}
+      style={{ "--depth": `${Math.min(depth - 1, DEEPEST_INDENT)}` }}
+    >
+      {isOpen === null ? (
+        <span class="trace-call-leaf" />
+      ) : (
+        <button
+          type="button"
+          class="trace-call-turn"
+          tabIndex={-1}
+          aria-label={isOpen ? "Close" : "Open"}
+          onClick={(event) => {
+            event.stopPropagation();
+            turn();
+          }}
+        >
+          {isOpen ? "▾" : "▸"}
+        </button>
+      )}
+      <Name text={text} full={name} />
+    </span>
+  );
 }

@@ -186,8 +186,8 @@ function Calls({ page, loaded, isLoading }: CallsProps) {
         {tree ? (
           <CopyButton
             text={() => treeText(tree)}
-            label="Copy table"
-            title="Copy the tree as text, times in µs"
+            label="Copy tree"
+            title="Copy tree as text, times in µs"
           />
         ) : null}
       </div>
