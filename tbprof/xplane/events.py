@@ -31,7 +31,7 @@ from tbprof.kernels.xplane.event_decoding import (
     decode_spans,
 )
 from tbprof.kernels.xplane.event_scan import LineEnds, scan_span, scan_spans
-from tbprof.kernels.xplane.id_lookup import Lookup
+from tbprof.kernels.xplane.id_lookup import Lookup, find_rows
 from tbprof.kernels.xplane.passes import Pass, Window
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
@@ -42,6 +42,9 @@ from tbprof.xplane.metadata import Dictionary
 Columns = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 Marks = tuple[NDArray[np.int32], NDArray[np.uint8]]
 
+# Smaller varints are one byte.
+_IDS_OF_ONE_BYTE = 128
+
 
 @dataclass(frozen=True, slots=True)
 class OnTheWay:
@@ -50,6 +53,12 @@ class OnTheWay:
     wanted: NDArray[np.int8]
     lookup: Lookup
     has_number: bool = False
+
+    def by_id(self) -> NDArray[np.int8]:
+        """What is `wanted` of the stats with ids of one byte."""
+        rows = np.empty(_IDS_OF_ONE_BYTE, np.int32)
+        find_rows(self.lookup, np.arange(_IDS_OF_ONE_BYTE, dtype=np.int64), rows)
+        return np.append(self.wanted, np.int8(0))[rows]
 
 
 NOTHING_ON_THE_WAY = OnTheWay(np.zeros(0, np.int8), build_lookup(np.zeros(0, np.int64)))
@@ -173,7 +182,8 @@ class EventReader:
         events, aggregated, unsorted = counts[:3]
         of_lines = LineEvents(first[:-1], first[1:], *counts)
         decoded = DecodedEvents(*columns)
-        stats = StatMarks(on_the_way.wanted, on_the_way.lookup, *marks)
+        by_id = on_the_way.by_id()
+        stats = StatMarks(on_the_way.wanted, by_id, on_the_way.lookup, *marks)
         origins = [[self._origin_ps(span.timestamp_ns) for span in line.spans] for line in lines]
 
         def decode(group: int) -> None:

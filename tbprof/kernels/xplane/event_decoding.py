@@ -61,18 +61,23 @@ class DecodedEvents:
 class StatMarks:
     """What is read of events' stats on the way, as events.marks.EventMarks has it.
 
-    `wanted` says of each row of stat metadata how, by `AS_…`; `lookup` knows their ids. Without
-    room in `bits` nothing is read, without room in `number` no number.
+    `wanted` says of each row of stat metadata how, by `AS_…`, `by_id` the same of the ids of one
+    byte, which most stats have; `lookup` knows all ids. Without room in `bits` nothing is read,
+    without room in `number` no number.
     """
 
     wanted: Int8s
+    by_id: Int8s
     keys: Ints
     rows: Int32s
     number: OutInt32s
     bits: OutBytes
 
-    def __init__(self, wanted: Int8s, lookup: Lookup, number: OutInt32s, bits: OutBytes) -> None:
+    def __init__(
+        self, wanted: Int8s, by_id: Int8s, lookup: Lookup, number: OutInt32s, bits: OutBytes
+    ) -> None:
         self.wanted = wanted
+        self.by_id = by_id
         self.keys = lookup.keys
         self.rows = lookup.rows
         self.number = number
@@ -356,11 +361,15 @@ def _mark(
     """
     if at >= end or buf[at] != KEY_TAG:
         return number, bits | IS_ODD
-    key, value_at = read_varint(buf, at + 1, end)
-    if value_at < 0:
-        return number, bits | IS_ODD
-    row = find_row(marks.keys, marks.rows, key)
-    way = marks.wanted[row] if row >= 0 else 0
+    if at + 1 < end and buf[at + 1] < marks.by_id.shape[0]:
+        way = marks.by_id[buf[at + 1]]
+        value_at = at + 2
+    else:
+        key, value_at = read_varint(buf, at + 1, end)
+        if value_at < 0:
+            return number, bits | IS_ODD
+        row = find_row(marks.keys, marks.rows, key)
+        way = marks.wanted[row] if row >= 0 else 0
     if way == 0:
         return number, bits
     if way == AS_RARE:
