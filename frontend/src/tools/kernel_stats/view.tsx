@@ -1,8 +1,9 @@
 /** GPU kernel stats: which kernels the device's time goes to, and how they were launched. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { numbers, texts } from "../../api/data_table";
+import { numbers, textAt, texts } from "../../api/data_table";
 import { formatCount, formatRatio, formatTime, NOT_MEASURED } from "../../base/format";
+import { cut, readableName } from "../../base/names";
 import { Donut } from "../../widgets/donut/donut";
 import { findSlices, type Slice } from "../../widgets/donut/slices";
 import { ExportButton } from "../../widgets/grid/export_button";
@@ -14,9 +15,10 @@ import { columnName, setFilter, useTableModel } from "../../widgets/table/model"
 import { Figure } from "../../widgets/text/figure";
 import { openInTrace, TraceLink, toTrace } from "../links/trace_link";
 import { kernelEvents, launchesOf } from "../links/trace_links";
-import type { PageProps } from "../tool";
+import type { Links, PageProps } from "../tool";
 import { kernelColumns } from "./columns";
 import { KERNEL_GROUPINGS, usualKernelGrouping } from "./groupings";
+import { KernelDetail } from "./kernel_detail";
 import type { KernelFacts, KernelStats } from "./payload";
 
 export function KernelStatsPage(props: PageProps<KernelStats>) {
@@ -74,6 +76,9 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
             <TraceLink links={links} view={kernelEvents(table, row)} />
           </RowDetail>
         )}
+        groupDetail={
+          model.grouping?.id === "kernel" ? (rows) => groupDetail(payload, links, rows) : undefined
+        }
         toTimeline={toTrace(links, (row) => kernelEvents(table, row))}
         groupToTimeline={(rows) => {
           const found = launchesOf(table, rows);
@@ -81,6 +86,18 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
         }}
       />
     </div>
+  );
+}
+
+/** What the group of a kernel opens above its rows. */
+function groupDetail({ table }: KernelStats, links: Links, rows: Uint32Array) {
+  const raw = textAt(texts(table, "kernel_name"), rows[0]);
+  return (
+    <KernelDetail table={table} rows={rows} name={cut(readableName(raw))} raw={raw}>
+      <TraceLink links={links} view={launchesOf(table, rows)}>
+        Show its launches in the trace viewer
+      </TraceLink>
+    </KernelDetail>
   );
 }
 
