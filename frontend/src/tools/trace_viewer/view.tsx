@@ -6,6 +6,7 @@ import type { PageProps } from "../tool";
 import { rendererOf } from "./canvas/create_painter";
 import { Drawer } from "./drawer/drawer";
 import { Hint } from "./frame/hint";
+import { Legend } from "./frame/legend";
 import { NoEvents } from "./frame/no_events";
 import { OverviewStrip } from "./frame/overview_strip";
 import { Splitter } from "./frame/splitter";
@@ -14,6 +15,7 @@ import { Toolbar } from "./frame/toolbar";
 import { Labels } from "./lanes/labels";
 import { LaneHead } from "./lanes/lane_head";
 import { EventList } from "./list/event_list";
+import { followPlaces } from "./model/view_trail";
 import { keepSelectionInSight, revealRows } from "./page/reveal";
 import { choose, followSelection } from "./page/selected_event";
 import { HoverCard } from "./pointer/hover_card";
@@ -59,6 +61,7 @@ function TraceView({ title, run, hosts, view, select, warn, links }: PageProps<n
   const drawerHeight = useSignal(Math.max(180, Math.min(Math.round(innerHeight * 0.3), 320)));
 
   useEffect(() => keepSelectionInSight(model), [model]);
+  useEffect(() => followPlaces(model), [model]);
   useEffect(
     () =>
       model.rangeDrawn.subscribe((times) => {
@@ -115,6 +118,7 @@ function TraceView({ title, run, hosts, view, select, warn, links }: PageProps<n
       </div>
       <HoverCard model={model} canvas={canvas} />
       <Drawer page={page} hits={hits} selected={selected} links={links} height={drawerHeight} />
+      <Legend model={model} />
       <StatusLine page={page} loading={loading} />
     </div>
   );

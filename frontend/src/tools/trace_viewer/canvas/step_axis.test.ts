@@ -31,6 +31,11 @@ test("times count from the start of each step, to the next one", () => {
   expect(found.filter(({ isName }) => isName)).toHaveLength(2);
 });
 
+test("a step whose name is a number is said to be a step", () => {
+  const [first] = texts([{ ...step(4, 0, 100), name: "4" }], 0, 100);
+  expect(first.text).toBe("step 4");
+});
+
 test("a step that began before the view has its name at the edge", () => {
   const found = texts([step(4, 0, 1000)], 505, 605);
   expect(found[0]).toEqual({ x: 4, text: "train 4", isName: true });

@@ -37,7 +37,8 @@ export function stepTexts(
     const [left, right] = [toX(from), toX(to)];
     if (right - left < LEAST_NAMED) return [];
     const { ticks, origin } = timeAxis({ from, to }, right - left, step.from);
-    const name = origin === "" ? step.name : `${step.name} + ${origin}`;
+    const called = /^\d+$/.test(step.name) ? `step ${step.name}` : step.name;
+    const name = origin === "" ? called : `${called} + ${origin}`;
     const shown = fit.fit(name, right - left - INSET);
     let free = left + INSET + (shown === "" ? 0 : fit.width(shown) + GAP);
     const texts = ticks.flatMap(({ ps, text }): AxisText[] => {

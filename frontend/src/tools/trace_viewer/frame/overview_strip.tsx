@@ -8,6 +8,7 @@ import type { TimelineModel } from "../model/model";
 import { formatInstant, formatPs } from "../model/time";
 import type { Span } from "../model/types";
 import { clampView, panBy, zoomAt } from "../model/view_math";
+import { Breadcrumbs } from "./breadcrumbs";
 import { type BusyRow, foldRows, followBusy } from "./busy_rows";
 
 const STRIP_HEIGHT = 40;
@@ -96,7 +97,7 @@ export function OverviewStrip({ model }: { model: TimelineModel }) {
   return (
     <div class="trace-overview">
       <div class="trace-overview-label">
-        <span>Whole trace</span>
+        <Breadcrumbs model={model} />
         <span class="muted">{rows.length === 0 ? "" : describeRows(rows, model)}</span>
       </div>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the brush in it has the keys */}

@@ -37,9 +37,9 @@ const TOOLS: readonly (readonly [tool: PointerTool, key: string, label: string, 
 ];
 
 const COLOR_LABELS: Readonly<Record<ColorBy, string>> = {
-  name: "Name",
+  name: "Name: one color for each name",
   category: "Category",
-  step: "Step",
+  step: "Step: one color for each step",
   group: "Group: compute, copies, input, …",
 };
 

@@ -18,6 +18,7 @@ export function listStage(model: TimelineModel): Stage {
       press: (direction) => {
         model.view.value = turned(model, direction);
       },
+      stop: () => {},
     },
     cancelDrag: () => false,
   };

@@ -19,6 +19,7 @@ import {
   type TimeRange,
   type ViewApi,
 } from "./types";
+import type { Place } from "./view_trail";
 
 export interface TimelineModel {
   readonly api: ViewApi;
@@ -45,6 +46,8 @@ export interface TimelineModel {
   readonly selection: Signal<EventSelection | null>;
   readonly range: Signal<TimeRange | null>;
   readonly marks: Signal<readonly Mark[]>;
+  /** Where the view has rested, the latest last. */
+  readonly places: Signal<readonly Place[]>;
   readonly flows: Signal<readonly FlowArrow[]>;
   readonly hover: Signal<Hover | null>;
   readonly hoverValue: Signal<HoverValue | null>;
@@ -94,6 +97,7 @@ export function createModel(api: ViewApi): TimelineModel {
     selection: signal<EventSelection | null>(null),
     range: signal<TimeRange | null>(null),
     marks: signal<readonly Mark[]>([]),
+    places: signal<readonly Place[]>([]),
     flows: signal<readonly FlowArrow[]>([]),
     hover: signal<Hover | null>(null),
     hoverValue: signal<HoverValue | null>(null),

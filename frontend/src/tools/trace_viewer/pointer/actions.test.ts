@@ -15,7 +15,7 @@ let model: TimelineModel;
 let actions: Actions;
 let isDragging = false;
 const place = vi.fn<ViewApi["place"]>();
-const motion = { flyTo: vi.fn(), press: vi.fn() };
+const motion = { flyTo: vi.fn(), press: vi.fn(), stop: vi.fn() };
 const engine = { pointer: null as { x: number; y: number } | null, psAt: (x: number) => x * MS };
 
 beforeEach(() => {
@@ -210,4 +210,12 @@ test("every key of the timeline is listed once", () => {
   const keys = timelineKeys(actions).flatMap((binding) => binding.keys);
   expect(new Set(keys).size).toBe(keys.length);
   for (const key of ["?", "t"]) expect(keys).not.toContain(key);
+});
+
+test("Backspace goes back to where the view has rested, and stops what moves it", () => {
+  const before = { from: 0, to: 10 * MS };
+  model.places.value = [{ view: before, range: null }];
+  press("Backspace");
+  expect(model.view.value).toEqual(before);
+  expect(motion.stop).toHaveBeenCalledOnce();
 });

@@ -6,6 +6,7 @@ import { shortName } from "../model/short_name";
 import { formatPs } from "../model/time";
 import type { Mark, Span } from "../model/types";
 import { clampView, fitView } from "../model/view_math";
+import { goBack } from "../model/view_trail";
 import { createMoves } from "../page/moves";
 import type { Move } from "../protocol/questions";
 import type { KeyActions } from "./keys";
@@ -17,7 +18,7 @@ const MARK_LABEL = 60;
 export interface Stage {
   readonly model: TimelineModel;
   readonly engine: Pick<Engine, "pointer" | "psAt">;
-  readonly motion: Pick<Motion, "flyTo" | "press">;
+  readonly motion: Pick<Motion, "flyTo" | "press" | "stop">;
   /** Gives up what is being dragged; whether something was. */
   readonly cancelDrag: () => boolean;
 }
@@ -51,6 +52,10 @@ export function createActions({ model, engine, motion, cancelDrag }: Stage): Act
       const { from, to } = model.extent.peek();
       const room = (to - from) * 0.01;
       motion.flyTo(clampView({ from: from - room, to: to + room }, model.extent.peek()));
+    },
+    back: () => {
+      motion.stop();
+      goBack(model);
     },
     search: () => {
       model.searchAsked.value++;

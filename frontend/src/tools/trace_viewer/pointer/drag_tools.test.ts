@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import type { Drag } from "../canvas/overlay_input";
+import { AXIS_HEIGHT, type Drag } from "../canvas/overlay_input";
 import { lanesInView, type PlacedLane } from "../model/lane_layout";
 import { createModel, type TimelineModel } from "../model/model";
 import { placeHosts } from "../model/place_hosts";
@@ -54,7 +54,12 @@ const drag = (
 const view = () => [model.view.peek().from / MS, model.view.peek().to / MS];
 
 test("a box is a part of the tracks that it touches", () => {
-  const { drop } = drag("select", [300, 24 + 30], [200, 24 + 10], [100, 24 + 90]);
+  const { drop } = drag(
+    "select",
+    [300, AXIS_HEIGHT + 30],
+    [200, AXIS_HEIGHT + 10],
+    [100, AXIS_HEIGHT + 90],
+  );
   expect(engine.drag).toMatchObject({ kind: "box", from: 10 * MS, to: 30 * MS, top: 30 });
   expect(model.range.peek()).toBeNull();
   drop();
@@ -63,13 +68,13 @@ test("a box is a part of the tracks that it touches", () => {
 });
 
 test("a box over headers alone is none, over a folded section all of its tracks", () => {
-  drag("select", [300, 24 + 3], [100, 24 + 9]).drop();
+  drag("select", [300, AXIS_HEIGHT + 3], [100, AXIS_HEIGHT + 9]).drop();
   expect(model.range.peek()).toBeNull();
   const collapsed = new Set(["s/host:CPU@h0"]);
   model.arrangement.value = { ...model.arrangement.peek(), collapsed };
   engine.lanes = lanesInView(model.lanes.peek(), 0, 200);
   model.height.value = 200;
-  drag("select", [300, 24 + 70], [100, 24 + 80]).drop();
+  drag("select", [300, AXIS_HEIGHT + 70], [100, AXIS_HEIGHT + 80]).drop();
   expect(model.range.peek()?.tracks).toEqual(["e1@h0", "e2@h0"]);
 });
 

@@ -11,6 +11,7 @@ export interface KeyActions {
   readonly go: (move: Move, isRepeated?: boolean) => void;
   readonly fit: () => void;
   readonly showAll: () => void;
+  readonly back: () => void;
   readonly search: () => void;
   readonly mark: () => void;
   readonly leave: () => void;
@@ -20,7 +21,7 @@ export interface KeyActions {
 export const TIMELINE_KEYS = "Timeline";
 
 /** Those that mean something where events are listed: they move, zoom or search the same view. */
-const IN_LIST = ["w", "s", "a", "d", ",", ".", "f", "0", "/", "Escape"];
+const IN_LIST = ["w", "s", "a", "d", ",", ".", "f", "0", "Backspace", "/", "Escape"];
 
 /** The keys while events are listed; the table has the arrows for itself. */
 export function listKeys(actions: KeyActions): readonly Binding[] {
@@ -49,6 +50,7 @@ export function timelineKeys(actions: KeyActions): readonly Binding[] {
     go(".", "Next event of the same name", "next_same"),
     bind(["f"], "Zoom to the selection", actions.fit),
     bind(["0"], "Zoom to the whole trace", actions.showAll),
+    bind(["Backspace"], "Undo the last zoom, pan or range", actions.back),
     bind(["/"], "Search", actions.search),
     bind(["m"], "Mark the selection or the pointer position; again: edit the label", actions.mark),
     bind(["1"], "Select", () => actions.use("select")),
