@@ -106,6 +106,27 @@ test("the palette goes to a kernel by its name", async () => {
   await expect.poll(() => page.textContent(".table-count")).toMatch(/^1 of/);
 });
 
+test("the palette finds ops, kernels, steps and events from any page, and goes there", async () => {
+  const page = await ready("#run=gpu&tool=overview_page", {}, ".tile");
+  const find = async (query: string, kind: string, name: string) => {
+    await page.keyboard.press("Control+k");
+    await page.locator("dialog [role=combobox]:focus").waitFor();
+    await page.keyboard.type(query);
+    const option = page.locator("dialog [role=option]", { hasText: name });
+    await option
+      .filter({ has: page.locator(`.option-kind:text-is("${kind}")`) })
+      .first()
+      .click();
+  };
+  await find("relu_k", "Kernel", "relu_kernel");
+  await page.waitForURL(/tool=kernel_stats.*f\.kernel_name=%3Drelu_kernel/);
+  await page.waitForSelector(READY);
+  await find("relu_k", "Event", "relu_kernel");
+  await page.waitForURL(/tool=trace_viewer.*q=whole%3Arelu_kernel/);
+  await page.goBack();
+  await page.waitForSelector(READY);
+});
+
 test("a long name of a run is cut before a page leaves the bar, and there is one ?", async () => {
   const page = await ready(`#run=${LONG}&tool=overview_page`, { width: 1280 }, ".tile");
   await expect.poll(() => page.locator(".tabs .tab").count()).toBe(8);

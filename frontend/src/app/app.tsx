@@ -1,5 +1,5 @@
 /** The shell: one bar, a banner where there is something to say, and the page. */
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type DataRequest, fetchData } from "../api/client";
 import { ApiError } from "../api/errors";
 import type { Session, SessionTool, Warning } from "../api/types";
@@ -28,6 +28,9 @@ import { usePayload } from "./state/use_payload";
 import { useSession, useTools } from "./state/use_session";
 import { pageWarnings } from "./state/warnings";
 import { type ToolTab, ToolTabs } from "./tool_tabs";
+
+type RunSearch = ReturnType<typeof import("./state/run_search").createRunSearch>;
+const TRACE = "trace_viewer";
 
 type Overlay = "help" | "palette" | "capture" | null;
 
@@ -156,6 +159,26 @@ export function App({ navigation }: { navigation: Navigation }) {
     ),
   ];
 
+  const search = useRef<Promise<RunSearch> | null>(null);
+  useEffect(() => {
+    search.current = null;
+  }, [overlay]);
+  const find = async (query: string, signal: AbortSignal): Promise<readonly Command[]> => {
+    if (!session) return [];
+    search.current ??= import("./state/run_search").then(({ createRunSearch }) =>
+      createRunSearch({
+        run: place.run,
+        tools: tabs
+          .filter(({ name, reason }) => reason === null && name !== state.loaded?.name)
+          .map(({ name }) => name)
+          .concat(state.loaded?.name === TRACE ? [TRACE] : []),
+        hosts: readable,
+        open: (tool, view) => go({ tool, view }),
+      }),
+    );
+    return (await search.current)(query, signal);
+  };
+
   return (
     <>
       <header class="bar">
@@ -191,7 +214,7 @@ export function App({ navigation }: { navigation: Navigation }) {
         </Late>
       ) : null}
       {overlay === "palette" ? (
-        <CommandPalette commands={commands} close={() => setOverlay(null)} />
+        <CommandPalette commands={commands} find={find} close={() => setOverlay(null)} />
       ) : null}
     </>
   );

@@ -1,5 +1,5 @@
 /** Everything that can be gone to, by its name. */
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Dialog } from "../widgets/overlays/dialog";
 import { Listbox } from "../widgets/overlays/listbox";
 
@@ -11,19 +11,43 @@ export interface Command {
 
 interface CommandPaletteProps {
   readonly commands: () => readonly Command[];
+  /** What else has such a name; asked while one types. */
+  readonly find: (query: string, signal: AbortSignal) => Promise<readonly Command[]>;
   readonly close: () => void;
 }
 
-const LISTED = 60;
+const LISTED = 120;
+const MOST = 20;
+const QUIET_MS = 200;
 
-export function CommandPalette({ commands, close }: CommandPaletteProps) {
+export function CommandPalette({ commands, find, close }: CommandPaletteProps) {
   // What there was when the palette was opened.
-  // Asked for once.
-  const listed = useMemo(() => commands(), []);
+  const known = useMemo(() => commands(), []);
+  const [found, setFound] = useState<readonly Command[]>([]);
+  const stop = useRef(() => {});
+  useEffect(() => () => stop.current(), []);
+  const typed = (query: string) => {
+    stop.current();
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      find(query, abort.signal).then(
+        (answer) => {
+          if (!abort.signal.aborted) setFound(answer);
+        },
+        () => {}, // what is known is listed
+      );
+    }, QUIET_MS);
+    stop.current = () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  };
+  const listed = useMemo(() => [...known, ...found], [known, found]);
   const options = useMemo(
     () =>
       listed.map((command, at) => ({
         id: String(at),
+        group: command.kind,
         text: `${command.kind} ${command.name}`,
         content: (
           <>
@@ -38,9 +62,11 @@ export function CommandPalette({ commands, close }: CommandPaletteProps) {
     <Dialog title="Go to" close={close} className="palette">
       <Listbox
         label="Pages, runs, hosts and names"
-        placeholder="Page, run, host, op or kernel"
+        placeholder="Page, run, host, op, kernel, step or event"
         options={options}
         limit={LISTED}
+        most={MOST}
+        typed={typed}
         choose={(option) => {
           close();
           listed[Number(option.id)].run();

@@ -9,6 +9,8 @@ export interface Option {
   readonly text: string;
   readonly content?: ComponentChildren;
   readonly isSelected?: boolean;
+  /** Of which `most` are listed at once. */
+  readonly group?: string;
 }
 
 interface ListboxProps {
@@ -19,6 +21,10 @@ interface ListboxProps {
   readonly isMultiple?: boolean;
   /** Most that are listed at once; the rest is named by its number. */
   readonly limit?: number;
+  /** Of each group. */
+  readonly most?: number;
+  /** What is searched for now. */
+  readonly typed?: (query: string) => void;
 }
 
 const LIMIT = 200;
@@ -35,8 +41,10 @@ export function Listbox(props: ListboxProps) {
       0,
     ),
   );
+  const { most = Number.POSITIVE_INFINITY } = props;
   const found = useMemo(() => search(options, query), [options, query]);
-  const listed = found.slice(0, limit);
+  const offered = useMemo(() => firstOfGroups(found, most), [found, most]);
+  const listed = offered.slice(0, limit);
   const at = Math.min(active, listed.length - 1);
   useEffect(() => field.current?.focus(), []);
   useEffect(() => {
@@ -72,6 +80,7 @@ export function Listbox(props: ListboxProps) {
         onInput={(event) => {
           setQuery(event.currentTarget.value);
           setActive(0);
+          props.typed?.(event.currentTarget.value);
         }}
         onKeyDown={onKeyDown}
       />
@@ -115,6 +124,15 @@ function search(options: readonly Option[], query: string): readonly Option[] {
   return options.filter((option) => {
     const text = option.text.slice(0, 2048).toLowerCase();
     return words.every((word) => text.includes(word));
+  });
+}
+
+function firstOfGroups(options: readonly Option[], most: number): readonly Option[] {
+  const counts = new Map<string, number>();
+  return options.filter(({ group = "" }) => {
+    const count = (counts.get(group) ?? 0) + 1;
+    counts.set(group, count);
+    return count <= most;
   });
 }
 
