@@ -64,8 +64,8 @@ test.each([...(TRACES ? ["v100", "tpu"] : []), "memory", "memory_many"])(
         .poll(() => textOf(page.locator(".memory-picker .picker-value")))
         .toContain(one.label);
       const told = await facts(page);
-      expectNumber(told["#Allocation"], one.allocations);
-      expectNumber(told["#Deallocation"], one.deallocations);
+      expectNumber(told.Allocations, one.allocations);
+      expectNumber(told.Deallocations, one.deallocations);
       expectBytes(told["Memory capacity"], one.capacity_bytes);
       expectBytes(told["Peak heap usage (lifetime)"], one.lifetime_bytes);
       expectBytes(told["Peak memory usage"], one.peak_bytes);
@@ -308,7 +308,7 @@ test("memories as small pictures: a click chooses", async () => {
   await page.locator(`.memory-multiple[title="${other.id}"]`).click();
   await expect.poll(() => parameter(page, "memory_id")).toBe(other.id);
   await settled(page);
-  expectNumber((await facts(page))["#Allocation"], other.allocations);
+  expectNumber((await facts(page)).Allocations, other.allocations);
 });
 
 test("several hosts: memories of all, and of those that are chosen", async () => {

@@ -4,7 +4,7 @@ import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
 import { CUMULATIVE, SHARE, sideRows } from "./payload";
 
 const TRACE =
-  "Events of the profile with the op's name: host threads for Host rows, device streams for Device rows.";
+  "Events with the op's name: on host threads for Host rows, on device streams for Device rows.";
 
 function why(formula: string, unit: string, source = TRACE): Explanation {
   return { formula, unit, source };
@@ -73,7 +73,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       isShown: true,
       group: { how: "sum" },
       explanation: why(
-        "Sum of the op's durations, with the ops it called",
+        "Sum of the op's durations, including the ops it called",
         "µs, written in the unit of the header",
       ),
     },
@@ -95,7 +95,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       hasBar: true,
       group: { how: "sum" },
       explanation: why(
-        "Total, less the time in the ops it called",
+        "Total minus the time in the ops it called",
         "µs, written in the unit of the header",
       ),
     },
@@ -120,7 +120,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       explanation: why(
         "Floating-point operations ÷ total",
         "10⁹ operations per second",
-        "Operation counts that the framework wrote into the profile",
+        "Operation counts recorded in the trace",
       ),
     },
     {
@@ -132,9 +132,9 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       isShown: false,
       group: { how: "mean", weight: "total_time" },
       explanation: why(
-        "Floating-point operations of the model, without those of the compiler ÷ total",
+        "Floating-point operations of the model, without those that the compiler added ÷ total",
         "10⁹ operations per second",
-        "Operation counts that the framework wrote into the profile",
+        "Operation counts recorded in the trace",
       ),
     },
     {
@@ -148,7 +148,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       explanation: why(
         "Bytes read and written ÷ total",
         "2³⁰ bytes per second",
-        "Byte counts that the framework wrote into the profile",
+        "Byte counts recorded in the trace",
       ),
     },
     {
@@ -162,7 +162,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       explanation: why(
         "Floating-point operations ÷ bytes read and written",
         "operations per byte",
-        "Counts that the framework wrote into the profile",
+        "Counts recorded in the trace",
       ),
     },
     {
@@ -173,9 +173,9 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       isShown: isMeasured("gpu_tensorcore_utilization"),
       group: { how: "mean", weight: "total_time" },
       explanation: why(
-        `Time of the op's kernels that use ${unit} ÷ time of those of which that is known`,
+        `Time of the op's kernels that use ${unit} ÷ time of those for which this is known`,
         "share of kernel time",
-        "Names of the profile's kernels, and types in its compiled programs",
+        "Names of kernels, and types in the compiled programs in the trace",
       ),
     },
     {
@@ -185,7 +185,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       isShown: false,
       group: { how: "same" },
       explanation: why(
-        "The resource that the op uses most, against the device's peak",
+        "The resource of which the op uses the largest part of the device's peak",
         "none",
         "FLOP rate, memory bandwidth and the device's peaks",
       ),
@@ -196,7 +196,10 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       width: 104,
       isShown: false,
       group: { how: "same" },
-      explanation: why("Eager: run one by one. Function: run within a compiled function", "none"),
+      explanation: why(
+        "Eager: dispatched one by one. Function: run within a compiled function",
+        "none",
+      ),
     },
   ];
 }

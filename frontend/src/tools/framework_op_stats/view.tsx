@@ -25,7 +25,7 @@ export function OpStatsPage(props: PageProps<OpStats>) {
   return (
     <div class="page">
       <h1>{title}</h1>
-      <p class="muted">The trace holds no ops. What the program called and annotated is below.</p>
+      <p class="muted">The trace has no ops. The program's calls and annotations are below.</p>
       <CallsTable table={calls} links={props.links} />
     </div>
   );

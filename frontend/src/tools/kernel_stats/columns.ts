@@ -1,7 +1,7 @@
 /** The columns of the kernel table: what it costs, who launched it, how it was launched. */
 import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
 
-const LAUNCH = "The launch parameters that the GPU's tracer wrote with each kernel.";
+const LAUNCH = "The launch parameters recorded with each kernel.";
 const TRACE = "Kernel events on the GPU's streams.";
 
 function why(formula: string, unit: string, source: string): Explanation {
@@ -100,7 +100,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     explanation: why(
       `Whether the op is of a kind that ${unit} can run`,
       "yes or no",
-      "The compiled program where the trace holds it, else the op's name and type.",
+      "The compiled program if it is in the trace, else the op's name and type.",
     ),
   },
   {
@@ -111,7 +111,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     group: { how: "same" },
     explanation: why(
       `Whether the kernel runs instructions of ${unit}`,
-      "yes, no, or unknown where the trace does not say",
+      "yes, no, or unknown",
       "The kernel's name, and the types that it multiplies in the compiled program.",
     ),
   },
@@ -122,7 +122,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     width: 84,
     isShown: true,
     group: { how: "same" },
-    explanation: why("Registers that each thread takes", "registers", LAUNCH),
+    explanation: why("Registers per thread", "registers", LAUNCH),
   },
   {
     id: "shmem_bytes",
@@ -183,7 +183,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     explanation: why(
       `Whether the kernel is known to run instructions of ${unit}`,
       "yes or no",
-      "As the column of the three answers.",
+      "The same as of the column with three answers.",
     ),
   },
 ];

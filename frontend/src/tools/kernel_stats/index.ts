@@ -8,7 +8,7 @@ export default defineTool<KernelStats>({
   emptiness: ({ table }) =>
     table.length > 0
       ? null
-      : "The trace holds no GPU kernels: nothing ran on a GPU while it was recorded, or the recorder had no access to it.",
+      : "The trace has no GPU kernels: nothing ran on a GPU while it was recorded, or the recorder had no access to the GPU.",
   finds: ({ kernels, table }, select) => [
     {
       kind: "Kernel",

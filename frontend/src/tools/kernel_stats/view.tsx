@@ -108,8 +108,8 @@ function Facts({ facts, unit }: { facts: KernelFacts; unit: string }) {
   const of =
     facts.unknownShare < LITTLE
       ? "of kernel time"
-      : `of what is known; ${formatRatio(facts.unknownShare)} of kernel time is not`;
-  const source = "Every row of the table, whatever is filtered.";
+      : `of kernel time, without ${formatRatio(facts.unknownShare)} for which this is unknown`;
+  const source = "All rows of the table, regardless of filters.";
   return (
     <div class="figures">
       <Figure
@@ -129,17 +129,17 @@ function Facts({ facts, unit }: { facts: KernelFacts; unit: string }) {
       <Figure
         title={`${unit.replace(/s$/, "")} share`}
         value={facts.tensorCoreShare === null ? NOT_MEASURED : formatRatio(facts.tensorCoreShare)}
-        note={facts.tensorCoreShare === null ? "not known" : of}
+        note={facts.tensorCoreShare === null ? "unknown" : of}
         explanation={{
-          formula: `Time of kernels that use ${unit} ÷ time of kernels of which that is known`,
+          formula: `Time of kernels that use ${unit} ÷ time of all kernels for which this is known`,
           unit: "percent",
-          source: "Names of kernels, and types in the compiled programs that the trace holds.",
+          source: "Names of kernels, and types in the compiled programs in the trace.",
         }}
       />
       <Figure
         title="Unique kernels"
         value={formatCount(facts.kernels)}
-        explanation={{ formula: "Number of different kernel names", unit: "kernels", source }}
+        explanation={{ formula: "Number of distinct kernel names", unit: "kernels", source }}
       />
     </div>
   );

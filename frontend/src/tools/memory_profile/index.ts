@@ -9,7 +9,7 @@ export default defineTool<Memory>({
   emptiness: ({ allocators }) =>
     allocators.length > 0
       ? null
-      : "The trace holds no memory events: no allocator that reports them was at work while it was recorded, or the recorder left them out (TensorFlow writes them for GPUs, JAX for TPUs, at host tracer level 2 and up).",
+      : "The trace has no memory events: no allocator that reports them was used while it was recorded, or the recorder left them out (host tracer level 2 or more records them for GPUs and TPUs).",
   finds: ({ allocators, breakdown: { table } }, select) => [
     {
       kind: "Memory",

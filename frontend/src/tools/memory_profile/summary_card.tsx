@@ -44,8 +44,8 @@ export function SummaryCard({ memory, select }: SummaryCardProps) {
 /** What the guide lists before the parts of the peak. */
 function figuresOf(one: Allocator): Figure[] {
   return [
-    events("Allocation", one.allocations),
-    events("Deallocation", one.deallocations),
+    events("Allocations", one.allocations),
+    events("Deallocations", one.deallocations),
     amount(
       "Memory capacity",
       one.capacity,
@@ -76,9 +76,8 @@ function figuresAtPeak(one: Allocator): Figure[] {
       value: measured(one.peakAt, formatTraceTime),
       note: one.peakStep === "" ? "" : `in step ${one.peakStep.slice(0, 60)}`,
       reason: "there is no peak",
-      formula:
-        "When the peak was reached, from the start of the trace, and the step that it lies in",
-      unit: "ms",
+      formula: "When the peak was reached, from the start of the trace, and in which step",
+      unit: "ms, or s from 10 s on",
     },
     amount("Stack reservation", one.peakStack, "Memory reserved for the stack at the peak"),
     amount("Heap allocation", one.peakHeap, "Memory handed out from the heap at the peak"),
@@ -92,7 +91,7 @@ function figuresAtPeak(one: Allocator): Figure[] {
       value: measured(one.peakFragmentation, formatMemoryShare),
       reason: "not recorded",
       formula:
-        "1 − largest chunk of free memory ÷ all free memory, at the peak. Lower is better: a large request fails where no chunk is large enough, even if more is free in all.",
+        "1 − largest chunk of free memory ÷ all free memory, at the peak. Lower is better: a large request fails if no chunk is large enough, even if more is free in total.",
       unit: "percent",
     },
   ];
@@ -104,10 +103,10 @@ function measured<T extends number>(value: T, format: (value: T) => string): str
 
 function events(name: string, count: number): Figure {
   return {
-    label: `#${name}`,
+    label: name,
     value: measured(count, formatCount),
-    formula: `${name}s while the trace was recorded. All events count, also those that the timeline does not draw.`,
-    unit: `${name.toLowerCase()}s`,
+    formula: `${name} while the trace was recorded, including those that the timeline does not draw`,
+    unit: name.toLowerCase(),
   };
 }
 
@@ -182,7 +181,7 @@ function Notes({ allocator }: { readonly allocator: Allocator }) {
   const notes = [
     Number.isNaN(atEnd) ? "" : `${formatAmount(atEnd)} in use after the last event.`,
     isSummed
-      ? "The allocator did not say how much was in use: it is summed from the events, from 0 when the recording began."
+      ? "The allocator did not report how much was in use: this is the sum of the events, from 0 at the start of the recording."
       : "",
     unmatchedFrees > 0
       ? `${plural(unmatchedFrees, "deallocation")} of what was allocated before the recording began, or whose allocation is not in the trace.`

@@ -68,8 +68,8 @@ test("what fills the memory at the instant is said first, layers together", () =
 test("the summary has the figures of the guide, with units", () => {
   show();
   expect(facts()).toEqual({
-    "#Allocation": "4",
-    "#Deallocation": "3",
+    Allocations: "4",
+    Deallocations: "3",
     "Memory capacity": "16.0 GiB",
     "Peak heap usage (lifetime)": "5.00 GiB",
     "Peak memory usage": "4.00 GiB",
@@ -85,7 +85,7 @@ test("what was not recorded says so, and is not zero", () => {
   show({}, { chosen: 2 });
   expect(facts()["Memory capacity"]).toBe("–free memory was not recorded");
   expect(facts().Fragmentation).toBe("–not recorded");
-  expect(text(".memory-notes")).toContain("summed from the events");
+  expect(text(".memory-notes")).toContain("the sum of the events");
   expect(text(".memory-notes")).toContain("3 deallocations");
 });
 

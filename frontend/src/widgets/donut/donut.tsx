@@ -82,7 +82,7 @@ export function Donut(props: DonutProps) {
               {formatTime(microseconds(total))}
             </text>
             <text class="ring-note" y="12">
-              in all
+              total
             </text>
           </svg>
           <ul class="legend">
@@ -155,5 +155,5 @@ function summary(props: DonutProps, total: number): string {
   const lead = first
     ? ` Largest: ${label(first, props).slice(0, 80)}, ${formatRatio(ratio(first.share))}.`
     : "";
-  return `${props.title}: ${formatTime(microseconds(total))} in all.${lead}`;
+  return `${props.title}: ${formatTime(microseconds(total))} in total.${lead}`;
 }

@@ -129,7 +129,7 @@ function ColumnChooser({ model }: { model: TableModel }) {
             </label>
           ))}
           <button type="button" class="button small" onClick={() => model.select({ cols: null })}>
-            The usual columns
+            Default columns
           </button>
         </fieldset>
       )}
