@@ -80,7 +80,7 @@ def _renumber(groups: NDArray[np.int32], new_number: NDArray[np.int32]) -> None:
     def replace(begin: int, end: int) -> None:
         groups[begin:end] = table[groups[begin:end]]
 
-    in_pieces(replace, groups.size)
+    in_pieces(replace, groups.size, _PIECE)
 
 
 def codes(ids: _Ids, column: _Ids) -> NDArray[np.int32]:
@@ -149,13 +149,15 @@ def _number_all(groups: NDArray[np.int32], number_of: Callable[[_Ids], NDArray[n
     def find(begin: int, end: int) -> NDArray[np.int32]:
         return _distinct(groups[begin:end], -1)
 
-    distinct = unique(np.concatenate([np.empty(0, np.int32), *in_pieces(find, groups.size)]))
+    distinct = unique(
+        np.concatenate([np.empty(0, np.int32), *in_pieces(find, groups.size, _PIECE)])
+    )
     numbers = number_of(distinct)
 
     def replace(begin: int, end: int) -> None:
         groups[begin:end] = numbers[codes(distinct, groups[begin:end])]
 
-    in_pieces(replace, groups.size)
+    in_pieces(replace, groups.size, _PIECE)
 
 
 def _distinct(column: NDArray[_Id], none: int) -> NDArray[_Id]:
