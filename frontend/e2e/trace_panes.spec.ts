@@ -222,7 +222,7 @@ test("the card follows the pointer; the line at the bottom counts", async () => 
   await expect.poll(() => textOf(card)).toMatch(/gemm_kernel.*24\.0 µs.*12 µs/s);
   // One mebibyte is reserved; another is taken at 10 µs and given back at 30, then two, to four.
   const counter = page.locator(".trace-label.counter");
-  await expect.poll(() => textOf(counter)).toContain("≤ 5.00 MiB");
+  await expect.poll(() => textOf(counter)).toContain("max 5.00 MiB");
   const { y } = (await counter.boundingBox())!;
   await page.mouse.move(box.x + box.width * (20 / 50), y + 20);
   await expect.poll(() => textOf(card)).toMatch(/memory in use.*2\.00 MiB at (19\.9|20)/s);

@@ -144,7 +144,7 @@ export function LaneLabel(props: LaneLabelProps) {
 
 /** What the top of a counter's lane stands for; its unit where that is not known. */
 function scaleOf(unit: string, most: number | undefined): string {
-  return most === undefined || !(most > 0) ? unit : `≤ ${formatValue(most, unit)}`;
+  return most === undefined || !(most > 0) ? unit : `max ${formatValue(most, unit)}`;
 }
 
 /** Keys of the lanes of its kind beneath the same parent. */
