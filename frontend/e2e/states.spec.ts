@@ -84,6 +84,17 @@ test("hosts: readable ones are combined, the others named in a banner, any can b
     .toContain("h0");
 });
 
+test("a run that is gone leads to those that are there, and says what was looked at", async () => {
+  const { page: address } = await served("one");
+  const { page } = await open(`${address}#run=gone&tool=overview_page`);
+  await page.getByRole("heading", { name: "This run is gone" }).waitFor();
+  await page.locator(".message li a").first().click();
+  await overview(page).waitFor();
+  await page.goto(`${address}#tool=pod_viewer`);
+  await page.reload();
+  await page.locator(".diagnoses summary").waitFor();
+});
+
 test("a tab goes gray once the server knows that it has nothing, without a reload", async () => {
   const { page: address } = await served("one");
   const { page, problems } = await open(address);

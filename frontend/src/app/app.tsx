@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type DataRequest, fetchData } from "../api/client";
 import { ApiError } from "../api/errors";
-import type { Session, SessionTool, Warning } from "../api/types";
+import type { Run, Session, SessionTool, Warning } from "../api/types";
 import { bindKeys } from "../base/keys";
 import { nextTheme, theme } from "../base/theme";
 import { patchView, type View } from "../base/url_state";
@@ -238,7 +238,9 @@ export function App({ navigation }: { navigation: Navigation }) {
     if (sessionError)
       return (
         <Main>
-          <ErrorMessage error={sessionError} retry={retry} />
+          <ErrorMessage error={sessionError} retry={retry}>
+            <OtherRuns runs={runs} addressOf={navigation.addressOf} />
+          </ErrorMessage>
         </Main>
       );
     if (session && place.tool === "" && !first) {
@@ -276,6 +278,33 @@ export function App({ navigation }: { navigation: Navigation }) {
       </Main>
     );
   }
+}
+
+const LISTED = 12;
+
+/** The way out where the run of the address is gone. */
+function OtherRuns({
+  runs,
+  addressOf,
+}: {
+  runs: readonly Run[];
+  addressOf: Navigation["addressOf"];
+}) {
+  if (runs.length === 0) return null;
+  return (
+    <>
+      <p>
+        {runs.length > LISTED ? `The newest ${LISTED} runs of the logdir:` : "The logdir's runs:"}
+      </p>
+      <ul>
+        {runs.slice(0, LISTED).map(({ name }) => (
+          <li key={name}>
+            <a href={addressOf({ run: name, hosts: null, view: {} })}>{name}</a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
 }
 
 function Main({ children }: { children: preact.ComponentChildren }) {

@@ -1,6 +1,6 @@
 /** A run of which no page has anything to show: because no host is readable, or page by page. */
 import type { SessionHost } from "../api/types";
-import { plural } from "../base/format";
+import { plural, sentence } from "../base/format";
 import { Message } from "../widgets/text/message";
 import { Diagnoses } from "./diagnoses";
 import type { ToolTab } from "./tool_tabs";
@@ -28,14 +28,14 @@ export function Nothing({ run, hosts, tabs, retry }: NothingProps) {
       {isUnreadable
         ? failed.slice(0, LISTED).map((host) => (
             <p key={host.name}>
-              <b>{host.name}</b>: {host.error?.message}
-              {host.error?.hint ? <span class="muted">. {host.error.hint}</span> : null}
+              <b>{host.name}</b>: {sentence(host.error?.message ?? "")}
+              {host.error?.hint ? <span class="muted"> {sentence(host.error.hint)}</span> : null}
             </p>
           ))
         : tabs.map((tab) => (
             <p key={tab.name}>
-              <b>{tab.title}</b>: {tab.reason}
-              {tab.hint === "" ? null : <span class="muted">. {tab.hint}</span>}
+              <b>{tab.title}</b>: {sentence(tab.reason ?? "")}
+              {tab.hint === "" ? null : <span class="muted"> {sentence(tab.hint)}</span>}
             </p>
           ))}
       {isUnreadable && failed.length > LISTED ? (

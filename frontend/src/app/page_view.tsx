@@ -5,6 +5,7 @@ import type { View } from "../base/url_state";
 import type { Ask, Links, Select } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
 import { ErrorMessage, Message, Skeleton } from "../widgets/text/message";
+import { Diagnoses } from "./diagnoses";
 import type { PayloadState } from "./state/use_payload";
 
 interface PageViewProps {
@@ -40,10 +41,17 @@ export function PageView(props: PageViewProps) {
         <p>{sentence(session.reason ?? "")}</p>
         {session.hint === "" ? null : <p class="muted">{sentence(session.hint)}</p>}
         <Others {...props} />
+        <Diagnoses run={props.run} said={[session.reason ?? ""]} />
       </Message>
     );
   }
-  if (state.error !== null) return <ErrorMessage error={state.error} retry={props.retry} />;
+  if (state.error !== null) {
+    return (
+      <ErrorMessage error={state.error} retry={props.retry}>
+        <Diagnoses run={props.run} />
+      </ErrorMessage>
+    );
+  }
   if (!state.loaded)
     return (
       <Skeleton title={title} outline={TOOLS[tool].outline} text={state.progress?.text ?? ""} />
@@ -55,6 +63,7 @@ export function PageView(props: PageViewProps) {
       <Message title={`${title}: nothing to show`}>
         <p>{sentence(emptiness)}</p>
         <Others {...props} />
+        <Diagnoses run={props.run} said={[emptiness]} />
       </Message>
     );
   }

@@ -3,7 +3,14 @@ import type { ComponentChildren } from "preact";
 import { describeProblem } from "../../api/errors";
 import { sentence } from "../../base/format";
 
-export function ErrorMessage({ error, retry }: { error: unknown; retry: () => void }) {
+interface ErrorMessageProps {
+  readonly error: unknown;
+  readonly retry: () => void;
+  /** Other ways out. */
+  readonly children?: ComponentChildren;
+}
+
+export function ErrorMessage({ error, retry, children }: ErrorMessageProps) {
   const problem = describeProblem(error);
   return (
     <Message title={problem.title} isAlert={!problem.isEmpty}>
@@ -14,6 +21,7 @@ export function ErrorMessage({ error, retry }: { error: unknown; retry: () => vo
           Try again
         </button>
       </p>
+      {children}
     </Message>
   );
 }
@@ -82,7 +90,7 @@ export function Skeleton({ title, text, outline = "cards" }: SkeletonProps) {
         />
       )}
       <p class="skeleton-text" role="status">
-        {text}
+        {text || `${title || "The run"}: loading`}
       </p>
       <div class="skeleton skeleton-table" />
     </div>
