@@ -17,6 +17,7 @@ import { openInTrace, TraceLink, toTrace } from "../links/trace_link";
 import { kernelEvents, launchesOf } from "../links/trace_links";
 import type { Links, PageProps } from "../tool";
 import { kernelColumns } from "./columns";
+import "./kernel_stats.css";
 import { KERNEL_GROUPINGS, usualKernelGrouping } from "./groupings";
 import { KernelDetail } from "./kernel_detail";
 import type { KernelFacts, KernelStats } from "./payload";

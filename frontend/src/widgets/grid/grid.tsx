@@ -9,6 +9,7 @@ import { useHeight } from "../chart/use_size";
 import type { RowTest } from "../table/filter";
 import type { Groups } from "../table/group";
 import { clearFilters, rowsOf, type TableModel } from "../table/model";
+import "./grid.css";
 import { FilterRow } from "./filter_row";
 import { GridFoot } from "./grid_foot";
 import { GridHead } from "./grid_head";
