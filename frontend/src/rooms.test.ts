@@ -19,6 +19,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   list: "events as a list instead of a picture",
   frame: "what lies around the timeline",
   drawer: "details of an event, aggregates of a range",
+  calls: "call tree and flame graph of a range, loaded when they are opened",
 };
 
 test("no modules import each other in a circle", () => {

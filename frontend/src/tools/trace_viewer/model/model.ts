@@ -14,12 +14,12 @@ import {
   type HoverValue,
   type Mark,
   NO_ARRANGEMENT,
+  type Place,
   type PointerTool,
   type Span,
   type TimeRange,
   type ViewApi,
 } from "./types";
-import type { Place } from "./view_trail";
 
 export interface TimelineModel {
   readonly api: ViewApi;

@@ -181,3 +181,9 @@ export interface CounterScale {
   readonly least: number;
   readonly most: number;
 }
+
+/** A view that came to rest, with the range that was chosen then. */
+export interface Place {
+  readonly view: Span;
+  readonly range: TimeRange | null;
+}

@@ -1,13 +1,7 @@
 /** Where the view has rested: the way back, and the way in as breadcrumbs. */
 import { batch, effect } from "@preact/signals";
 import type { TimelineModel } from "./model";
-import type { Span, TimeRange } from "./types";
-
-/** A view that came to rest, with the range that was chosen then. */
-export interface Place {
-  readonly view: Span;
-  readonly range: TimeRange | null;
-}
+import type { Place, Span } from "./types";
 
 const REST_MS = 400;
 const MOST_PLACES = 100;
