@@ -199,7 +199,7 @@ test("the heat map is drawn, tells a cell, and chooses step and worker", async (
   const [x, y] = await heatCell(page, 3, 7);
   await page.mouse.move(x, y);
   const card = heat(page).locator(".step-card");
-  await card.getByText("Step train 7", { exact: true }).waitFor();
+  await card.getByText("train 7", { exact: true }).waitFor();
   await expect.poll(() => textOf(card)).toContain("GPU:1 · worker-1");
   const step = await stepOf("hosts", 7);
   const cell = card.locator("tr", { hasText: "Time without collectives" }).locator("td").nth(1);
@@ -283,7 +283,7 @@ test("columns and heat map have tables of the same", async () => {
     await page.getByRole("menuitem", { name: item }).click();
   };
   await as("train 5 on every worker", "As table");
-  const byWorker = page.getByRole("treegrid", { name: "Step train 5 by worker" });
+  const byWorker = page.getByRole("treegrid", { name: "train 5 by worker" });
   await byWorker.getByRole("row").nth(1).waitFor();
   await expect.poll(() => byWorker.getAttribute("aria-rowcount")).toBe("6");
   await as("Workers and steps", "As table");

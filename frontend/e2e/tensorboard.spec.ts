@@ -64,6 +64,7 @@ test("Back and Forward go from page to page, and keep what each showed", async (
   const heading = () => frame.getByRole("heading", { level: 1 }).textContent();
   const shown = () => new URLSearchParams(new URL(frame.url()).hash.slice(1));
   await tab("Trace").click();
+  await frame.getByText(/[1-9][\d,]* drawn/).waitFor();
   await frame.locator("#trace-timeline").focus();
   await page.keyboard.press("w");
   await expect.poll(() => page.url()).toMatch(/p\.profile\.s=.*from_ms/);

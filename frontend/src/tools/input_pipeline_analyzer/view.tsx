@@ -21,7 +21,7 @@ export function InputPipelinePage(props: PageProps<InputPipeline>) {
   const hasHost = ops.length > 0 || activities.length > 0;
   // Where no step waits for it, what the host does for the input is there on demand.
   const isShort = findTag(payload)[0] === "good" && payload.waitingShare.most < MODERATE;
-  const [isOpen, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(() => Object.keys(view).some((key) => key.startsWith("f.")));
   return (
     <div class="page flowing">
       <header class="page-head">
