@@ -100,7 +100,9 @@ def test_functions_that_programs_call_make_no_input():
     called = HostCallbacks(*each_step(0, 400), ["pure_callback.1"], [BATCH])
     means = evidence({Phase.OTHER: 250}).means
     shares = (idle(Activity.PYTHON, 0.25, BATCH),)
-    assert "batch (train.py:14) takes 25.0%" in find_bottlenecks(means, idle=shares).input.statement
+    assert (
+        "batch (train.py:14) takes 25.0 %" in find_bottlenecks(means, idle=shares).input.statement
+    )
     found_with = find_bottlenecks(means, idle=outside(shares, [called]))
     assert found_with.input.level == "device"
     assert "calls of the runtime were under way" in found_with.other.statement

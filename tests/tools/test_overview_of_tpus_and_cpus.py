@@ -75,7 +75,7 @@ def test_a_tpu_has_recommendations():
     tables = build((TPU_TRACE, TPU_STEPS))
     properties = tables[3].properties
     assert properties["bottleneck"] == "both"
-    assert "20.0%" in properties["statement"]
+    assert "20.0 %" in properties["statement"]
     assert properties["device_collectives_bottleneck"] == "moderate"
     assert [row[0] for row in rows(tables[7])] == ["all_others", "collectives"]
     assert "TPU core" in str(rows(tables[3])[3][1])
@@ -84,7 +84,7 @@ def test_a_tpu_has_recommendations():
 # CPU
 
 
-def test_a_program_on_the_cpu_is_told_of_its_cpu():
+def test_a_program_on_the_cpu_shows_its_cpu():
     trace = draw(
         {HOST: """
             main |aaaa
