@@ -24,7 +24,7 @@ Path = tuple[str, ...]
 class Node(NamedTuple):
     """A node of a tree."""
 
-    count: int  # type: ignore[assignment]  # over that of tuples
+    calls: int
     total_ps: int | None
     self_ps: int
 
@@ -38,7 +38,7 @@ def nodes_of(answer: dict[str, Any]) -> dict[Path, Node]:
         assert parent < row
         part = (text[name] if name >= 0 else "…",) if row else ()
         paths.append((*paths[parent], *part) if row else ())
-        found[paths[row]] = Node(*(columns[one][row] for one in Node._fields))
+        found[paths[row]] = Node(*(columns[name][row] for name in ("count", "total_ps", "self_ps")))
     assert len(found) == len(paths)
     return found
 
