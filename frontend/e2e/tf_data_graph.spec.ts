@@ -170,8 +170,11 @@ test("by mouse: dragged, zoomed with Ctrl and the wheel, fitted; a drag is no cl
   await page.mouse.down();
   await page.mouse.move(box.x + 60, box.y + 50, { steps: 4 });
   await page.mouse.up();
-  const moved = (await node(page, "BatchV2").boundingBox())!;
-  expect([moved.x - box.x, moved.y - box.y].map(Math.round)).toEqual([40, 30]);
+  const moved = async () => {
+    const { x, y } = (await node(page, "BatchV2").boundingBox())!;
+    return [x - box.x, y - box.y].map(Math.round);
+  };
+  await expect.poll(moved).toEqual([40, 30]);
   await page.waitForURL(/look=/);
   await expect.poll(() => details(page).count()).toBe(0);
   await page.keyboard.down("Control");
@@ -181,12 +184,14 @@ test("by mouse: dragged, zoomed with Ctrl and the wheel, fitted; a drag is no cl
     .poll(async () => (await node(page, "BatchV2").boundingBox())!.width)
     .toBeGreaterThan(box.width * 1.2);
   await page.getByRole("button", { name: "Fit: all of it (0)" }).click();
-  const inside = (await frame(page).boundingBox())!;
-  for (const one of await nodes(page).all()) {
-    const { x, width } = (await one.boundingBox())!;
-    expect(x).toBeGreaterThanOrEqual(inside.x);
-    expect(x + width).toBeLessThanOrEqual(inside.x + inside.width);
-  }
+  await eventually(async () => {
+    const inside = (await frame(page).boundingBox())!;
+    for (const one of await nodes(page).all()) {
+      const { x, width } = (await one.boundingBox())!;
+      expect(x).toBeGreaterThanOrEqual(inside.x);
+      expect(x + width).toBeLessThanOrEqual(inside.x + inside.width);
+    }
+  });
 });
 
 test("pictures and tables of the graph are saved", async () => {
