@@ -89,6 +89,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     width: 140,
     isShown: true,
     group: { how: "same" },
+    noun: "op",
     explanation: why("The op that launched the kernel", "none", TRACE),
   },
   {

@@ -15,11 +15,13 @@ const TABLE = sampleTable({
   name: ["<b>matmul</b>", "relu", "=cmd"],
   time: [1500, null, 20],
   used: [true, false, null],
+  call: ["f", "f", "g"],
 });
 const SPECS = [
   { id: "name", title: "Name", isName: true, width: 200, isShown: true, group: { how: "label" } },
   { id: "time", title: "Time", quantity: "time", width: 100, isShown: true, group: { how: "sum" } },
   { id: "used", title: "Used", width: 100, isShown: true, group: { how: "same" } },
+  { id: "call", title: "Call", width: 100, isShown: false, group: { how: "same" }, noun: "call" },
 ] as const;
 
 let model: TableModel;
@@ -141,6 +143,14 @@ test("rows are grouped as is usual until another grouping is chosen", () => {
   expect([model.view.group, cells().length]).toEqual(["none", 3]);
   act(() => chooseGrouping(model, GROUPINGS[0]));
   expect([model.view.group, cells().length]).toEqual([undefined, 2]);
+});
+
+test("a column with a noun says how many different texts a group has", () => {
+  show({ group: "used", cols: "name,call" });
+  expect(cells()).toEqual([
+    ["▸x2", "2 calls"],
+    ["▸y", "f"],
+  ]);
 });
 
 test("a group opens to its rows, a group of one row like the row", () => {

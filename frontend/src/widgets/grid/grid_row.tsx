@@ -1,9 +1,10 @@
 /** One line of a table and, when open, what is beneath it. */
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { formatCount, NOT_MEASURED } from "../../base/format";
+import { formatCount, NOT_MEASURED, plural } from "../../base/format";
 import { cellText, type TableColumn, valueText } from "../table/columns";
 import type { RowTest } from "../table/filter";
+import { distinctTexts } from "../table/group";
 import { rowsOf, type TableModel } from "../table/model";
 import { Name } from "../text/name";
 import { cellClass } from "./grid_head";
@@ -113,7 +114,7 @@ interface CellContentProps {
 function CellContent({ column, source, row, model, item }: CellContentProps) {
   const { data } = source;
   const text = cellText(column, row, data);
-  if (text === NOT_MEASURED) return <Missing isMixed={isMixed(model, column, item)} />;
+  if (text === NOT_MEASURED) return <Missing several={several(model, column, item)} />;
   if (data.kind === "flag") {
     return (
       <span class={text === "yes" ? "flag yes" : "flag"}>
@@ -142,22 +143,21 @@ function CellContent({ column, source, row, model, item }: CellContentProps) {
   );
 }
 
-function Missing({ isMixed }: { isMixed: boolean }) {
+function Missing({ several }: { several: string | null }) {
   return (
-    <span class="muted" title={isMixed ? "Several values in this group" : "Not measured"}>
-      {isMixed ? "…" : NOT_MEASURED}
+    <span class="muted" title={several === null ? "Not measured" : "Several values in this group"}>
+      {several ?? NOT_MEASURED}
     </span>
   );
 }
 
-/** Whether some row of a group has a value though the group has no common one. */
-function isMixed(model: TableModel, column: TableColumn, item: number): boolean {
-  if (column.group.how !== "same") return false;
+/** What a group says that has values but no common one: "194 ops", "…"; null for others. */
+function several(model: TableModel, column: TableColumn, item: number): string | null {
+  if (column.group.how !== "same") return null;
   const data = model.columns.find(({ id }) => id === column.id)?.data;
-  return (
-    data !== undefined &&
-    rowsOf(model, item).some((row) => cellText(column, row, data) !== NOT_MEASURED)
-  );
+  const rows = rowsOf(model, item);
+  if (!data || !rows.some((row) => cellText(column, row, data) !== NOT_MEASURED)) return null;
+  return column.noun && data.kind === "text" ? plural(distinctTexts(data, rows), column.noun) : "…";
 }
 
 function isFirstName(model: TableModel, column: TableColumn): boolean {

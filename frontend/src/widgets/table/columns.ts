@@ -40,6 +40,8 @@ export interface ColumnSpec {
   readonly isSticky?: boolean;
   readonly hasBar?: boolean;
   readonly group: Aggregate;
+  /** What the values of a group without a common one are: "op" for "194 ops". */
+  readonly noun?: string;
   /** The sum over all rows says nothing. */
   readonly hasNoTotal?: boolean;
   readonly explanation?: Explanation;

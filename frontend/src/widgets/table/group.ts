@@ -91,6 +91,13 @@ export function sum(data: Column, rows: Iterable<number>): number {
   return isMeasured ? total : Number.NaN;
 }
 
+/** How many different texts some rows have; missing and empty ones do not count. */
+export function distinctTexts({ codes, strings }: TextColumn, rows: Iterable<number>): number {
+  const found = new Set<number>();
+  for (const row of rows) if (codes[row] >= 0 && strings[codes[row]] !== "") found.add(codes[row]);
+  return found.size;
+}
+
 function aggregate(
   column: TableColumn,
   members: readonly Uint32Array[],
