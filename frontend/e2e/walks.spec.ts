@@ -95,6 +95,36 @@ test("a slice of a chart filters the table, and Back returns from another page",
   expect(page.url()).toMatch(/f\.operation=%3D/);
 });
 
+test("what is chosen just before Back, a reload or a way out stays in the history", async () => {
+  const page = await ready("#run=gpu&tool=overview_page", {}, ".tile");
+  const idle = page.getByRole("checkbox", { name: /idle/i });
+  /** Twice, since the first change is written at once; leaves within the same task. */
+  const chooseAnd = (leave: string) =>
+    idle.evaluate(async (input, then) => {
+      for (let times = 0; times < 3; times++) {
+        (input as HTMLInputElement).click();
+        await Promise.resolve();
+      }
+      if (then === "back") history.back();
+      else location.href = "version";
+    }, leave);
+  await page.locator(".tabs").getByText("Op stats", { exact: true }).click();
+  await page.waitForSelector(READY);
+  await chooseAnd("back");
+  await page.locator(".tile").first().waitFor();
+  await page.goForward();
+  await expect.poll(() => idle.isChecked()).toBe(true);
+  await expect.poll(() => page.url()).toContain("idle=1");
+  await idle.click();
+  await page.reload();
+  await page.waitForSelector(READY);
+  await expect.poll(() => idle.isChecked()).toBe(false);
+  await chooseAnd("other");
+  await page.waitForURL(/version$/);
+  await page.goBack();
+  await expect.poll(() => idle.isChecked()).toBe(true);
+});
+
 test("the palette goes to a kernel by its name", async () => {
   const page = await ready(KERNELS);
   await page.keyboard.press("Control+k");

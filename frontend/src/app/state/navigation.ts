@@ -34,32 +34,52 @@ export function startNavigation(): Navigation {
   const start = own !== "" || !around ? own : readMirror(around.location.hash, plugin);
   const place = signal<Place>(start === "" ? NOWHERE : parsePlace(start));
   const kept = new Map<string, View>();
+  /** Runs while the place changes. */
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isWritten = true;
+  let step = stepHere(0);
+  /** By step the places that Back or Forward left before they were written. */
+  const late = new Map<number, Place>();
 
   const write = (isStep: boolean) => {
-    clearTimeout(timer);
+    isWritten = true;
     const text = formatPlace(place.peek());
     if (text !== location.hash.replace(/^#/, "")) {
       // A step of a frame is one of the page around it, too: Back goes from page to page there.
-      if (isStep) history.pushState(null, "", `#${text}`);
-      else history.replaceState(null, "", `#${text}`);
+      if (isStep) history.pushState({ step: ++step }, "", `#${text}`);
+      else history.replaceState({ step }, "", `#${text}`);
+      if (isStep) for (const gone of late.keys()) if (gone >= step) late.delete(gone);
     }
     if (around) mirror(around, plugin, text);
+  };
+  const flush = () => {
+    if (!isWritten) write(false);
   };
   const go: Navigation["go"] = (patch, isQuiet = false) => {
     if (!isQuiet) write(false);
     place.value = { ...place.peek(), ...patch };
-    if (isQuiet) {
-      clearTimeout(timer);
-      timer = setTimeout(() => write(false), QUIET_MS);
-    } else write(true);
+    if (!isQuiet) return write(true);
+    // The first change at once, since a reload takes the address as it is; then the last one.
+    if (timer === undefined) write(false);
+    else isWritten = false;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      timer = undefined;
+      flush();
+    }, QUIET_MS);
   };
   const onPop = () => {
-    clearTimeout(timer);
-    place.value = parsePlace(location.hash);
-    if (around) mirror(around, plugin, formatPlace(place.peek()));
+    // The address is that of the step that was gone to.
+    if (!isWritten) late.set(step, place.peek());
+    step = stepHere(step + 1);
+    place.value = late.get(step) ?? parsePlace(location.hash);
+    late.delete(step);
+    write(false);
   };
   addEventListener("popstate", onPop);
+  // Once the page is hidden, an entry of the history may no longer change.
+  addEventListener("beforeunload", flush);
+  addEventListener("pagehide", flush);
   if (around && own === "" && start !== "") write(false);
 
   return {
@@ -76,8 +96,18 @@ export function startNavigation(): Navigation {
     dispose: () => {
       clearTimeout(timer);
       removeEventListener("popstate", onPop);
+      removeEventListener("beforeunload", flush);
+      removeEventListener("pagehide", flush);
     },
   };
+}
+
+/** The number of the entry of the history; `next` for one that has none, as after typing an address. */
+function stepHere(next: number): number {
+  const { step } = (history.state ?? {}) as { step?: unknown };
+  if (typeof step === "number") return step;
+  history.replaceState({ step: next }, "");
+  return next;
 }
 
 /** "profile" of ".../data/plugin/profile/index.html". */
