@@ -124,3 +124,43 @@ def _sink(heap: Any, size: int, at: int, key: Any) -> None:
             return
         heap[at], heap[child] = heap[child], heap[at]
         at = child
+
+
+def open_rows(
+    rows: Any, bounds: Any, track: int, begin: int, heap: Any, head: Any, start: Any, end: Any
+) -> int:
+    size = 0
+    for row in range(bounds.last_row[track] - bounds.first_row[track]):
+        first = bounds.low[bounds.first[track] + row]
+        if _take(rows, bounds, track, row, first, begin, head, start, end):
+            heap[size] = row
+            size += 1
+    for at in reversed(range(size // 2)):
+        sink_row(heap, size, at, start, end)
+    return size
+
+
+def pass_event(
+    rows: Any, bounds: Any, track: int, begin: int, size: int, heap: Any, head: Any, start: Any,
+    end: Any,
+) -> int:  # fmt: skip
+    row = heap[0]
+    if not _take(rows, bounds, track, row, head[row] + 1, begin, head, start, end):
+        size -= 1
+        heap[0] = heap[size]
+    sink_row(heap, size, 0, start, end)
+    return size
+
+
+def _take(
+    rows: Any, bounds: Any, track: int, row: int, first: int, begin: int, head: Any, start: Any,
+    end: Any,
+) -> bool:  # fmt: skip
+    """Makes the first event of a row from `first` on that does not end before `begin` its head."""
+    for event in range(first, bounds.high[bounds.first[track] + row]):
+        stop = rows.start[event] + rows.duration[event]
+        is_before = rows.start[event] < begin and stop <= begin
+        if not (rows.crowded[bounds.first_row[track] + row] and is_before):
+            head[row], start[row], end[row] = event, rows.start[event], stop
+            return True
+    return False

@@ -34,6 +34,7 @@ _FIRST = [
     "export.stat_json",
     "timeline.level_merging",
     "timeline.row_heaps",
+    "timeline.track_rows",
 ]
 NAMES = _FIRST + sorted(
     {f"{path.parent.name}.{path.stem}" for path in FOLDER.glob("*/*.py") if path.stem[0] != "_"}
@@ -214,6 +215,9 @@ def interpreted() -> dict[str, dict[str, Any]]:
             exec(compile(path.read_bytes(), path, "exec"), vars(module))
             if name == "timeline.row_heaps":
                 vars(module).update(sink=inlined_twins.sink, sink_row=inlined_twins.sink_row)
+            if name == "timeline.track_rows":
+                for inlined in (inlined_twins.open_rows, inlined_twins.pass_event):
+                    vars(module)[inlined.__name__] = inlined
             if name == _TEXTS:
                 vars(module)["copy_bytes"] = inlined_twins.copy_bytes
             found[name] = vars(module)

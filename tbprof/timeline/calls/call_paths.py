@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
-from tbprof.kernels.timeline.row_sums import PathNodes, TrackBounds, add_paths
+from tbprof.kernels.timeline.row_paths import PathNodes, add_paths
+from tbprof.kernels.timeline.track_rows import TrackBounds
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.questions.interval_aggregation import event_rows, find_bounds, row_heads
 

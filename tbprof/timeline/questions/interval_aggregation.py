@@ -6,14 +6,8 @@ from numpy.typing import NDArray
 from tbprof.base.records import dataclass
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.kernels.timeline.row_heaps import EventRows, RowHeads
-from tbprof.kernels.timeline.row_sums import (
-    GroupSums,
-    TrackBounds,
-    TrackSpans,
-    add_tracks,
-    bound_rows,
-    merge_spans,
-)
+from tbprof.kernels.timeline.row_sums import GroupSums, TrackSpans, add_tracks, merge_spans
+from tbprof.kernels.timeline.track_rows import TrackBounds, bound_rows
 from tbprof.timeline.model.open_timeline import OpenTimeline, TimelineColumns
 
 # Deeper events are treated as outermost ones: the layout has no more rows, either.
