@@ -85,11 +85,11 @@ PARTS: Mapping[str, PartKind] = {
     "input_ops": _part(5, "input.input_ops.InputOps", "find_input_ops", "decoding input ops"),
     "tpu_ops": _part(3, "tpu.tpu_ops.TpuOps", "find_tpu_ops", "looking at TPU ops"),
     "environment": _part(
-        5, "run.environment.Environment", "find_environment", "reading the environment"
+        6, "run.environment.Environment", "find_environment", "reading the environment"
     ),
     "gpu_facts": _part(3, "gpu.gpu_facts.GpuFacts", "find_gpu_facts", "looking at kernel launches"),
     "host_facts": _part(
-        6, "host.host_facts.HostFacts", "find_host_facts", "looking at host threads"
+        7, "host.host_facts.HostFacts", "find_host_facts", "looking at host threads"
     ),
     "host_calls": _part(
         2, "host.host_calls.HostCalls", "find_host_calls", "looking for calls and annotations"

@@ -43,8 +43,9 @@ class HostFacts:
     least number of functions with the name: each function counts its own tracings, so calls that
     traced and report the same count belong to different functions.
 
-    Compilation: spans in which some thread compiled, their number and sum, and by event name.
-    `compile_first_ps` and `compile_last_ps` count from the trace's first moment, -1 without any.
+    Compilation: spans in which some thread compiled, their number and sum. `compile_name` are the
+    names of such events, the one with the most time first. `compile_first_ps` and `compile_last_ps`
+    count from the trace's first moment, -1 without any.
     """
 
     has_python: bool
@@ -63,8 +64,6 @@ class HostFacts:
     compile_first_ps: int
     compile_last_ps: int
     compile_name: list[str]
-    compile_count: NDArray[np.int64]
-    compile_name_ps: NDArray[np.int64]
 
 
 def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
@@ -109,8 +108,6 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         int(begin[0]) if begin.size else -1,
         int(end[-1]) if begin.size else -1,
         list(compiled),
-        _column(compiled, 1),
-        _column(compiled, 0),
     )
 
 

@@ -49,8 +49,8 @@ class Environment:
 
     One entry per kind of device in `kind` ("GPU", "TPU", "SparseCore"): planes with a recorded line
     are `active`, all are `recorded`. `detail_*` are further lines (name, value) of text, such as
-    the compute capability. Times since the epoch in ns, 0 if not recorded. `window_ps` is the
-    length of the recording; if `is_window_stated` is False, only from the first event to the last.
+    the compute capability. `start_epoch_ns` is 0 if not recorded. `window_ps` is the length of the
+    recording; if `is_window_stated` is False, only from the first event to the last.
     `dropped_events` is -1 and percentages are NaN if not recorded. `busy_ps` and `idle_ps` are
     those of the duty cycle, 0 without TPUs. `errors` and `warnings` are the recorder's own.
     """
@@ -66,7 +66,6 @@ class Environment:
     option_name: list[str]
     option_value: list[str]
     start_epoch_ns: int
-    stop_epoch_ns: int
     window_ps: int
     is_window_stated: bool
     dropped_events: int
@@ -99,7 +98,6 @@ def find_environment(space: Space, programs: Programs) -> Environment:
         [name for name, _ in options],
         [value for _, value in options],
         start,
-        stop,
         (stop - start) * 1000 if is_stated else _events_window(space, programs),
         is_stated,
         dropped_events(space),

@@ -163,8 +163,7 @@ def test_three_of_many_functions_are_named():
 def test_compilation_within_the_trace():
     def of(time: int) -> Evidence:
         facts = host(compilations=2, compile_ps=time * MS, compile_first_ps=0,
-                     compile_last_ps=900 * MS, compile_name=["XlaCompile"],
-                     compile_count=ints(2), compile_name_ps=ints(time * MS))  # fmt: skip
+                     compile_last_ps=900 * MS, compile_name=["XlaCompile"])  # fmt: skip
         return evidence({Phase.COMPILATION: share}, host_facts=facts)
 
     share = 30

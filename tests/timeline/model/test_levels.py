@@ -21,7 +21,7 @@ class Entry(NamedTuple):
     longest: int
     event: int
     type: int
-    count: int  # type: ignore[assignment]  # over that of tuples
+    events: int
 
 
 # Gaps and durations of all sizes, from none to a day in ps.
@@ -63,7 +63,7 @@ def slow_level(row: list[Interval], first: int, begin_ps: int, shift: int) -> li
         extent = max(one.start + one.extent, start + duration) - one.start
         if duration > one.longest:
             one = one._replace(longest=duration, event=event, type=event % 7)
-        found[-1] = one._replace(extent=extent, count=one.count + 1)
+        found[-1] = one._replace(extent=extent, events=one.events + 1)
     return found
 
 
@@ -106,7 +106,7 @@ def test_kept_levels_are_the_events_merged_by_the_definition(drawn, begin_ps):
         for one, shift in zip(kept, shifts, strict=True):
             found = entries(levels, one)
             assert found == slow_level(row, int(first[number]), begin_ps, shift)
-            assert sum(entry.count for entry in found) == len(row)
+            assert sum(entry.events for entry in found) == len(row)
             assert len(found) <= 0.2 * before
             before = len(found)
 
@@ -133,11 +133,11 @@ def test_entries_cover_their_events_in_order(drawn, begin_ps):
         for kept in kept_of(levels, number):
             at = 0
             for entry in entries(levels, kept):
-                part = row[at : at + entry.count]
+                part = row[at : at + entry.events]
                 assert entry.start == part[0][0]
                 assert entry.start + entry.extent == max(start + length for start, length in part)
                 assert row[entry.event - int(first[number])][1] == entry.longest
-                at += entry.count
+                at += entry.events
             assert at == len(row)
             starts = [entry.start for entry in entries(levels, kept)]
             assert all(one <= other for one, other in pairwise(starts))

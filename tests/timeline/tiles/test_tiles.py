@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     start: int
     end: int
     type: int
-    count: int  # type: ignore[assignment]  # over that of tuples
+    events: int
     id: int
 
 
@@ -97,7 +97,7 @@ def slow_entries(row: Row, ids: list[int], begin_ps: int, level: int) -> list[En
             and (found[-1].start - begin_ps) // 2**level == bucket
         ):
             one = found[-1]._replace(
-                end=max(found[-1].end, start + duration), count=found[-1].count + 1
+                end=max(found[-1].end, start + duration), events=found[-1].events + 1
             )
             if duration > longest[-1]:
                 one, longest[-1] = one._replace(type=type_, id=id_), duration
@@ -215,7 +215,7 @@ def test_every_event_is_drawn_or_counted_once(drawn, level):
             # The first is exact; it may be one that reaches into the tile.
             own = entries[1:] if entries and entries[0].start < low else entries
             starting = sum(low <= start < high for start, _, _ in rows[number])
-            assert sum(entry.count for entry in own) == starting
+            assert sum(entry.events for entry in own) == starting
             assert [entry.id for entry in entries] == sorted({entry.id for entry in entries})
 
 
