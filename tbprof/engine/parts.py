@@ -67,6 +67,13 @@ PARTS: Mapping[str, PartKind] = {
         2, "tpu.exchanges.Exchanges", "find_exchanges", "looking at exchanges between cores"
     ),
     "kernels": _part(5, "gpu.kernels.Kernels", "find_kernels", "decoding GPU kernels"),
+    "kernel_calls": _part(
+        1,
+        "gpu.kernel_calls.KernelCalls",
+        "find_kernel_calls",
+        "looking at calls of kernels",
+        needs=("kernels",),
+    ),
     "ops": _part(
         11,
         "ops.op_metrics.OpMetrics",

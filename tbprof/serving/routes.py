@@ -17,6 +17,7 @@ from tbprof.serving.capture_routes import CAPTURE_ROUTES, POST_ROUTES, read_post
 from tbprof.serving.http_requests import Parameters
 from tbprof.serving.responses import (
     CSP,
+    JSON,
     PLAIN,
     Reply,
     error_reply,
@@ -140,6 +141,16 @@ def _body(service: Service, parameters: Parameters, *, is_csv: bool) -> Reply:
     )
 
 
+def _kernel_calls(service: Service, parameters: Parameters) -> Reply:
+    from tbprof.engine.kernel_requests import ChosenKernel, kernel_calls  # heavy, as the engine is
+
+    run, values = parameters.required("run"), parameters.values
+    hosts = {file.host for file in service.logdir().run(run).files}
+    chosen = ChosenKernel(parameters.required("kernel"), values.get("op"), values.get("launch"))
+    content = kernel_calls(service.engine(), run, parameters.hosts(hosts), chosen)
+    return Reply(content, JSON)
+
+
 def _data_request(service: Service, parameters: Parameters, *, is_csv: bool) -> "DataRequest":
     from tbprof.engine.engine import DataRequest  # not before the engine is needed: it is heavy
 
@@ -242,6 +253,7 @@ ROUTES: dict[str, Handler] = {
     "hosts": _hosts,
     "data": _data,
     "data_csv": _data_csv,
+    "kernel_calls": _kernel_calls,
     "version": _version,
     "config": _config,
     "logdir": _logdir,

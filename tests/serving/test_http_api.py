@@ -21,6 +21,7 @@ RUN = "tensorflow_cpu_training"
 VALUES = {
     "run": RUN, "tag": "framework_op_stats", "host": "host0", "hosts": "host0", "part": "events",
     "level": "40", "from": "0", "to": "1", "q": "a", "id": "0", "move": "next",
+    "kernel": "k",
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,13 @@ class Launch:
     block: tuple[int, int, int] = (1, 1, 1)
     grid: tuple[int, int, int] = (1, 1, 1)
     occupancy_pct: float | None = None
+
+    @property
+    def shape(self) -> str:
+        """The grid, block, registers and shared bytes: "8,1,1/256,1,1/32/0", unknown ones empty."""
+        sizes = [",".join(map(str, size)) for size in (self.grid, self.block)]
+        known = ["" if size is None else str(size) for size in (self.registers, self.shared_bytes)]
+        return "/".join([*sizes, *known])
 
 
 class KernelKey(NamedTuple):
@@ -205,13 +212,44 @@ def find_kernels(space: Space, programs: Programs) -> Kernels:
     one whose annotation was open at the launch, or the framework op of the HLO instruction.
     """
     rows = _KernelRows()
-    for plane in gpu_planes(space):
-        if names.KERNEL_DETAILS in plane.stat_names:
-            _gather(plane, find_gpu_kinds(plane, programs), programs, rows)
+    for kinds, kernels in _kernel_kinds(space, programs):
+        rows.add(
+            kernels.key,
+            kinds.occurrences[kernels.kind],
+            kinds.total_ps[kernels.kind],
+            kinds.least_ps[kernels.kind],
+            kinds.most_ps[kernels.kind],
+            kernels.occupancy_pct,
+        )
     return rows.table()
 
 
-def _gather(plane: Plane, kinds: GpuKinds, programs: Programs, rows: _KernelRows) -> None:
+def kernel_rows(space: Space, programs: Programs) -> Iterator[tuple[GpuKinds, NDArray[np.int64]]]:
+    """Of each GPU with kernels its kinds, and the row in `find_kernels` of each, -1 for others."""
+    number: dict[KernelKey, int] = {}
+    for kinds, kernels in _kernel_kinds(space, programs):
+        row = np.full(len(kinds.details), -1, np.int64)
+        row[kernels.kind] = [number.setdefault(key, len(number)) for key in kernels.key]
+        yield kinds, row
+
+
+@dataclass(frozen=True, slots=True)
+class _KernelKinds:
+    """The kinds of a GPU that are kernels: rows of `GpuKinds`; the occupancy NaN if not known."""
+
+    kind: NDArray[np.int64]
+    key: list[KernelKey]
+    occupancy_pct: NDArray[np.float64]
+
+
+def _kernel_kinds(space: Space, programs: Programs) -> Iterator[tuple[GpuKinds, _KernelKinds]]:
+    for plane in gpu_planes(space):
+        if names.KERNEL_DETAILS in plane.stat_names:
+            kinds = find_gpu_kinds(plane, programs)
+            yield kinds, _find_keys(plane, kinds, programs)
+
+
+def _find_keys(plane: Plane, kinds: GpuKinds, programs: Programs) -> _KernelKinds:
     of_amd = is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME))
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
     compute_major = major if isinstance(major, int) else -1
@@ -247,15 +285,7 @@ def _gather(plane: Plane, kinds: GpuKinds, programs: Programs, rows: _KernelRows
         keys.append(key)
         occupancy.append(math.nan if launch.occupancy_pct is None else launch.occupancy_pct)
         ran.append(kind)
-    of_kind = np.array(ran, np.int64)
-    rows.add(
-        keys,
-        kinds.occurrences[of_kind],
-        kinds.total_ps[of_kind],
-        kinds.least_ps[of_kind],
-        kinds.most_ps[of_kind],
-        np.array(occupancy, np.float64),
-    )
+    return _KernelKinds(np.array(ran, np.int64), keys, np.array(occupancy, np.float64))
 
 
 def _instruction(kinds: GpuKinds, kind: int, programs: Programs) -> Instruction | None:

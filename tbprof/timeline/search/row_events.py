@@ -79,7 +79,7 @@ def _of_kernel(space: Space, programs: Programs, row: TableRow) -> _Found:
             details is not None
             and event == row.name
             and row.op in (None, op.name)
-            and row.launch in (None, _launch_text(details))
+            and row.launch in (None, parse_launch(details).shape)
             for details, event, op in zip(kinds.details, kinds.event_name, kinds.op, strict=True)
         ]
         yield plane, _of_kinds(kinds, is_wanted)
@@ -87,13 +87,6 @@ def _of_kernel(space: Space, programs: Programs, row: TableRow) -> _Found:
 
 def _of_kinds(kinds: GpuKinds, is_wanted: list[bool]) -> NDArray[np.int64]:
     return kinds.events.source[np.array(is_wanted, np.bool_)[kinds.code]]
-
-
-def _launch_text(details: str) -> str:
-    launch = parse_launch(details)
-    sizes = [",".join(map(str, size)) for size in (launch.grid, launch.block)]
-    known = ["" if size is None else str(size) for size in (launch.registers, launch.shared_bytes)]
-    return "/".join([*sizes, *known])
 
 
 def _of_host_op(space: Space, programs: Programs, row: TableRow) -> _Found:

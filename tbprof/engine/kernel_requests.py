@@ -1,0 +1,29 @@
+"""Answers requests about the calls of one kernel."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import orjson
+
+from tbprof.advice.summaries import Summaries
+from tbprof.base.errors import TbprofError
+from tbprof.engine.engine import Engine
+from tbprof.engine.requests import choose_files
+from tbprof.tools.kernel_detail import PARTS, ChosenKernel, describe_calls
+
+__all__ = ["ChosenKernel", "kernel_calls"]
+
+
+def kernel_calls(engine: Engine, run: str, hosts: Sequence[str], chosen: ChosenKernel) -> bytes:
+    """The JSON about a kernel on some hosts, all if none is named.
+
+    Hosts that cannot be read are left out, as in the table. Raises RunNotFound, HostNotFound, or
+    the error of the first host if none can be read.
+    """
+    found = engine.run(run)
+    by_host = engine.parts(replace(found, files=choose_files(found, hosts)), *PARTS)
+    good = {host: one for host, one in by_host.items() if not isinstance(one, TbprofError)}
+    if not good:
+        raise next(one for one in by_host.values() if isinstance(one, TbprofError))
+    parts = {name: [one[name].value for one in good.values()] for name in PARTS}
+    return orjson.dumps(describe_calls(Summaries(tuple(good), parts), chosen))
