@@ -34,6 +34,7 @@ from tbprof.timeline.questions.steps_of_events import step_windows
 from tbprof.timeline.tiles.tiles import encode_tiles
 from tbprof.timeline.tiles.visible_events import all_events, filter_events
 from tbprof.tools import TOOLS
+from tbprof.tools.kernel_detail import ChosenKernel, describe_calls
 from tbprof.tools.tool import Document, EventStream
 
 _SEARCHES = (("a", False), ("a|Mat.*l|^$", True), ("tf_op:a", False), ("category:compute", False))
@@ -48,6 +49,8 @@ def ask_pages(space: Space) -> None:
     for name, part in computed.items():
         unpack(PARTS[name].type, pack(part))
     parts = {name: [part] for name, part in computed.items()}
+    for kernel in dict.fromkeys(computed["kernels"].name):
+        orjson.dumps(describe_calls(Summaries(("h0",), parts), ChosenKernel(kernel)))
     for tool in TOOLS:
         try:
             payload = tool.build(Summaries(("h0",), parts))
