@@ -1,10 +1,12 @@
 /** Both pages on real traces: numbers as the server has them, tools of the table, address, looks. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { View } from "../src/base/url_state";
 import { faults, LOOKS } from "./browser";
-import { SAMPLES, type Server, serve, TRACES } from "./servers";
+import { ROOT, SAMPLES, type Server, serve, TRACES } from "./servers";
 import { ownPages } from "./watched_browser";
 
 interface Column {
@@ -160,6 +162,16 @@ describe("op stats on a recorded TensorFlow loop", () => {
     await page.locator(".step-chart canvas").waitFor();
     expect(await received()).toBeLessThan(90_000);
   });
+});
+
+test("all pages together stay under 280 kB", () => {
+  const folder = join(ROOT, "tbprof/static");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    /\.(html|css|js)$/.test(name),
+  );
+  const sizes = files.map((name) => gzipSync(readFileSync(join(folder, name))).length);
+  expect(files.length).toBeGreaterThan(20);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(280_000);
 });
 
 test("a trace without a GPU grays the kernel page and says why", async () => {

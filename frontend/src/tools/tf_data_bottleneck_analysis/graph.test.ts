@@ -54,6 +54,28 @@ test("sources are at the left, what the program calls at the right", () => {
   expect(layout.edges.filter(({ isCritical }) => isCritical).length).toBe(4);
 });
 
+test("a caller is in the middle of those that it asks, and no boxes overlap", () => {
+  // 0 asks 1 and 2, 1 asks 3 and 4; 5 stands alone. Hundreds below 2 become a stub.
+  const parents = [-1, 0, 0, 1, 1, -1];
+  const forest = makeTree(many(400, (at) => parents[at] ?? 2));
+  const { nodes, stubs, width, height } = layGraph(forest, chooseShown(forest, []));
+  expect(stubs.length).toBe(1);
+  const boxes = [...nodes, ...stubs];
+  const of = (node: number) => nodes.find((box) => box.node === node)!;
+  expect(of(1).y).toBeCloseTo((of(3).y + of(4).y) / 2);
+  expect([of(3).x, of(1).x, of(0).x]).toEqual([12, 218, 424]);
+  expect(of(5).x).toBe(of(0).x);
+  for (const [at, one] of boxes.entries()) {
+    expect(Math.min(one.x, one.y)).toBeGreaterThanOrEqual(12);
+    expect([one.x + one.width <= width, one.y + one.height <= height]).toEqual([true, true]);
+    for (const other of boxes.slice(at + 1))
+      if (other.x === one.x)
+        expect(
+          Math.abs(other.y + other.height / 2 - one.y - one.height / 2),
+        ).toBeGreaterThanOrEqual((one.height + other.height) / 2 + 16 - 1e-6);
+  }
+});
+
 test("few iterators are all drawn, of many the bottleneck, its callers and the longest", () => {
   expect(chooseShown(tree, [])).toEqual({ nodes: [0, 1, 2, 3, 4, 5], stubs: [] });
   // A tree of two levels: 50 below the root, 40 below each of those.

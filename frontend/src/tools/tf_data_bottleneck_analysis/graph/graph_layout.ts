@@ -1,5 +1,5 @@
 /** Where iterators are drawn: sources at the left, what the program calls at the right. */
-import { Graph, layout } from "@dagrejs/dagre";
+import { hierarchy, tree as treeLayout } from "d3-hierarchy";
 import type { GraphTree, Shown } from "./graph_tree";
 
 export interface GraphBox {
@@ -38,63 +38,76 @@ export interface GraphLayout {
 /** CSS pixels at a scale of 1. */
 export const NODE = { width: 172, height: 142 };
 export const STUB = { width: NODE.width, height: 44 };
-const GAPS = { ranksep: 34, nodesep: 16, marginx: 12, marginy: 12 };
-/** Beyond, the best ranks take seconds; in trees the quick ones are as good. */
-const CAREFUL = 120;
+const GAPS = { across: 34, down: 16, margin: 12 };
 /** Edges beyond this would be a stripe. */
 const MANY = 16;
 
-export function layGraph(tree: GraphTree, shown: Shown): GraphLayout {
-  const isLarge = shown.nodes.length + shown.stubs.length > CAREFUL;
-  const graph = new Graph()
-    .setGraph({ rankdir: "LR", ranker: isLarge ? "longest-path" : "network-simplex", ...GAPS })
-    .setDefaultEdgeLabel(() => ({}));
-  const drawn = new Set(shown.nodes);
-  // Columns keep this order: the longest at the top.
-  for (const at of fromTheRoots(tree, drawn)) graph.setNode(String(at), { ...NODE });
-  for (const [at] of shown.stubs.entries()) graph.setNode(`stub ${at}`, { ...STUB });
-  for (const at of shown.nodes) {
-    const { parent, kind } = tree.nodes[at];
-    if (drawn.has(parent))
-      graph.setEdge(String(at), String(parent), { weight: kind === "other" ? 1 : 4 });
-  }
-  shown.stubs.forEach(({ parent }, at) => {
-    graph.setEdge(`stub ${at}`, String(parent), { weight: 1 });
-  });
-  layout(graph);
-  const boxOf = (name: string): GraphBox => {
-    const { x, y, width, height } = graph.node(name) as GraphBox;
-    return { x: x - width / 2, y: y - height / 2, width, height };
-  };
-  const { width = 0, height = 0 } = graph.graph() as Partial<GraphBox>;
-  return {
-    width: Number.isFinite(width) ? width : 0,
-    height: Number.isFinite(height) ? height : 0,
-    nodes: shown.nodes
-      .map((node) => ({ node, ...boxOf(String(node)) }))
-      .sort((a, b) => a.x - b.x || a.y - b.y),
-    stubs: shown.stubs.map((_, stub) => ({ stub, ...boxOf(`stub ${stub}`) })),
-    edges: graph.edges().map(({ v, w }) => {
-      const kinds = [v, w].map((name) => tree.nodes[Number(name)]?.kind ?? "other");
-      return {
-        path: pathBetween(boxOf(v), boxOf(w)),
-        isCritical: !kinds.includes("other"),
-        isOfMany: (graph.inEdges(w)?.length ?? 0) > MANY,
-      };
-    }),
-  };
+/** What is drawn: a node, a stub, or what is the caller of all that have none. */
+interface Drawn {
+  readonly node: number;
+  readonly stub: number;
 }
 
-/** [drawn] each node before those that it asks, and these with all below them one by one. */
-function fromTheRoots({ nodes, children }: GraphTree, drawn: ReadonlySet<number>): number[] {
-  const order: number[] = [];
-  const waiting = [...drawn].filter((at) => !drawn.has(nodes[at].parent)).reverse();
-  while (waiting.length > 0) {
-    const at = waiting.pop()!;
-    order.push(at);
-    waiting.push(...children[at].filter((child) => drawn.has(child)).reverse());
-  }
-  return order;
+const NONE: Drawn = { node: -1, stub: -1 };
+
+export function layGraph(tree: GraphTree, shown: Shown): GraphLayout {
+  const drawn = new Set(shown.nodes);
+  const stubs = new Map(shown.stubs.map(({ parent }, stub) => [parent, { node: -1, stub }]));
+  const roots = shown.nodes.filter((at) => !drawn.has(tree.nodes[at].parent));
+  const asNode = (node: number): Drawn => ({ node, stub: -1 });
+  // Columns keep this order: the longest at the top.
+  const below = ({ node, stub }: Drawn): Drawn[] => {
+    if (stub >= 0) return [];
+    if (node < 0) return roots.map(asNode);
+    const rest = stubs.get(node);
+    return [
+      ...tree.children[node].filter((child) => drawn.has(child)).map(asNode),
+      ...(rest ? [rest] : []),
+    ];
+  };
+  const heightOf = ({ stub }: Drawn) => (stub < 0 ? NODE : STUB).height;
+  // It lays from the top to the bottom: its x is our y, and its depths are columns from the right.
+  const laid = treeLayout<Drawn>()
+    .nodeSize([1, 1])
+    .separation((a, b) => (heightOf(a.data) + heightOf(b.data)) / 2 + GAPS.down)(
+      hierarchy(NONE, below),
+    )
+    .descendants()
+    .slice(1);
+  if (laid.length === 0) return { width: 0, height: 0, nodes: [], stubs: [], edges: [] };
+  const columns = Math.max(...laid.map(({ depth }) => depth));
+  const top = Math.min(...laid.map(({ x, data }) => x - heightOf(data) / 2));
+  const boxOf = ({ x, depth, data }: (typeof laid)[number]): GraphBox => ({
+    x: (columns - depth) * (NODE.width + GAPS.across) + GAPS.margin,
+    y: x - heightOf(data) / 2 - top + GAPS.margin,
+    width: NODE.width,
+    height: heightOf(data),
+  });
+  const boxes = laid.map((one) => ({ ...one.data, ...boxOf(one) }));
+  const kindOf = ({ node }: Drawn) => tree.nodes[node]?.kind ?? "other";
+  return {
+    width: Math.max(...boxes.map(({ x }) => x)) + NODE.width + GAPS.margin,
+    height: Math.max(...boxes.map(({ y, height }) => y + height)) + GAPS.margin,
+    nodes: boxes
+      .filter(({ node }) => node >= 0)
+      .map(({ stub: _, ...box }) => box)
+      .sort((a, b) => a.x - b.x || a.y - b.y),
+    stubs: boxes
+      .filter(({ stub }) => stub >= 0)
+      .map(({ node: _, ...box }) => box)
+      .sort((a, b) => a.stub - b.stub),
+    edges: laid.flatMap((one) =>
+      one.parent === null || one.parent.data === NONE
+        ? []
+        : [
+            {
+              path: pathBetween(boxOf(one), boxOf(one.parent)),
+              isCritical: kindOf(one.data) !== "other" && kindOf(one.parent.data) !== "other",
+              isOfMany: (one.parent.children?.length ?? 0) > MANY,
+            },
+          ],
+    ),
+  };
 }
 
 /** A curve from the middle of the right side to the middle of the left one. */
