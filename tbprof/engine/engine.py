@@ -318,7 +318,9 @@ class Engine:
             return {}
         results = self._map(run.files, part_keys(names, {}), lambda _file, _part: None)
         found = dict(zip((file.host for file in run.files), results, strict=True))
-        good = {host: one for host, one in found.items() if not isinstance(one, TbprofError)}
+        good = {
+            host: result for host, result in found.items() if not isinstance(result, TbprofError)
+        }
         if "outline" in names:
             self._absences.learn_of_steps(run, run.files, good)
         return found

@@ -37,7 +37,10 @@ def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
     """What is in use at the peak, or at `at_ps`, of the named allocator, else of all."""
     at = named(allocators, params)
     wanted = allocators if at < 0 else [allocators[at]]
-    shown = [(one, break_down(one.memory, one.at, wanted_event(one, params))) for one in wanted]
+    shown = [
+        (allocator, break_down(allocator.memory, allocator.at, wanted_event(allocator, params)))
+        for allocator in wanted
+    ]
 
     def column(name: str) -> NDArray[np.int64]:
         return np.concatenate([getattr(found, name).astype(np.int64) for _, found in shown])
@@ -49,13 +52,17 @@ def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
 
     return Table(
         (
-            text("memory_id", "Memory ID", [one.id for one, found in shown for _ in found.op]),
+            text(
+                "memory_id",
+                "Memory ID",
+                [allocator.id for allocator, found in shown for _ in found.op],
+            ),
             text("op_name", "Op Name", [op for pair in shown for op in _ops(*pair)]),
             number("allocated_bytes", "Allocation Size (bytes)", known("allocated_bytes")),
             number("requested_bytes", "Requested Size (bytes)", known("requested_bytes")),
             number("occurrences", "Occurrences", column("occurrences")),
             *(
-                text(id_, label, [one for pair in shown for one in _texts(*pair, name)])
+                text(id_, label, [value for pair in shown for value in _texts(*pair, name)])
                 for id_, label, name in (
                     ("region_type", "Region type", "region"),
                     ("data_type", "Data type", "dtype"),
@@ -67,8 +74,8 @@ def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
                 "step",
                 "Step",
                 [
-                    one.memory.label_of(one.at, step)
-                    for one, found in shown
+                    allocator.memory.label_of(allocator.at, step)
+                    for allocator, found in shown
                     for step in found.step.tolist()
                 ],
             ),

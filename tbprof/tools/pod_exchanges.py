@@ -64,7 +64,7 @@ class PodExchanges:
             if part.role[row] != ExchangeRole.GROUPS:
                 continue
             mine = runs.take(runs.kind == kind)
-            one: dict[str, object] = {
+            collective: dict[str, object] = {
                 "name": part.name[row],
                 "opcode": part.opcode[row],
                 "occurrences": _per_core(mine),
@@ -72,13 +72,13 @@ class PodExchanges:
             }
             whole = mine.end >= 0
             if whole.all():
-                one["durationUs"] = float((mine.end - mine.start).mean()) / 1e6
-            one |= _data_size(part, row)
+                collective["durationUs"] = float((mine.end - mine.start).mean()) / 1e6
+            collective |= _data_size(part, row)
             if part.groups[row]:
-                one["replicaGroups"] = [
+                collective["replicaGroups"] = [
                     {"replicaIds": list(map(str, group))} for group in listed(part.groups[row])
                 ]
-            out.append(one)
+            out.append(collective)
         return sorted(out, key=_by_duration)
 
     def channels(self, step: int) -> list[dict[str, object]]:
@@ -105,21 +105,21 @@ class PodExchanges:
         # The send, if it is in the trace, states the size.
         kinds = sorted(kinds, key=lambda kind: self._role[kind] == ExchangeRole.RECV)
         part, row = self._kinds[kinds[0]]
-        one: dict[str, object] = {}
+        channel: dict[str, object] = {}
         if part.channel[row]:
-            one["channelId"] = str(part.channel[row])
+            channel["channelId"] = str(part.channel[row])
         pairs = next((at.pairs[of] for at, of in map(self._kinds.__getitem__, kinds)
                       if at.pairs[of]), "")  # fmt: skip
         if ExchangeRole.PERMUTE in role:
             if pairs:
-                one["sourceTargetPairs"] = list(listed(pairs))
+                channel["sourceTargetPairs"] = list(listed(pairs))
         else:
-            one["srcCoreIds"] = self._core_ids(sends)
-            one["dstCoreIds"] = self._core_ids(receives)
-        one |= _data_size(part, row)
-        one |= _span(self._job, sends, receives)
-        one["occurrences"] = max(_per_core(sends), _per_core(receives))
-        one["hloNames"] = sorted(
+            channel["srcCoreIds"] = self._core_ids(sends)
+            channel["dstCoreIds"] = self._core_ids(receives)
+        channel |= _data_size(part, row)
+        channel |= _span(self._job, sends, receives)
+        channel["occurrences"] = max(_per_core(sends), _per_core(receives))
+        channel["hloNames"] = sorted(
             {
                 name
                 for at, of in map(self._kinds.__getitem__, kinds)
@@ -127,7 +127,7 @@ class PodExchanges:
                 if name
             }
         )
-        return one
+        return channel
 
     def _core_ids(self, runs: _ExchangeRuns) -> list[int]:
         ids: list[int] = unique(self._job.core_id[runs.worker]).tolist()

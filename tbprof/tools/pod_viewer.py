@@ -240,7 +240,7 @@ def _overview(
             for index, (id_, _, _) in enumerate(EVENTS)
             if event_ps[:, index].any()
         },
-        "stragglers": [_lateness(one) for one in stragglers.late[:_MOST_STRAGGLERS]],
+        "stragglers": [_lateness(worker) for worker in stragglers.late[:_MOST_STRAGGLERS]],
         "compared": None if stragglers.compared is None else _lateness(stragglers.compared),
         "no_straggler": stragglers.reason,
         "device_type": device,

@@ -50,8 +50,13 @@ def _choose(
     host, name = params.get("graph_host", ""), params.get("input_pipeline", "")
     ranked = [*(judgement.pipeline for judgement in judgements), *pipelines]
     pipeline = next(
-        (one for one in ranked if host in ("", one.host) and name in ("", one.name)), None
-    ) or next((one for one in ranked if host in ("", one.host)), ranked[0])
+        (
+            pipeline
+            for pipeline in ranked
+            if host in ("", pipeline.host) and name in ("", pipeline.name)
+        ),
+        None,
+    ) or next((pipeline for pipeline in ranked if host in ("", pipeline.host)), ranked[0])
     given = params.get("rank")
     rank = pipeline.rank
     if given is not None and given.isascii() and given.isdigit() and len(given) < 10:

@@ -235,7 +235,7 @@ def waits_for_pool(case: Case) -> str:
         if (work := case.work_of(stage)).self_ps > work.held_ps
     ]
     longest = sorted(passed, key=lambda one: -one[0])[:3]
-    return " and ".join(shown_type(one.type_name) for _, one in longest) or "another stage"
+    return " and ".join(shown_type(stage.type_name) for _, stage in longest) or "another stage"
 
 
 def describe_parameters(stage: Stage) -> str:

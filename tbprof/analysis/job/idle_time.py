@@ -116,7 +116,7 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
         times = np.column_stack([times[:, 1:], rest])
         step, column = np.nonzero(times)
         activity = np.array([*order, len(labels)])[column]
-        each = [exclusive_time(window.start_ps, window.end_ps, [one])[:, 0] for one in opened]
+        each = [exclusive_time(window.start_ps, window.end_ps, [when])[:, 0] for when in opened]
         is_open = np.column_stack([*each, np.zeros(window.start_ps.size, np.int64)])
         rows.append((first + step, activity, times[step, column], is_open[step, name_of[activity]]))
         first += window.start_ps.size
@@ -229,8 +229,8 @@ def _fewer(
 ) -> tuple[dict[_Label, int], list[_Pieces]]:
     """The labels with most time; the other labels are reduced to their names, or to their kinds."""
     count, time = np.zeros((2, len(found), len(labels)), np.int64)
-    for one, *sums in zip(found, count, time, strict=True):
-        tally_pieces(one.label, one.start_ps, one.end_ps, *sums)
+    for line, *sums in zip(found, count, time, strict=True):
+        tally_pieces(line.label, line.start_ps, line.end_ps, *sums)
     ranked = np.argsort(-time.sum(axis=0), kind="stable")
     shown = set(ranked[:_MOST].tolist())
     names = {(kind, name) for (kind, name, _, _), at in labels.items() if at in shown}
@@ -242,8 +242,8 @@ def _fewer(
             label = (kind, name if (kind, name) in names else "", "", is_driver)
         number[at] = fewer.setdefault(label, len(fewer))
     return fewer, [
-        _by_label(one, number, of_label, len(fewer))
-        for one, of_label in zip(found, count, strict=True)
+        _by_label(line, number, of_label, len(fewer))
+        for line, of_label in zip(found, count, strict=True)
     ]
 
 

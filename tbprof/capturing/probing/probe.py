@@ -62,7 +62,7 @@ def probe(target: Target) -> list[ProbeResult]:
 def probe_all(targets: Sequence[Target]) -> list[list[ProbeResult]]:
     """`probe` of each target, in order, many at a time; empty for TPU names."""
     with ThreadPoolExecutor(max(1, min(_AT_ONCE, len(targets))), "tbprof-probe") as pool:
-        return list(pool.map(lambda one: [] if one.is_tpu_name else probe(one), targets))
+        return list(pool.map(lambda target: [] if target.is_tpu_name else probe(target), targets))
 
 
 def why_unreachable(target: Target, cancelled: threading.Event | None = None) -> Reason | None:

@@ -58,7 +58,7 @@ def _asked(values: Mapping[str, object]) -> tuple[tuple[Target, ...], tuple[Targ
         return _targets("addresses", addresses), ()
     listed = _targets("workers", workers, TPU_PORT)
     asked = _targets("addresses", addresses) if addresses.strip() else ()
-    others = [one.address for one in asked if one not in listed]
+    others = [target.address for target in asked if target not in listed]
     if others:
         # The service of the list's first worker records the list, and nothing else.
         raise BadOption(
@@ -101,7 +101,7 @@ def _text(name: str, value: object) -> str:
 def _advanced(value: object) -> dict[str, str | int | bool]:
     if not isinstance(value, Mapping):
         raise BadOption("advanced", "advanced options are name=value")
-    texts = {str(name): str(one) for name, one in value.items()}
+    texts = {str(name): str(option) for name, option in value.items()}
     for text in texts.values():
         if len(text) > _MOST_TEXT or not text.isprintable():
             raise BadOption("advanced", f"{text[:40]!r} cannot be an option's value")

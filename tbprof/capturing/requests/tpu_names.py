@@ -66,7 +66,9 @@ def _workers(name: str) -> list[Target]:
         node = json.loads(answer.text)
         state, why = str(node.get("state", "")), str(node.get("healthDescription", ""))
         # Its ports are those of training; profilers have their own.
-        hosts = [str(ipaddress.ip_address(one["ipAddress"])) for one in _endpoints(node, state)]
+        hosts = [
+            str(ipaddress.ip_address(endpoint["ipAddress"])) for endpoint in _endpoints(node, state)
+        ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise TpuNotFound("the Cloud TPU API's answer is unknown", _ADDRESS_HINT) from error
     if state not in _READY:

@@ -85,9 +85,9 @@ class Captures:
                 )
             id_ = secrets.token_urlsafe(9)
             self._entries[id_] = _QueuedCapture(request)
-            ended = [one for one, entry in self._entries.items() if entry.done.is_set()]
-            for one in ended[: max(0, len(self._entries) - _REMEMBERED)]:
-                del self._entries[one]
+            ended = [ended_id for ended_id, entry in self._entries.items() if entry.done.is_set()]
+            for ended_id in ended[: max(0, len(self._entries) - _REMEMBERED)]:
+                del self._entries[ended_id]
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._work, name="tbprof-captures", daemon=True
@@ -100,7 +100,7 @@ class Captures:
         with self._lock:
             entry = self._entry(id_)
             before = list(self._entries)[: list(self._entries).index(id_)]
-            ahead = sum(not self._entries[one].done.is_set() for one in before)
+            ahead = sum(not self._entries[earlier_id].done.is_set() for earlier_id in before)
             until = entry.ended or time.monotonic()
             return Standing(
                 id_,
@@ -148,7 +148,7 @@ class Captures:
         while True:
             with self._lock:
                 entry = next(
-                    (one for one in self._entries.values() if one.state == "waiting"), None
+                    (queued for queued in self._entries.values() if queued.state == "waiting"), None
                 )
                 if entry is None:
                     self._thread = None

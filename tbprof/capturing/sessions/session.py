@@ -172,8 +172,9 @@ def nothing_captured(report: CaptureReport) -> NothingCaptured:
     """The error of a capture without any trace."""
     first = report.workers[0]
     texts = dict.fromkeys(
-        f"{one.address}: {one.message}" + (f" ({one.details[:200]})" if one.details else "")
-        for one in report.workers
+        f"{worker.address}: {worker.message}"
+        + (f" ({worker.details[:200]})" if worker.details else "")
+        for worker in report.workers
     )
     listed = list(texts)
     more = f" and {len(listed) - 3} more" if len(listed) > 3 else ""

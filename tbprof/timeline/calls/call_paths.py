@@ -125,5 +125,8 @@ def find_paths(
 def join_trees(trees: Sequence[CallTree]) -> CallTree:
     """The rows of all of them, one after the other."""
     return CallTree(
-        *(np.concatenate([getattr(tree, one.name) for tree in trees]) for one in fields(CallTree))
+        *(
+            np.concatenate([getattr(tree, field.name) for tree in trees])
+            for field in fields(CallTree)
+        )
     )

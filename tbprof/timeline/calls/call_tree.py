@@ -114,7 +114,7 @@ def _fold(
 
 def _at(tree: CallTree, rows: NDArray[np.int64], place: NDArray[np.int64]) -> CallTree:
     """Rows of a tree, with `place` [n] of their parents."""
-    columns = {one.name: getattr(tree, one.name)[rows] for one in fields(CallTree)}
+    columns = {field.name: getattr(tree, field.name)[rows] for field in fields(CallTree)}
     columns["parent"] = np.where(columns["parent"] < 0, -1, place[columns["parent"]])
     return CallTree(**columns)
 

@@ -85,7 +85,7 @@ def _in_preorder(tree: CallTree) -> tuple[CallTree, NDArray[np.int64]]:
         before -= np.repeat(before[first], np.diff(np.append(first, level.size)))
         rank[level] = rank[parent] + 1 + before
     order = np.argsort(rank)
-    columns = {one.name: getattr(tree, one.name)[order] for one in fields(CallTree)}
+    columns = {field.name: getattr(tree, field.name)[order] for field in fields(CallTree)}
     columns["parent"] = np.append(-1, rank[columns["parent"][1:]])
     return CallTree(**columns), np.arange(order.size) + size[order]
 

@@ -118,7 +118,7 @@ def track_categories(
     if plane.name.startswith(names.GPU_PREFIX) and kind in ("stream", "async"):
         found = [gpu_category(text) for text in texts]
     elif kind in ("xla_ops", "async"):
-        found = [_OF_PHASE[one] for one in tpu_phases(plane, programs, types, is_precise=False)]
+        found = [_OF_PHASE[phase] for phase in tpu_phases(plane, programs, types, is_precise=False)]
     elif kind == "ops":
         found = [op_category(text) for text in texts]
     else:

@@ -46,7 +46,9 @@ def details(
         "category": CATEGORIES[timeline.types.category[type_] if type_ >= 0 else 0][0],
         "depth": row - track.first_row,
         "self_ps": duration - children(opened, event).covered_ps,
-        "stack": [{"id": one, "name": shorten(opened.name(one))} for one in around[-_MOST_FRAMES:]],
+        "stack": [
+            {"id": frame, "name": shorten(opened.name(frame))} for frame in around[-_MOST_FRAMES:]
+        ],
         "step": step,
         "stats": [stat.as_json() for stat in read_stats([*facts.own, *facts.shared])],
         "hlo": find_hlo(opened, facts),
@@ -65,7 +67,7 @@ def _step(
         return step_of((*same, own)[0], event)
     section = opened.timeline.sections[track.section].name
     start = int(opened.timeline.start_ps[event])
-    found = (step_at(one, section, start) for one in (*steps, own))
+    found = (step_at(windows, section, start) for windows in (*steps, own))
     return next(filter(None, found), None)
 
 

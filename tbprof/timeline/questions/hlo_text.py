@@ -48,7 +48,7 @@ def source_line(module: Module, name: str) -> str:
 
 def _lines(module: Module, proto: Any, depth: int, seen: set[int]) -> Iterator[str]:
     called = module.called_by(proto)
-    yield _line(module, proto, [one.name for one in called])
+    yield _line(module, proto, [computation.name for computation in called])
     for computation in called:
         if computation.id in seen or depth >= _MOST_DEPTH:
             continue
@@ -62,9 +62,9 @@ def _lines(module: Module, proto: Any, depth: int, seen: set[int]) -> Iterator[s
             yield f"  {root}{_line(module, instruction, [other.name for other in inner])}"
             nested += [instruction] if inner else []
         yield "}"
-        for one in nested:
+        for caller in nested:
             # Its own line comes first.
-            lines = _lines(module, one, depth + 1, seen)
+            lines = _lines(module, caller, depth + 1, seen)
             next(lines)
             yield from lines
 
@@ -73,9 +73,12 @@ def _line(module: Module, proto: Any, called: list[str]) -> str:
     if proto.opcode == "parameter":
         operands = str(proto.parameter_number)
     else:
-        some = module.operands_of(proto)
-        texts = [f"{shape_text(one.shape)} %{one.name}" for one in some[:_MOST_OPERANDS]]
-        operands = ", ".join([*texts, "…"] if len(some) > _MOST_OPERANDS else texts)
+        operand_protos = module.operands_of(proto)
+        texts = [
+            f"{shape_text(operand.shape)} %{operand.name}"
+            for operand in operand_protos[:_MOST_OPERANDS]
+        ]
+        operands = ", ".join([*texts, "…"] if len(operand_protos) > _MOST_OPERANDS else texts)
     more = [
         f"dimensions={{{','.join(map(str, proto.dimensions))}}}" if proto.dimensions else "",
         f"kind={proto.fusion_kind}" if proto.fusion_kind else "",
@@ -85,7 +88,7 @@ def _line(module: Module, proto: Any, called: list[str]) -> str:
         f"channel_id={proto.channel_id}" if proto.channel_id else "",
         _metadata(proto.metadata),
     ]
-    attributes = "".join(f", {one}" for one in more if one)
+    attributes = "".join(f", {attribute}" for attribute in more if attribute)
     return f"%{proto.name} = {shape_text(proto.shape)} {proto.opcode}({operands}){attributes}"
 
 

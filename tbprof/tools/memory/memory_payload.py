@@ -30,26 +30,26 @@ def page_payload(
 ) -> dict[str, object]:
     """Every allocator's figures, and one of them over time and at an instant."""
     at = chosen(allocators, params)
-    one = allocators[at]
-    memory = one.memory
-    peak = break_down(memory, one.at, one.peak_event)
-    event = wanted_event(one, params)
+    allocator = allocators[at]
+    memory = allocator.memory
+    peak = break_down(memory, allocator.at, allocator.peak_event)
+    event = wanted_event(allocator, params)
     at_ps = instant(params, "at_ps")
-    shown = peak if event == one.peak_event else break_down(memory, one.at, event)
-    steps, leaks = use_by_step(memory, one.at), find_leaks(memory, one.at)
+    shown = peak if event == allocator.peak_event else break_down(memory, allocator.at, event)
+    steps, leaks = use_by_step(memory, allocator.at), find_leaks(memory, allocator.at)
     texts = _Texts(memory)
-    facts = find_peak_facts(one, peak, steps, leaks)
+    facts = find_peak_facts(allocator, peak, steps, leaks)
     return {
         "hosts": list(hosts),
         "memory_ids": [_figures(each) for each in allocators],
         "chosen": at,
         "begin_ps": memory.begin_ps,
         "end_ps": memory.end_ps,
-        "timeline": _timeline(one, params, texts),
-        "steps": _steps(one, steps),
+        "timeline": _timeline(allocator, params, texts),
+        "steps": _steps(allocator, steps),
         "breakdown": {
             "at_ps": at_ps if at_ps is not None else shown.at_ps,
-            "is_peak": event == one.peak_event,
+            "is_peak": event == allocator.peak_event,
             "in_use_bytes": _known(shown.in_use_bytes),
             "rows": _rows(shown, texts),
         },

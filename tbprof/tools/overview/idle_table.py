@@ -24,11 +24,11 @@ def idle_table(evidence: Evidence) -> Table:
     percentage of the average step. No rows without steps.
     """
     by_kind: dict[Activity, dict[tuple[str, str], float]] = {}
-    for one in evidence.idle:
-        names = by_kind.setdefault(one.kind, {})
-        for part, ms in one.parts:
-            names[one.name, part] = names.get((one.name, part), 0.0) + ms
-    whole = sum_of(one.ms for one in evidence.idle)
+    for gap in evidence.idle:
+        names = by_kind.setdefault(gap.kind, {})
+        for part, ms in gap.parts:
+            names[gap.name, part] = names.get((gap.name, part), 0.0) + ms
+    whole = sum_of(gap.ms for gap in evidence.idle)
     rows: list[_Row] = []
     for kind, names in sorted(by_kind.items(), key=lambda item: -sum_of(item[1].values())):
         id_ = kind.name.lower()

@@ -99,7 +99,7 @@ def _reason(evidence: Evidence, figure: Figure) -> str:
 
 def _steps(evidence: Evidence) -> Iterator[Figure]:
     means, whole = evidence.means, evidence.means.whole
-    step_ms, whole_ms = (one.duration_ps[one.is_counted] / 1e9 for one in (means, whole))
+    step_ms, whole_ms = (steps.duration_ps[steps.is_counted] / 1e9 for steps in (means, whole))
     slow = whole.steps - means.steps
     kind = "typical steps" if slow else "steps that were recorded whole"
     over = f"over the {kind}; a step is the mean over its workers"

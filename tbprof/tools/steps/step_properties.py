@@ -191,8 +191,8 @@ def _statements(bottlenecks: Bottlenecks) -> Mapping[str, str]:
         "output_conclusion": bottlenecks.output.statement,
         "output_bottleneck": bottlenecks.output.level,
         "precision_statement": bottlenecks.precision,
-        **{f"{name}_statement": one.statement for name, one in named.items()},
-        **{f"{name}_bottleneck": one.level for name, one in named.items()},
+        **{f"{name}_statement": bottleneck.statement for name, bottleneck in named.items()},
+        **{f"{name}_bottleneck": bottleneck.level for name, bottleneck in named.items()},
     }
 
 

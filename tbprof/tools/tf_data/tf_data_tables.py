@@ -153,7 +153,7 @@ def executions_table(chosen: Chosen) -> Table:
     data, shown = pipeline.data, min(pipeline.calls, MOST_EXECUTIONS)
     calls = slice(pipeline.first, pipeline.first + shown)
     node = data.bottleneck[calls]
-    iterator = [int(data.iterator[one]) if one >= 0 else -1 for one in node.tolist()]
+    iterator = [int(data.iterator[row]) if row >= 0 else -1 for row in node.tolist()]
     thread = data.call_thread[calls].tolist()
     return Table(
         (
@@ -161,12 +161,12 @@ def executions_table(chosen: Chosen) -> Table:
             number("start_us", "Start Time (us)", data.call_start_ps[calls] / 1e6),
             number("duration_us", "Duration (us)", data.call_duration_ps[calls] / 1e6),
             text("bottleneck", "Bottleneck", [
-                data.type_name[one] if one >= 0 else "" for one in iterator
+                data.type_name[row] if row >= 0 else "" for row in iterator
             ]),
             text("long_name", "Long Name", [
-                pipeline.long_name(one) for one in iterator
+                pipeline.long_name(row) for row in iterator
             ]),
-            text("thread", "Thread", [data.threads[one] if one >= 0 else "" for one in thread]),
+            text("thread", "Thread", [data.threads[row] if row >= 0 else "" for row in thread]),
             boolean("is_cut", "Made before the recording", data.is_cut[calls]),
         ),
         {
@@ -247,7 +247,7 @@ def _texts(
     parameters: list[str] = []
     for pipeline, shown in zip(pipelines, nodes, strict=True):
         data = pipeline.data
-        id_of = [str(one) for one in data.iterator_id.tolist()]
+        id_of = [str(id_) for id_ in data.iterator_id.tolist()]
         rows = shown.iterator.tolist()
         ids += [id_of[row] for row in rows]
         parents += [id_of[row] if row >= 0 else "" for row in shown.parent.tolist()]
@@ -258,7 +258,7 @@ def _texts(
 
 
 def _repeated(texts: Sequence[str], counts: Sequence[int]) -> list[str]:
-    return [one for one, count in zip(texts, counts, strict=True) for _ in range(count)]
+    return [value for value, count in zip(texts, counts, strict=True) for _ in range(count)]
 
 
 def _joined(nodes: Sequence[_Nodes], name: str) -> NDArray[np.int64]:

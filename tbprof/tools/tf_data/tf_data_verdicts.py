@@ -38,10 +38,10 @@ def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Tabl
             text("long_name", "Long Name",
                  [pipeline.long_name(pipeline.bottleneck) for pipeline in pipelines]),
             number("self_us", "Self Time (us)", _us([
-                one.slowest.self_ps if one is not None else 0 for one in slowest
+                stage.slowest.self_ps if stage is not None else 0 for stage in slowest
             ])),
             number("latency_us", "Latency (us)", _us([
-                one.slowest.total_ps if one is not None else 0 for one in slowest
+                stage.slowest.total_ps if stage is not None else 0 for stage in slowest
             ])),
             text("iterator_id", "Iterator Id", [
                 str(int(pipeline.data.iterator_id[pipeline.bottleneck]))
@@ -49,7 +49,9 @@ def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Tabl
                 for pipeline in pipelines
             ]),
             number("rank", "Rank", np.array([pipeline.rank for pipeline in pipelines], np.int64)),
-            text("class", "Class", [one.kind.value if one is not None else "" for one in slowest]),
+            text("class", "Class", [
+                stage.kind.value if stage is not None else "" for stage in slowest
+            ]),
             text("severity", "Severity", [judgement.severity for judgement in judgements]),
             number("share", "Share of time in calls (%)", np.array(
                 [judgement.share / 100 for judgement in judgements], np.float64
@@ -57,13 +59,13 @@ def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Tabl
             boolean("is_device", "Device",
                     np.array([pipeline.is_device for pipeline in pipelines], np.bool_)),
             text("usual_bottleneck", "Bottleneck of all calls", [
-                one.type_name if one is not None else "" for one in usual
+                stage.type_name if stage is not None else "" for stage in usual
             ]),
             text("usual_long_name", "Its Long Name", [
-                one.long_name if one is not None else "" for one in usual
+                stage.long_name if stage is not None else "" for stage in usual
             ]),
             number("usual_self_us", "Its Self Time in all calls (us)", _us([
-                one.overall.self_ps if one is not None else 0 for one in usual
+                stage.overall.self_ps if stage is not None else 0 for stage in usual
             ])),
             number("usual_held_us", "Calls held up by it, on average (us)", np.array(
                 [1e3 * stage_ms(judgement.case) for judgement in judgements], np.float64
@@ -106,13 +108,13 @@ def _verdict(judgements: Sequence[Judgement], cause: InputCause) -> dict[str, st
 def advice_table(judgements: Sequence[Judgement]) -> Table:
     """A row per piece of advice, by pipeline in the same order, most helpful first."""
     rows = [
-        (judgement.pipeline, place, one)
+        (judgement.pipeline, place, finding)
         for judgement in judgements
-        for place, one in enumerate(in_order(judgement.findings))
+        for place, finding in enumerate(in_order(judgement.findings))
     ]
 
     def texts(of: str) -> list[str]:
-        return [str(getattr(one, of)) for _, _, one in rows]
+        return [str(getattr(finding, of)) for _, _, finding in rows]
 
     types = {
         stage.long_name: stage.type_name
@@ -130,8 +132,8 @@ def advice_table(judgements: Sequence[Judgement]) -> Table:
             text("detail", "Why", texts("detail")),
             text("action", "What to do", texts("action")),
             text("code", "Code", texts("code")),
-            text("guide_url", "Guide's address", [one.guide.url for _, _, one in rows]),
-            text("iterator", "Iterator", [types.get(one.stage, "") for _, _, one in rows]),
+            text("guide_url", "Guide's address", [finding.guide.url for _, _, finding in rows]),
+            text("iterator", "Iterator", [types.get(finding.stage, "") for _, _, finding in rows]),
             text("long_name", "Long Name", texts("stage")),
         )
     )
