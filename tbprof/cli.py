@@ -112,7 +112,7 @@ def _declare_serve(parser: ArgumentParser) -> None:
         default=6006,
         type=_port,
         metavar="N",
-        help="port to listen on; 0 takes a free one",
+        help="port to listen on; 0 picks a free one",
     )
     parser.add_argument(
         "--allow-host",
@@ -123,7 +123,7 @@ def _declare_serve(parser: ArgumentParser) -> None:
         help="name that browsers may reach this server by; may be repeated; * is any",
     )
     parser.add_argument(
-        "--no-capture", action="store_true", help="show runs, but let nobody capture new ones"
+        "--no-capture", action="store_true", help="show runs, but allow no captures"
     )
 
 
@@ -170,7 +170,7 @@ def _tools(chosen: Namespace) -> None:
 def _declare_export(parser: ArgumentParser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="+", help=_PATHS_HELP)
     parser.add_argument("--tool", required=True, help="name of the tool, see `tbprof tools`")
-    parser.add_argument("--run", help="name of the run; needed where there are several")
+    parser.add_argument("--run", help="name of the run; required if there are several")
     parser.add_argument(
         "--host",
         dest="hosts",
@@ -199,7 +199,7 @@ def _declare_export(parser: ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="file to write, compressed where it ends in .gz; default standard output",
+        help="file to write, compressed if it ends in .gz; default standard output",
     )
 
 

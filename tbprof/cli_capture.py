@@ -28,13 +28,15 @@ def declare(parser: ArgumentParser) -> None:
     parser.epilog = _MORE
     parser.add_argument("addresses", metavar="ADDRESS[,ADDRESS...]", nargs="*")
     parser.add_argument(
-        "--logdir", default="", help="where the new run goes; any fsspec URL; made if missing"
+        "--logdir",
+        default="",
+        help=("where the new run is written; any fsspec URL; created if missing"),
     )
     parser.add_argument(
         "--duration-ms", "-d", type=int, default=1000, metavar="N", help="how long to record, in ms"
     )
     parser.add_argument(
-        "--delay-ms", type=int, default=0, metavar="N", help="wait before all begin, in ms"
+        "--delay-ms", type=int, default=0, metavar="N", help="delay before all workers begin, in ms"
     )
     parser.add_argument(
         "--host-level", type=int, default=2, metavar="N", help="host tracing: 0 off to 3 every op"
@@ -94,7 +96,7 @@ def capture(chosen: Namespace) -> None:
         _monitor(request.asked, request.options.duration_ms)
         return
     if not logdir:
-        print("tbprof: --logdir is missing: where the new run goes", file=sys.stderr)
+        print("tbprof: --logdir is missing: where the new run is written", file=sys.stderr)
         sys.exit(2)
     from tbprof.capturing.sessions.session import Capture, nothing_captured
 

@@ -131,7 +131,7 @@ def test_help_names_the_commands_and_their_choices() -> None:
         assert shown.exit_code == 0
         assert shown.stdout.startswith(f"usage: tbprof {command} ")
     said = " ".join(run("serve", "--help").stdout.split())
-    assert "port to listen on; 0 takes a free one (default: 6006)" in said
+    assert "port to listen on; 0 picks a free one (default: 6006)" in said
     assert "repeated; * is any --no-capture" in said
     assert run().exit_code == 2
 

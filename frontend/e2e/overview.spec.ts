@@ -184,7 +184,7 @@ describe("the step chart", () => {
         expectTime(cells[1], times[step]);
         expectPercent(cells[2], (times[step] / whole) * 100);
       }
-      expect((await textOf(card)).includes("Not recorded whole")).toBe(step === 11);
+      expect((await textOf(card)).includes("Not fully recorded")).toBe(step === 11);
     }
     await page.mouse.move(5, 5);
     await page.locator(".step-card").waitFor({ state: "detached" });
@@ -216,7 +216,7 @@ describe("the step chart", () => {
     for (const [key, text] of [
       ["Home", /^train 0, 120 µs, .*Input 30\.0 µs/],
       ["ArrowRight", /^train 1, /],
-      ["PageDown", /^train 11, .*not recorded whole$/],
+      ["PageDown", /^train 11, .*not fully recorded$/],
       ["ArrowLeft", /^train 10, /],
       ["End", /^train 11, /],
     ] as const) {
@@ -234,7 +234,7 @@ describe("the step chart", () => {
     const page = await show("hosts", { step: "11" });
     const parts = page.locator(".step-parts");
     await parts.getByRole("heading", { name: "train 11" }).waitFor();
-    await parts.getByText("Not recorded whole").waitFor();
+    await parts.getByText("Not fully recorded").waitFor();
     await expect
       .poll(() => parts.getByRole("link", { name: "In the trace" }).getAttribute("href"))
       .toMatch(/tool=trace_viewer&hosts=worker-0&from_ms=[\d.]+&step=train\+11&to_ms=[\d.]+$/);

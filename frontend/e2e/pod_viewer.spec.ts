@@ -135,7 +135,7 @@ test("the slider moves the step, by mouse, by keyboard and by its buttons", asyn
   await page.getByRole("heading", { name: `train ${clicked} on every worker` }).waitFor();
   await page.keyboard.press("End");
   await expect.poll(() => shownStep(page)).toBe("11");
-  await page.getByText("not recorded whole", { exact: true }).waitFor();
+  await page.getByText("not fully recorded", { exact: true }).waitFor();
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowRight");
   await expect.poll(() => shownStep(page)).toBe("1");

@@ -45,7 +45,7 @@ test("a run without files is distinguished from an empty logdir", async () => {
   const { page } = await open(address);
   await page
     .getByRole("main")
-    .getByText(/holds no trace files/)
+    .getByText(/has no trace files/)
     .first()
     .waitFor();
 });

@@ -24,6 +24,7 @@ MODERATE = 3.0
 # waits, for late workers and copies as well as for input.
 OVERHEAD = (MODERATE, HIGH)
 WAITING = (MODERATELY_INPUT_BOUND, HIGHLY_INPUT_BOUND)
+_SHOWN = 0.05  # a smaller percentage would read 0.0 %
 # Threads of tf.data at work at once, on average over the steps.
 CONTENDING = 2.0
 # A share of the compute time, exclusive.
@@ -169,8 +170,8 @@ def input_bottleneck(
         return Bottleneck(
             HOST,
             input_percent,
-            f"The program is highly input-bound: {text} of step time is spent waiting "
-            "for input. Shorten the time that the input takes before anything else.",
+            f"The program is highly input-bound: {text} of step time is spent waiting for input. "
+            "Shorten the input before anything else.",
         )
     if input_percent >= MODERATELY_INPUT_BOUND:
         return Bottleneck(
@@ -199,9 +200,16 @@ def input_bottleneck(
     return Bottleneck(
         DEVICE,
         input_percent,
-        f"The program is not input-bound: only {text} of step time is spent waiting "
-        "for input. Optimize the rest of the step.",
+        f"The program is not input-bound: {_hardly_waits(input_percent)}. Optimize the rest of "
+        "the step.",
     )
+
+
+def _hardly_waits(input_percent: float) -> str:
+    if input_percent == 0:
+        return "no wait for input was recorded"
+    text = "less than 0.1 %" if input_percent < _SHOWN else f"only {percent_text(input_percent)}"
+    return f"{text} of step time is spent waiting for input"
 
 
 def _less_than(taken: Taken, input_percent: float, *, is_transfer: bool) -> Bottleneck:

@@ -11,7 +11,10 @@ _ADMIN = "NVreg_RestrictProfilingToAdminUsers=0, or start the container with --c
 _FIXES: tuple[tuple[str, str], ...] = (
     (
         "insufficient_privileges",
-        f"the driver keeps the counters to administrators: load the nvidia module with {_ADMIN}",
+        (
+            "the driver restricts the counters to administrators: load the nvidia module with "
+            f"{_ADMIN}"
+        ),
     ),
     (
         "multiple_subscribers",
@@ -21,8 +24,8 @@ _FIXES: tuple[tuple[str, str], ...] = (
         "could not load dynamic library 'libcupti",
         "install the CUPTI of your CUDA version and put its folder on LD_LIBRARY_PATH",
     ),
-    ("virtualized_device", "CUPTI records no virtual GPUs: ask for a passed-through one"),
-    ("cupti", "CUPTI of the installed CUDA and the driver have to fit each other"),
+    ("virtualized_device", "CUPTI does not record virtual GPUs: use a passed-through one"),
+    ("cupti", "CUPTI of the installed CUDA and the driver must match"),
     ("drop", f"the recorder's buffers were full: {_LESS}"),
     ("buffer", _LESS),
 )

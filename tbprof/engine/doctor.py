@@ -75,7 +75,7 @@ def _cache() -> Diagnosis:
     return Diagnosis(
         "note",
         "cache",
-        f"{place} cannot be written: every page is computed anew",
+        f"{place} cannot be written: pages are computed again each time",
         "set TBPROF_CACHE_DIR to a folder that you may write",
     )
 
@@ -94,7 +94,7 @@ def examine_logdir(logdir: Logdir, engine: Engine) -> list[Diagnosis]:
         diagnoses.append(Diagnosis("good", "logdir", f"{searched}, {_count(len(runs), 'run')}"))
     elif report.ignored and not report.directories and not report.files:
         texts = "; ".join(f"{entry.path}: {entry.reason}" for entry in report.ignored)
-        fix = "check the spelling; give a logdir, the folder of a run, or a file .xplane.pb"
+        fix = "check the spelling; give a logdir, the folder of a run, or an .xplane.pb file"
         return [Diagnosis("bad", "logdir", texts, fix)]
     else:
         diagnoses.append(
@@ -147,7 +147,7 @@ def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
             "good" if good else "bad",
             name,
             f"{len(good):,} of {len(run.files):,} hosts can be read, {size / 1e6:,.1f} MB",
-            "" if good else "record it anew: see the hosts below",
+            "" if good else "record it again: see the hosts below",
         )
     ]
     for host, part in parts.items():

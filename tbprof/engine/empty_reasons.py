@@ -30,8 +30,8 @@ def find_absence(tool: Tool, run: Run, outlines: Outlines) -> Absence | None:
     if errors:
         return Absence(f"no trace of this run can be read: {errors[0].message}", errors[0].hint)
     return Absence(
-        f"run {run.name!r} holds no trace files",
-        "the capture may have failed, or still be writing: look at its log",
+        f"run {run.name!r} has no trace files",
+        "the capture may have failed, or may still be writing: look at its log",
     )
 
 

@@ -202,7 +202,7 @@ class Engine:
         if self.timelines.is_open(file, part):
             return self.timelines.open(file, part)
         with self._progress.request(run, _TRACE_VIEWER, 1):
-            task = "working out steps and scopes" if part == "derived" else "indexing the events"
+            task = "deriving steps and scopes" if part == "derived" else "indexing the events"
             return self.timelines.open(
                 file,
                 part,

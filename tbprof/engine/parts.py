@@ -59,19 +59,19 @@ PARTS: Mapping[str, PartKind] = {
         4, "run.outline.Outline", "run.outline_finding.find_outline", "reading the index"
     ),
     "coupling": _part(
-        4, "job.coupling.Coupling", "find_coupling", "looking at what ties workers together"
+        4, "job.coupling.Coupling", "find_coupling", "finding workers that wait for each other"
     ),
     "devices": _part(2, "devices.devices.Devices", "find_devices", "reading the devices"),
-    "cores": _part(2, "tpu.cores.Cores", "find_cores", "reading where cores are"),
+    "cores": _part(2, "tpu.cores.Cores", "find_cores", "reading the places of cores"),
     "exchanges": _part(
-        2, "tpu.exchanges.Exchanges", "find_exchanges", "looking at exchanges between cores"
+        2, "tpu.exchanges.Exchanges", "find_exchanges", "finding exchanges between cores"
     ),
     "kernels": _part(5, "gpu.kernels.Kernels", "find_kernels", "decoding GPU kernels"),
     "kernel_calls": _part(
         1,
         "gpu.kernel_calls.KernelCalls",
         "find_kernel_calls",
-        "looking at calls of kernels",
+        "analyzing calls of kernels",
         needs=("kernels",),
     ),
     "ops": _part(
@@ -90,30 +90,30 @@ PARTS: Mapping[str, PartKind] = {
         reads=(names.GROUP_ID, names.ASYNC),
     ),
     "input_ops": _part(5, "input.input_ops.InputOps", "find_input_ops", "decoding input ops"),
-    "tpu_ops": _part(3, "tpu.tpu_ops.TpuOps", "find_tpu_ops", "looking at TPU ops"),
+    "tpu_ops": _part(3, "tpu.tpu_ops.TpuOps", "find_tpu_ops", "analyzing TPU ops"),
     "environment": _part(
         6, "run.environment.Environment", "find_environment", "reading the environment"
     ),
-    "gpu_facts": _part(3, "gpu.gpu_facts.GpuFacts", "find_gpu_facts", "looking at kernel launches"),
+    "gpu_facts": _part(3, "gpu.gpu_facts.GpuFacts", "find_gpu_facts", "analyzing kernel launches"),
     "host_facts": _part(
-        7, "host.host_facts.HostFacts", "find_host_facts", "looking at host threads"
+        7, "host.host_facts.HostFacts", "find_host_facts", "analyzing host threads"
     ),
     "host_calls": _part(
-        2, "host.host_calls.HostCalls", "find_host_calls", "looking for calls and annotations"
+        2, "host.host_calls.HostCalls", "find_host_calls", "finding calls and annotations"
     ),
     "host_callbacks": _part(
-        1, "host.host_callbacks.HostCallbacks", "find_host_callbacks", "looking for callbacks"
+        1, "host.host_callbacks.HostCallbacks", "find_host_callbacks", "finding callbacks"
     ),
     "result_reads": _part(
-        1, "host.result_reads.ResultReads", "find_result_reads", "looking for reads"
+        1, "host.result_reads.ResultReads", "find_result_reads", "finding reads of results"
     ),
-    "single_ops": _part(4, "host.single_ops.SingleOps", "find_single_ops", "looking for eager ops"),
+    "single_ops": _part(4, "host.single_ops.SingleOps", "find_single_ops", "finding eager ops"),
     "idle_time": _part(
-        6, "job.idle_time.IdleTime", "find_idle_time", "looking at idle time", ("marker",)
+        6, "job.idle_time.IdleTime", "find_idle_time", "analyzing idle time", ("marker",)
     ),
     "tf_data": _part(5, "input.tf_data.TfData", "find_tf_data", "rebuilding input pipelines"),
     "memory_peaks": _part(
-        1, "memory.memory_peaks.MemoryPeaks", "find_memory_peaks", "looking at device memory"
+        1, "memory.memory_peaks.MemoryPeaks", "find_memory_peaks", "analyzing device memory"
     ),
     "memory": _part(
         3, "memory.memory.Memory", "find_memory", "decoding memory events", needs=("steps",)

@@ -83,8 +83,8 @@ def choose_files(run: Run, hosts: Sequence[str]) -> tuple[TraceFile, ...]:
     """The files of the hosts, in the run's order; all if none or `ALL_HOSTS` is named."""
     if not run.files:
         raise NoData(
-            f"run {run.name!r} holds no trace files",
-            "the capture may have failed, or still be writing: look at its log",
+            f"run {run.name!r} has no trace files",
+            "the capture may have failed, or may still be writing: look at its log",
         )
     if not hosts or ALL_HOSTS in hosts:
         return run.files

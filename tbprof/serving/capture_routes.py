@@ -44,15 +44,15 @@ def read_post(service: Service, request: Request) -> dict[str, object]:
     _check_origin(request)
     token = request.headers.get(PROOF_HEADER, "")
     if not hmac.compare_digest(token.encode(), service.token.encode()):
-        raise Forbidden("the token is missing or another", "load the page again")
+        raise Forbidden("the token is missing or wrong", "load the page again")
     if (request.content_length or 0) > _MOST_BYTES:
         raise BadRequest("the request is too large")
     try:
         value = json.loads(request.get_data(cache=False)[: _MOST_BYTES + 1] or b"{}")
     except (ValueError, RecursionError) as error:
-        raise BadRequest("the request holds no JSON") from error
+        raise BadRequest("the request is not JSON") from error
     if not isinstance(value, dict):
-        raise BadRequest("the request holds no JSON object")
+        raise BadRequest("the request is not a JSON object")
     return value
 
 

@@ -32,7 +32,7 @@ class Parameters:
                     f"at most {limit:,} are accepted",
                 )
             if "\0" in value or "\0" in name:
-                raise BadRequest(f"parameter {name[:40]!r} holds a NUL character")
+                raise BadRequest(f"parameter {name[:40]!r} contains a NUL character")
 
     def required(self, name: str) -> str:
         """The value, not empty."""

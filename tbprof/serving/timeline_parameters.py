@@ -101,7 +101,7 @@ class TimelineParameters:
             high = _whole(last) if dash else low
             if low is None or high is None or not 0 <= low <= high < _IDS_LIMIT:
                 raise BadRequest(
-                    f"{name} holds {word[:80]!r}, which is no number and no range",
+                    f"{name} contains {word[:80]!r}, which is neither a number nor a range",
                     f"write {name}=0-45,60 for 0 to 45 and 60",
                 )
             bounds.append((low, high + 1))

@@ -124,7 +124,7 @@ def _span(request: TimelineParameters) -> "TileSpan":
     level = request.integer("level", 0, _MAX_LEVEL)
     first, last = (request.integer(name, 0, _MAX_TILE) for name in ("from", "to"))
     if last <= first:
-        raise BadRequest(f"from={first} to={last} are no tiles", "'to' is not included")
+        raise BadRequest(f"from={first} to={last} is not a range of tiles", "'to' is not included")
     return TileSpan(level, first, last)
 
 

@@ -161,7 +161,8 @@ def _chunks(file: TraceFile) -> Iterator[bytes]:
         raise
     except Exception as err:  # a backend's own; they share no base class
         raise Unreachable(
-            f"{text(file.url)} broke off: {type(err).__name__}: {err}", "try again"
+            f"{text(file.url)} could not be read to its end: {type(err).__name__}: {err}",
+            "try again",
         ) from err
 
 

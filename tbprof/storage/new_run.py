@@ -50,7 +50,7 @@ class NewRun:
 
     def __init__(self, logdir: str, name: str) -> None:
         if not logdir.strip():
-            raise NotWritten("no logdir is given", "name the folder that the run is to go to")
+            raise NotWritten("no logdir is given", "name the folder for the run")
         self.root = runs_root(logdir)
         self.name = name
         self._wanted = name
@@ -282,7 +282,7 @@ def storage_errors(root: str) -> Iterator[None]:
     except OSError as error:
         raise NotWritten(
             f"{root} cannot be written: {error.strerror or error}",
-            "check that it exists, its permissions, and the room that is left",
+            "check that it exists, its permissions, and the free space",
         ) from error
     except Exception as error:
         raise Unreachable(

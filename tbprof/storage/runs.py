@@ -143,7 +143,7 @@ def reason(err: OSError | TbprofError) -> str:
     if isinstance(err, FileNotFoundError):
         return "does not exist"
     if isinstance(err, PermissionError):
-        return "may not be read: permission denied"
+        return "cannot be read: permission denied"
     if isinstance(err, NotADirectoryError):
         return "is not a directory"
     return err.strerror or str(err) or type(err).__name__

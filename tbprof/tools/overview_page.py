@@ -23,7 +23,7 @@ from tbprof.tools.steps.step_table import step_table
 _TABLES = 14
 _HARDWARE = {"GPU": "GPU", "TPU": "TPU", "CPU": "CPU_ONLY"}
 _NO_DEVICE_TRACE = (
-    "No device trace was collected: the program's device is known, but nothing of what ran on it."
+    "No device trace was collected: the program's device is known, but not what ran on it."
 )
 
 

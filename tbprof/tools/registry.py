@@ -11,9 +11,9 @@ TOOLS: tuple[Tool, ...] = (
         label="Overview",
         short="Overview",
         content="names",
-        absent="the trace has no planes in it",
+        absent="the trace has no planes",
         absent_hint="record again: the profiler was stopped before it wrote anything",
-        empty="the trace has no steps, no ops and no device events in it",
+        empty="the trace has no steps, no ops and no device events",
         empty_hint="either nothing ran while it was recorded, or the recorder was set to leave "
         "events out (host_tracer_level 0)",
         params=("marker", "steps"),
@@ -24,7 +24,7 @@ TOOLS: tuple[Tool, ...] = (
         label="Input pipeline analyzer",
         short="Input",
         content="names",
-        absent="the trace has no planes in it",
+        absent="the trace has no planes",
         absent_hint="record again: the profiler was stopped before it wrote anything",
         empty="the trace marks no steps, nothing in it repeats like steps, and it has no input ops",
         empty_hint="record a few steps with host tracing on, and mark them: "
@@ -39,13 +39,13 @@ TOOLS: tuple[Tool, ...] = (
         short="tf.data",
         planes=(names.HOST_PLANE,),
         content="iterators",
-        absent="the trace has no host threads, in which tf.data works",
+        absent="the trace has no host threads, on which tf.data works",
         absent_hint="record with host_tracer_level 1 or more, and the host among the workers",
         empty="the trace has no tf.data events: no input pipeline worked while it was recorded, or "
         "the program does not use tf.data",
-        empty_hint="record a few steps that ask for batches, with host_tracer_level 2; in a "
-        "program of JAX record with tf.profiler.experimental.Profile(logdir) around the same "
-        "steps: jax.profiler does not see the threads of TensorFlow",
+        empty_hint="record a few steps that request batches, with host_tracer_level 2; in a JAX "
+        "program, record with tf.profiler.experimental.Profile(logdir) around the "
+        "same steps: jax.profiler does not see the threads of TensorFlow",
         params=("graph_host", "input_pipeline", "rank"),
         is_list=True,
     ),
@@ -57,8 +57,8 @@ TOOLS: tuple[Tool, ...] = (
         aliases=("tensorflow_stats",),
         content="names",
         absent="the trace has no planes",
-        empty="the trace has no op in it, no call of a compiled function and no annotation",
-        empty_hint="either nothing of that ran while it was recorded, or the recorder was set to "
+        empty="the trace has no ops, no calls of compiled functions and no annotations",
+        empty_hint="either none of these ran while it was recorded, or the recorder was set to "
         "leave it out (host_tracer_level 0)",
         is_list=True,
     ),
@@ -68,13 +68,13 @@ TOOLS: tuple[Tool, ...] = (
         short="Kernels",
         planes=(names.GPU_PREFIX,),
         content="kernels",
-        absent="the trace has no GPU in it: kernels are recorded from NVIDIA and AMD GPUs",
+        absent="the trace has no GPU: kernels are recorded from NVIDIA and AMD GPUs",
         absent_hint="for TPUs and CPUs, the op stats show the ops",
-        empty="the trace has GPUs in it, but no kernel that ran on them",
+        empty="the trace has GPUs, but no kernels that ran on them",
         empty_hint="either the GPUs ran nothing while the trace was recorded, or the recorder "
-        "could not use CUPTI (ROCm: rocprofiler): another profiler may have held the GPU, or the "
-        "driver keeps its counters to administrators (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES in the "
-        "program's log)",
+        "could not use CUPTI (ROCm: rocprofiler): another profiler may have held the "
+        "GPU, or the driver restricts its counters to administrators "
+        "(CUPTI_ERROR_INSUFFICIENT_PRIVILEGES in the program's log)",
     ),
     Tool(
         name="memory_profile",
@@ -82,7 +82,7 @@ TOOLS: tuple[Tool, ...] = (
         short="Memory",
         planes=(names.HOST_PLANE,),
         content="allocations",
-        absent="the trace has no host in it: allocations are recorded on threads of the host",
+        absent="the trace has no host: allocations are recorded on host threads",
         absent_hint="record with the host tracer on: host_tracer_level of 1 or more",
         empty="no allocation was recorded",
         empty_hint="allocators of TensorFlow, and of JAX on GPUs and TPUs, record their "
@@ -95,7 +95,7 @@ TOOLS: tuple[Tool, ...] = (
         name="pod_viewer",
         label="Pod viewer",
         short="Pod",
-        absent="the trace has no planes in it",
+        absent="the trace has no planes",
         absent_hint="record again: the profiler was stopped before it wrote anything",
         empty="nothing in the trace shows where steps begin and end",
         empty_hint="mark the steps: tf.profiler.experimental.Trace('train', step_num=n, _r=1) "
@@ -109,7 +109,7 @@ TOOLS: tuple[Tool, ...] = (
         short="Trace",
         aliases=("trace_viewer@",),
         absent="this trace has no planes",
-        absent_hint="record again: the file holds nothing",
+        absent_hint="record again: the file is empty",
         empty="this trace has no events",
         empty_hint=(
             "the program may have been idle while it was profiled: profile it while it works, for "

@@ -82,7 +82,7 @@ def _notices(hosts: Sequence[str], parts: Sequence[TfData]) -> tuple[Notice, ...
             found.append(
                 Notice(
                     "iterator_orphans",
-                    f"{part.orphans} {feed} one that the trace has no calls of",
+                    f"{part.orphans} {feed} an iterator of which the trace has no calls",
                     host,
                     "record longer than the slowest call takes",
                 )

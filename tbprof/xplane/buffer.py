@@ -58,7 +58,7 @@ class Buffer:
         """The whole file at `path`; raises Unreachable if it cannot be read."""
         try:
             if not stat.S_ISREG(Path(path).stat().st_mode):
-                raise Unreachable(f"{path}: cannot be read (it is no file)")
+                raise Unreachable(f"{path}: cannot be read (it is not a file)")
             file = OpenFile(path)
             if file.size() > HELD_BYTES:
                 return cls(file, str(path))

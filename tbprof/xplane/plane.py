@@ -102,7 +102,7 @@ class FilePlane:
         if damaged_at >= 0:
             self._damage.note(
                 "plane_cut",
-                f"it is damaged (at byte {damaged_at}); what follows is lost, names among it",
+                f"it is damaged (at byte {damaged_at}); what follows is lost, including names",
                 "record again; the rest of the page shows what could be read",
             )
         if self.line_messages > most_lines:

@@ -185,7 +185,7 @@ def _refuse_useless(
         raise BadTrace(
             buffer.path,
             0,
-            "the trace holds no planes",
+            "the trace has no planes",
             "the recorder wrote nothing: check that profiling was on while the program ran",
         )
 

@@ -83,7 +83,8 @@ def test_what_takes_longer_than_the_input_is_said_first(waits: int, is_transfer:
         (0.0, 3.0, False, "both", "potentially"),
         (4.99, 2.99, False, "device", "not"),
         (4.99, 95.0, True, "device", "not"),
-        (0.0, 0.0, False, "device", "not"),
+        (0.0, 0.0, False, "device", "not input-bound: no wait for input was recorded."),
+        (0.04, 0.0, True, "device", "less than 0.1 % of step time"),
         (math.nan, 0.0, False, "unknown", "No step time"),
     ],
 )
@@ -92,7 +93,8 @@ def test_input(waits, other, is_recorded, level, says):
     assert found.level == level
     assert says in found.statement
     shown = other if says == "potentially" else waits
-    assert math.isnan(waits) or f"{shown:.1f} %" in found.statement
+    assert not shown >= 0.1 or f"{shown:.1f} %" in found.statement
+    assert " 0.0 %" not in found.statement
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ def test_a_function_of_few_steps_is_not_said_to_be_in_each():
     finding = found(given, "python_overhead")
     assert finding is not None
     assert finding.title == (
-        "batch (train.py:14) takes 1 ms in 3 of 10 steps, 500 µs of them in time.sleep"
+        "batch (train.py:14) takes 1 ms in 3 of 10 steps, 500 µs of that in time.sleep"
     )
     assert finding.gain_ms == pytest.approx(0.3)
     # The step that opens is one of them.

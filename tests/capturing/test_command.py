@@ -72,7 +72,7 @@ def test_where_a_worker_failed_the_status_says_so(tmp_path):
     [
         (["localhost:1"], 2, "--logdir"),
         (["--logdir", "x"], 1, "no address"),
-        (["localhost", "--logdir", "x"], 1, "lacks a port"),
+        (["localhost", "--logdir", "x"], 1, "has no port"),
         (["localhost:1", "--logdir", "x", "-d", "0"], 1, "0 ms"),
         (["localhost:1", "--logdir", "x", "-d", "soon"], 2, "soon"),
         (["localhost:1", "--logdir", "x", "--option", "a"], 1, "NAME=VALUE"),

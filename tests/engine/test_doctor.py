@@ -151,12 +151,12 @@ def test_the_command(sample_logdir, tmp_path):
 @pytest.mark.parametrize(
     ("target", "says"),
     [
-        ("localhost", "lacks a port"),
-        ("10.0.0.2", "lacks a port"),
+        ("localhost", "has no port"),
+        ("10.0.0.2", "has no port"),
         ("localhost:99999", "no valid port"),
-        ("grpc://localhost", "lacks a port"),
+        ("grpc://localhost", "has no port"),
         ("http://localhost:6006/", "not the address of a profiler server"),
-        ("user:name@localhost:1", "holds a user's name"),
+        ("user:name@localhost:1", "contains a user name"),
         ("127.0.0.1:1,127.0.0.1:2", "127.0.0.1:2: tcp: nothing listens"),
     ],
 )

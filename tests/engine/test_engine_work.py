@@ -144,7 +144,7 @@ def test_progress_tells_what_is_being_done(engine: Engine, monkeypatch: pytest.M
     assert len(seen) == 5
     assert {one["text"] for one in seen} == {
         "reading the index of h0", "decoding ops of h0", "reading the devices of h0",
-        "decoding GPU kernels of h0", "looking for calls and annotations of h0",
+        "decoding GPU kernels of h0", "finding calls and annotations of h0",
     }  # fmt: skip
     assert engine.progress("cpu", OPS) == engine.progress("cpu", "no_such_tool") == idle
 

@@ -144,6 +144,6 @@ def test_the_commands_keep_passwords_to_themselves(command, tmp_path):
     )  # fmt: skip
     assert result.returncode == 1
     said = result.stdout + result.stderr
-    assert "holds a user's name" in said
+    assert "contains a user name" in said
     assert PASSWORD not in said
     assert list(tmp_path.iterdir()) == []

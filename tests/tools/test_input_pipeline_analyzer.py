@@ -197,7 +197,7 @@ def test_a_pipeline_that_is_fast_gets_no_advice_but_that():
         title
         for title, of in zip(table["title"], table["category"], strict=True)
         if of not in ("enqueue", "unclassified")
-    ] == ["This pipeline does not hold the program up"]
+    ] == ["This pipeline does not hold up the program"]
 
 
 def test_advice_without_work_is_general_and_shares_are_unknown():

@@ -109,7 +109,7 @@ def test_a_program_on_the_cpu_shows_its_cpu():
     assert found["flop_rate"][3] == "no op ran on a device"
     assert found["host_op_eager"][0] == 0.0
     assert found["host_compute"][0] == pytest.approx(90)
-    assert found["python"][3] == "no functions of Python were recorded"
+    assert found["python"][3] == "no Python functions were recorded"
     assert found["threads_at_work"][0] == 1.0  # 2 µs of each op in 4 µs
     assert [row[:3] for row in rows(tables[10])][:3] == [
         ("hosts", "Hosts", "1"),

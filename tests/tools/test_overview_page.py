@@ -286,7 +286,7 @@ def test_diagnostics_tell_what_to_know_first():
     until, left_out = "up to the start of the next one", "left out of averages"
     assert rows(tables[6]) == [
         ("INFO", "Steps are inferred. One step per train."),
-        ("INFO", f"1 of 3 steps was not recorded whole, {until}: it is shown, and {left_out}."),
+        ("INFO", f"1 of 3 steps was not fully recorded, {until}: it is shown, and {left_out}."),
     ]
     cut = steps_of("GPU", {Phase.OTHER: 1}, truncated=[0])
     assert rows(build((recorder, cut))[6]) == [

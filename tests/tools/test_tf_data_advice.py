@@ -97,8 +97,8 @@ def test_numbers_and_parameters_are_told():
     found = bound_by("Shuffle", last={"buffer_size": 500, "buffered_elements": 12})
     assert found["shuffle"].detail == (
         "Calls of pipeline Host:0 last 1 ms on average (3 calls), and Shuffle takes 800 µs of "
-        "that. The trace says: buffer_size 500, buffered_elements 12. "
-        "Its buffer was filled before: this is its share of every element."
+        "that. Parameters in the trace: buffer_size 500, buffered_elements 12. "
+        "Its buffer was already full: this is its cost per element."
     )
 
 
@@ -107,7 +107,7 @@ def test_work_side_by_side_is_no_share_of_the_call():
     nodes = [Node(ROOT, 100, 5), Node(f"{ROOT}::ParallelInterleaveV4", 95, 25), *copies]
     assert advice_on(nodes)["map_sequential"].detail == (
         "Calls of pipeline Host:0 last 100 µs on average (3 calls); Map takes 140 µs for each, "
-        "part of it ahead of the call or side by side."
+        "part of it before the call or in parallel."
     )
 
 
@@ -115,7 +115,7 @@ def test_a_shuffle_that_fills_is_told_from_one_that_is_slow():
     found = bound_by("Shuffle", taken=5000, last={"buffer_size": 5000},
                      root={"warm_start": "false"})  # fmt: skip
     assert "fills its buffer of 5,000 elements" in found["shuffle_fill"].title
-    assert "took 5,000 elements to give 4" in found["shuffle_fill"].detail
+    assert "took 5,000 elements to return 4" in found["shuffle_fill"].detail
     assert "experimental_warm_start" in found["warm_start"].code
     assert "shuffle" not in found
     assert "warm_start" not in bound_by("Shuffle", taken=5000, root={"warm_start": "true"})
@@ -159,12 +159,14 @@ def test_maps_before_batches_can_work_on_batches():
     assert "map_vectorize" not in bound_by("BatchV2", "Map", calls=1)
     fused = bound_by("MapAndBatch", last={"batch_size": 8, "name": "fused(MapDataset:6,Batch:7)"})
     assert "8 times for each batch" in fused["map_vectorize"].detail
-    assert fused["map_function"].detail.startswith("tf.data made it of a map and the batch")
+    assert fused["map_function"].detail.startswith(
+        "tf.data fused map() and batch() into this stage"
+    )
 
 
 def test_a_cache_belongs_after_the_map():
     without = bound_by("BatchV2", "Map")
-    assert "No stage keeps" in without["cache_after_map"].detail
+    assert "No stage caches" in without["cache_after_map"].detail
     below = bound_by("BatchV2", "Map", below="MemoryCacheImpl")
     assert below["cache_after_map"].title == "Cache after the map, not before it"
     assert "cache_after_map" not in bound_by("BatchV2", "MemoryCache", "Map")
@@ -174,7 +176,7 @@ def test_a_cache_is_written_or_read():
     assert "first epoch" in bound_by("Cache", taken=3)["cache_written"].detail
     read = bound_by("FileReader", below="")
     assert "local disk" in read["cache_read"].action
-    assert "in memory" in bound_by("MemoryReader", below="")["cache_read"].detail
+    assert "from memory" in bound_by("MemoryReader", below="")["cache_read"].detail
 
 
 def test_python_is_blamed_where_it_ran():
@@ -215,7 +217,7 @@ def test_readers_are_read_in_parallel_cached_and_sharded_early():
          enumerate(chain("Shard", "TFRecord"))],
         {chain("Shard")[1]: {"num_shards": 8, "index": 0}},
     )  # fmt: skip
-    assert "Of 8 elements that are read one is used" in late["shard_early"].detail
+    assert "Of 8 elements that are read, one is used" in late["shard_early"].detail
     assert "cache_after_reader" not in bound_by("MemoryCache", "TFRecord", below="")
 
 
@@ -244,7 +246,7 @@ def test_interleaves_that_have_fewer_threads_than_inputs():
 
 
 def test_a_filter_says_how_many_elements_it_drops():
-    assert "It took 1,200 elements to give 12" in bound_by("Filter", taken=400)["filter"].detail
+    assert "It took 1,200 elements to return 12" in bound_by("Filter", taken=400)["filter"].detail
 
 
 def test_a_combination_names_its_slowest_input():
@@ -274,7 +276,7 @@ def test_pipelines_end_with_a_prefetch_of_some_size():
 
 def test_a_prefetch_that_waits_for_a_processor():
     found = bound_by("Prefetch", own=990, worker=1, wait=990)
-    assert found["prefetch_empty"].title == "Prefetch waits while little is made for it"
+    assert found["prefetch_empty"].title == "Prefetch waits while little is produced for it"
     found = bound_by("Prefetch", own=520, worker=1, wait=520)
     assert found["prefetch_empty"].title == "Prefetch had nothing ready"
     assert "show no call at that time" in bound_by("Prefetch", below="")["prefetch_empty"].detail
@@ -282,7 +284,7 @@ def test_a_prefetch_that_waits_for_a_processor():
 
 def test_what_was_set_by_hand():
     found = bound_by("ParallelMapV2", last={"autotune": "false", "parallelism": 4})
-    assert "by hand for ParallelMap" in found["autotune"].detail
+    assert "a fixed parallelism for ParallelMap" in found["autotune"].detail
 
 
 def test_memory_is_told_where_it_is_short():

@@ -40,7 +40,7 @@ def test_slow_calls_hold_a_program_up_by_their_share_of_the_time(
     assert table.column("severity").cells() == [severity]
     assert table.properties["is_input_bound"] == is_bound
     if longest == 60:
-        assert "does not hold the program up" in table.properties["summary_message"]
+        assert "does not hold up the program" in table.properties["summary_message"]
         assert table.properties["has_slow_calls"] == "true"
 
 
@@ -92,5 +92,5 @@ def test_a_host_with_device_pipelines_alone_is_judged_by_them():
     }
     assert table.properties["is_input_bound"] == table.properties["is_device_only"] == "true"
     said = table.properties["summary_message"]
-    assert "It fetches what the host's pipeline makes, which was not recorded." in said
+    assert "It fetches what the host's pipeline produces, which was not recorded." in said
     assert tables[ADVICE].column("id").cells() == ["device_waits"]

@@ -28,8 +28,8 @@ export function Diagnoses({ run, said = [] }: DiagnosesProps) {
   if (news.length === 0) return null;
   return (
     <details class="diagnoses" open={news.some((one) => one.kind === "bad")}>
-      <summary>What was looked at</summary>
-      <ul aria-label="What was looked at">
+      <summary>What was checked</summary>
+      <ul aria-label="What was checked">
         {news.map((one, at) => (
           <li key={at} class={one.kind === "bad" ? "bad" : ""}>
             <span aria-hidden="true">{SIGNS[one.kind] ?? "·"}</span> <b>{one.about}</b>: {one.text}

@@ -16,7 +16,7 @@ interface Props {
 
 const HOST_LEVELS: readonly (readonly [string, string])[] = [
   ["0", "Off"],
-  ["1", "1: marks of the program"],
+  ["1", "1: annotations of the program"],
   ["2", "2: costly operations"],
   ["3", "3: every operation"],
 ];
@@ -161,7 +161,7 @@ export function CaptureForm({ model, config, wrongField }: Props) {
       </details>
       <footer>
         <span class="muted capture-place">
-          The new run goes to <code>{config.logdir}</code>
+          The new run is written to <code>{config.logdir}</code>
         </span>
         <span class="space" />
         <button type="submit" class="button primary" aria-disabled={isStarting}>

@@ -52,7 +52,7 @@ export function CaptureProgress({ model, standing, openRun }: Props) {
           </>
         ) : (
           <>
-            <span class="muted">This window may be closed meanwhile.</span>
+            <span class="muted">You may close this window meanwhile.</span>
             <span class="space" />
             <button type="button" class="button" onClick={model.cancel}>
               Cancel

@@ -48,7 +48,7 @@ export const PRESETS: readonly Preset[] = [
   },
   {
     name: "Long and light",
-    hint: "5 s of marked steps and devices",
+    hint: "5 s of annotations and devices",
     choices: { hostLevel: "1", deviceLevel: "1", pythonLevel: "0", durationMs: "5000" },
   },
 ];

@@ -50,9 +50,9 @@ def _sending(facts: InputFacts) -> Iterator[Finding]:
             title="Send fewer and larger pieces",
             detail="",
             action=(
-                f"{facts.transfer} ran {facts.transfers} times, {facts.transfer_us:.0f} µs each on "
-                "average. Many small transfers cost more than few large ones: put the tensors of a "
-                "step into one batch, and send constants once."
+                f"{facts.transfer} ran {facts.transfers} times, {facts.transfer_us:.0f} µs each "
+                "on average. Many small transfers cost more than a few large ones: put the "
+                "tensors of a step into one batch, and send constants once."
             ),
             guide=DATA_GUIDE,
         )
@@ -63,7 +63,7 @@ def _sending(facts: InputFacts) -> Iterator[Finding]:
             title="Transfer while the device computes",
             detail="",
             action=(
-                "Let the next batch go to the device during the current step: end the pipeline "
+                "Copy the next batch to the device during the current step: end the pipeline "
                 "with prefetch_to_device, or let a strategy distribute the dataset."
             ),
             guide=PREFETCH_TO_DEVICE,
@@ -75,9 +75,9 @@ def _sending(facts: InputFacts) -> Iterator[Finding]:
             title="Put the next batch on the device early",
             detail="",
             action=(
-                "jax.device_put returns before the copy is done: call it for the next one or two "
-                "batches before the current step is awaited, instead of passing NumPy arrays to "
-                "the step."
+                "jax.device_put returns before the copy is done: call it for the next one or "
+                "two batches before you wait for the current step, instead of passing NumPy "
+                "arrays to the step."
             ),
             guide=DEVICE_PUT,
         )
@@ -88,7 +88,7 @@ def _sending(facts: InputFacts) -> Iterator[Finding]:
         detail="",
         action=(
             "Transfer images and labels in the type that they are stored in (uint8, int32), and "
-            "cast and normalise on the device."
+            "cast and normalize on the device."
         ),
         guide=DATA_GUIDE,
     )
@@ -103,8 +103,8 @@ def _loading(facts: InputFacts) -> Iterator[Finding]:
             title="Use tf.data or another instrumented loader",
             detail="",
             action=(
-                "Time of loaders in plain Python cannot be split further. With tf.data the stages "
-                "of the pipeline show here, and run in threads of their own."
+                "The time of loaders in plain Python cannot be split further. With tf.data, the "
+                "stages of the pipeline are shown here, and run in their own threads."
             ),
             guide=TF_DATA_GUIDE,
         )
@@ -116,7 +116,8 @@ def _loading(facts: InputFacts) -> Iterator[Finding]:
             detail="",
             action=(
                 "For JAX, tf.data and Grain load and transform data outside of the thread that "
-                "dispatches steps; keep one or two batches on the device ahead with jax.device_put."
+                "dispatches steps; keep one or two batches ready on the device with "
+                "jax.device_put."
             ),
             guide=GRAIN,
         )
@@ -127,8 +128,8 @@ def _loading(facts: InputFacts) -> Iterator[Finding]:
             title="Measure the input alone",
             detail="",
             action=(
-                "Iterate over the pipeline without a model to learn its own rate, and run the "
-                "model on one batch again and again to learn the rate that it could have."
+                "Iterate over the pipeline without a model to measure its own rate, and run the "
+                "model on one batch again and again to measure the rate that it could reach."
             ),
             guide=DATA_ANALYSIS_GUIDE,
         )

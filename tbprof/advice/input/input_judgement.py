@@ -63,8 +63,8 @@ def _of_pipeline(worst: Judgement) -> InputCause:
     if stage is None or pipeline.is_cut or pipeline.is_device:
         calls = f"Calls of pipeline {pipeline.name} last {milliseconds(lasts)} on average."
         why = (
-            "It fetches what the host's pipeline makes, which was not recorded. Only the part of a "
-            "call in which a device is idle is a wait."
+            "It fetches what the host's pipeline produces, which was not recorded. Only the "
+            "part of a call in which a device is idle is a wait."
             if pipeline.is_device
             else "The trace does not show which of its stages is slow: their work began before the "
             "recording."
@@ -87,9 +87,9 @@ def _elsewhere(worst: Judgement) -> InputCause:
     share_text = "" if math.isnan(share) else f" and take {percent(share)} of the time"
     return InputCause(
         "elsewhere", pipeline.host, pipeline.name, "", "", math.nan, call_ms(pipeline),
-        f"It is not the pipeline that is slow: calls of {pipeline.name} last "
+        f"The pipeline is not slow: calls of {pipeline.name} last "
         f"{milliseconds(call_ms(pipeline))} on average{share_text}.",
-        "Look in the trace viewer at what happens around the calls of IteratorGetNext: copies of "
+        "See in the trace viewer what happens around the calls of IteratorGetNext: copies of "
         "batches to devices, and work on them in Python.",
         DATA_ANALYSIS_GUIDE,
     )  # fmt: skip
@@ -102,7 +102,7 @@ def _transfer(ops: InputOps) -> InputCause:
     ahead = "jax.device_put of the next batch" if ops.has_jax else "prefetch to the device"
     return _loose(
         "transfer",
-        f"That is input or other arguments of the program's calls ({name}); the trace does not "
+        f"These are input or other arguments of the program's calls ({name}); the trace does not "
         "show which.",
         "Send data in few large pieces, in the type that it is stored in, and ahead of the step: "
         f"{ahead}. Keep on the device what stays the same from step to step.",

@@ -56,8 +56,8 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
     grade = graded(used, *FULL)
     free_bytes = facts.capacity_bytes - facts.peak_bytes
     detail = (
-        f"{size(facts.peak_bytes)} of {size(facts.capacity_bytes)} are in use at the peak; "
-        f"{size(free_bytes)} are left."
+        f"{size(facts.peak_bytes)} of {size(facts.capacity_bytes)} is in use at the peak; "
+        f"{size(free_bytes)} is left."
     )
     share = used / 100
     if grade is None:
@@ -80,7 +80,7 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
         title=f"The memory of {owner(facts.name)} is {percent(used)} full at its peak",
         detail=f"{detail} If it needs a little more, the program runs out of memory.",
         action=(
-            "Free the largest group below first."
+            "Reduce the largest group below first."
             + (
                 " If it fails, RunOptions(report_tensor_allocations_upon_oom=True) lists what was "
                 "alive."
@@ -123,12 +123,12 @@ def _detail(group: Group) -> str:
     """What the group consists of."""
     if group.kind == BEFORE:
         return (
-            f"{size(group.bytes)} were already in use when the recording began, so the trace "
-            "cannot say by what: mostly weights and optimizer state."
+            f"{size(group.bytes)} was already in use when the recording began, so the trace does "
+            "not show by what. Usually it is weights and optimizer state."
         )
     if group.kind == STACK:
         return (
-            f"{size(group.bytes)} are reserved for the temporaries of compiled programs, "
+            f"{size(group.bytes)} is reserved for the temporaries of compiled programs, "
             "activations among them."
         )
     count = "1 allocation" if group.allocations == 1 else f"{group.allocations:,} allocations"
@@ -151,8 +151,9 @@ def _fragmentation(facts: PeakFacts) -> Iterator[Finding]:
             f"The free memory of {owner(facts.name)} is {percent(scattered)} fragmented at the peak"
         ),
         detail=(
-            f"Of {size(facts.free_bytes)} that are free the largest piece has "
-            f"{size(facts.free_bytes - lost)}: a larger tensor does not fit although there is room."
+            f"Of {size(facts.free_bytes)} of free memory, the largest piece has "
+            f"{size(facts.free_bytes - lost)}: a larger tensor does not fit, although there is "
+            "room."
         ),
         action=(
             "Use few different sizes (constant batch and sequence lengths), and allocate large "
@@ -169,8 +170,8 @@ def _allocators(facts: PeakFacts) -> str:
     """Alternatives to the allocator that fragments its memory."""
     if not facts.is_tensorflow:
         return (
-            " In JAX, XLA_PYTHON_CLIENT_ALLOCATOR=platform gives memory back at once (slower), and "
-            "XLA_PYTHON_CLIENT_MEM_FRACTION sets how much is taken from the start."
+            " In JAX, XLA_PYTHON_CLIENT_ALLOCATOR=platform returns memory at once (slower), and "
+            "XLA_PYTHON_CLIENT_MEM_FRACTION sets how much is reserved at the start."
         )
     is_bfc = facts.is_device and facts.name.lower().endswith("bfc")
     # The trace's memory events do not say whose GPU it is.
@@ -209,8 +210,8 @@ def _growth(facts: PeakFacts) -> Iterator[Finding]:
         ),
         action=(
             "Look for references that Python keeps: tensors appended to a list (losses: append "
-            "float(loss)), tf.functions and jitted functions that are made anew in every step, "
-            "caches, summaries that are never written."
+            "float(loss)), tf.functions and jitted functions that are created anew in every "
+            "step, caches, summaries that are never written."
         ),
         value=grows,
         unit="bytes",
@@ -228,14 +229,14 @@ def _rounding(facts: PeakFacts) -> Iterator[Finding]:
     yield Finding(
         id="rounding",
         severity="low",
-        title=f"{size(extra)} more are given out than were asked for at the peak",
+        title=f"{size(extra)} more is allocated than was requested at the peak",
         detail=(
-            f"{size(facts.requested_bytes)} were asked for, {size(facts.allocated_bytes)} were "
-            "given out: the allocator rounds sizes up, and may hand out a larger piece whole."
+            f"{size(facts.requested_bytes)} was requested, {size(facts.allocated_bytes)} was "
+            "allocated: the allocator rounds sizes up, and may use a larger piece as a whole."
         ),
         action=(
-            "Join many small tensors into few large ones, and keep sizes constant from step to "
-            "step."
+            "Join many small tensors into a few large ones, and keep sizes constant from step "
+            "to step."
         ),
         value=extra,
         unit="bytes",
@@ -250,10 +251,10 @@ def _missing(facts: PeakFacts) -> Iterator[Finding]:
     yield Finding(
         id="missing_releases",
         severity="low",
-        title=f"{size(facts.excess_bytes)} more seem alive at the peak than are in use",
+        title=f"{size(facts.excess_bytes)} more seems allocated at the peak than is in use",
         detail=(
-            "Releases of some allocations are missing in the trace, so that rows of the breakdown "
-            "may be gone already; what is in use is the allocator's own figure, and is right."
+            "Some deallocations are missing from the trace, so rows of the breakdown may "
+            "already be free. The figure in use is the allocator's own, and is right."
         ),
         action="Look at an instant closer to the start of the recording.",
         value=facts.excess_bytes,
@@ -270,8 +271,8 @@ def _addressless(facts: PeakFacts) -> Iterator[Finding]:
             severity="low",
             title=f"{facts.addressless:,} allocations have no address",
             detail=(
-                "So it is not known when they are released: what they hold is counted with what "
-                "was allocated before the recording began."
+                "So it is not known when they are freed: their memory is counted as allocated "
+                "before the recording began."
             ),
             action="Record with a newer version of the framework.",
         )
@@ -284,10 +285,10 @@ def _unknown(facts: PeakFacts) -> Iterator[Finding]:
     yield Finding(
         id="summed",
         severity="low",
-        title=f"{owner(facts.name)} did not record how much it has in use",
+        title=f"{owner(facts.name)} did not record how much is in use",
         detail=(
-            "What is shown is the sum of what it gave out and got back since the recording began; "
-            "what it held before that is missing."
+            "The page shows the sum of allocations and deallocations since the recording began; "
+            "what was in use before is missing."
         ),
         action="Record from the program's start to see all of it.",
     )
@@ -304,9 +305,9 @@ _ACTIONS: Mapping[str, Callable[[bool], str]] = {
     ACTIVATIONS: _either(
         "A smaller batch always helps. Mixed precision "
         "(tf.keras.mixed_precision.set_global_policy('mixed_float16')) halves them; "
-        "tf.recompute_grad around large blocks recomputes them in place of keeping them.",
+        "tf.recompute_grad around large blocks recomputes them instead of keeping them.",
         "A smaller batch always helps. bfloat16 halves them; jax.checkpoint around large blocks "
-        "recomputes them in place of keeping them.",
+        "recomputes them instead of keeping them.",
     ),
     TEMPORARIES: _either(
         "Compile with XLA (tf.function(jit_compile=True)), which fuses ops and needs fewer of "
@@ -314,22 +315,22 @@ _ACTIONS: Mapping[str, Callable[[bool], str]] = {
         "Put more of the step into one jax.jit, which fuses ops, and split the largest ops.",
     ),
     WEIGHTS: _either(
-        "Use an optimizer with less state (SGD or Adafactor in place of Adam), spread weights over "
-        "devices (DTensor, ParameterServerStrategy), or make the largest tables smaller.",
-        "Use an optimizer with less state (Adafactor in place of Adam), shard weights and "
+        "Use an optimizer with less state (SGD or Adafactor instead of Adam), spread weights "
+        "over devices (DTensor, ParameterServerStrategy), or make the largest tables smaller.",
+        "Use an optimizer with less state (Adafactor instead of Adam), shard weights and "
         "optimizer state over devices (NamedSharding), and donate the old ones to the step: "
         "jax.jit(step, donate_argnums=...).",
     ),
     EARLIER: _either(
-        "They are still referenced: let go of what Python keeps of earlier steps (outputs, losses, "
-        "tapes; del them before the next step, or convert them with .numpy()).",
-        "They are still referenced: let go of what Python keeps of earlier steps (outputs, losses, "
-        "old parameters), and donate buffers: jax.jit(step, donate_argnums=...).",
+        "They are still referenced: release what Python keeps of earlier steps (outputs, "
+        "losses, tapes; del them before the next step, or convert them with .numpy()).",
+        "They are still referenced: release what Python keeps of earlier steps (outputs, "
+        "losses, old parameters), and donate buffers: jax.jit(step, donate_argnums=...).",
     ),
     BEFORE: _either(
         f"{_START} Fewer weights, or an optimizer with less state, make it smaller.",
-        f"{_START} jax.profiler.device_memory_profile() says who holds what; sharding weights and "
-        "donating buffers makes it smaller.",
+        f"{_START} jax.profiler.device_memory_profile() shows what holds it; sharding weights "
+        "and donating buffers makes it smaller.",
     ),
     STACK: _either(
         "A smaller batch and bfloat16 make it smaller, and so does recomputing activations "
@@ -339,10 +340,11 @@ _ACTIONS: Mapping[str, Callable[[bool], str]] = {
         "(jax.jit(step, donate_argnums=...)).",
     ),
     UNNAMED: _either(
-        "The recorder did not say what kind they are: a smaller batch shows whether they are "
+        "The trace does not show of what kind they are: a smaller batch shows whether they are "
         "activations.",
-        "JAX does not name its allocations. jax.profiler.device_memory_profile() says who holds "
-        "what; arguments that a step replaces can be donated: jax.jit(step, donate_argnums=...).",
+        "JAX does not name its allocations. jax.profiler.device_memory_profile() shows what "
+        "holds the memory; arguments that a step replaces can be donated: jax.jit(step, "
+        "donate_argnums=...).",
     ),
 }
 _RULES: tuple[Callable[[PeakFacts], Iterator[Finding]], ...] = (

@@ -92,9 +92,9 @@ def _no_steps(evidence: Evidence) -> Finding:
         detail=(
             evidence.job.note
             if is_cut
-            else "No event marks steps, and nothing repeats that could stand for them."
+            else "No event marks steps, and nothing that repeats could stand for them."
             if not evidence.means.steps
-            else "The events that mark steps have no length."
+            else "The events that mark steps have no duration."
         ),
         value=0.0,
         unit="count",
@@ -129,8 +129,8 @@ def _unrecorded() -> Finding:
         threshold=1.0,
         gain=UNKNOWN_GAIN,
         action=(
-            "Record again, for a shorter time, and see that the devices are traced: recorders keep "
-            "a bounded number of events, and may lack the right to trace devices."
+            "Record again for a shorter time, and make sure that devices are traced: recorders "
+            "keep a bounded number of events, and may lack the permission to trace devices."
         ),
         next_page=TRACE,
         evidence=TRACE,
@@ -141,6 +141,8 @@ def _unrecorded() -> Finding:
 def _good(evidence: Evidence, *, has_once: bool, has_small: bool) -> Finding:
     busy = evidence.share(*evidence.work)
     worker = "it computes" if evidence.platform == "CPU" else "its devices work"
+    share = evidence.share(Phase.INPUT)
+    waits = f"{percent(share)} waits for input" if share else "no part waits for input"
     return Finding(
         id="no_bottleneck",
         severity="good",
@@ -149,8 +151,7 @@ def _good(evidence: Evidence, *, has_once: bool, has_small: bool) -> Finding:
             f"{percent(busy)} of step time"
         ),
         detail=(
-            f"Of a step of {milliseconds(evidence.step_ms)} "
-            f"{percent(evidence.share(Phase.INPUT))} waits for input, and "
+            f"Of a step of {milliseconds(evidence.step_ms)}, {waits}, and "
             + ("what else was found is small." if has_small else _NOTHING_ELSE)
         ),
         value=busy,

@@ -23,21 +23,21 @@ def shuffle(case: Case) -> Iterator[Finding]:
     size_text = "" if math.isnan(size) else f" of {size:,.0f} elements"
     is_filling = taken >= _FILLING * max(returned, 1)
     if is_filling:
-        title = f"{case.type} fills its buffer{size_text} before it gives an element out"
+        title = f"{case.type} fills its buffer{size_text} before it returns an element"
         why = (
-            f"In the slowest call it took {taken:,} elements to give {returned:,}: an epoch begins "
-            f"with the filling of the buffer. {_other_calls(case)}"
+            f"In the slowest call it took {taken:,} elements to return {returned:,}: the buffer "
+            f"is filled when an epoch begins. {_other_calls(case)}"
         )
     else:
         title = f"{case.type} takes the time"
-        why = "Its buffer was filled before: this is its share of every element."
+        why = "Its buffer was already full: this is its cost per element."
     yield Finding(
         id="shuffle_fill" if is_filling else "shuffle",
         severity=case.severity,
         title=title,
         detail=f"{evidence(case)} {why}",
         action=(
-            "Shuffle the names of files over the whole data set, and elements in a smaller buffer: "
+            "Shuffle file names over the whole dataset, and elements in a smaller buffer: "
             "files.shuffle(number_of_files).interleave(...).shuffle(1000). Shuffle before "
             "decoding, while elements are small."
         ),
@@ -57,8 +57,8 @@ def shuffle(case: Case) -> Iterator[Finding]:
             title="Shuffle less often",
             detail=f"Shuffle was called {case.work.calls:,} times in {case.calls}.",
             action=(
-                "Shuffle indices or names instead of elements, or small batches in place of single "
-                "elements: .batch(8).shuffle(1000).unbatch()."
+                "Shuffle indices or names instead of elements, or small batches instead of "
+                "single elements: .batch(8).shuffle(1000).unbatch()."
             ),
             code="dataset = dataset.batch(8).shuffle(1000).unbatch()",
             guide=VECTORIZING,
@@ -70,13 +70,14 @@ def shuffle(case: Case) -> Iterator[Finding]:
             severity="low",
             title="Fill buffers before the first step",
             detail=(
-                "The trace says that the pipeline starts working when its first batch is asked for."
+                "According to the trace, the pipeline starts working when its first batch is "
+                "requested."
                 if case.stages[0].is_set("warm_start") is False
-                else "By default a pipeline starts working when its first batch is asked for."
+                else "By default, a pipeline starts working when its first batch is requested."
             ),
             action=(
-                "Let it start when the iterator is made, while the model is still being built: "
-                "options.experimental_warm_start = True."
+                "Let it start when the iterator is created, while the model is still being "
+                "built: options.experimental_warm_start = True."
             ),
             code=(
                 "options = tf.data.Options()\n"
@@ -104,23 +105,23 @@ def cache(case: Case) -> Iterator[Finding]:
     writes = case.taken() > 0
     if writes:
         why = (
-            "It called the stage below, so that it was being written: this is the cost of the "
+            "It called the stage below, so the cache was being written: this is the cost of the "
             "first epoch."
         )
         action = (
-            "Record a later epoch to see what training is like. Write the cache ahead of it, or "
-            "save what is prepared: dataset.save(path), tf.data.Dataset.load(path)."
+            "Record a later epoch to see the usual cost. Write the cache ahead of training, or "
+            "save the prepared data: dataset.save(path), tf.data.Dataset.load(path)."
         )
     elif is_file:
-        why = "It reads what it keeps from a file."
+        why = "It reads its elements from a file."
         action = (
-            "Keep the file on a local disk: .cache('/local/ssd/path'). Where the data fits into "
+            "Keep the file on a local disk: .cache('/local/ssd/path'). If the data fits into "
             "memory, .cache() without a path is faster."
         )
     else:
-        why = "It hands out what it keeps in memory."
+        why = "It returns elements from memory."
         action = (
-            "Keep fewer and larger elements: .batch(n).cache() where batches may be the same in "
+            "Cache fewer, larger elements: .batch(n).cache(), if batches may be the same in "
             "every epoch."
         )
     yield Finding(
@@ -146,32 +147,32 @@ def prefetch(case: Case) -> Iterator[Finding]:
     stage = case.stage
     size, filled = stage.number("buffer_limit"), stage.number("buffered_elements")
     limit = "" if math.isnan(size) else f" of {size:.0f}"
-    state = "" if math.isnan(filled) else f" Last its buffer{limit} held {filled:.0f} elements."
+    state = "" if math.isnan(filled) else f" Its buffer{limit} last held {filled:.0f} elements."
     below_ps = sum(case.work_of(below).total_ps for below in case.below())
     made_ps = max(case.work.worker_ps, 0) + below_ps
     title = f"{case.type} had nothing ready"
     if case.taken() and 2 * made_ps < case.work.wait_ps:
-        title = f"{case.type} waits while little is made for it"
+        title = f"{case.type} waits while little is produced for it"
         why = (
             f"Its own thread and the stages below worked {duration(case.per_call(made_ps))} "
-            "meanwhile: the thread that asked, or theirs, had to wait for a processor or a lock."
+            "meanwhile: the calling thread, or theirs, had to wait for a processor or a lock."
         )
         action = (
-            "See in the trace viewer what else ran at that time. Where other work of the host "
-            "takes the processors, give tf.data threads of its own: "
-            "options.threading.private_threadpool_size, and other pipelines fewer."
+            "See in the trace viewer what else ran at that time. If other work keeps the "
+            "processors busy, give tf.data its own threads "
+            "(options.threading.private_threadpool_size), and other pipelines fewer."
         )
     elif case.taken():
-        why = "Its own thread makes the elements and had none ready."
+        why = "Its own thread produces the elements and had none ready."
         action = (
-            "A prefetch hides work behind the program's, it does not make it less: look at the "
+            "A prefetch overlaps work with the program's; it does not reduce it. Look at the "
             "stages below, which took the rest of the time. A larger buffer "
-            "(.prefetch(tf.data.AUTOTUNE)) helps where only some elements are slow."
+            "(.prefetch(tf.data.AUTOTUNE)) helps if only some elements are slow."
         )
     else:
         why = "The stages that fill it show no call at that time."
         action = (
-            "What was under way when recording began is not in a trace: record longer than the "
+            "Calls that began before the recording are not in the trace: record longer than the "
             "slowest call takes."
         )
     yield Finding(
@@ -194,12 +195,12 @@ def combine(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="combine",
         severity=case.severity,
-        title=f"{case.type} asks its inputs one after another",
+        title=f"{case.type} calls its inputs one after another",
         detail=evidence(case) + slowest,
         action=(
-            "Let each input work ahead of it: tf.data.Dataset.zip((a.prefetch(tf.data.AUTOTUNE), "
-            "b.prefetch(tf.data.AUTOTUNE))). Where inputs are files of one data set, store what "
-            "belongs together in one record."
+            "Let each input prefetch: tf.data.Dataset.zip((a.prefetch(tf.data.AUTOTUNE), "
+            "b.prefetch(tf.data.AUTOTUNE))). If the inputs are files of one dataset, store "
+            "related data in one record."
         ),
         code=(
             "dataset = tf.data.Dataset.zip((\n"
@@ -220,19 +221,19 @@ def repeat(case: Case) -> Iterator[Finding]:
     """Inputs that are restarted again and again."""
     copies = max((below.iterators for below in case.below()), default=0)
     start_text = (
-        f" It began its input {copies:,} times, for {case.stage.overall.calls:,} elements in all: "
-        "each time iterators are made anew."
+        f" It restarted its input {copies:,} times, for {case.stage.overall.calls:,} elements in "
+        "total: each time iterators are created anew."
         if copies > 1
         else ""
     )
     yield Finding(
         id="repeat",
         severity=case.severity,
-        title=f"{case.type} begins its input again and again",
+        title=f"{case.type} restarts its input again and again",
         detail=evidence(case) + start_text,
         action=(
-            "Repeat more elements at a time: batch small inputs before repeating them, or keep the "
-            "epoch: .cache().repeat()."
+            "Repeat more elements at a time: batch small inputs before repeating them, or cache "
+            "the epoch: .cache().repeat()."
         ),
         code="dataset = dataset.cache().repeat()",
         guide=DATASET.section("repeat"),

@@ -151,7 +151,7 @@ def evidence(case: Case) -> str:
     sentences = [_slowest(case) if case.is_slowest else cause_sentence(case), *_waiting(case)]
     parameters = describe_parameters(case.stage)
     if parameters:
-        sentences.append(f"The trace says: {parameters}.")
+        sentences.append(f"Parameters in the trace: {parameters}.")
     return " ".join(sentences)
 
 
@@ -178,7 +178,7 @@ def cause_sentence(case: Case) -> str:
         calls = f"Calls of pipeline {owner_text} last {lasts} on average ({pipeline.calls} calls)"
     if held_ms <= call:
         return f"{calls}, and {took} of that."
-    return f"{calls}; {took} for each, part of it ahead of the call or side by side."
+    return f"{calls}; {took} for each, part of it before the call or in parallel."
 
 
 def stage_ms(case: Case) -> float:
@@ -198,7 +198,7 @@ def _times(count: int) -> str:
 def _share(held_ps: int, whole_ps: int) -> str:
     """The part of the whole that a stage took; stages that work ahead may have begun before."""
     if held_ps > whole_ps:
-        return "; some of it ahead of that, or side by side"
+        return "; part of it before the call or in parallel"
     return f", {percent(100 * held_ps / whole_ps)}" if whole_ps else ""
 
 
@@ -251,8 +251,8 @@ def fused(stage: Stage) -> str:
     """A sentence if tf.data itself created the stage, "" if the program did."""
     name = str(stage.parameters.get("name", ""))
     if name.startswith("fused("):
-        return "tf.data made it of a map and the batch behind it. "
-    return "tf.data added it by itself. " if is_injected(stage) else ""
+        return "tf.data fused map() and batch() into this stage. "
+    return "tf.data added this stage itself. " if is_injected(stage) else ""
 
 
 def is_injected(stage: Stage) -> bool:

@@ -123,15 +123,15 @@ def _fine(case: Case) -> Finding:
     return Finding(
         id="fine",
         severity="good",
-        title="This pipeline does not hold the program up",
+        title="This pipeline does not hold up the program",
         detail=(
             f"The slowest of {calls} took {duration(pipeline.max_ps)}{of}."
             if pipeline.calls > 1
             else f"{calls.capitalize()} took {duration(pipeline.max_ps)}."
         ),
         action=(
-            "Nothing needs to be done here. Where steps wait for input all the same, look at what "
-            "happens between the pipeline and the device: the input pipeline analyzer shows it."
+            "Nothing needs to be done here. If steps still wait for input, look at what happens "
+            "between the pipeline and the device: the input pipeline analyzer shows it."
         ),
         guide=DATA_ANALYSIS_GUIDE,
     )
@@ -171,7 +171,7 @@ def verdict(judgements: Sequence[Judgement], cause: InputCause) -> str:
     )
     if not is_bound(worst.severity):
         return (
-            f"tf.data does not hold the program up: {time_text}; {calls}.{_devices_only(is_device)}"
+            f"tf.data does not hold up the program: {time_text}; {calls}.{_devices_only(is_device)}"
         )
     # The cause of a slow pipeline is one of its stages, or an unknown one.
     where = f" {cause.sentence}" if cause.kind in ("stage", "pipeline") else ""
@@ -182,8 +182,8 @@ def _devices_only(is_device: bool) -> str:
     if not is_device:
         return ""
     return (
-        " Only pipelines of devices were recorded, which fetch what a host's pipeline made: what "
-        "is slow in that is not in the trace."
+        " Only pipelines of devices were recorded. They fetch what a host's pipeline produces: "
+        "what is slow there is not in the trace."
     )
 
 

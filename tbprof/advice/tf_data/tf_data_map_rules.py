@@ -63,7 +63,7 @@ def map_parallel(case: Case) -> Iterator[Finding]:
             ),
             detail=f"{detail}{_how_busy(busy)}",
             action=(
-                "Give tf.data a larger pool of threads of its own: "
+                "Give tf.data its own, larger pool of threads: "
                 f"options.threading.private_threadpool_size = {processors:.0f}."
             ),
             code=_private_pool(processors),
@@ -76,13 +76,14 @@ def map_parallel(case: Case) -> Iterator[Finding]:
             severity=case.severity,
             title=f"The threads of {case.type} worked {percent(busy)} of the time",
             detail=(
-                f"{detail} With parallelism {threads:.0f} they could have worked all of it: they "
-                "wait for elements, for a processor, for files, or for Python's global lock."
+                f"{detail} With parallelism {threads:.0f} they could have worked all the time: "
+                "they wait for elements, for a processor, for files, or for Python's global "
+                "lock."
             ),
             action=(
-                "Look at its threads in the trace viewer. A function that reads files or waits for "
-                "a server can have more threads than there are processors: num_parallel_calls=16, "
-                "and as many in the pool."
+                "Look at its threads in the trace viewer. A function that reads files or waits "
+                "for a server can use more threads than there are processors: "
+                "num_parallel_calls=16, with as many threads in the pool."
             ),
             code=_private_pool(16),
             guide=THREADING,
@@ -95,10 +96,10 @@ def map_parallel(case: Case) -> Iterator[Finding]:
             title=f"The function of {case.type} takes the time",
             detail=detail + _how_busy(busy),
             action=(
-                f"{_reached(case)}Make the function cheaper: fewer and cheaper ops for each "
-                "element, work that is the same in every epoch done once, before training, and "
-                "larger types last, after crops, flips and rotations. Otherwise more processors "
-                "help."
+                f"{_reached(case)}Make the function cheaper: use fewer and cheaper ops per "
+                "element, do work that is the same in every epoch once, before training, and "
+                "cast to larger types last, after crops, flips and rotations. Otherwise, more "
+                "processors help."
             ),
             guide=CPU_BOUND,
             stage=stage.long_name,
@@ -119,9 +120,9 @@ def _reached(case: Case) -> str:
     if threads >= processors:
         return (
             f"It runs {threads:.0f} of its functions at a time on {processors:.0f} processors: "
-            "more threads bring nothing. "
+            "more threads do not help. "
         )
-    return "More threads bring little once every processor works. "
+    return "More threads help little once all processors are busy. "
 
 
 def _how_busy(busy: float) -> str:
@@ -144,14 +145,14 @@ def map_vectorized(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="map_vectorize",
         severity="moderate",
-        title="Batch first, and map whole batches",
+        title="Batch first, then map whole batches",
         detail=(
-            f"The function is called {per_batch} and takes less than {duration(_SHORT_PS)}: what a "
-            "call costs besides its work is a large part of that, and is paid every time."
+            f"The function is called {per_batch} and takes less than {duration(_SHORT_PS)}: the "
+            "overhead of a call is a large part of that."
         ),
         action=(
-            f"Where the function can work on batches, call batch before map: .batch({count}).map("
-            "f_of_batch, num_parallel_calls=tf.data.AUTOTUNE)."
+            "If the function can work on batches, call batch before map: "
+            f".batch({count}).map(f_of_batch, num_parallel_calls=tf.data.AUTOTUNE)."
         ),
         code=(
             f"dataset = dataset.batch({count}).map(f_of_batch, num_parallel_calls=tf.data.AUTOTUNE)"
@@ -170,16 +171,16 @@ def map_cached(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="cache_after_map",
         severity="moderate",
-        title="Keep what the function made" if not below else "Cache after the map, not before it",
+        title="Cache results: .cache()" if not below else "Cache after the map, not before it",
         detail=(
-            "A cache lies before this map, so that its function runs again for every element of "
+            "The cache is before this map, so its function runs again for every element in "
             "every epoch."
             if below
-            else "No stage keeps what the function made: where epochs repeat, it runs again for "
+            else "No stage caches the results: if epochs repeat, the function runs again for "
             "every element."
         ),
         action=(
-            "Where epochs repeat and the results fit into memory or onto a local disk, add "
+            "If epochs repeat and the results fit into memory or onto a local disk, add "
             ".cache() or .cache('/local/path') after the map, before shuffle, batch and random "
             "augmentation, which must differ in every epoch."
         ),
@@ -203,17 +204,17 @@ def map_python(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="python_function",
         severity=case.severity if is_most else "moderate",
-        title="Leave Python out of the function",
+        title="Avoid Python in the function",
         detail=(
-            f"{evidence(case)} tf.py_function and tf.numpy_function ran for {duration(python_ps)} "
-            "on this host while it was recorded. What they compute in Python goes one at a time, "
-            "under its global lock, whatever num_parallel_calls says. The trace viewer shows them "
-            "as PyFunc and EagerPyFunc."
+            f"{evidence(case)} tf.py_function and tf.numpy_function ran for "
+            f"{duration(python_ps)} on this host during the recording. Their Python code runs "
+            "one call at a time, under Python's global lock, whatever num_parallel_calls is. "
+            "The trace viewer shows them as PyFunc and EagerPyFunc."
         ),
         action=(
             "Write the function in TensorFlow ops (tf.io.decode_jpeg, tf.image, tf.strings), or "
-            "keep only what needs Python in it and let a second map do the rest. Where it waits "
-            "for files or a server instead of computing, let more of it wait at a time: "
+            "keep only what needs Python in it and do the rest in a second map. If it waits for "
+            "files or a server instead of computing, run more calls in parallel: "
             "num_parallel_calls=16, with as many threads in the pool."
         ),
         code=_private_pool(16),
@@ -233,8 +234,8 @@ def more_processors(case: Case) -> Iterator[Finding]:
             severity="low",
             title="Decode and augment on the GPU",
             detail=(
-                "The program uses GPUs. With many of them per processor no setting of tf.data may "
-                "be fast enough."
+                "The program uses GPUs. With many of them per processor, no setting of tf.data "
+                "may be fast enough."
             ),
             action=(
                 "For images, video and audio NVIDIA DALI decodes and augments on the GPU; "
@@ -246,9 +247,9 @@ def more_processors(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="data_service",
         severity="low",
-        title="Use the processors of other machines",
+        title="Offload to tf.data service",
         detail=(
-            "Where all processors of this host work, preprocessing can move to workers of its own."
+            "If all processors of this host are busy, preprocessing can run on other machines."
         ),
         action=(
             "Distribute the pipeline over workers of the tf.data service: .apply("
@@ -280,7 +281,7 @@ def batch(case: Case) -> Iterator[Finding]:
             title=f"{case.type} pads and copies elements in one thread",
             detail=evidence(case),
             action=(
-                "Batch elements of like length together, so that less is padded: "
+                "Batch elements of similar length together to reduce padding: "
                 ".bucket_by_sequence_length(length_of, boundaries, batch_sizes)."
             ),
             code=(
@@ -298,12 +299,12 @@ def batch(case: Case) -> Iterator[Finding]:
         title=f"{case.type} collects one batch at a time",
         detail=(
             evidence(case)
-            + (" Its last batch may be smaller, so that shapes are unknown." if drops else "")
+            + (" Its last batch may be smaller, so shapes are unknown." if drops else "")
         ),
         action=(
             "Keep elements small (uint8 images, cast on the device): copying them is its work. "
-            "Where they are large all the same, let several batches be made at a time: "
-            f".batch({count}, num_parallel_calls=tf.data.AUTOTUNE{remainder})."
+            f"If they are still large, build several batches in parallel: .batch({count}, "
+            f"num_parallel_calls=tf.data.AUTOTUNE{remainder})."
         ),
         code=f"dataset = dataset.batch({count}, num_parallel_calls=tf.data.AUTOTUNE{remainder})",
         guide=DATASET.section("batch"),
@@ -316,7 +317,7 @@ def filter_(case: Case) -> Iterator[Finding]:
     """A predicate, element by element."""
     taken, given = case.taken(), case.work.calls
     passed = (
-        f" It took {taken:,} elements to give {given:,}: the others were made for nothing."
+        f" It took {taken:,} elements to return {given:,}: the others were dropped."
         if taken > given > 0
         else ""
     )
@@ -326,9 +327,9 @@ def filter_(case: Case) -> Iterator[Finding]:
         title=f"{case.type} tests one element at a time",
         detail=evidence(case) + passed,
         action=(
-            "Filter as early as can be: names of files before they are read, records before they "
-            "are decoded. Or let tf.data test in parallel, where the predicate is of TensorFlow "
-            "ops: options.experimental_optimization.filter_parallelization = True."
+            "Filter as early as possible: file names before files are read, records before they "
+            "are decoded. Or let tf.data filter in parallel, if the predicate consists of "
+            "TensorFlow ops: options.experimental_optimization.filter_parallelization = True."
         ),
         code=(
             "options = tf.data.Options()\n"
@@ -355,8 +356,8 @@ def pool(case: Case) -> Iterator[Finding]:
             "meanwhile."
         ),
         action=(
-            "Give the pipeline a pool of threads of its own: "
-            "options.threading.private_threadpool_size. Where it has one, another pipeline fills "
+            "Give the pipeline its own pool of threads: "
+            "options.threading.private_threadpool_size. If it has one, another pipeline fills "
             "it."
         ),
         code=_private_pool(16),

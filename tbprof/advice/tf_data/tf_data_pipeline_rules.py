@@ -50,12 +50,12 @@ def ends_without_prefetch(case: Case) -> Iterator[Finding]:
     detail = (
         f"Its last stage is {shown_type(last.type_name)}"
         + (", which works ahead by itself" if last.kind in BUFFERED else "")
-        + ": what is behind a batch is not made while the program works on the one before."
+        + ": the next batch is not prepared while the program works on the current one."
     )
     if prefetch_is_enough(case):
         detail += (
-            f" Calls take {percent(case.pipeline.share())} of the time, so the rest is long enough "
-            "to make a batch in."
+            f" Calls take {percent(case.pipeline.share())} of the time, so the rest is long "
+            "enough to prepare a batch."
         )
     yield Finding(
         id="prefetch_at_the_end",
@@ -63,8 +63,8 @@ def ends_without_prefetch(case: Case) -> Iterator[Finding]:
         title="End the pipeline with a prefetch",
         detail=detail,
         action=(
-            "Add .prefetch(tf.data.AUTOTUNE) as the last stage, so that the next batch is made "
-            "during the step."
+            "Add .prefetch(tf.data.AUTOTUNE) as the last stage, so that the next batch is "
+            "prepared during the step."
         ),
         code="dataset = dataset.prefetch(tf.data.AUTOTUNE)",
         guide=PREFETCHING,
@@ -97,13 +97,13 @@ def prefetch_buffer(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="prefetch_buffer",
         severity="moderate",
-        title="Let more batches be ready",
+        title="Keep more batches ready",
         detail=(
-            f"The prefetch at the end keeps {_elements(size)}: one slow batch holds the program up."
+            f"The prefetch at the end keeps {_elements(size)}: one slow batch holds up the program."
         ),
         action=(
-            "Let tf.data choose the size: .prefetch(tf.data.AUTOTUNE), or several times the number "
-            "of devices."
+            "Let tf.data choose the size: .prefetch(tf.data.AUTOTUNE), or use several times the "
+            "number of devices."
         ),
         code="dataset = dataset.prefetch(tf.data.AUTOTUNE)",
         guide=PREFETCHING,
@@ -122,8 +122,8 @@ def throughput(case: Case) -> Iterator[Finding]:
         severity="low",
         title="The prefetch cannot keep up",
         detail=(
-            f"Calls of this pipeline take {percent(share)} of the time although its end "
-            "prefetches: it makes batches more slowly than the program takes them."
+            f"Calls of this pipeline take {percent(share)} of the time, although it ends with a "
+            "prefetch: it produces batches more slowly than the program consumes them."
         ),
         action="A larger buffer does not help: speed up the bottleneck.",
         guide=DATA_ANALYSIS_GUIDE,
@@ -138,11 +138,11 @@ def apart(case: Case) -> Iterator[Finding]:
         id="try_apart",
         severity="low",
         title="Try the loader and the model separately",
-        detail="Once they run side by side, a step takes as long as the slower of the two.",
+        detail="If the two overlap, a step takes as long as the slower of the two.",
         action=(
-            "Run the model on one batch again and again, dataset.take(1).cache().repeat(): that is "
-            "the most that a faster input can bring. Iterate over the loader without the model: "
-            "that is what it makes at best."
+            "Run the model on one batch again and again, dataset.take(1).cache().repeat(): no "
+            "faster input can beat that. Iterate over the loader without the model: that is the "
+            "most it can deliver."
         ),
         code=(
             "synthetic = dataset.take(1).cache().repeat()\n"
@@ -168,15 +168,15 @@ def rare_stalls(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="rare_stall",
         severity="low",
-        title="Few calls are far slower than the others",
+        title="A few calls are far slower than the others",
         detail=(
-            f"The slowest call takes {duration(longest)}, the median one {duration(usual)}. Epochs "
-            "that begin, buffers that fill, files that are opened, and garbage collection of "
-            "Python look like that."
+            f"The slowest call takes {duration(longest)}, the median one {duration(usual)}. "
+            "Usual causes are the start of an epoch, buffers that fill, files that are opened, "
+            "and Python's garbage collection."
         ),
         action=(
-            "Choose other ranks in the graph to see what the slow calls share. Where it is the "
-            "beginning of epochs, repeat before shuffle."
+            "Choose other ranks in the graph to see what the slow calls have in common. If it "
+            "is the start of an epoch, repeat before shuffle."
         ),
         guide=DATA_ANALYSIS_GUIDE,
     )
@@ -200,10 +200,10 @@ def autotune(case: Case) -> Iterator[Finding]:
         id="autotune",
         severity="low",
         title="Let tf.data tune itself",
-        detail=f"Its parallelism was chosen by hand for {type_names}.",
+        detail=f"The program sets a fixed parallelism for {type_names}.",
         action=(
             "Pass tf.data.AUTOTUNE for num_parallel_calls, buffer sizes and cycle_length; "
-            "options.autotune bounds what it may use: cpu_budget, ram_budget."
+            "options.autotune limits what it may use: cpu_budget, ram_budget."
         ),
         code=(
             "options = tf.data.Options()\n"
@@ -239,8 +239,9 @@ def memory(case: Case) -> Iterator[Finding]:
             + (f" Buffers of the pipeline hold {held}." if held else "")
         ),
         action=(
-            "Make buffers smaller: shuffle(buffer_size), cache() of what is small, fewer parallel "
-            "calls; options.autotune.ram_budget bounds what tuning may take, in bytes."
+            "Use smaller buffers in shuffle(buffer_size), cache() only small data, and make "
+            "fewer parallel calls; options.autotune.ram_budget limits the memory of autotuning, "
+            "in bytes."
         ),
         code=(
             "options = tf.data.Options()\n"
@@ -261,10 +262,10 @@ def cut_off(case: Case) -> Iterator[Finding]:
         severity="moderate",
         title="What these calls waited for is not in the trace",
         detail=(
-            "For most of their time they waited for elements whose making began before the "
-            "recording: the slow stage is one below, and does not show."
+            "For most of their time they waited for elements that were started before the "
+            "recording: a stage below is slow, and the trace does not show which."
         ),
-        action="Record longer than the slowest call takes, several times as long at best.",
+        action="Record longer than the slowest call takes, ideally several times as long.",
         guide=DATA_ANALYSIS_GUIDE,
     )
 

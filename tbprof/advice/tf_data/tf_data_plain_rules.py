@@ -32,8 +32,8 @@ _PLAIN: Mapping[Kind, _Plain] = {
     Kind.MAP: _Plain(
         "map_sequential",
         "{type} works on one element at a time",
-        "Let several threads run its function: .map(f, num_parallel_calls=tf.data.AUTOTUNE). Add "
-        "deterministic=False where the order of elements does not matter.",
+        "Run its function in several threads: .map(f, num_parallel_calls=tf.data.AUTOTUNE). Add "
+        "deterministic=False if the order of elements does not matter.",
         "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE, deterministic=False)",
         PARALLEL_MAPPING,
     ),
@@ -47,17 +47,17 @@ _PLAIN: Mapping[Kind, _Plain] = {
     ),
     Kind.FLAT_MAP: _Plain(
         "flat_map",
-        "{type} opens and empties one dataset after another",
-        "Read from several at a time: .interleave(f, num_parallel_calls=tf.data.AUTOTUNE) takes "
-        "the same function. Where each of them is small, make fewer and larger ones.",
+        "{type} reads one dataset after another",
+        "Read several at a time: .interleave(f, num_parallel_calls=tf.data.AUTOTUNE) takes the "
+        "same function. If each of them is small, use fewer, larger ones.",
         "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)",
         PARALLEL_MAPPING,
     ),
     Kind.UNBATCH: _Plain(
         "unbatch",
-        "{type} takes batches apart",
-        "Each element is a copy of a slice. Leave batches whole where the stages behind can work "
-        "on them, or batch to the final size from the start.",
+        "{type} splits batches",
+        "Each element is a copy of a slice. Keep batches whole if later stages can work on "
+        "them, or batch to the final size from the start.",
         "dataset = dataset.rebatch(batch_size)",
         VECTORIZING,
     ),
@@ -73,8 +73,8 @@ _PLAIN: Mapping[Kind, _Plain] = {
     ),
     Kind.MEMORY: _Plain(
         "memory_source",
-        "{type} hands out one small element at a time",
-        "Each call costs more than its element. Take larger pieces early: batch before other "
+        "{type} returns one small element at a time",
+        "A call costs more than its element. Use larger pieces early: batch before other "
         "stages, and map whole batches.",
         "dataset = dataset.batch(batch_size).map(f_of_batch)",
         TRANSFORMATIONS,
@@ -83,8 +83,8 @@ _PLAIN: Mapping[Kind, _Plain] = {
         "data_service_workers",
         "The workers of the tf.data service are too slow, or too far",
         "Profile a worker: its trace shows its pipeline on this page. Then add workers, raise "
-        "max_outstanding_requests, and place workers in the zone of this host; compression=None "
-        "saves processors where the network is fast.",
+        "max_outstanding_requests, and place workers in this host's zone; compression=None "
+        "saves processor time if the network is fast.",
         "dataset = dataset.apply(tf.data.experimental.service.distribute(\n"
         "    processing_mode=mode, service=service, max_outstanding_requests=32,\n"
         "    compression=None))",
@@ -92,9 +92,9 @@ _PLAIN: Mapping[Kind, _Plain] = {
     ),
     Kind.WINDOW: _Plain(
         "window",
-        "{type} makes a dataset for each window or group",
-        "Where windows are of fixed size, .batch(size) and slices of it in a map do with less: "
-        "one dataset per window is costly.",
+        "{type} creates a dataset for each window or group",
+        "One dataset per window is costly. If windows have a fixed size, use .batch(size), and "
+        "slice it in a map.",
         "dataset = dataset.batch(size + 1).map(\n"
         "    lambda x: (x[:-1], x[1:]), num_parallel_calls=tf.data.AUTOTUNE)",
         VECTORIZING,
@@ -102,9 +102,9 @@ _PLAIN: Mapping[Kind, _Plain] = {
     Kind.DEVICE: _Plain(
         "device_waits",
         "{pipeline} waits for the host's pipeline",
-        "The pipeline of a device fetches what the host's pipeline makes, and this trace does not "
-        "show that one. Record the host as well: its pipeline may be slow. If it is fast, let more "
-        "elements wait on the device: "
+        "A device's pipeline fetches what the host's pipeline produces, and the latter is not "
+        "in this trace. Record the host as well: its pipeline may be slow. If it is fast, keep "
+        "more elements ready on the device: "
         "tf.distribute.InputOptions(experimental_per_replica_buffer_size=4).",
         "options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)\n"
         "dataset = strategy.experimental_distribute_dataset(dataset, options)",
@@ -113,8 +113,8 @@ _PLAIN: Mapping[Kind, _Plain] = {
     Kind.OTHER: _Plain(
         "other",
         "{type} takes the time",
-        "Look at its calls in the trace viewer, and whether fewer and larger elements (batch "
-        "earlier) or another order of stages make them fewer.",
+        "Look at its calls in the trace viewer. Fewer, larger elements (batch earlier) or "
+        "another order of stages may reduce their number.",
         "",
         TRANSFORMATIONS,
     ),

@@ -22,11 +22,11 @@ def interleave_parallel(case: Case) -> Iterator[Finding]:
     else:
         title = f"{case.type} waits for its inputs"
         action = (
-            "With slow or remote storage read from more inputs at a time: cycle_length=32, with "
-            "num_parallel_calls=tf.data.AUTOTUNE."
+            "With slow or remote storage, read from more inputs at a time: cycle_length=32, "
+            "with num_parallel_calls=tf.data.AUTOTUNE."
         )
     if stage.is_set("deterministic") is not False:
-        action += " Where the order does not matter, deterministic=False lets fast inputs pass "
+        action += " If the order does not matter, deterministic=False lets fast inputs pass "
         action += "slow ones."
     yield Finding(
         id="interleave_parallel",
@@ -58,7 +58,7 @@ def interleave_small_inputs(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="small_inputs",
         severity="moderate",
-        title="Fewer and larger files",
+        title="Use fewer, larger files",
         detail=(
             f"In {case.calls} about {inputs:,} inputs were opened for {elements:,} elements: "
             "opening them costs more than reading."
@@ -110,15 +110,15 @@ def reader(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="storage",
         severity="moderate",
-        title="Bring the data near, and store it to be read fast",
+        title="Move the data closer, and store it for fast reading",
         detail=(
-            "What a reader does by itself is waiting for storage, and decompressing: TFRecord "
-            "files with compression_type='GZIP' are unpacked in the thread that reads them."
+            "A reader's own time is waiting for storage and decompressing: TFRecord files with "
+            "compression_type='GZIP' are decompressed in the thread that reads them."
         ),
         action=(
-            "Remote files (gs://, s3://) belong into the region of the machine, or onto its disk "
-            "before training. Files of 100 to 200 MB read fastest; store them without compression, "
-            "or compress what they hold (JPEG, PNG)."
+            "Keep remote files (gs://, s3://) in the machine's region, or copy them to its disk "
+            "before training. Files of 100 to 200 MB read fastest; store them without "
+            "compression, or compress their contents (JPEG, PNG)."
         ),
         guide=SOURCES,
         stage=case.stage.long_name,
@@ -131,15 +131,15 @@ def reader_sharded(case: Case) -> Iterator[Finding]:
     sharded = case.above_named("shard")
     if sharded is not None:
         shards = sharded.number("num_shards")
-        others = f" Of {shards:.0f} elements that are read one is used." if shards > 1 else ""
+        others = f" Of {shards:.0f} elements that are read, one is used." if shards > 1 else ""
         yield Finding(
             id="shard_early",
             severity="high" if case.severity == "high" else "moderate",
-            title="Shard the list of files, not what is in them",
+            title="Shard the list of files, not their contents",
             detail=f"Shard comes after {case.type}: every host reads all files.{others}",
             action=(
-                "Call shard on the names of files, before they are opened: "
-                "files.shard(num_hosts, host).interleave(...)."
+                "Call shard on the file names, before files are opened: files.shard(num_hosts, "
+                "host).interleave(...)."
             ),
             code=(
                 "files = files.shard(num_shards=num_hosts, index=host)\n"
@@ -159,8 +159,8 @@ def reader_sharded(case: Case) -> Iterator[Finding]:
                 "strategy or the list of files splits the work, each reads everything."
             ),
             action=(
-                "Call shard on the names of files, before they are opened: "
-                "files.shard(num_hosts, host).interleave(...)."
+                "Call shard on the file names, before files are opened: files.shard(num_hosts, "
+                "host).interleave(...)."
             ),
             code="files = files.shard(num_shards=num_hosts, index=host)",
             guide=DATASET.section("shard"),
@@ -176,10 +176,10 @@ def reader_cached(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="cache_after_reader",
         severity="moderate",
-        title="Keep what was read",
-        detail="No stage keeps what was read: every epoch reads the files again.",
+        title="Cache what is read: .cache()",
+        detail="No stage caches what is read: every epoch reads the files again.",
         action=(
-            "Where the data fits into memory or onto a local disk, add .cache() or "
+            "If the data fits into memory or onto a local disk, add .cache() or "
             ".cache('/local/path') after reading and decoding, before shuffle and batch."
         ),
         code="dataset = dataset.cache()",
@@ -201,9 +201,9 @@ def generator(case: Case) -> Iterator[Finding]:
             "one at a time, and under Python's global lock."
         ),
         action=(
-            "Let the generator give names or indices alone, and do its work in TensorFlow ops: "
-            ".map(load, num_parallel_calls=tf.data.AUTOTUNE). Where it has to be Python that "
-            "computes, run it in several processes, such as workers of the tf.data service."
+            "Let the generator yield only names or indices, and do its work in TensorFlow ops: "
+            ".map(load, num_parallel_calls=tf.data.AUTOTUNE). If Python has to do the work, run "
+            "it in several processes, such as workers of the tf.data service."
         ),
         code=(
             "dataset = tf.data.Dataset.from_tensor_slices(names)\n"
@@ -222,13 +222,11 @@ def generator(case: Case) -> Iterator[Finding]:
         id="generators",
         severity="moderate",
         title=title,
-        detail=(
-            "Generators that wait for files or a network leave Python's lock to others meanwhile."
-        ),
+        detail="Generators that wait for files or a network release Python's lock meanwhile.",
         action=(
             f"{action}, each with its share of the data: range(8).interleave(lambda n: "
             "from_generator(g, args=(n,), ...), cycle_length=8, num_parallel_calls=8), with as "
-            "many threads in the pool. Generators that compute gain nothing by it."
+            "many threads in the pool. Generators that compute do not gain from this."
         ),
         code=(
             "dataset = tf.data.Dataset.range(8).interleave(\n"
@@ -246,7 +244,7 @@ def generator(case: Case) -> Iterator[Finding]:
 
 def _python(case: Case) -> str:
     spent = case.facts.python_ps
-    return f", {duration(spent)} on this host while it was recorded" if spent else ""
+    return f", {duration(spent)} on this host during the recording" if spent else ""
 
 
 @of_kinds(Kind.REMOTE)

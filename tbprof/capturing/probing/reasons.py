@@ -40,13 +40,16 @@ class Reason(Enum):
     )
     NOT_GRPC = (
         "not_grpc",
-        "something else than a profiler answers here",
+        "something other than a profiler answers here",
         f"give the profiler's own port; {_START}",
     )
     SILENT = (
         "silent",
         "something listens on this port, but says nothing",
-        f"the program may be stopped or overloaded: look at it; or the port is another's; {_START}",
+        (
+            "the program may be stopped or overloaded: look at it; or the port belongs to another "
+            f"program; {_START}"
+        ),
     )
     WRONG_SERVICE = (
         "wrong_service",
@@ -66,7 +69,7 @@ class Reason(Enum):
     DEADLINE = (
         "deadline",
         "the worker did not answer in time",
-        "the program may hang, or its trace be very large: record fewer steps, without Python",
+        "the program may hang, or its trace may be very large: record fewer steps, without Python",
     )
     LOST = (
         "lost",
@@ -76,7 +79,7 @@ class Reason(Enum):
     CANCELLED = ("cancelled", "cancelled", "")
     GARBLED = (
         "garbled",
-        "the answer is no trace",
+        "the answer is not a trace",
         "the server may be of another kind or version: test the connection",
     )
     MISSING_FILE = (
@@ -87,7 +90,7 @@ class Reason(Enum):
     NOT_WRITTEN = (
         "not_written",
         "the trace could not be written",
-        "make room, or check the permissions of the logdir",
+        "free some space, or check the permissions of the logdir",
     )
     TPU_NAME = (
         "tpu_name",

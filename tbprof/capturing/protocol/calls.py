@@ -74,7 +74,7 @@ def call(
                     raise CallFailed(grpc.StatusCode.DEADLINE_EXCEEDED, "no answer in time")
                 exchange.turn()
         except h2.exceptions.ProtocolError as error:
-            details = f"no HTTP/2: {error}"
+            details = f"not HTTP/2: {error}"
             raise CallFailed(grpc.StatusCode.UNAVAILABLE, details) from error
         except OSError as error:
             raise CallFailed(grpc.StatusCode.UNAVAILABLE, f"connection reset: {error}") from error

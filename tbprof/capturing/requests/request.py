@@ -94,7 +94,7 @@ def _truth(name: str, value: object) -> bool:
 
 def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise BadOption(name, f"{str(value)[:40]!r} is not a text")
+        raise BadOption(name, f"{str(value)[:40]!r} is not text")
     return value
 
 

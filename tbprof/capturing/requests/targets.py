@@ -78,7 +78,7 @@ def parse_target(text: str, usual_port: int = 0) -> Target:
         rest = scheme[2].removesuffix("/")
     if "@" in rest:
         raise BadAddress(
-            f"{_shown(text)} holds a user's name",
+            f"{_shown(text)} contains a user name",
             "profiler servers ask for no user and no password: give host:port alone",
         )
     bracketed = _BRACKETED.fullmatch(rest)
@@ -87,7 +87,8 @@ def parse_target(text: str, usual_port: int = 0) -> Target:
     if rest.count(":") > 1:
         raise BadAddress(
             f"{_shown(text)} has more than one colon",
-            "put an IPv6 address in brackets, such as [::1]:6009, and commas between addresses",
+            "put IPv6 addresses in brackets, such as [::1]:6009, and separate addresses with "
+            "commas",
         )
     host, colon, port = rest.partition(":")
     if not colon and not usual_port:
@@ -100,12 +101,12 @@ def parse_target(text: str, usual_port: int = 0) -> Target:
 def _tpu(text: str, name: str) -> Target:
     if _TPU_PATH.fullmatch(name) or (_TPU.fullmatch(name) and name != "localhost"):
         return Target(name, 0)
-    raise BadAddress(f"{_shown(text)} lacks a port", _NAMES)
+    raise BadAddress(f"{_shown(text)} has no port", _NAMES)
 
 
 def _port(text: str, port: str) -> int:
     if not port:
-        raise BadAddress(f"{_shown(text)} lacks a port", _NAMES)
+        raise BadAddress(f"{_shown(text)} has no port", _NAMES)
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65536):
         raise BadAddress(f"{_shown(text)} has no valid port", "a port is a number up to 65535")
     return int(port)

@@ -140,7 +140,7 @@ class Captures:
         entry = self._entries.get(id_)
         if entry is None:
             raise CaptureNotFound(
-                "the server knows nothing of it", "it ended long ago, or the server was restarted"
+                "the server does not know it", "it ended long ago, or the server was restarted"
             )
         return entry
 

@@ -241,7 +241,7 @@ def open_timeline(
     if version is not None and version != engine.timelines.version(file, part):
         raise Stale(
             f"the timeline of {file.host} is not of version {version[:80]!r}: its file has changed",
-            "ask for 'timeline' again, and go on with the version that it names",
+            "request 'timeline' again, and continue with the version that it names",
         )
     return HostTimeline(engine.timelines, file, part, engine.timeline(run, file, part))
 
@@ -249,8 +249,8 @@ def open_timeline(
 def _file(run: Run, host: str) -> TraceFile:
     if not run.files:
         raise NoData(
-            f"run {run.name!r} holds no trace files",
-            "the capture may have failed, or still be writing: look at its log",
+            f"run {run.name!r} has no trace files",
+            "the capture may have failed, or may still be writing: look at its log",
         )
     if not host and len(run.files) == 1:
         return run.files[0]

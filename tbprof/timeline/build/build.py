@@ -180,7 +180,7 @@ def _too_deep(heads: list[_Head], layout: Layout) -> tuple[Notice, ...]:
     return tuple(
         Notice(
             "too_deep",
-            f"line {heads[track][1][:80]!r}: more than {MOST_DEPTHS:,} events go on at once; "
+            f"line {heads[track][1][:80]!r}: more than {MOST_DEPTHS:,} events overlap; "
             f"{layout.too_deep[track]:,} lie on the last row and may cover each other",
         )
         for track in np.flatnonzero(layout.too_deep).tolist()

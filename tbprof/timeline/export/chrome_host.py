@@ -151,7 +151,7 @@ def _left_out(plane: Plane, unplaced: int) -> Notice:
     return Notice(
         "unplaced",
         f"plane {plane.name[:80]!r}: {unplaced} entries stand for several events that were not "
-        "recorded one by one: they have no position, and are left out",
+        "recorded one by one: they have no position and are left out",
     )
 
 

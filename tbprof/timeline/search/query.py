@@ -104,7 +104,7 @@ def parse_query(text: str, *, is_regex: bool = False, has_case: bool = False) ->
     if scope == "arg":
         key, _, text = text.partition("=")
         if not key:
-            raise BadRequest("arg: lacks the key of a stat", "write arg:key=value or arg:key")
+            raise BadRequest("arg: needs the key of a stat", "write arg:key=value or arg:key")
     query = Query(scope, key, text, is_regex, has_case, row, category)
     if is_regex and text:
         _pattern(query)  # raises if it is invalid

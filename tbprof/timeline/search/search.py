@@ -195,7 +195,9 @@ def _parse_cursor(text: str) -> tuple[int, int] | None:
     start, _, event = text.rpartition(".")
     digits = start.removeprefix("-")
     if not (digits.isdecimal() and event.isdecimal() and text.isascii() and len(text) < 32):
-        raise BadRequest(f"after={text[:80]!r} is no cursor", "use the cursor of the page before")
+        raise BadRequest(
+            f"after={text[:80]!r} is not a cursor", "use the cursor of the page before"
+        )
     return int(start), int(event)
 
 

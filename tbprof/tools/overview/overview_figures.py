@@ -23,7 +23,9 @@ from tbprof.tools.rates import device_rates, sparse_core_rates
 
 _NO_STEPS = "no steps were found in the trace"
 _UNRECORDED = "what devices did in the steps was not recorded"
-_EAGER_IN_JAX = "JAX compiles ops that run one by one as well, so that events do not tell"
+_EAGER_IN_JAX = (
+    "JAX compiles ops that run one by one as well, so events do not show which these are"
+)
 _PRECISIONS = (
     ("64", "64 bit", Phase.COMPUTE_64),
     ("32", "32 bit", Phase.COMPUTE_32),
@@ -101,7 +103,7 @@ def _steps(evidence: Evidence) -> Iterator[Figure]:
     means, whole = evidence.means, evidence.means.whole
     step_ms, whole_ms = (steps.duration_ps[steps.is_counted] / 1e9 for steps in (means, whole))
     slow = whole.steps - means.steps
-    kind = "typical steps" if slow else "steps that were recorded whole"
+    kind = "typical steps" if slow else "fully recorded steps"
     over = f"over the {kind}; a step is the mean over its workers"
     lasts = "A step lasts from its start to the start of the next one"
     few = _NO_STEPS if not step_ms.size else "one step has no deviation"
@@ -119,11 +121,11 @@ def _steps(evidence: Evidence) -> Iterator[Figure]:
         "Average of all steps",
         _reduced(whole_ms, np.mean),
         "ms",
-        f"Mean over all steps that were recorded whole, those that take much longer too. {lasts}.",
+        f"Mean over all fully recorded steps, including those that take much longer. {lasts}.",
         _NO_STEPS,
     )
     truncated = len(evidence.job.label) - whole.steps
-    left_out = f" {truncated} not recorded whole are left out." if truncated else ""
+    left_out = f" {truncated} not fully recorded are left out." if truncated else ""
     left_out += f" {slow} that take much longer than the others are left out." if slow else ""
     yield Figure(
         "steps", "Steps", float(means.steps), "count", f"Steps that the averages include.{left_out}"
@@ -203,7 +205,7 @@ def _host_time(evidence: Evidence) -> Iterator[Figure]:
         "%",
         "Time of the average step in which no op computes and the thread that drives the program "
         "runs Python functions, divided by the step.",
-        _NO_STEPS if has_python else "no functions of Python were recorded",
+        _NO_STEPS if has_python else "no Python functions were recorded",
     )
     ops = evidence.ops
     computes = [
@@ -333,7 +335,7 @@ def _sparse_cores(evidence: Evidence) -> Iterator[Figure]:
         "SparseCore step time",
         means.mean_ms() if means is not None else math.nan,
         "ms",
-        "Mean over the steps that were recorded whole; a step is the mean over its SparseCores.",
+        "Mean over the fully recorded steps; a step is the mean over its SparseCores.",
         _NO_STEPS,
     )
     yield Figure(

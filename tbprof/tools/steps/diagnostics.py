@@ -18,8 +18,8 @@ _NO_MARKER = (
     "jax.profiler.StepTraceAnnotation), or record for longer."
 )
 _DISTINCT = (
-    "The hosts' steps have nothing in common, so the step time of the whole job is unknown. "
-    "Record all hosts at the same time."
+    "The hosts have no steps in common, so the step time of the whole job is unknown. Record "
+    "all hosts at the same time."
 )
 
 
@@ -70,9 +70,9 @@ def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
     left_out = len(job.label) - means.steps - unrecorded
     if left_out:
         infos.append(
-            f"{left_out} of {len(job.label)} steps "
-            f"{'was' if left_out == 1 else 'were'} not recorded whole, up to the start of the next "
-            f"one: {'it is' if left_out == 1 else 'they are'} shown, and left out of averages."
+            f"{left_out} of {len(job.label)} steps {'was' if left_out == 1 else 'were'} not "
+            "fully recorded, up to the start of the next one: "
+            f"{'it is' if left_out == 1 else 'they are'} shown, and left out of averages."
         )
     elif bool(job.is_step_truncated.any()):
         infos.append("No step was recorded completely; the averages cover the recorded parts.")
@@ -81,9 +81,9 @@ def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
         names = ", ".join(shortened(job.label[step], 30) for step in slow[:_NAMED].tolist())
         more = f" and {slow.size - _NAMED} more" if slow.size > _NAMED else ""
         infos.append(
-            f"{slow.size} of {means.steps} whole steps took much longer than the others ({names}"
-            f"{more}): pages speak of the {means.steps - slow.size} typical ones, unless all steps "
-            "are chosen."
+            f"{slow.size} of {means.steps} complete steps took much longer than the others "
+            f"({names}{more}): pages describe the {means.steps - slow.size} typical ones, unless "
+            "all steps are chosen."
         )
     return infos
 

@@ -112,7 +112,7 @@ def test_products_of_which_nothing_is_known_are_not_said_to_do_without_tensor_co
     finding = found(evidence({Phase.COMPUTE_32: 1000}, kernels=some), "no_mixed_precision")
     assert finding is not None
     assert finding.value == pytest.approx(40)
-    assert "Of 60.0 % of kernel time it is not known." in finding.detail
+    assert "For 60.0 % of kernel time this is not known." in finding.detail
     assert finding.evidence.query == "f.is_op_tensor_core_eligible=yes&f.tensor_core_use=%3Dno"
 
 

@@ -84,7 +84,7 @@ def test_ops_one_by_one_count_by_the_time_that_they_take_of_steps():
     assert finding.value == pytest.approx(30.0)
     assert finding.gain_ms == pytest.approx(0.25)
     assert "take 300 µs" in finding.detail
-    assert "200 calls in all, most of them of Mul, AddV2" in finding.detail
+    assert "200 calls in total, most of them of Mul, AddV2" in finding.detail
     assert "20.0 % of that time passes between two calls" in finding.detail
     assert dict(parse_qsl(finding.evidence.query))["q"] == "EagerExecute"
 
@@ -172,7 +172,7 @@ def test_compilation_within_the_trace():
     assert severities("compilation", of(29), of(2000)) == [None, "low"]  # outside of the steps
     finding = found(of(150), "compilation")
     assert finding is not None
-    assert "2 compilations, 150 ms in all, from 0 µs to 900 ms of the trace" in finding.detail
+    assert "2 compilations, 150 ms in total, from 0 µs to 900 ms of the trace" in finding.detail
     assert finding.gain_ms == pytest.approx(0.02)
     assert claim(of(2000), "compilation").value == 100.0
 

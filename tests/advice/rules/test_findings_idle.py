@@ -23,7 +23,7 @@ def test_the_function_that_takes_the_time_is_named_with_what_it_waits_for(permil
     if finding is not None:
         us = f"{permille} µs"
         assert finding.title.startswith(f"batch (train.py:14) takes {us} of each step, ")
-        assert finding.title.endswith(f"{0.9 * permille:.3g} µs of them in time.sleep")
+        assert finding.title.endswith(f"{0.9 * permille:.3g} µs of that in time.sleep")
         assert finding.gain_ms == pytest.approx(ms)
         assert "what it waits for" in finding.action
         assert dict(parse_qsl(finding.evidence.query))["q"] == f"whole:{BATCH}"
@@ -62,7 +62,7 @@ def test_a_function_has_its_waits_for_other_threads_too():
     finding = found(given, "python_overhead")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.3)
-    assert "200 µs of them in queue.get" in finding.title
+    assert "200 µs of that in queue.get" in finding.title
     rest = found(given, "all_others")
     assert rest is not None
     assert rest.gain_ms == pytest.approx(0.05)
@@ -80,8 +80,8 @@ def test_idle_time_names_what_was_at_work_instead_of_nothing():
         "No recorded op or device work covers 20.0 % of step time; threads of "
         "tf.data were at work in 90.0 % of that"
     )
-    assert "No frames of Python were recorded" in finding.detail
-    assert "waits for a batch would count as input" in finding.action
+    assert "No Python frames were recorded" in finding.detail
+    assert "waiting for a batch would count as input" in finding.action
 
 
 def calls(ms: float, name: str = "PjitFunction(f)") -> IdleShare:
@@ -126,7 +126,7 @@ def test_activities_that_share_time_with_another_finding_are_not_said_to_fill_th
     assert rest.gain_ms == pytest.approx(0.1)
     assert rest.title.startswith("No recorded op or device work covers another 10.0 %")
     assert rest.title.endswith("of step time")
-    assert rest.detail.startswith("With time that other findings are about it is 400 µs per step: ")
+    assert rest.detail.startswith("With the time of other findings, it is 400 µs per step: ")
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_an_annotation_is_named_where_there_are_no_frames():
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.2)
     assert dict(parse_qsl(finding.evidence.query))["q"] == "whole:load_batch"
-    assert "does not show what goes on in it" in finding.action
+    assert "does not show what happens in it" in finding.action
     assert found(evidence({Phase.OTHER: 200}, idle=shares), "python_overhead") is None
 
 

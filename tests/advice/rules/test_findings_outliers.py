@@ -149,7 +149,7 @@ def test_shares_are_of_typical_steps_unless_all_are_chosen():
     assert found(of(slow, takes_all=True))["input_bound"].value == pytest.approx(
         100 * 980 / (1000 + 19 * 20)
     )
-    assert "take such steps in" in found(of(slow, takes_all=True))["slow_steps"].detail
+    assert "include such steps" in found(of(slow, takes_all=True))["slow_steps"].detail
 
 
 def test_reasons_in_the_table():

@@ -109,11 +109,11 @@ def test_what_moves_padded_data_counts_as_a_move_and_not_as_padding():
 
 def test_the_batch_rule_is_for_programs_that_pad_convolutions():
     plain = by_rule(tpu_ops((PADDED, "add", 1000)))["tpu_padding"]
-    assert "batch of its convolutions" not in plain.action
+    assert "batch size of the convolutions" not in plain.action
     padded = by_rule(tpu_ops((PADDED, "convolution", 500), (WHOLE, "add", 500)))["tpu_padding"]
-    assert "batch of its convolutions at 64 or more" in padded.action
+    assert "batch size of the convolutions is 64 or more" in padded.action
     whole = by_rule(tpu_ops((PADDED, "add", 500), (WHOLE, "convolution", 500)))["tpu_padding"]
-    assert "batch of its convolutions" not in whole.action
+    assert "batch size of the convolutions" not in whole.action
 
 
 def test_reshapes_of_padded_arrays_may_go_to_the_host():
@@ -252,7 +252,7 @@ def test_copies_from_and_to_vmem_are_xlas_own():
         "50.0 % goes to copies between main memory (HBM) and the cores' own (VMEM) (2 ops op)"
         in (found.detail)
     )
-    assert "XLA itself copies to VMEM" in found.action
+    assert "XLA copies to VMEM" in found.action
     assert "Place ops" not in found.action
     assert "host_transfers" not in by_id
 

@@ -59,7 +59,7 @@ def test_room_is_said_with_its_size():
         id="room",
         severity="good",
         title="50.0 % of the memory of GPU_0_bfc is free at its peak",
-        detail="500 bytes of 1000 bytes are in use at the peak; 500 bytes are left.",
+        detail="500 bytes of 1000 bytes is in use at the peak; 500 bytes is left.",
         action="There is room: a larger batch may use the device better.",
         value=500,
         unit="bytes",

@@ -84,7 +84,7 @@ def test_figures_breakdown_and_findings_are_of_the_steps_that_are_chosen(engine:
     assert column(whole[9], "id", "ms")["compilation"] == pytest.approx(0.036 / 12)
     assert "slow_steps" in typical[7].column("id").cells()
     messages = typical[6].column("message").cells()
-    assert any("1 of 12 whole steps took much longer" in str(text) for text in messages)
+    assert any("1 of 12 complete steps took much longer" in str(text) for text in messages)
 
 
 def test_pages_agree_on_what_steps_wait_for(engine: Engine):

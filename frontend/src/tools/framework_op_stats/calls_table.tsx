@@ -38,7 +38,7 @@ const SPECS: readonly ColumnSpec[] = [
   { ...text("occurrences", "Occurrences", 112), quantity: "count", group: { how: "sum" } },
   time("total_time", "Total", "Sum of the durations of all calls"),
   {
-    ...time("total_self_time", "Self", "Total, less the calls in this table inside of it"),
+    ...time("total_self_time", "Self", "Total minus the calls of this table that are nested in it"),
     group: { how: "sum" },
   },
   time("avg_time", "Avg.", "Total ÷ occurrences"),

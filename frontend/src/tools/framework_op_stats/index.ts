@@ -9,7 +9,7 @@ export default defineTool<OpStats>({
   emptiness: ({ withIdle, calls }) =>
     withIdle.length > 0 || calls !== null
       ? null
-      : "The trace has no ops, neither on the host nor on a device.",
+      : "The trace has no ops, on the host or on devices.",
   finds: ({ operations, withIdle }, select) => [
     {
       kind: "Op",

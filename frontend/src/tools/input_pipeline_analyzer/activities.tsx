@@ -28,9 +28,9 @@ export function Activities({ activities, links }: ActivitiesProps) {
         nothing="Nothing waited for input."
         explanation={{
           formula:
-            "Time that threads spend until an element of the pipeline is there: the program in its iterator, stages in the stage before them.",
-          unit: "time; self time leaves out other activities inside",
-          source: "Host events of iterators that hand over what others made.",
+            "Time that threads wait for an element of the pipeline: the program in its iterator, stages in the stage before them.",
+          unit: "time; self time excludes nested activities",
+          source: "Host events of iterators that return what other threads produced.",
         }}
       />
       <ActivityCard
@@ -40,8 +40,8 @@ export function Activities({ activities, links }: ActivitiesProps) {
         nothing="No thread worked on the input."
         explanation={{
           formula:
-            "Time that threads spend on making elements: reading, mapping, batching, copying. It costs steps nothing while it is ahead of them.",
-          unit: "time; self time leaves out other activities inside",
+            "Time that threads spend on producing elements: reading, mapping, batching, copying. It does not make steps longer as long as it is ahead of them.",
+          unit: "time; self time excludes nested activities",
           source: "Host events of the pipeline's stages.",
         }}
       />

@@ -48,7 +48,7 @@ function WorkCard({ host, stage, links }: WorkCardProps) {
       title={title}
       why={{
         formula:
-          "Self time of the input pipeline's events on all host threads, less the time in which they wait for others. Threads work side by side, so that it may be longer than the trace.",
+          "Self time of the input pipeline's events on all host threads, minus the time in which they wait for others. Threads work in parallel, so the sum may be longer than the trace.",
         unit: "time, and percent of all such work",
         source: "Host events of tf.data iterators, of infeed and of transfers to devices.",
       }}
@@ -115,7 +115,7 @@ function AdviceCard({ advice, hasWork }: { advice: readonly InputAdvice[]; hasWo
         <p class="muted">
           {hasWork
             ? "Nothing: steps hardly wait for input."
-            : "There is no advice: nothing of an input pipeline was recorded."}
+            : "No advice: no input pipeline was recorded."}
         </p>
       ) : (
         categories

@@ -19,7 +19,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     isSticky: true,
     group: { how: "label" },
     explanation: why(
-      "Name of the op; stages of a pipeline are named from the last to theirs",
+      "Name of the op; the name of a pipeline's stage lists the stages from the last one to this one",
       "none",
     ),
   },
@@ -48,7 +48,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     isShown: true,
     hasBar: true,
     group: { how: "sum" },
-    explanation: why("Self time less waiting, with what other threads did for the op", TIME),
+    explanation: why("Self time minus waiting, plus what other threads did for the op", TIME),
   },
   {
     id: "waitTimeInMs",
@@ -66,7 +66,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     width: 104,
     isShown: true,
     group: { how: "sum" },
-    explanation: why("Total less the time of input ops inside it on the same thread", TIME),
+    explanation: why("Total minus the time of input ops nested in it on the same thread", TIME),
   },
   {
     id: "selfTimeInPercent",
@@ -84,7 +84,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     width: 104,
     isShown: true,
     group: { how: "none" },
-    explanation: why("Sum of the durations; ops inside others count in both", TIME),
+    explanation: why("Sum of the durations; nested ops count in both", TIME),
   },
   {
     id: "timeInPercent",
@@ -93,10 +93,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     width: 110,
     isShown: false,
     group: { how: "none" },
-    explanation: why(
-      "Total ÷ self time of all input ops: ops inside others count in both",
-      "percent",
-    ),
+    explanation: why("Total ÷ self time of all input ops: nested ops count in both", "percent"),
   },
 ];
 

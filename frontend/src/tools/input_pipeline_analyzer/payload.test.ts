@@ -81,10 +81,10 @@ test("the tag says how sure the verdict is", () => {
   expect(tag({})).toBe("Input-bound");
   expect(tag({ input_bottleneck: "both", waiting_percent: "11.4" })).toBe("Partly input-bound");
   const guess = { input_bottleneck: "both", input_is_guess: "true" };
-  expect(tag({ ...guess, waiting_percent: "0.0" })).toBe("Perhaps input-bound");
+  expect(tag({ ...guess, waiting_percent: "0.0" })).toBe("Potentially input-bound");
   const sent = { input_bottleneck: "both", waiting_percent: "11.4", input_cause: "transfer" };
   expect(tag(sent)).toBe("Sending data");
-  expect(tag({ ...sent, input_is_guess: "true" })).toBe("Perhaps input-bound");
+  expect(tag({ ...sent, input_is_guess: "true" })).toBe("Potentially input-bound");
   expect(tag({ input_bottleneck: "device" })).toBe("Not input-bound");
   expect(findTag(parseInputPipeline([{}, {}, {}]))[1]).toBe("No steps");
 });

@@ -1,4 +1,4 @@
-/** What the server answers for two steps on a TPU, the second of which was not recorded whole. */
+/** What the server answers for two steps on a TPU, the second of which was not fully recorded. */
 
 type Cell = string | number | boolean | null;
 

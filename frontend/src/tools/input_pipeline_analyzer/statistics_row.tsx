@@ -7,7 +7,7 @@ import type { InputPipeline } from "./payload";
 import type { Statistic } from "./statistic";
 
 const SOURCE =
-  "The typical steps that were recorded whole, or with “All steps” all of those; every step where none was.";
+  "The fully recorded typical steps, or with “All steps” all fully recorded ones; every step if none is.";
 
 export function StatisticsRow({ pipeline }: { pipeline: InputPipeline }) {
   return (
@@ -18,7 +18,7 @@ export function StatisticsRow({ pipeline }: { pipeline: InputPipeline }) {
         write={(value) => formatTime(microseconds(value))}
         explanation={{
           formula:
-            "A step lasts until the next one begins; of several workers the mean. Deviation: of a sample.",
+            "A step lasts until the next one begins; with several workers, their mean. Deviation: sample deviation.",
           unit: "time",
           source: SOURCE,
         }}
@@ -63,7 +63,7 @@ function StatisticCard({ title, statistic, write, explanation }: StatisticCardPr
       head={
         <span class="muted">
           over {plural(count, "step")}
-          {isZero ? ", none of which waited" : ""}
+          {isZero ? "; none waited" : ""}
         </span>
       }
     >

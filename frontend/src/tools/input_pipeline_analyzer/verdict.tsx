@@ -50,7 +50,7 @@ export function findTag({
   waitingShare,
 }: InputPipeline): readonly [Severity, string] {
   if (steps.property("input_is_guess") === "true") {
-    return [waitingShare.average < MODERATE ? "low" : "moderate", "Perhaps input-bound"];
+    return [waitingShare.average < MODERATE ? "low" : "moderate", "Potentially input-bound"];
   }
   const isSent = steps.property("input_cause") === "transfer" && waitingShare.average >= MODERATE;
   if (isSent && steps.property("hardware_type") !== "TPU") {

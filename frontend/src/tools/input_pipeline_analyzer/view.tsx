@@ -72,9 +72,9 @@ function NoInput({ pipeline: { advice } }: { pipeline: InputPipeline }) {
         <h2 id="no-input">No input ops in this trace</h2>
       </header>
       <p>
-        No event of tf.data, infeed or transfers to devices was recorded on the hosts, so that work
-        on the input cannot be distinguished from other work. The program may load its data in plain
-        Python, reuse one batch, or was recorded without host tracing.
+        No event of tf.data, infeed or transfers to devices was recorded on the hosts, so work on
+        the input cannot be distinguished from other work. The program may load its data in plain
+        Python or reuse one batch, or it was recorded without host tracing.
       </p>
       <ul class="pipeline-notes">
         {advice.map(({ title, text }, at) => (

@@ -23,7 +23,7 @@ export function WaitingChart(props: PageProps<InputPipeline>) {
     <StepChart
       title="Share that waits for input"
       explanation={{
-        formula: `Time in which the step waits for input ÷ step time${several ? "; the line is the average of the workers, the band reaches from the least to the most" : ""}`,
+        formula: `Time in which the step waits for input ÷ step time${several ? "; the line is the mean over workers, the band ranges from the least to the most" : ""}`,
         unit: "percent of the step",
         source: "Device and host events within the step.",
       }}

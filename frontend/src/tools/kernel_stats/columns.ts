@@ -171,7 +171,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     group: { how: "same" },
     explanation: why(
       "What the driver copies or sets by this kernel; empty for kernels of the program",
-      "between what it copies, where the call that launched it says so",
+      "from where to where, if the call that launched it shows it",
       "The kernel's name, and the call that launched it.",
     ),
   },
@@ -184,7 +184,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     explanation: why(
       `Whether the kernel is known to run instructions of ${unit}`,
       "yes or no",
-      "The same as of the column with three answers.",
+      `The same as of “${initials(unit)} used”.`,
     ),
   },
 ];

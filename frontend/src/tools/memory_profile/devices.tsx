@@ -38,7 +38,7 @@ export function Devices({ memory, select }: DevicesProps) {
           <Explained
             label="Memories"
             explanation={{
-              formula: `Stack + heap over the whole recording. Devices are drawn from 0 to ${formatGibibytes(most.device)}, host memory from 0 to ${formatGibibytes(most.host)}, so that heights compare; the number is the peak, and its share of the capacity.`,
+              formula: `Stack + heap over the whole recording. Devices are drawn from 0 to ${formatGibibytes(most.device)}, host memory from 0 to ${formatGibibytes(most.host)}, so that heights can be compared; the number is the peak, and its share of the capacity.`,
               unit: "GiB",
               source: "Memory allocation and deallocation events of each allocator.",
             }}

@@ -15,7 +15,7 @@ export function Fills({ breakdown }: { readonly breakdown: MemoryBreakdown }) {
   if (!(inUse > 0) || largest.length === 0) return null;
   return (
     <p class="memory-fills">
-      <span class="muted">{breakdown.isPeak ? "At the peak:" : "In use then:"}</span>
+      <span class="muted">{breakdown.isPeak ? "At the peak:" : "At this instant:"}</span>
       {largest.map(({ name, size }) => (
         <span key={name} class="memory-fill">
           <b title={formatAmount(size)}>{formatMemoryShare(size / inUse)}</b>{" "}

@@ -25,7 +25,7 @@ export function Growth({ memory }: { readonly memory: Memory }) {
       title="Growth per step"
       why={{
         formula:
-          "For each step the most that was in use in it, what was in use at its end, and what of its allocations was still in use when the recording ended. An op may leak whose memory in use grows with every step.",
+          "For each step: the most that was in use, what was in use at its end, and how much of its allocations was still in use when the recording ended. An op may leak if its memory grows with every step.",
         unit: "bytes",
         source: "Memory allocation and deallocation events within the steps.",
       }}
@@ -38,7 +38,7 @@ export function Growth({ memory }: { readonly memory: Memory }) {
           <p class="muted">
             {steps.labels.length < TELLING
               ? `${plural(steps.labels.length, "step")} are too few to recognize a leak: record ${TELLING} or more.`
-              : "No op holds more memory with every step."}
+              : "No op's memory grows with every step."}
           </p>
         )}
       </div>

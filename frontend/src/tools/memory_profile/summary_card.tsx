@@ -80,7 +80,7 @@ function figuresAtPeak(one: Allocator): Figure[] {
       unit: "ms, or s from 10 s on",
     },
     amount("Stack reservation", one.peakStack, "Memory reserved for the stack at the peak"),
-    amount("Heap allocation", one.peakHeap, "Memory handed out from the heap at the peak"),
+    amount("Heap allocation", one.peakHeap, "Memory allocated from the heap at the peak"),
     amount(
       "Free memory",
       one.peakFree,

@@ -19,7 +19,7 @@ export function Recommendations({ findings, links }: RecommendationsProps) {
       title={title}
       why={{
         formula:
-          "A finding is listed where its value is beyond a threshold; its gain is how much shorter a step could be without it.",
+          "A finding is listed if its value exceeds a threshold; its gain is how much shorter a step could be without it.",
         unit: "time and percent of the average step",
         source: "The parts of the steps, the ops and the memory of this run.",
       }}

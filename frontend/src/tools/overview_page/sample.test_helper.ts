@@ -49,7 +49,7 @@ export function samplePayload({ kind, steps }: SampleOptions): unknown[] {
       ["severity", "message"],
       none
         ? [["WARNING", "No step was found: step times are unknown."]]
-        : [["INFO", "Steps 0 and 9 were not recorded whole."]],
+        : [["INFO", "Steps 0 and 9 were not fully recorded."]],
     ),
     byRow(FINDING_IDS, none ? [] : FINDINGS),
     byRow(FIGURE_IDS, FIGURES[kind]),

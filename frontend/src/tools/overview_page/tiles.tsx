@@ -14,7 +14,7 @@ import type { Overview, Reading } from "./payload";
 import { averageName } from "./step_parts";
 
 const STEPS =
-  "The steps that were recorded whole, without those that take much longer unless all are chosen, over all hosts and devices that are shown.";
+  "The fully recorded steps of all hosts and devices that are shown, without those that take much longer, unless all are chosen.";
 
 export function Tiles({ overview }: { overview: Overview }) {
   const { steps, figures } = overview;
@@ -266,7 +266,7 @@ function StepNote({ overview }: { overview: Overview }) {
 
 function leftOutText({ steps }: Overview): string {
   const isCut = steps.isTruncated.includes(true) || steps.isUnrecorded?.includes(true);
-  const cut = isCut ? ["were not recorded whole"] : [];
+  const cut = isCut ? ["were not fully recorded"] : [];
   const slow = steps.isTypical ? ["take much longer"] : [];
   return `The others ${[...cut, ...slow].join(" or ")}`;
 }

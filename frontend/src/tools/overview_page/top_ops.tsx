@@ -32,7 +32,7 @@ export function TopOps({ overview, chosen, select, links }: TopOpsProps) {
       title={title}
       why={{
         formula:
-          "Self time of the op ÷ self time of all ops, idle time left out: of the ops on devices, or of those on the host where the program ran on the CPU alone",
+          "Self time of the op ÷ self time of all ops, without idle time: of the ops on devices, or of those on the host if the program ran on the CPU alone",
         unit: "percent; cumulative: the sum down to the row",
         source: "Device events, by the op that launched them; else the ops of the host.",
       }}

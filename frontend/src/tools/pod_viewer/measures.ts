@@ -20,7 +20,7 @@ const OWN_TIME: Measure = {
   label: "Time without collectives",
   quantity: "time",
   formula:
-    "Step time less the time in collectives: workers that are early wait in those for the late, so that step times come out alike",
+    "Step time minus the time in collectives: early workers wait in collectives for late ones, so step times alone are alike",
 };
 
 export function findMeasures({ phases }: Pod): Measure[] {

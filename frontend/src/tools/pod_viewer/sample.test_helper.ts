@@ -11,7 +11,7 @@ const LATENESS = {
   steps: 4,
 };
 
-/** A small pod: two hosts of two workers, three steps, of which the last was not recorded whole. */
+/** A small pod: two hosts of two workers, three steps, of which the last was not fully recorded. */
 export function samplePod(more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     steps: {

@@ -133,7 +133,7 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
                   <span class="option-main">{text.slice(0, 200)}</span>
                   <span class="option-note">
                     {time(at)}
-                    {steps.isTruncated[at] ? " · not recorded whole" : ""}
+                    {steps.isTruncated[at] ? " · not fully recorded" : ""}
                     {steps.outliers?.[at] ? " · outlier" : ""}
                   </span>
                 </>
@@ -161,7 +161,7 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
       </ToolLink>
       {steps.isTruncated[step] ? (
         <span class="tag low" title="A part of the step was not recorded: averages leave it out">
-          not recorded whole
+          not fully recorded
         </span>
       ) : null}
       {steps.outliers?.[step] ? (

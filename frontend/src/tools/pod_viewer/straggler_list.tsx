@@ -19,7 +19,7 @@ export function StragglerList({ pod, worker, choose }: StragglerListProps) {
       title="Stragglers"
       why={{
         formula:
-          "Workers that run the same collectives wait for each other. A worker's own time is its step without those, in which the early wait for the late. It is late by its own time less that of the median worker, step by step, on average over the typical steps of both, and no more than the other waits longer meanwhile. Those are listed that are late by 1 % of a step or more, where steps that only vary would hardly look so (99 %, three steps or more).",
+          "Workers that run the same collectives wait for each other. A worker's own time is its step without collectives. It is late by its own time minus that of the median worker, step by step, as the mean over the typical steps of both, but by no more than the other waits longer in collectives. Workers are listed that are late by 1 % of a step or more, if random variation would hardly look the same (99 %, three steps or more).",
         unit: "time per step with its 95 % interval, and percent of the average step",
         source: "Device and host events within the workers' steps.",
       }}

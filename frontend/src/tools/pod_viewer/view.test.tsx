@@ -149,7 +149,7 @@ test("outliers are marked, and said of the step that is pointed at", () => {
 
 test("a truncated step is flagged; the address is not trusted", () => {
   show({ step: "2", worker: "x", by: "?" });
-  expect(text(".pod-steps .tag")).toBe("not recorded whole");
+  expect(text(".pod-steps .tag")).toBe("not fully recorded");
   show({ step: "99" });
   expect(text(".pod-steps .picker-value")).toBe("train 4");
 });

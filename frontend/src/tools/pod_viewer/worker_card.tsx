@@ -41,7 +41,7 @@ export function WorkerCard(props: WorkerCardProps) {
       why={{
         title: "Largest part",
         formula:
-          "The part of the worker's step with the most time. Slower and faster are by time without collectives, in which the early wait for the late, against the median worker of the step.",
+          "The part of the worker's step with the most time. “Slower” and “faster” compare the time without collectives with that of the median worker of the step.",
         unit: "time, and percent of the worker's step",
         source: "Device and host events within the worker's step.",
       }}
@@ -56,7 +56,7 @@ export function WorkerCard(props: WorkerCardProps) {
         <p>
           {pod.unrecorded.has(cellOf(pod, shown, cells.step))
             ? "What this worker did in the step was not recorded."
-            : "This worker has no such step: it was not recorded on it."}
+            : "This worker has no such step: it was not recorded there."}
         </p>
       ) : (
         <>
@@ -91,7 +91,7 @@ export function WorkerCard(props: WorkerCardProps) {
               {host ? "Show its host in the trace" : "Show it in the trace"}
             </ToolLink>
           </p>
-          {cells.isTruncated[row] ? <p class="muted">Not recorded whole on this worker.</p> : null}
+          {cells.isTruncated[row] ? <p class="muted">Not fully recorded on this worker.</p> : null}
         </>
       )}
       {error ? <p class="muted">Rounded to 0.1 %: {error}</p> : null}

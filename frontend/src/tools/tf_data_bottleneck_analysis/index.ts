@@ -8,7 +8,8 @@ export default defineTool<TfData>({
   emptiness: ({ pipelines, message }) =>
     pipelines.length > 0
       ? null
-      : message || "No event of a tf.data iterator was recorded on the chosen hosts.",
+      : message ||
+        "The chosen hosts have no tf.data events: no input pipeline worked while they were recorded, or the program does not use tf.data.",
   finds: ({ graph }, select) => [
     {
       kind: "Iterator",

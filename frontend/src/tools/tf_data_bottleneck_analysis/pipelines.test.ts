@@ -16,7 +16,7 @@ test("types are known without version and index", () => {
 test("a long name is read from the stage to what its elements go through", () => {
   expect(readLongName("Iterator::Batch::Mine::Map")).toEqual([
     { text: "Iterator", meaning: "begins all names of iterators" },
-    { text: "Batch", meaning: "further on: joins elements into batches" },
+    { text: "Batch", meaning: "further on: combines elements into batches" },
     { text: "Mine", meaning: "takes its elements" },
     { text: "Map", meaning: "this stage: applies a function to each element" },
   ]);

@@ -33,7 +33,7 @@ export function VerdictCard({ data, showBottleneck }: VerdictCardProps) {
           <Explained
             label="Performance Analysis Summary"
             explanation={{
-              formula: `A pipeline is slow where a call of it takes longer than ${SLOW_US} µs. The pipeline shown is the one that the program spends most time in; its bottleneck is the stage on the critical path that holds its calls up longest: by its own work, or as its functions fill the threads that others wait for.`,
+              formula: `A pipeline is slow if a call takes longer than ${SLOW_US} µs. The pipeline shown is the one that the program spends most time in; its bottleneck is the stage on the critical path that holds up its calls longest: by its own work, or because its functions fill the threads that others wait for.`,
               unit: "time",
               source: "Host events of tf.data iterators.",
             }}
@@ -147,7 +147,7 @@ function selfText({ self, maxLatency, rank }: Bottleneck): string {
   if (!(share >= 0)) return time;
   return share <= 1
     ? `${time}, ${formatRatio(ratio(share))} of the slowest call`
-    : `${time}, some of it ahead of the slowest call or side by side`;
+    : `${time}, part of it before the slowest call or in parallel`;
 }
 
 function Fact({ label, children }: { label: string; children: preact.ComponentChildren }) {

@@ -160,7 +160,7 @@ test("a search counts its hits, lists them, and goes through them", async () => 
   await press(field, "Enter", { shiftKey: true });
   expect(text('.trace-rows [aria-selected="true"]')).toContain("5 ms");
   await click(button("Clear the search"));
-  expect(text(".trace-panel")).toContain("Nothing is searched for.");
+  expect(text(".trace-panel")).toContain("No search yet.");
 });
 
 test("the server says what is wrong with the pattern of a search, beside the field", async () => {

@@ -105,7 +105,7 @@ export function stepText(
   const name = stepName(steps, step);
   const reason = steps.outliers?.[step] ?? "";
   const note = [
-    ...(steps.isTruncated[step] ? ["not recorded whole"] : []),
+    ...(steps.isTruncated[step] ? ["not fully recorded"] : []),
     ...(reason === "" ? [] : [`outlier: ${reason}`]),
   ];
   const sum = drawing === "line" ? [] : [formatValue(total, quantity)];

@@ -107,7 +107,7 @@ test("arrow keys move over the steps and Enter opens", () => {
   press("Enter");
   expect(opened).toEqual([1]);
   press("End");
-  expect(slider().getAttribute("aria-valuetext")).toContain("not recorded whole");
+  expect(slider().getAttribute("aria-valuetext")).toContain("not fully recorded");
 });
 
 test("the card under the pointer has every part with time and share, as text", () => {

@@ -59,7 +59,7 @@ export function saveStepsCsv(
   const head = [
     "Step",
     ...series.map(({ label }) => `${label} (${unit})`),
-    "Recorded whole",
+    "Fully recorded",
     "Why it takes longer",
   ];
   const rows = steps.labels.map((label, step) => [
@@ -98,7 +98,7 @@ function stepTable(
       {
         kind: "flag",
         id: "whole",
-        label: "Recorded whole",
+        label: "Fully recorded",
         values: Int8Array.from(steps.labels, (_, step) => (isWhole(steps, step) ? 1 : 0)),
       },
       ...(hasOutliers ? [encodeTexts("why", "Why it takes longer", steps.outliers ?? [])] : []),
@@ -126,7 +126,7 @@ function stepTable(
     },
     ...(isStack ? [number("total", "Step time")] : []),
     ...shown.map(({ id, label }) => number(`of ${id}`, label)),
-    { id: "whole", title: "Recorded whole", width: 130, isShown: true, group: { how: "none" } },
+    { id: "whole", title: "Fully recorded", width: 130, isShown: true, group: { how: "none" } },
     ...(hasOutliers
       ? [
           {

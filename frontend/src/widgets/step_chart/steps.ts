@@ -62,7 +62,7 @@ export function stepName({ labels }: StepAxis, step: number): string {
 export function stepNotes({ isTruncated, outliers }: StepAxis, step: number): string[] {
   const reason = outliers?.[step] ?? "";
   return [
-    ...(isTruncated[step] ? ["Not recorded whole: left out of averages."] : []),
+    ...(isTruncated[step] ? ["Not fully recorded: left out of averages."] : []),
     ...(reason === "" ? [] : [`Outlier: ${reason.slice(0, 400)}.`]),
   ];
 }

@@ -62,9 +62,8 @@ _ADVICE = (
     "computation."
 )
 _VMEM_ADVICE = (
-    "XLA itself copies to VMEM what ops read next, and the core waits where the main memory is "
-    "slower than the computation: keep arrays in 16 bit, and let a step compute more with what it "
-    "reads."
+    "XLA copies to VMEM what ops read next, and the core waits if main memory is slower than "
+    "computation: keep arrays in 16 bit, and let a step compute more with what it reads."
 )
 _PLACE = " Place ops that share data on one device."
 
@@ -139,13 +138,13 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
 
 
 _KEEP = (
-    "Keep on the device what fits there, or compute it again where it is needed (jax.checkpoint) "
-    "rather than offload it. Copy the rest in few large pieces, early enough that computation "
-    "hides the copies."
+    "Keep on the device what fits there, or recompute it when it is needed (jax.checkpoint) "
+    "instead of offloading it. Copy the rest in a few large pieces, early enough that "
+    "computation hides the copies."
 )
 _EXCHANGE_LESS = (
-    "See which part of the program sends to the host or receives from it. Do so every few steps, "
-    "in few large pieces, early enough that computation hides it."
+    "See which part of the program sends to the host or receives from it. Do so every few "
+    "steps, in a few large pieces, early enough that computation hides it."
 )
 
 

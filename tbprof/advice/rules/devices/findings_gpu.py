@@ -46,9 +46,9 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
         ),
         detail=(
             f"{small:,} of {count:,} kernels are that short; the median of all lasts "
-            f"{milliseconds(_median(evidence) / 1e9)}. A launch takes the host 5 to 20 µs, so that "
-            f"short kernels may leave the GPU idle: {milliseconds(gaps / 1e9)} in pauses of up to "
-            f"{PAUSE_PS // 10**6} µs.{said_elsewhere(evidence, gain)}"
+            f"{milliseconds(_median(evidence) / 1e9)}. A launch takes the host 5 to 20 µs, so "
+            f"short kernels may leave the GPU idle: {milliseconds(gaps / 1e9)} in pauses of up "
+            f"to {PAUSE_PS // 10**6} µs.{said_elsewhere(evidence, gain)}"
         ),
         value=share,
         unit="%",
@@ -98,7 +98,7 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
     gain = evidence.gain_of_work(compute * share / 100 / 2, *COMPUTE)
     of_compute = f" {percent(low)} of device compute is in 16 bit or less." if low == low else ""
     unknown = 100 * float(kernels.total_ps[kernels.core_use == CoreUse.UNKNOWN].sum()) / total
-    not_known = f" Of {percent(unknown)} of kernel time it is not known." if unknown > 0 else ""
+    not_known = f" For {percent(unknown)} of kernel time this is not known." if unknown > 0 else ""
     of_amd = evidence.is_amd
     cores = core_name(is_amd=of_amd)
     remedy = "bfloat16 arrays" if evidence.is_jax else "tf.keras.mixed_precision"
@@ -108,14 +108,14 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"{percent(share)} of kernel time is in ops that could use {cores} and do not",
         detail=(
-            f"Products and convolutions run on the ordinary cores.{of_compute}{not_known} On "
-            f"{cores}, in 16 bit, they may take half the time or less."
+            f"Their products and convolutions run on the ordinary cores.{of_compute}{not_known} "
+            f"On {cores}, in 16 bit, they may take half the time or less."
         ),
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
-        action=f"Compute in mixed precision if the model's accuracy allows it ({remedy}).{sizes}",
+        action=f"Use mixed precision if the model's accuracy allows it ({remedy}).{sizes}",
         next_page=KERNELS,
         evidence=KERNELS.showing(is_op_tensor_core_eligible="yes", tensor_core_use="=no"),
         guide=PRECISION_GUIDE,

@@ -58,17 +58,19 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         id="channels_last",
         severity=grade[0],
-        title=f"Turning images for convolutions takes {percent(share)} of kernel time",
+        title=f"Transposing images for convolutions takes {percent(share)} of kernel time",
         detail=(
-            f"cuDNN turned {int(kernels.occurrences[to_last].sum()):,} arrays to channels last "
-            f"before its convolutions and {int(kernels.occurrences[to_first].sum()):,} back: the "
-            "program gives them channels first."
+            f"cuDNN transposed {int(kernels.occurrences[to_last].sum()):,} arrays to channels "
+            f"last before its convolutions and {int(kernels.occurrences[to_first].sum()):,} "
+            "back: the program passes them channels first."
         ),
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
-        action="Keep images channels last through the model (data_format='channels_last', NHWC).",
+        action=(
+            "Keep images channels last throughout the model (data_format='channels_last', NHWC)."
+        ),
         next_page=KERNELS,
         evidence=KERNELS.showing(kernel_name=_EITHER),
         guide=GPU_GUIDE,
@@ -92,10 +94,10 @@ def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         id="bias_before_batch_norm",
         severity=grade[0],
-        title=f"Biases that batch normalization takes away take {percent(share)} of kernel time",
+        title=f"Biases that batch normalization cancels take {percent(share)} of kernel time",
         detail=(
-            "Right behind these additions the batch is normalized: its mean is subtracted, and the "
-            "bias with it."
+            "Batch normalization directly follows these additions: it subtracts the mean, and "
+            "the bias with it."
         ),
         value=share,
         unit="%",

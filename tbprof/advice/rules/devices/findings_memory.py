@@ -71,8 +71,8 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
             f"{percent(float(scattered[worst]))} fragmented"
         ),
         detail=(
-            f"Of {size(free)} that are free at the peak the largest piece has {size(largest)}: a "
-            "larger tensor does not fit although there is room."
+            f"Of {size(free)} of free memory at the peak, the largest piece has {size(largest)}: "
+            "a larger tensor does not fit, although there is room."
         ),
         value=float(scattered[worst]),
         unit="%",
@@ -91,7 +91,7 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
 def _where_it_fails(evidence: Evidence, allocator: int) -> str:
     """How to see what exhausts the memory, and how to avoid failures from fragmentation."""
     if evidence.is_jax:
-        return " jax.profiler.save_device_memory_profile writes down what is alive."
+        return " jax.profiler.save_device_memory_profile saves what is alive."
     if evidence.platform != "GPU":
         return ""
     scattered = 100 * float(evidence.memory.fragmentation[allocator]) >= FRAGMENTED[0]

@@ -27,8 +27,8 @@ _NAMED, _LINKED = 3, 8
 _MOST_PATTERN = 480
 _NUMBER = regex(r"(?:\.\d+)+\Z")
 _ON_HOST = (
-    " With much padding it can pay to reshape to one dimension on the host, and back on the "
-    "device: less is transferred, and the peak of memory is lower."
+    " With much padding, it may pay to flatten arrays on the host and reshape them on the "
+    "device: less is transferred, and peak memory is lower."
 )
 _MOVES = {
     Move.TRANSPOSE: "transposes",
@@ -53,8 +53,8 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
         is_padded,
         np.asarray(ops.self_ps * np.nan_to_num(wasted), np.float64),
         "Padding takes {share} of the TPU's op time",
-        "A TPU keeps arrays in tiles: the innermost dimension is padded to a multiple of 128, the "
-        "next one to a multiple of 8, and what is padded is read, computed and written as well. "
+        "A TPU keeps arrays in tiles: the innermost dimension is padded to a multiple of 128, "
+        "the next one to a multiple of 8, and padding is read, computed and written as well. "
         "Most is lost in {ops}.",
         "Choose a batch size per core and feature sizes that are multiples of 128, or at least of "
         f"8: sizes just above a multiple waste most.{_batch_rule(ops, is_padded)}",
@@ -69,9 +69,8 @@ def _batch_rule(ops: TpuOps, is_padded: NDArray[np.bool_]) -> str:
     if not (is_padded & is_convolution & (ops.self_ps > 0)).any():
         return ""
     return (
-        " With the most common batch of its convolutions at 64 or more XLA pads the batch to 128 "
-        "and features to 8, below that the other way round (for the gradients of kernels it is "
-        "reversed)."
+        " If the most common batch size of the convolutions is 64 or more, XLA pads the batch "
+        "to 128 and features to 8, else the other way round (reversed for gradients of kernels)."
     )
 
 
@@ -98,9 +97,10 @@ def padded_moves(evidence: Evidence) -> Iterator[Finding]:
         "Moving padded data takes {share} of the TPU's op time",
         f"{_listed(kinds)}Data that moves within a padded dimension, or from a padded one to "
         f"another, has to be rearranged. Most of it is in {{ops}}.{further}",
-        "Keep one order of dimensions through the model. Transposes are free right at a matrix "
-        "product, and at a convolution where they swap batch and features (of kernels: input and "
-        "output features). Reshape, slice and concatenate along dimensions that are not padded."
+        "Keep one order of dimensions throughout the model. Transposes are free next to a "
+        "matrix product, and next to a convolution if they swap batch and features (of kernels: "
+        "input and output features). Reshape, slice and concatenate along dimensions that are "
+        "not padded."
         f"{_ON_HOST if (ops.self_ps[is_padded & (ops.move == Move.RESHAPE)] > 0).any() else ''}",
         TPU_OPS_GUIDE,
     )
@@ -156,7 +156,7 @@ def reductions(evidence: Evidence) -> Iterator[Finding]:
         for kind, clause in (
             (Reduction.CHAINED, "reductions that wait for a sum over an equal array"),
             (Reduction.BESIDE, "reductions of an array that another one reads as well"),
-            (Reduction.SCALED, "multiplications of what was summed up"),
+            (Reduction.SCALED, "multiplications of sums"),
         )
         if (share := _percent(ops, ops.self_ps[ops.reduction == kind].sum())) > 0
     ]
@@ -169,9 +169,9 @@ def reductions(evidence: Evidence) -> Iterator[Finding]:
         "Reductions that could fuse take {share} of the TPU's op time",
         f"{_listed(kinds)}Reductions of equal shapes can run in one pass, and elementwise ops fuse "
         "into what a reduction reads, not into what it returns. Most of it is in {ops}.",
-        "Let reductions not wait for each other (the variance as the mean of squares minus the "
-        "square of the mean, where its precision suffices), and multiply before a sum rather than "
-        "after it.",
+        "Do not let reductions wait for each other (the variance as the mean of squares minus "
+        "the square of the mean, where its precision suffices), and multiply before a sum "
+        "rather than after it.",
         TPU_OPS_GUIDE,
     )
 
@@ -185,7 +185,7 @@ def random_numbers(evidence: Evidence) -> Iterator[Finding]:
     further = f" Normal ones, a little slower than uniform ones, take {percent(normal)}."
     is_costly = ops.random == Random.COSTLY
     generator = (
-        " The generator counts, too: jax_default_prng_impl='rbg' is faster on TPUs than threefry."
+        " The generator matters, too: jax_default_prng_impl='rbg' is faster on TPUs than threefry."
         if bool(ops.is_jax[is_costly].any())
         else ""
     )
@@ -198,8 +198,8 @@ def random_numbers(evidence: Evidence) -> Iterator[Finding]:
         "Costly random distributions take {share} of the TPU's op time",
         "Categorical, multinomial and gamma numbers take much longer to draw than uniform ones: "
         f"{{ops}}.{further if normal else ''}",
-        "Draw uniform or Bernoulli numbers where they do, or draw on the host ahead of the step."
-        f"{generator}",
+        "Draw uniform or Bernoulli numbers where they suffice, or draw on the host ahead of the "
+        f"step.{generator}",
         TPU_OPS_GUIDE,
     )
 
@@ -231,7 +231,7 @@ def _finding(
     # The cores are busy for a part of each step, which limits the gain.
     gain = evidence.gain_of_work(share / 100 * evidence.share(*ON_CORES))
     assumed = (
-        " Where the trace states no tiles, those of the TPU's registers are taken."
+        " Where the trace states no tiles, those of the TPU's registers are assumed."
         if ops.is_assumed[rows].any()
         else ""
     )

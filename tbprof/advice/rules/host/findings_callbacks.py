@@ -40,7 +40,7 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
         detail=(
             f"Of an average step of {milliseconds(evidence.step_ms)} it spends "
             f"{milliseconds(share / 100 * evidence.step_ms)} in "
-            f"{', '.join(shortened(name, 60) for name in names[:3])}, and goes on when Python "
+            f"{', '.join(shortened(name, 60) for name in names[:3])}, and continues when Python "
             f"returns{f' from {doers}' if doers else ''}.{said_elsewhere(evidence, gain)}"
         ),
         value=share,
@@ -81,7 +81,7 @@ def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
         detail=(
             f"Of an average step of {milliseconds(evidence.step_ms)} the cores wait "
             f"{milliseconds(evidence.means.mean_ms(Phase.HOST_CALLBACK))} for what the host runs "
-            f"for them{above_all if called else ''}, and go on when it answers."
+            f"for them{above_all if called else ''}, and continue when it answers."
         ),
         value=share,
         unit="%",

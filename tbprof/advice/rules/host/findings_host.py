@@ -102,7 +102,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
         id="eager_ops",
         severity=grade[0],
         title=f"{' and '.join(sides)} is spent in ops that run one by one",
-        detail=f"Each op of eager execution is dispatched by Python on its own.{top_text}",
+        detail=f"In eager execution, Python dispatches each op on its own.{top_text}",
         value=float(share),
         unit="%",
         threshold=grade[1],
@@ -196,21 +196,21 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         id="compilation",
         severity=severity,
-        title=f"Programs were compiled in {percent(min(worst, 100.0))} of the recorded time",
+        title=f"Programs were being compiled for {percent(min(worst, 100.0))} of the recorded time",
         detail=(
-            f"{count}, {milliseconds(host.compile_ps / 1e9)} in all, from "
+            f"{count}, {milliseconds(host.compile_ps / 1e9)} in total, from "
             f"{milliseconds(host.compile_first_ps / 1e9)} to "
-            f"{milliseconds(host.compile_last_ps / 1e9)} of the trace ({names_text})."
-            f"{said_elsewhere(evidence, gain)}"
+            f"{milliseconds(host.compile_last_ps / 1e9)} of the trace "
+            f"({names_text}).{said_elsewhere(evidence, gain)}"
         ),
         value=min(worst, 100.0),
         unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
-            "Record once the program has warmed up. If it goes on compiling, its shapes change "
-            "from step to step: pad them or put them into a few buckets; keep compiled programs in "
-            "a cache on disk (JAX: jax_compilation_cache_dir)."
+            "Record once the program has warmed up. If it keeps compiling, its shapes may "
+            "change from step to step: pad them, or use only a few sizes; keep compiled "
+            "programs in a cache on disk (JAX: jax_compilation_cache_dir)."
         ),
         next_page=trace,
         evidence=trace,
@@ -254,7 +254,7 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
             f"{percent(100 * time / device)} of device op time exchanges data with ops on the host"
         ),
         detail=(
-            f"Parts of the program that the device cannot run are run by the host: "
+            "The host runs parts of the program that the device cannot run: "
             f"{int(ops.occurrences[is_outside].sum()):,} transfers for them."
         ),
         value=100 * time / device,

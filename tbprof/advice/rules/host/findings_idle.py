@@ -43,7 +43,7 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"{shortened(share.subject, 120)} takes {_how_long(evidence, share, spent_ps)}",
         detail=(
-            f"In that time {_nobody(evidence)}: {percent(part)} of an average step of "
+            f"{_nobody(evidence)} covers that time: {percent(part)} of an average step of "
             f"{milliseconds(evidence.step_ms)}.{said_elsewhere(evidence, gain)}"
             f"{_beside(evidence, share)}"
         ),
@@ -75,7 +75,7 @@ def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64])
     text = f"{milliseconds(times * share.ms)} {in_steps}"
     if share.holds_more or ms < _NOTABLE * share.ms:
         return text
-    return f"{text}, {milliseconds(times * ms)} of them in {shortened(describe_frame(name), 60)}"
+    return f"{text}, {milliseconds(times * ms)} of that in {shortened(describe_frame(name), 60)}"
 
 
 def _beside(evidence: Evidence, share: IdleShare) -> str:
@@ -95,32 +95,32 @@ def _advice(share: IdleShare) -> str:
     waits = sum_of(ms for name, ms in share.parts if wait_of(name or share.name))
     if waits >= share.ms / 2:
         return (
-            "Find out what it waits for, and have that done ahead, on another thread, while the "
-            "step before is computed (prefetching, a queue), or leave it out of the loop."
+            "Find out what it waits for. Do that ahead, on another thread, while the previous "
+            "step is computed (prefetching, a queue), or leave it out of the loop."
         )
     if share.kind == Activity.ANNOTATION:
         return (
-            "The trace does not show what goes on in it: record it with the Python tracer, or with "
-            "annotations around its parts. What prepares or waits can be done ahead, on another "
-            "thread, while the step before is computed."
+            "The trace does not show what happens in it: record it with the Python tracer, or "
+            "annotate its parts. Preparing and waiting can be done ahead, on another thread, "
+            "while the previous step is computed."
         )
     if share.holds_more and not share.parts[0][0]:
         return (
-            "See in the timeline between which events it passes. Methods in C++ leave no frame, so "
-            "that their time is their caller's: put annotations around what you suspect."
+            "See in the timeline between which events it passes. C++ methods leave no frame, so "
+            "their time counts as their caller's: annotate what you suspect."
         )
     return (
-        "Do it ahead, on another thread or process, while the step before is computed, or move it "
-        "into a compiled function (tf.function, jax.jit); do metrics, logging and callbacks every "
-        "few steps."
+        "Do it ahead, in another thread or process, while the previous step is computed, or "
+        "move it into a compiled function (tf.function, jax.jit); do metrics, logging and "
+        "callbacks every few steps."
     )
 
 
 def _nobody(evidence: Evidence) -> str:
     """The clause on inactivity in time that is in no phase: ops without events may have run."""
     if evidence.platform == "CPU":
-        return "no op of the step was recorded"
-    return "no device worked and no op of the step was recorded"
+        return "No recorded op"
+    return "No device work and no recorded op"
 
 
 IDLE_RULES: tuple[Rule, ...] = (python_overhead,)

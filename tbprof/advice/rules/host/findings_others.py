@@ -49,8 +49,8 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
             (
                 f"Of {milliseconds(total)} per step: {listed}."
                 if is_all
-                else f"With time that other findings are about it is {milliseconds(total)} per "
-                f"step: {listed}."
+                else f"With the time of other findings, it is {milliseconds(total)} per step: "
+                f"{listed}."
             )
             + _not_recorded(evidence, sums)
         ),
@@ -125,7 +125,7 @@ def _not_recorded(evidence: Evidence, sums: dict[Activity, float]) -> str:
     missed = sums.get(Activity.UNCOVERED, 0.0)
     if any(host.has_python for host in evidence.hosts) or missed < _MISSED * sum_of(sums.values()):
         return ""
-    return " No frames of Python were recorded, which may show more."
+    return " No Python frames were recorded; they may show more."
 
 
 _SEE = "See in the timeline what the program's thread does then"
@@ -135,7 +135,7 @@ def _action(evidence: Evidence, most: Activity) -> str:
     if evidence.platform == "TPU" and most in (Activity.UNCOVERED, Activity.RUNTIME):
         return (
             "Give the device more to do per call of the host: several steps in one compiled "
-            "function, a larger batch, and input that is ready before it is asked for."
+            "function, a larger batch, and input that is ready before it is needed."
         )
     if most in _ACTIONS:
         return _ACTIONS[most]
@@ -143,34 +143,34 @@ def _action(evidence: Evidence, most: Activity) -> str:
         compiler = "jax.jit" if evidence.is_jax else "tf.function"
         return f"Put ops that are dispatched one by one into one compiled function ({compiler})."
     if any(host.has_python for host in evidence.hosts):
-        return f"{_SEE}; put annotations around what you suspect."
-    return f"{_SEE}; record it with the Python tracer, or with annotations around what you suspect."
+        return f"{_SEE}; annotate what you suspect."
+    return f"{_SEE}; record it with the Python tracer, or annotate what you suspect."
 
 
 _ACTIONS = {
     Activity.RUNTIME: (
-        "See in the timeline what passes inside these calls without an op. Where calls are many "
-        "and short, give the program more to do in each: a larger batch, the whole step in one "
-        "compiled function, several steps per call. In a long call threads may wait for a "
-        "processor, or run ops that leave no event."
+        "See in the timeline what happens in these calls outside of ops. If calls are many and "
+        "short, do more in each: a larger batch, the whole step in one compiled function, "
+        "several steps per call. In a long call, threads may wait for a processor, or run ops "
+        "that leave no event."
     ),
     Activity.TF_DATA: (
-        f"{_SEE}: waits for a batch would count as input, so it waits for something else or does "
-        "what was not recorded."
+        f"{_SEE}: waiting for a batch would count as input, so it waits for something else, or "
+        "does something that was not recorded."
     ),
     Activity.PYTHON: (
-        "See on this page which functions it is. Do what each step need not wait for every few "
-        "steps, or ahead on another thread."
+        "See on this page which functions take it. Do what a step need not wait for every few "
+        "steps, or ahead, on another thread."
     ),
     Activity.WAIT: (
         "See in the timeline which thread or device the program's thread waits for, and what that "
         "does meanwhile."
     ),
     Activity.MEMORY: (
-        "See in the timeline what allocates. Fewer and larger calls allocate less often, and so do "
-        "buffers that are given back to the program (donate_argnums in JAX)."
+        "See in the timeline what allocates. Fewer, larger calls allocate less often, and "
+        "donated buffers are used again (donate_argnums in JAX)."
     ),
-    Activity.TRANSFER: "Copy ahead of the step, on another thread, in few large pieces.",
+    Activity.TRANSFER: "Copy ahead of the step, on another thread, in a few large pieces.",
 }
 
 

@@ -63,16 +63,16 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
         detail=(
             f"In an average step of {milliseconds(evidence.step_ms)} the program waits "
             f"{milliseconds(waited_ms)} in {READ} (float, item, numpy.asarray) while {busy}, and "
-            f"for {milliseconds(idle_ms)} {none}, {why}. Read later, the two would go on side by "
-            "side."
+            f"for {milliseconds(idle_ms)} {none}, {why}. If results were read later, the two "
+            "would overlap."
         ),
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
-            "Read a result after the next step was started (the loss of the step before), or every "
-            "few steps, and keep it on the device in between."
+            "Read a result after the next step has been started (the loss of the previous "
+            "step), or every few steps, and keep it on the device in between."
         ),
         next_page=trace,
         evidence=trace,

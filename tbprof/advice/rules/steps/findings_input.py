@@ -36,7 +36,7 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
         title=_title(evidence, share),
         detail=(
             (
-                f"Of an average step of {step} it takes {waits}."
+                f"Of an average step of {step}, it takes {waits}."
                 if is_transfer(evidence)
                 else f"Of an average step of {step} the {_whom(evidence)} {waits} for data."
             )
@@ -86,7 +86,7 @@ def _title(evidence: Evidence, share: float) -> str:
     )
 
 
-_LOOK = "See on the input pipeline's page which stage works longest."
+_LOOK = "See on the input page which stage works longest."
 
 
 def _whom(evidence: Evidence) -> str:
@@ -134,7 +134,7 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Copy few large pieces rather than many small ones, in the type that the model "
+            "Copy a few large pieces rather than many small ones, in the type that the model "
             "computes in, and ahead of the step (prefetch to the device) from pinned memory."
         ),
         next_page=TRACE.marking("/^memcpyh(2|to)d/", evidence.worst_step_in(Phase.INPUT)),

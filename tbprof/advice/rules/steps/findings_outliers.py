@@ -42,7 +42,7 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
     if grade is None:
         return
     others = len(outliers.periods) - 1
-    more = f" {others} more recur at other distances." if others else ""
+    more = f" {others} more recur at other intervals." if others else ""
     culprit = _culprit(evidence, period.step)
     trace = TRACE.marking(place=evidence.place_of(_slowest(outliers, period.step)))
     yield Finding(
@@ -114,7 +114,7 @@ def _counted(count: int, steps: int) -> str:
 
 def _taken_in(evidence: Evidence) -> str:
     if evidence.means.is_counted[evidence.outliers.step].any():
-        return "All figures here take such steps in."
+        return "All figures here include such steps."
     return "Averages here are of the typical steps."
 
 
@@ -160,8 +160,8 @@ def _excess_ps(evidence: Evidence, steps: NDArray[np.int64]) -> NDArray[np.float
 def _action(evidence: Evidence, period: Period, culprit: str) -> str:
     if culprit.startswith(_GARBAGE):
         return (
-            "Collect garbage less often, and less of it: make fewer objects per step, call "
-            "gc.freeze() once the program has warmed up, so that what stays is not looked at again."
+            "Collect garbage less often, and create fewer objects per step. Call gc.freeze() "
+            "once the program has warmed up, so that objects that stay are not examined again."
         )
     if _CHECKPOINT.search(culprit):
         return (
@@ -171,8 +171,8 @@ def _action(evidence: Evidence, period: Period, culprit: str) -> str:
     excess = _excess_ps(evidence, period.step)
     if excess[Phase.COMPILATION] >= _PART * excess.sum() > 0:
         return (
-            "Something is compiled anew in these steps: keep shapes and Python arguments the same "
-            "(pad the last batch, or put shapes into a few buckets)."
+            "Something is recompiled in these steps: keep shapes and Python arguments the same "
+            "(pad the last batch, or use only a few sizes)."
         )
     return (
         "See in the timeline what these steps do that the others do not (checkpoints, metrics, "

@@ -32,15 +32,10 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=(
             f"{percent(share)} of step time goes to "
-            + (
-                "output: checkpoints and summaries"
-                if is_cpu
-                else "results on their way to the host"
-            )
+            + ("output: checkpoints and summaries" if is_cpu else "copying results to the host")
         ),
         detail=(
-            f"Ops that write checkpoints and summaries, or hand results over, take {takes} of a "
-            "step."
+            f"Ops that write checkpoints and summaries, or return results, take {takes} of a step."
             if is_cpu
             else f"Copies from device to host that nothing else hides take {takes} of a step."
         ),
@@ -103,8 +98,8 @@ def _launch_advice(evidence: Evidence) -> str:
         )
     if evidence.platform == "GPU" and contends(evidence.means, evidence.inputs):
         advice += (
-            " Two threads of tf.data or more are at work at once. Where they fill the host's "
-            "cores, give launches threads of their own (TF_GPU_THREAD_MODE=gpu_private), tf.data "
+            " Two or more threads of tf.data are at work at once. If they fill the host's "
+            "cores, give launches their own threads (TF_GPU_THREAD_MODE=gpu_private), tf.data "
             "fewer (options.threading.private_threadpool_size), and ops on the host fewer "
             "(tf.config.threading.set_intra_op_parallelism_threads, and inter_op)."
         )
@@ -136,12 +131,12 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
         id="gap_between_steps",
         severity=grade[0],
         title=(
-            f"{percent(share)} of step time passes idle between the end of a step and the next one"
+            f"{percent(share)} of step time is idle, between the end of a step and the next one"
         ),
         detail=(
             f"Once all work of a step has ended, {milliseconds(share / 100 * evidence.step_ms)} "
             f"pass on average until the next one begins{after}, in which {nobody}. Input that is "
-            f"fetched there counts as input only where the trace shows the wait.{rest}"
+            f"fetched there counts as input only if the trace shows the wait.{rest}"
         ),
         value=share,
         unit="%",

@@ -91,8 +91,8 @@ def _evidence(evidence: Evidence, talking: list[str]) -> Page:
 
 
 _NETWORK = (
-    " Between slices exchange gradients alone: axes of the mesh that split the model belong within "
-    "a slice. Accumulating gradients over several batches crosses the network less often."
+    " Between slices, exchange only gradients: keep mesh axes that split the model within a "
+    "slice. Accumulate gradients over several batches to use the network less often."
 )
 
 

@@ -18,7 +18,7 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
     isSticky: true,
     group: { how: "label" },
     explanation: why(
-      "The op that asked for the memory. “–” where the recorder named none.",
+      "The op that requested the memory. “–” if the recorder named none.",
       "none",
       "The stat tf_op of the allocation.",
     ),
@@ -32,7 +32,7 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
     hasBar: true,
     group: { how: "sum" },
     explanation: why(
-      "Sum of the memory that was handed out for the row's allocations in use at the instant; allocators round requests up",
+      "Sum of the memory that was allocated for the row's allocations in use at the instant; allocators round requests up",
       "bytes, written in the unit of the header",
     ),
   },
@@ -43,10 +43,7 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
     width: 150,
     isShown: true,
     group: { how: "sum" },
-    explanation: why(
-      "Sum of the memory that was asked for",
-      "bytes, written in the unit of the header",
-    ),
+    explanation: why("Sum of the requested memory", "bytes, written in the unit of the header"),
   },
   {
     id: "occurrences",

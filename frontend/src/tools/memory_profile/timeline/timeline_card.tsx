@@ -39,7 +39,7 @@ export function TimelineCard(props: TimelineCardProps) {
       isBusy={isLoading}
       why={{
         formula:
-          "What the allocator says is in use after each event: reserved for the stack, handed out from the heap, and free. It holds until the next event. Fragmentation is 1 − largest free chunk ÷ all free memory.",
+          "Memory after each event, as the allocator reports it: reserved for the stack, allocated from the heap, and free. It holds until the next event. Fragmentation is 1 − largest free chunk ÷ all free memory.",
         unit: `${scale.unit} on the left, percent on the right, ${timeUnit} since the start of the trace`,
         source: "Memory allocation and deallocation events on the host's threads.",
       }}

@@ -78,7 +78,7 @@ export function ColumnChart(props: ColumnChartProps) {
             type="button"
             class="button small"
             aria-pressed={isByHost}
-            title="Of each host the worker with the most time without collectives"
+            title="The worker of each host with the most time without collectives"
             onClick={() => select({ columns: isByHost ? null : "hosts" })}
           >
             Slowest per host
@@ -89,7 +89,7 @@ export function ColumnChart(props: ColumnChartProps) {
             type="button"
             class="button small"
             aria-pressed={isLatestFirst}
-            title="By time without collectives, in which the early wait for the late"
+            title="By time without collectives, in which early workers wait for late ones"
             onClick={() => select({ order: isLatestFirst ? null : "latest" })}
           >
             Slowest first

@@ -44,7 +44,7 @@ export function ColumnTable({ pod, cells, height, toTimeline }: ColumnTableProps
         time("total", "Step time"),
         text("bottleneck", "Largest part", 150),
         ...pod.phases.map(({ id, label }) => time(`of ${id}`, label)).toReversed(),
-        text("whole", "Recorded whole", 130),
+        text("whole", "Fully recorded", 130),
       ]}
       rankBy="total"
       noun="worker"
@@ -66,7 +66,7 @@ export function saveColumnCsv(
     "Step time (µs)",
     ...pod.phases.map(({ label }) => `${label} (µs)`),
     "Largest part",
-    "Recorded whole",
+    "Fully recorded",
   ];
   const lines = Array.from(rows, (row): Cell[] => [
     pod.workers.names[cells.worker[row]],
@@ -105,7 +105,7 @@ function stepTable({ phases, workers, hosts }: Pod, cells: StepCells): DataTable
       {
         kind: "flag",
         id: "whole",
-        label: "Recorded whole",
+        label: "Fully recorded",
         values: Int8Array.from(cells.isTruncated, (isTruncated) => (isTruncated ? 0 : 1)),
       },
     ],

@@ -274,7 +274,7 @@ function axisNote(pod: Pod, plan: HeatPlan, shared: string): string {
   if (cells.length > 0) parts.push(`each cell is the largest of ${cells.join(" × ")}`);
   const outliers = isOutlier(pod).filter(Boolean).length;
   if (outliers > 0) parts.push(`▲ ${plural(outliers, "outlier")}`);
-  if (steps.isTruncated.includes(true)) parts.push("hatched: not recorded whole");
+  if (steps.isTruncated.includes(true)) parts.push("hatched: not fully recorded");
   if (unrecorded.size > 0) parts.push("striped without color: not recorded");
   return parts.join(" · ");
 }

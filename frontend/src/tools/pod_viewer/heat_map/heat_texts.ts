@@ -18,6 +18,6 @@ export function absence(pod: Pod, { worker, step }: HeatSpot): string {
 export function spotText(pod: Pod, spot: HeatSpot, measure: Measure, values: Float32Array): string {
   const value = values[cellOf(pod, spot.worker, spot.step)];
   const written = Number.isNaN(value) ? absence(pod, spot) : writeValue(value, measure);
-  const note = pod.steps.isTruncated[spot.step] ? ", not recorded whole" : "";
+  const note = pod.steps.isTruncated[spot.step] ? ", not fully recorded" : "";
   return `${pod.workers.titles[spot.worker]}, step ${pod.steps.labels[spot.step]}: ${written}${note}`;
 }

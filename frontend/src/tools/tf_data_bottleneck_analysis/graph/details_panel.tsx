@@ -123,41 +123,41 @@ function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
       Number.isNaN(start - origin) || start === origin
         ? ""
         : `${formatTime(Math.abs(start - origin) as typeof start)} ${start < origin ? "before" : "into"} the execution`,
-      "When the first of its calls for this execution began, since the recording began",
+      "Start of its first call for this execution, since the recording began",
     ],
     [
       "Total Duration",
       formatTime(total),
       share(total),
-      "Sum of the durations of all its calls for this execution, on whatever thread",
+      "Sum of the durations of all its calls for this execution, on any thread",
     ],
     [
       "Self Time",
       formatTime(self),
       share(self),
-      "The part of the total duration in which none of the iterators that it asks was at work",
+      "The part of the total duration in which none of the iterators that it calls was at work",
     ],
     [
       "Waiting",
       Number.isNaN(wait) ? NOT_MEASURED : formatTime(wait),
       Number.isNaN(wait)
-        ? "not given by the server"
+        ? "not sent by the server"
         : wait === 0 && Number.isNaN(worker)
           ? "it has no threads of its own to wait for"
           : "of the self time, for its own threads",
-      "The part of the self time in which it waited for its own threads to make elements",
+      "The part of the self time in which it waited for its own threads to produce elements",
     ],
     [
       "Waiting for a pool",
       Number.isNaN(queue) ? NOT_MEASURED : formatTime(queue),
-      Number.isNaN(queue) ? "not given by the server" : "of the self time, for a thread",
+      Number.isNaN(queue) ? "not sent by the server" : "of the self time, for a thread",
       "The part of the self time in which its functions had been handed to a pool of threads, none of them ran, and threads ran those of other stages",
     ],
     [
       "Holds up",
       Number.isNaN(held) ? NOT_MEASURED : formatTime(held),
       heldText(tree, node),
-      "Its self time, less the waiting for a pool that functions of another stage filled, and with the waiting of others for the pool that its functions filled",
+      "Its self time, minus the waiting for a pool that functions of another stage filled, plus the waiting of others for the pool that its functions filled",
     ],
     [
       "Worker time",
@@ -165,7 +165,7 @@ function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
       Number.isNaN(worker)
         ? "it has no threads of its own, or none were recorded"
         : "on its own threads",
-      "How long its own threads worked for it while the execution lasted, iterators that it asks left out; threads add up",
+      "How long its own threads worked for it during the execution, without the iterators that it calls; threads add up",
     ],
     [
       "# Calls",
@@ -230,5 +230,5 @@ function Parameters({ node: { parameters } }: { node: GraphNode }) {
 
 function heldText(tree: GraphTree, node: GraphNode): string {
   const share = heldShare(tree, node);
-  return Number.isNaN(share) ? "" : `${formatRatio(ratio(share))} of what holds the execution up`;
+  return Number.isNaN(share) ? "" : `${formatRatio(ratio(share))} of what holds up the execution`;
 }

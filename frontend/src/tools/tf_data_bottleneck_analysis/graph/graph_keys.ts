@@ -34,8 +34,8 @@ export function graphKeys({ pan, zoom, showAll }: GraphKeys): Binding[] {
 export function zoomKeys({ zoom, showAll }: Omit<GraphKeys, "pan">): Binding[] {
   const section = "Input pipeline graph";
   return [
-    { keys: ["+", "="], label: "Larger", section, run: () => zoom(ZOOM) },
-    { keys: ["-"], label: "Smaller", section, run: () => zoom(1 / ZOOM) },
+    { keys: ["+", "="], label: "Zoom in", section, run: () => zoom(ZOOM) },
+    { keys: ["-"], label: "Zoom out", section, run: () => zoom(1 / ZOOM) },
     { keys: ["0"], label: "All of it", section, run: showAll },
   ];
 }

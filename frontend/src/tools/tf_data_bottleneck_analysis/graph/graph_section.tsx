@@ -66,7 +66,7 @@ export function GraphSection(props: GraphSectionProps) {
       place={place}
       why={{
         formula:
-          "The iterators that worked for one execution of the pipeline, from the sources to what the program calls. Self time: total duration less the time in which an iterator that it asks was at work. Critical path: what the caller waited for. Bottleneck: what on it holds the call up longest, by its own work or as its functions fill the threads that others wait for.",
+          "The iterators that worked for one execution of the pipeline, from the sources to what the program calls. Self time: total duration minus the time in which an iterator that it calls was at work. Critical path: what the caller waited for. Bottleneck: what on it holds up the call longest, by its own work or because its functions fill the threads that others wait for.",
         unit: "time; percentages are of the execution",
         source: "Host events of tf.data iterators, joined by their ids across threads.",
       }}
@@ -119,8 +119,8 @@ export function GraphSection(props: GraphSectionProps) {
           {data.executions.some(({ rank, isCut }) => isCut && rank === graph.rank) ? (
             <p class="tf-hidden" role="note">
               <span aria-hidden="true">⚠ </span>
-              This execution waited most of its time for an element whose making began before the
-              recording: what that waited for is not in the trace.
+              This execution mostly waited for an element that was started before the recording: why
+              that took so long is not in the trace.
             </p>
           ) : null}
           <div class={chosen >= 0 ? "tf-graph-parts with-details" : "tf-graph-parts"}>
@@ -167,7 +167,7 @@ function HiddenNote({ shown }: { shown: Shown }) {
       {formatCount(shown.nodes.length)} of {formatCount(shown.nodes.length + hidden)} iterators are
       drawn, those of the critical path with the longest self time first.{" "}
       {shown.nodes.length < MOST
-        ? "“+ … more” shows more of them; the table has all."
+        ? "“+ … more” shows others; the table has all."
         : "No more than that can be drawn at once; the table has all."}
     </p>
   );

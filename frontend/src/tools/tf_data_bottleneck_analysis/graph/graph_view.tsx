@@ -85,8 +85,8 @@ export function GraphView(props: GraphViewProps) {
         <span class="muted tf-graph-hidden" role="status">
           {hidden > 0 ? `${formatCount(hidden)} out of view` : ""}
         </span>
-        <ToolButton sign="−" title="Smaller (−)" run={() => zoom(1 / ZOOM)} />
-        <ToolButton sign="+" title="Larger (+)" run={() => zoom(ZOOM)} />
+        <ToolButton sign="−" title="Zoom out (−)" run={() => zoom(1 / ZOOM)} />
+        <ToolButton sign="+" title="Zoom in (+)" run={() => zoom(ZOOM)} />
         <ToolButton sign="Fit" title="Fit: all of it (0)" run={showAll} />
       </div>
     </div>
@@ -285,7 +285,7 @@ function describe(tree: GraphTree, node: GraphNode): string {
     node.type.slice(0, 100),
     KIND_TEXTS[node.kind],
     `self time ${formatTime(node.self)}`,
-    Number.isNaN(share) ? "" : `${formatRatio(ratio(share))} of what holds the execution up`,
+    Number.isNaN(share) ? "" : `${formatRatio(ratio(share))} of what holds up the execution`,
     `total ${formatTime(microseconds(node.total))}`,
     `${formatCount(node.calls)} calls`,
   ]

@@ -5,7 +5,7 @@ export function Legend() {
     <ul class="tf-legend" aria-label="Legend">
       <li>
         <span class="tf-swatch bottleneck" aria-hidden="true" />
-        Bottleneck: holds the execution up longest
+        Bottleneck: holds up the execution longest
       </li>
       <li>
         <span class="tf-swatch critical" aria-hidden="true" />
@@ -17,7 +17,7 @@ export function Legend() {
       </li>
       <li>
         <span class="tf-swatch heat" aria-hidden="true" />
-        How long it holds the execution up
+        How long it holds up the execution
       </li>
       <li class="muted">sources at the left → what the program calls at the right</li>
     </ul>

@@ -155,7 +155,7 @@ function timeColumn(
     cell: (row) => {
       const value = ps(row);
       if (value >= 0) return scale.format(value / PS_PER_US);
-      return <span title="Not known: calls may be within each other">{NOT_MEASURED}</span>;
+      return <span title="Not known: calls may be nested in each other">{NOT_MEASURED}</span>;
     },
   };
 }

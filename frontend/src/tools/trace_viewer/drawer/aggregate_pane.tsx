@@ -80,7 +80,7 @@ export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }
     return (
       <p class="trace-note muted">
         No range is selected. Drag a box with the select tool <kbd>1</kbd>, or a ruler with the
-        timing tool <kbd>4</kbd>: what lies in it is added up here.
+        timing tool <kbd>4</kbd>: its events are summed up here.
       </p>
     );
   }
@@ -133,7 +133,7 @@ function SumTable({ page, summed, isLoading }: SumTableProps) {
           <b>{plural(sums?.events ?? 0, "event")}</b> in {formatPs(span.to - span.from)}{" "}
           <span
             class="muted"
-            title="Steps, programs, scopes and ops of devices stand for work that other tracks show; counted again, it would count twice"
+            title="Steps, programs, scopes and ops of devices stand for work that other tracks show; it would count twice"
           >
             {of}
           </span>

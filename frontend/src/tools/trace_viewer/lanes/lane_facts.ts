@@ -81,7 +81,7 @@ export function formatValue(value: number, unit: string): string {
 const KINDS: Readonly<Record<string, string>> = {
   steps: "steps",
   modules: "executions of programs",
-  ops: "TensorFlow ops",
+  ops: "framework ops",
   xla_ops: "XLA ops",
   scopes: "name scopes",
   source: "source lines",

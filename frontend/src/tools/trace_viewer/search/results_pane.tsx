@@ -70,8 +70,7 @@ export function HitsPane({ page, hits }: { page: Page; hits: SearchResults }) {
   if (search === null) {
     return (
       <p class="trace-note muted">
-        Nothing is searched for. <kbd>/</kbd> goes to the search; so does the field above the
-        timeline.
+        No search yet. <kbd>/</kbd> goes to the search; so does the field above the timeline.
       </p>
     );
   }
@@ -117,8 +116,8 @@ export function HitsPane({ page, hits }: { page: Page; hits: SearchResults }) {
           isLoading
             ? "Searching"
             : span && count > 0
-              ? "No event is found in this part of the trace."
-              : "No event is found."
+              ? "No event was found in this part of the trace."
+              : "No event was found."
         }
         of={span ?? search}
       />
