@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.programs import ForkServer
 from helpers.recordings import drop_used
 from hypothesis import settings
 
@@ -135,3 +136,11 @@ def record_python() -> str:
             return sys.executable
         pytest.skip("TBPROF_RECORD_PYTHON names no interpreter with tensorflow and jax")
     return chosen
+
+
+@pytest.fixture(scope="session")
+def tensorflow_programs(record_python: str) -> Iterator[ForkServer]:
+    """Runs scripts of TensorFlow, which is imported once."""
+    server = ForkServer(record_python)
+    yield server
+    server.close()

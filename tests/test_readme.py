@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.programs import ForkServer
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -120,11 +121,17 @@ def test_python_program_runs(sample_logdir: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("opening", SETTINGS)
-def test_recording_leaves_a_trace(opening: str, record_python: str, tmp_path: Path) -> None:
+def test_recording_leaves_a_trace(
+    opening: str, record_python: str, tensorflow_programs: ForkServer, tmp_path: Path
+) -> None:
     [program] = [one for one in PROGRAMS if one.startswith(opening)]
-    setting = textwrap.dedent(SETTINGS[opening])
-    result = run([record_python, "-c", setting + program, str(tmp_path)])
-    assert result.returncode == 0, result.stderr[-2000:]
+    script = tmp_path / "program.py"
+    script.write_text(textwrap.dedent(SETTINGS[opening]) + program, encoding="utf-8")
+    if "tensorflow" in SETTINGS[opening]:
+        tensorflow_programs.run(str(script), str(tmp_path))
+    else:
+        result = run([record_python, str(script), str(tmp_path)])
+        assert result.returncode == 0, result.stderr[-2000:]
     assert list(tmp_path.rglob("plugins/profile/*/*.xplane.pb"))
 
 

@@ -1,10 +1,10 @@
 """The recording scripts leave traces with the steps that they promise; the samples are clean."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
+from helpers.programs import ForkServer, run
 from helpers.recordings import recorded
 
 from tbprof._pb import message
@@ -45,15 +45,18 @@ def steps(space) -> list[int]:
     ],
 )
 def test_script_records_its_steps(
-    record_python: str, script: str, numbers: list[int] | None
+    record_python: str,
+    tensorflow_programs: ForkServer,
+    script: str,
+    numbers: list[int] | None,
 ) -> None:
     name, *options = script.split()
 
     def record(folder: Path) -> None:
-        command = [record_python, str(EXAMPLES / name), *options, str(folder)]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        assert result.returncode == 0, result.stderr[-2000:]
-        assert f"recorded in {folder}" in result.stdout
+        command = (str(EXAMPLES / name), *options, str(folder))
+        is_tensorflow = "import tensorflow" in code
+        said = tensorflow_programs.run(*command) if is_tensorflow else run(record_python, *command)
+        assert f"recorded in {folder}" in said
 
     code = (EXAMPLES / name).read_text(encoding="utf-8")
     folder = recorded(record_python, [script, code], record)

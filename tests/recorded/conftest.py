@@ -1,11 +1,7 @@
 """Programs of known behaviour, recorded anew, with what their own clocks measured."""
 
-import contextlib
 import functools
 import json
-import os
-import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.payloads import content_of
+from helpers.programs import ForkServer, run
 from helpers.recordings import recorded
 from numpy.typing import NDArray
 
@@ -22,11 +19,7 @@ from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.tools.datatable import Table
 
-ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = Path(__file__).resolve().parent / "scripts"
-# Who may not go first is started all the same.
-_NICENESS = -15
-_FIRST = ("nice", "-n", str(_NICENESS)) if shutil.which("nice") else ()
 PARTS = (
     "deviceComputeTimeMs", "deviceToDeviceTimeMs", "deviceCollectivesTimeMs", "hostComputeTimeMs",
     "kernelLaunchTimeMs", "infeedTimeMs", "outfeedTimeMs", "compileTimeMs", "otherTimeMs",
@@ -112,48 +105,30 @@ class Shown:
         assert whole == pytest.approx(self.figure("step_time_average"))
 
 
-def run_script(python: str, script: str, *args: str) -> None:
-    """Runs a recording script to its end; fails with what it wrote."""
-    with started(python, str(SCRIPTS / script), *args, stderr=subprocess.PIPE) as process:
-        try:
-            _, complaints = process.communicate(timeout=600)
-        finally:
-            process.kill()
-    assert process.returncode == 0, complaints[-2000:]
-
-
 def sources(script: str) -> list[str]:
     """The code of a recording script, and of those that others import."""
     names = (script, "planting.py", "record_tensorflow.py")
     return [(SCRIPTS / name).read_text(encoding="utf-8") for name in names]
 
 
-def recording_of(python: str, script: str) -> Path:
+@pytest.fixture(scope="session")
+def recording_of(record_python: str, tensorflow_programs: ForkServer) -> Callable[[str], Path]:
     """The folder that a recording script left, once for all runs of the tests."""
-    return recorded(python, sources(script), lambda folder: run_script(python, script, str(folder)))
 
+    def of(script: str) -> Path:
+        code = sources(script)
+        is_tensorflow = "import tensorflow" in code[0]
 
-def started(
-    *command: str, stdout: int = subprocess.DEVNULL, stderr: int = subprocess.DEVNULL
-) -> subprocess.Popen[str]:
-    """A program that goes before others of a busy machine, where that is allowed.
+        def record(folder: Path) -> None:
+            command = (str(SCRIPTS / script), str(folder))
+            if is_tensorflow:
+                tensorflow_programs.run(*command)
+            else:
+                run(record_python, *command)
 
-    Those of its session heed its niceness, other sessions that of the session.
-    Source: Linux, sched(7), "The autogroup feature".
-    """
-    # No GPU, where the machine has one, and few messages.
-    quiet = {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(
-        [*_FIRST, *command],
-        stdout=stdout,
-        stderr=stderr,
-        text=True,
-        env={**os.environ, **quiet},
-        start_new_session=True,
-    )
-    with contextlib.suppress(OSError):
-        Path(f"/proc/{process.pid}/autogroup").write_text(str(_NICENESS), encoding="ascii")
-    return process
+        return recorded(record_python, code, record)
+
+    return of
 
 
 def _shown(folder: Path) -> Callable[..., Shown]:
@@ -167,23 +142,23 @@ def _shown(folder: Path) -> Callable[..., Shown]:
 
 
 @pytest.fixture(scope="session")
-def tensorflow_runs(record_python: str) -> Callable[..., Shown]:
+def tensorflow_runs(recording_of: Callable[[str], Path]) -> Callable[..., Shown]:
     """What is shown of a case of `record_tensorflow.py`."""
-    return _shown(recording_of(record_python, "record_tensorflow.py"))
+    return _shown(recording_of("record_tensorflow.py"))
 
 
 @pytest.fixture(scope="session")
-def jax_runs(record_python: str) -> Callable[..., Shown]:
+def jax_runs(recording_of: Callable[[str], Path]) -> Callable[..., Shown]:
     """What is shown of a case of `record_jax.py`."""
-    return _shown(recording_of(record_python, "record_jax.py"))
+    return _shown(recording_of("record_jax.py"))
 
 
 @pytest.fixture(scope="session")
-def planted_runs(record_python: str) -> Callable[..., Shown]:
+def planted_runs(recording_of: Callable[[str], Path]) -> Callable[..., Shown]:
     """What is shown of a case of `record_planted_<framework>.py`, "planted" or "without"."""
 
     @functools.cache
     def of(framework: str) -> Callable[..., Shown]:
-        return _shown(recording_of(record_python, f"record_planted_{framework}.py"))
+        return _shown(recording_of(f"record_planted_{framework}.py"))
 
     return lambda framework, case, kind: of(framework)(f"{case}/{kind}")

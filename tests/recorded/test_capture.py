@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded.conftest import ROOT, SCRIPTS, started
+from helpers.programs import ROOT, started
+from recorded.conftest import SCRIPTS
 
 import tbprof
 from tbprof._pb import message

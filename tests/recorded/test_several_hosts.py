@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.programs import ForkServer
 from helpers.recordings import recorded
-from recorded.conftest import SCRIPTS, Shown, sources, started
+from recorded.conftest import SCRIPTS, Shown, sources
 
 pytestmark = pytest.mark.slow
 
@@ -21,10 +22,12 @@ WORKERS = {"even": 20, "slow": 22, "late": 20}
 
 
 @pytest.fixture(scope="session")
-def job(record_python: str, tmp_path_factory: pytest.TempPathFactory) -> Job:
+def job(
+    record_python: str, tensorflow_programs: ForkServer, tmp_path_factory: pytest.TempPathFactory
+) -> Job:
     """What is shown of a run of some of the workers."""
     code = [str(WORKERS), *sources("record_worker.py")]
-    folder = recorded(record_python, code, functools.partial(_record, record_python))
+    folder = recorded(record_python, code, functools.partial(_record, tensorflow_programs))
 
     def shown(*names: str, **params: str) -> Shown:
         run = tmp_path_factory.mktemp("job") / "plugins" / "profile" / "run"
@@ -38,13 +41,13 @@ def job(record_python: str, tmp_path_factory: pytest.TempPathFactory) -> Job:
     return shown
 
 
-def _record(python: str, folder: Path) -> None:
+def _record(programs: ForkServer, folder: Path) -> None:
     """Two workers at once, then the third."""
     processes = {}
     for name, first in WORKERS.items():
         start = folder / ("later" if name == "late" else "now")
         script = str(SCRIPTS / "record_worker.py")
-        processes[name] = started(python, script, str(folder), name, str(first), str(start))
+        processes[name] = programs.start(script, str(folder), name, str(first), str(start))
     try:
         deadline = time.monotonic() + 200
         while not all((folder / f"{name}.ready").exists() for name in processes):

@@ -6,11 +6,12 @@ to be.
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from recorded.conftest import Shown, recording_of
+from recorded.conftest import Shown
 from tools.input.test_input_judgement import check_pages_agree
 
 from tbprof.base.errors import NoData
@@ -67,9 +68,9 @@ class Recorded:
 
 
 @pytest.fixture(scope="module")
-def runs(record_python: str) -> Runs:
+def runs(recording_of: Callable[[str], Path]) -> Runs:
     """What is shown of a case of `record_tf_data.py`."""
-    folder = recording_of(record_python, "record_tf_data.py")
+    folder = recording_of("record_tf_data.py")
     return lambda case: Recorded(Shown(folder / case, {}))
 
 
