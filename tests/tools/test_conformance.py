@@ -14,6 +14,7 @@ from tbprof.tools import TOOLS
 from tbprof.tools.datatable import PERCENT, Table
 from tbprof.tools.tool import Tool
 
+_tables: dict[tuple[str, str], tuple[Table, ...]] = {}
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 
 
@@ -23,8 +24,13 @@ def engine(trace: str, request: pytest.FixtureRequest) -> tuple[Engine, str]:
 
 
 @pytest.fixture
-def tables(engine: tuple[Engine, str], tool: Tool) -> tuple[Table, ...]:
-    return engine[0].tables(DataRequest(engine[1], tool.name))
+def tables(trace: str, tool: Tool, request: pytest.FixtureRequest) -> tuple[Table, ...]:
+    """Of a page, built once for all tests."""
+    page = trace, tool.name
+    if page not in _tables:
+        engine, run = opened(trace, request)
+        _tables[page] = engine.tables(DataRequest(run, tool.name))
+    return _tables[page]
 
 
 @pytest.mark.parametrize(("name", "trace"), sorted(NOTHING))

@@ -178,7 +178,7 @@ def test_a_million_events_end_as_a_few_entries():
 
 
 def test_rows_are_made_side_by_side_as_one_after_another():
-    rows = [[(at * 10, 5 + row) for at in range(700 * row)] for row in range(40)]
+    rows = [[(at * 10, 5 + row) for at in range(350 * row)] for row in range(40)]
     levels, first = build(rows, 0, fewest=8)
     assert len(split_rows(first)) > 1
     assert levels.row_first[-1] == levels.shift.size == levels.first.size - 1
