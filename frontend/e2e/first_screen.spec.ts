@@ -1,15 +1,12 @@
 /** What each page shows of the real traces before anything is done: whole, and with its answer. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { brokenTexts, eventually, overflowsSideways, overlappingTexts } from "./browser";
-import { ask, column, type Server, serve, type Table, TRACES } from "./servers";
+import { addressOf, ask, column, type Table, TRACES } from "./servers";
+import { server } from "./shared_server";
 import { watchedBrowser } from "./watched_browser";
 
-const RUNS = [
-  "gpu_tf_v100/multi_worker",
-  "gpu_jax_mi350/te_fused_attention",
-  "tpu_jax_v6e/host_offload",
-];
+const RUNS = ["v100", "amd", "tpu"];
 const SIZES = [
   { width: 1600, height: 1000 },
   { width: 1280, height: 720 },
@@ -36,17 +33,8 @@ test("texts that lie over others are found, and what covers them is not", async 
 });
 
 describe.skipIf(!TRACES)("real traces", () => {
-  let server: Server;
-  beforeAll(async () => {
-    server = await serve(TRACES!);
-  });
-  afterAll(() => server?.stop());
-
-  const address = (run: string, tool: string) =>
-    `${server.page}#${new URLSearchParams({ run, tool })}`;
-
   async function show(run: string, tool: string): Promise<Page> {
-    const { page } = await open(address(run, tool), { width: 1280, height: 720 });
+    const { page } = await open(addressOf(server, run, tool), { width: 1280, height: 720 });
     const isWhole = () => !document.querySelector(".skeleton, main [aria-busy=true]");
     await page.waitForFunction(isWhole);
     await page.locator("main h1, .trace-status").first().waitFor();

@@ -1,7 +1,7 @@
 /** The input pipeline: whether steps wait, on what, and what to do about it. */
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   brokenTexts,
   clickIn,
@@ -14,7 +14,8 @@ import {
   textOf,
 } from "./browser";
 import { expectPercent, expectTime } from "./readings";
-import { addressOf, ask, column, RECORDED, rows, type Server, serveSteps } from "./servers";
+import { addressOf, ask, column, RECORDED, rows } from "./servers";
+import { server } from "./shared_server";
 import { type OpenOptions, watchedBrowser } from "./watched_browser";
 
 const TOOL = "input_pipeline_analyzer";
@@ -28,12 +29,6 @@ const WORK: readonly (readonly [id: string, label: string])[] = [
 ];
 
 const open = watchedBrowser();
-let server: Server;
-
-beforeAll(async () => {
-  server = await serveSteps("hosts", "one", "none", "many");
-});
-afterAll(() => server?.stop());
 
 async function show(run: string, options: OpenOptions = {}): Promise<Page> {
   const { page } = await open(addressOf(server, run, TOOL), options);

@@ -1,4 +1,4 @@
-"""Runs with steps for the browser tests: `python make_steps_run.py LOGDIR KIND...`, a run each."""
+"""Runs with steps for the browser tests: `python make_steps_run.py LOGDIR`."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -230,17 +230,17 @@ def slow(logdir: Path) -> None:
     write(logdir, "slow", "host0", trace)
 
 
-KINDS: dict[str, Callable[[Path], None]] = {
-    "hosts": hosts,
-    "one": one,
-    "none": none,
-    "many": many,
-    "slow": slow,
-    "pod": pod,
-    "memory": memory,
-    "memory_many": memory_many,
-}
+MAKERS: tuple[Callable[[Path], None], ...] = (
+    hosts,
+    one,
+    none,
+    many,
+    slow,
+    pod,
+    memory,
+    memory_many,
+)
 
 if __name__ == "__main__":
-    for chosen in sys.argv[2:]:
-        KINDS[chosen](Path(sys.argv[1]))
+    for make in MAKERS:
+        make(Path(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""Runs with input pipelines for the browser tests: `python make_tf_data_run.py LOGDIR KIND...`."""
+"""Runs with input pipelines for the browser tests: `python make_tf_data_run.py LOGDIR`."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -169,17 +169,17 @@ def hostile(logdir: Path) -> None:
         host.add("python", f"{name}::{'Long' * 400}", begin + 2, 300, id=3, parent_id=2)
         host.add("python", f"{name}::{'Long' * 400}::Map", begin + 3, 100, id=2, parent_id=3)
         host.add("python", f"{name}::Nothing", begin + 350, 0, id=4, parent_id=2)
-    host.write(logdir, "hostile")
+    host.write(logdir, "hostile_input")
 
 
-KINDS: dict[str, Callable[[Path], None]] = {
-    "several": several,
-    "thousands": thousands,
-    "files": files,
-    "executions": executions,
-    "hostile": hostile,
-}
+MAKERS: tuple[Callable[[Path], None], ...] = (
+    several,
+    thousands,
+    files,
+    executions,
+    hostile,
+)
 
 if __name__ == "__main__":
-    for chosen in sys.argv[2:]:
-        KINDS[chosen](Path(sys.argv[1]))
+    for make in MAKERS:
+        make(Path(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""Runs for the trace viewer's browser tests: `python make_timeline_run.py LOGDIR KIND...`."""
+"""Runs for the trace viewer's browser tests: `python make_timeline_run.py LOGDIR`."""
 
 import sys
 from collections.abc import Callable
@@ -129,7 +129,7 @@ def _stats(kind: str, step: int) -> Stats:
 def hosts(logdir: Path) -> None:
     """Three hosts, each a millisecond after the one before."""
     for host in range(3):
-        write(logdir, "hosts", f"worker-{host}", drawn(start_ns=10**18 + host * 10**6))
+        write(logdir, "three_hosts", f"worker-{host}", drawn(start_ns=10**18 + host * 10**6))
 
 
 def eight(logdir: Path) -> None:
@@ -194,7 +194,7 @@ def hostile(logdir: Path) -> None:
     line.events.add(metadata_id=3, offset_ps=-(10**6), duration_ps=-5)
     line.events.add(metadata_id=4, offset_ps=30 * 10**6, duration_ps=2**63 - 1)
     plane.lines.add(id=2, name="nothing here")
-    write(logdir, "hostile", "host0", space.SerializeToString())
+    write(logdir, "hostile_events", "host0", space.SerializeToString())
 
 
 def sparse(logdir: Path) -> None:
@@ -273,20 +273,20 @@ def _add_types(plane: Any, names: dict[int, str]) -> None:
         entry.id, entry.name = number, name
 
 
-KINDS: dict[str, Callable[[Path], None]] = {
-    "drawn": one,
-    "hosts": hosts,
-    "eight": eight,
-    "cut": cut,
-    "dropped": dropped,
-    "hostile": hostile,
-    "sparse": sparse,
-    "dense": dense,
-    "tracks": tracks,
-    "deep": deep,
-    "empty": empty,
-}
+MAKERS: tuple[Callable[[Path], None], ...] = (
+    one,
+    hosts,
+    eight,
+    cut,
+    dropped,
+    hostile,
+    sparse,
+    dense,
+    tracks,
+    deep,
+    empty,
+)
 
 if __name__ == "__main__":
-    for chosen in sys.argv[2:]:
-        KINDS[chosen](Path(sys.argv[1]))
+    for make in MAKERS:
+        make(Path(sys.argv[1]))

@@ -1,6 +1,5 @@
-"""Traces for the browser tests: `python make_traces.py KIND LOGDIR`."""
+"""Runs for the browser tests: `python make_traces.py LOGDIR RUN...`."""
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -52,28 +51,28 @@ def many(rows: int) -> bytes:
     return bytes(space.SerializeToString())
 
 
-def main(kind: str, logdir: Path) -> None:
-    """Writes the traces of one kind."""
-    if kind == "hostile":
-        write(logdir, "run", "host0", gpu({"b": HOSTILE, "c": f"Iterator::{HOSTILE}"}))
-    elif kind == "hosts":
-        write(logdir, "run", "h0", gpu({}))
-        write(logdir, "run", "h1", gpu({}))
+def main(run: str, logdir: Path) -> None:
+    """Writes the traces of one run."""
+    if run == "hostile_ops":
+        write(logdir, run, "host0", gpu({"b": HOSTILE, "c": f"Iterator::{HOSTILE}"}))
+    elif run == "damaged_hosts":
+        write(logdir, run, "h0", gpu({}))
+        write(logdir, run, "h1", gpu({}))
         whole = gpu({})
-        write(logdir, "run", "h2", whole[: len(whole) * 2 // 3])
-        write(logdir, "run", "h3", b"this is not a trace at all")
-    elif kind == "broken":
-        write(logdir, "run", "host0", "not\N{REPLACEMENT CHARACTER} a trace".encode())
-    elif kind == "many":
-        write(logdir, "run", "host0", many(100_000))
-    elif kind == "one":
-        write(logdir, "run", "host0", gpu({}))
-    elif kind == "empty":
-        (logdir / "plugins" / "profile" / "nothing").mkdir(parents=True)
+        write(logdir, run, "h2", whole[: len(whole) * 2 // 3])
+        write(logdir, run, "h3", b"this is not a trace at all")
+    elif run == "no_trace":
+        write(logdir, run, "host0", "not\N{REPLACEMENT CHARACTER} a trace".encode())
+    elif run == "many_ops":
+        write(logdir, run, "host0", many(100_000))
+    elif run == "small":
+        write(logdir, run, "host0", gpu({}))
+    elif run == "no_files":
+        (logdir / "plugins" / "profile" / run).mkdir(parents=True)
     else:
-        shutil.rmtree(logdir)
-        raise SystemExit(f"unknown kind {kind}")
+        raise SystemExit(f"unknown run {run}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    for chosen in sys.argv[2:]:
+        main(chosen, Path(sys.argv[1]))

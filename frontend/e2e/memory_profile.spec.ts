@@ -30,19 +30,13 @@ import {
   wholeOf,
 } from "./memory_page";
 import { expectNumber, expectTime } from "./readings";
-import { ask, serveSteps, TRACES } from "./servers";
-import { serveTool } from "./tool_runs";
+import { TRACES } from "./servers";
+import { toolRuns } from "./tool_runs";
 
 const TOOL = "memory_profile";
 /** A real trace where this machine has one, else a drawn one. */
 const RUN = TRACES ? "v100" : "memory";
-const start = async () => {
-  const server = await serveSteps("memory", "memory_many");
-  // The first answer may wait for kernels to be compiled.
-  await ask(server, RUN, TOOL);
-  return server;
-};
-const runs = serveTool(TOOL, start, settled);
+const runs = toolRuns(TOOL, settled);
 const { show } = runs;
 const answer = (run: string, view = {}) => runs.answer<Answer>(run, view);
 test.each([...(TRACES ? ["v100", "tpu"] : []), "memory", "memory_many"])(

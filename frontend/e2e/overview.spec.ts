@@ -1,6 +1,6 @@
 /** The overview: what it says is what the server says, and everything on it leads somewhere. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   brokenTexts,
   clickIn,
@@ -13,7 +13,8 @@ import {
   textOf,
 } from "./browser";
 import { expectNumber, expectPercent, expectTime } from "./readings";
-import { addressOf, ask, column, RECORDED, rows, type Server, serveSteps } from "./servers";
+import { addressOf, ask, column, RECORDED, rows } from "./servers";
+import { server } from "./shared_server";
 import { type OpenOptions, watchedBrowser } from "./watched_browser";
 
 const TOOL = "overview_page";
@@ -42,12 +43,6 @@ const SERIES: readonly (readonly [label: string, color: string, ids: readonly st
 ];
 
 const open = watchedBrowser();
-let server: Server;
-
-beforeAll(async () => {
-  server = await serveSteps(...MADE, SLOW);
-});
-afterAll(() => server?.stop());
 
 async function show(run: string, view = {}, options: OpenOptions = {}) {
   const { page } = await open(addressOf(server, run, TOOL, view), options);

@@ -3,10 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { View } from "../src/base/url_state";
 import { faults, LOOKS } from "./browser";
-import { ROOT, SAMPLES, type Server, serve, TRACES } from "./servers";
+import { addressOf, ROOT, TRACES } from "./servers";
+import { server } from "./shared_server";
 import { ownPages } from "./watched_browser";
 
 interface Column {
@@ -18,18 +19,6 @@ interface Payload {
 }
 
 const open = ownPages();
-let samples: Server;
-let real: Server | undefined;
-
-beforeAll(async () => {
-  samples = await serve(SAMPLES);
-  if (TRACES) real = await serve(TRACES);
-});
-
-afterAll(async () => {
-  await samples?.stop();
-  await real?.stop();
-});
 
 // Not that of calls and annotations.
 const grid = (page: Page) => page.getByRole("treegrid", { name: /^(Ops|Kernels)$/ });
@@ -40,7 +29,7 @@ async function shown(page: Page): Promise<void> {
   await grid(page).getByRole("row").nth(1).waitFor();
 }
 
-async function payload(server: Server, run: string, tag: string): Promise<Payload> {
+async function payload(run: string, tag: string): Promise<Payload> {
   const query = new URLSearchParams({ run, tag, layout: "columns" });
   const answer = await fetch(`${server.url}data/plugin/profile/data?${query}`);
   const body = (await answer.json()) as Payload | Payload[];
@@ -51,17 +40,16 @@ function column(table: Payload, id: string): (string | number | boolean | null)[
   return table.columns[table.cols.findIndex((one) => one.id === id)] ?? [];
 }
 
-const address = (server: Server, run: string, tool: string, view: View = {}) =>
-  `${server.page}#${new URLSearchParams({ run, tool, ...view })}`;
+const address = (run: string, tool: string, view: View = {}) => addressOf(server, run, tool, view);
 const ROWS: View = { group: "none" };
 
 describe("op stats on a recorded TensorFlow loop", () => {
   const run = "tensorflow_cpu_training";
 
   test("shows every op, largest self time first, and one pie per side and kind", async () => {
-    const { page, problems } = await open(address(samples, run, "framework_op_stats", ROWS));
+    const { page, problems } = await open(address(run, "framework_op_stats", ROWS));
     await shown(page);
-    const table = await payload(samples, run, "framework_op_stats");
+    const table = await payload(run, "framework_op_stats");
     const operations = column(table, "operation");
     await expect.poll(() => rowCount(page)).toBe(operations.length);
     await expect.poll(() => page.getByRole("heading", { level: 1 }).textContent()).toBe("Op stats");
@@ -78,9 +66,9 @@ describe("op stats on a recorded TensorFlow loop", () => {
   });
 
   test("sorts by click, filters with units, and says what a bad expression is", async () => {
-    const { page, problems } = await open(address(samples, run, "framework_op_stats", ROWS));
+    const { page, problems } = await open(address(run, "framework_op_stats", ROWS));
     await shown(page);
-    const table = await payload(samples, run, "framework_op_stats");
+    const table = await payload(run, "framework_op_stats");
     await grid(page)
       .getByRole("button", { name: /^Occurrences/ })
       .click();
@@ -108,7 +96,7 @@ describe("op stats on a recorded TensorFlow loop", () => {
   });
 
   test("idle time is left out until it is asked for, and the address remembers it", async () => {
-    const { page, problems } = await open(address(samples, run, "framework_op_stats", ROWS));
+    const { page, problems } = await open(address(run, "framework_op_stats", ROWS));
     await shown(page);
     const before = await rowCount(page);
     await page.getByRole("checkbox", { name: /idle/i }).check();
@@ -125,7 +113,7 @@ describe("op stats on a recorded TensorFlow loop", () => {
   });
 
   test("exports what is shown as CSV", async () => {
-    const { page, problems } = await open(address(samples, run, "framework_op_stats", ROWS));
+    const { page, problems } = await open(address(run, "framework_op_stats", ROWS));
     await shown(page);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
@@ -140,7 +128,7 @@ describe("op stats on a recorded TensorFlow loop", () => {
   });
 
   test("the keyboard opens help, palette and rows", async () => {
-    const { page, problems } = await open(address(samples, run, "framework_op_stats", ROWS));
+    const { page, problems } = await open(address(run, "framework_op_stats", ROWS));
     await shown(page);
     for (const key of ["?", "Control+k"]) {
       await page.keyboard.press(key);
@@ -156,7 +144,7 @@ describe("op stats on a recorded TensorFlow loop", () => {
   });
 
   test("what the overview loads first stays under 90 kB", async () => {
-    const { page, received } = await open(address(samples, run, "overview_page"), {
+    const { page, received } = await open(address(run, "overview_page"), {
       isFresh: true,
     });
     await page.locator(".step-chart canvas").waitFor();
@@ -175,7 +163,7 @@ test("all pages together stay under 280 kB", () => {
 });
 
 test("a trace without a GPU grays the kernel page and says why", async () => {
-  const { page, problems } = await open(address(samples, "jax_cpu_training", "kernel_stats"));
+  const { page, problems } = await open(address("jax_cpu_training", "kernel_stats"));
   await page
     .getByText(/no GPU in it/)
     .first()
@@ -184,12 +172,12 @@ test("a trace without a GPU grays the kernel page and says why", async () => {
 });
 
 describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
-  const v100 = "gpu_tf_v100/multi_worker";
+  const v100 = "v100";
 
   test("kernels: one row per name, which opens to its pairs, and total time as the server has it", async () => {
-    const { page, problems } = await open(address(real!, v100, "kernel_stats"));
+    const { page, problems } = await open(address(v100, "kernel_stats"));
     await shown(page);
-    const table = await payload(real!, v100, "kernel_stats");
+    const table = await payload(v100, "kernel_stats");
     const names = column(table, "kernel_name");
     await expect.poll(() => rowCount(page)).toBe(new Set(names).size);
     const times = new Map<unknown, number>();
@@ -214,7 +202,7 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
   });
 
   test("columns are resized by dragging and by double click, which the page remembers", async () => {
-    const { page, problems } = await open(address(real!, v100, "kernel_stats"), { isFresh: true });
+    const { page, problems } = await open(address(v100, "kernel_stats"), { isFresh: true });
     await shown(page);
     const head = grid(page).getByRole("columnheader", { name: /Kernel/ });
     const width = async () => (await head.boundingBox())!.width;
@@ -240,7 +228,7 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
   });
 
   test("ops: replicas and layers are folded, and charts name most of the time", async () => {
-    const { page, problems } = await open(address(real!, v100, "framework_op_stats"));
+    const { page, problems } = await open(address(v100, "framework_op_stats"));
     await shown(page);
     const charts = page.getByRole("region", { name: /self time by op/ });
     await expect.poll(() => charts.count()).toBe(4);
@@ -255,9 +243,7 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
   });
 
   test("a TPU trace opens", async () => {
-    const { page, problems } = await open(
-      address(real!, "tpu_jax_v6e/host_offload", "framework_op_stats"),
-    );
+    const { page, problems } = await open(address("tpu", "framework_op_stats"));
     await shown(page);
     await expect.poll(() => rowCount(page)).toBeGreaterThan(10);
     expect(problems).toEqual([]);
@@ -266,11 +252,10 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
 
 describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
   test("nothing sticks out, axe finds nothing serious", async () => {
-    const server = real ?? samples;
-    const run = real ? "gpu_tf_v100/multi_worker" : "tensorflow_cpu_training";
-    const tools = real ? ["framework_op_stats", "kernel_stats"] : ["framework_op_stats"];
+    const run = TRACES ? "v100" : "tensorflow_cpu_training";
+    const tools = TRACES ? ["framework_op_stats", "kernel_stats"] : ["framework_op_stats"];
     for (const tool of tools) {
-      const { page, problems } = await open(address(server, run, tool), look);
+      const { page, problems } = await open(address(run, tool), look);
       await shown(page);
       expect(await faults(page)).toEqual([]);
       expect(problems).toEqual([]);

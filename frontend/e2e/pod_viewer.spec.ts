@@ -1,6 +1,6 @@
 /** The pod: every step of every worker, who is late, and how much of it a browser bears. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   brokenTexts,
   clickIn,
@@ -14,7 +14,8 @@ import {
   workOf,
 } from "./browser";
 import { expectPercent, expectTime } from "./readings";
-import { addressOf, ask, RECORDED, type Server, serveSteps } from "./servers";
+import { addressOf, ask, RECORDED } from "./servers";
+import { server } from "./shared_server";
 import { type OpenOptions, ownPages, watchedBrowser } from "./watched_browser";
 
 const TOOL = "pod_viewer";
@@ -48,12 +49,6 @@ interface Step {
 
 const open = watchedBrowser();
 const openWithProblems = ownPages();
-let server: Server;
-
-beforeAll(async () => {
-  server = await serveSteps("hosts", "one", "none", "many", "pod");
-});
-afterAll(() => server?.stop());
 
 async function show(run: string, view = {}, options: OpenOptions = {}) {
   const { page } = await open(addressOf(server, run, TOOL, view), options);

@@ -1,6 +1,6 @@
 /** Real servers under test, each a process of its own on a port that the system chooses. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
@@ -15,11 +15,14 @@ export const TRACES = (() => {
   return existsSync(folder) ? folder : "";
 })();
 
-export interface Server {
+export interface Site {
   /** Ends with a slash. */
   readonly url: string;
   /** The address of our pages. */
   readonly page: string;
+}
+
+export interface Server extends Site {
   stop(): Promise<void>;
 }
 
@@ -37,14 +40,9 @@ export function runScript(script: string, ...options: string[]): void {
   });
 }
 
-/** A run directory's trace files. */
-export function makeTraces(kind: string, logdir: string): void {
-  runScript("make_traces.py", kind, logdir);
-}
-
-/** Runs with steps: each is named for its kind. */
-export function makeSteps(logdir: string, ...kinds: string[]): void {
-  runScript("make_steps_run.py", logdir, ...kinds);
+/** Runs of these names, see make_traces.py. */
+export function makeTraces(logdir: string, ...runs: string[]): void {
+  runScript("make_traces.py", logdir, ...runs);
 }
 
 /** Recorded runs: the samples, and "v100" and "tpu" where this machine has traces of those. */
@@ -54,26 +52,9 @@ export const RECORDED = [
   ...(TRACES ? ["v100", "tpu"] : []),
 ];
 
-/** A server of recorded runs, and of made ones of these kinds; it stops with its files. */
-export async function serveSteps(...kinds: string[]): Promise<Server> {
-  const { path, remove } = temporaryFolder();
-  const profiles = join(path, "plugins/profile");
-  cpSync(SAMPLES, path, { recursive: true });
-  for (const [name, source] of TRACES
-    ? [
-        ["v100", "gpu_tf_v100/plugins/profile/multi_worker"],
-        ["tpu", "tpu_jax_v6e/plugins/profile/host_offload"],
-      ]
-    : [])
-    cpSync(join(TRACES, source), join(profiles, name), { recursive: true });
-  makeSteps(path, ...kinds);
-  const server = await serve(path);
-  return { ...server, stop: () => server.stop().then(remove) };
-}
-
 /** The address of a page of a run; `view` is what the page keeps in it. */
 export function addressOf(
-  server: Server,
+  server: Site,
   run: string,
   tool: string,
   view: Readonly<Record<string, string>> = {},
@@ -92,7 +73,7 @@ export interface Table {
 
 /** What the server answers when a page asks. */
 export async function ask<T = Table[]>(
-  server: Server,
+  server: Site,
   run: string,
   tag: string,
   more: Readonly<Record<string, string>> = {},

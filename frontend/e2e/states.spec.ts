@@ -1,48 +1,54 @@
 /** What the pages say when there is little, damaged or hostile data, and several hosts. */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterEach, expect, test } from "vitest";
 import { violations } from "./browser";
-import { makeTraces, type Server, serve, temporaryFolder } from "./servers";
+import { addressOf, makeTraces, type Server, serve, temporaryFolder } from "./servers";
+import { server } from "./shared_server";
 import { ownPages } from "./watched_browser";
 
 const open = ownPages();
-let server: Server | undefined;
+let own: Server | undefined;
 let folder: { path: string; remove: () => void } | undefined;
 
 afterEach(async () => {
-  await server?.stop();
+  await own?.stop();
   folder?.remove();
-  server = folder = undefined;
+  own = folder = undefined;
 });
 
-async function served(kind: string): Promise<Server> {
+/** A server of these runs alone. */
+async function served(...runs: string[]): Promise<Server> {
   folder = temporaryFolder();
-  if (kind) makeTraces(kind, folder.path);
-  server = await serve(folder.path);
-  return server;
+  makeTraces(folder.path, ...runs);
+  own = await serve(folder.path);
+  return own;
 }
+
+const address = (
+  run: string,
+  tool = "overview_page",
+  view: Readonly<Record<string, string>> = {},
+) => addressOf(server, run, tool, view);
 
 const grid = (page: Page) => page.getByRole("treegrid", { name: /^(?!Calls)/ });
 /** The page that opens by itself. */
 const overview = (page: Page) => page.locator(".tile").first();
 
 test("an empty logdir says what was looked for, and opens a run when one comes", async () => {
-  const { page: address } = await served("");
-  const { page, problems } = await open(address);
+  const { page, problems } = await open((await served()).page);
   await page.getByText(folder!.path).first().waitFor();
   await page.getByText("jax.profiler").first().waitFor();
   await page.getByText("tf.profiler.experimental").first().waitFor();
   expect(await violations(page)).toEqual([]);
-  makeTraces("one", folder!.path);
+  makeTraces(folder!.path, "small");
   await overview(page).waitFor();
+  // At an address that can be shared.
+  await page.waitForURL(/#run=small&tool=overview_page$/);
   expect(problems).toEqual([]);
 });
 
 test("a run without files is distinguished from an empty logdir", async () => {
-  const { page: address } = await served("empty");
-  const { page } = await open(address);
+  const { page } = await open(address("no_files"));
   await page
     .getByRole("main")
     .getByText(/has no trace files/)
@@ -51,18 +57,17 @@ test("a run without files is distinguished from an empty logdir", async () => {
 });
 
 test("a file that is no trace is an error with its place and the way out", async () => {
-  const { page: address } = await served("broken");
-  const { page } = await open(address);
+  const { page } = await open(address("no_trace"));
   await page
     .getByRole("main")
     .getByText(/EF BF BD/)
+    .first()
     .waitFor();
   await expect.poll(() => page.getByText("Traceback").count()).toBe(0);
 });
 
 test("hosts: readable ones are combined, the others named in a banner, any can be chosen", async () => {
-  const { page: address } = await served("hosts");
-  const { page } = await open(`${address}#tool=kernel_stats`);
+  const { page } = await open(address("damaged_hosts", "kernel_stats"));
   await grid(page).getByRole("row").nth(1).waitFor();
   // Two whole hosts with three launches each; the third is cut inside its GPU plane.
   await page.getByRole("main").getByText("6", { exact: true }).first().waitFor();
@@ -76,7 +81,7 @@ test("hosts: readable ones are combined, the others named in a banner, any can b
   await page.getByRole("option", { name: /^h1/ }).click();
   await page.keyboard.press("Escape");
   await expect.poll(() => page.url()).toContain("hosts=h1");
-  await page.goto(`${address}#tool=kernel_stats&hosts=h0`);
+  await page.goto(address("damaged_hosts", "kernel_stats", { hosts: "h0" }));
   await page.reload();
   await grid(page).getByRole("row").nth(1).waitFor();
   await expect
@@ -85,28 +90,24 @@ test("hosts: readable ones are combined, the others named in a banner, any can b
 });
 
 test("a run that is gone leads to those that are there, and says what was looked at", async () => {
-  const { page: address } = await served("one");
-  const { page } = await open(`${address}#run=gone&tool=overview_page`);
+  const { page } = await open(address("gone"));
   await page.getByRole("heading", { name: "This run is gone" }).waitFor();
   await page.locator(".message li a").first().click();
   await overview(page).waitFor();
-  await page.goto(`${address}#tool=pod_viewer`);
-  await page.reload();
+  await page.goto(address("gpu", "pod_viewer"));
   await page.locator(".diagnoses summary").waitFor();
 });
 
 test("a tab goes gray once the server knows that it has nothing, without a reload", async () => {
-  const { page: address } = await served("one");
-  const { page, problems } = await open(address);
+  const { page, problems } = await open((await served("small")).page);
   await overview(page).waitFor();
   await page.locator('.tab.unavailable[aria-label^="Pod"]').waitFor();
   expect(problems).toEqual([]);
 });
 
 test("names from traces are text, whatever they hold", async () => {
-  const { page: address } = await served("hostile");
   for (const tool of ["framework_op_stats", "kernel_stats"]) {
-    const { page, problems } = await open(`${address}#tool=${tool}`);
+    const { page, problems } = await open(address("hostile_ops", tool));
     await grid(page).getByRole("row").nth(1).waitFor();
     await expect.poll(() => grid(page).textContent()).toContain("<img src=x");
     expect(await page.evaluate(() => "hacked" in window)).toBe(false);
@@ -116,8 +117,9 @@ test("names from traces are text, whatever they hold", async () => {
 });
 
 test("100,000 rows keep a small document, and scroll to the last one", async () => {
-  const { page: address } = await served("many");
-  const { page, problems } = await open(`${address}#tool=framework_op_stats&group=none`);
+  const { page, problems } = await open(
+    address("many_ops", "framework_op_stats", { group: "none" }),
+  );
   await grid(page).getByRole("row").nth(1).waitFor();
   await expect.poll(() => grid(page).getAttribute("aria-rowcount")).toBe("100002");
   await expect.poll(() => grid(page).getByRole("row").count()).toBeLessThan(200);
@@ -129,18 +131,15 @@ test("100,000 rows keep a small document, and scroll to the last one", async () 
 });
 
 test("a logdir that grows shows its new runs without a reload", async () => {
-  folder = temporaryFolder();
-  mkdirSync(join(folder.path, "plugins/profile"), { recursive: true });
-  makeTraces("one", folder.path);
-  server = await serve(folder.path);
+  const grown = await served("small");
   const { page } = await open("about:blank", { isFresh: true });
   await page.clock.install();
-  await page.goto(server.page);
+  await page.goto(grown.page);
   await overview(page).waitFor();
-  makeTraces("empty", folder.path);
-  const address = new URL("logdir", server.page);
-  await expect.poll(async () => (await fetch(address)).text()).toContain("nothing");
+  makeTraces(folder!.path, "no_files");
+  const runs = new URL("logdir", grown.page);
+  await expect.poll(async () => (await fetch(runs)).text()).toContain("no_files");
   await page.clock.fastForward(15_000);
   await page.getByRole("button", { name: /^Run/ }).click();
-  await page.getByRole("option", { name: /nothing/ }).waitFor();
+  await page.getByRole("option", { name: /no_files/ }).waitFor();
 });

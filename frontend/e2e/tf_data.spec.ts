@@ -12,12 +12,12 @@ import {
   ONE,
   parameter,
   rank,
-  serveTfData,
   settled,
   summary,
+  tfDataRuns,
 } from "./tf_data_page";
 
-const { open, show, answer } = serveTfData("several", "executions", "hostile");
+const { open, show, answer } = tfDataRuns();
 const CASES = ["tensorflow_input_bound", "several", ...(TRACES ? ["v100"] : [])];
 
 test.each(CASES)("%s: the summary names host, pipeline, latency and bottleneck", async (run) => {
@@ -175,7 +175,7 @@ test("100,000 executions: the slowest are listed, and the field takes every rank
 });
 
 test("names of traces are text wherever they come", async () => {
-  const page = await show("hostile", { node: "2" });
+  const page = await show("hostile_input", { node: "2" });
   expect(await page.evaluate(() => "hacked" in window)).toBe(false);
   expect(await textOf(details(page).locator("h3"))).toBe("<img src=x onerror=window.hacked=1>");
   await expect.poll(() => page.locator("main img").count()).toBe(0);

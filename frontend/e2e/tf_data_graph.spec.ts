@@ -14,12 +14,12 @@ import {
   ONE,
   parameter,
   rank,
-  serveTfData,
   settled,
+  tfDataRuns,
   transform,
 } from "./tf_data_page";
 
-const { show, answer } = serveTfData("several", "thousands", "files");
+const { show, answer } = tfDataRuns();
 
 test("outlines: red and bold, bold, gray and dashed", async () => {
   const page = await show("several", { graph_host: "worker-1", input_pipeline: "Host:0" });

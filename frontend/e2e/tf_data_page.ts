@@ -1,28 +1,13 @@
 /** What the tests of the tf.data page read off it, and off the server's answers. */
-import { cpSync } from "node:fs";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { expectPercent, expectTime } from "./readings";
-import { rows, runScript, SAMPLES, serve, type Table, TRACES, temporaryFolder } from "./servers";
-import { serveTool, type ToolRuns } from "./tool_runs";
+import { rows, type Table } from "./servers";
+import { type ToolRuns, toolRuns } from "./tool_runs";
 
-/** Serves the samples, a real trace where there is one, and drawn runs: see make_tf_data_run.py. */
-export function serveTfData(...kinds: string[]): ToolRuns {
-  const start = async () => {
-    const { path, remove } = temporaryFolder();
-    cpSync(SAMPLES, path, { recursive: true });
-    if (TRACES)
-      cpSync(
-        join(TRACES, "gpu_tf_v100/plugins/profile/multi_worker"),
-        join(path, "plugins/profile/v100"),
-        { recursive: true },
-      );
-    runScript("make_tf_data_run.py", path, ...kinds);
-    const started = await serve(path);
-    return { ...started, stop: () => started.stop().then(remove) };
-  };
-  return serveTool("tf_data_bottleneck_analysis", start, async (page) => {
+/** The samples, a real trace where there is one, and drawn runs: see make_tf_data_run.py. */
+export function tfDataRuns(): ToolRuns {
+  return toolRuns("tf_data_bottleneck_analysis", async (page) => {
     await page.locator(".tf-graph").waitFor();
     await settled(page);
   });

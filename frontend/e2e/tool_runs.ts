@@ -1,8 +1,8 @@
-/** Pages of one tool for the tests of a file: its runs served, opened, and closed without problems. */
+/** Pages of one tool for the tests of a file: opened, and closed without problems. */
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll } from "vitest";
 import type { Opened } from "./browser";
-import { addressOf, ask, type Server, type Table } from "./servers";
+import { addressOf, ask, type Table } from "./servers";
+import { server } from "./shared_server";
 import { type OpenOptions, watchedBrowser } from "./watched_browser";
 
 type View = Readonly<Record<string, string>>;
@@ -16,17 +16,8 @@ export interface ToolRuns {
   readonly answer: <T = Table[]>(run: string, parameters?: View) => Promise<T>;
 }
 
-/** Serves what `start` starts; `ready` waits until a page is complete. */
-export function serveTool(
-  tool: string,
-  start: () => Promise<Server>,
-  ready: (page: Page) => Promise<unknown>,
-): ToolRuns {
-  let server: Server;
-  beforeAll(async () => {
-    server = await start();
-  });
-  afterAll(() => server?.stop());
+/** `ready` waits until a page is complete. */
+export function toolRuns(tool: string, ready: (page: Page) => Promise<unknown>): ToolRuns {
   const open = watchedBrowser();
 
   const openRun: ToolRuns["open"] = (run, view = {}, options = {}) =>

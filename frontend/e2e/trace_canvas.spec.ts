@@ -11,7 +11,7 @@ import {
   TIMELINE,
   type TracePage,
 } from "./trace_canvas_page";
-import { type OpenOptions, serveRuns, type View } from "./trace_runs";
+import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
 const ALL: Span = [0, 200];
 /** Without the steps that are worked out of the events. */
@@ -40,7 +40,7 @@ const GAPS: readonly (readonly [lane: string, depth: number, span: Span])[] = [
   ["e4", 0, [0, 10]],
 ];
 
-const runs = serveRuns("drawn", "dense");
+const runs = traceRuns();
 
 const show = (run: string, span: Span, view: View = {}, options: OpenOptions = {}) =>
   showTrace(runs, run, span, view, options);

@@ -14,14 +14,14 @@ import {
   TIMELINE,
   type TracePage,
 } from "./trace_canvas_page";
-import { type OpenOptions, serveRuns, type View } from "./trace_runs";
+import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
 const ALL: Span = [0, 200];
 /** Without the steps that are worked out of the events. */
 const MAIN = { hide: "d0@host0" };
 const TILES = /timeline_tiles/;
 
-const runs = serveRuns("drawn", "dense");
+const runs = traceRuns();
 
 const show = (run: string, span: Span, view: View = {}, options: OpenOptions = {}) =>
   showTrace(runs, run, span, view, options);

@@ -8,19 +8,12 @@ import {
   expectCount,
   field,
   lanes,
-  servePanes,
+  panesOfRuns,
   tab,
   tree,
 } from "./trace_panes_page";
 
-const { show, openAt, address } = servePanes(
-  "hosts",
-  "cut",
-  "dropped",
-  "hostile",
-  "sparse",
-  "empty",
-);
+const { show, openAt, address } = panesOfRuns();
 
 test("a damaged file says so, and shows what is left", async () => {
   const page = await show({}, "cut");
@@ -43,7 +36,7 @@ test("dropped events are reported, with the remedy", async () => {
 test("collapsed hosts are strips until a click opens one", async () => {
   const hosts = ["worker-0", "worker-1", "worker-2"];
   const fold = hosts.map((host) => `h@${host}`).join();
-  const page = await show({ hosts: hosts.join(), fold }, "hosts");
+  const page = await show({ hosts: hosts.join(), fold }, "three_hosts");
   await expect.poll(() => lanes(page)).toEqual(["worker-0", "worker-1", "worker-2"]);
   await expect
     .poll(() => textOf(page.locator(".trace-status")))
@@ -67,7 +60,7 @@ test("collapsed hosts are strips until a click opens one", async () => {
 });
 
 test("names that are markup are text", async () => {
-  const page = await show({ q: "onerror" }, "hostile");
+  const page = await show({ q: "onerror" }, "hostile_events");
   await expectCount(page, /^10 hits/);
   await expect.poll(() => textOf(page.locator(".trace-labels"))).toContain("<img src=x onerror");
   await field(page).focus();
@@ -84,7 +77,7 @@ test("names that are markup are text", async () => {
 
 test("columns stay below their titles, however long names are", async () => {
   const view = { tab: "statistics", from_ms: "0", to_ms: "0.02" };
-  const page = await show(view, "hostile", { width: 1280, height: 720 });
+  const page = await show(view, "hostile_events", { width: 1280, height: 720 });
   const grid = page.getByRole("grid", { name: "Events by name" });
   await grid.getByRole("row").nth(2).waitFor();
   const edges = await grid

@@ -13,13 +13,13 @@ import {
   expectParameter,
   fact,
   field,
+  panesOfRuns,
   parameter,
-  servePanes,
   tab,
   tree,
 } from "./trace_panes_page";
 
-const { show } = servePanes("drawn");
+const { show } = panesOfRuns();
 
 test("search counts, goes from hit to hit, and is cleared", async () => {
   const page = await show();

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { textOf } from "./browser";
-import { type OpenOptions, serveRuns, type View } from "./trace_runs";
+import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
 /** All four steps of the drawn run, see make_timeline_run.py. */
 export const ALL = { from_ms: "0", to_ms: "0.21" };
@@ -16,9 +16,9 @@ export interface Panes {
   readonly openAt: (address: string) => Promise<Page>;
 }
 
-/** Serves runs of these kinds to the tests of a file; each has to end without problems. */
-export function servePanes(...kinds: string[]): Panes {
-  const runs = serveRuns(...kinds);
+/** Runs for the tests of a file, each of which has to end without problems. */
+export function panesOfRuns(): Panes {
+  const runs = traceRuns();
   return {
     address: runs.address,
     openAt: async (address) => (await runs.openAt(address)).page,

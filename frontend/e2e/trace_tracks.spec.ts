@@ -13,14 +13,14 @@ import {
   fact,
   field,
   lanes,
+  panesOfRuns,
   parameter,
-  servePanes,
   tab,
   tree,
 } from "./trace_panes_page";
 import type { View } from "./trace_runs";
 
-const { show, openAt } = servePanes("drawn");
+const { show, openAt } = panesOfRuns();
 
 const COMPUTE = "Stream #1(Compute)";
 

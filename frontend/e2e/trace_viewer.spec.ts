@@ -17,12 +17,12 @@ import {
   status,
   viewOf,
 } from "./trace_page";
-import { serveRuns, type View } from "./trace_runs";
+import { traceRuns, type View } from "./trace_runs";
 
 const TIMELINE = "#trace-timeline";
 const COMPUTE = "Stream #1(Compute)";
 
-const runs = serveRuns("drawn", "eight");
+const runs = traceRuns();
 
 const show = async (view: View = ALL) => (await openTrace(runs, "drawn", view)).page;
 

@@ -3,10 +3,11 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { textOf } from "./browser";
 import { ask, column, rows, type Table, TRACES } from "./servers";
+import { server } from "./shared_server";
 import { expectChosen, lane, parameter, settled, timeline, viewOf } from "./trace_page";
-import { serveRuns, type View } from "./trace_runs";
+import { traceRuns, type View } from "./trace_runs";
 
-const runs = serveRuns("drawn", "hosts");
+const runs = traceRuns();
 
 const show = async (run: string, tool: string, view: View = {}) =>
   (await runs.openAt(runs.address(run, view, tool))).page;
@@ -28,7 +29,7 @@ test.each([
   ["framework_op_stats", 1, "operation"],
   ["kernel_stats", 0, "kernel_name"],
 ] as const)("a row of %s opens with its events marked", async (tool, table, name) => {
-  const answer = await ask<Table[] | Table>(runs.server, "drawn", tool);
+  const answer = await ask<Table[] | Table>(server, "drawn", tool);
   const [first] = rows(Array.isArray(answer) ? answer[table] : answer);
   const page = await show("drawn", tool);
   await openRow(page, 0);
@@ -54,7 +55,7 @@ test.each([
 
 test("g does the same by keyboard, for the row that is chosen", async () => {
   const page = await show("drawn", "kernel_stats");
-  const [, second] = rows(await ask<Table>(runs.server, "drawn", "kernel_stats"));
+  const [, second] = rows(await ask<Table>(server, "drawn", "kernel_stats"));
   const grid = page.getByRole("treegrid");
   await grid.getByRole("row").nth(1).waitFor();
   await grid.focus();
@@ -66,7 +67,7 @@ test("g does the same by keyboard, for the row that is chosen", async () => {
 
 test("input ops, their verdict and who works for them lead to their events", async () => {
   const page = await show("drawn", "input_pipeline_analyzer");
-  const [op] = rows((await ask(runs.server, "drawn", "input_pipeline_analyzer"))[2]);
+  const [op] = rows((await ask(server, "drawn", "input_pipeline_analyzer"))[2]);
   await openRow(page, 0);
   await page.getByRole("link", { name: "Show in the trace viewer" }).click();
   await isTrace(page);
@@ -85,7 +86,7 @@ test("a step of a chart opens as that step, however late its track comes, and Ba
     await isDrawn;
     await route.continue();
   });
-  const [, steps] = await ask(runs.server, "drawn", "overview_page");
+  const [, steps] = await ask(server, "drawn", "overview_page");
   const chart = page.getByRole("slider", { name: "Step time: step" });
   await chart.locator("canvas").first().waitFor();
   await chart.focus();
@@ -108,7 +109,7 @@ test("a step of a chart opens as that step, however late its track comes, and Ba
 });
 
 test("findings open on their worst step with their events marked", async () => {
-  const [, , , , , , , findings] = await ask(runs.server, "drawn", "overview_page");
+  const [, , , , , , , findings] = await ask(server, "drawn", "overview_page");
   const known = rows(findings).filter(({ tool }) => tool === "trace_viewer");
   expect(known.length).toBeGreaterThan(0);
   const page = await show("drawn", "overview_page");
@@ -128,7 +129,7 @@ test("findings open on their worst step with their events marked", async () => {
 });
 
 test("the pod viewer's workers open on their own host", async () => {
-  const page = await show("hosts", "pod_viewer", { step: "2" });
+  const page = await show("three_hosts", "pod_viewer", { step: "2" });
   const card = page.locator(".pod-worker");
   await card.waitFor();
   const host = await textOf(card.locator(".cut").first());
@@ -180,7 +181,7 @@ test("an event leads to its op and kernel on the other pages", async () => {
 async function tracksWithHits(run: string, view: URLSearchParams): Promise<string[]> {
   const get = async (route: string, more: Readonly<Record<string, string>>) => {
     const query = new URLSearchParams({ run, host: view.get("hosts") ?? "", ...more });
-    return (await fetch(`${runs.server.url}data/plugin/profile/${route}?${query}`)).json();
+    return (await fetch(`${server.url}data/plugin/profile/${route}?${query}`)).json();
   };
   const index = await get("timeline", {});
   const ps = (name: string) => String(Math.round(Number(view.get(name)) * 1e9));
@@ -196,7 +197,7 @@ async function tracksWithHits(run: string, view: URLSearchParams): Promise<strin
 
 /** Opens each finding's evidence in the trace viewer: events that it counts are on the screen. */
 async function expectEvidence(run: string): Promise<number> {
-  const [, , , , , , , findings] = await ask(runs.server, run, "overview_page");
+  const [, , , , , , , findings] = await ask(server, run, "overview_page");
   const shown = rows(findings)
     .filter(({ evidence_tool }) => evidence_tool === "trace_viewer")
     .map(({ evidence_query }) => new URLSearchParams(String(evidence_query)))
@@ -222,7 +223,7 @@ async function expectEvidence(run: string): Promise<number> {
   return shown.length;
 }
 
-test.each(["drawn", "hosts"])("%s: evidence of findings is on the screen", async (run) => {
+test.each(["drawn", "three_hosts"])("%s: evidence of findings is on the screen", async (run) => {
   await expectEvidence(run);
 });
 
@@ -236,7 +237,7 @@ describe.runIf(TRACES)("on recorded traces", () => {
     ["v100", "kernel_stats", 0],
     ["tpu", "framework_op_stats", 1],
   ] as const)("%s: rows of %s mark as many events as they count", async (run, tool, table) => {
-    const answer = await ask<Table[] | Table>(runs.server, run, tool);
+    const answer = await ask<Table[] | Table>(server, run, tool);
     const listed = rows(Array.isArray(answer) ? answer[table] : answer);
     const page = await show(run, tool, { group: "none" });
     for (const at of [0, 3]) {

@@ -15,9 +15,9 @@ import {
   timeline,
   viewOf,
 } from "./trace_page";
-import { type OpenOptions, serveRuns, type View } from "./trace_runs";
+import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
-const runs = serveRuns("drawn", "tracks", "deep");
+const runs = traceRuns();
 
 const show = (run: string, view: View = {}, options: OpenOptions = {}) =>
   openTrace(runs, run, view, options);

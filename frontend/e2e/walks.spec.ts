@@ -1,10 +1,8 @@
 /** What a person does on the pages, one step after another, on a drawn GPU trace and a sample. */
-import { cpSync } from "node:fs";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { overflowsSideways } from "./browser";
-import { runScript, SAMPLES, type Server, serve, temporaryFolder } from "./servers";
+import { server } from "./shared_server";
 import { type OpenOptions, watchedBrowser } from "./watched_browser";
 
 const READY = ".grid-row.active";
@@ -12,22 +10,7 @@ const KERNELS = "#run=gpu&tool=kernel_stats";
 const LONG = "bert_pretraining_on_eight_gpus_with_mixed_precision";
 const OPS = "#run=tensorflow_cpu_training&tool=framework_op_stats";
 
-const folder = temporaryFolder();
 const open = watchedBrowser();
-let server: Server;
-
-beforeAll(async () => {
-  cpSync(SAMPLES, folder.path, { recursive: true });
-  const run = join(folder.path, "plugins/profile/gpu");
-  runScript("make_gpu_run.py", run);
-  cpSync(run, join(folder.path, "plugins/profile", LONG), { recursive: true });
-  server = await serve(folder.path);
-});
-
-afterAll(async () => {
-  await server?.stop();
-  folder.remove();
-});
 
 async function ready(hash: string, options?: OpenOptions, isReady = READY): Promise<Page> {
   const { page } = await open(server.page + hash, options);
@@ -40,13 +23,6 @@ async function names(page: Page): Promise<(string | null)[]> {
     .locator(".grid-body .grid-row .name")
     .evaluateAll((all) => all.map((name) => name.getAttribute("title")));
 }
-
-test("the newest run opens by itself, at an address that can be shared", async () => {
-  const page = await ready("", {}, ".tile");
-  await page.waitForURL(/#run=.+&tool=overview_page/);
-  const again = await ready(new URL(page.url()).hash, {}, ".tile");
-  await expect.poll(() => again.textContent("h1")).toBe(await page.textContent("h1"));
-});
 
 test("mangled names are readable, and the raw name is there", async () => {
   const page = await ready(KERNELS);
