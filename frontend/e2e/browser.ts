@@ -10,7 +10,8 @@ import {
   type Page,
   type Request,
 } from "playwright-core";
-import { vi } from "vitest";
+import { expect, vi } from "vitest";
+import { watchWork } from "./watched_work";
 
 const CANDIDATES = [
   process.env.TBPROF_CHROMIUM,
@@ -71,6 +72,8 @@ export interface OpenOptions {
   readonly first?: () => void;
   /** Nobody has used its browser context: no file is cached, nothing is granted or emulated. */
   readonly isFresh?: boolean;
+  /** Problems that the test brings about, and that are none. */
+  readonly forgives?: RegExp;
 }
 
 const OWN_FILES = /\.(html|js|css|svg|json)(\?|$)/;
@@ -91,7 +94,7 @@ const leases = new Map<Page, Lease>();
 
 /** Opens `url`; requests to other servers fail and count as problems. */
 export async function open(url: string, options: OpenOptions = {}): Promise<Opened> {
-  const { width = 1600, height = 1000, dark = false, first, isFresh = false } = options;
+  const { width = 1600, height = 1000, dark = false, first, isFresh = false, forgives } = options;
   const page = (isFresh ? undefined : free.pop()) ?? (await newPage());
   const lease: Lease = { page, isFresh, cleanups: [] };
   leases.set(page, lease);
@@ -107,7 +110,8 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Open
     problems.push(`request to another server: ${target}`);
   };
   const onConsole = (message: ConsoleMessage) => {
-    if (message.type() === "error") problems.push(message.text());
+    if (message.type() === "error" && !forgives?.test(message.text()))
+      problems.push(message.text());
   };
   const onError = (error: Error) => {
     problems.push(String(error));
@@ -140,6 +144,7 @@ export async function open(url: string, options: OpenOptions = {}): Promise<Open
 async function newPage(): Promise<Page> {
   const context = await (await launch()).newContext({ acceptDownloads: true });
   context.setDefaultTimeout(240_000);
+  await context.addInitScript(watchWork);
   return context.newPage();
 }
 
@@ -221,6 +226,11 @@ export async function workOf(page: Page, act: () => Promise<unknown>): Promise<n
   const before = await work();
   await act();
   return (await work()) - before;
+}
+
+/** Returns once the page has answered all that was done to it, and its address says so. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(() => window.whenIdle?.());
 }
 
 /** What a page shows follows what is done to it: a check of several parts is made until it holds. */
@@ -333,8 +343,14 @@ export function overlappingTexts(page: Page): Promise<string[]> {
   });
 }
 
+/** Nothing is wrong with the looks of a page, of which `of` says which it is. */
+export async function expectGoodLooks(page: Page, of = ""): Promise<void> {
+  await settled(page);
+  await eventually(async () => expect(await faults(page), of).toEqual([]));
+}
+
 /** What is wrong with the looks of a page: sticks out, cannot be read, is cut off. */
-export async function faults(page: Page): Promise<string[]> {
+async function faults(page: Page): Promise<string[]> {
   return [
     ...((await overflowsSideways(page)) ? ["sticks out sideways"] : []),
     ...(await brokenTexts(page)),
@@ -343,12 +359,11 @@ export async function faults(page: Page): Promise<string[]> {
 }
 
 /** The same, light and dark: the themes differ in their colours alone. */
-export async function faultsOfThemes(page: Page): Promise<string[]> {
-  const found = await faults(page);
+export async function expectGoodThemes(page: Page): Promise<void> {
+  await expectGoodLooks(page);
   await page.emulateMedia({ colorScheme: "dark" });
-  const others = await violations(page, OF_COLORS);
+  await eventually(async () => expect(await violations(page, OF_COLORS), "dark").toEqual([]));
   await page.emulateMedia({ colorScheme: "light" });
-  return [...found, ...others.map((one) => `dark: ${one}`)];
 }
 
 /** The colour of a custom property in the page's theme, as in `pixels`: "186,45,62". */

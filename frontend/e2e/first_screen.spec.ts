@@ -1,7 +1,14 @@
 /** What each page shows of the real traces before anything is done: whole, and with its answer. */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { brokenTexts, eventually, overflowsSideways, overlappingTexts } from "./browser";
+import {
+  brokenTexts,
+  eventually,
+  overflowsSideways,
+  overlappingTexts,
+  settled,
+  textOf,
+} from "./browser";
 import { addressOf, ask, column, type Table, TRACES } from "./servers";
 import { server } from "./shared_server";
 import { watchedBrowser } from "./watched_browser";
@@ -35,10 +42,8 @@ test("texts that lie over others are found, and what covers them is not", async 
 describe.skipIf(!TRACES)("real traces", () => {
   async function show(run: string, tool: string): Promise<Page> {
     const { page } = await open(addressOf(server, run, tool), { width: 1280, height: 720 });
-    const isWhole = () => !document.querySelector(".skeleton, main [aria-busy=true]");
-    await page.waitForFunction(isWhole);
     await page.locator("main h1, .trace-status").first().waitFor();
-    await page.waitForFunction(isWhole);
+    await settled(page);
     return page;
   }
 
@@ -67,9 +72,8 @@ describe.skipIf(!TRACES)("real traces", () => {
 
   test.each(RUNS)("%s: the overview says what is slow and what a fix saves", async (run) => {
     const page = await show(run, "overview_page");
-    const verdict = page.locator(".verdict");
-    expect(await isInView(page, ".verdict")).toBe(true);
-    expect(await verdict.textContent()).toMatch(/\d %.*could be saved/);
+    await expect.poll(() => isInView(page, ".verdict")).toBe(true);
+    await expect.poll(() => textOf(page.locator(".verdict"))).toMatch(/\d %.*could be saved/);
   });
 
   test.each(RUNS.slice(0, 2))("%s: the first kernel takes most of the time", async (run) => {
@@ -83,22 +87,26 @@ describe.skipIf(!TRACES)("real traces", () => {
     const [longest] = [...times].sort(([, a], [, b]) => b - a)[0];
     const page = await show(run, "kernel_stats");
     const first = ".grid-body .grid-row .name";
-    expect(await isInView(page, first)).toBe(true);
-    const title = await page.locator(first).first().getAttribute("title");
-    expect(String(longest).slice(0, 1000)).toBe(title?.slice(0, 1000));
+    await expect.poll(() => isInView(page, first)).toBe(true);
+    await expect
+      .poll(async () => (await page.locator(first).first().getAttribute("title"))?.slice(0, 1000))
+      .toBe(String(longest).slice(0, 1000));
   });
 
   test.each(RUNS)("%s: the memory profile says what fills the memory at the peak", async (run) => {
     const page = await show(run, "memory_profile");
-    expect(await isInView(page, ".memory-fills")).toBe(true);
-    expect(await page.locator(".memory-fills").textContent()).toMatch(/^At the peak:\d+\.\d % \w/);
+    await expect.poll(() => isInView(page, ".memory-fills")).toBe(true);
+    await expect
+      .poll(() => textOf(page.locator(".memory-fills")))
+      .toMatch(/^At the peak:\d+\.\d % \w/);
   });
 
   test("the pod viewer names the worker that is late", async () => {
     const page = await show(RUNS[0], "pod_viewer");
-    const card = page.locator(".pod-worker");
-    expect(await isInView(page, ".pod-worker")).toBe(true);
-    expect(await card.textContent()).toMatch(/Slowest worker.*GPU:6.*1\.44 ms/s);
+    await expect.poll(() => isInView(page, ".pod-worker")).toBe(true);
+    await expect
+      .poll(() => textOf(page.locator(".pod-worker")))
+      .toMatch(/Slowest worker.*GPU:6.*1\.44 ms/s);
   });
 });
 

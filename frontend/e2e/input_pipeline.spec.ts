@@ -7,10 +7,11 @@ import {
   clickIn,
   colorOf,
   eventually,
-  faults,
+  expectGoodLooks,
   LOOKS,
   pixels,
   release,
+  settled,
   textOf,
 } from "./browser";
 import { expectPercent, expectTime } from "./readings";
@@ -67,9 +68,11 @@ test.each([...RECORDED, "hosts", "one", "many"])(
     ] as const) {
       const average = times.reduce((sum, time) => sum + time, 0) / times.length;
       const squares = times.reduce((sum, time) => sum + (time - average) ** 2, 0);
-      const deviation = await statistic(page, title, "Deviation");
-      if (times.length < 2) expect(deviation).toContain("needs two steps");
-      else expectValue(deviation, Math.sqrt(squares / (times.length - 1)));
+      await eventually(async () => {
+        const deviation = await statistic(page, title, "Deviation");
+        if (times.length < 2) expect(deviation).toContain("needs two steps");
+        else expectValue(deviation, Math.sqrt(squares / (times.length - 1)));
+      });
       if (title !== "Step time") continue;
       await eventually(async () => expectValue(await statistic(page, title, "Average"), average));
       await eventually(async () =>
@@ -96,17 +99,24 @@ test("the chart has what waits in each step, and no part of it that the overview
   const chart = page.locator(".step-chart");
   await chart.locator("canvas").waitFor();
   await expect.poll(() => chart.count()).toBe(1);
-  const shares = await pixels(chart.locator("canvas"));
-  expect(shares.get(await colorOf(page, "--c-input"))).toBeGreaterThan(300);
-  expect(shares.has(await colorOf(page, "--c-compute16"))).toBe(false);
+  const shares = () => pixels(chart.locator("canvas"));
+  const [waiting, computing] = [
+    await colorOf(page, "--c-input"),
+    await colorOf(page, "--c-compute16"),
+  ];
+  await expect.poll(async () => (await shares()).get(waiting)).toBeGreaterThan(300);
+  expect((await shares()).has(computing)).toBe(false);
+  await settled(page);
   const area = (await chart.locator(".u-over").boundingBox())!;
   await page.mouse.move(area.x + (9.5 / 12) * area.width, area.y + area.height / 2);
   const said = async () => (await chart.getByRole("slider").getAttribute("aria-valuetext")) ?? "";
   await expect.poll(said).toMatch(/^train 9, Waiting for input [\d.]+ %/);
   const [, steps] = await tables("hosts");
   expectPercent(await said(), Number(column(steps, "waitingPercentAverage")[9]));
-  const cell = await textOf(page.locator(".step-card"));
-  expectPercent(cell.split(" to ")[1], Number(column(steps, "waitingPercentMax")[9]));
+  await eventually(async () => {
+    const [, most] = (await textOf(page.locator(".step-card"))).split(" to ");
+    expectPercent(most, Number(column(steps, "waitingPercentMax")[9]));
+  });
   await chart.getByRole("slider").focus();
   await page.keyboard.press("+");
   await page.waitForURL(/zoom=/);
@@ -137,7 +147,9 @@ test.each(["tensorflow_cpu_training", "hosts"])(
     const unit = /\((.*)\)/.exec(await textOf(table.locator("thead")))?.[1];
     for (const [id, label] of WORK) {
       const row = table.getByRole("row").filter({ has: page.getByText(label, { exact: true }) });
-      expectTime(`${await textOf(row.locator("td").nth(0))} ${unit}`, time(id));
+      await eventually(async () =>
+        expectTime(`${await textOf(row.locator("td").nth(0))} ${unit}`, time(id)),
+      );
       await eventually(async () =>
         expectPercent(await textOf(row.locator("td").nth(1)), (100 * time(id)) / whole),
       );
@@ -145,10 +157,7 @@ test.each(["tensorflow_cpu_training", "hosts"])(
     expectTime(`${await textOf(table.locator("tfoot td").first())} ${unit}`, whole);
     const drawn = WORK.filter(([id]) => time(id) > 0).map(([, label]) => label);
     const bar = page.getByRole("img", { name: /^Work on the host/ });
-    const widths = await bar
-      .locator(".bar-part")
-      .evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect().width));
-    expect(widths.length).toBe(drawn.length);
+    await expect.poll(() => bar.locator(".bar-part").count()).toBe(drawn.length);
     const dominant = rows(advice).filter(({ is_dominant }) => is_dominant);
     expect(dominant.length).toBeGreaterThan(0);
     const open = page.locator(".pipeline-advice details[open]");
@@ -175,10 +184,9 @@ test("who waits and who works are apart", async () => {
     const expected = activities.filter((one) => one.role === role);
     const lines = card(page, ".pipeline-activity", title).locator("tbody tr");
     await expect.poll(() => lines.count()).toBe(expected.length);
-    const titles = await lines
-      .locator(".name")
-      .evaluateAll((all) => all.map((one) => one.getAttribute("title")));
-    expect(titles).toEqual(expected.map(({ name }) => name));
+    const titles = () =>
+      lines.locator(".name").evaluateAll((all) => all.map((one) => one.getAttribute("title")));
+    await expect.poll(titles).toEqual(expected.map(({ name }) => name));
   }
 });
 
@@ -248,7 +256,7 @@ describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
     for (const run of ["hosts", "tensorflow_cpu_training"]) {
       const page = await show(run, look);
       await page.locator(".pipeline-statistic").first().waitFor();
-      expect(await faults(page)).toEqual([]);
+      await expectGoodLooks(page);
       await release(page);
     }
   });

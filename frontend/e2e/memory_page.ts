@@ -1,7 +1,7 @@
 /** What the tests of the memory page read off it, and off the server's answers. */
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
-import { eventually, textOf } from "./browser";
+import { eventually, settled as isIdle, textOf } from "./browser";
 import { expectNumber } from "./readings";
 
 export const GIB = 2 ** 30;
@@ -45,6 +45,7 @@ export interface Answer {
 /** The page shows what its address asks for. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('.memory-timeline[aria-busy="false"]').waitFor();
+  await isIdle(page);
 }
 
 export const plot = (page: Page) => page.getByRole("slider", { name: "Memory timeline: event" });

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import type { View } from "../src/base/url_state";
-import { faults, LOOKS } from "./browser";
+import { eventually, expectGoodLooks, LOOKS, settled } from "./browser";
 import { addressOf, ROOT, TRACES } from "./servers";
 import { server } from "./shared_server";
 import { ownPages } from "./watched_browser";
@@ -27,6 +27,7 @@ const rowCount = async (page: Page) => Number(await grid(page).getAttribute("ari
 
 async function shown(page: Page): Promise<void> {
   await grid(page).getByRole("row").nth(1).waitFor();
+  await settled(page);
 }
 
 async function payload(run: string, tag: string): Promise<Payload> {
@@ -148,6 +149,8 @@ describe("op stats on a recorded TensorFlow loop", () => {
       isFresh: true,
     });
     await page.locator(".step-chart canvas").waitFor();
+    await settled(page);
+    await expect.poll(() => received()).toBeGreaterThan(50_000);
     expect(await received()).toBeLessThan(90_000);
   });
 });
@@ -220,10 +223,12 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
     const name = grid(page).locator(".grid-body .name-head").first();
     await expect.poll(() => name.evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
     await head.hover();
-    const [title, icon] = await Promise.all(
-      [".sort-title", ".why"].map((part) => head.locator(part).boundingBox()),
-    );
-    expect(icon!.y).toBeGreaterThanOrEqual(title!.y + title!.height - 1);
+    await eventually(async () => {
+      const [title, icon] = await Promise.all(
+        [".sort-title", ".why"].map((part) => head.locator(part).boundingBox()),
+      );
+      expect(icon!.y).toBeGreaterThanOrEqual(title!.y + title!.height - 1);
+    });
     expect(problems).toEqual([]);
   });
 
@@ -233,8 +238,10 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
     const charts = page.getByRole("region", { name: /self time by op/ });
     await expect.poll(() => charts.count()).toBe(4);
     const others = charts.locator("li", { hasText: /\bothers?\b/ }).locator(".legend-share");
-    for (const share of await others.allTextContents())
-      expect(Number.parseFloat(share)).toBeLessThan(50);
+    await eventually(async () => {
+      for (const share of await others.allTextContents())
+        expect(Number.parseFloat(share)).toBeLessThan(50);
+    });
     const first = grid(page).getByRole("row").nth(1).locator(".name").first();
     await expect
       .poll(() => first.getAttribute("title"))
@@ -257,7 +264,7 @@ describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
     for (const tool of tools) {
       const { page, problems } = await open(address(run, tool), look);
       await shown(page);
-      expect(await faults(page)).toEqual([]);
+      await expectGoodLooks(page);
       expect(problems).toEqual([]);
     }
   });

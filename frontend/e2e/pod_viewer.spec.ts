@@ -6,17 +6,18 @@ import {
   clickIn,
   colorOf,
   eventually,
-  faults,
+  expectGoodLooks,
   LOOKS,
   pixels,
   release,
+  settled,
   textOf,
   workOf,
 } from "./browser";
 import { expectPercent, expectTime } from "./readings";
 import { addressOf, ask, RECORDED } from "./servers";
 import { server } from "./shared_server";
-import { type OpenOptions, ownPages, watchedBrowser } from "./watched_browser";
+import { type OpenOptions, watchedBrowser } from "./watched_browser";
 
 const TOOL = "pod_viewer";
 /** Events of a step from the top of a column, and their colours. */
@@ -48,7 +49,6 @@ interface Step {
 }
 
 const open = watchedBrowser();
-const openWithProblems = ownPages();
 
 async function show(run: string, view = {}, options: OpenOptions = {}) {
   const { page } = await open(addressOf(server, run, TOOL, view), options);
@@ -91,6 +91,7 @@ async function checkWorker(page: Page, one: number, step: Step): Promise<void> {
 
 /** The cells of the heat map: its frame less the labels, from the chosen step's mark. */
 async function heatCell(page: Page, at: number, step: number): Promise<readonly [number, number]> {
+  await settled(page);
   const mark = (await heat(page).locator(".pod-mark").first().boundingBox())!;
   const width = mark.width;
   const first = mark.x - Number(await shownStep(page)) * width;
@@ -110,13 +111,17 @@ test.each([...RECORDED, "hosts", "one", "many"])(
     await expect.poll(() => textOf(page.locator(".pod-step-place"))).toMatch(/^1 of /);
     const own = step.total_us.map((total, row) => total - (step.event_us["3"]?.[row] ?? 0));
     await expectWorker(page, step.worker[own.indexOf(Math.max(...own))], step);
-    const drawn = await pixels(page.locator(".pod-columns canvas"));
-    for (const [id, , color] of EVENTS) {
-      const [most] = step.event_us[id].toSorted((a, b) => b - a);
-      if (most > Math.max(...step.total_us) * 0.05)
-        expect(drawn.get(await colorOf(page, `--c-${color}`))).toBeGreaterThan(50);
-    }
-    expect((await pixels(heat(page).locator("canvas"))).size).toBeGreaterThan(2);
+    await eventually(async () => {
+      const drawn = await pixels(page.locator(".pod-columns canvas"));
+      for (const [id, , color] of EVENTS) {
+        const [most] = step.event_us[id].toSorted((a, b) => b - a);
+        if (most > Math.max(...step.total_us) * 0.05)
+          expect(drawn.get(await colorOf(page, `--c-${color}`))).toBeGreaterThan(50);
+      }
+    });
+    await expect
+      .poll(async () => (await pixels(heat(page).locator("canvas"))).size)
+      .toBeGreaterThan(2);
     await expect.poll(() => brokenTexts(page)).toEqual([]);
   },
 );
@@ -145,9 +150,15 @@ test("the slider moves the step, by mouse, by keyboard and by its buttons", asyn
   await page.getByRole("button", { name: /^Step: train 3/ }).click();
   await page.getByRole("option", { name: /^train 7/ }).click();
   await expect.poll(() => shownStep(page)).toBe("7");
+});
+
+test("the steps are played, until they are stopped", async () => {
+  // So many that it does not come to the end meanwhile, however busy the machine is.
+  const page = await show("many", { step: "7" });
   await page.getByRole("button", { name: "Play the steps" }).click();
-  await expect.poll(() => shownStep(page)).toBe("9");
+  await expect.poll(async () => Number(await shownStep(page))).toBeGreaterThan(8);
   await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Play the steps" }).waitFor();
 });
 
 test("a column stands for every worker, and tells its parts exactly", async () => {
@@ -162,11 +173,13 @@ test("a column stands for every worker, and tells its parts exactly", async () =
     await expect.poll(() => columns(page).getAttribute("aria-valuenow")).toBe(String(at));
     await expectWorker(page, at, step);
   }
+  await settled(page);
   const box = (await columns(page).boundingBox())!;
   let pitch = 0;
   for (const at of [0, 3]) {
     for (let x = 4; x < box.width; x += 8) {
       await page.mouse.move(box.x + x, box.y + 60);
+      await settled(page);
       if ((await columns(page).getAttribute("aria-valuenow")) !== String(at)) continue;
       if (at === 3) pitch = x / 3;
       break;
@@ -174,7 +187,7 @@ test("a column stands for every worker, and tells its parts exactly", async () =
   }
   // Out of the way: what is pointed at has another ground.
   await page.mouse.move(5, 5);
-  for (const at of [0, 3]) {
+  const checkColumn = async (at: number) => {
     const seen = await pixels(canvas, left + at * pitch + pitch / 2);
     const times = EVENTS.map(([id]) => step.event_us[id][at]);
     const heights = colors.map((color, event) => (times[event] > 0 ? (seen.get(color) ?? 0) : 0));
@@ -183,14 +196,16 @@ test("a column stands for every worker, and tells its parts exactly", async () =
     heights.forEach((pixel, event) => {
       expect(Math.abs(pixel - (times[event] / step.total_us[at]) * height)).toBeLessThan(6);
     });
-  }
+  };
+  for (const at of [0, 3]) await eventually(() => checkColumn(at));
 });
 
 test("the heat map is drawn, tells a cell, and chooses step and worker", async () => {
   const page = await show("hosts", { step: "0" });
   const canvas = heat(page).locator("canvas");
-  const cells = await pixels(canvas);
-  expect([...cells.values()].filter((count) => count > 500).length).toBeGreaterThan(2);
+  await expect
+    .poll(async () => [...(await pixels(canvas)).values()].filter((count) => count > 500).length)
+    .toBeGreaterThan(2);
   const [x, y] = await heatCell(page, 3, 7);
   await page.mouse.move(x, y);
   const card = heat(page).locator(".step-card");
@@ -203,7 +218,7 @@ test("the heat map is drawn, tells a cell, and chooses step and worker", async (
   );
   await page.mouse.click(x, y);
   await page.waitForURL(/step=7/);
-  expect(page.url()).toContain("worker=3");
+  await expect.poll(() => page.url()).toContain("worker=3");
   await page.mouse.move(5, 5);
   await worker(page).getByRole("heading", { name: "Worker GPU:1" }).waitFor();
   await expectWorker(page, 3, step);
@@ -212,12 +227,13 @@ test("the heat map is drawn, tells a cell, and chooses step and worker", async (
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("Enter");
   await page.waitForURL(/step=6/);
-  expect(page.url()).toContain("worker=2");
+  await expect.poll(() => page.url()).toContain("worker=2");
 });
 
 test("the heat map's colours can stand for another measure", async () => {
   const page = await show("hosts");
   const canvas = heat(page).locator("canvas");
+  await settled(page);
   const before = await canvas.evaluate((element) => (element as HTMLCanvasElement).toDataURL());
   await page.getByRole("button", { name: /^Color: Time without/ }).click();
   const menu = page.getByRole("menu");
@@ -288,16 +304,15 @@ test("columns and heat map have tables of the same", async () => {
 });
 
 test("without steps there is nothing to show, and it says how to get them", async () => {
-  const opened = await openWithProblems(addressOf(server, "none", TOOL));
-  const main = opened.page.getByRole("main");
+  // The answer that there are none.
+  const { page } = await open(addressOf(server, "none", TOOL), { forgives: /status of 4\d\d/ });
+  const main = page.getByRole("main");
   await main.getByRole("heading", { name: "Pod viewer: nothing to show" }).waitFor();
   await main
     .getByText(/StepTraceAnnotation/)
     .first()
     .waitFor();
-  await expect.poll(() => brokenTexts(opened.page)).toEqual([]);
-  // The answer that there are none.
-  expect(opened.problems.filter((one) => !/status of 4\d\d/.test(one))).toEqual([]);
+  await expect.poll(() => brokenTexts(page)).toEqual([]);
 });
 
 describe("1,024 cores and 100 steps", () => {
@@ -306,9 +321,9 @@ describe("1,024 cores and 100 steps", () => {
     await overview("pod");
     const { page, received } = await open(addressOf(server, "pod", TOOL), { isFresh: true });
     await isDrawn(page);
-    const bytes = await received(/\/data\?.*tag=pod_viewer/);
-    expect(bytes).toBeGreaterThan(10_000);
-    expect(bytes).toBeLessThan(1_000_000);
+    const bytes = () => received(/\/data\?.*tag=pod_viewer/);
+    await expect.poll(bytes).toBeGreaterThan(10_000);
+    expect(await bytes()).toBeLessThan(1_000_000);
     const opening = await workOf(page, async () => {
       await page.reload();
       await isDrawn(page);
@@ -357,7 +372,7 @@ describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
   test("looks right", async () => {
     for (const run of ["hosts", "pod"]) {
       const page = await show(run, { step: "5", worker: "3" }, look);
-      expect(await faults(page)).toEqual([]);
+      await expectGoodLooks(page);
       await release(page);
     }
   });

@@ -73,7 +73,7 @@ test("Back and Forward go from page to page, and keep what each showed", async (
   await frame.locator(".grid-row").first().waitFor();
   await page.goBack();
   await frame.locator("#trace-timeline").waitFor();
-  expect(shown().get("from_ms")).toBe(zoomed);
+  await expect.poll(() => shown().get("from_ms")).toBe(zoomed);
   await expect.poll(() => page.url()).toMatch(/p\.profile\.s=.*trace_viewer/);
   await page.goBack();
   await expect.poll(heading).toBe("Overview");

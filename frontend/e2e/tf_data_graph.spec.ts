@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Download, Locator } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { colorOf, eventually, faults, LOOKS, textOf, workOf } from "./browser";
+import { colorOf, eventually, expectGoodLooks, LOOKS, settled, textOf, workOf } from "./browser";
 import { expectTime } from "./readings";
 import { column, rows } from "./servers";
 import {
@@ -14,7 +14,6 @@ import {
   ONE,
   parameter,
   rank,
-  settled,
   tfDataRuns,
   transform,
 } from "./tf_data_page";
@@ -55,16 +54,18 @@ test("outlines: red and bold, bold, gray and dashed", async () => {
 test("from the sources at the left to what the program calls at the right", async () => {
   const page = await show("tensorflow_input_bound");
   const [graph] = await answer("tensorflow_input_bound", ONE);
-  const left = new Map<string, number>();
-  for (const one of rows(graph)) {
-    const box = (await node(page, String(one.iterator)).boundingBox())!;
-    left.set(String(one.name), box.x);
-    expect(box.y).toBeGreaterThan(0);
-  }
-  for (const one of rows(graph)) {
-    if (one.parent === "") expect(left.get(String(one.name))).toBe(Math.max(...left.values()));
-    else expect(left.get(String(one.name))).toBeLessThan(left.get(String(one.parent))!);
-  }
+  await eventually(async () => {
+    const left = new Map<string, number>();
+    for (const one of rows(graph)) {
+      const box = (await node(page, String(one.iterator)).boundingBox())!;
+      left.set(String(one.name), box.x);
+      expect(box.y).toBeGreaterThan(0);
+    }
+    for (const one of rows(graph)) {
+      if (one.parent === "") expect(left.get(String(one.name))).toBe(Math.max(...left.values()));
+      else expect(left.get(String(one.name))).toBeLessThan(left.get(String(one.parent))!);
+    }
+  });
 });
 
 test("the details of an iterator, and the way to its events in the trace", async () => {
@@ -100,10 +101,13 @@ test("the details of an iterator, and the way to its events in the trace", async
   await details(page).getByRole("link", { name: "Its events in the trace viewer" }).click();
   await page.waitForURL(/tool=trace_viewer/);
   expect(parameter(page, "q")).toBe(`iterator:${map.long_name}`);
-  const from = Number(parameter(page, "from_ms"));
-  const to = Number(parameter(page, "to_ms"));
-  expect(from * 1000).toBeCloseTo(Math.min(Number(map.start_us), Number(root.start_us)), 1);
-  expect(to * 1000).toBeCloseTo(Number(root.start_us) + Number(root.total_us), 1);
+  const us = (name: string) => Number(parameter(page, name)) * 1000;
+  await expect
+    .poll(() => us("from_ms"))
+    .toBeCloseTo(Math.min(Number(map.start_us), Number(root.start_us)), 1);
+  await expect
+    .poll(() => us("to_ms"))
+    .toBeCloseTo(Number(root.start_us) + Number(root.total_us), 1);
   // Its events are there, and some of them in what is in view.
   await expect.poll(() => textOf(page.locator(".trace-count"))).toMatch(/^[1-9]\d* hits/);
   await page.goBack();
@@ -271,7 +275,7 @@ describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
     ["thousands", {}],
   ])("%s %o looks right", async (run, view) => {
     const page = await show(run, view, look);
-    expect(await faults(page)).toEqual([]);
+    await expectGoodLooks(page);
   });
 });
 

@@ -1,6 +1,7 @@
 /** What the tests of the tf.data page read off it, and off the server's answers. */
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
+import { eventually, settled } from "./browser";
 import { expectPercent, expectTime } from "./readings";
 import { rows, type Table } from "./servers";
 import { type ToolRuns, toolRuns } from "./tool_runs";
@@ -15,8 +16,6 @@ export function tfDataRuns(): ToolRuns {
 
 /** What asks for one execution alone, by default for the first one that is shown. */
 export const ONE = { rank: "worst" };
-export const settled = (page: Page) =>
-  page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null);
 export const parameter = (page: Page, name: string) =>
   new URLSearchParams(new URL(page.url()).hash.slice(1)).get(name);
 export const summary = (page: Page) =>
@@ -41,9 +40,13 @@ const US: Readonly<Record<string, string>> = {
 };
 
 /** Every node of the graph shows what the server says of it. */
-export async function expectGraph(page: Page, graph: Table | undefined): Promise<void> {
+export function expectGraph(page: Page, graph: Table | undefined): Promise<unknown> {
+  return eventually(() => checkGraph(page, graph));
+}
+
+async function checkGraph(page: Page, graph: Table | undefined): Promise<void> {
   const expected = rows(graph);
-  await expect.poll(() => nodes(page).count()).toBe(expected.length);
+  expect(await nodes(page).count()).toBe(expected.length);
   const root = expected.find(({ parent }) => parent === "");
   const held = (row: ReturnType<typeof rows>[number]) => Number(row.held_us ?? row.self_us);
   const onPath = expected.filter(({ type }) => Number(type) > 0);
@@ -61,7 +64,7 @@ export async function expectGraph(page: Page, graph: Table | undefined): Promise
     expect(value("# Calls")).toBe(Number(found[0].calls).toLocaleString("en-US"));
     expectPercent(texts.at(-1) ?? "", (100 * held(found[0])) / whole);
     const kinds = ["other", "critical", "bottleneck"];
-    await expect.poll(() => one.getAttribute("data-kind")).toBe(kinds[Number(found[0].type)]);
+    expect(await one.getAttribute("data-kind")).toBe(kinds[Number(found[0].type)]);
   }
 }
 

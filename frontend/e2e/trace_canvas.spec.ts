@@ -336,9 +336,8 @@ test("? lists exactly the keys of the timeline", async () => {
   const section = trace.page
     .getByRole("dialog")
     .locator("section", { has: trace.page.getByRole("heading", { name: "Timeline" }) });
-  const keys = await section.locator("dt").allTextContents();
   const expected = "W S A D ← → ↑ ↓ , . F 0 Backspace / M 1 2 3 4 Escape".split(" ");
-  expect(keys).toEqual(expected);
+  await expect.poll(() => section.locator("dt").allTextContents()).toEqual(expected);
   expect(new Set(await section.locator("dd").allTextContents()).size).toBe(expected.length);
   // Behind the help they do nothing.
   await trace.page.keyboard.press("4");

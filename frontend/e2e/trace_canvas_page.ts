@@ -20,10 +20,12 @@ export type Span = readonly [from: number, to: number];
 
 /** A page that shows [from, to) µs of a run. */
 export class TracePage {
+  /** The canvas, once all around it has its place. */
+  canvas: Box = { x: 0, y: 0, width: 0, height: 0 };
+
   constructor(
     readonly page: Page,
     private readonly shown: Span,
-    readonly canvas: Box,
   ) {}
 
   get parameters(): URLSearchParams {
@@ -44,6 +46,7 @@ export class TracePage {
     await status.waitFor();
     if (parameters.get("run") === "drawn") await page.locator('[data-lane="d5@host0"]').waitFor();
     await isWhole(page);
+    this.canvas = (await page.locator(TIMELINE).boundingBox())!;
   }
 
   /** µs of the view, by the line at the bottom: also while it moves. */
@@ -95,8 +98,14 @@ export class TracePage {
     return this.page.locator(`${TIMELINE} > .unseen`).textContent();
   }
 
-  /** "186,45,62" of every pixel of these parts of the window, by how many there are. */
+  /** `colorsNow` of all that is in view. */
   async colors(...boxes: Box[]): Promise<Map<string, number>[]> {
+    await isWhole(this.page);
+    return this.colorsNow(...boxes);
+  }
+
+  /** "186,45,62" of every pixel of these parts of the window, by how many there are. */
+  async colorsNow(...boxes: Box[]): Promise<Map<string, number>[]> {
     const image = (await this.page.screenshot()).toString("base64");
     const counts = await this.page.evaluate(countColors, { image, boxes });
     return counts.map((pairs) => new Map(pairs));
@@ -131,10 +140,7 @@ export async function showTrace(
   const [from, to] = span.map((us) => String(us / 1e3));
   const address = runs.address(run, { from_ms: from, to_ms: to, ...view });
   const { page } = await runs.openAt(address, options);
-  await page.locator(TIMELINE).waitFor();
-  const canvas = await page.locator(TIMELINE).boundingBox();
-  if (!canvas) throw new Error("no timeline");
-  const trace = new TracePage(page, span, canvas);
+  const trace = new TracePage(page, span);
   await trace.ready();
   return trace;
 }
@@ -169,12 +175,13 @@ async function countColors({ image, boxes }: { image: string; boxes: Box[] }) {
   const pen = new OffscreenCanvas(picture.width, picture.height).getContext("2d")!;
   pen.drawImage(picture, 0, 0);
   return boxes.map(({ x, y, width, height }) => {
-    const { data } = pen.getImageData(x, y, width, height);
-    const found = new Map<string, number>();
-    for (let byte = 0; byte < data.length; byte += 4) {
-      const color = data.slice(byte, byte + 3).join();
-      found.set(color, (found.get(color) ?? 0) + 1);
-    }
-    return [...found];
+    // A number for every pixel, from the last byte to the first: opacity, blue, green, red.
+    const numbers = new Uint32Array(pen.getImageData(x, y, width, height).data.buffer);
+    const found = new Map<number, number>();
+    for (const number of numbers) found.set(number, (found.get(number) ?? 0) + 1);
+    return [...found].map(
+      ([number, count]) =>
+        [[number & 255, (number >> 8) & 255, (number >> 16) & 255].join(), count] as const,
+    );
   });
 }

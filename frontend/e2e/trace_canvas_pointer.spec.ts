@@ -1,7 +1,7 @@
 /** The canvas of the trace viewer under the pointer: drags, wheels, fingers, and tiles that are late. */
 import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
-import { colorOf } from "./browser";
+import { colorOf, eventually } from "./browser";
 import { expectNumber } from "./readings";
 import {
   AXIS,
@@ -37,13 +37,15 @@ async function sums(trace: TracePage): Promise<Map<string, string[]>> {
 
 /** Every sum of a name is as worked out by hand: µs, but for the count. */
 async function expectSums(trace: TracePage, name: string, ...values: number[]): Promise<void> {
-  await expect.poll(async () => [...(await sums(trace)).keys()]).toContain(name);
-  const table = await sums(trace);
-  const [head] = table.values();
-  expect(head.slice(2, 7).join(), "times in µs").toMatch(/^Total \(µs\)/);
-  const [, ...cells] = table.get(name) ?? [];
-  values.forEach((value, at) => {
-    expectNumber(cells[at]?.replace(" %", ""), value, `${name}: ${cells.join(" ")}`);
+  await eventually(async () => {
+    const table = await sums(trace);
+    expect([...table.keys()]).toContain(name);
+    const [head] = table.values();
+    expect(head.slice(2, 7).join(), "times in µs").toMatch(/^Total \(µs\)/);
+    const [, ...cells] = table.get(name) ?? [];
+    values.forEach((value, at) => {
+      expectNumber(cells[at]?.replace(" %", ""), value, `${name}: ${cells.join(" ")}`);
+    });
   });
 }
 
@@ -132,13 +134,13 @@ test("zoom drags nearer and farther, and shows the part that is dragged across",
   const [from, to] = [trace.usAt(x + 100), trace.usAt(x + 900)];
   await trace.drag([x + 100, y + 200], [x + 900, y + 210]);
   await expect.poll(() => trace.view[0]).toBeCloseTo(from, 2);
-  expect(trace.view[1]).toBeCloseTo(to, 2);
+  await expect.poll(() => trace.view[1]).toBeCloseTo(to, 2);
   // On the time axis it is the same with any tool.
   await trace.page.keyboard.press("1");
   const span = [trace.usAt(x + 200), trace.usAt(x + 700)];
   await trace.drag([x + 200, y + 10], [x + 700, y + 12]);
   await expect.poll(() => trace.view[0]).toBeCloseTo(span[0], 2);
-  expect(trace.view[1]).toBeCloseTo(span[1], 2);
+  await expect.poll(() => trace.view[1]).toBeCloseTo(span[1], 2);
 });
 
 test("the ruler snaps to the edges of events and shows its length", async () => {
@@ -149,8 +151,9 @@ test("the ruler snaps to the edges of events and shows its length", async () => 
   const accent = await colorOf(page, "--accent");
   // The length stands on a patch in the axis, above its middle.
   const pill = { x: trace.xOf(24) - 20, y: trace.canvas.y + 4, width: 40, height: 12 };
-  const [patch] = await trace.colors(pill);
-  expect(shareOf(patch, accent)).toBeGreaterThan(0.4);
+  await expect
+    .poll(async () => shareOf((await trace.colorsNow(pill))[0], accent))
+    .toBeGreaterThan(0.4);
   await page.mouse.up();
   await expectRange(trace, 12, 36);
   await page.locator(".trace-sums", { hasText: "events in 24.0 µs" }).waitFor();
@@ -270,7 +273,7 @@ test("while tiles are late the former picture stays, in every frame", async () =
   // What is merged is hatched where it is wide: the colour is there, and finer tiles are to come.
   const { y: top } = lane;
   const inside = { x: x + 250, y: top + 3, width: 100, height: ROW - 5 };
-  const [late] = await trace.colors(inside);
+  const [late] = await trace.colorsNow(inside);
   expect(shareOf(late, colorOfName("tiny"))).toBeGreaterThan(0.5);
   expect(shareOf(late, await colorOf(page, "--background"))).toBeLessThan(0.1);
   const least = () => page.evaluate(() => (window as unknown as { least: number }).least);

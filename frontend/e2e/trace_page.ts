@@ -1,7 +1,7 @@
 /** The trace viewer under test: where events are on the screen, and what the page says of them. */
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
-import { type Opened, textOf } from "./browser";
+import { settled as isIdle, type Opened, textOf } from "./browser";
 import type { OpenOptions, Runs, View } from "./trace_runs";
 
 /** The whole drawn trace, see make_timeline_run.py. */
@@ -21,51 +21,10 @@ export async function openTrace(
   return opened;
 }
 
-/** The address follows the view after half a second. */
-const QUIET_MS = 700;
-
-/**
- * Returns once the view has been drawn and nothing is on its way: for a while there was no input, and
- * neither the status line nor the address has changed.
- */
+/** Returns once the view has been drawn, nothing is on its way, and the address says what is shown. */
 export async function settled(page: Page): Promise<void> {
   await page.locator(".trace-status").waitFor();
-  await page.evaluate(watchQuiet);
-  await page.waitForFunction(
-    (ms) => performance.now() - (window as unknown as Watched).busyAt > ms,
-    QUIET_MS,
-    { polling: 50 },
-  );
-}
-
-interface Watched {
-  /** When something happened last, on the clock of the page. */
-  busyAt: number;
-  look?: () => void;
-}
-
-/** Runs in the page: from the first call on it is known when something happened last. */
-function watchQuiet(): void {
-  const store = window as unknown as Watched;
-  if (store.look) {
-    store.look();
-    return;
-  }
-  const happen = () => {
-    store.busyAt = performance.now();
-  };
-  let seen = "";
-  store.look = () => {
-    const line = document.querySelector(".trace-status");
-    const isQuiet = line?.querySelector("[role=status]")?.textContent === "";
-    const state = `${line?.textContent} ${location.hash}`;
-    if (!isQuiet || state !== seen) happen();
-    seen = state;
-  };
-  const inputs = ["keydown", "keyup", "pointerdown", "pointermove", "pointerup", "wheel", "input"];
-  for (const type of [...inputs, "resize"]) addEventListener(type, happen, true);
-  store.look();
-  setInterval(store.look, 50);
+  await isIdle(page);
 }
 
 export const timeline = (page: Page) => page.locator("#trace-timeline");

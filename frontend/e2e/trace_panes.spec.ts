@@ -1,7 +1,7 @@
 /** The search and the drawer: hits, an event, sums of a range, and the card at the pointer. */
 import type { Locator } from "playwright-core";
 import { expect, test } from "vitest";
-import { textOf } from "./browser";
+import { eventually, settled, textOf } from "./browser";
 import {
   ALL,
   button,
@@ -36,8 +36,9 @@ test("search counts, goes from hit to hit, and is cleared", async () => {
   await expect
     .poll(async () => (await hits()).map(([at]) => at))
     .toEqual(["12 µs", "62 µs", "112 µs", "162 µs"].flatMap((at) => [at, at]));
-  expect((await hits())[0].slice(1, 3)).toEqual(["gemm_kernel", "24.0 µs"]);
+  await expect.poll(async () => (await hits())[0].slice(1, 3)).toEqual(["gemm_kernel", "24.0 µs"]);
   await expect.poll(() => textOf(tab(page, "Search hits"))).toBe("Search hits (8)");
+  await settled(page);
   const event = parameter(page, "event");
   await page
     .getByRole("grid", { name: "Search hits" })
@@ -139,13 +140,14 @@ test("a range is added up by name, category and track", async () => {
   await expect
     .poll(() => textOf(sums))
     .toMatch(/13 events in 50.0 µs.*busy 50.0 µs \(100.0 %\), idle 0 µs/s);
-  await expect.poll(async () => (await cells(page, "Events by name")).length).toBeGreaterThan(0);
-  const rows = await cells(page, "Events by name");
-  // Two devices' kernels; copies from 10 to 60 and from 60 to 110, as far as they are inside.
-  expect(numbersOf(rows, "gemm_kernel")).toEqual([2, 42, 42, 21, 18, 24]);
-  expect(numbersOf(rows, "AsyncCopy").slice(0, 2)).toEqual([2, 50]);
-  expect(numbersOf(rows, "train").slice(0, 3)).toEqual([1, 48, 10]);
-  expect(numbersOf(rows, "dense/MatMul:MatMul").slice(0, 3)).toEqual([1, 20, 15]);
+  await eventually(async () => {
+    const rows = await cells(page, "Events by name");
+    // Two devices' kernels; copies from 10 to 60 and from 60 to 110, as far as they are inside.
+    expect(numbersOf(rows, "gemm_kernel")).toEqual([2, 42, 42, 21, 18, 24]);
+    expect(numbersOf(rows, "AsyncCopy").slice(0, 2)).toEqual([2, 50]);
+    expect(numbersOf(rows, "train").slice(0, 3)).toEqual([1, 48, 10]);
+    expect(numbersOf(rows, "dense/MatMul:MatMul").slice(0, 3)).toEqual([1, 20, 15]);
+  });
   await drawer(page).getByText("by track").click();
   await expectParameter(page, "by", "track");
   await expect
@@ -215,6 +217,7 @@ test("the card follows the pointer; the line at the bottom counts", async () => 
   const status = page.locator(".trace-status");
   for (const part of ["48 events in the file", "48 indexed", "50.0 µs across"])
     await expect.poll(() => textOf(status)).toContain(part);
+  await settled(page);
   const box = (await page.locator("#trace-timeline").boundingBox())!;
   const lane = (await page.locator('[data-lane="e0@host0"]').boundingBox())!;
   await page.mouse.move(box.x + box.width * (20 / 50), lane.y + 9);

@@ -1,7 +1,7 @@
 /** Tracks, filters and the list, and an address that holds it all. */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { faults, LOOKS, overflowsSideways, release, textOf } from "./browser";
+import { expectGoodLooks, LOOKS, overflowsSideways, release, settled, textOf } from "./browser";
 import {
   ALL,
   cells,
@@ -28,6 +28,7 @@ test("sections fold to their busy share; tracks are pinned, hidden, moved and fi
   const page = await show();
   await tree(page).focus();
   await page.keyboard.press("Home");
+  await settled(page);
   const before = await lanes(page);
   expect(before).toContain(COMPUTE);
   await page.keyboard.press("ArrowLeft");
@@ -58,13 +59,13 @@ test("sections fold to their busy share; tracks are pinned, hidden, moved and fi
   await tree(page)
     .getByRole("treeitem", { name: /^python, Host Threads, .*, pinned$/ })
     .waitFor();
-  expect((await lanes(page))[0]).toBe("python");
+  await expect.poll(async () => (await lanes(page))[0]).toBe("python");
   await goToLane("copies");
   await page.keyboard.press("Alt+ArrowDown");
   await expect
     .poll(async () => (await lanes(page)).slice(-2))
     .toEqual(["tf_data_private_threadpool/2", "copies"]);
-  expect(parameter(page, "order")).not.toBe("");
+  await expect.poll(() => parameter(page, "order")).toBeTruthy();
   await goToLane("copies");
   await page.keyboard.press("h");
   await expectParameter(page, "hide", "e4@host0");
@@ -74,7 +75,9 @@ test("sections fold to their busy share; tracks are pinned, hidden, moved and fi
   await expect.poll(() => lanes(page)).toContain("copies");
   await page.getByRole("textbox", { name: "Filter tracks by name" }).fill("stream");
   await expect.poll(() => lanes(page)).not.toContain("copies");
-  expect((await lanes(page)).filter((name) => name.startsWith("Stream")).length).toBe(3);
+  await expect
+    .poll(async () => (await lanes(page)).filter((name) => name.startsWith("Stream")).length)
+    .toBe(3);
   await page.getByRole("textbox", { name: "Filter tracks by name" }).fill("no such track");
   // What is pinned stays.
   await expect.poll(() => lanes(page)).toEqual(["python"]);
@@ -86,6 +89,7 @@ test("sections fold to their busy share; tracks are pinned, hidden, moved and fi
 
 test("colours and filters change what is drawn", async () => {
   const page = await show();
+  await settled(page);
   const all = await drawn(page);
   const timeline = page.locator("#trace-timeline");
   let picture = await timeline.screenshot();
@@ -93,6 +97,7 @@ test("colours and filters change what is drawn", async () => {
     await page.getByTitle(/^Color: /).click();
     await page.getByRole("menuitemradio", { name: color }).click();
     await expect.poll(async () => (await timeline.screenshot()).equals(picture)).toBe(false);
+    await settled(page);
     picture = await timeline.screenshot();
   }
   await expectParameter(page, "color", "group");
@@ -148,11 +153,13 @@ test("an address opens the same page elsewhere", async () => {
     selected: await textOf(of.locator("#trace-timeline > .unseen")),
   });
   await expectCount(page, /^16 hits/);
+  await settled(page);
   const address = page.url();
   const before = await said(page);
   await release(page);
   const again = await openAt(address);
   await expect.poll(() => said(again)).toEqual(before);
+  await settled(again);
   expect(again.url()).toBe(address);
   for (const [name, value] of Object.entries(state))
     if (!name.endsWith("_ms")) expect(parameter(again, name), name).toBe(value);
@@ -167,11 +174,9 @@ test("the list needs no pointer", async () => {
   const table = page.getByRole("grid", { name: "Events of tf_data_private_threadpool/2" });
   await expect.poll(() => table.getByRole("row").count()).toBe(5);
   await expect.poll(() => table.evaluate((one) => one === document.activeElement)).toBe(true);
-  expect((await cells(page, "Events of tf_data_private_threadpool/2"))[1].slice(0, 3)).toEqual([
-    "50 µs",
-    "Iterator::Root::Map",
-    "16.0 µs",
-  ]);
+  await expect
+    .poll(async () => (await cells(page, "Events of tf_data_private_threadpool/2"))[1]?.slice(0, 3))
+    .toEqual(["50 µs", "Iterator::Root::Map", "16.0 µs"]);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await expectEvent(page, "Iterator::Root::Map", "50 µs");
@@ -226,7 +231,7 @@ describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
       const page = await show({ ...ALL, ...view }, "drawn", look);
       if ("event" in view) await expect.poll(() => fact(page, "Start")).not.toBe("");
       if ("range" in view) await page.getByRole("grid", { name: "Events by name" }).waitFor();
-      expect(await faults(page), JSON.stringify(view)).toEqual([]);
+      await expectGoodLooks(page, JSON.stringify(view));
       await expect.poll(() => overflowsSideways(page)).toBe(false);
       await release(page);
     }

@@ -17,7 +17,7 @@ import {
   status,
   viewOf,
 } from "./trace_page";
-import { traceRuns, type View } from "./trace_runs";
+import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
 const TIMELINE = "#trace-timeline";
 const COMPUTE = "Stream #1(Compute)";
@@ -107,13 +107,17 @@ test("a box adds up what lies in it: whole events, and parts of those at its edg
   const from = await spot(lane(page, COMPUTE), 24);
   const to = await spot(lane(page, COMPUTE), 100);
   await drag(page, from, { x: to.x, y: to.y + 4 });
-  const table = await rowsOf(page, "Events by name");
+  const byName = () => rowsOf(page, "Events by name");
   // From 24: half of the first kernel (12 µs), relu (6), gemm (24), relu (6).
-  expect(table.map(([name, , count, total]) => [name, count, Number(total).toFixed(0)])).toEqual([
-    ["gemm_kernel", "2", "36"],
-    ["relu_kernel", "2", "12"],
-  ]);
-  const [, category, , , self, mean, least, most, share] = table[0];
+  await expect
+    .poll(async () =>
+      (await byName()).map(([name, , count, total]) => [name, count, Number(total).toFixed(0)]),
+    )
+    .toEqual([
+      ["gemm_kernel", "2", "36"],
+      ["relu_kernel", "2", "12"],
+    ]);
+  const [, category, , , self, mean, least, most, share] = (await byName())[0];
   expect([category, share]).toEqual(["compute", "75.0 %"]);
   expect([self, mean, least, most].map((text) => Math.round(Number(text)))).toEqual([
     36, 18, 12, 24,
@@ -147,13 +151,10 @@ test("the statistics follow what is in view", async () => {
 });
 
 /** A refused pattern is a failed request, which the browser logs. */
-async function forgiveRefusals(page: Page, problems: string[]): Promise<void> {
-  await page.waitForLoadState("networkidle");
-  problems.splice(0, problems.length, ...problems.filter((text) => !/400/.test(text)));
-}
+const REFUSED: OpenOptions = { forgives: /400/ };
 
 test("the server judges regular expressions, and the search says what is wrong", async () => {
-  const { page, problems } = await openTrace(runs, "drawn");
+  const { page } = await openTrace(runs, "drawn", ALL, REFUSED);
   await page.getByRole("search").getByRole("button", { name: "Regular expression" }).click();
   await search(page).fill("^(relu|gemm)_");
   await expect.poll(() => textOf(found(page))).toMatch(/^12 hits/);
@@ -169,11 +170,10 @@ test("the server judges regular expressions, and the search says what is wrong",
   await search(page).fill("(?i)GEMM");
   await expect.poll(() => textOf(found(page))).toMatch(/^8 hits/);
   await expect.poll(() => alert.count()).toBe(0);
-  await forgiveRefusals(page, problems);
 });
 
 test("the filter takes the server's regular expressions, and says what is wrong", async () => {
-  const { page, problems } = await openTrace(runs, "drawn");
+  const { page } = await openTrace(runs, "drawn", ALL, REFUSED);
   const events = page.locator(".trace-status span", { hasText: "drawn" });
   // Those of the file, and those worked out of them.
   await expect.poll(() => events.getAttribute("title")).toContain("for the 76 events");
@@ -191,7 +191,6 @@ test("the filter takes the server's regular expressions, and says what is wrong"
   await name.fill("(?i)GEMM_KERNEL");
   await expect.poll(() => events.getAttribute("title")).toContain("for the 8 events");
   await expect.poll(() => form.getByRole("alert").count()).toBe(0);
-  await forgiveRefusals(page, problems);
 });
 
 const QUERIES: readonly (readonly [query: string, hits: string])[] = [
@@ -232,12 +231,14 @@ test("the tree works by keyboard", async () => {
   await page.keyboard.press("ArrowRight");
   await expect.poll(active).toBe("Steps");
   await page.keyboard.press("End");
+  await settled(page);
   const last = await active();
   await page.keyboard.press("Alt+ArrowUp");
   await expect.poll(async () => (await names(page)).at(-1)).not.toBe(last);
   await page.keyboard.press("p");
   await expect.poll(async () => (await names(page))[0]).toBe(last);
   await page.keyboard.press("End");
+  await settled(page);
   const hidden = await active();
   await page.keyboard.press("h");
   await expect

@@ -1,7 +1,7 @@
 /** From other pages into the trace viewer, with exactly the events meant marked, and back. */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { textOf } from "./browser";
+import { settled as isIdle, release, textOf } from "./browser";
 import { ask, column, rows, type Table, TRACES } from "./servers";
 import { server } from "./shared_server";
 import { expectChosen, lane, parameter, settled, timeline, viewOf } from "./trace_page";
@@ -92,6 +92,7 @@ test("a step of a chart opens as that step, however late its track comes, and Ba
   await chart.focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
+  await isIdle(page);
   const at = Number(await chart.getAttribute("aria-valuenow"));
   await page.keyboard.press("Enter");
   await isTrace(page);
@@ -125,18 +126,19 @@ test("findings open on their worst step with their events marked", async () => {
   await isTrace(page);
   await settled(page);
   expect(parameter(page, "q")).toBe(expected.get("q"));
-  expect(page.url()).toMatch(/from_ms=|event=/);
+  await expect.poll(() => page.url()).toMatch(/from_ms=|event=/);
 });
 
 test("the pod viewer's workers open on their own host", async () => {
   const page = await show("three_hosts", "pod_viewer", { step: "2" });
   const card = page.locator(".pod-worker");
   await card.waitFor();
+  await isIdle(page);
   const host = await textOf(card.locator(".cut").first());
   await card.getByRole("link", { name: "Show its host in the trace" }).click();
   await isTrace(page);
   await settled(page);
-  expect(parameter(page, "hosts")).toBe(host);
+  await expect.poll(() => parameter(page, "hosts")).toBe(host);
   await expect.poll(() => parameter(page, "event")).not.toBeNull();
   const view = await viewOf(page);
   expect(view.from).toBeGreaterThan(80);
@@ -157,6 +159,7 @@ test("an event leads to its op and kernel on the other pages", async () => {
   await page.getByRole("tab", { name: "Event" }).click();
   const head = page.locator(".trace-event-name");
   await head.getByRole("link").first().waitFor();
+  await settled(page);
   const names = await head.getByRole("link").allTextContents();
   expect(names.length).toBeGreaterThan(1);
   for (const name of names) {
@@ -218,7 +221,7 @@ async function expectEvidence(run: string): Promise<number> {
       return false;
     };
     await expect.poll(inSight).toBe(true);
-    await page.close();
+    await release(page);
   }
   return shown.length;
 }

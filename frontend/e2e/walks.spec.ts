@@ -137,13 +137,12 @@ test("a long name of a run is cut before a page leaves the bar, and there is one
   const page = await ready(`#run=${LONG}&tool=overview_page`, { width: 1280 }, ".tile");
   await expect.poll(() => page.locator(".tabs .tab").count()).toBe(8);
   const isCut = (element: Element) => element.scrollWidth > element.clientWidth;
-  expect(
-    await page
-      .locator(".tabs .tab")
-      .evaluateAll((tabs) => tabs.map((tab) => tab.scrollWidth > tab.clientWidth)),
-  ).not.toContain(true);
+  const tabs = page.locator(".tabs .tab");
+  await expect
+    .poll(() => tabs.evaluateAll((all) => all.map((tab) => tab.scrollWidth > tab.clientWidth)))
+    .not.toContain(true);
   const picker = page.getByRole("button", { name: `Run ${LONG}` });
-  expect(await picker.locator(".picker-value").evaluate(isCut)).toBe(true);
+  await expect.poll(() => picker.locator(".picker-value").evaluate(isCut)).toBe(true);
   expect(await picker.getAttribute("title")).toBe(`Run ${LONG}`);
   await expect.poll(() => page.locator('button:text-is("?")').count()).toBe(1);
   await page.getByRole("button", { name: "Device busy" }).click();
