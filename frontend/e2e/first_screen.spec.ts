@@ -1,4 +1,4 @@
-/** What each page shows of the real traces before anything is done: whole, and with its answer. */
+/** What each page shows of recorded runs before anything is done: whole, and with its answer. */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import {
@@ -40,13 +40,6 @@ test("texts that lie over others are found, and what covers them is not", async 
 });
 
 describe.skipIf(!TRACES)("real traces", () => {
-  async function show(run: string, tool: string): Promise<Page> {
-    const { page } = await open(addressOf(server, run, tool), { width: 1280, height: 720 });
-    await page.locator("main h1, .trace-status").first().waitFor();
-    await settled(page);
-    return page;
-  }
-
   test.each(RUNS)("%s: no text is cut or lies over another, on any page", async (run) => {
     const session = await fetch(
       `${server.url}data/plugin/profile/session?${new URLSearchParams({ run })}`,
@@ -109,6 +102,36 @@ describe.skipIf(!TRACES)("real traces", () => {
       .toMatch(/Slowest worker.*GPU:6.*1\.44 ms/s);
   });
 });
+
+describe("recorded runs on CPUs", () => {
+  test.each([
+    ["jax_cpu_training", /^Moderate.*No recorded op covers 8\.4 %.*could be saved/],
+    ["tensorflow_cpu_training", /^Moderate.*No recorded op covers 16\.2 %.*could be saved/],
+    ["tensorflow_input_bound", /^High.*75\.3 % of step time waits for input.*could be saved/],
+  ])("%s: the overview says what is slow and what a fix saves", async (run, verdict) => {
+    const page = await show(run, "overview_page");
+    await expect.poll(() => isInView(page, ".verdict")).toBe(true);
+    await expect.poll(() => textOf(page.locator(".verdict"))).toMatch(verdict);
+  });
+
+  test.each([
+    ["input_pipeline_analyzer", ".verdict", /highly input-bound.*ParallelMap takes/],
+    ["tf_data_bottleneck_analysis", ".tf-sentence", /waits for tf\.data.*ParallelMap takes/],
+    ["pod_viewer", ".verdict", /CPU is the only worker/],
+  ])("%s says what a run that waits for input is about", async (tool, selector, answer) => {
+    const page = await show("tensorflow_input_bound", tool);
+    await expect.poll(() => isInView(page, selector)).toBe(true);
+    await expect.poll(() => textOf(page.locator(selector).first())).toMatch(answer);
+  });
+});
+
+/** A page as it opens in a small window, once it is complete. */
+async function show(run: string, tool: string): Promise<Page> {
+  const { page } = await open(addressOf(server, run, tool), { width: 1280, height: 720 });
+  await page.locator("main h1, .trace-status").first().waitFor();
+  await settled(page);
+  return page;
+}
 
 /** Whether the first that `selector` finds is whole in the window, as it was opened. */
 async function isInView(page: Page, selector: string): Promise<boolean> {

@@ -102,9 +102,8 @@ _PLAIN: Mapping[Kind, _Plain] = {
     Kind.DEVICE: _Plain(
         "device_waits",
         "{pipeline} waits for the host's pipeline",
-        "A device's pipeline fetches what the host's pipeline produces, and the latter is not "
-        "in this trace. Record the host as well: its pipeline may be slow. If it is fast, keep "
-        "more elements ready on the device: "
+        "Record the host as well: its pipeline may be slow. If it is fast, keep more elements "
+        "ready on the device: "
         "tf.distribute.InputOptions(experimental_per_replica_buffer_size=4).",
         "options = tf.distribute.InputOptions(experimental_per_replica_buffer_size=4)\n"
         "dataset = strategy.experimental_distribute_dataset(dataset, options)",

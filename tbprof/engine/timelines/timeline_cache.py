@@ -33,7 +33,7 @@ from tbprof.timeline.model.store import Levels, Timeline, freeze
 _log = logging.getLogger(__name__)
 
 # Changes whenever the stored form of a timeline does.
-_FORMAT = 10
+_FORMAT = 11
 # Mapped ones take little memory until they are used; others the memory of all their columns.
 _OPEN = 64
 _UNMAPPED_BYTES = 1 << 30

@@ -59,14 +59,13 @@ def find_derived(space: Space, programs: Programs, steps: Steps) -> UnlaidTracks
 
 
 def step_names(steps: Steps) -> list[str]:
-    """The names of the steps [n]: "train 7", "step 7", "step 7 (inferred)".
+    """The names of the steps [n]: "train 7", "step 7".
 
     "train 7 (not recorded)" is a step without recorded device work.
     """
-    suffix = " (inferred)" if steps.is_inferred else ""
     return [
         f"{f'step {label}' if label.isdigit() else label}"
-        f"{' (not recorded)' if is_unrecorded else suffix}"
+        f"{' (not recorded)' if is_unrecorded else ''}"
         for label, is_unrecorded in zip(steps.label, steps.is_unrecorded.tolist(), strict=True)
     ]
 

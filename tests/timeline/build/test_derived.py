@@ -208,14 +208,14 @@ def test_without_a_device_the_steps_are_those_of_the_host():
     assert track.columns.source.tolist() == [-1, -1]
 
 
-def test_inferred_steps_say_so(tpu_trace: Path):
+def test_the_track_of_inferred_steps_says_so(tpu_trace: Path):
     found = derived(read_space(tpu_trace))
     steps = [track for track in found.tracks if track.kind == "steps"]
     assert [(track.name, track.events) for track in steps] == [("Steps (inferred)", 100)] * 4
-    assert shown(found, steps[0])[7].name == "step 7 (inferred)"
+    assert shown(found, steps[0])[7].name == "step 7"
     assert found.initial_window is not None
     begin, end, label = found.initial_window
-    assert label.endswith(" (inferred)")
+    assert label.startswith("step ")
     assert 780 * 10**9 < end - begin < 790 * 10**9
 
 

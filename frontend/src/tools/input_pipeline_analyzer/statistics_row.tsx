@@ -51,7 +51,7 @@ function StatisticCard({ title, statistic, write, explanation }: StatisticCardPr
   const items: readonly (readonly [string, number, string])[] = [
     ["Average", average, "no steps"],
     ["Median", median, "no steps"],
-    ["Deviation", deviation, count === 1 ? "needs two steps" : "no steps"],
+    ["Deviation", deviation, count === 1 ? "one step" : "no steps"],
     ["Minimum", least, "no steps"],
     ["Maximum", most, "no steps"],
   ];

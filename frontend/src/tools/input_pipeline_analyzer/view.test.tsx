@@ -75,9 +75,7 @@ test("verdict, charts, statistics, host work, advice, activities, ops", async ()
     "Input ops",
     "About this trace",
   ]);
-  expect(text(".pipeline-statistic")).toContain(
-    "Average10.0 msMedian10.0 msDeviation– needs two steps",
-  );
+  expect(text(".pipeline-statistic")).toContain("Average10.0 msMedian10.0 msDeviation– one step");
   expect(text(".pipeline-host .part-table")).toContain("Preprocessing9.0090.0 %");
   expect(text(".pipeline-host")).toContain("The program waited 4.00 ms for the pipeline.");
   expect(document.querySelector<HTMLDetailsElement>(".pipeline-advice details")?.open).toBe(true);

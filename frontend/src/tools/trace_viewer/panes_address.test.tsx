@@ -33,6 +33,15 @@ test("an address says what is shown", async () => {
   expect(query<HTMLInputElement>(".trace-search input").value).toBe("mat");
 });
 
+test("an address beyond the trace shows the part within it, and says so until one moves", async () => {
+  fakeServer();
+  await show({ from_ms: "0", to_ms: "100000000" });
+  expect(text(".trace-status")).toContain("110 ms across");
+  expect(text(".trace-status")).toContain("The address reaches beyond the trace");
+  await click(button("All"));
+  expect(text(".trace-status")).not.toContain("The address reaches beyond the trace");
+});
+
 test("times count from the recording's start, as the address and other pages have them", async () => {
   const hits = [{ ...PLACE, id: 7, start_ps: 45e9 }];
   fakeServer({

@@ -111,11 +111,10 @@ function TraceView({ title, run, hosts, view, select, warn, links }: PageProps<n
             <p class="stale-text" role="status">
               {loading.text.value}
             </p>
-          ) : page.isList.value ? null : (
-            <Hint />
-          )}
+          ) : null}
         </div>
       </div>
+      {page.isList.value ? null : <Hint />}
       <HoverCard model={model} canvas={canvas} />
       <Drawer page={page} hits={hits} selected={selected} links={links} height={drawerHeight} />
       <Legend model={model} />

@@ -33,7 +33,11 @@ export function StatusLine({ page, loading }: { page: Page; loading: Loading }) 
   const derived = model.hosts.value.reduce((total, host) => total + (host.derived?.events ?? 0), 0);
   const hosts = model.hosts.value.length;
   const error = model.error.value;
-  const text = loading.text.value || (model.isLoading.value ? "Loading" : "");
+  const cut =
+    page.cutView.value !== null && page.cutView.value === model.view.value
+      ? "The address reaches beyond the trace: the part within it is shown"
+      : "";
+  const text = loading.text.value || (model.isLoading.value ? "Loading" : cut);
   if (hosts === 0) return <footer class="trace-status" />;
   return (
     <footer class="trace-status">

@@ -35,6 +35,8 @@ export interface Page {
   readonly isLaidOut: Signal<boolean>;
   /** Where the page itself put the view: if the view is still there, the user has not moved it. */
   readonly initialView: Signal<Span | null>;
+  /** What is left of a view that an address took beyond the trace. */
+  readonly cutView: Signal<Span | null>;
 }
 
 /** It holds for this search alone: another one lists all that it finds. */
@@ -58,6 +60,7 @@ export function createPage(run: string): Page {
     launchers: signal<readonly string[]>([]),
     isLaidOut: signal(false),
     initialView: signal<Span | null>(null),
+    cutView: signal<Span | null>(null),
   };
 }
 

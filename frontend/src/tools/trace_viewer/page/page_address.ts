@@ -1,6 +1,7 @@
 /** The page as the address has it, and back. */
 import { batch } from "@preact/signals";
 import type { Span } from "../model/types";
+import { panBy } from "../model/view_math";
 import type { Address, AddressSpan } from "./address";
 import { initiallyFolded, isSame, keepTab, type Page, symmetricDifference } from "./page";
 
@@ -39,6 +40,16 @@ export function addressOf(page: Page): Address {
     calls: page.calls.value,
     isList: page.isList.value,
   };
+}
+
+/** Moves a view that an address took beyond the trace back into it; `cutView` is it then. */
+export function keepWithinTrace({ model, initialView, cutView }: Page): void {
+  const view = model.view.peek();
+  if (view === initialView.peek()) return;
+  const within = panBy(view, 0, model.extent.peek());
+  if (within === view) return;
+  model.view.value = within;
+  cutView.value = within;
 }
 
 /** Shows what the address says, once the hosts are there; steps are looked up elsewhere. */

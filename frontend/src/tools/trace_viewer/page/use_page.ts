@@ -11,7 +11,7 @@ import { followIdle } from "./follow_idle";
 import { followLaunchers } from "./follow_launchers";
 import { createLoading, type Loading, loadHosts } from "./load";
 import { createPage, keepTab, listHitsInView, type Page, withMargins } from "./page";
-import { addressOf, applyAddress } from "./page_address";
+import { addressOf, applyAddress, keepWithinTrace } from "./page_address";
 import type { LoadedHost } from "./show_hosts";
 
 interface PageSetup {
@@ -72,7 +72,10 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
         opened: isOpen,
         abort: aborted,
       }).then(() => {
-        if (!aborted.aborted) void findPendingStep(aborted);
+        if (aborted.aborted) return;
+        // Only now is it known where the trace of all hosts ends.
+        keepWithinTrace(page);
+        void findPendingStep(aborted);
       });
     });
     return () => {
@@ -138,6 +141,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
   useEffect(() => {
     if (known.current === null || viewKey === known.current) return;
     heed(view);
+    if (loading.isReady.peek()) keepWithinTrace(page);
     if (view.step) void findPendingStep(new AbortController().signal);
   }, [viewKey]);
 
