@@ -65,7 +65,7 @@ def test_export_of_a_range_and_as_csv(sample_logdir: Path, served: Any, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--param", "start_time_ms=x"], "start_time_ms='x' is no time"),
+        (["--param", "start_time_ms=x"], "start_time_ms='x' is not a time"),
         (["--param", "marker=x"], "trace_viewer does not take 'marker=x'"),
         (["--format", "csv", "--table", "2"], "there is no 2"),
         (["-o", "/no/such/x.json.gz"], "cannot be written"),

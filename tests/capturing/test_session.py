@@ -196,7 +196,7 @@ def test_complaints_of_the_recorder_are_told(tmp_path):
     with serving(profiler):
         report = captured(tmp_path, profiler)
     [complaint] = report.workers[0].complaints
-    assert complaint.startswith("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (the driver keeps")
+    assert complaint.startswith("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (the driver restricts")
 
 
 @pytest.mark.parametrize("sends_trace", [True, False])

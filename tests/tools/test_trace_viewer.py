@@ -34,7 +34,7 @@ def test_a_range_in_milliseconds(
 
 @pytest.mark.parametrize("text", ["x", "1,5", "nan", "inf", "-inf", "1e999", "0x10", "١x"])
 def test_what_is_no_time_is_told(text: str) -> None:
-    with pytest.raises(BadRequest, match=r"end_time_ms=.* is no time"):
+    with pytest.raises(BadRequest, match=r"end_time_ms=.* is not a time"):
         asked(end_time_ms=text)
 
 

@@ -60,7 +60,7 @@ test("what fills the memory at the instant is said first, layers together", () =
     allocated_bytes: [GIB, 2 * GIB, GIB],
   };
   show({}, { breakdown: { ...breakdown, is_peak: false, rows } });
-  expect(text(".memory-fills")).toBe("In use then:75.0 % layer_*/mul25.0 % ops without a name");
+  expect(text(".memory-fills")).toBe("At this instant:75.0 % layer_*/mul25.0 % ops without a name");
   show({}, { breakdown: { ...breakdown, in_use_bytes: 0, rows } });
   expect(document.querySelector(".memory-fills")).toBeNull();
 });
