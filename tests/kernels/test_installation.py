@@ -167,8 +167,9 @@ def test_without_a_compiler_that_of_a_package_is_taken(
 
 
 @pytest.fixture
-def tiny(tmp_path: Path) -> Path:
-    """A checkout with one kernel."""
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with one kernel, which need not be fast."""
+    monkeypatch.setenv("TBPROF_KERNELS_FLAGS", "-O0")
     folder = tmp_path / extensions.KERNELS
     folder.mkdir(parents=True)
     for package in (folder, folder.parent):

@@ -3,7 +3,6 @@
 PYTHON has TensorFlow and JAX. Runs in a network of its own, since profiler servers let anyone in.
 """
 
-import contextlib
 import json
 import os
 import signal
@@ -33,21 +32,28 @@ SEVERAL_MS = 2000
 
 
 @contextmanager
-def program(python: str, script: str, port: int) -> Iterator[subprocess.Popen[str]]:
-    """A program that trains, once it does."""
-    child = subprocess.Popen(
-        [python, str(EXAMPLES / script), str(port)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+def programs(
+    python: str, *scripts_and_ports: tuple[str, int]
+) -> Iterator[list[subprocess.Popen[str]]]:
+    """Programs that train, once all of them do."""
+    children = [
+        subprocess.Popen(
+            [python, str(EXAMPLES / script), str(port)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        for script, port in scripts_and_ports
+    ]
     try:
-        assert child.stdout is not None
-        assert child.stdout.readline().strip() == "ready"
-        yield child
+        for child in children:
+            assert child.stdout is not None
+            assert child.stdout.readline().strip() == "ready"
+        yield children
     finally:
-        child.kill()
-        child.wait()
+        for child in children:
+            child.kill()
+            child.wait()
 
 
 def capture(logdir: str, run: str, ports: list[int], **choices: object) -> dict[str, object]:
@@ -63,10 +69,12 @@ def command(*arguments: str) -> tuple[int, str]:
 
 def main(python: str, logdir: str) -> dict[str, object]:
     found: dict[str, object] = {}
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(program(python, "serve_tensorflow.py", TENSORFLOW))
-        second = stack.enter_context(program(python, "serve_tensorflow.py", SECOND))
-        jax = stack.enter_context(program(python, "serve_jax.py", JAX))
+    with programs(
+        python,
+        ("serve_tensorflow.py", TENSORFLOW),
+        ("serve_tensorflow.py", SECOND),
+        ("serve_jax.py", JAX),
+    ) as (_, second, jax):
         found["probes"] = {
             port: [finding.reason is None for finding in probe(parse_target(f"localhost:{port}"))]
             for port in (TENSORFLOW, JAX)

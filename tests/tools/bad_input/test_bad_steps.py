@@ -233,7 +233,7 @@ def test_thousands_of_steps_of_two_workers(ask: Ask):
         plane.stat_metadata[number].id = number
         plane.stat_metadata[number].name = text
     line = plane.lines.add(id=1, name="python")
-    count = 5000
+    count = 2000
     for step in range(count):
         begin = step * 10_000_000
         event = line.events.add(metadata_id=1, offset_ps=begin, duration_ps=9_000_000)
