@@ -40,11 +40,15 @@ def find_driving_line(threads: HostThreads, types: HostTypes) -> int:
 
 def calls_framework(events: Events, types: HostTypes) -> NDArray[np.bool_]:
     """[lines] whether the program calls its framework on the thread."""
-    is_call = name_families(events.plane).classify(lambda text: text.startswith(_CALLS), np.bool_)
+    is_call = name_families(events.plane).classify(_is_call, np.bool_)
     is_call |= types.has_number | types.is_function
     calls = np.zeros(events.first_event.size - 1, np.bool_)
     calls[find_repeats(events, is_call[:-1], 1).line] = True
     return calls
+
+
+def _is_call(text: str) -> bool:
+    return text.startswith(_CALLS)
 
 
 def _busy(threads: HostThreads) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_events import HostThreads, execution_ids
-from tbprof.analysis.host.host_roles import HostTypes, Role, classify_host_names
+from tbprof.analysis.host.host_roles import HostTypes, Role, role_without_device
 from tbprof.analysis.vocabulary import input_names
 from tbprof.analysis.vocabulary.name_families import name_families, remembered
 from tbprof.analysis.vocabulary.phases import Phase
@@ -95,16 +95,14 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     families = name_families(threads.plane)
     does = families.classify_with_roles(activity_of, types.role, np.int8)
     is_marker = np.array([text == marker for text in texts]) & (does == _ANNOTATION)
-    named = classify_host_names(families.names, has_device=False)[families.of]
+    named = families.classify(role_without_device, np.int8)
     # Wrappers that are not known by name were recognized by a stat: markers, and calls of
     # functions.
     is_marker |= (types.role == Role.WRAPPER) & (named == Role.ACTIVITY) & ~types.is_function
     is_marker |= families.classify(_LOOPS.__contains__, np.bool_)
     does[is_marker | types.has_number] = _TRANSPARENT
     does[types.is_hlo & (does == _ANNOTATION)] = _OPS
-    frame = families.classify(
-        lambda text: text.startswith(names.PYTHON_FRAME) + is_own(text), np.int8
-    )
+    frame = families.classify(_frame, np.int8)
     state, states = _follow(threads, does, frame)
     kind, name, part = (np.ascontiguousarray(column) for column in states.T)
     is_sleep = kind == _SLEEP
@@ -118,6 +116,11 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     part[in_function] = name[in_function]
     name[~is_named] = -1
     return ThreadActivity(state, kind, name, part, is_sleep)
+
+
+def _frame(text: str) -> int:
+    """0 for no frame of Python, 1 for a library's, 2 for one of the program."""
+    return text.startswith(names.PYTHON_FRAME) + is_own(text)
 
 
 def _follow(

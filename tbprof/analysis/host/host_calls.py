@@ -9,7 +9,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.driving_thread import calls_framework
 from tbprof.analysis.host.host_activity import Activity, activity_of
 from tbprof.analysis.host.host_events import async_rows, host_threads
-from tbprof.analysis.host.host_roles import HostTypes, Role, classify_host_names, host_types
+from tbprof.analysis.host.host_roles import HostTypes, Role, host_types, role_without_device
 from tbprof.analysis.spans.groups import reduce_groups
 from tbprof.analysis.spans.nesting import inherit, nest, self_times
 from tbprof.analysis.vocabulary.lines import host_planes
@@ -117,18 +117,20 @@ def _is_program(events: Events, types: HostTypes) -> NDArray[np.bool_]:
     return np.array([not program_names or name in program_names for name in names], np.bool_)
 
 
+def _is_jitted(text: str) -> bool:
+    return text.startswith(_JITTED)
+
+
 def _kinds(families: NameFamilies, types: HostTypes) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
     """(index into `_KINDS`, -1 for none; whether calls inside count), by type."""
-    kinds = classify_host_names(families.names, has_device=False)[families.of]
+    kinds = families.classify(role_without_device, np.int8)
     does = families.classify_with_roles(activity_of, types.role, np.int8)
     # Wrappers with unknown names have stats that identify them: they mark steps.
     is_annotation = (types.role == Role.WRAPPER) & (kinds == Role.ACTIVITY)
     is_annotation |= does == Activity.ANNOTATION
     is_annotation |= families.classify(_LOOPS.__contains__, np.bool_)
     kind = np.full(kinds.size, -1, np.int8)
-    kind[families.classify(lambda text: text.startswith(_JITTED), np.bool_)] = _KINDS.index(
-        COMPILED
-    )
+    kind[families.classify(_is_jitted, np.bool_)] = _KINDS.index(COMPILED)
     kind[is_annotation] = _KINDS.index(ANNOTATION)
     kind[types.is_function] = _KINDS.index(FUNCTION)
     is_transparent = (kind >= 0) & (kind != _KINDS.index(COMPILED)) | (types.role == Role.FRAME)

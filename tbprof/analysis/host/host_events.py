@@ -174,5 +174,4 @@ def kinds(events: Events, kind_of: Mapping[str, int]) -> NDArray[np.int8]:
 
     Names that a family has more of are none of a framework's, and of no kind.
     """
-    families = name_families(events.plane)
-    return events.by_type(families.classify(lambda text: kind_of.get(text, 0), np.int8))
+    return events.by_type(name_families(events.plane).look_up(kind_of))

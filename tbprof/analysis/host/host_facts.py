@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events
-from tbprof.analysis.host.host_roles import classify_host_names
+from tbprof.analysis.host.host_roles import role_without_device
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.layers import unite
 from tbprof.analysis.spans.nesting import nest, self_times
@@ -77,8 +77,8 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         events = host_events(plane)
         texts = plane.strings.take(plane.types.name.tolist())
         families = name_families(plane)
-        has_python |= any(text.startswith(names.PYTHON_FRAME) for text in families.names)
-        is_xla |= any(_XLA.match(text) is not None for text in families.names)
+        has_python |= bool(families.classify(_is_frame, np.bool_).any())
+        is_xla |= bool(families.classify(_XLA.match, np.bool_).any())
         _add(eager, _eager(plane, events))
         _add(functions, _functions(plane, events, texts))
         rows = events.rows_of(families.classify(_is_compile, np.bool_))
@@ -172,11 +172,14 @@ def _may_be_function(text: str) -> bool:
     return ":" not in text and not text.startswith(names.PYTHON_FRAME)
 
 
+def _is_frame(text: str) -> bool:
+    return text.startswith(names.PYTHON_FRAME)
+
+
 def _is_compile(text: str) -> bool:
     if "ompil" not in text or _COMPILE.search(text) is None:
         return False
-    [role] = classify_host_names([text], has_device=False).tolist()
-    return bool(role == Phase.COMPILATION)
+    return role_without_device(text) == Phase.COMPILATION
 
 
 def _by_type(

@@ -178,6 +178,16 @@ def classify_host_names(texts: Sequence[str], *, has_device: bool) -> NDArray[np
     return np.array([_role(text[:_LONGEST], has_device) for text in texts], np.int8)
 
 
+def role_beside_device(text: str) -> int:
+    """The `Phase` or `Role` of a full name where there is a device."""
+    return _role(text[:_LONGEST], has_device=True)
+
+
+def role_without_device(text: str) -> int:
+    """The `Phase` or `Role` of a full name where programs run on the host's own threads."""
+    return _role(text[:_LONGEST], has_device=False)
+
+
 @functools.lru_cache(maxsize=NAMES_AT_ONCE)
 def _role(text: str, has_device: bool) -> int:
     if text.startswith("$"):
@@ -206,6 +216,10 @@ def _known(text: str) -> str:
     """The group of `_NAME` that matches the beginning of a name, "" if none does."""
     # No pattern contains a slash: for ops of one scope, only the text up to the slash matters.
     return _group(text[: text.find("/") + 1] or text)
+
+
+def _is_known(text: str) -> bool:
+    return _known(text[:_LONGEST]) != ""
 
 
 @functools.lru_cache(maxsize=NAMES_AT_ONCE)
@@ -266,7 +280,7 @@ def _find_types(events: Events, *, has_device: bool) -> HostTypes:
     """The types by their names, and by the stats of their first and last events."""
     families = name_families(events.plane)
     is_used, has = events.plane.cache.get_or_compute("sampled stats", lambda: _sample_stats(events))
-    roles = classify_host_names(families.names, has_device=has_device)[families.of]
+    roles = families.classify(role_beside_device if has_device else role_without_device, np.int8)
     role = np.where(is_used, roles, np.int8(Role.FRAME))
     is_hlo = has[names.HLO_OP] & is_in(role, (Role.ACTIVITY, Phase.HOST_COMPUTE))
     role[is_hlo] = Phase.HOST_COMPUTE
@@ -278,7 +292,7 @@ def _find_types(events: Events, *, has_device: bool) -> HostTypes:
         may = (role < 0) & (role != Role.WAIT) & (role != Role.BACKGROUND)
         role[has[names.CORRELATION_ID] & may] = Phase.KERNEL_LAUNCH
     role[has[_STAGE]] = Phase.INPUT
-    is_known = families.classify(lambda text: _known(text[:_LONGEST]) != "", np.bool_)
+    is_known = families.classify(_is_known, np.bool_)
     is_op = is_in(role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) & ~is_known
     wraps = has[names.STEP_NUMBER] | has[names.ROOT] | has[_FUNCTION_CALL]
     role[wraps & (role == Role.ACTIVITY)] = Role.WRAPPER

@@ -111,7 +111,7 @@ class _CallRuns:
 def _runs(plane: Plane) -> Iterator[_CallRuns]:
     families = name_families(plane)
     is_execute = families.classify(names.EAGER_EXECUTE.__eq__, np.bool_)
-    is_jitted = families.classify(lambda text: text.startswith(_JITTED), np.bool_)
+    is_jitted = families.classify(_is_jitted, np.bool_)
     if not (is_execute | is_jitted).any():
         return
     events, parent = host_threads(plane)
@@ -124,6 +124,10 @@ def _runs(plane: Plane) -> Iterator[_CallRuns]:
         rows, labels = rows[duration <= LONGEST_PS], labels[duration <= LONGEST_PS]
         if rows.size >= FEWEST_CALLS:
             yield _joined(events, parent, sends, rows, labels, others)
+
+
+def _is_jitted(text: str) -> bool:
+    return text.startswith(_JITTED)
 
 
 def _eager(plane: Plane, events: Events, is_execute: NDArray[np.bool_]) -> _Calls:

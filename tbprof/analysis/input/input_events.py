@@ -11,7 +11,7 @@ from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.nesting import inherit, nest
 from tbprof.analysis.vocabulary import input_names
 from tbprof.analysis.vocabulary.input_names import InputCategory
-from tbprof.analysis.vocabulary.name_families import name_families, remembered
+from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.op_names import parse_op_name
 from tbprof.base import names
 from tbprof.base.records import dataclass, field
@@ -161,12 +161,15 @@ def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
         kind,
         op,
         feeds,
-        bool(families.classify(lambda text: text.startswith(_JAX), np.bool_)[used].any()),
+        bool(families.classify(_is_jax, np.bool_)[used].any()),
         bool(families.classify(input_names.is_infeed, np.bool_)[used].any()),
     )
 
 
-@remembered
+def _is_jax(text: str) -> bool:
+    return text.startswith(_JAX)
+
+
 def _kind_of(text: str) -> InputKind:
     if input_names.is_iterator(text):
         parts = input_names.parts_of(text)

@@ -10,7 +10,7 @@ from tbprof.analysis.host.host_events import EXECUTIONS, execution_ids, stats_by
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.nesting import inherit, nest
 from tbprof.analysis.vocabulary import input_names
-from tbprof.analysis.vocabulary.name_families import name_families, remembered
+from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
@@ -153,7 +153,6 @@ def _classify(plane: Plane, events: Events) -> NDArray[np.int8]:
     return kind
 
 
-@remembered
 def _kind_of(text: str) -> _Kind:
     if input_names.is_iterator(text):
         return _Kind.CALL

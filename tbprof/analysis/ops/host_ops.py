@@ -117,7 +117,7 @@ def _classify(
         return position
 
     families = name_families(plane)
-    category = families.classify(lambda text: parse_op_name(text).category, np.int8)
+    category = families.classify(_category, np.int8)
     used = events.used_types(category.size - 1)
     used = used[category[used] != OpCategory.UNKNOWN]
     texts = plane.strings.take(plane.types.name[used].tolist())
@@ -130,6 +130,10 @@ def _classify(
     if names.STAGE_ID in plane.stat_names:
         _classify_stages(plane, events, out, ops, number)
     return out, ops
+
+
+def _category(text: str) -> OpCategory:
+    return parse_op_name(text).category
 
 
 def _parsed(texts: Sequence[str], category: NDArray[np.int8]) -> list[OpName]:

@@ -159,8 +159,11 @@ def find_host_layers(
 
 def _has_pipelines(threads: HostThreads) -> bool:
     """Whether tf.data worked: threads may run ops of its functions, ahead of the steps."""
-    texts = name_families(threads.plane).names
-    return any(is_iterator(text) or text in names.CAPTURED_FUNCTIONS for text in texts)
+    return bool(name_families(threads.plane).classify(_is_of_pipeline, np.bool_).any())
+
+
+def _is_of_pipeline(text: str) -> bool:
+    return is_iterator(text) or text in names.CAPTURED_FUNCTIONS
 
 
 def end_with_work(

@@ -1,11 +1,13 @@
 """Families of host event names: all names of a family are classified alike.
 
 Thousands of names differ only in their scope or in a number: `replica_3/layer_17/mul_1:Mul`. Code
-that classifies host events looks at one name of each family.
+that classifies host events looks at one name of each family, once for all hosts: those of one job
+have the same names.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,23 +30,36 @@ _NUMBER = regex(r"_[0-9]+")
 _ANYWHERE = ("Infeed", "Garbage", "ompil", "\n")
 # Classifications look no further than this.
 _LONGEST = 256
+# The entries of a name in tables, and what a vocabulary may take.
+_NAME_BYTES = 256
+_MOST_BYTES = 1 << 23
 
 
 @dataclass(frozen=True, slots=True)
 class NameFamilies:
     """The families of a plane's types of event.
 
-    `of` [types + 1] is the family of each type, the last one for events without a type; `names` has
-    one name of each family. Frames of Python are families of their own, as are names longer than
+    `of` [types + 1] is the family of each type, a number in the `vocabulary`, the last one for
+    events without a type. Frames of Python are families of their own, as are names longer than
     classifications look at.
     """
 
     of: NDArray[np.int64]
-    names: list[str]
+    vocabulary: "Vocabulary"
 
     def classify(self, classify: Callable[[str], Any], dtype: DTypeLike) -> NDArray[Any]:
-        """[types + 1] what `classify` returns for each type's name."""
-        return np.array(list(map(classify, self.names)), dtype)[self.of]
+        """[types + 1] what `classify` returns for each type's name.
+
+        The results are kept with the function, which must be one that stays: not a lambda.
+        """
+        return self.vocabulary.classified(classify, dtype)[self.of]
+
+    def look_up(self, codes: Mapping[str, int]) -> NDArray[np.int8]:
+        """[types + 1] the code of each type's name, 0 for names that have none."""
+        code_of = np.zeros(len(self.vocabulary), np.int8)
+        for name, code in codes.items():
+            code_of[self.vocabulary.find(name)] = code
+        return code_of[self.of]
 
     def classify_with_roles(
         self, classify: Callable[[str, int], Any], role: NDArray[np.int8], dtype: DTypeLike
@@ -54,8 +69,79 @@ class NameFamilies:
         roles = int(role.max()) - lowest + 1
         pairs, code = np.unique(self.of * roles + (role - lowest), return_inverse=True)
         family, of_role = np.divmod(pairs, roles)
-        values = map(classify, map(self.names.__getitem__, family), (of_role + lowest).tolist())
+        values = map(classify, self.vocabulary.take(family), (of_role + lowest).tolist())
         return np.array(list(values), dtype)[code]
+
+
+class Vocabulary:
+    """Families of names by number, and what classifications said of them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._names: list[str] = []
+        self._number_of_key: dict[str, int] = {}
+        self._number: dict[str, int] = {}
+        self._bytes = 0
+        self._classified: dict[Hashable, NDArray[Any]] = {}
+
+    def __len__(self) -> int:
+        """How many families there are."""
+        return len(self._names)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it takes so much memory that another one takes its place."""
+        return self._bytes > _MOST_BYTES
+
+    def take(self, families: Sequence[int] | NDArray[np.int64]) -> list[str]:
+        """One name of each of the `families`."""
+        return list(map(self._names.__getitem__, families))
+
+    def find(self, name: str) -> NDArray[np.int64]:
+        """The family of a name, none if no plane has it."""
+        number = self._number.get(name)
+        return np.array([] if number is None else [number], np.int64)
+
+    def add(self, names: Sequence[str]) -> NDArray[np.int64]:
+        """[n] the family of each name."""
+        with self._lock:
+            new = [name for name in names if name not in self._number]
+            for name, key in zip(new, family_keys(new), strict=True):
+                number = self._number_of_key.setdefault(key, len(self._names))
+                if number == len(self._names):
+                    self._names.append(name)
+                self._number[name] = number
+            self._bytes += _bytes(new)
+        return np.array(list(map(self._number.__getitem__, names)), np.int64)
+
+    def classified(self, classify: Callable[[str], Any], dtype: DTypeLike) -> NDArray[Any]:
+        """[families] what `classify` returns for a name of each."""
+        # Other threads may do the same at the same time, with the same result.
+        known = self._classified.get(classify)
+        done = 0 if known is None else known.size
+        if known is None or done < len(self._names):
+            more = np.array(list(map(classify, self._names[done:])), dtype)
+            known = more if known is None else np.concatenate([known, more])
+            self._classified[classify] = known
+        return known
+
+
+_shared = Vocabulary()
+
+
+def _bytes(names: Sequence[str]) -> int:
+    """About what names take in a vocabulary."""
+    return sum(map(len, names)) + _NAME_BYTES * len(names)
+
+
+def _vocabulary_for(names: Sequence[str]) -> Vocabulary:
+    """The shared vocabulary, or one for these names alone if they would take much memory."""
+    global _shared
+    if _bytes(names) > _MOST_BYTES:
+        return Vocabulary()
+    if _shared.is_full:
+        _shared = Vocabulary()
+    return _shared
 
 
 def remembered(classify: Callable[..., _T]) -> Callable[..., _T]:
@@ -79,10 +165,8 @@ def name_families(plane: Plane) -> NameFamilies:
 
 def _find(plane: Plane) -> NameFamilies:
     texts = [*plane.strings.take(plane.types.name.tolist()), ""]
-    keys = family_keys(texts)
-    name_of = dict(zip(keys, texts, strict=True))
-    number = dict(zip(name_of, range(len(name_of)), strict=True))
-    return NameFamilies(np.array([number[key] for key in keys], np.int64), list(name_of.values()))
+    vocabulary = _vocabulary_for(texts)
+    return NameFamilies(vocabulary.add(texts), vocabulary)
 
 
 def family_keys(texts: Sequence[str]) -> list[str]:

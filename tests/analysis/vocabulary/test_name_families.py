@@ -14,6 +14,7 @@ from tbprof.analysis.host.host_roles import classify_host_names
 from tbprof.analysis.vocabulary import name_families as module
 from tbprof.analysis.vocabulary.name_families import (
     NameFamilies,
+    Vocabulary,
     family_keys,
     name_families,
     remembered,
@@ -43,11 +44,61 @@ def test_no_names_have_no_keys():
 
 
 def test_types_are_told_by_name_and_role():
-    families = NameFamilies(np.array([0, 1, 0, 1]), ["a", "b"])
+    vocabulary = Vocabulary()
+    families = NameFamilies(vocabulary.add(["a", "b", "a", "b"]), vocabulary)
     assert families.classify(str.upper, object).tolist() == ["A", "B", "A", "B"]
     role = np.array([-7, 3, 3, 3], np.int8)
     found = families.classify_with_roles(lambda name, role: f"{name}{role}", role, object)
     assert found.tolist() == ["a-7", "b3", "a3", "b3"]
+    assert families.look_up({"b": 2, "c": 3}).tolist() == [0, 2, 0, 2]
+
+
+def test_names_of_several_hosts_are_classified_once():
+    asked: list[str] = []
+
+    def classify(text: str) -> int:
+        asked.append(text)
+        return len(text)
+
+    vocabulary = Vocabulary()
+    first = NameFamilies(vocabulary.add(["a/b/c", "a/dd/c", "ee"]), vocabulary)
+    assert first.of.tolist() == [0, 0, 1]
+    assert first.classify(classify, np.int64).tolist() == [5, 5, 2]
+    second = NameFamilies(vocabulary.add(["ee", "f", "a/g/c"]), vocabulary)
+    assert second.of.tolist() == [1, 2, 0]
+    assert second.classify(classify, np.int64).tolist() == [2, 1, 5]
+    assert first.classify(classify, np.int64).tolist() == [5, 5, 2]
+    assert asked == ["a/b/c", "ee", "f"]
+
+
+def test_names_that_take_much_memory_have_a_vocabulary_of_their_own(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_BYTES", 3 * 256 + 3)  # with "", the name of no type
+    monkeypatch.setattr(module, "_shared", Vocabulary())
+
+    def vocabulary(*names: str) -> Vocabulary:
+        row = "main |" + "".join(map(chr, range(0x4E00, 0x4E00 + len(names))))
+        letters = {chr(0x4E00 + at): name for at, name in enumerate(names)}
+        [plane] = space_of(draw({"/host:CPU": row}, names=letters)).planes
+        return name_families(plane).vocabulary
+
+    shared = vocabulary("a", "b")
+    assert vocabulary("b") is shared
+    assert vocabulary("b" * 300) is not shared
+    assert vocabulary("a", "b", "c") is not shared
+    assert vocabulary("c") is shared
+    assert shared.is_full
+    assert vocabulary("a") is not shared
+
+
+@pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace", "amd_trace"])
+def test_classifications_are_functions_that_stay(trace, request, monkeypatch):
+    shared = Vocabulary()
+    monkeypatch.setattr(module, "_shared", shared)
+    compute_parts(read_space(request.getfixturevalue(trace)))
+    known = set(shared._classified)
+    assert len(known) >= 10
+    compute_parts(read_space(request.getfixturevalue(trace)))
+    assert set(shared._classified) == known
 
 
 HOSTILE = [
@@ -86,6 +137,15 @@ def hostile_space(seed: int) -> Space:
     return space_of(draw({"/host:CPU": row}, names=names, stats=stats))
 
 
+def names_of(families: NameFamilies) -> list[str]:
+    """A name of the family of each type."""
+    return families.vocabulary.take(families.of)
+
+
+def category(text: str) -> int:
+    return parse_op_name(text).category
+
+
 @pytest.fixture
 def compared(monkeypatch) -> set[str]:
     """Compares every classification with that of all names; which were asked for."""
@@ -99,10 +159,10 @@ def compared(monkeypatch) -> set[str]:
         texts = [*plane.strings.take(plane.types.name.tolist()), ""]
         known.append((families, texts))
         for has_device in (False, True):
-            of_family = classify_host_names(families.names, has_device=has_device)
+            of_family = classify_host_names(names_of(families), has_device=has_device)
             plain = classify_host_names(texts, has_device=has_device)
-            assert_array_equal(of_family[families.of], plain)
-        categories = by_name(families, lambda text: parse_op_name(text).category, np.int8)
+            assert_array_equal(of_family, plain)
+        categories = by_name(families, category, np.int8)
         assert categories.tolist() == [parse_op_name(text).category for text in texts]
         return families
 
@@ -141,7 +201,7 @@ def test_hostile_names_are_classified_as_one_by_one(seed, compared):
     assert len(compared) >= 10
     [plane] = space.planes
     families = name_families(plane)
-    assert len(families.names) < families.of.size - 100
+    assert len(set(families.of.tolist())) < families.of.size - 100
 
 
 def test_names_are_classified_once_unless_they_are_long():
