@@ -259,7 +259,7 @@ class Events(_Referable):
 def _with_defaults(
     own_column: StatColumn, type_column: StatColumn, kind_of: NDArray[np.int32]
 ) -> StatColumn:
-    if not type_column.is_present.any():
+    if not type_column.kind.any():  # all are ABSENT
         return own_column
     fills = (own_column.kind == ABSENT) & (kind_of >= 0)
     kind = own_column.kind.copy()

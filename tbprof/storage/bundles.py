@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 _KINDS = "biuf"
 # Compiled code reads whole words.
 _ALIGNED = 8
+_FILL = bytes(_ALIGNED)
 
 
 def bundle(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
@@ -21,13 +22,17 @@ def bundle(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
 
     Raises ValueError for arrays of anything but numbers and truth values.
     """
-    rows = [(name, array.dtype.str, array.shape) for name, array in arrays.items()]
-    if any(array.dtype.kind not in _KINDS for array in arrays.values()):
-        raise ValueError("arrays that hold no numbers are not stored")
+    rows: list[tuple[str, str, tuple[int, ...]]] = []
+    pieces: list[bytes] = []
+    for name, array in arrays.items():
+        dtype = array.dtype
+        if dtype.kind not in _KINDS:
+            raise ValueError("arrays that hold no numbers are not stored")
+        rows.append((name, dtype.str, array.shape))
+        pieces += (array.tobytes(), _FILL[: -array.nbytes % _ALIGNED])
     header = orjson.dumps(rows)
-    pieces = [len(header).to_bytes(_ALIGNED, "little"), _filled(header)]
-    pieces += [_filled(array.tobytes()) for array in arrays.values()]
-    return np.frombuffer(b"".join(pieces), np.uint8)
+    front = (len(header).to_bytes(_ALIGNED, "little"), header, _FILL[: -len(header) % _ALIGNED])
+    return np.frombuffer(b"".join((*front, *pieces)), np.uint8)
 
 
 def unbundle(content: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
@@ -45,7 +50,3 @@ def unbundle(content: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
         arrays[name] = np.frombuffer(packed, dtype, count, offset).reshape(shape)
         offset += size + -size % _ALIGNED
     return arrays
-
-
-def _filled(content: bytes) -> bytes:
-    return content + bytes(-len(content) % _ALIGNED)

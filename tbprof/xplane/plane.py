@@ -283,10 +283,21 @@ class FileTypes:
             every = self._stats.stat_names
             if len(every) * self.dictionary.value.size <= _READ_AT_ONCE:
                 missing = [*every.union(missing).difference(stat_columns)]
-            read = self._stats.columns(self.dictionary.value, missing, _TYPE_STATS)
-            for name, column in read.items():
-                stat_columns[name] = StatColumn(column.kind, column.bits, _ReadOnce(self._stats))
+            kinds, bits = self._stats.table(self.dictionary.value, missing, _TYPE_STATS)
+            # Few stats are on types.
+            filled = set(np.flatnonzero(kinds.any(axis=1)).tolist())
+            for index, name in enumerate(missing):
+                stat_columns[name] = (
+                    StatColumn(kinds[index], bits[index], _ReadOnce(self._stats))
+                    if index in filled
+                    else self._no_values
+                )
         return {name: stat_columns[name] for name in names}
+
+    @cached_property
+    def _no_values(self) -> StatColumn:
+        size = self.dictionary.value.size
+        return StatColumn(np.zeros(size, np.uint8), np.zeros(size, np.int64), self._stats)
 
     def stat_rows(self) -> StatRows:
         """All stats of the types [n]."""

@@ -90,21 +90,32 @@ class StatReader:
         `source` are offsets of the messages' length varints, -1 for none. The texts of the names
         that `texts` contains are read in the same pass.
         """
-        kinds = np.zeros((len(names), source.size), np.uint8)
-        bits = np.zeros((len(names), source.size), np.int64)
-        slots, used = self._slots(names)
-        if source.size and used.size:
-            # Columns that no stat can fill would keep the pass from finishing events early.
-            dense = used.size < len(names)
-            some_kinds = np.zeros((used.size, source.size), np.uint8) if dense else kinds
-            some_bits = np.zeros((used.size, source.size), np.int64) if dense else bits
-            numbered = np.array([names[name] in texts for name in used], np.bool_)
-            self._decode(source, field, slots, numbered, some_kinds, some_bits)
-            if dense:
-                kinds[used], bits[used] = some_kinds, some_bits
+        kinds, bits = self.table(source, names, field, texts)
         return {
             name: StatColumn(kinds[index], bits[index], self) for index, name in enumerate(names)
         }
+
+    def table(
+        self,
+        source: NDArray[np.int64],
+        names: Sequence[str],
+        field: int,
+        texts: Collection[str] = (),
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """(kinds, bits) [names, n] of the columns that `columns` returns."""
+        kinds = np.zeros((len(names), source.size), np.uint8)
+        bits = np.zeros((len(names), source.size), np.int64)
+        slots, used = self._slots(names)
+        if source.size and used:
+            # Columns that no stat can fill would keep the pass from finishing events early.
+            dense = len(used) < len(names)
+            some_kinds = np.zeros((len(used), source.size), np.uint8) if dense else kinds
+            some_bits = np.zeros((len(used), source.size), np.int64) if dense else bits
+            numbered = [slot for slot, column in enumerate(used) if names[column] in texts]
+            self._decode(source, field, slots, numbered, some_kinds, some_bits)
+            if dense:
+                kinds[used], bits[used] = some_kinds, some_bits
+        return kinds, bits
 
     def on_the_way(self, marks: MarkNames) -> OnTheWay:
         """How each stat is read while events are decoded."""
@@ -116,27 +127,30 @@ class StatReader:
                 mode_of_row[[self._last_row[name], *self._earlier_rows.get(name, ())]] = mode
         return OnTheWay(mode_of_row, self._dictionary.lookup, has_number=marks.number != "")
 
-    def _slots(self, names: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def _slots(self, names: Sequence[str]) -> tuple[NDArray[np.int32], list[int]]:
         """(slot of each stat metadata row, -1 if not requested; the name of each slot)."""
         slots = np.full(len(self.names), -1, np.int32)
-        column_of = {name: column for column, name in enumerate(names)}
-        present = [name for name in column_of if name in self._last_row]
-        for slot, name in enumerate(present):
-            slots[[self._last_row[name], *self._earlier_rows.get(name, ())]] = slot
-        return slots, np.array([column_of[name] for name in present], np.int64)
+        used: list[int] = []
+        for column, name in enumerate(names):
+            if name in self._last_row:
+                for row in (self._last_row[name], *self._earlier_rows.get(name, ())):
+                    slots[row] = len(used)
+                used.append(column)
+        return slots, used
 
     def _decode(
         self,
         source: NDArray[np.int64],
         field: int,
         slots: NDArray[np.int32],
-        numbered: NDArray[np.bool_],
+        numbered: Sequence[int],
         kinds: NDArray[np.uint8],
         bits: NDArray[np.int64],
     ) -> None:
         lookup = self._dictionary.lookup
-        wanted = WantedStats(slots, numbered.view(np.uint8), kinds, bits)
-        text_columns = np.flatnonzero(numbered).tolist()
+        is_numbered = np.zeros(len(kinds), np.uint8)
+        is_numbered[numbered] = 1
+        wanted = WantedStats(slots, is_numbered, kinds, bits)
 
         def decode_part(begin: int) -> int:
             part = source[begin : begin + _PER_PASS]
@@ -145,16 +159,17 @@ class StatReader:
             rows += begin
             messages = StatMessages(begins, rows, field)
             progress = self._buffer.messages()
-            texts = NumberedTexts(self._strings) if text_columns else _NO_TEXTS
+            texts = NumberedTexts(self._strings) if numbered else _NO_TEXTS
             damaged = 0
             for window in self._buffer.around(progress, begins):
                 damaged += decode_stats(window, progress, messages, lookup, wanted, texts.known)
                 texts.make_room()
-            ids = texts.ids()
-            for column in text_columns:
-                part_bits = bits[column, begin : begin + part.size]
-                is_text = kinds[column, begin : begin + part.size] == TEXT
-                part_bits[is_text] = ~ids[part_bits[is_text]]
+            if numbered:
+                ids = texts.ids()
+                for column in numbered:
+                    part_bits = bits[column, begin : begin + part.size]
+                    is_text = kinds[column, begin : begin + part.size] == TEXT
+                    part_bits[is_text] = ~ids[part_bits[is_text]]
             return damaged
 
         # A stat takes some 16 bytes.

@@ -1,5 +1,6 @@
 """Ops that ran on host threads: TensorFlow and JAX ops, tf.data iterators, XLA programs on CPU."""
 
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,6 +15,7 @@ from tbprof.analysis.spans.nesting import inherit, nest, self_times
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.op_names import (
+    NAMES_AT_ONCE,
     UNKNOWN_TYPE,
     OpCategory,
     OpName,
@@ -138,13 +140,18 @@ def _category(text: str) -> OpCategory:
 
 def _parsed(texts: Sequence[str], category: NDArray[np.int8]) -> list[OpName]:
     """[n] what `parse_op_name` returns for names of these categories, but faster."""
-    tensorflow = OpCategory.TENSORFLOW
+    is_tensorflow = (category == OpCategory.TENSORFLOW).tolist()
     return [
-        OpName(tensorflow, *text.split(":", 1))
-        if is_tensorflow and not text.endswith(":")
-        else parse_op_name(text)
-        for text, is_tensorflow in zip(texts, (category == tensorflow).tolist(), strict=True)
+        _tensorflow_op(text) if is_op else parse_op_name(text)
+        for text, is_op in zip(texts, is_tensorflow, strict=True)
     ]
+
+
+@functools.lru_cache(maxsize=NAMES_AT_ONCE)
+def _tensorflow_op(text: str) -> OpName:
+    if text.endswith(":"):
+        return parse_op_name(text)
+    return OpName(OpCategory.TENSORFLOW, *text.split(":", 1))
 
 
 def _classify_hlo(

@@ -9,6 +9,7 @@ all-reduce kernels); Transformer Engine (userbuffers); DeepEP; HLO's opcodes.
 import functools
 import re
 
+from tbprof.analysis.vocabulary.name_families import remembered
 from tbprof.base.lazy import regex
 
 # Libraries that only communicate.
@@ -40,6 +41,7 @@ def is_collective_kernel(kernel: str) -> bool:
     return _KERNEL.search(name) is not None and _NO_KERNEL.search(name) is None
 
 
+@remembered
 def is_collective_op(text: str) -> bool:
     """Whether an HLO opcode, category or instruction name is that of a collective.
 
