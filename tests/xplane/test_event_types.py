@@ -37,9 +37,9 @@ def test_stats_of_a_type_are_read_alone():
 
 
 @pytest.mark.parametrize("window", [64, 2**19])
-@pytest.mark.parametrize("seed", range(40))
-def test_types_of_generated_and_damaged_spaces(seed, window):
-    check(space_in(Buffer(generate.space(Random(seed)), "generated", window)))
+def test_types_of_generated_spaces(window):
+    for seed in range(40):
+        check(space_in(Buffer(generate.space(Random(seed)), f"seed {seed}", window)))
 
 
 def test_types_of_a_real_trace(gpu_trace):

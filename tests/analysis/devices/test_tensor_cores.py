@@ -91,10 +91,16 @@ CK_TILE = (
 )
 
 
-@pytest.mark.parametrize("kernel", SINCE_2020 + SINCE_HOPPER)
-def test_nvidia_names_tell_tensor_cores(kernel):
-    assert core_use(kernel, is_amd=False, compute_major=9) == YES
-    assert core_use(kernel, is_amd=False) == YES  # the capability is not known
+def uses(kernels, **device):
+    """(kernel, how it uses tensor cores) of each."""
+    return [(kernel, core_use(kernel, **device)) for kernel in kernels]
+
+
+def test_nvidia_names_tell_tensor_cores():
+    kernels = SINCE_2020 + SINCE_HOPPER
+    expected = [(kernel, YES) for kernel in kernels]
+    assert uses(kernels, is_amd=False, compute_major=9) == expected
+    assert uses(kernels, is_amd=False) == expected  # the capability is not known
 
 
 @pytest.mark.parametrize("kernel", ORDINARY)
@@ -116,9 +122,10 @@ def test_products_whose_names_do_not_tell_are_unknown(kernel):
     assert core_use(kernel, is_amd=True) == UNKNOWN
 
 
-@pytest.mark.parametrize("kernel", SINCE_2020 + SINCE_HOPPER)
-def test_gpus_before_volta_have_no_tensor_cores(kernel):
-    assert core_use(kernel, is_amd=False, compute_major=6) == NO
+def test_gpus_before_volta_have_no_tensor_cores():
+    kernels = SINCE_2020 + SINCE_HOPPER
+    found = uses(kernels, is_amd=False, compute_major=6)
+    assert found == [(kernel, NO) for kernel in kernels]
 
 
 @pytest.mark.parametrize("kernel", AMD_MATRIX)

@@ -1,6 +1,5 @@
 """In which precision kernels and ops compute: by names as recorders write them, and by shapes."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -173,21 +172,19 @@ MANGLED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("kernel", "bits"), CUBLAS + CUTLASS + CUDNN + ATTENTION + AMD + OTHERS + MANGLED
-)
-def test_the_precision_that_a_kernels_name_tells(kernel, bits):
-    assert kernel_precision(kernel) == BITS[bits]
+PRODUCTS = CUBLAS + CUTLASS + CUDNN + ATTENTION + AMD
+NO_PRODUCTS = OTHERS + MANGLED
 
 
-@pytest.mark.parametrize("kernel", [name for name, _ in CUBLAS + CUTLASS + CUDNN + ATTENTION + AMD])
-def test_products_are_known_by_their_names(kernel):
-    assert name_types(kernel).is_product
+def test_the_precision_that_a_kernels_name_tells():
+    kernels = PRODUCTS + NO_PRODUCTS
+    found = [(kernel, kernel_precision(kernel)) for kernel, _ in kernels]
+    assert found == [(kernel, BITS[bits]) for kernel, bits in kernels]
 
 
-@pytest.mark.parametrize("kernel", [name for name, _ in OTHERS + MANGLED])
-def test_other_kernels_are_no_products(kernel):
-    assert not name_types(kernel).is_product
+def test_products_are_known_by_their_names():
+    assert [kernel for kernel, _ in PRODUCTS if not name_types(kernel).is_product] == []
+    assert [kernel for kernel, _ in NO_PRODUCTS if name_types(kernel).is_product] == []
 
 
 def test_an_instruction_that_two_generations_share_goes_by_the_device():
