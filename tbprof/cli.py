@@ -305,13 +305,8 @@ def _engine(logdir: "Logdir") -> "Engine":
 
 
 def _collect_garbage() -> None:
-    """Enables garbage collection, without the imported objects: these are all in use.
-
-    Modules that are imported later make thousands of objects that stay. Looking at them after each
-    700, as is usual, takes a twentieth of the first page.
-    """
+    """Enables garbage collection, without the imported objects: these are all in use."""
     gc.freeze()
-    gc.set_threshold(50_000)
     gc.enable()
 
 
