@@ -201,6 +201,15 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
     await page.keyboard.press("Enter");
     const pairs = names.filter((name) => name === first).length;
     await expect.poll(() => rowCount(page)).toBe(times.size + pairs);
+    // The idle time is counted from the events in tests/tools/test_kernel_detail.py.
+    const detail = grid(page).locator(".grid-detail").first();
+    const idle = detail.getByRole("row").filter({ hasText: "GPU idle before" }).first();
+    await expect.poll(() => idle.textContent()).toBe("GPU idle before5.128.1927.3194");
+    await expect.poll(() => detail.locator("svg rect").count()).toBe(24);
+    const link = detail.getByRole("link", { name: "Show its launches" });
+    await expect.poll(() => link.getAttribute("href")).toContain("q=kernel%3A");
+    await idle.getByRole("button").click();
+    await page.getByText("Of kernels that start together").waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -264,6 +273,11 @@ describe.each(LOOKS)("at $width × $height, dark: $dark", (look) => {
     for (const tool of tools) {
       const { page, problems } = await open(address(run, tool), look);
       await shown(page);
+      if (tool === "kernel_stats") {
+        await grid(page).focus();
+        await page.keyboard.press("Enter");
+        await grid(page).getByText("Queue time").waitFor();
+      }
       await expectGoodLooks(page);
       expect(problems).toEqual([]);
     }

@@ -42,8 +42,12 @@ export async function fetchProgress(
   return parseProgress(await getJson("progress", parameters, signal));
 }
 
-export async function fetchData(request: DataRequest, signal: AbortSignal): Promise<unknown> {
-  return getJson("data", dataParameters(request), signal);
+export async function fetchData(
+  request: DataRequest,
+  signal: AbortSignal,
+  route = "data",
+): Promise<unknown> {
+  return getJson(route, dataParameters(request), signal);
 }
 
 /** One host goes as `host`; several as a repeated `hosts`, because names may hold commas. */

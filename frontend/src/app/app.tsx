@@ -110,10 +110,10 @@ export function App({ navigation }: { navigation: Navigation }) {
   const requestKey = JSON.stringify(request);
   // The key is the request.
   const ask = useCallback<Ask>(
-    async (parameters, signal) => {
+    async (parameters, signal, route) => {
       if (request === null) throw new Error("there is no run to ask about");
       const options = { ...request.options, ...parameters };
-      return fetchData({ ...request, options }, signal);
+      return fetchData({ ...request, options }, signal, route);
     },
     [requestKey],
   );

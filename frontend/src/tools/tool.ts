@@ -6,9 +6,11 @@ import type { View } from "../base/url_state";
 
 export type Select = (patch: Readonly<Record<string, string | null>>) => void;
 
+/** Asks `route`, "data" by default. */
 export type Ask = (
   parameters: Readonly<Record<string, string>>,
   signal: AbortSignal,
+  route?: string,
 ) => Promise<unknown>;
 
 /** One entry of the command palette that the page itself offers. */
@@ -38,7 +40,7 @@ export interface PageProps<P> {
   readonly view: View;
   readonly select: Select;
   readonly links: Links;
-  /** The tool's data of the same run and hosts, with further parameters: the raw JSON. */
+  /** The tool's data of the same run and hosts, with further parameters, or another route: the raw JSON. */
   readonly ask: Ask;
   /** For the names of files. */
   readonly fileName: string;

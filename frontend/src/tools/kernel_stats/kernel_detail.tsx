@@ -1,10 +1,16 @@
-/** What a kernel's group opens: how long its launches lasted, and how it was launched. */
+/** What a kernel's group opens: its launches, and the launch shapes among them. */
 import type { ComponentChildren } from "preact";
 import type { DataTable } from "../../api/data_table";
-import { formatCount, formatRatio, formatTime, NOT_MEASURED, plural } from "../../base/format";
-import { microseconds, ratio } from "../../base/units";
+import { columnScale, formatCount, formatRatio, NOT_MEASURED, plural } from "../../base/format";
+import { ratio } from "../../base/units";
 import { CopyButton } from "../../widgets/text/copy_button";
-import { type Durations, type LaunchShape, launchShapes, singleDurations } from "./launch_shapes";
+import { EventLink } from "../links/trace_link";
+import type { Ask, Links } from "../tool";
+import { KernelCallTimes } from "./call_times";
+import { shapeEvents } from "./kernel_links";
+import { type LaunchShape, launchShapes } from "./launch_shapes";
+
+export { KernelCallTimes };
 
 interface KernelDetailProps {
   readonly table: DataTable;
@@ -12,100 +18,68 @@ interface KernelDetailProps {
   readonly name: string;
   /** As it is recorded. */
   readonly raw: string;
+  readonly ask: Ask;
+  readonly links: Links;
   readonly children: ComponentChildren;
 }
 
 const SHAPES = 5;
-const [WIDTH, HEIGHT] = [240, 56];
 
-export function KernelDetail({ table, rows, name, raw, children }: KernelDetailProps) {
-  const shapes = launchShapes(table, rows);
-  const durations = singleDurations(table, rows);
+export function KernelDetail(props: KernelDetailProps) {
+  const { table, rows, name, raw, ask, links, children } = props;
   return (
     <div class="detail">
-      <div class="detail-name">
-        <code>{name}</code>
+      <div class="detail-name kernel-name">
+        <code title={name}>{name}</code>
+        {children}
         <CopyButton text={() => raw} label="Copy name" />
       </div>
-      {children}
-      <div class="kernel-detail">
-        {durations ? <Histogram durations={durations} launches={rows.length} /> : null}
-        <ShapeTable shapes={shapes} />
-      </div>
+      <KernelCallTimes ask={ask} of={{ kernel: raw }}>
+        <ShapeTable table={table} shapes={launchShapes(table, rows)} links={links} />
+      </KernelCallTimes>
     </div>
   );
 }
 
-function Histogram({ durations, launches }: { durations: Durations; launches: number }) {
-  const { bins, least, most, median, deviation } = durations;
-  const highest = Math.max(...bins);
-  const wide = WIDTH / bins.length;
-  const time = (value: number) => formatTime(microseconds(value));
-  const text = `Median ${time(median)}, σ ${time(deviation)}`;
-  return (
-    <figure class="kernel-durations">
-      <figcaption>
-        {formatCount(launches)} launches · {text}
-      </figcaption>
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={text}
-      >
-        {bins.map((count, at) => {
-          const height = count === 0 ? 0 : Math.max((count / highest) * HEIGHT, 2);
-          return (
-            <rect key={at} x={at * wide} y={HEIGHT - height} width={wide - 1} height={height}>
-              <title>{formatCount(count)}</title>
-            </rect>
-          );
-        })}
-      </svg>
-      <div class="kernel-range muted">
-        <span>{time(least)}</span>
-        <span>{time(most)}</span>
-      </div>
-    </figure>
-  );
+interface ShapeTableProps {
+  readonly table: DataTable;
+  readonly shapes: readonly LaunchShape[];
+  readonly links: Links;
 }
 
-function ShapeTable({ shapes }: { shapes: readonly LaunchShape[] }) {
+function ShapeTable({ table, shapes, links }: ShapeTableProps) {
   const known = (value: number, write: (value: number) => string) =>
     Number.isNaN(value) ? NOT_MEASURED : write(value);
   const more = shapes.length - SHAPES;
+  const totals = shapes.map(({ total }) => total);
+  const scale = columnScale("time", Math.max(...totals), "", totals);
+  const titles = ["Block", "Grid", "Registers", "Shared (B)", "Occupancy", "Launches"];
   return (
-    <div>
-      <table class="kernel-shapes">
+    <>
+      <table class="kernel-table">
         <thead>
           <tr>
-            {[
-              "Block",
-              "Grid",
-              "Registers",
-              "Shared memory (B)",
-              "Occupancy",
-              "Ops",
-              "Launches",
-            ].map((title) => (
+            {[...titles, `Total (${scale.unit})`].map((title) => (
               <th key={title} scope="col">
                 {title}
               </th>
             ))}
-            <th scope="col">Total</th>
           </tr>
         </thead>
         <tbody>
-          {shapes.slice(0, SHAPES).map((shape, at) => (
-            <tr key={at}>
+          {shapes.slice(0, SHAPES).map((shape) => (
+            <tr key={shape.row}>
               <td>{shape.block}</td>
               <td>{shape.grid}</td>
               <td>{known(shape.registers, formatCount)}</td>
               <td>{known(shape.sharedBytes, formatCount)}</td>
               <td>{known(shape.occupancy, (pct) => formatRatio(ratio(pct / 100)))}</td>
-              <td>{formatCount(shape.ops)}</td>
-              <td>{formatCount(shape.launches)}</td>
-              <td>{formatTime(microseconds(shape.total))}</td>
+              <td>
+                <EventLink links={links} view={shapeEvents(table, shape.row)}>
+                  {formatCount(shape.launches)}
+                </EventLink>
+              </td>
+              <td>{scale.format(shape.total)}</td>
             </tr>
           ))}
         </tbody>
@@ -113,6 +87,6 @@ function ShapeTable({ shapes }: { shapes: readonly LaunchShape[] }) {
       {more > 0 ? (
         <p class="muted">{plural(more, "more launch shape")}; the rows are below.</p>
       ) : null}
-    </div>
+    </>
   );
 }

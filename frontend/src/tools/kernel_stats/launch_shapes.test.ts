@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { sampleTable } from "../../widgets/table/sample.test_helper";
-import { launchShapes, singleDurations } from "./launch_shapes";
+import { launchShapes } from "./launch_shapes";
 
 const TABLE = sampleTable({
-  op_name: ["a", "b", "c", "c"],
   block_dim: ["256,1,1", "256,1,1", "128,1,1", "128,1,1"],
   grid_dim: ["8,1,1", "8,1,1", "4,1,1", "4,1,1"],
   registers_per_thread: [32, 32, null, null],
@@ -24,16 +23,7 @@ test("rows of one launch shape add up, the one with the most time comes first", 
     occupancy: Number.NaN,
     launches: 5,
     total: 100,
-    ops: 1,
+    row: 2,
   });
-  expect(second).toMatchObject({ registers: 32, occupancy: 50, launches: 2, total: 30, ops: 2 });
-});
-
-test("durations are those of single launches, or not known", () => {
-  const found = singleDurations(TABLE, Uint32Array.of(0, 1, 2))!;
-  expect(found).toMatchObject({ median: 20, least: 10, most: 60 });
-  // 10, 20 and 60: mean 30, squares of differences 400, 100 and 900.
-  expect(found.deviation).toBeCloseTo(Math.sqrt(1400 / 3));
-  expect([found.bins[0], found.bins[4], found.bins[23]]).toEqual([1, 1, 1]);
-  expect(singleDurations(TABLE, ROWS)).toBeNull();
+  expect(second).toMatchObject({ registers: 32, occupancy: 50, launches: 2, total: 30, row: 0 });
 });

@@ -1,4 +1,4 @@
-/** How one kernel was launched: its rows by launch shape, and how long single launches lasted. */
+/** How one kernel was launched: its rows by launch shape. */
 import { type DataTable, numbers, textAt, texts } from "../../api/data_table";
 
 export interface LaunchShape {
@@ -11,8 +11,8 @@ export interface LaunchShape {
   readonly launches: number;
   /** µs */
   readonly total: number;
-  /** Different ops that launched it so. */
-  readonly ops: number;
+  /** One of its rows in the table. */
+  readonly row: number;
 }
 
 /** The launch shapes of `rows`, the one with the most time first. */
@@ -25,7 +25,7 @@ export function launchShapes(table: DataTable, rows: Uint32Array): LaunchShape[]
     const column = numbers(table, id);
     return (row: number) => column?.[row] ?? Number.NaN;
   };
-  const [block, grid, op] = [text("block_dim"), text("grid_dim"), text("op_name")];
+  const [block, grid] = [text("block_dim"), text("grid_dim")];
   const [registers, sharedBytes] = [number("registers_per_thread"), number("shmem_bytes")];
   const [occupancy, launches] = [number("occupancy_pct"), number("occurrences")];
   const total = number("total_duration_us");
@@ -48,42 +48,7 @@ export function launchShapes(table: DataTable, rows: Uint32Array): LaunchShape[]
       occupancy: sum(members, (row) => occupancy(row)) / members.length || Number.NaN,
       launches: sum(members, launches),
       total: sum(members, total),
-      ops: new Set(members.map(op)).size,
+      row: members[0],
     }))
     .sort((a, b) => b.total - a.total || b.launches - a.launches);
-}
-
-export interface Durations {
-  /** µs */
-  readonly median: number;
-  readonly deviation: number;
-  /** Launches in equal parts of the time from the shortest to the longest. */
-  readonly bins: readonly number[];
-  readonly least: number;
-  readonly most: number;
-}
-
-const BINS = 24;
-
-/** Of single launches; null where rows sum several, so that these are not known. */
-export function singleDurations(table: DataTable, rows: Uint32Array): Durations | null {
-  const launches = numbers(table, "occurrences");
-  const totals = numbers(table, "total_duration_us");
-  if (!launches || !totals || rows.length < 2 || rows.some((row) => launches[row] !== 1))
-    return null;
-  const sorted = Float64Array.from(rows, (row) => totals[row]).sort();
-  const [least, most] = [sorted[0], sorted[sorted.length - 1]];
-  const mean = sorted.reduce((sum, one) => sum + one, 0) / sorted.length;
-  const squares = sorted.reduce((sum, one) => sum + (one - mean) ** 2, 0);
-  const bins = new Array<number>(BINS).fill(0);
-  for (const one of sorted)
-    bins[Math.min(Math.floor(((one - least) / (most - least || 1)) * BINS), BINS - 1)]++;
-  const middle = sorted.length >> 1;
-  return {
-    median: sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2,
-    deviation: Math.sqrt(squares / sorted.length),
-    bins,
-    least,
-    most,
-  };
 }

@@ -10,16 +10,16 @@ import { ExportButton } from "../../widgets/grid/export_button";
 import { Grid } from "../../widgets/grid/grid";
 import { RowDetail } from "../../widgets/grid/row_detail";
 import { TableBar } from "../../widgets/grid/table_bar";
+import { Late } from "../../widgets/late";
 import type { RowTest } from "../../widgets/table/filter";
-import { columnName, setFilter, useTableModel } from "../../widgets/table/model";
+import { columnName, setFilter, type TableModel, useTableModel } from "../../widgets/table/model";
 import { Figure } from "../../widgets/text/figure";
 import { openInTrace, TraceLink, toTrace } from "../links/trace_link";
-import { kernelEvents, launchesOf } from "../links/trace_links";
-import type { Links, PageProps } from "../tool";
+import type { PageProps } from "../tool";
 import { kernelColumns } from "./columns";
+import { callsOf, kernelEvents, launchesOf } from "./kernel_links";
 import "./kernel_stats.css";
 import { KERNEL_GROUPINGS, usualKernelGrouping } from "./groupings";
-import { KernelDetail } from "./kernel_detail";
 import type { KernelFacts, KernelStats } from "./payload";
 
 export function KernelStatsPage(props: PageProps<KernelStats>) {
@@ -72,13 +72,10 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
         model={model}
         label="Kernels"
         highlight={highlight}
-        detail={(row) => (
-          <RowDetail model={model} row={row} nameId="kernel_name">
-            <TraceLink links={links} view={kernelEvents(table, row)} />
-          </RowDetail>
-        )}
+        detailHeight={DETAIL_HEIGHT}
+        detail={(row) => rowDetail(props, model, row)}
         groupDetail={
-          model.grouping?.id === "kernel" ? (rows) => groupDetail(payload, links, rows) : undefined
+          model.grouping?.id === "kernel" ? (rows) => groupDetail(props, rows) : undefined
         }
         toTimeline={toTrace(links, (row) => kernelEvents(table, row))}
         groupToTimeline={(rows) => {
@@ -90,15 +87,49 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
   );
 }
 
+const loadDetail = () => import("./kernel_detail");
+
+/** Pixels: all figures of a row, below its names. */
+const DETAIL_HEIGHT = 256;
+
+function rowDetail(
+  { payload: { table }, links, ask }: PageProps<KernelStats>,
+  model: TableModel,
+  row: number,
+) {
+  return (
+    <div class="kernel-row">
+      <RowDetail model={model} row={row} nameId="kernel_name">
+        <TraceLink links={links} view={kernelEvents(table, row)} />
+        <Late load={loadDetail}>
+          {({ KernelCallTimes }) => <KernelCallTimes ask={ask} of={callsOf(table, row)} />}
+        </Late>
+      </RowDetail>
+    </div>
+  );
+}
+
 /** What the group of a kernel opens above its rows. */
-function groupDetail({ table }: KernelStats, links: Links, rows: Uint32Array) {
+function groupDetail({ payload, links, ask }: PageProps<KernelStats>, rows: Uint32Array) {
+  const { table } = payload;
   const raw = textAt(texts(table, "kernel_name"), rows[0]);
   return (
-    <KernelDetail table={table} rows={rows} name={cut(readableName(raw))} raw={raw}>
-      <TraceLink links={links} view={launchesOf(table, rows)}>
-        Show its launches in the trace viewer
-      </TraceLink>
-    </KernelDetail>
+    <Late load={loadDetail}>
+      {({ KernelDetail }) => (
+        <KernelDetail
+          table={table}
+          rows={rows}
+          name={cut(readableName(raw))}
+          raw={raw}
+          ask={ask}
+          links={links}
+        >
+          <TraceLink links={links} view={launchesOf(table, rows)}>
+            Show its launches in the trace viewer
+          </TraceLink>
+        </KernelDetail>
+      )}
+    </Late>
   );
 }
 

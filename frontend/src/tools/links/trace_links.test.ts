@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sampleTable } from "../../widgets/table/sample.test_helper";
 import { readStepTable } from "../steps/step_table";
-import { inputEvents, kernelEvents, opEvents, stepInTrace, stepTimes } from "./trace_links";
+import { inputEvents, opEvents, stepInTrace, stepTimes } from "./trace_links";
 
 test("ops are found on their side, idle time is not", () => {
   const table = sampleTable({
@@ -13,24 +13,6 @@ test("ops are found on their side, idle time is not", () => {
     { q: "device-op:a/MatMul" },
     { q: "host-op:a/MatMul" },
     null,
-  ]);
-});
-
-test("kernels are told apart by no more than it takes", () => {
-  const table = sampleTable({
-    kernel_name: ["relu", "gemm", "gemm", "gemm", "gemm"],
-    op_name: ["r", "a", "b", "b", ""],
-    grid_dim: ["1,1,1", "2,1,1", "2,1,1", "4,1,1", "2,1,1"],
-    block_dim: ["32,1,1", "32,1,1", "32,1,1", "32,1,1", "32,1,1"],
-    registers_per_thread: [8, 16, 16, null, 16],
-    shmem_bytes: [0, 0, 512, null, 0],
-  });
-  expect([0, 1, 2, 3, 4].map((row) => kernelEvents(table, row)?.q)).toEqual([
-    "kernel:relu",
-    "kernel:gemm op:a",
-    "kernel:gemm op:b launch:2,1,1/32,1,1/16/512",
-    "kernel:gemm op:b launch:4,1,1/32,1,1//",
-    "kernel:gemm op:",
   ]);
 });
 

@@ -24,25 +24,6 @@ export function callEvents(table: DataTable, row: number): View | null {
   return name === "" ? null : marking(`whole:${name}`);
 }
 
-/** The launches that a row of the kernel table counts, said as shortly as the table allows. */
-export function kernelEvents(table: DataTable, row: number): View | null {
-  const kernels = texts(table, "kernel_name");
-  const ops = texts(table, "op_name");
-  const name = textAt(kernels, row);
-  if (!kernels || name === "") return null;
-  const same = others(kernels.codes, row);
-  const ofOp = same.length === 0 ? "" : ` op:${textAt(ops, row)}`;
-  const isOneOp = same.every((other) => ops?.codes[other] !== ops?.codes[row]);
-  return marking(`kernel:${name}${ofOp}${isOneOp ? "" : ` launch:${launchOf(table, row)}`}`);
-}
-
-/** All launches of the kernel that these rows have in common, null where they differ. */
-export function launchesOf(table: DataTable, rows: Uint32Array): View | null {
-  const kernels = texts(table, "kernel_name");
-  const isOne = kernels && rows.every((row) => kernels.codes[row] === kernels.codes[rows[0]]);
-  return isOne ? marking(`kernel:${textAt(kernels, rows[0])}`) : null;
-}
-
 /** The events of an op of the input pipeline. */
 export function inputEvents(table: DataTable, row: number): View | null {
   const name = textAt(texts(table, "opName"), row);
@@ -87,29 +68,6 @@ export function namedEvents(name: string): View {
 }
 
 /** All events that the trace viewer's search finds. */
-function marking(query: string): View {
+export function marking(query: string): View {
   return { q: query };
-}
-
-/** The other rows with the code of this one. */
-function others(codes: Int32Array, row: number): number[] {
-  const found: number[] = [];
-  codes.forEach((code, other) => {
-    if (other !== row && code === codes[row]) found.push(other);
-  });
-  return found;
-}
-
-/** "grid/block/registers/shared bytes", the last two empty where they were not recorded. */
-function launchOf(table: DataTable, row: number): string {
-  const size = (id: string) => {
-    const value = numbers(table, id)?.[row] ?? Number.NaN;
-    return Number.isNaN(value) ? "" : String(value);
-  };
-  return [
-    textAt(texts(table, "grid_dim"), row),
-    textAt(texts(table, "block_dim"), row),
-    size("registers_per_thread"),
-    size("shmem_bytes"),
-  ].join("/");
 }

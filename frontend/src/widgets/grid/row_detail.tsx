@@ -25,12 +25,12 @@ export function RowDetail({ model, row, nameId, children }: RowDetailProps) {
   return (
     <div class="detail">
       <div class="detail-name">
-        <code>{cut(readable, MAX_NAME)}</code>
+        <code title={cut(readable, MAX_NAME)}>{cut(readable, MAX_NAME)}</code>
         <CopyButton text={() => raw} label="Copy name" />
       </div>
       {readable !== raw && readable.length < MAX_NAME ? (
         <div class="detail-raw muted">
-          <code>{cut(raw, MAX_NAME)}</code>
+          <code title={cut(raw, MAX_NAME)}>{cut(raw, MAX_NAME)}</code>
         </div>
       ) : null}
       {children}

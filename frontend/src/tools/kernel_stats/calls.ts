@@ -1,0 +1,122 @@
+/** The launches of one kernel as the server sums them; times in µs, NaN where they are not known. */
+import { count, fields, flag, number, numbers, record, records, text } from "../../api/json";
+import type { Ask } from "../tool";
+
+/** Of those launches of which the time is known. */
+export interface CallTimes {
+  readonly calls: number;
+  readonly median: number;
+  readonly percentile95: number;
+  readonly total: number;
+}
+
+export interface Histogram {
+  readonly isLogarithmic: boolean;
+  /** One more than there are bins. */
+  readonly edges: Float64Array;
+  readonly counts: Float64Array;
+}
+
+export interface CallStream {
+  readonly host: string;
+  readonly device: string;
+  readonly stream: string;
+  readonly calls: number;
+  readonly median: number;
+  /** Sum. */
+  readonly idle: number;
+}
+
+export interface KernelCalls {
+  readonly duration: CallTimes;
+  readonly deviation: number;
+  readonly histogram: Histogram;
+  readonly idle: CallTimes;
+  readonly pause: CallTimes;
+  readonly latency: CallTimes;
+  readonly queue: CallTimes;
+  /** Launches without a latency, by why it is not known. */
+  readonly unlinked: Readonly<Record<"noId" | "noLaunch" | "early" | "follows", number>>;
+  readonly streams: readonly CallStream[];
+}
+
+/** The rows of the table that are asked about; what is left out may be anything. */
+export interface CallsOf {
+  readonly kernel: string;
+  readonly op?: string;
+  readonly launch?: string;
+}
+
+const PS_PER_US = 1e6;
+
+export async function fetchCalls(ask: Ask, of: CallsOf, signal: AbortSignal): Promise<KernelCalls> {
+  return parseCalls(await ask({ ...of }, signal, "kernel_calls"));
+}
+
+/** Throws PayloadError. */
+export function parseCalls(json: unknown): KernelCalls {
+  const all = record(json, "what is known of a kernel");
+  const histogram = fields(all.histogram);
+  const unlinked = fields(all.unlinked);
+  return {
+    duration: parseTimes(all.durations),
+    deviation: micros(fields(all.durations).deviation_ps),
+    histogram: {
+      isLogarithmic: flag(histogram.is_logarithmic),
+      edges: numbers(histogram.edges_ps).map((edge) => edge / PS_PER_US),
+      counts: numbers(histogram.calls),
+    },
+    idle: parseTimes(all.idle),
+    pause: parseTimes(all.pause),
+    latency: parseTimes(all.latency),
+    queue: parseTimes(all.queue),
+    unlinked: {
+      noId: count(unlinked.no_id),
+      noLaunch: count(unlinked.no_launch),
+      early: count(unlinked.early),
+      follows: count(unlinked.follows),
+    },
+    streams: records(all.streams).map((stream) => ({
+      host: text(stream.host),
+      device: text(stream.device),
+      stream: text(stream.stream),
+      calls: count(stream.calls),
+      median: micros(stream.median_ps),
+      idle: micros(stream.idle_ps),
+    })),
+  };
+}
+
+function parseTimes(json: unknown): CallTimes {
+  const times = fields(json);
+  return {
+    calls: count(times.calls),
+    median: micros(times.median_ps),
+    percentile95: micros(times.percentile_95_ps),
+    total: micros(times.total_ps),
+  };
+}
+
+function micros(ps: unknown): number {
+  return number(ps) / PS_PER_US;
+}
+
+/** Why some launches have no latency, as sentences. */
+export function unlinkedReasons({ unlinked, duration }: KernelCalls): string[] {
+  const { noId, noLaunch, early, follows } = unlinked;
+  if (noId === duration.calls && noId > 0)
+    return ["Launch latency is not recorded: kernels have no correlation ids."];
+  if (noLaunch === duration.calls && noLaunch > 0)
+    return ["Launch latency is not recorded: the host's launches are not in the trace."];
+  const reasons: [number, string][] = [
+    [noId, "no correlation id"],
+    [noLaunch, "no recorded launch on the host"],
+    [early, "a start before the launch: the clocks of host and GPU differ"],
+    [follows, "a start after another kernel or copy of the same launch, such as a CUDA graph"],
+  ];
+  return reasons
+    .filter(([calls]) => calls > 0)
+    .map(
+      ([calls, why]) => `Not in the launch latency: ${calls.toLocaleString("en-US")} with ${why}.`,
+    );
+}

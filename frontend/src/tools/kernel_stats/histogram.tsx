@@ -1,0 +1,58 @@
+/** How long the launches of a kernel took, as bars. */
+import { formatCount, formatTime } from "../../base/format";
+import { microseconds } from "../../base/units";
+import type { Histogram as Bins, KernelCalls } from "./calls";
+
+const [WIDTH, HEIGHT] = [240, 56];
+
+export function Histogram({ calls }: { calls: KernelCalls }) {
+  const { duration, deviation, histogram } = calls;
+  const { edges, counts, isLogarithmic } = histogram;
+  const most = Math.max(...counts);
+  const wide = WIDTH / counts.length;
+  const time = (value: number) => formatTime(microseconds(value));
+  const text = `Median ${time(duration.median)}, σ ${time(deviation)}`;
+  const middle = placeOf(duration.median, histogram) * WIDTH;
+  return (
+    <figure class="kernel-durations">
+      <figcaption>Duration, σ {time(deviation)}</figcaption>
+      <div class="muted" title="Launches in the highest bar">
+        {formatCount(most)}
+      </div>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={text}
+      >
+        {Array.from(counts, (count, at) => {
+          const height = count === 0 ? 0 : Math.max((count / most) * HEIGHT, 2);
+          return (
+            <rect key={at} x={at * wide} y={HEIGHT - height} width={wide - 1} height={height}>
+              <title>{`${formatCount(count)}: ${time(edges[at])} to ${time(edges[at + 1])}`}</title>
+            </rect>
+          );
+        })}
+        <line x1={middle} x2={middle} y1={0} y2={HEIGHT} vector-effect="non-scaling-stroke">
+          <title>{`Median: ${time(duration.median)}`}</title>
+        </line>
+      </svg>
+      <div class="kernel-range muted">
+        <span>{time(edges[0])}</span>
+        {isLogarithmic ? (
+          <span title="Bars are equally wide in the logarithm">log scale</span>
+        ) : null}
+        <span>{time(edges[edges.length - 1])}</span>
+      </div>
+    </figure>
+  );
+}
+
+/** Where a duration lies on the axis, 0 to 1; bins are equally wide. */
+export function placeOf(value: number, { edges }: Bins): number {
+  const bins = edges.length - 1;
+  const at = edges.findIndex((edge, bin) => bin > 0 && value <= edge);
+  if (at <= 0) return 1;
+  const [low, high] = [edges[at - 1], edges[at]];
+  return (at - 1 + (high > low ? (value - low) / (high - low) : 0.5)) / bins;
+}

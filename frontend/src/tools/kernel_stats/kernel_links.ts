@@ -1,0 +1,61 @@
+/** Where in the trace viewer the launches of kernels are, and how the server names them. */
+import { type DataTable, numbers, textAt, texts } from "../../api/data_table";
+import type { View } from "../../base/url_state";
+import { marking } from "../links/trace_links";
+
+/** The launches that a row of the kernel table counts, said as shortly as the table allows. */
+export function kernelEvents(table: DataTable, row: number): View | null {
+  const kernels = texts(table, "kernel_name");
+  const ops = texts(table, "op_name");
+  const name = textAt(kernels, row);
+  if (!kernels || name === "") return null;
+  const same = others(kernels.codes, row);
+  const ofOp = same.length === 0 ? "" : ` op:${textAt(ops, row)}`;
+  const isOneOp = same.every((other) => ops?.codes[other] !== ops?.codes[row]);
+  return marking(`kernel:${name}${ofOp}${isOneOp ? "" : ` launch:${launchOf(table, row)}`}`);
+}
+
+/** All launches of the kernel that these rows have in common, null where they differ. */
+export function launchesOf(table: DataTable, rows: Uint32Array): View | null {
+  const kernels = texts(table, "kernel_name");
+  const isOne = kernels && rows.every((row) => kernels.codes[row] === kernels.codes[rows[0]]);
+  return isOne ? marking(`kernel:${textAt(kernels, rows[0])}`) : null;
+}
+
+/** The launches of a row's kernel in the shape of that row, by whatever op. */
+export function shapeEvents(table: DataTable, row: number): View | null {
+  const { kernel, launch } = callsOf(table, row);
+  return kernel === "" ? null : marking(`kernel:${kernel} launch:${launch}`);
+}
+
+/** The kernel, op and launch shape of a row, as the server names them. */
+export function callsOf(table: DataTable, row: number) {
+  return {
+    kernel: textAt(texts(table, "kernel_name"), row),
+    op: textAt(texts(table, "op_name"), row),
+    launch: launchOf(table, row),
+  };
+}
+
+/** The other rows with the code of this one. */
+function others(codes: Int32Array, row: number): number[] {
+  const found: number[] = [];
+  codes.forEach((code, other) => {
+    if (other !== row && code === codes[row]) found.push(other);
+  });
+  return found;
+}
+
+/** "grid/block/registers/shared bytes", the last two empty where they were not recorded. */
+function launchOf(table: DataTable, row: number): string {
+  const size = (id: string) => {
+    const value = numbers(table, id)?.[row] ?? Number.NaN;
+    return Number.isNaN(value) ? "" : String(value);
+  };
+  return [
+    textAt(texts(table, "grid_dim"), row),
+    textAt(texts(table, "block_dim"), row),
+    size("registers_per_thread"),
+    size("shmem_bytes"),
+  ].join("/");
+}
