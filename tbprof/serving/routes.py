@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 Handler = Callable[[Service, Parameters], Reply]
 _METHODS = ("GET", "HEAD")
+# Of events: what a list shows.
+_MOST_NAMES = 20
 
 
 class NoRoute(TbprofError):
@@ -151,6 +153,15 @@ def _kernel_calls(service: Service, parameters: Parameters) -> Reply:
     return Reply(content, JSON)
 
 
+def _event_names(service: Service, parameters: Parameters) -> Reply:
+    from tbprof.engine.timelines.event_names import event_names  # heavy, as the engine is
+
+    run, query = parameters.required("run"), parameters.required("q")
+    hosts = {file.host for file in service.logdir().run(run).files}
+    content = event_names(service.engine(), run, parameters.hosts(hosts), query, _MOST_NAMES)
+    return Reply(content, JSON)
+
+
 def _data_request(service: Service, parameters: Parameters, *, is_csv: bool) -> "DataRequest":
     from tbprof.engine.engine import DataRequest  # not before the engine is needed: it is heavy
 
@@ -238,12 +249,13 @@ def _session(service: Service, parameters: Parameters) -> Reply:
 def _progress(service: Service, parameters: Parameters) -> Reply:
     """Never waits: it is called while another request loads the engine."""
     run, tag = parameters.required("run"), parameters.tag()
+    idle = {"done": 0, "total": 0, "share": 0}
     if service.failure is not None:
         text = service.failure.message
-        return json_reply({"state": "error", "text": text, "done": 0, "total": 0})
+        return json_reply({**idle, "state": "error", "text": text})
     engine = service.loaded
     if engine is None:
-        return json_reply({"state": "preparing", "text": "Loading tbprof", "done": 0, "total": 0})
+        return json_reply({**idle, "state": "preparing", "text": "Loading tbprof"})
     return json_reply(engine.progress(run, tag))
 
 
@@ -254,6 +266,7 @@ ROUTES: dict[str, Handler] = {
     "data": _data,
     "data_csv": _data_csv,
     "kernel_calls": _kernel_calls,
+    "event_names": _event_names,
     "version": _version,
     "config": _config,
     "logdir": _logdir,

@@ -1,0 +1,92 @@
+"""Answers which events of a run have a name, over all of its hosts."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import orjson
+
+from tbprof.base.errors import TbprofError
+from tbprof.base.parallel import thread_pool
+from tbprof.engine.engine import Engine
+from tbprof.engine.requests import choose_files
+from tbprof.storage.runs import TraceFile
+from tbprof.timeline.model.open_timeline import OpenTimeline, shorten
+
+# Files whose timelines are built for one request, the first one always: the next request continues.
+_MOST_BYTES = 256 << 20
+_AT_ONCE = 2
+
+
+def event_names(engine: Engine, run: str, hosts: Sequence[str], query: str, most: int) -> bytes:
+    """JSON of the names with all words of `query`, on some hosts, or on all if none is named.
+
+    At most `most` names, with their events and hosts: the name itself first, then those that begin
+    with the query, then by their events. `unread` hosts are left out: their timelines are not
+    built yet. Hosts that cannot be read are left out, too.
+    """
+    files = choose_files(engine.run(run), hosts)
+    chosen = _within_budget(engine, files)
+    words = query.casefold().split()
+
+    def find(file: TraceFile) -> dict[str, int]:
+        try:
+            return _names_with(engine.timeline(run, file, "events").opened, words)
+        except TbprofError:
+            return {}
+
+    with thread_pool(_AT_ONCE) as pool:
+        by_host = list(pool.map(find, chosen))
+    found: dict[str, tuple[int, int]] = {}
+    for names in by_host:
+        for name, events in names.items():
+            before, hosts_before = found.get(name, (0, 0))
+            found[name] = before + events, hosts_before + 1
+    text = query.strip().casefold()
+
+    def rank(name: str) -> tuple[bool, bool, int, str]:
+        folded = name.casefold()
+        return folded != text, not folded.startswith(text), -found[name][0], name
+
+    listed = sorted(found, key=rank)[:most]
+    return orjson.dumps(
+        {
+            "names": [
+                {"name": name, "events": found[name][0], "hosts": found[name][1]} for name in listed
+            ],
+            "count": len(found),
+            "unread": len(files) - len(chosen),
+        }
+    )
+
+
+def _within_budget(engine: Engine, files: Sequence[TraceFile]) -> list[TraceFile]:
+    """The files whose timelines are open or can be built in a moment."""
+    left, chosen = _MOST_BYTES, []
+    for file in files:
+        is_open = engine.timelines.is_open(file, "events")
+        if not is_open:
+            if file.bytes > left and left < _MOST_BYTES:
+                continue
+            left -= file.bytes
+        chosen.append(file)
+    return chosen
+
+
+def _names_with(opened: OpenTimeline, words: Sequence[str]) -> dict[str, int]:
+    """The number of events of each name that has all the words."""
+    names = opened.names.text
+    counts = opened.cache.get_or_compute("events by name", lambda: _count_names(opened))
+    folded = opened.cache.get_or_compute("folded names", lambda: [*map(str.casefold, names)])
+    return {
+        shorten(names[at]): counts[at]
+        for at, name in enumerate(folded)
+        if counts[at] and all(word in name for word in words)
+    }
+
+
+def _count_names(opened: OpenTimeline) -> list[int]:
+    # By type first: the columns of events are long, and mapped.
+    of_type = opened.names.of_type
+    by_type = np.bincount(opened.timeline.type + 1, minlength=of_type.size)
+    named = of_type[:-1]
+    return np.bincount(named, by_type[1:], len(opened.names.text)).astype(np.int64).tolist()

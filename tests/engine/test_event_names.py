@@ -1,0 +1,83 @@
+"""Names of events over all hosts of a run, as the command palette asks for them."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.small_runs import BROKEN
+from traces import draw, write
+
+from tbprof.engine.engine import Engine
+from tbprof.engine.timelines import event_names as module
+from tbprof.engine.timelines.event_names import event_names
+from tbprof.storage.logdir import Logdir
+
+HOSTS = 6
+NAMES = {"a": "all gather", "g": "Gather", "o": "other", "r": "gather rows"}
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """Six hosts with one "all gather" each, and one that cannot be read.
+
+    The last one has two of "gather rows" and one "Gather", too.
+    """
+    folder = tmp_path / "plugins" / "profile" / "pod"
+    folder.mkdir(parents=True)
+    for host in range(HOSTS):
+        row = "t |a.o.r.r.g" if host == HOSTS - 1 else "t |a.o"
+        write(folder, draw({"/host:CPU": row}, names=NAMES), f"h{host}")
+    write(folder, BROKEN, "h9")
+    return Engine(Logdir(str(tmp_path)))
+
+
+def names_of(engine: Engine, query: str, most: int = 20, hosts: tuple[str, ...] = ()) -> Any:
+    return json.loads(event_names(engine, "pod", hosts, query, most))
+
+
+def test_names_of_all_hosts_are_found_the_best_ones_first(engine: Engine):
+    assert names_of(engine, "GATHER ") == {
+        "names": [
+            {"name": "Gather", "events": 1, "hosts": 1},
+            {"name": "gather rows", "events": 2, "hosts": 1},
+            {"name": "all gather", "events": 6, "hosts": 6},
+        ],
+        "count": 3,
+        "unread": 0,
+    }
+
+
+def test_names_have_all_words_and_their_number_is_bounded(engine: Engine):
+    found = names_of(engine, "gather all")
+    assert [one["name"] for one in found["names"]] == ["all gather"]
+    few = names_of(engine, "gather", 1)
+    assert ([one["name"] for one in few["names"]], few["count"]) == (["Gather"], 3)
+    assert names_of(engine, "nowhere")["names"] == []
+
+
+def test_only_chosen_hosts_are_searched(engine: Engine):
+    found = names_of(engine, "gather", hosts=("h0", "h1"))
+    assert found["names"] == [{"name": "all gather", "events": 2, "hosts": 2}]
+
+
+def test_large_hosts_are_read_request_by_request(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "_MOST_BYTES", 1)
+    unread = [names_of(engine, "gather")["unread"] for _ in range(HOSTS)]
+    # The first file is read, however large; one that cannot be read is never open.
+    assert unread == [6, 5, 4, 3, 2, 1]
+    assert names_of(engine, "gather")["count"] == 3
+
+
+def test_64_small_hosts_are_searched_by_one_request(tmp_path: Path):
+    folder = tmp_path / "plugins" / "profile" / "pod"
+    folder.mkdir(parents=True)
+    content = draw({"/host:CPU": "t |a.o"}, names=NAMES)
+    for host in range(64):
+        write(folder, content, f"h{host}")
+    engine = Engine(Logdir(str(tmp_path)))
+    assert names_of(engine, "gather")["names"] == [
+        {"name": "all gather", "events": 64, "hosts": 64}
+    ]
+    assert names_of(engine, "gather")["unread"] == 0
