@@ -24,7 +24,7 @@ from tbprof.engine.kept_parts import PartResult
 from tbprof.engine.learned_absences import LearnedAbsences
 from tbprof.engine.look_ahead import LookAhead
 from tbprof.engine.parts import PARTS, PartKey, part_keys
-from tbprof.engine.progress import IDLE, Progress
+from tbprof.engine.progress import LISTING, Progress
 from tbprof.engine.requests import (
     ALL_HOSTS,
     Body,
@@ -73,7 +73,7 @@ class Engine:
         self._bodies: LatestCache[Hashable, Body] = LatestCache(_MOST_BODIES, _BODIES_BYTES)
         self._absences = LearnedAbsences()
         self._lock = threading.Lock()
-        self._progress = Progress()
+        self._progress = Progress(self._cache.decoded_ratio)
         self._is_background = background
         self._look_ahead = LookAhead(self.data)
 
@@ -156,11 +156,14 @@ class Engine:
         return [found[name].value for found in results if not isinstance(found, TbprofError)]
 
     def progress(self, run: str, tag: str) -> dict[str, object]:
-        """What is being done for a request that has not been answered yet."""
+        """What is being done for a request that has not been answered yet.
+
+        Without a request for the tool, what is done to list the hosts of the run.
+        """
         try:
             return self._progress.of(run, find_tool(tag).name)
         except ToolNotFound:  # asked beside a request that says so
-            return dict(IDLE)
+            return self._progress.of(run, LISTING)
 
     # Payloads.
 
@@ -201,12 +204,10 @@ class Engine:
         """A part of a host's timeline; while it is built, the progress of its run says so."""
         if self.timelines.is_open(file, part):
             return self.timelines.open(file, part)
-        with self._progress.request(run, _TRACE_VIEWER, 1):
+        with self._progress.request(run, _TRACE_VIEWER, (file,)):
             task = "deriving steps and scopes" if part == "derived" else "indexing the events"
             return self.timelines.open(
-                file,
-                part,
-                lambda: self._progress.say(run, _TRACE_VIEWER, f"{task} of {file.host}"),
+                file, part, lambda: self._progress.say(run, _TRACE_VIEWER, file, task)
             )
 
     def tables(self, request: DataRequest) -> tuple[Table, ...]:
@@ -243,10 +244,9 @@ class Engine:
         self, tool: Tool, run: Run, files: Sequence[TraceFile], params: Mapping[str, str]
     ) -> tuple[Payload, dict[str, Outline], tuple[Notice, ...]]:
         """(the payload, the outlines of the hosts that can be read, what was lost)."""
-        with self._progress.request(run.name, tool.name, len(files)):
-            results = self._map(
-                files, part_keys(("outline", *tool.parts), params), self._reporter(run, tool)
-            )
+        wanted = part_keys(("outline", *tool.parts), params)
+        with self._progress.request(run.name, tool.name, files, len(wanted)):
+            results = self._map(files, wanted, self._reporter(run, tool.name))
         good = {
             file.host: found
             for file, found in zip(files, results, strict=True)
@@ -294,14 +294,14 @@ class Engine:
         with thread_pool(_SMALL_HOSTS_AT_ONCE if are_small else _HOSTS_AT_ONCE) as pool:
             return list(pool.map(one, files))
 
-    def _reporter(self, run: Run, tool: Tool) -> Callable[[TraceFile, str], None]:
+    def _reporter(self, run: Run, tool: str) -> Callable[[TraceFile, str], None]:
         """Notes each part of each host when it is started, and "" when a host is done."""
 
         def report(file: TraceFile, part: str) -> None:
             if part:
-                self._progress.work(run.name, tool.name, file.host, part)
+                self._progress.work(run.name, tool, file, part)
             else:
-                self._progress.host_done(run.name, tool.name)
+                self._progress.host_done(run.name, tool)
 
         return report
 
@@ -316,7 +316,9 @@ class Engine:
         """By host its parts, each with notices on the file, or why it cannot be read."""
         if not run.files:
             return {}
-        results = self._map(run.files, part_keys(names, {}), lambda _file, _part: None)
+        wanted = part_keys(names, {})
+        with self._progress.request(run.name, LISTING, run.files, len(wanted)):
+            results = self._map(run.files, wanted, self._reporter(run, LISTING))
         found = dict(zip((file.host for file in run.files), results, strict=True))
         good = {
             host: result for host, result in found.items() if not isinstance(result, TbprofError)

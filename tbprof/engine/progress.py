@@ -1,41 +1,57 @@
 """What the engine is doing for requests that have not been answered yet."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from tbprof.base.records import dataclass
 from tbprof.engine.parts import PARTS
+from tbprof.storage.runs import TraceFile
 
-IDLE: Mapping[str, object] = {"state": "idle", "text": "", "done": 0, "total": 0}
+IDLE: Mapping[str, object] = {"state": "idle", "text": "", "done": 0, "total": 0, "share": 0.0}
+# Stands for a tool: the hosts of a run are looked at before any page.
+LISTING = ""
+
+_MIB = 1 << 20
 
 
 @dataclass(slots=True)
 class _State:
     total: int
+    parts: int
     text: str = "opening the trace"
+    file: TraceFile | None = None
     done: int = 0
+    begun: int = 0
     requests: int = 1
 
 
 class Progress:
-    """The work in progress by (run, tool); `total` and `done` count hosts."""
+    """The work in progress by (run, tool); `total` and `done` count hosts.
 
-    def __init__(self) -> None:
+    `decoded_ratio` is how much of a file's events has been decoded, 0 to 1.
+    """
+
+    def __init__(self, decoded_ratio: Callable[[TraceFile], float] = lambda _file: 0.0) -> None:
+        self._decoded_ratio = decoded_ratio
         self._states: dict[tuple[str, str], _State] = {}
         self._lock = threading.Lock()
 
     @contextmanager
-    def request(self, run: str, tool: str, hosts: int) -> Iterator[None]:
-        """Shows a request as work in progress while the block runs."""
+    def request(
+        self, run: str, tool: str, files: Sequence[TraceFile], parts: int = 1
+    ) -> Iterator[None]:
+        """Shows a request for some parts of each file as work in progress while the block runs."""
         key = (run, tool)
+        hosts = len(files)
         with self._lock:
             state = self._states.get(key)
             if state is None:
-                self._states[key] = _State(hosts)
+                self._states[key] = _State(hosts, hosts * parts)
             else:  # usually the same hosts: the request that is ahead counts
                 state.requests += 1
                 state.total = max(state.total, hosts)
+                state.parts = max(state.parts, hosts * parts)
         try:
             yield
         finally:
@@ -45,16 +61,18 @@ class Progress:
                 if not state.requests:
                     del self._states[key]
 
-    def work(self, run: str, tool: str, host: str, part: str) -> None:
+    def work(self, run: str, tool: str, file: TraceFile, part: str) -> None:
         """Notes that a part of a host is being computed."""
-        self.say(run, tool, f"{PARTS[part].task} of {host}")
+        self.say(run, tool, file, PARTS[part].task)
 
-    def say(self, run: str, tool: str, text: str) -> None:
-        """Notes what is being done now."""
+    def say(self, run: str, tool: str, file: TraceFile, task: str) -> None:
+        """Notes what is being done now with the file of a host."""
         with self._lock:
             state = self._states.get((run, tool))
             if state is not None:
-                state.text = text
+                state.text = f"{task} of {file.host}"
+                state.file = file
+                state.begun += 1
 
     def host_done(self, run: str, tool: str) -> None:
         """Notes that one more host has everything that the tool needs."""
@@ -64,14 +82,37 @@ class Progress:
                 state.done = min(state.done + 1, state.total)
 
     def of(self, run: str, tool: str) -> dict[str, object]:
-        """The state of one (run, tool) as the `progress` route returns it."""
+        """The state of one (run, tool), else of the listing, as the `progress` route returns it."""
         with self._lock:
-            state = self._states.get((run, tool))
+            state = self._states.get((run, tool)) or self._states.get((run, LISTING))
             if state is None:
                 return dict(IDLE)
-            return {
-                "state": "working",
-                "text": state.text,
-                "done": state.done,
-                "total": state.total,
-            }
+            file = state.file
+            text, done, total = state.text, state.done, state.total
+            begun, parts = min(state.begun, state.parts), state.parts
+        ratio = self._decoded_ratio(file) if file is not None else 0.0
+        # The latest part is not done yet. To decode a host takes about as long as all parts.
+        share = max(begun - 1, 0) / max(parts, 1)
+        if total == 1:
+            share = (share + ratio) / 2
+        far = _how_far(file, ratio, done, total, begun, parts)
+        return {
+            "state": "working",
+            "text": f"{text}: {far}" if far else text,
+            "done": done,
+            "total": total,
+            "share": max(share, done / max(total, 1)),
+        }
+
+
+def _how_far(
+    file: TraceFile | None, ratio: float, done: int, total: int, begun: int, parts: int
+) -> str:
+    """What of the work is done, "" where nothing is known."""
+    if file is None:
+        return ""
+    if total > 1:
+        return f"{done} of {total} hosts done"
+    if 0 < ratio < 1 and file.bytes >= _MIB:
+        return f"{ratio * 100:.0f} % of {file.bytes / _MIB:,.0f} MiB decoded"
+    return f"part {begun} of {parts}" if parts > 1 and begun else ""

@@ -64,6 +64,11 @@ class SpacePool:
                 for plane in latest.space.planes:
                     plane.cache.clear()
 
+    def decoded_ratio(self, file: TraceFile) -> float:
+        """How much of the file's events has been decoded, 0 to 1; 0 if it is not open."""
+        opened = self._latest.get(fingerprint(file))
+        return 0.0 if opened is None else opened.space.decoded_ratio()
+
     def _open(self, file: TraceFile, key: str) -> OpenSpace:
         def read() -> OpenSpace:
             with local_trace(file, self._results) as local:

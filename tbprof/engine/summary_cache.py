@@ -90,6 +90,10 @@ class SummaryCache:
             if computed and store is not None:
                 store.keep(key, computed)
 
+    def decoded_ratio(self, file: TraceFile) -> float:
+        """How much of the file's events has been decoded, 0 to 1; 0 if it is not open."""
+        return self._spaces.decoded_ratio(file)
+
     @contextmanager
     def space(self, file: TraceFile) -> Iterator[OpenSpace]:
         """The open space of a file.

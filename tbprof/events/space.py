@@ -4,7 +4,7 @@
 XLine -> `Lines`, XEvent -> `Events`, XEventMetadata -> `Types`. An index of -1 means "none".
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -275,7 +275,8 @@ class Space:
 
     `start_ns` is 0 if times count from the start of the profile, else the epoch time that they
     count from. `errors` and `warnings` are the recorder's; `notices` describe damage in this file,
-    and `ends_early` says where it ends if it was cut off, "" if it is complete.
+    and `ends_early` says where it ends if it was cut off, "" if it is complete. `decoded_ratio` is
+    how much of the file's bytes has been decoded as events so far, 0 to 1.
     """
 
     start_ns: int
@@ -286,3 +287,4 @@ class Space:
     warnings: tuple[str, ...]
     notices: tuple[Notice, ...]
     ends_early: str = ""
+    decoded_ratio: Callable[[], float] = lambda: 0.0

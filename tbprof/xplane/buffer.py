@@ -30,6 +30,8 @@ WINDOW = 2**19
 _FIRST_WINDOW = 4096
 # Most events and names are shorter; longer ones are read again, up to their stated length.
 _MESSAGE = 512
+# Progress is noted by pieces of the file.
+_PIECE = 2**16
 
 
 class Buffer:
@@ -45,6 +47,7 @@ class Buffer:
         self.window = window
         self._source = _Held(content) if isinstance(content, bytes) else content
         self._size = self._source.size()
+        self._is_decoded = np.zeros(-(-self._size // _PIECE), np.bool_)
         if not self._size:
             raise BadTrace(
                 path,
@@ -69,6 +72,14 @@ class Buffer:
 
     def __len__(self) -> int:
         return self._size
+
+    def note_decoded(self, begin: int, end: int) -> None:
+        """Notes that the events in bytes [begin, end) have been decoded, about."""
+        self._is_decoded[begin // _PIECE : -(-end // _PIECE)] = True
+
+    def decoded_ratio(self) -> float:
+        """How much of the file's bytes has been decoded as events, 0 to 1."""
+        return float(self._is_decoded.mean())
 
     def view(self, begin: int, end: int) -> NDArray[np.uint8]:
         """The bytes [begin, end), or up to the end of the file."""

@@ -197,6 +197,7 @@ class EventReader:
                 )  # fmt: skip
                 window = self._window(int(begins[0]), int(ends[-1]))
                 decode_spans(window, of_spans, self._types.lookup, of_lines, decoded, stats)
+                self._buffer.note_decoded(int(begins[0]), int(ends[-1]))
                 for position in np.flatnonzero(cut_at >= 0).tolist():
                     line = lines[rows[position]]
                     self._note_cut(line, line.spans[0], int(cut_at[position]))
@@ -209,6 +210,7 @@ class EventReader:
                             window, progress, origin_ps, rows[0],
                             self._types.lookup, of_lines, decoded, stats,
                         )  # fmt: skip
+                        self._buffer.note_decoded(window.base, progress.at)
                         if cut >= 0:
                             self._note_cut(line, span, cut)
             for row in rows:

@@ -113,6 +113,7 @@ def space_in(buffer: Buffer) -> Space:
         warnings,
         damage.notices,
         ends_early,
+        buffer.decoded_ratio,
     )
 
 

@@ -3,6 +3,7 @@
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tbprof.engine import encode
 from tbprof.engine import engine as engine_module
 from tbprof.engine.engine import ALL_HOSTS, Body, DataRequest, Engine
 from tbprof.engine.parts import PARTS
+from tbprof.engine.progress import Progress
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.tools import TOOLS
@@ -136,16 +138,21 @@ def test_progress_tells_what_is_being_done(engine: Engine, monkeypatch: pytest.M
 
     for name in list(PARTS):
         replace_part(monkeypatch, name, compute=watched(name))
-    idle = {"state": "idle", "text": "", "done": 0, "total": 0}
+    idle = {"state": "idle", "text": "", "done": 0, "total": 0, "share": 0.0}
     assert engine.progress("cpu", OPS) == idle
     engine.data(DataRequest("cpu", "tensorflow_stats"))
     assert {one["state"] for one in seen} == {"working"}
     assert {one["total"] for one in seen} == {1}
     assert len(seen) == 5
-    assert {one["text"] for one in seen} == {
-        "reading the index of h0", "decoding ops of h0", "reading the devices of h0",
-        "decoding GPU kernels of h0", "finding calls and annotations of h0",
-    }  # fmt: skip
+    assert sorted(one["text"].partition(": ")[0] for one in seen) == [
+        "decoding GPU kernels of h0", "decoding ops of h0",
+        "finding calls and annotations of h0", "reading the devices of h0",
+        "reading the index of h0",
+    ]  # fmt: skip
+    assert [one["text"].partition(": ")[2] for one in seen] == [
+        f"part {part} of 5" for part in (1, 2, 3, 4, 5)
+    ]
+    assert [one["share"] for one in seen] == sorted(one["share"] for one in seen)
     assert engine.progress("cpu", OPS) == engine.progress("cpu", "no_such_tool") == idle
 
 
@@ -178,6 +185,45 @@ def test_progress_counts_hosts(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     replace_part(monkeypatch, "ops", compute=compute)
     engine.data(DataRequest("gpu", OPS))
     assert [(one["done"], one["total"]) for one in seen] == [(0, 2), (1, 2)]
+    assert [one["text"] for one in seen] == [
+        "decoding ops of h0: 0 of 2 hosts done", "decoding ops of h1: 1 of 2 hosts done"
+    ]  # fmt: skip
+    assert seen[1]["share"] >= 0.5
+
+
+def test_progress_tells_how_the_hosts_of_a_run_are_listed(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+):
+    seen: list[Any] = []
+    kind = PARTS["outline"]
+
+    def compute(*arguments):
+        seen.append(engine.progress("gpu", OPS))
+        return kind.compute(*arguments)
+
+    monkeypatch.setattr(engine_module, "_SMALL_HOSTS_AT_ONCE", 1)
+    replace_part(monkeypatch, "outline", compute=compute)
+    engine.session("gpu")
+    assert [one["text"] for one in seen] == [
+        "reading the index of h0: 0 of 2 hosts done", "reading the index of h1: 1 of 2 hosts done"
+    ]  # fmt: skip
+
+
+def test_progress_tells_how_much_of_a_large_file_is_decoded(engine: Engine):
+    [file] = engine.run("cpu").files
+    ratios = iter([0.0, 0.404, 1.0])
+    progress = Progress(lambda _file: next(ratios))
+    large = replace(file, bytes=767 << 20)
+    with progress.request("run", OPS, (large,), parts=3):
+        assert progress.of("run", OPS)["text"] == "opening the trace"
+        progress.work("run", OPS, large, "ops")
+        found = [progress.of("run", OPS) for _ in range(3)]
+    assert [one["text"] for one in found] == [
+        "decoding ops of h0: part 1 of 3",
+        "decoding ops of h0: 40 % of 767 MiB decoded",
+        "decoding ops of h0: part 1 of 3",
+    ]
+    assert [one["share"] for one in found] == [0, 0.202, 0.5]
 
 
 def test_bodies_are_equal_by_content():

@@ -283,3 +283,13 @@ def _long_trace() -> bytes:
         events = list(plane.lines[0].events)
         plane.lines[0].events.extend(events * 110_000)
     return bytes(space.SerializeToString())
+
+
+def test_decoded_pieces_count_once():
+    buffer = Buffer(bytes(4 << 16), "trace")
+    assert buffer.decoded_ratio() == 0
+    buffer.note_decoded(0, 1)
+    buffer.note_decoded(10, 1 << 16)
+    assert buffer.decoded_ratio() == 0.25
+    buffer.note_decoded(0, 4 << 16)
+    assert buffer.decoded_ratio() == 1
