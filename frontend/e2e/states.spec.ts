@@ -98,6 +98,40 @@ test("a run that is gone leads to those that are there, and says what was looked
   await page.locator(".diagnoses summary").waitFor();
 });
 
+test("while the server is out of reach a page keeps what it has, others say what to do", async () => {
+  const { page: address, url } = await served("hosts");
+  const { page } = await open(`${address}#tool=kernel_stats`);
+  await grid(page).getByRole("row").nth(1).waitFor();
+  await page.getByRole("button", { name: /^Hosts/ }).click();
+  await server!.stop();
+  await page.getByRole("option", { name: /^h1/ }).click();
+  await page.keyboard.press("Escape");
+  const alert = page.getByRole("alert").filter({ hasText: "The server does not answer" });
+  await alert.filter({ hasText: "tbprof doctor LOGDIR" }).waitFor();
+  await grid(page).getByRole("row").nth(1).waitFor();
+  // A page whose files are not there yet.
+  await page.locator(".tabs").getByText("Op stats", { exact: true }).click();
+  await page.getByRole("heading", { name: "No connection to the server" }).waitFor();
+  server = await serve(folder!.path, undefined, "--port", new URL(url).port);
+  await page.getByRole("main").getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "Op stats" }).waitFor();
+  await grid(page).getByRole("row").nth(1).waitFor();
+  await expect.poll(() => alert.count()).toBe(0);
+});
+
+test("an answer of somebody else's is no page, and Try again asks anew", async () => {
+  const { page: address } = await served("one");
+  const { page } = await open("about:blank");
+  const proxy = "**/data?**";
+  await page.route(proxy, (route) => route.fulfill({ status: 502, body: "<html>Bad gateway" }));
+  await page.goto(address);
+  await page.getByRole("heading", { name: "The answer is not from tbprof" }).waitFor();
+  await page.getByText("tbprof doctor LOGDIR").waitFor();
+  await page.unroute(proxy);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await overview(page).waitFor();
+});
+
 test("a tab goes gray once the server knows that it has nothing, without a reload", async () => {
   const { page, problems } = await open((await served("small")).page);
   await overview(page).waitFor();

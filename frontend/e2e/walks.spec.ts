@@ -131,6 +131,14 @@ test("the palette finds ops, kernels, steps and events from any page, and goes t
   await page.waitForURL(/tool=trace_viewer.*q=whole%3Arelu_kernel/);
   await page.goBack();
   await page.waitForSelector(READY);
+  await find("dense", "Op", "model/dense/MatMul");
+  await page.waitForURL(/tool=framework_op_stats.*f\.operation=%3Dmodel%2Fdense%2FMatMul/);
+  await page.waitForSelector(READY);
+  await page.goto(server.page + OPS);
+  await page.waitForSelector(READY);
+  await find("train 7", "Step", "train 7");
+  await page.waitForURL(/tool=overview_page.*step=/);
+  await page.locator(".tile").first().waitFor();
 });
 
 test("a long name of a run is cut before a page leaves the bar, and there is one ?", async () => {

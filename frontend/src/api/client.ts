@@ -1,5 +1,5 @@
 /** The routes of the server, relative to the page, so that prefixes and proxies need no setting. */
-import { ApiError } from "./errors";
+import { ApiError, badAnswer, noAnswer } from "./errors";
 import { fields } from "./json";
 import {
   type Logdir,
@@ -122,12 +122,7 @@ async function sent(address: string, signal: AbortSignal, init: RequestInit): Pr
     return await fetch(address, { ...init, signal });
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new ApiError(
-      "network",
-      "The request got no answer.",
-      "Check that the server is still running and that this machine reaches it, then try again.",
-      0,
-    );
+    throw noAnswer();
   }
 }
 
@@ -136,12 +131,8 @@ async function readJson(response: Response, signal: AbortSignal): Promise<unknow
     return await response.json();
   } catch (error) {
     if (signal.aborted) throw error;
-    throw new ApiError(
-      "bad_answer",
-      `The server answered ${response.status} with something that is not JSON.`,
-      "A proxy in between may have answered in its place.",
-      response.status,
-    );
+    // A connection that breaks is another matter than an answer of another kind.
+    throw error instanceof SyntaxError ? badAnswer(response.status) : noAnswer();
   }
 }
 

@@ -18,6 +18,30 @@ export function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.code === "bad_request";
 }
 
+/** Nobody answers, or somebody else than our server: what was loaded before is still true. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof ApiError && (error.code === "network" || error.code === "bad_answer");
+}
+
+const RESTART = "start TensorBoard or tbprof serve again if it has ended, then try again";
+/** The doctor needs no server there. */
+const DOCTOR = "In a terminal, “tbprof doctor LOGDIR” looks for what is wrong.";
+
+export function noAnswer(): ApiError {
+  const message = "The server does not answer: it may have been stopped, or is out of reach.";
+  return new ApiError("network", message, `Please ${RESTART}. ${DOCTOR}`, 0);
+}
+
+/** `status` came with something that is not JSON. */
+export function badAnswer(status: number): ApiError {
+  return new ApiError(
+    "bad_answer",
+    `The answer (status ${status}) is not JSON: a proxy in between may have given it.`,
+    `Please check the proxy, and ${RESTART}. ${DOCTOR}`,
+    status,
+  );
+}
+
 /** The server answered, with something that is not the documented payload. */
 export class PayloadError extends Error {
   override name = "PayloadError";
@@ -43,7 +67,8 @@ const TITLES: Readonly<Record<string, string>> = {
   internal: "tbprof failed",
   forbidden: "The request was refused",
   capture_not_found: "This capture is gone",
-  network: "The server does not answer",
+  network: "No connection to the server",
+  bad_answer: "The answer is not from tbprof",
 };
 
 /** Any thrown value as a message for people. */

@@ -82,6 +82,7 @@ export function parseProgress(json: unknown) {
     text: text(progress.text),
     done: count(progress.done),
     total: count(progress.total),
+    share: count(progress.share),
   };
 }
 

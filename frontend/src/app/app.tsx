@@ -1,8 +1,9 @@
 /** The shell: one bar, a banner where there is something to say, and the page. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type DataRequest, fetchData } from "../api/client";
-import { ApiError } from "../api/errors";
+import { ApiError, isUnreachable } from "../api/errors";
 import type { Run, Session, SessionTool, Warning } from "../api/types";
+import { sentenceCase } from "../base/format";
 import { bindKeys } from "../base/keys";
 import { nextTheme, theme } from "../base/theme";
 import { patchView, type View } from "../base/url_state";
@@ -14,7 +15,7 @@ import { Late } from "../widgets/late";
 import { Dialog } from "../widgets/overlays/dialog";
 import { Banner } from "../widgets/text/banner";
 import { ErrorMessage, Skeleton } from "../widgets/text/message";
-import { type Command, CommandPalette } from "./command_palette";
+import { CommandPalette } from "./command_palette";
 import { EmptyLogdir } from "./empty_logdir";
 import { Help } from "./help";
 import { Nothing } from "./nothing";
@@ -23,13 +24,15 @@ import { HostPicker, RunPicker } from "./pickers";
 import { ProgressLine } from "./progress_line";
 import type { Navigation } from "./state/navigation";
 import { ownOptions, sharedOptions } from "./state/options";
+import type { Command, RunSearch } from "./state/run_search";
 import { useLogdir } from "./state/use_logdir";
 import { usePayload } from "./state/use_payload";
+import { useProgress } from "./state/use_progress";
 import { useSession, useTools } from "./state/use_session";
 import { pageWarnings } from "./state/warnings";
 import { type ToolTab, ToolTabs } from "./tool_tabs";
+import { Unreachable } from "./unreachable";
 
-type RunSearch = ReturnType<typeof import("./state/run_search").createRunSearch>;
 const TRACE = "trace_viewer";
 
 type Overlay = "help" | "palette" | "capture" | null;
@@ -70,6 +73,15 @@ export function App({ navigation }: { navigation: Navigation }) {
       ? { run: place.run, tool: place.tool, hosts, options: ownOptions(place) }
       : null;
   const state = usePayload(request, attempt);
+  const isListing = place.run !== "" && !session && !sessionError;
+  const isPageLoading = state.isLoading && TOOLS[place.tool]?.asksItself !== true;
+  const progress = useProgress(
+    place.run,
+    place.tool || tabs[0]?.name || TRACE,
+    isListing || isPageLoading,
+  );
+  const doing = sentenceCase(progress?.text ?? "");
+  const lost = [state.error, sessionError, logdirError].find(isUnreachable);
   // Whatever page was made, the server knows more of the others now.
   const isNothing = state.error instanceof ApiError && state.error.code === "no_data";
   useEffect(() => {
@@ -163,8 +175,8 @@ export function App({ navigation }: { navigation: Navigation }) {
   useEffect(() => {
     search.current = null;
   }, [overlay]);
-  const find = async (query: string, signal: AbortSignal): Promise<readonly Command[]> => {
-    if (!session) return [];
+  const find: RunSearch = async (query, signal, report) => {
+    if (!session) return;
     search.current ??= import("./state/run_search").then(({ createRunSearch }) =>
       createRunSearch({
         run: place.run,
@@ -176,7 +188,7 @@ export function App({ navigation }: { navigation: Navigation }) {
         open: (tool, view) => go({ tool, view }),
       }),
     );
-    return (await search.current)(query, signal);
+    return (await search.current)(query, signal, report);
   };
 
   return (
@@ -192,8 +204,12 @@ export function App({ navigation }: { navigation: Navigation }) {
         />
         <ToolTabs tabs={tabs} current={place.tool} open={openTool} />
         <BarButtons open={setOverlay} capture={capture} />
-        <ProgressLine isActive={state.isLoading || logdir === null} progress={state.progress} />
+        <ProgressLine
+          isActive={state.isLoading || isListing || logdir === null}
+          share={progress?.share ?? 0}
+        />
       </header>
+      {lost && state.loaded ? <Unreachable error={lost} retry={retry} /> : null}
       <Banner {...warnings} />
       {renderBody()}
       {overlay === "help" ? (
@@ -235,7 +251,7 @@ export function App({ navigation }: { navigation: Navigation }) {
         </Main>
       );
     }
-    if (sessionError)
+    if (sessionError && !session)
       return (
         <Main>
           <ErrorMessage error={sessionError} retry={retry}>
@@ -253,7 +269,7 @@ export function App({ navigation }: { navigation: Navigation }) {
     if (place.tool === "" || !session)
       return (
         <Main>
-          <Skeleton title={pageTitle} text="" />
+          <Skeleton title={pageTitle} outline={TOOLS[place.tool]?.outline} text={doing} />
         </Main>
       );
     return (
@@ -263,6 +279,7 @@ export function App({ navigation }: { navigation: Navigation }) {
           title={pageTitle || place.tool}
           session={sessionTool}
           state={state}
+          doing={doing}
           view={place.view}
           select={select}
           links={links}

@@ -2,17 +2,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Dialog } from "../widgets/overlays/dialog";
 import { Listbox } from "../widgets/overlays/listbox";
-
-export interface Command {
-  readonly kind: string;
-  readonly name: string;
-  readonly run: () => void;
-}
+import type { Command, RunSearch } from "./state/run_search";
 
 interface CommandPaletteProps {
   readonly commands: () => readonly Command[];
-  /** What else has such a name; asked while one types. */
-  readonly find: (query: string, signal: AbortSignal) => Promise<readonly Command[]>;
+  /** Reports what else has such a name; asked while one types. */
+  readonly find: RunSearch;
   readonly close: () => void;
 }
 
@@ -30,10 +25,14 @@ export function CommandPalette({ commands, find, close }: CommandPaletteProps) {
     stop.current();
     const abort = new AbortController();
     const timer = setTimeout(() => {
-      find(query, abort.signal).then(
-        (answer) => {
-          if (!abort.signal.aborted) setFound(answer);
-        },
+      let all: readonly Command[] = [];
+      find(query, abort.signal, (names) => {
+        if (abort.signal.aborted) return;
+        // What is listed stays in its place.
+        all = [...all, ...names];
+        setFound(all);
+      }).then(
+        () => !abort.signal.aborted && setFound(all),
         () => {}, // what is known is listed
       );
     }, QUIET_MS);

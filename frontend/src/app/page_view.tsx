@@ -1,4 +1,5 @@
 /** The page of one tool, in whichever of its four states it is. */
+import { isUnreachable } from "../api/errors";
 import type { SessionTool, Warning } from "../api/types";
 import { sentence } from "../base/format";
 import type { View } from "../base/url_state";
@@ -13,6 +14,8 @@ interface PageViewProps {
   readonly title: string;
   readonly session: SessionTool | undefined;
   readonly state: PayloadState;
+  /** What the server is doing, "" where there is nothing to say. */
+  readonly doing: string;
   readonly view: View;
   readonly select: Select;
   readonly links: Links;
@@ -45,17 +48,15 @@ export function PageView(props: PageViewProps) {
       </Message>
     );
   }
-  if (state.error !== null) {
+  if (state.error !== null && state.loaded === null) {
     return (
       <ErrorMessage error={state.error} retry={props.retry}>
-        <Diagnoses run={props.run} />
+        {isUnreachable(state.error) ? null : <Diagnoses run={props.run} />}
       </ErrorMessage>
     );
   }
   if (!state.loaded)
-    return (
-      <Skeleton title={title} outline={TOOLS[tool].outline} text={state.progress?.text ?? ""} />
-    );
+    return <Skeleton title={title} outline={TOOLS[tool].outline} text={props.doing} />;
   const { tool: module, payload } = state.loaded;
   const emptiness = module.emptiness(payload);
   if (emptiness !== null) {
@@ -69,9 +70,9 @@ export function PageView(props: PageViewProps) {
   }
   return (
     <div class={state.isLoading ? "stale" : ""} aria-busy={state.isLoading}>
-      {state.isLoading && state.progress?.text ? (
+      {state.isLoading && props.doing ? (
         <p class="stale-text" role="status">
-          {state.progress.text}
+          {props.doing}
         </p>
       ) : null}
       <module.Page

@@ -1,23 +1,17 @@
 /** A thin line under the bar while something is on the way. */
-import type { Progress } from "../api/types";
 
-export function ProgressLine({
-  isActive,
-  progress,
-}: {
-  isActive: boolean;
-  progress: Progress | null;
-}) {
+/** `share`: 0–1 of the work, 0 where nothing is known of it. */
+export function ProgressLine({ isActive, share }: { isActive: boolean; share: number }) {
   if (!isActive) return <div class="progress-line" />;
-  const share = progress && progress.total > 0 ? Math.min(progress.done / progress.total, 1) : null;
+  const isKnown = share > 0;
   return (
     <div
-      class={share === null ? "progress-line active" : "progress-line"}
+      class={isKnown ? "progress-line" : "progress-line active"}
       role="progressbar"
       aria-label="Loading"
-      aria-valuenow={share === null ? undefined : Math.round(share * 100)}
+      aria-valuenow={isKnown ? Math.round(share * 100) : undefined}
     >
-      <span style={{ width: share === null ? "30%" : `${share * 100}%` }} />
+      <span style={{ width: isKnown ? `${Math.min(share, 1) * 100}%` : "30%" }} />
     </div>
   );
 }

@@ -71,8 +71,12 @@ export function formatDate(value: Milliseconds): string {
 
 /** "record again" as "Record again."; names keep their letters: "tf.data was …". */
 export function sentence(text: string): string {
-  const whole = /[.!?…)]$|^$/.test(text) ? text : `${text}.`;
-  return /^[a-z]+ /.test(whole) ? `${whole.charAt(0).toUpperCase()}${whole.slice(1)}` : whole;
+  return sentenceCase(/[.!?…)]$|^$/.test(text) ? text : `${text}.`);
+}
+
+/** "decoding ops" as "Decoding ops". */
+export function sentenceCase(text: string): string {
+  return /^[a-z]+ /.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
 }
 
 /** "1 op", "2,300 ops". */

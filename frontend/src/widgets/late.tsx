@@ -1,6 +1,7 @@
 /** What few open: its code is loaded when it is first shown. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { noAnswer } from "../api/errors";
 import { ErrorMessage } from "./text/message";
 
 interface LateProps<Module> {
@@ -17,7 +18,11 @@ export function Late<Module>({ load, children, frame = (error) => error }: LateP
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     setError(null);
-    load().then((module) => setLoaded({ module }), setError);
+    // What can fail is the way to the server.
+    load().then(
+      (module) => setLoaded({ module }),
+      () => setError(noAnswer()),
+    );
   }, [attempt]);
   if (loaded !== null) return <>{children(loaded.module)}</>;
   if (error === null) return null;

@@ -1,6 +1,6 @@
 /** What of a run has a name, for the command palette on any page: ops, kernels, steps, events. */
-import { fetchData, getJson } from "../../api/client";
-import { fields, records, text } from "../../api/json";
+import { fetchData, getJson, type Parameters } from "../../api/client";
+import { count, fields, records, text } from "../../api/json";
 import { patchView, type View } from "../../base/url_state";
 import type { Find } from "../../tools/tool";
 import { TOOLS } from "../../tools/tools";
@@ -14,43 +14,52 @@ export interface RunPlace {
   readonly open: (tool: string, view: View) => void;
 }
 
-export interface Named {
+export interface Command {
   readonly kind: string;
   readonly name: string;
   readonly run: () => void;
 }
 
+/** Reports names as they are found, each once. */
+export type RunSearch = (
+  query: string,
+  signal: AbortSignal,
+  report: (found: readonly Command[]) => void,
+) => Promise<void>;
+
 /** Of each kind. */
 export const MOST = 20;
 const WITH_NAMES = ["framework_op_stats", "kernel_stats", "overview_page"];
 const TRACE = "trace_viewer";
-/** Searched for events. */
-const HOSTS = 4;
-/** Hits that are asked for, of which many may have one name. */
-const HITS = 200;
 
 /** Asks for the names of the pages once, and for events each time. */
-export function createRunSearch(place: RunPlace) {
+export function createRunSearch(place: RunPlace): RunSearch {
   const pages = new Map<string, Promise<readonly Find[]>>();
   const findsOf = (tool: string) => {
     const known = pages.get(tool) ?? pageFinds(place, tool).catch(() => []);
     pages.set(tool, known);
     return known;
   };
-  return async (query: string, signal: AbortSignal): Promise<readonly Named[]> => {
+  return async (query, signal, report) => {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    if (words.length === 0) return [];
-    const [events, ...finds] = await Promise.all([
-      place.tools.includes(TRACE) ? findEvents(place, query.trim(), signal) : [],
-      ...WITH_NAMES.filter((tool) => place.tools.includes(tool)).map(findsOf),
+    if (words.length === 0) return;
+    const findNames = async (tool: string) => {
+      const finds = await findsOf(tool);
+      if (signal.aborted) return;
+      report(
+        finds.flatMap(({ kind, names, choose }) =>
+          names
+            .filter((name) => words.every((word) => name.toLowerCase().includes(word)))
+            .slice(0, MOST)
+            .map((name) => ({ kind, name, run: () => choose(name) })),
+        ),
+      );
+    };
+    await Promise.all([
+      ...WITH_NAMES.filter((tool) => place.tools.includes(tool)).map(findNames),
+      // The other kinds are found without.
+      place.tools.includes(TRACE) ? findEvents(place, query, signal, report).catch(() => {}) : null,
     ]);
-    const named = finds.flat().flatMap(({ kind, names, choose }) =>
-      names
-        .filter((name) => words.every((word) => name.toLowerCase().includes(word)))
-        .slice(0, MOST)
-        .map((name) => ({ kind, name, run: () => choose(name) })),
-    );
-    return [...named, ...events];
   };
 }
 
@@ -62,26 +71,36 @@ async function pageFinds({ run, hosts, open }: RunPlace, tool: string): Promise<
   return module.finds(module.parse(json), (patch) => open(tool, patchView({}, patch)));
 }
 
-/** The names of events that hold the text, each once; the trace viewer goes to the first of them. */
-async function findEvents(place: RunPlace, query: string, signal: AbortSignal) {
-  const answers = await Promise.all(
-    place.hosts.slice(0, HOSTS).map((host) => findOnHost(place.run, host, query, signal)),
-  );
-  return [...new Set(answers.flat())].slice(0, MOST).map((name) => ({
-    kind: "Event",
-    name,
-    run: () => place.open(TRACE, { q: `whole:${name}` }),
-  }));
-}
-
-async function findOnHost(run: string, host: string, query: string, signal: AbortSignal) {
-  try {
-    const of = { run, host, part: "events" };
-    const { version } = fields(await getJson("timeline", Object.entries(of), signal));
-    const search = { ...of, version: text(version), q: query, limit: String(HITS) };
-    const answer = fields(await getJson("timeline_search", Object.entries(search), signal));
-    return records(answer.hits).map((hit) => text(hit.name));
-  } catch {
-    return []; // the other kinds are found without
+/** The names of events of all hosts; the trace viewer goes to the first event of a name. */
+async function findEvents(
+  { run, hosts, open }: RunPlace,
+  query: string,
+  signal: AbortSignal,
+  report: (found: readonly Command[]) => void,
+): Promise<void> {
+  const known = new Set<string>();
+  const parameters: Parameters = [
+    ["run", run],
+    ["q", query],
+    ...hosts.map((host) => ["hosts", host] as const),
+  ];
+  // Large hosts are read one after the other, each by a request.
+  for (let unread = Number.POSITIVE_INFINITY; ; ) {
+    const answer = fields(await getJson("event_names", parameters, signal));
+    const names = records(answer.names)
+      .map((one) => text(one.name))
+      .filter((name) => !known.has(name))
+      .slice(0, MOST - known.size);
+    for (const name of names) known.add(name);
+    report(
+      names.map((name) => ({
+        kind: "Event",
+        name,
+        run: () => open(TRACE, { q: `whole:${name}` }),
+      })),
+    );
+    const left = count(answer.unread);
+    if (left === 0 || left >= unread) return;
+    unread = left;
   }
 }

@@ -1,7 +1,7 @@
-/** The payload of one page, with what the server is doing until it answers. */
+/** The payload of one page. */
 import { useEffect, useState } from "preact/hooks";
-import { type DataRequest, fetchData, fetchProgress } from "../../api/client";
-import type { Progress } from "../../api/types";
+import { type DataRequest, fetchData } from "../../api/client";
+import { isUnreachable, noAnswer } from "../../api/errors";
 import type { AnyTool } from "../../tools/tool";
 import { TOOLS } from "../../tools/tools";
 
@@ -15,13 +15,9 @@ export interface PayloadState {
     readonly run: string;
     readonly payload: unknown;
   } | null;
+  /** Beside what is `loaded` where the server cannot be reached. */
   readonly error: unknown;
-  /** null before there is anything to say. */
-  readonly progress: Progress | null;
 }
-
-const QUIET_MS = 500;
-const POLL_MS = 500;
 
 /** `request` null: nothing can be asked for yet. */
 export function usePayload(request: DataRequest | null, attempt: number): PayloadState {
@@ -34,7 +30,6 @@ export function usePayload(request: DataRequest | null, attempt: number): Payloa
     isLoading: false,
     loaded: null,
     error: null,
-    progress: null,
   });
   // The key is the request.
   useEffect(() => {
@@ -47,57 +42,32 @@ export function usePayload(request: DataRequest | null, attempt: number): Payloa
       // The same page of the same run stays while other hosts are on the way.
       loaded: before.loaded?.name === name && before.loaded.run === run ? before.loaded : null,
       error: null,
-      progress: null,
     }));
     const { asksItself, load } = TOOLS[name];
-    const stopPolling = asksItself
-      ? () => {}
-      : pollProgress(request, abort.signal, (progress) =>
-          setState((before) => (before.isLoading ? { ...before, progress } : before)),
-        );
-    Promise.all([load(), asksItself ? null : fetchData(request, abort.signal)])
+    const ended = { key, isLoading: false };
+    Promise.all([
+      // The files of a page come from the server, too.
+      load().catch(() => Promise.reject(noAnswer())),
+      asksItself ? null : fetchData(request, abort.signal),
+    ])
       .then(([tool, json]) => ({ tool, name, run, payload: tool.parse(json) }))
       .then(
-        (loaded) => ({ key, isLoading: false, loaded, error: null, progress: null }),
-        (error: unknown) => ({ key, isLoading: false, loaded: null, error, progress: null }),
+        (loaded) => () => ({ ...ended, loaded, error: null }),
+        (error: unknown) => (before: PayloadState) => ({
+          ...ended,
+          loaded: isUnreachable(error) ? before.loaded : null,
+          error,
+        }),
       )
       .then((next) => {
-        stopPolling();
         if (!abort.signal.aborted) setState(next);
       });
-    return () => {
-      abort.abort();
-      stopPolling();
-    };
+    return () => abort.abort();
   }, [key]);
   if (state.key === key) return state;
   const loaded =
     state.loaded?.name === request?.tool && state.loaded?.run === request?.run
       ? state.loaded
       : null;
-  return { key, isLoading: request !== null, loaded, error: null, progress: null };
-}
-
-function pollProgress(
-  { run, tool }: DataRequest,
-  signal: AbortSignal,
-  report: (progress: Progress) => void,
-): () => void {
-  let isStopped = false;
-  const poll = async () => {
-    if (isStopped) return;
-    try {
-      const progress = await fetchProgress(run, tool, signal);
-      if (!isStopped) report(progress);
-    } catch {
-      // The request itself says what is wrong.
-    }
-    timer = setTimeout(poll, POLL_MS);
-    if (isStopped) clearTimeout(timer);
-  };
-  let timer = setTimeout(poll, QUIET_MS);
-  return () => {
-    isStopped = true;
-    clearTimeout(timer);
-  };
+  return { key, isLoading: request !== null, loaded, error: null };
 }

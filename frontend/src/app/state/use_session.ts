@@ -1,10 +1,11 @@
 /** The hosts and tools of one run. */
 import { useEffect, useState } from "preact/hooks";
 import { fetchSession } from "../../api/client";
+import { isUnreachable } from "../../api/errors";
 import type { Session, SessionTool } from "../../api/types";
 
 interface SessionState {
-  /** null while it is on the way, and where it failed. */
+  /** null while it is on the way, and where it failed; as it was where the server is out of reach. */
   readonly session: Session | null;
   readonly error: unknown;
 }
@@ -37,7 +38,12 @@ export function useSession(run: string, attempt: number, lessons: number): Sessi
     fetchSession(run, abort.signal).then(
       (session) => setState({ run, session, error: null }),
       (error: unknown) => {
-        if (!abort.signal.aborted) setState({ run, session: null, error });
+        if (abort.signal.aborted) return;
+        setState((before) => ({
+          run,
+          session: before.run === run && isUnreachable(error) ? before.session : null,
+          error,
+        }));
       },
     );
     return () => abort.abort();

@@ -1,9 +1,9 @@
 /** Loads the hosts' timelines into the model: recorded events first, derived ones later. */
 import { batch, type Signal, signal } from "@preact/signals";
-import { fetchProgress } from "../../../api/client";
 import { describeProblem } from "../../../api/errors";
+import { pollProgress } from "../../../api/poll_progress";
 import type { Warning } from "../../../api/types";
-import { plural } from "../../../base/format";
+import { plural, sentenceCase } from "../../../base/format";
 import { fetchTimeline } from "../protocol/api";
 import type { Part } from "../protocol/payload";
 import type { Page } from "./page";
@@ -34,7 +34,6 @@ interface LoadRequest {
 
 const MAX_CONCURRENT = 4;
 const MAX_CONCURRENT_DERIVED = 2;
-const POLL_MS = 500;
 /** Derived events that the server has cached arrive within this time: the page is then laid out once. */
 const GRACE_MS = 200;
 
@@ -93,10 +92,7 @@ async function openHosts(
   const missing = hosts.filter((host) => !kept.has(host));
   let done = hosts.length - missing.length;
   let first: unknown = null;
-  loading.text.value = hosts.length > 1 ? `Opening ${plural(hosts.length, "host")}` : "Opening";
-  const stopPolling = pollProgress(page.run, abort, (text) => {
-    loading.text.value = text;
-  });
+  const { say, stop } = sayHowFar(page.run, loading, "Opening", hosts.length, () => done);
   try {
     await runConcurrently(missing, MAX_CONCURRENT, async (host) => {
       try {
@@ -108,10 +104,10 @@ async function openHosts(
         failed.set(`events@${host}`, warningOf(error, host, "events"));
       }
       done++;
-      if (hosts.length > 1) loading.text.value = `Opened ${done} of ${hosts.length} hosts`;
+      say();
     });
   } finally {
-    stopPolling();
+    stop();
   }
   return first;
 }
@@ -125,12 +121,13 @@ async function deriveHosts(
 ): Promise<void> {
   const missing = hosts.filter((host) => kept.get(host)?.derived === undefined);
   let done = hosts.length - missing.length;
-  const say = () => {
-    const count = hosts.length > 1 ? ` of ${done} of ${hosts.length} hosts` : "";
-    loading.text.value = done < hosts.length ? `Deriving steps and scopes${count}` : "";
-  };
-  say();
-  await runConcurrently(missing, MAX_CONCURRENT_DERIVED, async (host) => {
+  if (missing.length === 0) {
+    loading.text.value = "";
+    return;
+  }
+  const task = "Working out steps and scopes";
+  const { say, stop } = sayHowFar(page.run, loading, task, hosts.length, () => done);
+  const derive = runConcurrently(missing, MAX_CONCURRENT_DERIVED, async (host) => {
     const entry = kept.get(host)!;
     try {
       const index = await fetchTimeline(page.run, host, "derived", abort);
@@ -146,6 +143,28 @@ async function deriveHosts(
     say();
     arrived();
   });
+  await derive.finally(stop);
+  loading.text.value = "";
+}
+
+/** Says what is done: `task` until the server says more, and of how many hosts it is done. */
+function sayHowFar(
+  run: string,
+  loading: Loading,
+  task: string,
+  hosts: number,
+  done: () => number,
+): { readonly say: () => void; readonly stop: () => void } {
+  let doing = task;
+  const say = () => {
+    loading.text.value = hosts > 1 ? `${doing} (${done()} of ${hosts} hosts done)` : doing;
+  };
+  say();
+  const stop = pollProgress(run, "trace_viewer", ({ text }) => {
+    if (text !== "") doing = sentenceCase(text);
+    say();
+  });
+  return { say, stop };
 }
 
 function warningOf(error: unknown, host: string, part: Part): Warning {
@@ -182,22 +201,4 @@ async function runConcurrently<T>(
     while (next < items.length) await work(items[next++]);
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
-}
-
-function pollProgress(run: string, abort: AbortSignal, report: (text: string) => void): () => void {
-  let isStopped = false;
-  const poll = async () => {
-    try {
-      const { text } = await fetchProgress(run, "trace_viewer", abort);
-      if (!isStopped && text !== "") report(text);
-    } catch {
-      // The requests themselves say what is wrong.
-    }
-    if (!isStopped) timer = setTimeout(poll, POLL_MS);
-  };
-  let timer = setTimeout(poll, POLL_MS);
-  return () => {
-    isStopped = true;
-    clearTimeout(timer);
-  };
 }

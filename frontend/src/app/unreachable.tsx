@@ -1,0 +1,19 @@
+/** Above a page that stays while the server cannot be reached. */
+import { describeProblem } from "../api/errors";
+
+export function Unreachable({ error, retry }: { error: unknown; retry: () => void }) {
+  const { message, hint } = describeProblem(error);
+  return (
+    <section class="banner" role="alert">
+      <div class="banner-line">
+        <span aria-hidden="true">⚠</span>
+        <span class="banner-text">
+          {message} The page shows what was loaded before. {hint}
+        </span>
+        <button type="button" class="button small" onClick={retry}>
+          Try again
+        </button>
+      </div>
+    </section>
+  );
+}
