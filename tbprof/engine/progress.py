@@ -113,6 +113,7 @@ def _how_far(
         return ""
     if total > 1:
         return f"{done} of {total} hosts done"
+    facts = [f"part {begun} of {parts}"] if parts > 1 else []
     if 0 < ratio < 1 and file.bytes >= _MIB:
-        return f"{ratio * 100:.0f} % of {file.bytes / _MIB:,.0f} MiB decoded"
-    return f"part {begun} of {parts}" if parts > 1 and begun else ""
+        facts.append(f"{ratio * 100:.0f} % of {file.bytes / _MIB:,.0f} MiB decoded")
+    return ", ".join(facts)

@@ -125,7 +125,7 @@ def test_memory_is_bounded_and_keeps_the_latest(engine: Engine, monkeypatch: pyt
 
 
 def test_progress_tells_what_is_being_done(engine: Engine, monkeypatch: pytest.MonkeyPatch):
-    seen: list[dict[str, object]] = []
+    seen: list[dict[str, Any]] = []
 
     def watched(name: str):
         kind = PARTS[name]
@@ -220,7 +220,7 @@ def test_progress_tells_how_much_of_a_large_file_is_decoded(engine: Engine):
         found = [progress.of("run", OPS) for _ in range(3)]
     assert [one["text"] for one in found] == [
         "decoding ops of h0: part 1 of 3",
-        "decoding ops of h0: 40 % of 767 MiB decoded",
+        "decoding ops of h0: part 1 of 3, 40 % of 767 MiB decoded",
         "decoding ops of h0: part 1 of 3",
     ]
     assert [one["share"] for one in found] == [0, 0.202, 0.5]

@@ -1,7 +1,6 @@
 """Names of events over all hosts of a run, as the command palette asks for them."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ NAMES = {"a": "all gather", "g": "Gather", "o": "other", "r": "gather rows"}
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
+def engine(tmp_path: Path) -> Engine:
     """Six hosts with one "all gather" each, and one that cannot be read.
 
     The last one has two of "gather rows" and one "Gather", too.

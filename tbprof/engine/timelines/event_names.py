@@ -61,7 +61,8 @@ def event_names(engine: Engine, run: str, hosts: Sequence[str], query: str, most
 
 def _within_budget(engine: Engine, files: Sequence[TraceFile]) -> list[TraceFile]:
     """The files whose timelines are open or can be built in a moment."""
-    left, chosen = _MOST_BYTES, []
+    left = _MOST_BYTES
+    chosen: list[TraceFile] = []
     for file in files:
         is_open = engine.timelines.is_open(file, "events")
         if not is_open:
@@ -89,4 +90,7 @@ def _count_names(opened: OpenTimeline) -> list[int]:
     of_type = opened.names.of_type
     by_type = np.bincount(opened.timeline.type + 1, minlength=of_type.size)
     named = of_type[:-1]
-    return np.bincount(named, by_type[1:], len(opened.names.text)).astype(np.int64).tolist()
+    counts: list[int] = (
+        np.bincount(named, by_type[1:], len(opened.names.text)).astype(np.int64).tolist()
+    )
+    return counts
