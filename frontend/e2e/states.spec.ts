@@ -99,11 +99,11 @@ test("a run that is gone leads to those that are there, and says what was looked
 });
 
 test("while the server is out of reach a page keeps what it has, others say what to do", async () => {
-  const { page: address, url } = await served("hosts");
-  const { page } = await open(`${address}#tool=kernel_stats`);
+  const { page: start, url } = await served("damaged_hosts");
+  const { page } = await open(`${start}#tool=kernel_stats`);
   await grid(page).getByRole("row").nth(1).waitFor();
   await page.getByRole("button", { name: /^Hosts/ }).click();
-  await server!.stop();
+  await own!.stop();
   await page.getByRole("option", { name: /^h1/ }).click();
   await page.keyboard.press("Escape");
   const alert = page.getByRole("alert").filter({ hasText: "The server does not answer" });
@@ -112,7 +112,7 @@ test("while the server is out of reach a page keeps what it has, others say what
   // A page whose files are not there yet.
   await page.locator(".tabs").getByText("Op stats", { exact: true }).click();
   await page.getByRole("heading", { name: "No connection to the server" }).waitFor();
-  server = await serve(folder!.path, undefined, "--port", new URL(url).port);
+  own = await serve(folder!.path, undefined, "--port", new URL(url).port);
   await page.getByRole("main").getByRole("button", { name: "Try again" }).click();
   await page.getByRole("heading", { name: "Op stats" }).waitFor();
   await grid(page).getByRole("row").nth(1).waitFor();
@@ -120,11 +120,11 @@ test("while the server is out of reach a page keeps what it has, others say what
 });
 
 test("an answer of somebody else's is no page, and Try again asks anew", async () => {
-  const { page: address } = await served("one");
+  const { page: start } = await served("small");
   const { page } = await open("about:blank");
   const proxy = "**/data?**";
   await page.route(proxy, (route) => route.fulfill({ status: 502, body: "<html>Bad gateway" }));
-  await page.goto(address);
+  await page.goto(start);
   await page.getByRole("heading", { name: "The answer is not from tbprof" }).waitFor();
   await page.getByText("tbprof doctor LOGDIR").waitFor();
   await page.unroute(proxy);
