@@ -19,7 +19,9 @@ const ROOMS: Readonly<Record<string, string>> = {
   list: "events as a list instead of a picture",
   frame: "what lies around the timeline",
   drawer: "details of an event, aggregates of a range",
-  calls: "call tree and flame graph of a range, loaded when they are opened",
+  call_tree: "the nested events of a range as a tree",
+  flame: "such a tree as a flame graph",
+  calls: "the pane of both, loaded when it is opened, and the tree as a table",
 };
 
 test("no modules import each other in a circle", () => {

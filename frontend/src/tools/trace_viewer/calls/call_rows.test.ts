@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { callName } from "../call_tree/call_tree";
+import { SAMPLE, sampleTree } from "../call_tree/sample.test_helper";
+import { searchCalls } from "../call_tree/search_calls";
 import { type CallSort, callRows } from "./call_rows";
-import { callName } from "./call_tree";
-import { SAMPLE, sampleTree } from "./sample.test_helper";
-import { searchCalls } from "./search_calls";
 
 const TREE = sampleTree(SAMPLE);
 

@@ -12,9 +12,9 @@ import { foldNames, readableName } from "../../../base/names";
 import { ratio } from "../../../base/units";
 import { type RowColumn, RowList, type RowSort } from "../../../widgets/grid/row_list";
 import { Name } from "../../../widgets/text/name";
+import { type CallTree, callName } from "../call_tree/call_tree";
+import { type CallSearch, MATCHES } from "../call_tree/search_calls";
 import { type CallRows, type CallSort, callRows } from "./call_rows";
-import { type CallTree, callName } from "./call_tree";
-import { type CallSearch, MATCHES } from "./search_calls";
 
 interface CallTableProps {
   readonly tree: CallTree;

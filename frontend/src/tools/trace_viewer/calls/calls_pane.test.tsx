@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { callsJson, SAMPLE } from "../call_tree/sample.test_helper";
 import {
   button,
   click,
@@ -14,7 +15,6 @@ import {
 } from "../panes.test_helper";
 import { sampleTimelineJson, sampleTracks } from "../protocol/sample.test_helper";
 import { fakeServer, PLACE, Refusal } from "../protocol/server.test_helper";
-import { callsJson, SAMPLE } from "./sample.test_helper";
 
 const TREE = { tab: "calls", calls: "tree" };
 const names = () => texts(".trace-rows-body .name");

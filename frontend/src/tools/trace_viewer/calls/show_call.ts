@@ -1,10 +1,10 @@
 /** Shows a call in the timeline: selects it, where the view is if the call is in it. */
 import { batch } from "@preact/signals";
+import type { CallTree } from "../call_tree/call_tree";
 import { bringIntoView } from "../model/view_math";
 import { keepTab, type Page, partOf } from "../page/page";
 import { revealRow } from "../page/reveal";
 import { fetchEvent } from "../protocol/api";
-import type { CallTree } from "./call_tree";
 
 /** The longest call of a node; false where it is not known which it is. */
 export async function showLongest(

@@ -1,5 +1,5 @@
 /** Where each node of a flame graph is: as wide as its time, below the node that it is part of. */
-import { type CallTree, childrenOf, pathTo } from "./call_tree";
+import { type CallTree, childrenOf, pathTo } from "../call_tree/call_tree";
 
 export interface FlameLayout {
   /** Left edge and width as parts of the picture's width; the width is 0 where it is not drawn. */

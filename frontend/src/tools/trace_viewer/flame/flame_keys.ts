@@ -1,5 +1,5 @@
 /** Where the arrow keys lead to in a flame graph. */
-import { type CallTree, childrenOf } from "./call_tree";
+import { type CallTree, childrenOf } from "../call_tree/call_tree";
 import type { FlameLayout } from "./flame_layout";
 
 /** The node above, the largest one below, or a neighbour in the row; null for other keys. */

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { callName, childrenOf, makeCallTree } from "./call_tree";
+import { callName, childrenOf, makeCallTree } from "../call_tree/call_tree";
+import { SAMPLE, sampleTree } from "../call_tree/sample.test_helper";
 import { flameStep } from "./flame_keys";
 import { layOutFlame, nodeAt } from "./flame_layout";
-import { SAMPLE, sampleTree } from "./sample.test_helper";
 
 const TREE = sampleTree(SAMPLE);
 const byName = new Map([...TREE.parent.keys()].map((node) => [callName(TREE, node), node]));

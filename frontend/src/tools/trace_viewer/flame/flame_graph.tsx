@@ -2,18 +2,18 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { watchColors } from "../../../base/theme";
 import { useHeight, useWidth } from "../../../widgets/chart/use_size";
+import { callFacts } from "../call_tree/call_facts";
+import type { CallTree } from "../call_tree/call_tree";
+import type { CallSearch } from "../call_tree/search_calls";
 import { getComputedColor } from "../canvas/computed_color";
 import { type EventColors, makeColors } from "../model/event_colors";
 import { ROW_HEIGHT } from "../model/lane_layout";
 import type { ColorBy } from "../model/types";
 import type { Category } from "../protocol/payload";
 import { CallCard } from "./call_card";
-import { callFacts } from "./call_facts";
-import type { CallTree } from "./call_tree";
 import { FlamePainter } from "./draw_flame";
 import { flameStep } from "./flame_keys";
 import { layOutFlame, nodeAt } from "./flame_layout";
-import type { CallSearch } from "./search_calls";
 
 interface FlameGraphProps {
   readonly tree: CallTree;

@@ -1,4 +1,7 @@
 /** The picture of a flame graph: the rows that are in sight, as the timeline draws its own. */
+
+import { type CallTree, callName } from "../call_tree/call_tree";
+import { type CallSearch, MATCHES } from "../call_tree/search_calls";
 import { TextFit } from "../canvas/text_fit";
 import { asInTiles } from "../data/type_table";
 import {
@@ -14,9 +17,7 @@ import { shortName } from "../model/short_name";
 import { formatPs } from "../model/time";
 import type { ColorBy } from "../model/types";
 import type { Category } from "../protocol/payload";
-import { type CallTree, callName } from "./call_tree";
 import type { FlameLayout } from "./flame_layout";
-import { type CallSearch, MATCHES } from "./search_calls";
 
 export interface FlameInput {
   readonly tree: CallTree;

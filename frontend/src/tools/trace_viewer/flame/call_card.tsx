@@ -2,9 +2,9 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { plural } from "../../../base/format";
 import { cut, foldName, readableName } from "../../../base/names";
+import { shareOf } from "../call_tree/call_facts";
+import { type CallTree, callName } from "../call_tree/call_tree";
 import { formatPs } from "../model/time";
-import { shareOf } from "./call_facts";
-import { type CallTree, callName } from "./call_tree";
 
 interface CallCardProps {
   readonly tree: CallTree;
