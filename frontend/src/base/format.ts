@@ -80,8 +80,8 @@ export function sentenceCase(text: string): string {
 }
 
 /** "1 op", "2,300 ops". */
-export function plural(count: number, noun: string): string {
-  return `${formatCount(count)} ${count === 1 ? noun : `${noun}s`}`;
+export function plural(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : nouns}`;
 }
 
 /** At least three significant digits; whole digits are never dropped: "0.0210", "4.21", "3,324". */

@@ -1,7 +1,6 @@
 /** Where the time of a range goes: its nested events as a flame graph, or as a tree in a table. */
-import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
-import { describeProblem } from "../../../api/errors";
 import { toTsv } from "../../../base/csv";
 import { plural } from "../../../base/format";
 import { CopyButton } from "../../../widgets/text/copy_button";
@@ -10,6 +9,7 @@ import { callTracks, describeTracks } from "../call_tree/call_tracks";
 import { type CallTree, callName, findPath, pathKey } from "../call_tree/call_tree";
 import { loadCalls } from "../call_tree/load_calls";
 import { searchCalls } from "../call_tree/search_calls";
+import { NoAnswer, useAnswer } from "../drawer/answer";
 import { FlameGraph } from "../flame/flame_graph";
 import { formatPs } from "../model/time";
 import type { Span } from "../model/types";
@@ -29,59 +29,26 @@ interface Loaded {
   readonly tree: CallTree | null;
 }
 
-const SETTLE_MS = 150;
 const PS_PER_US = 1e6;
 
 /** Of the selected range, or of what is in view. */
 export function CallsPane({ page }: { page: Page }) {
   const { model } = page;
-  const loaded = useSignal<Loaded | null>(null);
-  const error = useSignal<unknown>(null);
-  const isLoading = useSignal(false);
-  const wanted = useComputed(() => {
+  const { value, error, isLoading } = useAnswer<Loaded>(page, () => {
     const range = model.range.value;
-    if (range === null) return { span: model.view.value, keys: null, isRange: false };
-    return { span: { from: range.from, to: range.to }, keys: range.tracks, isRange: true };
-  });
-  useSignalEffect(() => {
-    const { span, keys, isRange } = wanted.value;
+    const isRange = range !== null;
+    const span = isRange ? { from: range.from, to: range.to } : model.view.value;
     const { isBottomUp, isByTrack } = page.calls.value;
-    const tracks = callTracks(page, keys);
-    const abort = new AbortController();
-    isLoading.value = true;
+    const tracks = callTracks(page, range?.tracks ?? null);
     const order = isBottomUp ? "bottom_up" : "top_down";
-    const timer = setTimeout(
-      () =>
-        loadCalls(page, span, tracks, order, isByTrack, abort.signal).then(
-          (tree) => {
-            loaded.value = { span, of: describeTracks(tracks), isRange, tree };
-            error.value = null;
-            isLoading.value = false;
-          },
-          (caught: unknown) => {
-            if (abort.signal.aborted) return;
-            if (isStale(caught)) model.stale.value++;
-            error.value = caught;
-            isLoading.value = false;
-          },
-        ),
-      SETTLE_MS,
-    );
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
+    return async (signal) => {
+      const tree = await loadCalls(page, span, tracks, order, isByTrack, signal);
+      return { span, of: describeTracks(tracks), isRange, tree };
     };
   });
-  if (error.value !== null) {
-    const { message, hint } = describeProblem(error.value);
-    return (
-      <p class="trace-note trace-error" role="alert">
-        {message} {hint}
-      </p>
-    );
-  }
-  if (loaded.value === null) return <p class="trace-note muted">Adding up calls</p>;
-  return <Calls page={page} loaded={loaded.value} isLoading={isLoading.value} />;
+  if (error.value !== null) return <NoAnswer error={error.value} />;
+  if (value.value === null) return <p class="trace-note muted">Adding up calls</p>;
+  return <Calls page={page} loaded={value.value} isLoading={isLoading.value} />;
 }
 
 interface CallsProps {
@@ -149,8 +116,7 @@ function Calls({ page, loaded, isLoading }: CallsProps) {
         />
         {tree && search ? (
           <span role="status">
-            {plural(search.matches, "match").replace("matchs", "matches")},{" "}
-            {shareOf(tree, search.weightPs)}
+            {plural(search.matches, "match", "matches")}, {shareOf(tree, search.weightPs)}
           </span>
         ) : null}
         <span>

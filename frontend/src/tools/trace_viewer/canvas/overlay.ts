@@ -14,41 +14,28 @@ import {
   meets,
   stepPill,
 } from "./draw_ranges";
+import { LabelPen } from "./label_pen";
 import { AXIS_HEIGHT, AXIS_LINE, type Box, type OverlayInput } from "./overlay_input";
 import { stepTexts } from "./step_axis";
-import { TextFit } from "./text_fit";
+import type { TextFit } from "./text_fit";
 
-const LABEL_SIZE = 11;
 const LABEL_INSET = 4;
 
 export class Overlay {
   private readonly pen: CanvasRenderingContext2D;
   private readonly fit: TextFit;
-  private readonly font: string;
+  private readonly labels: LabelPen;
 
-  constructor(private readonly canvas: HTMLCanvasElement) {
-    const pen = canvas.getContext("2d");
-    if (!pen) throw new Error("the browser has no 2D canvas");
-    this.pen = pen;
-    this.font = `${LABEL_SIZE}px ${getComputedStyle(canvas).fontFamily || "sans-serif"}`;
-    pen.font = this.font;
-    this.fit = new TextFit((text) => pen.measureText(text).width);
+  constructor(canvas: HTMLCanvasElement) {
+    this.labels = new LabelPen(canvas);
+    this.pen = this.labels.pen;
+    this.fit = this.labels.fit;
   }
 
   draw(input: OverlayInput): void {
-    const { pen, canvas } = this;
+    const { pen } = this;
     const { dpr, width, height, scene } = input;
-    const deviceHeight = scene.height + Math.round(AXIS_HEIGHT * dpr);
-    if (canvas.width !== scene.width || canvas.height !== deviceHeight) {
-      canvas.width = scene.width;
-      canvas.height = deviceHeight;
-    }
-    pen.setTransform(1, 0, 0, 1, 0, 0);
-    pen.clearRect(0, 0, canvas.width, canvas.height);
-    pen.setTransform(dpr, 0, 0, dpr, 0, 0);
-    pen.font = this.font;
-    pen.textBaseline = "middle";
-    pen.textAlign = "left";
+    this.labels.begin(scene.width, scene.height + Math.round(AXIS_HEIGHT * dpr), dpr);
     this.drawAxis(input);
     pen.save();
     pen.beginPath();

@@ -1,7 +1,6 @@
 /** What events add up to: those of a range, or all that are in view. */
-import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { describeProblem } from "../../../api/errors";
 import { toTsv } from "../../../base/csv";
 import { columnScale, formatRatio, NOT_MEASURED, plural, type Scale } from "../../../base/format";
 import { foldName, foldNames, readableName } from "../../../base/names";
@@ -14,8 +13,8 @@ import type { Span } from "../model/types";
 import type { Page } from "../page/page";
 import { revealLane } from "../page/reveal";
 import type { AggregateBy } from "../protocol/answers";
-import { isStale } from "../protocol/api";
 import { aggregate, chooseTracks, countTracks, type Sums } from "./aggregates";
+import { NoAnswer, useAnswer } from "./answer";
 
 interface Summed {
   readonly span: Span;
@@ -26,7 +25,6 @@ interface Summed {
   readonly sums: Sums | null;
 }
 
-const SETTLE_MS = 150;
 const WAYS: readonly AggregateBy[] = ["name", "category", "track"];
 const PS_PER_US = 1e6;
 const MOST_COMPARED = 5000;
@@ -34,49 +32,21 @@ const MOST_COMPARED = 5000;
 /** `of` "range": the box or the ruler; "view": what is on the screen. */
 export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }) {
   const { model, by } = page;
-  const summed = useSignal<Summed | null>(null);
-  const error = useSignal<unknown>(null);
-  const isLoading = useSignal(false);
-  const wanted = useComputed(() => {
+  const { value, error, isLoading } = useAnswer<Summed>(page, () => {
     const range = model.range.value;
-    if (of === "range")
-      return range && { span: { from: range.from, to: range.to }, tracks: range.tracks };
-    return { span: model.view.value, tracks: null };
-  });
-  useSignalEffect(() => {
-    const asked = wanted.value;
+    if (of === "range" && range === null) return null;
+    const chosen = of === "range" ? range : null;
+    const span = chosen ? { from: chosen.from, to: chosen.to } : model.view.value;
+    const tracks = chosen?.tracks ?? null;
     const way = by.value;
-    if (!asked) {
-      summed.value = null;
-      return;
-    }
-    const { sets, excluded } = chooseTracks(page, asked.tracks);
-    const count = asked.tracks === null ? 0 : countTracks(sets);
-    const abort = new AbortController();
-    isLoading.value = true;
-    const timer = setTimeout(
-      () =>
-        aggregate(page, asked.span, sets, way, abort.signal).then(
-          (sums) => {
-            summed.value = { span: asked.span, by: way, of: describe(count, excluded), sums };
-            error.value = null;
-            isLoading.value = false;
-          },
-          (caught: unknown) => {
-            if (abort.signal.aborted) return;
-            if (isStale(caught)) model.stale.value++;
-            error.value = caught;
-            isLoading.value = false;
-          },
-        ),
-      SETTLE_MS,
-    );
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
+    const { sets, excluded } = chooseTracks(page, tracks);
+    const count = tracks === null ? 0 : countTracks(sets);
+    return async (signal) => {
+      const sums = await aggregate(page, span, sets, way, signal);
+      return { span, by: way, of: describe(count, excluded), sums };
     };
   });
-  if (wanted.value === null) {
+  if (of === "range" && model.range.value === null) {
     return (
       <p class="trace-note muted">
         No range is selected. Drag a box with the select tool <kbd>1</kbd>, or a ruler with the
@@ -84,16 +54,9 @@ export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }
       </p>
     );
   }
-  if (error.value !== null) {
-    const { message, hint } = describeProblem(error.value);
-    return (
-      <p class="trace-note trace-error" role="alert">
-        {message} {hint}
-      </p>
-    );
-  }
-  if (summed.value === null) return <p class="trace-note muted">Adding up</p>;
-  return <SumTable page={page} summed={summed.value} isLoading={isLoading.value} />;
+  if (error.value !== null) return <NoAnswer error={error.value} />;
+  if (value.value === null) return <p class="trace-note muted">Adding up</p>;
+  return <SumTable page={page} summed={value.value} isLoading={isLoading.value} />;
 }
 
 /** Of a box how many tracks are added up, and how many are not; "" where that is all. */

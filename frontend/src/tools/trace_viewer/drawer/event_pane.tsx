@@ -1,6 +1,5 @@
 /** Everything that is known of the selected event. */
 import type { ComponentChildren } from "preact";
-import { describeProblem } from "../../../api/errors";
 import { cut, foldName, readableName } from "../../../base/names";
 import { CopyButton } from "../../../widgets/text/copy_button";
 import { ToolLink } from "../../links/tool_link";
@@ -11,6 +10,7 @@ import { indexOf, type Page } from "../page/page";
 import { revealRow, trackOfRow } from "../page/reveal";
 import type { SelectedEvent } from "../page/selected_event";
 import type { EventDetails, StatisticsLink } from "../protocol/answers";
+import { NoAnswer } from "./answer";
 import { EventButton } from "./event_button";
 import { FlowList } from "./flow_list";
 import { SameName } from "./same_name";
@@ -35,14 +35,7 @@ export function EventPane({ page, selected, links }: EventPaneProps) {
       </p>
     );
   }
-  if (error !== null && details === null) {
-    const { message, hint } = describeProblem(error);
-    return (
-      <p class="trace-note trace-error" role="alert">
-        {message} {hint}
-      </p>
-    );
-  }
+  if (error !== null && details === null) return <NoAnswer error={error} />;
   if (!details || !of) return <p class="trace-note muted">Loading the event</p>;
   return (
     <div class="trace-event" aria-busy={selected.isLoading.value}>

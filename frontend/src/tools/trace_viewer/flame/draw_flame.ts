@@ -2,7 +2,8 @@
 
 import { type CallTree, callName } from "../call_tree/call_tree";
 import { type CallSearch, MATCHES } from "../call_tree/search_calls";
-import { TextFit } from "../canvas/text_fit";
+import { LabelPen } from "../canvas/label_pen";
+import type { TextFit } from "../canvas/text_fit";
 import { asInTiles } from "../data/type_table";
 import {
   type ColorIndex,
@@ -36,7 +37,6 @@ export interface FlameInput {
   readonly hovered: number;
 }
 
-const LABEL_SIZE = 11;
 const INSET = 4;
 const LABEL_FROM = 24;
 /** Narrower nodes leave no gap behind them. */
@@ -48,29 +48,21 @@ const PALE = 0.25;
 export class FlamePainter {
   private readonly pen: CanvasRenderingContext2D;
   private readonly fit: TextFit;
-  private readonly font: string;
+  private readonly labels: LabelPen;
   private readonly short = new Map<string, string>();
   private readonly hues = new Map<string, number>();
 
-  constructor(private readonly canvas: HTMLCanvasElement) {
-    const pen = canvas.getContext("2d");
-    if (!pen) throw new Error("the browser has no 2D canvas");
-    this.pen = pen;
-    this.font = `${LABEL_SIZE}px ${getComputedStyle(canvas).fontFamily || "sans-serif"}`;
-    pen.font = this.font;
-    this.fit = new TextFit((text) => pen.measureText(text).width);
+  constructor(canvas: HTMLCanvasElement) {
+    this.labels = new LabelPen(canvas);
+    this.pen = this.labels.pen;
+    this.fit = this.labels.fit;
   }
 
   draw(input: FlameInput): void {
-    const { pen, canvas } = this;
     const { width, height, dpr, layout, top, colors } = input;
-    const size = { width: Math.round(width * dpr), height: Math.round(height * dpr) };
-    if (canvas.width !== size.width || canvas.height !== size.height) Object.assign(canvas, size);
-    pen.setTransform(dpr, 0, 0, dpr, 0, 0);
+    const pen = this.labels.begin(Math.round(width * dpr), Math.round(height * dpr), dpr);
     pen.fillStyle = colors.css.background;
     pen.fillRect(0, 0, width, height);
-    pen.font = this.font;
-    pen.textBaseline = "middle";
     const first = Math.max(Math.floor(top / ROW_HEIGHT), 0);
     const last = Math.min(Math.ceil((top + height) / ROW_HEIGHT), layout.rowFirst.length - 1);
     for (let depth = first; depth < last; depth++) this.drawRow(input, depth);
