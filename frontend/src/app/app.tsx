@@ -16,7 +16,6 @@ import { Dialog } from "../widgets/overlays/dialog";
 import { Banner } from "../widgets/text/banner";
 import { ErrorMessage, Skeleton } from "../widgets/text/message";
 import { CommandPalette } from "./command_palette";
-import { EmptyLogdir } from "./empty_logdir";
 import { Help } from "./help";
 import { Nothing } from "./nothing";
 import { PageView } from "./page_view";
@@ -244,7 +243,13 @@ export function App({ navigation }: { navigation: Navigation }) {
           </Main>
         );
       if (logdir && newest === undefined)
-        return <EmptyLogdir logdir={logdir} capture={() => setOverlay("capture")} />;
+        return (
+          <Late load={() => import("./empty_logdir")}>
+            {({ EmptyLogdir }) => (
+              <EmptyLogdir logdir={logdir} capture={() => setOverlay("capture")} />
+            )}
+          </Late>
+        );
       return (
         <Main>
           <Skeleton title={pageTitle} text="" />
