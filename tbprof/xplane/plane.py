@@ -297,7 +297,8 @@ class FileTypes:
     @cached_property
     def _no_values(self) -> StatColumn:
         size = self.dictionary.value.size
-        return StatColumn(np.zeros(size, np.uint8), np.zeros(size, np.int64), self._stats)
+        source = _ReadOnce(self._stats)
+        return StatColumn(np.zeros(size, np.uint8), np.zeros(size, np.int64), source)
 
     def stat_rows(self) -> StatRows:
         """All stats of the types [n]."""

@@ -61,8 +61,11 @@ def test_the_kinds_of_a_core_are_found_once_by_whatever_lines_it_has(count):
 def test_the_stats_of_a_few_types_are_read_in_one_pass_and_their_texts_once(count):
     calls = count(StatReader, "_decode")
     count(StatReader, "text_ids")
-    [plane] = space_of(CORE).planes
-    for wanted in ("hlo_category", "tf_op", "flops"):
+    trace = draw({"/device:TPU:0": "XLA Ops |a"}, names={"a": "%a.1 = f32[] add()"},
+                 type_stats={"a": {"hlo_category": "add", "tf_op": "x/Add:Add"}})  # fmt: skip
+    [plane] = space_of(trace).planes
+    for wanted in ("hlo_category", "tf_op", "flops", "bytes_accessed"):
         [column] = plane.types.stats([wanted]).values()
         assert column.texts() is column.texts()
+    # No type has flops or bytes: they are one column.
     assert calls == {"_decode": 1, "text_ids": 3}
