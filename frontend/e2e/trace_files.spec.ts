@@ -8,8 +8,8 @@ import {
   expectCount,
   field,
   lanes,
+  openTab,
   panesOfRuns,
-  tab,
   tree,
 } from "./trace_panes_page";
 
@@ -65,11 +65,11 @@ test("names that are markup are text", async () => {
   await expect.poll(() => textOf(page.locator(".trace-labels"))).toContain("<img src=x onerror");
   await field(page).focus();
   await field(page).press("Enter");
-  await tab(page, "Event").click();
+  await openTab(page, "Event");
   await expect
     .poll(() => textOf(drawer(page).locator(".trace-event-name > code").first()))
     .toContain("<script>");
-  await tab(page, "Statistics").click();
+  await openTab(page, "Statistics");
   await page.getByRole("grid", { name: "Events by name" }).waitFor();
   expect(await page.evaluate(() => "hacked" in window)).toBe(false);
   await expect.poll(() => page.locator("img[src=x], main script").count()).toBe(0);

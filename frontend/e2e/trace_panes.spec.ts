@@ -13,6 +13,7 @@ import {
   expectParameter,
   fact,
   field,
+  openTab,
   panesOfRuns,
   parameter,
   tab,
@@ -46,7 +47,7 @@ test("search counts, goes from hit to hit, and is cleared", async () => {
     .first()
     .click();
   await expect.poll(() => parameter(page, "event")).not.toBe(event);
-  await tab(page, "Event").click();
+  await openTab(page, "Event");
   await expectEvent(page, "gemm_kernel", "112 µs");
   await field(page).focus();
   // As fast as keys can be: both count.
@@ -102,7 +103,7 @@ test("an event tells its arguments, name, stack, likes and flows, and leads ther
   const page = await show({ ...ALL, q: "cuLaunch" });
   await expectCount(page, "4 hits");
   await page.getByRole("grid", { name: "Search hits" }).getByText("55 µs", { exact: true }).click();
-  await tab(page, "Event").click();
+  await openTab(page, "Event");
   await expectEvent(page, "cuLaunchKernel", "55 µs");
   await expect.poll(() => fact(page, "Duration")).toBe("4.00 µs");
   await expect.poll(() => fact(page, "Category")).toBe("launch");
@@ -158,13 +159,13 @@ test("a range is added up by name, category and track", async () => {
   await expect
     .poll(async () => numbersOf(await cells(page, "Events by category"), "input").slice(0, 2))
     .toEqual([1, 16]);
-  await tab(page, "Statistics").click();
+  await openTab(page, "Statistics");
   await expect.poll(() => textOf(sums)).toMatch(/48 events in 210 µs/);
 });
 
 test("calls of a range are a flame graph and a tree, and lead to the longest call", async () => {
   const page = await show({ ...ALL, range: "0.05..0.1", tab: "selection" });
-  await tab(page, "Call tree").click();
+  await openTab(page, "Call tree");
   const flame = drawer(page).getByRole("application", { name: "Flame graph, top down" });
   await flame.waitFor();
   await expect
@@ -175,9 +176,9 @@ test("calls of a range are a flame graph and a tree, and lead to the longest cal
   await flame.click({ position: { x: 10, y: 27 } });
   await expectParameter(page, "tab", "calls");
   await expect.poll(() => textOf(flame.getByRole("status"))).toMatch(/^AsyncCopy: total 50.0 µs/);
-  await tab(page, "Event").click();
+  await openTab(page, "Event");
   await expectEvent(page, "AsyncCopy", "60 µs");
-  await tab(page, "Call tree").click();
+  await openTab(page, "Call tree");
   await drawer(page).getByText("Tree", { exact: true }).click();
   await expectParameter(page, "calls", "tree");
   await drawer(page).getByRole("textbox", { name: "Search calls" }).fill("cuLaunch");
@@ -190,7 +191,7 @@ test("calls of a range are a flame graph and a tree, and lead to the longest cal
       expect.stringMatching(/^cuLaunchKernel4\.00/),
     ]);
   await rows().nth(3).click();
-  await tab(page, "Event").click();
+  await openTab(page, "Event");
   await expectEvent(page, "cuLaunchKernel", "55 µs");
 });
 

@@ -1,7 +1,7 @@
 /** What surrounds the timeline, under test: its fields, tabs, tables and tracks, and what they say. */
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { textOf } from "./browser";
+import { eventually, textOf } from "./browser";
 import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
 /** All four steps of the drawn run, see make_timeline_run.py. */
@@ -41,6 +41,12 @@ export const count = (page: Page) => page.getByTitle("List the hits");
 export const drawer = (page: Page) => page.getByRole("region", { name: "Details" });
 export const tree = (page: Page) => page.getByRole("tree");
 export const tab = (page: Page, name: string) => drawer(page).getByRole("tab", { name });
+/** The counts in tabs change while searches end, which moves the tabs after them. */
+export const openTab = (page: Page, name: string) =>
+  eventually(async () => {
+    await tab(page, name).click();
+    expect(await tab(page, name).getAttribute("aria-selected")).toBe("true");
+  });
 export const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 export const expectCount = (page: Page, text: string | RegExp) =>
   expect.poll(() => textOf(count(page))).toMatch(text);

@@ -13,9 +13,9 @@ import {
   fact,
   field,
   lanes,
+  openTab,
   panesOfRuns,
   parameter,
-  tab,
   tree,
 } from "./trace_panes_page";
 import type { View } from "./trace_runs";
@@ -139,7 +139,7 @@ test("an address opens the same page elsewhere", async () => {
   await field(page).focus();
   await field(page).press("Enter");
   await expect.poll(() => parameter(page, "event")).toMatch(/^e\d+@host0$/);
-  await tab(page, "Selection").click();
+  await openTab(page, "Selection");
   await expectParameter(page, "tab", "selection");
   await page.getByRole("grid", { name: "Events by category" }).waitFor();
   const said = async (of: Page) => ({
