@@ -119,6 +119,9 @@ class Buffer:
 
     def texts(self, ranges: NDArray[np.int64]) -> list[str]:
         """The texts [n] in byte ranges [n, 2]; "" for absent ones, which begin at -1."""
+        if isinstance(self._source, _Held):
+            begins, ends = np.where(ranges[:, :1] >= 0, ranges, 0).T
+            return _decoded(self._source.bytes, begins, ends)
         rows = np.flatnonzero(ranges[:, 0] >= 0)
         rows = rows[np.argsort(ranges[rows, 0], kind="stable")]
         begins, ends = ranges[rows].T
@@ -130,13 +133,9 @@ class Buffer:
             fits = ends[progress.at :] <= base + len(content)
             stop = progress.at + (fits.size if fits.all() else int(np.argmin(fits)))
             part = slice(progress.at, stop)
-            for row, begin, end in zip(
-                rows[part].tolist(),
-                (begins[part] - base).tolist(),
-                (ends[part] - base).tolist(),
-                strict=True,
-            ):
-                decoded[row] = content[begin:end].decode("utf-8", "replace")
+            texts = _decoded(content, begins[part] - base, ends[part] - base)
+            for row, text in zip(rows[part].tolist(), texts, strict=True):
+                decoded[row] = text
             progress.at = stop
             progress.reach = int(ends[stop]) if stop < ends.size else 0
         return decoded
@@ -179,10 +178,16 @@ class Buffer:
             done += count
 
 
+def _decoded(content: bytes, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> list[str]:
+    pieces = map(content.__getitem__, map(slice, begins.tolist(), ends.tolist()))
+    return [piece.decode("utf-8", "replace") for piece in pieces]
+
+
 class _Held:
     """A file in memory."""
 
     def __init__(self, content: bytes) -> None:
+        self.bytes = content
         self.content: NDArray[np.uint8] = np.frombuffer(content, np.uint8)
 
     def size(self) -> int:
