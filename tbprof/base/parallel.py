@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# Starting threads takes about 0.1 ms: less work is faster without.
-_BYTES_THAT_PAY = 1 << 20
+# Less takes a processor a few ms, as does importing the pool.
+_BYTES_THAT_PAY = 1 << 22
 PIECE = 1 << 19
 # A task costs 20 µs, which is much for each of 100,000 lines.
 _MOST_TASKS = 1024

@@ -1,15 +1,17 @@
 """Files that users ask for: written as a whole, or not at all."""
 
 import contextlib
-import gzip
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from tbprof.base.errors import BadRequest
+
+if TYPE_CHECKING:
+    from gzip import GzipFile
 
 # Ten times smaller, as fast as traces are written.
 _GZIP_LEVEL = 3
@@ -39,13 +41,15 @@ def write_output(
 
 
 @contextmanager
-def _packed(path: str, file: BinaryIO) -> Iterator[BinaryIO | gzip.GzipFile]:
+def _packed(path: str, file: BinaryIO) -> Iterator["BinaryIO | GzipFile"]:
     """A compressor into the file if its name ends in `.gz`, else the file itself."""
     if not path.lower().endswith(".gz"):
         yield file
         return
+    from gzip import GzipFile
+
     # Without name and time: equal content is equal bytes.
-    out = gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0)
+    out = GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0)
     try:
         yield out
     finally:  # before the file is closed, whatever happened
