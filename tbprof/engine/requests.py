@@ -1,11 +1,11 @@
 """Requests and responses, and the tools and files that a request names."""
 
-import hashlib
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
+from tbprof.base.digests import blake2b
 from tbprof.base.errors import BadRequest, HostNotFound, NoData, ToolNotFound
 from tbprof.base.records import dataclass, field
 from tbprof.storage.runs import Run, TraceFile
@@ -45,7 +45,7 @@ class Body(_Keeping):
     @cached_property
     def etag(self) -> str:
         """Equal for equal content; not computed for exports."""
-        return hashlib.blake2b(self.content, digest_size=12).hexdigest()
+        return blake2b(self.content, digest_size=12).hexdigest()
 
     @cached_property
     def gzipped(self) -> bytes:

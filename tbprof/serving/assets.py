@@ -1,10 +1,10 @@
 """Serves the built pages: only files that existed at the start, by exact name."""
 
 import gzip
-import hashlib
 from functools import cache
 from pathlib import Path
 
+from tbprof.base.digests import blake2b
 from tbprof.serving.responses import PLAIN, Reply
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
@@ -69,7 +69,7 @@ class Assets:
         return Reply(
             content,
             _TYPES[path.suffix],
-            etag=hashlib.blake2b(content, digest_size=12).hexdigest(),
+            etag=blake2b(content, digest_size=12).hexdigest(),
             cache_control=_IMMUTABLE if name.startswith("assets/") else "no-cache",
             gzipped=cache(lambda: gzip.compress(content, 9, mtime=0)),
         )

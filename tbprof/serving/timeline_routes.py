@@ -1,10 +1,10 @@
 """The routes of timelines: parameters are read here, the engine answers."""
 
 import gzip
-import hashlib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
 
+from tbprof.base.digests import blake2b
 from tbprof.base.errors import BadRequest
 from tbprof.serving.http_requests import Parameters
 from tbprof.serving.responses import JSON, TILES, Reply
@@ -170,7 +170,7 @@ def _reply(content: bytes, cache_control: str, content_type: str = JSON) -> Repl
     return Reply(
         content,
         content_type,
-        etag=hashlib.blake2b(content, digest_size=12).hexdigest(),
+        etag=blake2b(content, digest_size=12).hexdigest(),
         cache_control=cache_control,
         gzipped=lambda: gzip.compress(content, _GZIP_LEVEL, mtime=0),
     )

@@ -1,7 +1,6 @@
 """Opens trace files: whatever their storage and compression, readers get a local, plain file."""
 
 import contextlib
-import hashlib
 import os
 import threading
 import zlib
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from tbprof.base.digests import blake2b
 from tbprof.base.errors import Notice, TbprofError, Unreachable, Unsupported
 from tbprof.base.records import dataclass
 from tbprof.base.user_dirs import ENVIRONMENT
@@ -41,7 +41,7 @@ def fingerprint(file: TraceFile) -> str:
     """A short text that changes whenever the file does: its path, size, time and version."""
     facts = (file.url, str(file.bytes), str(file.modified_ns), file.version, file.compression)
     joined = "\0".join(facts).encode("utf-8", "surrogateescape")
-    return hashlib.blake2b(joined, digest_size=16).hexdigest()
+    return blake2b(joined, digest_size=16).hexdigest()
 
 
 def fingerprints(files: Iterable[TraceFile]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ directory outgrows its limit.
 """
 
 import contextlib
-import hashlib
 import os
 import threading
 import time
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from tbprof.base.digests import blake2b
 from tbprof.base.lazy import get_logger
 from tbprof.base.user_dirs import ENVIRONMENT, cache_directory
 
@@ -45,7 +45,7 @@ class ResultStore:
 
     def path(self, key: str, suffix: str) -> Path:
         """The path of the file for `key`; keys of any length and alphabet are fine."""
-        digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+        digest = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
         return self.directory / f"{digest}{suffix}"
 
     @contextmanager

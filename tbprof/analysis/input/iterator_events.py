@@ -1,6 +1,5 @@
 """The calls of tf.data iterators on a host's threads, and which call each was made for."""
 
-import hashlib
 from enum import IntEnum
 
 import numpy as np
@@ -12,6 +11,7 @@ from tbprof.analysis.spans.nesting import inherit, nest
 from tbprof.analysis.vocabulary import input_names
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base import names
+from tbprof.base.digests import blake2b
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
 from tbprof.events.space import Events, Plane
@@ -216,7 +216,7 @@ def _id_of_name(name: str) -> int:
     if not name.startswith(input_names.ITERATOR):
         return 0
     text = input_names.without_index(name).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 
 def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int64]:

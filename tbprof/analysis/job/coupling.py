@@ -1,7 +1,6 @@
 """What couples the workers of a job: exchanges of data, and the programs that they run."""
 
 from collections.abc import Iterator
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, tpu_planes
 from tbprof.analysis.vocabulary.name_families import remembered
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
+from tbprof.base.digests import blake2b
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
 from tbprof.events.space import Plane, Space

@@ -1,11 +1,11 @@
 """Payloads of all events of traces: made while they are sent, directly from the files."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
 import tbprof
+from tbprof.base.digests import blake2b
 from tbprof.base.errors import Notice, TbprofError
 from tbprof.engine.requests import DataRequest, Stream, check_table, csv_filename
 from tbprof.engine.space_pool import OpenSpace
@@ -128,4 +128,4 @@ def _etag(files: Mapping[TraceFile, int], payload: EventStream, kind: str) -> st
     facts = [tbprof.__version__, str(_FORMAT), str(payload), kind, *map(fingerprint, files)]
     names = [file.host for file in files]
     text = "\0".join([*facts, *names]).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(text, digest_size=12).hexdigest()
+    return blake2b(text, digest_size=12).hexdigest()

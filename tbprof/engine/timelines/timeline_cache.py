@@ -1,7 +1,6 @@
 """Timelines of files, each built once, and kept in memory and as mapped arrays in the cache."""
 
 import gc
-import hashlib
 import logging
 import threading
 from collections import OrderedDict
@@ -16,6 +15,7 @@ import numpy as np
 import tbprof
 from tbprof.analysis.run.recording import recorder_notices
 from tbprof.base.caches import LatestCache
+from tbprof.base.digests import blake2b
 from tbprof.base.errors import Notice
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
@@ -83,7 +83,7 @@ class TimelineCache:
         facts = [fingerprint(file), part, str(_FORMAT), tbprof.__version__]
         if part != "events":
             facts.append(str(PARTS["steps"].version))
-        return hashlib.blake2b("\0".join(facts).encode(), digest_size=12).hexdigest()
+        return blake2b("\0".join(facts).encode(), digest_size=12).hexdigest()
 
     def is_open(self, file: TraceFile, part: str) -> bool:
         """Whether the timeline is available without any work."""
