@@ -50,10 +50,15 @@ if TYPE_CHECKING:
 __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
 
 _MOST_BODIES, _BODIES_BYTES = 4096, 128 << 20
+# One of every tool, for its other layout and its CSV.
+_MOST_PAYLOADS, _PAYLOADS_BYTES = len(TOOLS), 16 << 20
 # More at once only wait for the interpreter where files are small.
 _HOSTS_AT_ONCE, _SMALL_HOSTS_AT_ONCE, _SMALL = 4, 2, 4 << 20
 _TRACE_VIEWER = "trace_viewer"
 _NO_RUN = Absence("There is no run yet.", "")
+
+# A payload, the outlines of the hosts that can be read, and what was lost.
+_Built = tuple[Payload, dict[str, Outline], tuple[Notice, ...]]
 
 
 class Engine:
@@ -71,6 +76,8 @@ class Engine:
         self._results = results
         self._timelines: TimelineCache | None = None
         self._bodies: LatestCache[Hashable, Body] = LatestCache(_MOST_BODIES, _BODIES_BYTES)
+        # What bodies are encoded from, weighed by these.
+        self._payloads: LatestCache[Hashable, _Built] = LatestCache(_MOST_PAYLOADS, _PAYLOADS_BYTES)
         self._absences = LearnedAbsences()
         self._lock = threading.Lock()
         self._progress = Progress(self._cache.decoded_ratio)
@@ -178,13 +185,16 @@ class Engine:
         params = _params(tool, request)
         if tool.is_streamed:
             return self._stream(tool, run, files, request)
-        key = (tool.name, fingerprints(files), request.layout, request.format, request.table,
-               tuple(params.items()))  # fmt: skip
+        of_payload = _key(tool, files, params)
 
         def make() -> Body:
-            payload, _, warnings = self._payload(tool, run, files, params)
-            return encode_payload(tool, run, request, payload, warnings)
+            built = self._payloads.get(of_payload) or self._payload(tool, run, files, params)
+            payload, _, warnings = built
+            body = encode_payload(tool, run, request, payload, warnings)
+            self._payloads.put(of_payload, built, len(body.content))
+            return body
 
+        key = (of_payload, request.layout, request.format, request.table)
         body = self._bodies.get_or_compute(key, make, lambda body: len(body.content))
         if self._is_background:
             self._look_ahead.start(run, files)
@@ -215,7 +225,9 @@ class Engine:
         tool = find_tool(request.tag)
         run = self._logdir.run(request.run)
         files = choose_files(run, request.hosts)
-        payload, _, warnings = self._payload(tool, run, files, _params(tool, request))
+        params = _params(tool, request)
+        built = self._payloads.get(_key(tool, files, params))
+        payload, _, warnings = built or self._payload(tool, run, files, params)
         return with_warnings(tables_of(tool, payload), warnings)
 
     def _stream(
@@ -242,8 +254,7 @@ class Engine:
 
     def _payload(
         self, tool: Tool, run: Run, files: Sequence[TraceFile], params: Mapping[str, str]
-    ) -> tuple[Payload, dict[str, Outline], tuple[Notice, ...]]:
-        """(the payload, the outlines of the hosts that can be read, what was lost)."""
+    ) -> _Built:
         wanted = part_keys(("outline", *tool.parts), params)
         with self._progress.request(run.name, tool.name, files, len(wanted)):
             results = self._map(files, wanted, self._reporter(run, tool.name))
@@ -331,6 +342,11 @@ class Engine:
 def _params(tool: Tool, request: DataRequest) -> dict[str, str]:
     """The parameters that the tool knows, in its order; others do not change what it shows."""
     return {name: request.params[name] for name in tool.params if name in request.params}
+
+
+def _key(tool: Tool, files: Sequence[TraceFile], params: Mapping[str, str]) -> Hashable:
+    """What determines a payload."""
+    return tool.name, fingerprints(files), tuple(params.items())
 
 
 def _entry(tool: Tool, absence: Absence | None) -> dict[str, object]:

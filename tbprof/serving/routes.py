@@ -171,7 +171,7 @@ def _data_request(service: Service, parameters: Parameters, *, is_csv: bool) -> 
         run=run,
         tag=parameters.tag(),
         hosts=parameters.hosts(hosts),
-        layout=parameters.layout(),
+        layout="rows" if is_csv else parameters.layout(),
         format="csv" if is_csv else "json",
         table=parameters.table(),
         params=parameters.others(),

@@ -67,6 +67,17 @@ def test_the_second_answer_comes_from_memory(engine: Engine, counts: Counter[str
     assert counts == before
 
 
+def test_every_layout_and_csv_are_made_from_one_payload(engine: Engine, counts: Counter[str]):
+    request = DataRequest("gpu", OPS)
+    for table in range(len(engine.tables(request))):
+        engine.data(replace(request, format="csv", table=table))
+    engine.data(request)
+    engine.data(replace(request, layout="columns"))
+    assert counts[f"build {OPS}"] == 2  # once for `tables`, which keeps nothing
+    engine.data(replace(request, hosts=("h0",)))
+    assert counts[f"build {OPS}"] == 3
+
+
 def wait_for_others(engine: Engine) -> None:
     for thread in engine._look_ahead.threads.values():
         thread.join(timeout=60)

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +13,7 @@ import pytest
 from traces import draw, write
 from werkzeug.test import Client
 
-from helpers.payloads import content_of, rows
+from helpers.payloads import content_of, rows, values_in
 from helpers.timeline_client import Timeline, get
 from tbprof.base.errors import TbprofError
 from tbprof.engine.engine import DataRequest, Engine
@@ -74,18 +74,6 @@ class Answers:
         return self.json["pod_viewer", "columns"]
 
 
-def texts_and_numbers(value: object) -> Iterator[object]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield key
-            yield from texts_and_numbers(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from texts_and_numbers(inner)
-    else:
-        yield value
-
-
 def refuse(constant: str) -> object:
     raise AssertionError(f"JSON holds {constant}")
 
@@ -130,7 +118,7 @@ def _ask(engine: Engine, tool: Tool, params: dict[str, str], found: Answers) -> 
 def _check(found: Answers) -> None:
     """Nothing is NaN or infinite, as a number or in a text; errors say what to do."""
     for answer in found.json.values():
-        for value in texts_and_numbers(answer):
+        for value in values_in(answer):
             if isinstance(value, str):
                 words = value.lower().replace("%", " ").split()
                 assert not {"nan", "-nan", "inf", "-inf", "infinity"} & set(words), value

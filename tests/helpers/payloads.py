@@ -20,6 +20,22 @@ def content_of(engine: Engine, request: DataRequest) -> bytes:
     return answer.content if isinstance(answer, Body) else b"".join(answer.chunks())
 
 
+def values_in(document: object) -> set[object]:
+    """The texts, numbers and truth values of a JSON document, those of keys too, each once."""
+    found: set[object] = set()
+    pending = [document]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            found.update(value)
+            pending.extend(value.values())
+        elif isinstance(value, list):
+            pending.extend(value)
+        else:
+            found.add(value)
+    return found
+
+
 def rows(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of a DataTable by column id."""
     ids = [column["id"] for column in table["cols"]]

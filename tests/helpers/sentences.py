@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from helpers.payloads import values_in
 from tbprof.base.errors import TbprofError
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.requests import Body
@@ -47,8 +48,9 @@ def check_sentences(engine: Engine, run: str, **params: str) -> None:
                 check_sentence(error.hint)
                 continue
             assert isinstance(answer, Body)
-            for text in _texts(json.loads(answer.content)):
-                check_sentence(text)
+            for value in values_in(json.loads(answer.content)):
+                if isinstance(value, str):
+                    check_sentence(value)
     check_subjects(engine, run, **params)
 
 
@@ -88,14 +90,3 @@ def _type_names(plane: object) -> list[str]:
     types = plane.types  # type: ignore[attr-defined]
     known = [*types.name.tolist(), *(one for one in types.display_name.tolist() if one >= 0)]
     return list(plane.strings.take(known))  # type: ignore[attr-defined]
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)

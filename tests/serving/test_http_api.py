@@ -97,8 +97,7 @@ def test_the_parameters_of_a_route_are_those_that_it_reads(
         ROUTES[route](service, Parameters(noted))
     except TbprofError:
         assert route == "captures"  # there is none
-    # CSV has one layout.
-    assert noted.names - {"layout"} == DOCUMENTED[route] - {"layout"}
+    assert noted.names == DOCUMENTED[route]
 
 
 def test_the_parameters_of_tools_are_documented():
