@@ -8,13 +8,13 @@ import io
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from planting import EACH, PLANTED_S, Body, Case, Clock, record_cases
+from planting import EACH, PLANTED_S, Body, Case, Clock, record_cases, rounds
 
 SIZE = 640
 BATCH = 64
@@ -292,18 +292,18 @@ def eager_ops(clock: Clock, plant: bool) -> Body:
     step, weights = compiled(), jnp.array(_weights)
     rates = jnp.ones(8)
 
-    def decay(rates: jax.Array) -> jax.Array:
-        for _ in range(400):
+    def decay(rates: jax.Array, rounds: Iterable[int]) -> jax.Array:
+        for _ in rounds:
             rates = rates * 0.999 + 0.001
         return rates
 
-    decay_once = jax.jit(decay)
+    decay_once = jax.jit(lambda rates: decay(rates, range(400)))
 
     def body(number: int) -> None:
         with marker(number):
             if plant:
                 with clock.planting():
-                    decay(rates).block_until_ready()
+                    decay(rates, rounds()).block_until_ready()
             else:
                 decay_once(rates).block_until_ready()
             step(weights, _batch).block_until_ready()

@@ -6,21 +6,21 @@ python record_planted_tensorflow.py FOLDER CASE...
 import contextlib
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
-from planting import EACH, PLANTED_S, STEPS, Body, Case, Clock, record_cases
+from planting import EACH, PLANTED_S, STEPS, Body, Case, Clock, record_cases, rounds, times_of_work
 
 SIZE = 640
 BATCH = 64
-PRODUCTS = 10
 
 Step = Callable[[tf.Tensor], tf.Tensor]
 _random = np.random.default_rng(seed=1)
 _batch = tf.constant(_random.normal(size=(BATCH, SIZE)).astype(np.float32))
 _weights = tf.Variable((_random.normal(size=(SIZE, SIZE)) / 30).astype(np.float32))
+PRODUCTS = times_of_work(lambda: tf.tanh(_batch @ _weights).numpy())
 
 
 def forward(batch: tf.Tensor) -> tf.Tensor:
@@ -149,13 +149,13 @@ def parsed(record: tf.Tensor) -> tf.Tensor:
 def eager_ops(clock: Clock, plant: bool) -> Body:
     """Many small ops outside of a function."""
 
-    def decay() -> tf.Tensor:
+    def decay(rounds: Iterable[int]) -> tf.Tensor:
         rate = tf.constant(1.0)
-        for _ in range(120):
+        for _ in rounds:
             rate = rate * 0.999 + 0.001
         return rate
 
-    decay_once = tf.function(decay)
+    decay_once = tf.function(lambda: decay(range(120)))
     decay_once()
     train_step(_batch)
 
@@ -163,7 +163,7 @@ def eager_ops(clock: Clock, plant: bool) -> Body:
         with marker(number):
             if plant:
                 with clock.planting():
-                    decay()
+                    decay(rounds())
             else:
                 decay_once()
             train_step(_batch).numpy()
