@@ -46,7 +46,9 @@ class ToolResult:
         import pandas as pd
 
         if not 0 <= table < len(self.tables):
-            raise BadRequest(f"there is no table {table}; there are {len(self.tables)}")
+            raise BadRequest(
+                f"there is no table {table}", f"tables are 0 to {len(self.tables) - 1}"
+            )
         columns = {column.id: column.values for column in self.tables[table].columns}
         frame: pd.DataFrame = pd.DataFrame(columns)
         return frame

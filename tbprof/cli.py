@@ -120,16 +120,16 @@ def _declare_serve(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="name that browsers may reach this server by; may be repeated; * is any",
+        help="host name under which browsers may reach this server; may be repeated; * allows any",
     )
     parser.add_argument(
-        "--no-capture", action="store_true", help="show runs, but allow no captures"
+        "--no-capture", action="store_true", help="show runs, but do not allow captures"
     )
 
 
 def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > 65535:
-        raise ArgumentTypeError(f"{text!r} is not 0 to 65535")
+        raise ArgumentTypeError(f"{text!r} is not a port number, 0 to 65535")
     return int(text)
 
 
@@ -142,7 +142,7 @@ def _serve(chosen: Namespace) -> None:
     server = standalone.make_standalone(
         chosen.paths, chosen.host, chosen.port, chosen.allowed, can_capture=not chosen.no_capture
     )
-    standalone.serve(server, lambda url: print(f"tbprof is at {url} (Ctrl-C ends it)", flush=True))
+    standalone.serve(server, lambda url: print(f"tbprof is at {url} (Ctrl-C stops it)", flush=True))
     # Background work is cut off now; its messages about that would look like errors.
     logging.disable()
 
@@ -176,7 +176,7 @@ def _declare_export(parser: ArgumentParser) -> None:
         dest="hosts",
         action="append",
         default=[],
-        help="host to show; may be repeated; default all",
+        help="host to show; may be repeated; default: all hosts",
     )
     parser.add_argument(
         "--format",
@@ -193,13 +193,13 @@ def _declare_export(parser: ArgumentParser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="a choice that the tool takes, such as marker=EVENT; may be repeated",
+        help="a parameter of the tool, such as marker=EVENT; may be repeated",
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        help="file to write, compressed if it ends in .gz; default standard output",
+        help="file to write, compressed if its name ends in .gz; default: standard output",
     )
 
 
@@ -245,7 +245,7 @@ _COMMANDS = {
         Later("tbprof.cli_capture.capture"),
     ),
     "doctor": _Command(
-        "Say what is wrong with an installation, a logdir, a trace or a profiler server.",
+        "Diagnose an installation, a logdir, a trace or a profiler server.",
         Later("tbprof.cli_doctor.declare"),
         Later("tbprof.cli_doctor.doctor"),
     ),
@@ -342,7 +342,8 @@ def _lines(session: dict[str, Any]) -> Iterator[str]:
     """The output of `tools` for one run; `session` is the response of the route of that name."""
     hosts = session["hosts"]
     megabytes = sum(host["bytes"] for host in hosts) / 1e6
-    yield f"{printable(session['run'])}  ({len(hosts)} hosts, {megabytes:,.1f} MB)"
+    counted = f"{len(hosts)} host{'' if len(hosts) == 1 else 's'}"
+    yield f"{printable(session['run'])}  ({counted}, {megabytes:,.1f} MB)"
     for host in hosts:
         error = host["error"]
         suffix = f"  cannot be read: {printable(error['message'])}" if error else ""

@@ -51,9 +51,9 @@ def declare(parser: ArgumentParser) -> None:
         "--hlo", action=BooleanOptionalAction, default=True, help="include XLA programs"
     )
     parser.add_argument(
-        "--retries", type=int, default=3, metavar="N", help="attempts after the first"
+        "--retries", type=int, default=3, metavar="N", help="further attempts after the first fails"
     )
-    parser.add_argument("--run", default="", help="name of the run; default the local time")
+    parser.add_argument("--run", default="", help="name of the run; default: the local time")
     parser.add_argument(
         "--workers",
         default="",
@@ -66,7 +66,7 @@ def declare(parser: ArgumentParser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="option of the profiler itself; may be repeated",
+        help="option passed to the profiler unchanged; may be repeated",
     )
     parser.add_argument(
         "--test", dest="is_test", action="store_true", help="test the connections, record nothing"
@@ -96,7 +96,7 @@ def capture(chosen: Namespace) -> None:
         _monitor(request.asked, request.options.duration_ms)
         return
     if not logdir:
-        print("tbprof: --logdir is missing: where the new run is written", file=sys.stderr)
+        print("tbprof: --logdir is missing: it says where the new run is written", file=sys.stderr)
         sys.exit(2)
     from tbprof.capturing.sessions.session import Capture, nothing_captured
 
@@ -109,7 +109,7 @@ def capture(chosen: Namespace) -> None:
             sys.exit(1)
         raise nothing_captured(report)
     print(report.path)
-    print(f"look at it: tbprof serve {logdir}", file=sys.stderr)
+    print(f"open it with: tbprof serve {logdir}", file=sys.stderr)
     sys.exit(0 if report.written == len(report.workers) else 1)
 
 
@@ -175,7 +175,7 @@ def _table(workers: "Sequence[WorkerReport]") -> str:
         rows.append((sign, printable(worker.address), size, _story(worker)))
     return tabulate(
         rows,
-        headers=("", "worker", "size", "what happened"),
+        headers=("", "worker", "size", "result"),
         tablefmt="plain",
         colalign=("left", "left", "right", "left"),
         disable_numparse=True,

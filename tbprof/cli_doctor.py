@@ -22,7 +22,8 @@ _SERVER = re.compile(r"grpc://|https?://[^/]*/?$", re.IGNORECASE)
 def declare(parser: ArgumentParser) -> None:
     """Adds the arguments of the command to its parser."""
     parser.epilog = (
-        "Without arguments only the installation is checked. The status is 1 if anything is wrong."
+        "Without arguments, only the installation is checked. The exit status is 1 if anything "
+        "is wrong."
     )
     parser.add_argument("targets", metavar="LOGDIR|FILE|ADDRESS", nargs="*")
     parser.add_argument("--json", dest="as_json", action="store_true", help="print JSON, one list")

@@ -66,7 +66,7 @@ def test_export_takes_a_run_directory_or_files(sample_logdir: Path, tmp_path: Pa
 def test_tools_lists_runs_hosts_and_tools_with_reasons(sample_logdir: Path) -> None:
     text = run("tools", sample_logdir)
     assert text.exit_code == 0
-    assert re.search(rf"^{RUN}  \(1 hosts, [\d.]+ MB\)$", text.stdout, re.M)
+    assert re.search(rf"^{RUN}  \(1 host, [\d.]+ MB\)$", text.stdout, re.M)
     assert re.search(rf"^  tool  {TOOL}\s+available$", text.stdout, re.M)
     assert re.search(r"^  tool  kernel_stats\s+no data: .*GPU", text.stdout, re.M)
     sessions = json.loads(run("tools", sample_logdir, "--json").stdout)
@@ -83,7 +83,7 @@ def test_tools_lists_runs_hosts_and_tools_with_reasons(sample_logdir: Path) -> N
         (["export", "{logdir}", "--tool", TOOL, "--run", RUN, "--host", "x"], "host 'x'"),
         (["export", "{logdir}", "--tool", "kernel_stats", "--run", RUN], "nothing to show"),
         (["export", "{logdir}", "--tool", TOOL, "--run", RUN, "--format", "csv", "--table", "9"],
-         "there is no 9"),
+         "has no table 9"),
         (["export", "{logdir}", "--tool", TOOL, "--run", RUN, "-o", "/no/such/x"], "be written"),
         (["export", "/no/such/place", "--tool", TOOL], "/no/such/place does not exist"),
         (["tools", "/no/such/\x1b[31mplace"], "/no/such/\\x1b[31mplace does not exist"),
@@ -132,7 +132,7 @@ def test_help_names_the_commands_and_their_choices() -> None:
         assert shown.stdout.startswith(f"usage: tbprof {command} ")
     said = " ".join(run("serve", "--help").stdout.split())
     assert "port to listen on; 0 picks a free one (default: 6006)" in said
-    assert "repeated; * is any --no-capture" in said
+    assert "repeated; * allows any --no-capture" in said
     assert run().exit_code == 2
 
 

@@ -134,7 +134,7 @@ def _did(idle: Sequence[IdleShare], step_ms: float) -> str:
         return ""
     most = idle[0]
     clause = f"{describe_frame(most.name)} ran" if most.is_named else DID[most.kind]
-    return f" In {percent_text(100 * most.ms / step_ms)} {clause}."
+    return f" For {percent_text(100 * most.ms / step_ms)}, {clause}."
 
 
 def input_bottleneck(
@@ -155,7 +155,7 @@ def input_bottleneck(
         return Bottleneck(
             UNKNOWN,
             float("nan"),
-            "No step time was measured, so nothing can be said about where the bottleneck is.",
+            "No step time was measured, so the bottleneck is unknown.",
         )
     text = percent_text(input_percent)
     if taken is not None and taken.percent > input_percent >= MODERATELY_INPUT_BOUND:
@@ -163,15 +163,15 @@ def input_bottleneck(
     if is_transfer and input_percent >= MODERATELY_INPUT_BOUND:
         sent = f"{text} of step time is spent sending data to devices."
         if input_percent >= HIGHLY_INPUT_BOUND:
-            return Bottleneck(HOST, input_percent, f"{sent} Shorten that before anything else.")
-        rest = "Optimize both that and the rest of the step."
+            return Bottleneck(HOST, input_percent, f"{sent} Reduce that before anything else.")
+        rest = "Optimize both the transfers and the rest of the step."
         return Bottleneck(BOTH, input_percent, f"{sent} {rest}")
     if input_percent >= HIGHLY_INPUT_BOUND:
         return Bottleneck(
             HOST,
             input_percent,
             f"The program is highly input-bound: {text} of step time is spent waiting for input. "
-            "Shorten the input before anything else.",
+            "Speed up the input before anything else.",
         )
     if input_percent >= MODERATELY_INPUT_BOUND:
         return Bottleneck(
@@ -184,8 +184,8 @@ def input_bottleneck(
         return Bottleneck(
             BOTH,
             input_percent,
-            f"{taken.text} of step time while nothing else is at work. If that is "
-            "for input, the program is input-bound; the trace does not show what it is for.",
+            f"{taken.text} of step time while nothing else runs. If it prepares input, the "
+            "program is input-bound; the trace does not show what it does.",
             is_guess=True,
         )
     if other_percent >= POTENTIALLY_INPUT_BOUND and not is_recorded:
@@ -193,8 +193,8 @@ def input_bottleneck(
             BOTH,
             input_percent,
             "The program is potentially input-bound: no recorded event covers "
-            f"{percent_text(other_percent)} of step time, and the trace has no events of an "
-            "input pipeline that would show it. It may be input and output, Python, or both.",
+            f"{percent_text(other_percent)} of step time, and the trace contains no input "
+            "pipeline events that would show it. It may be I/O, Python, or both.",
             is_guess=True,
         )
     return Bottleneck(
@@ -218,9 +218,9 @@ def _less_than(taken: Taken, input_percent: float, *, is_transfer: bool) -> Bott
     return Bottleneck(
         HOST if input_percent >= HIGHLY_INPUT_BOUND else BOTH,
         input_percent,
-        f"{taken.text} of step time while nothing else is at work, and "
-        f"{percent_text(input_percent)} is spent {waits}. If the first is also for input, shorten "
-        "that before anything else; the trace does not show what it is for.",
+        f"{taken.text} of step time while nothing else runs, and {percent_text(input_percent)} is "
+        f"spent {waits}. If the former also prepares input, speed it up before anything else; the "
+        "trace does not show what it does.",
         is_guess=True,
     )
 
@@ -232,7 +232,7 @@ def output_bottleneck(percent: float) -> Bottleneck:
         return Bottleneck(
             HIGH_CLASS,
             percent,
-            f"The program is highly output-bound: {text} Shorten that before anything else.",
+            f"The program is highly output-bound: {text} Reduce that before anything else.",
         )
     if percent >= MODERATELY_OUTPUT_BOUND:
         return Bottleneck(
@@ -266,8 +266,8 @@ def kernel_launch_bottleneck(percent: float, *, contends: bool = False) -> Bottl
     text = f"{percent_text(percent)} of step time is spent on launching kernels."
     if contends:
         text += (
-            " The threads of tf.data may compete with those that launch for the CPU: try the "
-            "environment variable TF_GPU_THREAD_MODE=gpu_private."
+            " tf.data threads may compete with the launching threads for the CPU: try setting "
+            "the environment variable TF_GPU_THREAD_MODE=gpu_private."
         )
     return _graded(percent, text)
 
@@ -286,11 +286,11 @@ def other_bottleneck(
         text += did
     elif is_tpu:
         text += (
-            " The cores are idle then, for a reason on the host other than input: try several "
-            "steps in one compiled function."
+            " Meanwhile, the cores are idle because of something on the host other than input: "
+            "try running several steps in one compiled function."
         )
     else:
-        text += " It may be the overhead of Python."
+        text += " It may be Python overhead."
     return _graded(percent, text)
 
 

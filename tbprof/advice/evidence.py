@@ -209,4 +209,4 @@ def said_elsewhere(evidence: Evidence, gain: Gain) -> str:
     if gain.shared <= _LITTLE * (gain.own + gain.shared):
         return ""
     time = milliseconds(gain.shared / 100 * evidence.step_ms)
-    return f" Other findings are about {time} of that."
+    return f" Other findings cover {time} of that."

@@ -55,8 +55,9 @@ def _rival(name: str, version: str) -> Diagnosis:
     return Diagnosis(
         "note",
         name,
-        f"{version} owns TensorBoard's plugin 'profile': our tab is called 'Profile (tbprof)'",
-        f"pip uninstall {name}, if the tab should be tbprof's",
+        f"{version} owns TensorBoard's plugin 'profile': the tbprof tab is called 'Profile "
+        "(tbprof)'",
+        f"pip uninstall {name}, to give the tab 'Profile' to tbprof",
     )
 
 
@@ -132,7 +133,7 @@ def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
     except TbprofError as error:
         return [Diagnosis("bad", name, error.message, error.hint)]
     if not run.files:
-        text = "has no .xplane.pb file; no other file in it is read"
+        text = "has no .xplane.pb file; no other files in it are read"
         fix = "record it again, and stop the profiler before the program ends"
         return [Diagnosis("bad", name, text, fix)]
     parts = engine.parts(run, "outline", "steps", "environment")
@@ -198,12 +199,12 @@ def _of_steps(engine: Engine, name: str) -> Iterator[Diagnosis]:
     counts = [len(set(part.label)) for part in steps]
     notes = list(dict.fromkeys(part.note for part in steps if part.note))
     if any(counts):
-        yield Diagnosis("good", about, f"{_count(max(counts), 'step')}{_said(notes)}")
+        yield Diagnosis("good", about, f"{_count(max(counts), 'step')} found{_said(notes)}")
     else:
         yield Diagnosis(
             "note",
             about,
-            f"none were found{_said(notes)}",
+            f"none found{_said(notes)}",
             CUT_HINT
             if any(part.ends_early for part in steps)
             else "mark them: tf.profiler.experimental.Trace('train', step_num=step, _r=1), or "
@@ -216,4 +217,4 @@ def _count(number: int, noun: str) -> str:
 
 
 def _said(notes: Sequence[str]) -> str:
-    return f": {'; '.join(notes)}" if notes else ""
+    return f". {' '.join(notes)}" if notes else ""

@@ -31,7 +31,7 @@ def find_absence(tool: Tool, run: Run, outlines: Outlines) -> Absence | None:
         return Absence(f"no trace of this run can be read: {errors[0].message}", errors[0].hint)
     return Absence(
         f"run {run.name!r} has no trace files",
-        "the capture may have failed, or may still be writing: look at its log",
+        "the capture may have failed, or may still be writing: check its log",
     )
 
 
@@ -80,7 +80,7 @@ def _cut(outlines: Mapping[str, Outline]) -> Absence | None:
     of_host = f" ({host})" if len(outlines) > 1 else ""
     more = f", those of {len(cut) - 1} more hosts too" if len(cut) > 1 else ""
     return Absence(
-        f"{ends_early}{of_host}{more}: what this page shows may have been in the missing part",
+        f"{ends_early}{of_host}{more}: the data of this page may have been in the missing part",
         CUT_HINT,
     )
 

@@ -43,7 +43,7 @@ def tables_of(tool: Tool, payload: Payload) -> Sequence[Table]:
     """The tables of a payload. Raises BadRequest for a stream."""
     if isinstance(payload, EventStream):
         raise BadRequest(
-            f"{tool.name} has no tables: it is every event of a trace",
+            f"{tool.name} has no tables: it consists of every event of a trace",
             "write it to a file: run.trace().to_chrome_json(path) in Python, or tbprof export",
         )
     return [payload.table()] if isinstance(payload, Document) else payload

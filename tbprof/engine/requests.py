@@ -84,7 +84,7 @@ def choose_files(run: Run, hosts: Sequence[str]) -> tuple[TraceFile, ...]:
     if not run.files:
         raise NoData(
             f"run {run.name!r} has no trace files",
-            "the capture may have failed, or may still be writing: look at its log",
+            "the capture may have failed, or may still be writing: check its log",
         )
     if not hosts or ALL_HOSTS in hosts:
         return run.files
@@ -101,7 +101,7 @@ def choose_files(run: Run, hosts: Sequence[str]) -> tuple[TraceFile, ...]:
 def check_table(tool: Tool, table: int, tables: int) -> None:
     """Raises BadRequest if the tool has no such table."""
     if not 0 <= table < tables:
-        raise BadRequest(f"{tool.name} has {tables} tables; there is no {table}")
+        raise BadRequest(f"{tool.name} has no table {table}", f"its tables are 0 to {tables - 1}")
 
 
 def csv_filename(tool: Tool, run: Run, hosts: Sequence[str]) -> str:

@@ -61,7 +61,7 @@ def _check() -> None:
 
 def _check_processor() -> None:
     """Raises NotCompiled on a processor that lacks what the kernels, or NumPy, are compiled for."""
-    hint = "tbprof runs on processors since 2009: take another machine"
+    hint = "tbprof needs an x86 processor from 2009 or later: use another machine"
     try:
         import_module("numpy")  # it looks at the processor, and may refuse it
     except RuntimeError as error:

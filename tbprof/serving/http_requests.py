@@ -63,7 +63,7 @@ class Parameters:
         for option in self.values.get("tqx", "").split(";"):
             name, _, value = option.partition(":")
             if name == "out" and value not in ("", "json", "csv"):
-                raise BadRequest(f"tqx=out:{value} is not served", "use out:json or out:csv")
+                raise BadRequest(f"tqx=out:{value} is not supported", "use out:json or out:csv")
             if name == "out" and value == "csv":
                 return True
         return False

@@ -39,7 +39,7 @@ class ProfilePluginLoader(base_plugin.TBLoader):  # type: ignore[misc] # TensorB
         parser.add_argument_group("tbprof").add_argument(
             f"--{_NO_CAPTURE}",
             action="store_true",
-            help="show profiles, but allow no captures from the Profile tab",
+            help="show profiles, but do not allow captures from the Profile tab",
         )
 
     def load(self, context: Any) -> "ProfilePlugin":

@@ -36,9 +36,7 @@ CSP_STANDALONE = f"{CSP}; frame-ancestors 'self'"
 _GZIP_FROM = 1024  # bytes; below, the headers outweigh the gain
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS  # with gzip's header
 _COMPRESSIBLE = ("text/", "application/json", "application/javascript", "image/svg+xml", TILES)
-_ISSUE_HINT = (
-    "this is a defect of tbprof: please report it, with what the server's log says at this time"
-)
+_ISSUE_HINT = "this is a bug in tbprof: please report it, with the server's log from this time"
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class Application:
         post = POST_ROUTES.get(name)
         methods = ("POST",) if post is not None else _METHODS
         if request.method not in methods:
-            error = WrongMethod(f"{request.method} is not answered here", f"use {methods[0]}")
+            error = WrongMethod(f"{request.method} is not allowed here", f"use {methods[0]}")
             return error_reply(error, ", ".join(methods))
         if post is not None:
             return post(self._service, read_post(self._service, request))

@@ -60,7 +60,7 @@ class Standalone:
         host = environ.get("HTTP_HOST", "")
         if not self._is_known(host):
             error = BadHost(
-                f"this server does not go by the name {host[:200]!r}",
+                f"this server does not answer to the name {host[:200]!r}",
                 "open it by its address, or start it with --allow-host and that name",
             )
             answer = response(request, error_reply(error), CSP_STANDALONE)

@@ -96,7 +96,7 @@ class Logdir:
         if run is None:
             names = list(self.runs())
             names_text = (
-                f"there are {len(names):,}, such as {names[0]!r}" if names else "there is none"
+                f"there are {len(names):,}, such as {names[0]!r}" if names else "there are none"
             )
             raise RunNotFound(f"no run is named {name!r}; {names_text}", "see the list of runs")
         return self._relisted(run)

@@ -183,8 +183,8 @@ class Scan:
             if not entry.is_directory:
                 yield Ignored(
                     text(files.join(place.url, entry.name)),
-                    "is in no run directory, <logdir>/plugins/profile/<run>/; "
-                    "point tbprof at its own directory to read it",
+                    "is not in a run directory, <logdir>/plugins/profile/<run>/; to read it, "
+                    "point tbprof at the folder that contains it",
                 )
 
     def _run_name(

@@ -129,7 +129,7 @@ class ResultStore:
         if is_first:
             logger.warning(
                 "The cache directory %s cannot be written (%s); results are computed anew each "
-                "time. Set %s to a directory that can.",
+                "time. Set %s to a writable directory.",
                 self.directory, err, ENVIRONMENT,
             )  # fmt: skip
 

@@ -120,7 +120,7 @@ def _trace(
     if entry.is_directory:
         return Ignored(text(path), "is a directory, not a trace file")
     if entry.name.endswith("xplane.riegeli"):
-        return Ignored(text(path), "the riegeli format is not read; capture to .xplane.pb")
+        return Ignored(text(path), "the riegeli format is not supported; capture to .xplane.pb")
     for ending, compression in endings:
         host = entry.name.removesuffix(ending)
         if host and host != entry.name:
@@ -132,7 +132,7 @@ def _trace(
                 text(host), path, stat.bytes, stat.modified_ns, compression, stat.version
             )
     if looks_like_profile(entry.name):
-        return Ignored(text(path), "has no host name in front of .xplane.pb")
+        return Ignored(text(path), "has no host name before .xplane.pb")
     return Ignored(text(path), "is not a trace file: its name does not end in .xplane.pb")
 
 

@@ -57,7 +57,7 @@ def _rates(
     reason = "" if traffic > 0 else "the trace does not state how much memory its ops access"
     if gbytes > _TOLERANCE * peak:
         gbytes = math.nan
-        reason = "the bytes that ops state are more than the memory can move"
+        reason = "ops state more bytes than the memory can move"
     flop_percent = 100 * gflops / peak_gflops if peak_gflops > 0 else math.nan
     bandwidth_percent = 100 * gbytes / peak if peak > 0 else math.nan
     unknown_peak = "the device's peak is not known"

@@ -39,13 +39,13 @@ TOOLS: tuple[Tool, ...] = (
         short="tf.data",
         planes=(names.HOST_PLANE,),
         content="iterators",
-        absent="the trace has no host threads, on which tf.data works",
+        absent="the trace has no host threads, where tf.data runs",
         absent_hint="record with host_tracer_level 1 or more, and the host among the workers",
         empty="the trace has no tf.data events: no input pipeline worked while it was recorded, or "
         "the program does not use tf.data",
         empty_hint="record a few steps that request batches, with host_tracer_level 2; in a JAX "
-        "program, record with tf.profiler.experimental.Profile(logdir) around the "
-        "same steps: jax.profiler does not see the threads of TensorFlow",
+        "program, record with tf.profiler.experimental.Profile(logdir) around the same "
+        "steps: jax.profiler does not record TensorFlow's threads",
         params=("graph_host", "input_pipeline", "rank"),
         is_list=True,
     ),
@@ -68,8 +68,8 @@ TOOLS: tuple[Tool, ...] = (
         short="Kernels",
         planes=(names.GPU_PREFIX,),
         content="kernels",
-        absent="the trace has no GPU: kernels are recorded from NVIDIA and AMD GPUs",
-        absent_hint="for TPUs and CPUs, the op stats show the ops",
+        absent="the trace has no GPU; kernels are recorded only on NVIDIA and AMD GPUs",
+        absent_hint="for TPUs and CPUs, see the op stats",
         empty="the trace has GPUs, but no kernels that ran on them",
         empty_hint="either the GPUs ran nothing while the trace was recorded, or the recorder "
         "could not use CUPTI (ROCm: rocprofiler): another profiler may have held the "
@@ -87,8 +87,8 @@ TOOLS: tuple[Tool, ...] = (
         empty="no allocation was recorded",
         empty_hint="allocators of TensorFlow, and of JAX on GPUs and TPUs, record their "
         "allocations while the host tracer is on (host_tracer_level 2, the default): run some "
-        "steps while recording; for JAX on a CPU, jax.profiler.device_memory_profile() says what "
-        "arrays hold",
+        "steps while recording; for JAX on a CPU, jax.profiler.device_memory_profile() shows the "
+        "memory that arrays use",
         params=("memory_id", "at_ps", "from_ps", "to_ps"),
     ),
     Tool(
@@ -108,9 +108,9 @@ TOOLS: tuple[Tool, ...] = (
         label="Trace viewer",
         short="Trace",
         aliases=("trace_viewer@",),
-        absent="this trace has no planes",
+        absent="the trace has no planes",
         absent_hint="record again: the file is empty",
-        empty="this trace has no events",
+        empty="the trace has no events",
         empty_hint=(
             "the program may have been idle while it was profiled: profile it while it works, for "
             "longer than one step"

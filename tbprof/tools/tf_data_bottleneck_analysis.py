@@ -73,7 +73,7 @@ def _notices(hosts: Sequence[str], parts: Sequence[TfData]) -> tuple[Notice, ...
             found.append(
                 Notice(
                     "iterator_loops",
-                    f"{part.loops} {calls} led back to one above: left out",
+                    f"{part.loops} {calls} led back to an earlier one and were left out",
                     host,
                 )
             )
@@ -82,7 +82,7 @@ def _notices(hosts: Sequence[str], parts: Sequence[TfData]) -> tuple[Notice, ...
             found.append(
                 Notice(
                     "iterator_orphans",
-                    f"{part.orphans} {feed} an iterator of which the trace has no calls",
+                    f"{part.orphans} {feed} an iterator whose calls are not in the trace",
                     host,
                     "record longer than the slowest call takes",
                 )

@@ -41,5 +41,5 @@ def _time(summaries: Summaries, name: str) -> float | None:
     except ValueError:
         time_ms = math.nan
     if not math.isfinite(time_ms):
-        raise BadRequest(f"{name}={text[:80]!r} is not a time", "times are numbers of milliseconds")
+        raise BadRequest(f"{name}={text[:80]!r} is not a time", "give times in milliseconds")
     return time_ms

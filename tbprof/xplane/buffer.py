@@ -173,7 +173,7 @@ class Buffer:
                     self.path,
                     end,
                     f"the file shrank from {len(self)} bytes while it was read",
-                    "it is being written again: reload in a moment",
+                    "it is being rewritten: reload in a moment",
                 )
             done += count
 

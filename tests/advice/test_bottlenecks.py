@@ -50,10 +50,10 @@ def test_what_is_known_to_take_the_time_is_named():
     found = bottlenecks(split, idle=SHARES)
     assert found.input.level == "both"
     assert found.input.statement.startswith("f (a.py:3) takes 20.0 % of step time")
-    assert "If that is for input, the program is input-bound" in found.input.statement
+    assert "If it prepares input, the program is input-bound" in found.input.statement
     found = bottlenecks(split, idle=SHARES[1:])
     assert (found.input.level, found.other.level) == ("device", "high")
-    assert "In 10.0 % calls of the runtime were under way." in found.other.statement
+    assert "For 10.0 %, runtime calls were in progress." in found.other.statement
     assert "Python" not in found.other.statement
 
 

@@ -100,7 +100,7 @@ def test_time_that_a_finding_promises_is_gone_for_others():
     assert gain.ms == pytest.approx(0.3)
     assert gain.taken == {Phase.OTHER: pytest.approx(30)}
     assert gain.shared == pytest.approx(10)
-    assert said_elsewhere(left, gain) == " Other findings are about 100 µs of that."
+    assert said_elsewhere(left, gain) == " Other findings cover 100 µs of that."
     assert said_elsewhere(given, given.gain_of(40, *phases)) == ""
     assert given.gain_of(40, *phases, most={Phase.KERNEL_LAUNCH: 5}).own == pytest.approx(35)
 
@@ -115,7 +115,7 @@ def test_pauses_between_small_kernels_are_the_launches_that_they_wait_for():
     assert gains == pytest.approx({"all_others": 0.25, "kernel_launch": 0.2, "small_kernels": 0.05})
     check_findings(given, find_findings(given))
     (small,) = (one for one in find_findings(given) if one.id == "small_kernels")
-    assert "Other findings are about 200 µs of that." in small.detail
+    assert "Other findings cover 200 µs of that." in small.detail
 
 
 def test_a_late_worker_and_what_makes_it_late_are_one_gain():

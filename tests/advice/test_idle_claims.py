@@ -105,7 +105,7 @@ def test_functions_that_programs_call_make_no_input():
     )
     found_with = find_bottlenecks(means, idle=outside(shares, [called]))
     assert found_with.input.level == "device"
-    assert "calls of the runtime were under way" in found_with.other.statement
+    assert "runtime calls were in progress" in found_with.other.statement
 
 
 def test_a_gap_that_a_function_fills_is_no_finding_of_its_own():
@@ -220,7 +220,7 @@ def test_a_function_that_holds_a_loop_leaves_the_name_to_one_that_takes_longer()
     assert finding is not None
     assert dict(parse_qsl(finding.evidence.query))["q"] == f"whole:{BATCH}"
     assert finding.gain_ms == pytest.approx(0.15)
-    assert "Beside it: time.sleep, called by body (train.py:50), 110 µs." in finding.detail
+    assert "Also: time.sleep, called by body (train.py:50), 110 µs." in finding.detail
 
 
 def test_a_function_of_few_steps_is_not_said_to_be_in_each():

@@ -76,7 +76,7 @@ def test_where_a_worker_failed_the_status_says_so(tmp_path):
         (["localhost:1", "--logdir", "x", "-d", "0"], 1, "0 ms"),
         (["localhost:1", "--logdir", "x", "-d", "soon"], 2, "soon"),
         (["localhost:1", "--logdir", "x", "--option", "a"], 1, "NAME=VALUE"),
-        (["localhost:1", "--logdir", "x", "--run", "../up"], 1, "cannot be called"),
+        (["localhost:1", "--logdir", "x", "--run", "../up"], 1, "cannot be named"),
         (["localhost:1", "--test"], 1, "nothing listens"),
         (["localhost:1", "--monitor"], 1, "nothing listens"),
     ],

@@ -58,9 +58,9 @@ def test_the_environment_says_project_and_zone(google, monkeypatch):
         (node("CREATING", ""), "is CREATING, not READY"),
         (node("PREEMPTED", "10.0.0.2"), "is PREEMPTED, not READY"),
         ({**node("REPAIRING"), "healthDescription": "a chip is hot"}, "not READY: a chip is hot"),
-        ({"networkEndpoints": [{}]}, "is unknown"),
-        (node("READY", "evil.example"), "is unknown"),
-        ([], "is unknown"),
+        ({"networkEndpoints": [{}]}, "could not be understood"),
+        (node("READY", "evil.example"), "could not be understood"),
+        ([], "could not be understood"),
     ],
 )
 def test_a_name_that_leads_nowhere_says_why(google, answer, says):

@@ -68,8 +68,8 @@ def test_a_session_says_why_tools_and_hosts_are_missing(engine: Engine):
     assert tools[KERNELS] == {
         "name": KERNELS, "label": "GPU kernel stats", "short": "Kernels", "also": [],
         "hosts": "any", "available": False,
-        "reason": "the trace has no GPU: kernels are recorded from NVIDIA and AMD GPUs",
-        "hint": "for TPUs and CPUs, the op stats show the ops",
+        "reason": "the trace has no GPU; kernels are recorded only on NVIDIA and AMD GPUs",
+        "hint": "for TPUs and CPUs, see the op stats",
     }  # fmt: skip
     listed = engine.session()
     assert (listed["run"], listed["hosts"]) == ("", [])
@@ -170,7 +170,7 @@ def test_names_of_runs_are_made_safe_for_file_names(tmp_path: Path):
 
 @pytest.mark.parametrize("table", [-1, 1, 2])
 def test_a_table_that_is_not_there_is_a_bad_request(engine: Engine, table: int):
-    with pytest.raises(BadRequest, match="there is no"):
+    with pytest.raises(BadRequest, match="has no table"):
         engine.data(DataRequest("gpu", KERNELS, format="csv", table=table))
 
 
@@ -225,10 +225,10 @@ def test_damage_and_the_recorders_complaints_are_warnings(tmp_path: Path):
 
 
 def test_no_gpu_is_no_data_for_kernels(engine: Engine):
-    with pytest.raises(NoData, match="no GPU: ") as error:
+    with pytest.raises(NoData, match="no GPU; ") as error:
         engine.data(DataRequest("cpu", KERNELS))
     assert "op stats" in error.value.hint
-    with pytest.raises(NoData, match="no GPU: ") as error:
+    with pytest.raises(NoData, match="no GPU; ") as error:
         engine.data(DataRequest("mixed", KERNELS, ("h0", "h2")))
     assert "1 of the hosts could not be read" in error.value.hint
 

@@ -187,7 +187,7 @@ def test_no_events_are_no_data_with_the_reason(one_run: Callable[..., Engine]) -
     space.planes.add(name=HOST).lines.add(id=1, name="t")
     space.planes.add(name=GPU)
     engine = one_run(h0=space.SerializeToString())
-    with pytest.raises(NoData, match="Trace viewer has nothing to show: this trace has no events"):
+    with pytest.raises(NoData, match="Trace viewer has nothing to show: the trace has no events"):
         stream(engine)
 
 
@@ -197,7 +197,7 @@ def test_planes_without_lines_are_a_reason_in_the_menu(one_run: Callable[..., En
     engine = one_run(h0=space.SerializeToString())
     assert TOOL not in engine.run_tools("run")
     reasons = {tool["name"]: tool["reason"] for tool in engine.session("run")["tools"]}
-    assert reasons[TOOL] == "this trace has no events"
+    assert reasons[TOOL] == "the trace has no events"
     with pytest.raises(NoData, match="no events"):
         stream(engine)
 
@@ -247,7 +247,7 @@ def test_csv_is_one_table(one_run: Callable[..., Engine]) -> None:
         b"h0,/host:CPU,t,a:A,0,4",
         b"h0,/host:CPU,t,b:B,5,2",
     ]
-    with pytest.raises(BadRequest, match="1 tables"):
+    with pytest.raises(BadRequest, match="has no table 1"):
         engine.data(DataRequest("run", TOOL, format="csv", table=1))
 
 

@@ -187,7 +187,7 @@ def test_advice_on_a_pipeline_is_that_of_the_page_of_tf_data():
     [judgement] = judge(find_pipelines(["h0"], [made(slow)]), {"h0": ALONE})
     expected = [one.title for one in in_order(judgement.findings)]
     assert titles(input_ops(), "preprocessing", slow) == expected
-    assert expected[0] == "The function of ParallelMap takes the time"
+    assert expected[0] == "The time is spent in the function of ParallelMap"
 
 
 def test_a_pipeline_that_is_fast_gets_no_advice_but_that():
@@ -226,8 +226,8 @@ def test_where_steps_hardly_wait_only_pipelines_get_advice():
 
 def test_many_small_transfers_are_counted():
     said = columns(advice(input_ops("t |h.hhh", NAMES)))["advice"][0]
-    assert "MemcpyH2D ran 2 times, 2 µs each" in said
-    few = "Send fewer and larger pieces"
+    assert "MemcpyH2D ran 2 times, for 2 µs each" in said
+    few = "Make fewer, larger transfers"
     assert few in titles(input_ops("t |" + "h" * 98 + ".h", NAMES), "enqueue")
     assert few not in titles(input_ops("t |" + "h" * 199 + ".h", NAMES), "enqueue")
     assert few not in titles(one_op("MemcpyH2D"), "enqueue")
@@ -236,8 +236,8 @@ def test_many_small_transfers_are_counted():
 def test_jax_has_advice_of_its_own():
     ops = input_ops("t |a.bb", {"a": "PjitFunction(f)", "b": "DevicePut"})
     assert "Put the next batch on the device early" in titles(ops, "enqueue")
-    assert "Transfer while the device computes" not in titles(ops, "enqueue")
-    assert "Load in other processes" in titles(ops, "unclassified")
+    assert "Overlap transfers with computation" not in titles(ops, "enqueue")
+    assert "Load data in other processes" in titles(ops, "unclassified")
 
 
 def test_every_piece_of_advice_names_a_guide_by_a_plain_address():
@@ -275,7 +275,7 @@ def test_the_tables_are_in_the_order_of_the_contract():
         "", "stepnum", "opName", "link", "severity", "category", "name", "id", "name",
     ]  # fmt: skip
     assert tables[1].properties["input_bottleneck"] == "host"
-    assert "ParallelMap takes 990 µs of that" in tables[1].properties["summary_nextstep"]
+    assert "of which ParallelMap takes 990 µs" in tables[1].properties["summary_nextstep"]
     assert tables[1].properties["input_cause_stage"] == MAP
     assert len(tables[3]) == len(tables[5])
     assert str(tables[3].column("link").cells()[0]).startswith("Preprocessing: ")

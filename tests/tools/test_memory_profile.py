@@ -237,7 +237,7 @@ def test_what_every_step_leaves_behind_is_found():
     assert found["steps"]["peak_bytes"] == [710, 720, 730, 740, 750, 760]
     [growth] = [one for one in found["findings"] if one["id"] == "growth"]
     assert (growth["bytes"], growth["severity"]) == (10, "high")  # full after 44 more
-    assert "10 bytes per step of losses/append" in growth["detail"]
+    assert "10 bytes per step by losses/append" in growth["detail"]
     # At the peak, in the last step: 500 before, 200 of the step, 10 of each.
     assert [(one["op"], one["allocated_bytes"], one["age"]) for one in rows(found)] == [
         (BEFORE, 500, "before"),

@@ -122,7 +122,7 @@ def test_the_environment_of_a_gpu_host():
         ("hosts", "Hosts", "1", "h0", ""),
         ("task", "Kind of run", "Training", "an op computes a gradient", ""),
         ("device_type", "Device type", "Tesla V100", "", ""),
-        ("gpus", "GPUs", "2", "events of 1 recorded", ""),
+        ("gpus", "GPUs", "2", "events recorded for 1", ""),
         ("peak_flops", "Peak compute per device", "125.3 TFLOP/s", "16 bit, dense", ""),
         ("peak_bandwidth", "Peak memory bandwidth per device", "898 GB/s", "", ""),
         ("compute_capability", "Compute capability", "7.0 (Volta)", "", ""),
@@ -285,8 +285,8 @@ def test_diagnostics_tell_what_to_know_first():
     tables = build((recorder, steps))
     until, left_out = "up to the start of the next one", "left out of averages"
     assert rows(tables[6]) == [
-        ("INFO", "Steps are inferred. One step per train."),
-        ("INFO", f"1 of 3 steps was not fully recorded, {until}: it is shown, and {left_out}."),
+        ("INFO", "One step per train."),
+        ("INFO", f"1 of 3 steps was not fully recorded, {until}; it is shown, but {left_out}."),
     ]
     cut = steps_of("GPU", {Phase.OTHER: 1}, truncated=[0])
     assert rows(build((recorder, cut))[6]) == [

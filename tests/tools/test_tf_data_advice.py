@@ -96,9 +96,9 @@ def test_every_kind_of_stage_has_advice_of_its_own(stage: str, id_: str, code: s
 def test_numbers_and_parameters_are_told():
     found = bound_by("Shuffle", last={"buffer_size": 500, "buffered_elements": 12})
     assert found["shuffle"].detail == (
-        "Calls of pipeline Host:0 last 1 ms on average (3 calls), and Shuffle takes 800 µs of "
-        "that. Parameters in the trace: buffer_size 500, buffered_elements 12. "
-        "Its buffer was already full: this is its cost per element."
+        "Calls to pipeline Host:0 take 1 ms on average (3 calls), of which Shuffle takes 800 µs. "
+        "Parameters in the trace: buffer_size 500, buffered_elements 12. Its buffer was already "
+        "full: this is its cost per element."
     )
 
 
@@ -106,7 +106,7 @@ def test_work_side_by_side_is_no_share_of_the_call():
     copies = [Node(f"{ROOT}::ParallelInterleaveV4[{at}]::Map", 70, 70) for at in range(2)]
     nodes = [Node(ROOT, 100, 5), Node(f"{ROOT}::ParallelInterleaveV4", 95, 25), *copies]
     assert advice_on(nodes)["map_sequential"].detail == (
-        "Calls of pipeline Host:0 last 100 µs on average (3 calls); Map takes 140 µs for each, "
+        "Calls to pipeline Host:0 take 100 µs on average (3 calls); Map takes 140 µs per call, "
         "part of it before the call or in parallel."
     )
 
@@ -127,8 +127,10 @@ def test_a_shuffle_that_fills_is_told_from_one_that_is_slow():
 def test_a_parallel_map_has_too_few_threads_or_idle_ones_or_is_slow():
     few = bound_by("ParallelMapV2", last={"parallelism": 2, "autotune": "false"},
                    root={"cpu_budget": 8}, worker=1500, wait=800)  # fmt: skip
-    assert few["map_few_threads"].title == "ParallelMap runs 2 of its functions at a time"
-    assert "tf.data has 8 processors" in few["map_few_threads"].detail
+    assert (
+        few["map_few_threads"].title == "ParallelMap runs its function with a parallelism of only 2"
+    )
+    assert "tf.data can use 8 processors" in few["map_few_threads"].detail
     idle = bound_by("ParallelMapV2", last={"parallelism": 8}, root={"cpu_budget": 8},
                     worker=1998, wait=800)  # fmt: skip
     # 8 threads for 999 µs.
@@ -137,7 +139,7 @@ def test_a_parallel_map_has_too_few_threads_or_idle_ones_or_is_slow():
     busy = bound_by("ParallelMapV2", last={"parallelism": 8}, root={"cpu_budget": 8},
                     worker=7000, wait=800)  # fmt: skip
     assert "Its threads worked 87.6 % of the time" in busy["map_function"].detail
-    assert "800 µs of that is waiting for its own threads, which worked 7 ms for it" in (
+    assert "800 µs of that is spent waiting for its own threads, which meanwhile worked 7 ms" in (
         busy["map_function"].detail
     )
     tuned = bound_by("ParallelMapV2", last={"parallelism": 2, "autotune": "true"},
@@ -360,7 +362,10 @@ def test_a_map_that_is_parallel_and_tuned_is_not_told_to_be():
     found = bound_by("ParallelMapV2", last={"parallelism": 2, "autotune": "true"},
                      root={"cpu_budget": 2, "threadpool_size": 2}, worker=1990)  # fmt: skip
     assert next(iter(found)) == "map_function"
-    assert "It runs 2 of its functions at a time on 2 processors" in found["map_function"].action
+    assert (
+        "It runs its function with a parallelism of 2 on 2 processors"
+        in found["map_function"].action
+    )
     assert "num_parallel_calls" not in said_in(found).replace(
         ".map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache()", ""
     )
@@ -370,7 +375,7 @@ def test_a_map_that_is_parallel_and_tuned_is_not_told_to_be():
 def test_threads_of_the_pool_that_are_fewer_than_processors_are_named():
     found = bound_by("ParallelMapV2", last={"parallelism": 16, "autotune": "true"},
                      root={"cpu_budget": 16, "threadpool_size": 4}, worker=3990)  # fmt: skip
-    assert "have 4 threads for 16 processors" in found["map_small_pool"].title
+    assert "has 4 threads for 16 processors" in found["map_small_pool"].title
     assert "private_threadpool_size = 16" in found["map_small_pool"].code
     assert "map_function" not in found
 

@@ -115,14 +115,14 @@ def test_the_whole_table_of_bottlenecks():
         "mean_latency": [480],
     }
     said = (
-        "Calls of pipeline Host:0 last 480 µs on average (3 calls), and Shuffle takes 252 µs of "
-        "that."
+        "Calls to pipeline Host:0 take 480 µs on average (3 calls), of which Shuffle takes 252 µs."
     )
     assert table.properties == {
         "is_input_bound": "true",
         "severity": "high",
-        "summary_message": "The program waits for tf.data: calls of Host:0 of host h0 take 28.6 % "
-        f"of the time; 2 of its 3 calls are slower than 50 µs, the slowest took 1 ms. {said}",
+        "summary_message": "The program waits for tf.data: calls to pipeline Host:0 on h0 take "
+        "28.6 % of the time; 2 of its 3 calls are slower than 50 µs, and the slowest took 1 ms. "
+        f"{said}",
         "most_input_bound_host": "h0",
         "has_slow_calls": "true",
         "is_device_only": "false",
@@ -370,7 +370,7 @@ def test_a_trace_without_tf_data_says_so_plainly(tmp_path: Path, trace: str):
     [run] = engine.runs()
     with pytest.raises(NoData, match=r"no tf\.data events") as error:
         engine.data(DataRequest(run, NAME))
-    assert "jax.profiler does not see" in error.value.hint
+    assert "jax.profiler does not record" in error.value.hint
 
 
 def test_a_trace_without_a_host_says_so(tmp_path: Path):

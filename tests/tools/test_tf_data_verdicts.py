@@ -57,7 +57,7 @@ def test_a_single_call_fills_its_own_time():
     table = shown(made(Made([(0, [Node(ROOT, 60, 60)])])))[BOTTLENECKS]
     assert columns(table, "severity", "share") == {"severity": ["moderate"], "share": [None]}
     said = table.properties["summary_message"]
-    assert "Host:0 of host h0 is slow; its only call took 60 µs." in said
+    assert "pipeline Host:0 on h0 is slow; its only call took 60 µs." in said
 
 
 def test_what_holds_the_program_up_comes_first_and_then_the_slowest_call():
@@ -92,5 +92,5 @@ def test_a_host_with_device_pipelines_alone_is_judged_by_them():
     }
     assert table.properties["is_input_bound"] == table.properties["is_device_only"] == "true"
     said = table.properties["summary_message"]
-    assert "It fetches what the host's pipeline produces, which was not recorded." in said
+    assert "The pipeline fetches from the host's pipeline, which was not recorded." in said
     assert tables[ADVICE].column("id").cells() == ["device_waits"]

@@ -7,8 +7,8 @@ from tbprof.advice.guides import Guide
 from tbprof.base.records import dataclass
 
 TRY_APART = (
-    "To find out whether input is the limit, run the model on one batch that is kept in memory, "
-    "and iterate over the loader without the model: work on the slower of the two."
+    "To find out whether input is the bottleneck, run the model on one batch kept in memory, and "
+    "iterate over the loader without the model: work on the slower of the two."
 )
 
 CauseKind = Literal["stage", "pipeline", "transfer", "elsewhere", "unknown"]

@@ -47,12 +47,12 @@ def _sending(facts: InputFacts) -> Iterator[Finding]:
         yield Finding(
             id="small_transfers",
             severity="low",
-            title="Send fewer and larger pieces",
+            title="Make fewer, larger transfers",
             detail="",
             action=(
-                f"{facts.transfer} ran {facts.transfers} times, {facts.transfer_us:.0f} µs each "
-                "on average. Many small transfers cost more than a few large ones: put the "
-                "tensors of a step into one batch, and send constants once."
+                f"{facts.transfer} ran {facts.transfers} times, for {facts.transfer_us:.0f} µs "
+                "each on average. Many small transfers cost more than a few large ones: combine "
+                "the tensors of a step, and send constants only once."
             ),
             guide=DATA_GUIDE,
         )
@@ -60,11 +60,11 @@ def _sending(facts: InputFacts) -> Iterator[Finding]:
         yield Finding(
             id="transfer_ahead",
             severity="low",
-            title="Transfer while the device computes",
+            title="Overlap transfers with computation",
             detail="",
             action=(
                 "Copy the next batch to the device during the current step: end the pipeline "
-                "with prefetch_to_device, or let a strategy distribute the dataset."
+                "with prefetch_to_device, or let a distribution strategy distribute the dataset."
             ),
             guide=PREFETCH_TO_DEVICE,
         )
@@ -75,7 +75,7 @@ def _sending(facts: InputFacts) -> Iterator[Finding]:
             title="Put the next batch on the device early",
             detail="",
             action=(
-                "jax.device_put returns before the copy is done: call it for the next one or "
+                "jax.device_put returns before the copy is complete: call it for the next one or "
                 "two batches before you wait for the current step, instead of passing NumPy "
                 "arrays to the step."
             ),
@@ -84,11 +84,11 @@ def _sending(facts: InputFacts) -> Iterator[Finding]:
     yield Finding(
         id="small_types",
         severity="low",
-        title="Send small types",
+        title="Send smaller types",
         detail="",
         action=(
-            "Transfer images and labels in the type that they are stored in (uint8, int32), and "
-            "cast and normalize on the device."
+            "Transfer images and labels in their stored types (uint8, int32), and cast and "
+            "normalize them on the device."
         ),
         guide=DATA_GUIDE,
     )
@@ -103,8 +103,8 @@ def _loading(facts: InputFacts) -> Iterator[Finding]:
             title="Use tf.data or another instrumented loader",
             detail="",
             action=(
-                "The time of loaders in plain Python cannot be split further. With tf.data, the "
-                "stages of the pipeline are shown here, and run in their own threads."
+                "The time of plain Python loaders cannot be broken down further. With tf.data, "
+                "the stages of the pipeline appear here and run in their own threads."
             ),
             guide=TF_DATA_GUIDE,
         )
@@ -112,10 +112,10 @@ def _loading(facts: InputFacts) -> Iterator[Finding]:
         yield Finding(
             id="other_processes",
             severity="low",
-            title="Load in other processes",
+            title="Load data in other processes",
             detail="",
             action=(
-                "For JAX, tf.data and Grain load and transform data outside of the thread that "
+                "For JAX, tf.data and Grain load and transform data outside the thread that "
                 "dispatches steps; keep one or two batches ready on the device with "
                 "jax.device_put."
             ),
@@ -128,8 +128,8 @@ def _loading(facts: InputFacts) -> Iterator[Finding]:
             title="Measure the input alone",
             detail="",
             action=(
-                "Iterate over the pipeline without a model to measure its own rate, and run the "
-                "model on one batch again and again to measure the rate that it could reach."
+                "Iterate over the pipeline without a model to measure its throughput, and run "
+                "the model repeatedly on one batch to measure the throughput that it could reach."
             ),
             guide=DATA_ANALYSIS_GUIDE,
         )

@@ -61,15 +61,15 @@ def _of_pipeline(worst: Judgement) -> InputCause:
     first = worst.findings[0]
     lasts = call_ms(pipeline)
     if stage is None or pipeline.is_cut or pipeline.is_device:
-        calls = f"Calls of pipeline {pipeline.name} last {milliseconds(lasts)} on average."
+        calls = f"Calls to pipeline {pipeline.name} take {milliseconds(lasts)} on average."
         why = (
-            "It fetches what the host's pipeline produces, which was not recorded. Only the "
-            "part of a call in which a device is idle is a wait."
+            "The pipeline fetches from the host's pipeline, which was not recorded. A call "
+            "counts as waiting only while a device is idle."
             if pipeline.is_device
             else "The trace does not show which of its stages is slow: their work began before the "
             "recording."
             if pipeline.is_cut
-            else "No stage of it stands out."
+            else "None of its stages stands out."
         )
         return InputCause(
             "pipeline", pipeline.host, pipeline.name, "", "", math.nan, lasts, f"{calls} {why}",
@@ -84,13 +84,13 @@ def _of_pipeline(worst: Judgement) -> InputCause:
 def _elsewhere(worst: Judgement) -> InputCause:
     """tf.data is fast: the waits are around its calls."""
     pipeline, share = worst.pipeline, worst.share
-    share_text = "" if math.isnan(share) else f" and take {percent(share)} of the time"
+    share_text = "" if math.isnan(share) else f", {percent(share)} of the time"
     return InputCause(
         "elsewhere", pipeline.host, pipeline.name, "", "", math.nan, call_ms(pipeline),
-        f"The pipeline is not slow: calls of {pipeline.name} last "
+        f"The pipeline is not slow: calls to {pipeline.name} take "
         f"{milliseconds(call_ms(pipeline))} on average{share_text}.",
-        "See in the trace viewer what happens around the calls of IteratorGetNext: copies of "
-        "batches to devices, and work on them in Python.",
+        "Check in the trace viewer what happens around calls to IteratorGetNext: copying batches "
+        "to devices, and processing them in Python.",
         DATA_ANALYSIS_GUIDE,
     )  # fmt: skip
 
@@ -102,10 +102,10 @@ def _transfer(ops: InputOps) -> InputCause:
     ahead = "jax.device_put of the next batch" if ops.has_jax else "prefetch to the device"
     return _loose(
         "transfer",
-        f"These are input or other arguments of the program's calls ({name}); the trace does not "
+        f"These are inputs or other arguments of the program's calls ({name}); the trace does not "
         "show which.",
-        "Send data in few large pieces, in the type that it is stored in, and ahead of the step: "
-        f"{ahead}. Keep on the device what stays the same from step to step.",
+        f"Send data in a few large transfers, in its stored type, and ahead of the step: {ahead}. "
+        "Keep what does not change between steps on the device.",
     )
 
 
@@ -114,21 +114,21 @@ def _single_ops(ops: InputOps) -> InputCause:
     jit = "jax.jit" if ops.has_jax else "tf.function"
     return _loose(
         "transfer",
-        "Most of that is arguments of ops that run one by one.",
-        f"Put these ops into one compiled function ({jit}): what they pass to "
-        "each other then stays on the device.",
+        "Most of that is for arguments of ops that run one by one.",
+        f"Put these ops into one compiled function ({jit}): the values that they pass to each "
+        "other then stay on the device.",
     )
 
 
 def _unknown(ops: InputOps) -> InputCause:
     """A loader that leaves no events."""
     sentence = (
-        "The trace has no events of a tf.data pipeline or another instrumented loader, so it does "
-        "not show what in the input is slow."
+        "The trace contains no events of tf.data or another instrumented loader, so it does not "
+        "show which part of the input is slow."
     )
     ahead = (
-        "Then load on other threads or processes while the step runs, and put the next batch on "
-        "the device ahead of time (jax.device_put)."
+        "Then load data on other threads or processes while the step runs, and put the next "
+        "batch on the device ahead of time (jax.device_put)."
         if ops.has_jax
         else "Then load the next batch on other threads or processes while the step runs."
     )

@@ -100,7 +100,7 @@ def find_peak_facts(
         addressless=int(allocator.summary.addressless[allocator.at]),
         end_bytes=steps.end_bytes.tolist(),
         leaks=[
-            f"{size(float(leaks.bytes_per_step[row]))} per step of "
+            f"{size(float(leaks.bytes_per_step[row]))} per step by "
             f"{shortened(_text(memory, int(leaks.op[row]))) or 'an unnamed op'}"
             for row in range(min(leaks.steps.size, _MOST_LEAKS))
         ],
@@ -136,7 +136,7 @@ def _row(memory: Memory, peak: Breakdown, row: int) -> str:
     )
     details = " ".join(part for part in (dtype, shape) if part)
     op_name = shortened(op) or "an unnamed op"
-    return f"{size(int(peak.allocated_bytes[row]))} of {op_name}" + (
+    return f"{size(int(peak.allocated_bytes[row]))} by {op_name}" + (
         f" ({shortened(details)})" if details else ""
     )
 

@@ -32,12 +32,12 @@ SOON = 100
 
 _CALLED: Mapping[str, str] = {
     ACTIVATIONS: "Activations and gradients",
-    TEMPORARIES: "Temporaries of ops",
+    TEMPORARIES: "Op temporaries",
     WEIGHTS: "Weights, optimizer state and constants",
-    EARLIER: "Tensors of earlier steps",
-    BEFORE: "What was allocated before the recording",
-    STACK: "The stack of compiled programs",
-    UNNAMED: "Allocations of no named kind",
+    EARLIER: "Tensors from earlier steps",
+    BEFORE: "Allocated before the recording",
+    STACK: "Stack of compiled programs",
+    UNNAMED: "Allocations of unknown kind",
 }
 
 
@@ -56,8 +56,8 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
     grade = graded(used, *FULL)
     free_bytes = facts.capacity_bytes - facts.peak_bytes
     detail = (
-        f"{size(facts.peak_bytes)} of {size(facts.capacity_bytes)} is in use at the peak; "
-        f"{size(free_bytes)} is left."
+        f"{size(facts.peak_bytes)} of {size(facts.capacity_bytes)} is in use at the peak, which "
+        f"leaves {size(free_bytes)}."
     )
     share = used / 100
     if grade is None:
@@ -68,7 +68,7 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
             severity="good",
             title=f"{percent(100 - used)} of the memory of {owner(facts.name)} is free at its peak",
             detail=detail,
-            action="There is room: a larger batch may use the device better.",
+            action="There is room for a larger batch, which may use the device better.",
             value=free_bytes,
             unit="bytes",
             share=1 - share,
@@ -78,12 +78,12 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
         id="near_capacity",
         severity=grade[0],
         title=f"The memory of {owner(facts.name)} is {percent(used)} full at its peak",
-        detail=f"{detail} If it needs a little more, the program runs out of memory.",
+        detail=f"{detail} If it needs slightly more, the program runs out of memory.",
         action=(
             "Reduce the largest group below first."
             + (
-                " If it fails, RunOptions(report_tensor_allocations_upon_oom=True) lists what was "
-                "alive."
+                " If it fails, RunOptions(report_tensor_allocations_upon_oom=True) lists the "
+                "live tensors."
                 if facts.is_tensorflow and facts.is_device
                 else ""
             )
@@ -124,12 +124,12 @@ def _detail(group: Group) -> str:
     if group.kind == BEFORE:
         return (
             f"{size(group.bytes)} was already in use when the recording began, so the trace does "
-            "not show by what. Usually it is weights and optimizer state."
+            "not show what it is for; usually, weights and optimizer state."
         )
     if group.kind == STACK:
         return (
-            f"{size(group.bytes)} is reserved for the temporaries of compiled programs, "
-            "activations among them."
+            f"{size(group.bytes)} is reserved for temporaries of compiled programs, including "
+            "activations."
         )
     count = "1 allocation" if group.allocations == 1 else f"{group.allocations:,} allocations"
     return f"{size(group.bytes)} in {count}. The largest: {group.largest}."
@@ -148,17 +148,16 @@ def _fragmentation(facts: PeakFacts) -> Iterator[Finding]:
         id="fragmentation",
         severity="moderate" if grade[0] == "high" else "low",
         title=(
-            f"The free memory of {owner(facts.name)} is {percent(scattered)} fragmented at the peak"
+            f"The free memory on {owner(facts.name)} is {percent(scattered)} fragmented at the peak"
         ),
         detail=(
-            f"Of {size(facts.free_bytes)} of free memory, the largest piece has "
-            f"{size(facts.free_bytes - lost)}: a larger tensor does not fit, although there is "
-            "room."
+            f"The largest chunk of the {size(facts.free_bytes)} of free memory is "
+            f"{size(facts.free_bytes - lost)}: a larger tensor does not fit, even if more is free "
+            "in total."
         ),
         action=(
-            "Use few different sizes (constant batch and sequence lengths), and allocate large "
-            "tensors "
-            "first." + _allocators(facts)
+            "Use only a few different sizes (constant batch and sequence lengths), and allocate "
+            "large tensors first." + _allocators(facts)
         ),
         value=lost,
         unit="bytes",
@@ -170,15 +169,15 @@ def _allocators(facts: PeakFacts) -> str:
     """Alternatives to the allocator that fragments its memory."""
     if not facts.is_tensorflow:
         return (
-            " In JAX, XLA_PYTHON_CLIENT_ALLOCATOR=platform returns memory at once (slower), and "
-            "XLA_PYTHON_CLIENT_MEM_FRACTION sets how much is reserved at the start."
+            " In JAX, XLA_PYTHON_CLIENT_ALLOCATOR=platform releases memory immediately (slower), "
+            "and XLA_PYTHON_CLIENT_MEM_FRACTION sets how much is reserved at the start."
         )
     is_bfc = facts.is_device and facts.name.lower().endswith("bfc")
     # The trace's memory events do not say whose GPU it is.
     return _ASYNC if is_bfc else ""
 
 
-_ASYNC = " On an NVIDIA GPU set TF_GPU_ALLOCATOR=cuda_malloc_async, which fragments less."
+_ASYNC = " On an NVIDIA GPU, set TF_GPU_ALLOCATOR=cuda_malloc_async, which fragments less."
 
 
 def _growth(facts: PeakFacts) -> Iterator[Finding]:
@@ -198,20 +197,20 @@ def _growth(facts: PeakFacts) -> Iterator[Finding]:
     if facts.capacity_bytes > 0:
         steps = max((facts.capacity_bytes - int(ends[-1])) // grows, 0)
         severity = "high" if steps < SOON else severity
-        until = f" At this rate it is full after {steps:,} more steps."
-    leaks = f" What grows: {'; '.join(facts.leaks)}." if facts.leaks else ""
+        until = f" At this rate, it is full after {steps:,} more steps."
+    leaks = f" Growing: {'; '.join(facts.leaks)}." if facts.leaks else ""
     yield Finding(
         id="growth",
         severity=severity,
-        title=f"{owner(facts.name)} keeps {size(grows)} more after every step",
+        title=f"Memory in use on {owner(facts.name)} grows by {size(grows)} every step",
         detail=(
-            f"In use at the end of the second step: {size(int(ends[0]))}, of the last but one of "
-            f"{ends.size + 2}: {size(int(ends[-1]))}.{until}{leaks}"
+            f"In use at the end of the second step: {size(int(ends[0]))}; of the second-to-last "
+            f"of {ends.size + 2}: {size(int(ends[-1]))}.{until}{leaks}"
         ),
         action=(
-            "Look for references that Python keeps: tensors appended to a list (losses: append "
-            "float(loss)), tf.functions and jitted functions that are created anew in every "
-            "step, caches, summaries that are never written."
+            "Look for references that Python keeps: tensors appended to a list (for losses, "
+            "append float(loss)), tf.functions and jitted functions created anew in every step, "
+            "caches, and summaries that are never written."
         ),
         value=grows,
         unit="bytes",
@@ -229,13 +228,13 @@ def _rounding(facts: PeakFacts) -> Iterator[Finding]:
     yield Finding(
         id="rounding",
         severity="low",
-        title=f"{size(extra)} more is allocated than was requested at the peak",
+        title=f"{size(extra)} more than requested is allocated at the peak",
         detail=(
             f"{size(facts.requested_bytes)} was requested, {size(facts.allocated_bytes)} was "
-            "allocated: the allocator rounds sizes up, and may use a larger piece as a whole."
+            "allocated: the allocator rounds sizes up, and may use a larger chunk as a whole."
         ),
         action=(
-            "Join many small tensors into a few large ones, and keep sizes constant from step "
+            "Combine many small tensors into a few large ones, and keep sizes constant from step "
             "to step."
         ),
         value=extra,
@@ -251,10 +250,10 @@ def _missing(facts: PeakFacts) -> Iterator[Finding]:
     yield Finding(
         id="missing_releases",
         severity="low",
-        title=f"{size(facts.excess_bytes)} more seems allocated at the peak than is in use",
+        title=f"{size(facts.excess_bytes)} more appears to be allocated at the peak than is in use",
         detail=(
-            "Some deallocations are missing from the trace, so rows of the breakdown may "
-            "already be free. The figure in use is the allocator's own, and is right."
+            "Some deallocations are missing from the trace, so rows of the breakdown may already "
+            "have been freed. The amount in use is the allocator's own and is correct."
         ),
         action="Look at an instant closer to the start of the recording.",
         value=facts.excess_bytes,
@@ -271,8 +270,8 @@ def _addressless(facts: PeakFacts) -> Iterator[Finding]:
             severity="low",
             title=f"{facts.addressless:,} allocations have no address",
             detail=(
-                "So it is not known when they are freed: their memory is counted as allocated "
-                "before the recording began."
+                "It is not known when they are freed, so their memory counts as allocated before "
+                "the recording began."
             ),
             action="Record with a newer version of the framework.",
         )
@@ -288,7 +287,7 @@ def _unknown(facts: PeakFacts) -> Iterator[Finding]:
         title=f"{owner(facts.name)} did not record how much is in use",
         detail=(
             "The page shows the sum of allocations and deallocations since the recording began; "
-            "what was in use before is missing."
+            "memory that was already in use is missing."
         ),
         action="Record from the program's start to see all of it.",
     )
@@ -299,7 +298,8 @@ def _either(tensorflow: str, jax: str) -> Callable[[bool], str]:
 
 
 _START = (
-    "To see by what, record from the program's start: start the profiler before the model is built."
+    "To see what uses it, record from the program's start: start the profiler before the model "
+    "is built."
 )
 _ACTIONS: Mapping[str, Callable[[bool], str]] = {
     ACTIVATIONS: _either(
@@ -322,25 +322,25 @@ _ACTIONS: Mapping[str, Callable[[bool], str]] = {
         "jax.jit(step, donate_argnums=...).",
     ),
     EARLIER: _either(
-        "They are still referenced: release what Python keeps of earlier steps (outputs, "
+        "They are still referenced: release what Python still holds from earlier steps (outputs, "
         "losses, tapes; del them before the next step, or convert them with .numpy()).",
-        "They are still referenced: release what Python keeps of earlier steps (outputs, "
+        "They are still referenced: release what Python still holds from earlier steps (outputs, "
         "losses, old parameters), and donate buffers: jax.jit(step, donate_argnums=...).",
     ),
     BEFORE: _either(
-        f"{_START} Fewer weights, or an optimizer with less state, make it smaller.",
-        f"{_START} jax.profiler.device_memory_profile() shows what holds it; sharding weights "
-        "and donating buffers makes it smaller.",
+        f"{_START} Fewer weights, or an optimizer with less state, reduce it.",
+        f"{_START} jax.profiler.device_memory_profile() shows what holds it; sharding weights and "
+        "donating buffers reduces it.",
     ),
     STACK: _either(
-        "A smaller batch and bfloat16 make it smaller, and so does recomputing activations "
+        "A smaller batch and bfloat16 reduce it, and so does recomputing activations "
         "(tf.recompute_grad).",
-        "A smaller batch and bfloat16 make it smaller, and so does recomputing activations "
-        "(jax.checkpoint) and offloading them to the host; donated buffers are used again "
+        "A smaller batch and bfloat16 reduce it, and so does recomputing activations "
+        "(jax.checkpoint) and offloading them to the host; donated buffers are reused "
         "(jax.jit(step, donate_argnums=...)).",
     ),
     UNNAMED: _either(
-        "The trace does not show of what kind they are: a smaller batch shows whether they are "
+        "The trace does not show what kind they are: try a smaller batch to see whether they are "
         "activations.",
         "JAX does not name its allocations. jax.profiler.device_memory_profile() shows what "
         "holds the memory; arguments that a step replaces can be donated: jax.jit(step, "

@@ -88,11 +88,11 @@ def _no_steps(evidence: Evidence) -> Finding:
     return Finding(
         id="no_steps",
         severity="low",
-        title="No steps were found in the trace, so it is not known where their time goes",
+        title="No steps were found in the trace, so where step time goes is unknown",
         detail=(
             evidence.job.note
             if is_cut
-            else "No event marks steps, and nothing that repeats could stand for them."
+            else "No event marks steps, and nothing that repeats could stand in for them."
             if not evidence.means.steps
             else "The events that mark steps have no duration."
         ),
@@ -118,12 +118,9 @@ def _unrecorded() -> Finding:
         id="steps_not_recorded",
         severity="low",
         title=(
-            "What devices did in the steps was not recorded, so where their time goes is not known"
+            "Device activity in the steps was not recorded, so where their time goes is unknown"
         ),
-        detail=(
-            "The host's calls launched work for devices in each step, but nothing that ran there "
-            "is in the trace."
-        ),
+        detail=("The host launched device work in each step, but the trace contains none of it."),
         value=0.0,
         unit="count",
         threshold=1.0,
@@ -140,9 +137,9 @@ def _unrecorded() -> Finding:
 
 def _good(evidence: Evidence, *, has_once: bool, has_small: bool) -> Finding:
     busy = evidence.share(*evidence.work)
-    worker = "it computes" if evidence.platform == "CPU" else "its devices work"
+    worker = "it computes" if evidence.platform == "CPU" else "its devices are at work"
     share = evidence.share(Phase.INPUT)
-    waits = f"{percent(share)} waits for input" if share else "no part waits for input"
+    waits = f"{percent(share)} is spent waiting for input" if share else "nothing waits for input"
     return Finding(
         id="no_bottleneck",
         severity="good",
@@ -151,8 +148,8 @@ def _good(evidence: Evidence, *, has_once: bool, has_small: bool) -> Finding:
             f"{percent(busy)} of step time"
         ),
         detail=(
-            f"Of a step of {milliseconds(evidence.step_ms)}, {waits}, and "
-            + ("what else was found is small." if has_small else _NOTHING_ELSE)
+            f"In a step of {milliseconds(evidence.step_ms)}, {waits}, and "
+            + ("all other findings are small." if has_small else _NOTHING_ELSE)
         ),
         value=busy,
         unit="%",

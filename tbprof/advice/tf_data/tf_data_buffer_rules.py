@@ -29,7 +29,7 @@ def shuffle(case: Case) -> Iterator[Finding]:
             f"is filled when an epoch begins. {_other_calls(case)}"
         )
     else:
-        title = f"{case.type} takes the time"
+        title = f"The time is spent in {case.type}"
         why = "Its buffer was already full: this is its cost per element."
     yield Finding(
         id="shuffle_fill" if is_filling else "shuffle",
@@ -109,7 +109,7 @@ def cache(case: Case) -> Iterator[Finding]:
             "first epoch."
         )
         action = (
-            "Record a later epoch to see the usual cost. Write the cache ahead of training, or "
+            "Record a later epoch to see the usual cost. Write the cache before training, or "
             "save the prepared data: dataset.save(path), tf.data.Dataset.load(path)."
         )
     elif is_file:
@@ -127,7 +127,7 @@ def cache(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="cache_written" if writes else "cache_read",
         severity=case.severity,
-        title=f"{case.type} is being written" if writes else f"{case.type} takes the time",
+        title=f"{case.type} is being written" if writes else f"The time is spent in {case.type}",
         detail=f"{evidence(case)} {why}",
         action=action,
         code=(
@@ -222,14 +222,14 @@ def repeat(case: Case) -> Iterator[Finding]:
     copies = max((below.iterators for below in case.below()), default=0)
     start_text = (
         f" It restarted its input {copies:,} times, for {case.stage.overall.calls:,} elements in "
-        "total: each time iterators are created anew."
+        "total: each restart creates new iterators."
         if copies > 1
         else ""
     )
     yield Finding(
         id="repeat",
         severity=case.severity,
-        title=f"{case.type} restarts its input again and again",
+        title=f"{case.type} repeatedly restarts its input",
         detail=evidence(case) + start_text,
         action=(
             "Repeat more elements at a time: batch small inputs before repeating them, or cache "

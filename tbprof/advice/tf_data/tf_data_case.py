@@ -168,17 +168,15 @@ def cause_sentence(case: Case) -> str:
     """How long the stage takes for each call of its pipeline, the same on all pages."""
     pipeline = case.pipeline
     held_ms, call = stage_ms(case), call_ms(pipeline)
-    owner_text = (
-        f"{pipeline.name} of host {pipeline.host}" if case.facts.hosts > 1 else pipeline.name
-    )
+    owner_text = f"{pipeline.name} on {pipeline.host}" if case.facts.hosts > 1 else pipeline.name
     lasts, took = milliseconds(call), f"{case.type} takes {milliseconds(held_ms)}"
     if pipeline.calls == 1:
-        calls = f"The only call of pipeline {owner_text} lasts {lasts}"
+        calls = f"The only call to pipeline {owner_text} takes {lasts}"
     else:
-        calls = f"Calls of pipeline {owner_text} last {lasts} on average ({pipeline.calls} calls)"
+        calls = f"Calls to pipeline {owner_text} take {lasts} on average ({pipeline.calls} calls)"
     if held_ms <= call:
-        return f"{calls}, and {took} of that."
-    return f"{calls}; {took} for each, part of it before the call or in parallel."
+        return f"{calls}, of which {took}."
+    return f"{calls}; {took} per call, part of it before the call or in parallel."
 
 
 def stage_ms(case: Case) -> float:
@@ -207,11 +205,13 @@ def _waiting(case: Case) -> list[str]:
     work, sentences = case.work, list[str]()
     filled, queue = work.filled_ps, work.held_ps - work.self_ps + work.queue_ps
     if case.stage.kind in BUFFERED and work.wait_ps > 0:
-        waited = f"{duration(case.per_call(work.wait_ps))} of that is waiting for its own threads"
+        waited = (
+            f"{duration(case.per_call(work.wait_ps))} of that is spent waiting for its own threads"
+        )
         worked = (
             "."
             if work.worker_ps < 0
-            else f", which worked {duration(case.per_call(work.worker_ps))} for it meanwhile."
+            else f", which meanwhile worked {duration(case.per_call(work.worker_ps))} for it."
         )
         sentences.append(waited + worked)
     if filled > work.held_ps * _NOTABLE:

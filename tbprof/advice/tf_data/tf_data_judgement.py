@@ -119,7 +119,11 @@ def _fine(case: Case) -> Finding:
     pipeline = case.pipeline
     calls = f"its {pipeline.calls} calls" if pipeline.calls > 1 else "its only call"
     share = pipeline.share()
-    of = "" if math.isnan(share) else f", {percent(share)} of the time from first to last"
+    of = (
+        ""
+        if math.isnan(share)
+        else f"; together they took {percent(share)} of the time from the first to the last"
+    )
     return Finding(
         id="fine",
         severity="good",
@@ -130,8 +134,8 @@ def _fine(case: Case) -> Finding:
             else f"{calls.capitalize()} took {duration(pipeline.max_ps)}."
         ),
         action=(
-            "Nothing needs to be done here. If steps still wait for input, look at what happens "
-            "between the pipeline and the device: the input pipeline analyzer shows it."
+            "Nothing needs to be done here. If steps still wait for input, check in the input "
+            "pipeline analyzer what happens between the pipeline and the device."
         ),
         guide=DATA_ANALYSIS_GUIDE,
     )
@@ -150,24 +154,24 @@ def verdict(judgements: Sequence[Judgement], cause: InputCause) -> str:
     worst = judgements[0]
     pipeline = worst.pipeline
     is_slow, is_device = has_slow_calls(judgements), is_of_devices(judgements)
-    name = f"{pipeline.name} of host {pipeline.host}"
+    name = f"{pipeline.name} on {pipeline.host}"
     if not is_slow:
         return (
-            "No tf.data input pipeline is slow: no call took longer than 50 µs, the slowest "
-            f"{duration(pipeline.max_ps)}. If not all hosts were recorded, another one may be."
-            + _devices_only(is_device)
+            "No tf.data input pipeline is slow: no call took longer than 50 µs, and the slowest "
+            f"took {duration(pipeline.max_ps)}. If not all hosts were recorded, another one may "
+            "be." + _devices_only(is_device)
         )
     slow = "all" if pipeline.slow_calls == pipeline.calls else str(pipeline.slow_calls)
     calls = (
-        f"{slow} of its {pipeline.calls} calls are slower than 50 µs, the slowest "
-        f"took {duration(pipeline.max_ps)}"
+        f"{slow} of its {pipeline.calls} calls are slower than 50 µs, and the slowest took "
+        f"{duration(pipeline.max_ps)}"
         if pipeline.calls > 1
         else f"its only call took {duration(pipeline.max_ps)}"
     )
     time_text = (
-        f"{name} is slow"
+        f"pipeline {name} is slow"
         if math.isnan(worst.share)
-        else f"calls of {name} take {percent(worst.share)} of the time"
+        else f"calls to pipeline {name} take {percent(worst.share)} of the time"
     )
     if not is_bound(worst.severity):
         return (
@@ -182,8 +186,8 @@ def _devices_only(is_device: bool) -> str:
     if not is_device:
         return ""
     return (
-        " Only pipelines of devices were recorded. They fetch what a host's pipeline produces: "
-        "what is slow there is not in the trace."
+        " Only device pipelines were recorded. They fetch from a host's pipeline, and what is "
+        "slow there is not in the trace."
     )
 
 

@@ -43,8 +43,8 @@ def map_parallel(case: Case) -> Iterator[Finding]:
         yield Finding(
             id="map_few_threads",
             severity=case.severity,
-            title=f"{case.type} runs {threads:.0f} of its functions at a time",
-            detail=f"{detail} tf.data has {processors:.0f} processors.",
+            title=f"{case.type} runs its function with a parallelism of only {threads:.0f}",
+            detail=f"{detail} tf.data can use {processors:.0f} processors.",
             action=(
                 "Let tf.data choose how many run at a time: "
                 ".map(f, num_parallel_calls=tf.data.AUTOTUNE)."
@@ -58,7 +58,7 @@ def map_parallel(case: Case) -> Iterator[Finding]:
             id="map_small_pool",
             severity=case.severity,
             title=(
-                f"The functions of {case.type} have {pool:.0f} threads for {processors:.0f} "
+                f"The function of {case.type} has {pool:.0f} threads for {processors:.0f} "
                 "processors"
             ),
             detail=f"{detail}{_how_busy(busy)}",
@@ -78,7 +78,7 @@ def map_parallel(case: Case) -> Iterator[Finding]:
             detail=(
                 f"{detail} With parallelism {threads:.0f} they could have worked all the time: "
                 "they wait for elements, for a processor, for files, or for Python's global "
-                "lock."
+                "interpreter lock."
             ),
             action=(
                 "Look at its threads in the trace viewer. A function that reads files or waits "
@@ -93,7 +93,7 @@ def map_parallel(case: Case) -> Iterator[Finding]:
         yield Finding(
             id="map_function",
             severity=case.severity,
-            title=f"The function of {case.type} takes the time",
+            title=f"The time is spent in the function of {case.type}",
             detail=detail + _how_busy(busy),
             action=(
                 f"{_reached(case)}Make the function cheaper: use fewer and cheaper ops per "
@@ -119,8 +119,8 @@ def _reached(case: Case) -> str:
     threads, processors = case.stage.number("parallelism"), case.processors
     if threads >= processors:
         return (
-            f"It runs {threads:.0f} of its functions at a time on {processors:.0f} processors: "
-            "more threads do not help. "
+            f"It runs its function with a parallelism of {threads:.0f} on {processors:.0f} "
+            "processors: more threads do not help. "
         )
     return "More threads help little once all processors are busy. "
 
@@ -206,10 +206,10 @@ def map_python(case: Case) -> Iterator[Finding]:
         severity=case.severity if is_most else "moderate",
         title="Avoid Python in the function",
         detail=(
-            f"{evidence(case)} tf.py_function and tf.numpy_function ran for "
-            f"{duration(python_ps)} on this host during the recording. Their Python code runs "
-            "one call at a time, under Python's global lock, whatever num_parallel_calls is. "
-            "The trace viewer shows them as PyFunc and EagerPyFunc."
+            f"{evidence(case)} tf.py_function and tf.numpy_function ran for {duration(python_ps)} "
+            "on this host during the recording. Their Python code runs one call at a time, under "
+            "Python's global interpreter lock, regardless of num_parallel_calls. The trace "
+            "viewer shows them as PyFunc and EagerPyFunc."
         ),
         action=(
             "Write the function in TensorFlow ops (tf.io.decode_jpeg, tf.image, tf.strings), or "
@@ -234,8 +234,8 @@ def more_processors(case: Case) -> Iterator[Finding]:
             severity="low",
             title="Decode and augment on the GPU",
             detail=(
-                "The program uses GPUs. With many of them per processor, no setting of tf.data "
-                "may be fast enough."
+                "The program uses GPUs. With many of them per processor, tf.data may not be fast "
+                "enough in any configuration."
             ),
             action=(
                 "For images, video and audio NVIDIA DALI decodes and augments on the GPU; "
@@ -352,8 +352,8 @@ def pool(case: Case) -> Iterator[Finding]:
         severity=case.severity,
         title=f"The function of {case.type} waits for a thread",
         detail=(
-            f"{evidence(case)} No function of this pipeline ran on the threads of its pool "
-            "meanwhile."
+            f"{evidence(case)} Meanwhile, no function of this pipeline ran on the threads of its "
+            "pool."
         ),
         action=(
             "Give the pipeline its own pool of threads: "

@@ -140,9 +140,9 @@ def apart(case: Case) -> Iterator[Finding]:
         title="Try the loader and the model separately",
         detail="If the two overlap, a step takes as long as the slower of the two.",
         action=(
-            "Run the model on one batch again and again, dataset.take(1).cache().repeat(): no "
-            "faster input can beat that. Iterate over the loader without the model: that is the "
-            "most it can deliver."
+            "Run the model repeatedly on one batch, dataset.take(1).cache().repeat(): no input "
+            "pipeline can beat that. Iterate over the loader without the model: it cannot "
+            "deliver more than that."
         ),
         code=(
             "synthetic = dataset.take(1).cache().repeat()\n"
@@ -262,7 +262,7 @@ def cut_off(case: Case) -> Iterator[Finding]:
         severity="moderate",
         title="What these calls waited for is not in the trace",
         detail=(
-            "For most of their time they waited for elements that were started before the "
+            "For most of their time they waited for elements whose production began before the "
             "recording: a stage below is slow, and the trace does not show which."
         ),
         action="Record longer than the slowest call takes, ideally several times as long.",

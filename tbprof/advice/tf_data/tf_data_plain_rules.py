@@ -81,7 +81,7 @@ _PLAIN: Mapping[Kind, _Plain] = {
     ),
     Kind.DATA_SERVICE: _Plain(
         "data_service_workers",
-        "The workers of the tf.data service are too slow, or too far",
+        "The workers of the tf.data service are too slow or too far away",
         "Profile a worker: its trace shows its pipeline on this page. Then add workers, raise "
         "max_outstanding_requests, and place workers in this host's zone; compression=None "
         "saves processor time if the network is fast.",
@@ -111,7 +111,7 @@ _PLAIN: Mapping[Kind, _Plain] = {
     ),
     Kind.OTHER: _Plain(
         "other",
-        "{type} takes the time",
+        "The time is spent in {type}",
         "Look at its calls in the trace viewer. Fewer, larger elements (batch earlier) or "
         "another order of stages may reduce their number.",
         "",

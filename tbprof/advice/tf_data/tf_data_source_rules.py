@@ -112,8 +112,8 @@ def reader(case: Case) -> Iterator[Finding]:
         severity="moderate",
         title="Move the data closer, and store it for fast reading",
         detail=(
-            "A reader's own time is waiting for storage and decompressing: TFRecord files with "
-            "compression_type='GZIP' are decompressed in the thread that reads them."
+            "A reader's own time is spent waiting for storage and decompressing: TFRecord files "
+            "with compression_type='GZIP' are decompressed in the thread that reads them."
         ),
         action=(
             "Keep remote files (gs://, s3://) in the machine's region, or copy them to its disk "
@@ -195,10 +195,10 @@ def generator(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="generator",
         severity=case.severity,
-        title="The Python generator takes the time",
+        title="The time is spent in the Python generator",
         detail=(
-            f"{evidence(case)} Dataset.from_generator runs Python for each element{_python(case)}: "
-            "one at a time, and under Python's global lock."
+            f"{evidence(case)} Dataset.from_generator runs Python for each "
+            f"element{_python(case)}: one at a time, and under Python's global interpreter lock."
         ),
         action=(
             "Let the generator yield only names or indices, and do its work in TensorFlow ops: "

@@ -26,7 +26,7 @@ _SHARED = 0.5
 _LEAST_APART_PS = 10**10
 _BY_NUMBER = "paired by their numbers"
 _HOW: Mapping[Basis, str] = {
-    "lengths": "paired by how long they last",
+    "lengths": "paired by their durations",
     "clocks": "paired by the clocks",
     "order": "paired in order",
 }
@@ -97,7 +97,7 @@ def _match_by_number(hosts: Sequence[HostSteps], keys: StepKeys, lead: int) -> l
             names = {key[::2]: key for key in keys[lead]}
             keys[host_row] = [names.get(key[::2], key) for key in keys[host_row]]
             text = (
-                f"its steps have other names than those of the other hosts ({label[0]} to "
+                f"its steps have different names from those of the other hosts ({label[0]} to "
                 f"{label[-1]}), so they are paired by number alone"
             )
             doubts.append(Doubt(host_row, "other_names", text))
@@ -106,7 +106,7 @@ def _match_by_number(hosts: Sequence[HostSteps], keys: StepKeys, lead: int) -> l
         ):
             text = (
                 f"it has no step in common with the other hosts ({label[0]} to {label[-1]}): its "
-                "steps stand beside theirs, and averages are over the steps of all"
+                "steps are shown beside theirs, and averages cover the steps of all hosts"
             )
             doubts.append(Doubt(host_row, "no_common_step", text, is_unpaired=True))
     return doubts + _clocks_apart(
@@ -157,7 +157,7 @@ def _doubts_of_match(host: int, match: Match) -> list[Doubt]:
     if not match.shares_time and match.by != "lengths":
         if match.apart_ps is None:
             text = (
-                f"nothing says when its steps and those of the other hosts were, so they are {why}"
+                f"nothing shows when its steps and those of the other hosts ran, so they are {why}"
             )
         else:
             text = f"its steps share no time with those of the other hosts, so they are {why}"
@@ -165,8 +165,8 @@ def _doubts_of_match(host: int, match: Match) -> list[Doubt]:
         return [Doubt(host, "hosts_apart", text, is_unpaired=True)]
     if match.by == "clocks":
         text = (
-            "nothing numbers its steps, and by the clocks each may be one of two steps of the "
-            "other hosts: those that are paired may be a step apart"
+            "its steps have no numbers, and by the clocks each may match either of two steps of "
+            "the other hosts: paired steps may be one step apart"
         )
         return [Doubt(host, "doubtful_pairs", text)]
     if match.apart_ps is None:

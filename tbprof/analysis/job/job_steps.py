@@ -131,7 +131,7 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
             )
         elif used and not chosen.size and not (has_device and CPU in parts[host_row].worker_kind):
             reason = parts[host_row].note or "its trace marks none"
-            text = f"left out of the figures of steps, as it has none: {reason}"
+            text = f"left out of the step figures, because it has no steps: {reason}"
             notices.append(Notice("host_without_steps", text, hosts[host_row]))
     sequences = [_sequence(parts[host_row], rows[host_row]) for host_row in used]
     step_of, order, doubts = align([sequence for sequence, _ in sequences])

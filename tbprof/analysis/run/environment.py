@@ -195,7 +195,7 @@ def _options(value: Value | None) -> list[tuple[str, str]]:
         ("XLA programs (HLO)", "recorded" if options.enable_hlo_proto else "left out"),
     ]
     if options.duration_ms:
-        rows.append(("Duration asked for", f"{options.duration_ms} ms"))
+        rows.append(("Requested duration", f"{options.duration_ms} ms"))
     for name, setting in sorted(options.advanced_configuration.items()):
         chosen = setting.WhichOneof("value")
         rows.append((name, str(getattr(setting, chosen)) if chosen else ""))

@@ -58,7 +58,7 @@ def find_recorded_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) 
       step that began before the recording or ended after it.
     """
     doubts = [
-        f"{device.name} has no Steps line, so that its steps are not known."
+        f"{device.name} has no Steps line, so its steps are unknown."
         for device in devices
         if device.steps is None and device.kind == "TPU"
     ]
@@ -182,8 +182,8 @@ def _unlinked(lines: Sequence[StepsLine], grouping: Grouping) -> list[str]:
     if is_in(number, roots.number[marked]).mean() >= _SAME_NUMBERS:
         return []
     name = quoted(roots.name[int(marked[0])])
-    text = f"Nothing links the {name} annotations of the program to the steps that the devices"
-    return [f"{text} recorded: these have the recorder's own numbers."]
+    text = f"Nothing links the program's {name} annotations to the steps that the devices"
+    return [f"{text} recorded: these keep the recorder's numbers."]
 
 
 def _agree(line: StepsLine, other: StepsLine) -> bool:

@@ -76,8 +76,8 @@ def partial_notices(
     return [
         Notice(
             "partial_devices",
-            f"{listed(names)}: {text.format(_range([label[index]], '', 1)[0])} have no figures of "
-            f"{'it' if len(names) == 1 else 'them'}.",
+            f"{listed(names)}: {text.format(_range([label[index]], '', 1)[0])} have no figures "
+            f"for {'it' if len(names) == 1 else 'them'}.",
             hosts[host] if len(hosts) > 1 else "",
         )
         for (host, text, index), names in partial.items()
@@ -101,7 +101,7 @@ def _lost(part: Steps) -> str:
     )
     if named_devices:
         return f"{text}recorded: figures cover only {named_devices}."
-    return f"{text}recorded: what devices did in the steps is not known."
+    return f"{text}recorded: device activity in the steps is unknown."
 
 
 def clock_doubts(devices: Sequence[DeviceIntervals]) -> list[str]:
@@ -113,8 +113,8 @@ def clock_doubts(devices: Sequence[DeviceIntervals]) -> list[str]:
     verb = "jumps" if len(jumps) == 1 else "jump"
     most_s = max(jumps.values()) / 1e12
     text = (
-        f"The {noun} of {listed([*jumps])} {verb} by up to {most_s:.3g} s against the times in the "
-        "file. The pages show the file's times, which may be off by some tenths of a second."
+        f"The {noun} of {listed([*jumps])} {verb} by up to {most_s:.3g} s against the times in "
+        "the file. The pages show the file's times, which may be off by a few tenths of a second."
     )
     return [text]
 
@@ -125,7 +125,7 @@ def silent_notes(hosts: Sequence[str], parts: Sequence[Steps]) -> list[str]:
     Without parts of hosts nothing is known about them.
     """
     return [
-        f"{f'{host}: ' if len(hosts) > 1 else ''}The trace has no kernels of "
+        f"{f'{host}: ' if len(hosts) > 1 else ''}The trace has no kernels from "
         f"{listed(part.silent_device)}: figures cover only {listed(_devices(part))}."
         for host, part in zip(hosts, parts, strict=bool(parts))
         if part.silent_device and _devices(part) and not part.lost_devices

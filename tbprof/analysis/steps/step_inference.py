@@ -22,6 +22,7 @@ from tbprof.events.space import Events
 
 EXECUTIONS = "executions"
 PATTERN = "pattern"
+INFERRED = "Nothing in this trace marks steps, so they are inferred."
 _LEAST_EXECUTIONS = 2
 _LEAST_PERIODS = 3
 
@@ -116,7 +117,7 @@ def _steps(plane: int, threads: HostThreads, choice: _Choice) -> InferredSteps:
     return InferredSteps(
         choice.source, plane, choice.line, name, choice.program, rows,
         events.start_ps[rows], duration,
-        f"Nothing in this trace marks steps. {choice.reason}",
+        f"{INFERRED} {choice.reason}",
         choice.doubts,
     )  # fmt: skip
 
@@ -159,7 +160,7 @@ def _executions(threads: HostThreads) -> _Choice | None:
         each_ps[line, type_] = weight / float(repeats.count[index])
         if best is None or weight > best.weight:
             name = quoted(program or texts[type_])
-            described = f"{name}, on which most time is spent" if program else name
+            described = f"{name}, which takes the most time" if program else name
             reason = (
                 f"One step is one execution of {described}; {repeats.count[index]} were recorded."
             )

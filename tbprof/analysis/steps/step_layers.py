@@ -106,8 +106,8 @@ def find_windows(
     if not device_lags_host(source.steps, devices):
         return [by_host(source.steps, device) for device in devices], source.note
     note = (
-        f"{source.note} The devices run behind the host, so a device's step goes from its "
-        "first work of one step to that of the next."
+        f"{source.note} Devices run behind the host, so a device's step runs from its first work "
+        "in one step to its first work in the next."
     )
     windows = [
         by_device(source.steps, device, is_missing)

@@ -15,7 +15,13 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.driving_thread import find_driving_line
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
-from tbprof.analysis.steps.step_inference import InferredSteps, doubt_of_rounds, infer_steps, quoted
+from tbprof.analysis.steps.step_inference import (
+    INFERRED,
+    InferredSteps,
+    doubt_of_rounds,
+    infer_steps,
+    quoted,
+)
 from tbprof.analysis.steps.step_windows import GroupSteps
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
@@ -28,9 +34,9 @@ NONE = "none"
 
 _NONE: NDArray[np.int64] = np.empty(0, np.int64)
 _NO_STEPS = (
-    "The trace has no step markers: no step annotation of the program, no step line of a device, "
-    "and nothing that repeats three times on the thread that drives the program. Mark the steps, "
-    "or record for longer."
+    "The trace has no step markers: no step annotations from the program, no step lines from "
+    "devices, and nothing that repeats three times on the thread that drives the program. Mark "
+    "the steps, or record for longer."
 )
 
 
@@ -71,7 +77,7 @@ def find_source(
         grouping = find_grouping(space, marker)
         if len(grouping.roots):
             all_groups = np.arange(len(grouping.roots))
-            note = f"Each step goes from one {quoted(marker)} to the next, as chosen."
+            note = f"Each step runs from one {quoted(marker)} to the next, as chosen."
             return _of_groups(CHOSEN, marker, note, grouping, all_groups)
         not_found = f"No thread has an event {quoted(marker)}. "
     source = _find(space, devices, programs)
@@ -97,7 +103,7 @@ def _step_lines(devices: Sequence[DeviceIntervals], grouping: Grouping) -> StepS
     """Steps as devices recorded them, None if no device did."""
     if all(device.steps is None for device in devices):
         return None
-    note = "Each step goes from one event of the device's Steps line to the next."
+    note = "Each step runs from one event on the device's Steps line to the next."
     return _without_groups(STEPS_LINE, "Steps", note, grouping)
 
 
@@ -109,7 +115,7 @@ def _annotations(grouping: Grouping) -> StepSource | None:
         return None
     count = Counter(roots.name[group] for group in marked.tolist())
     several = " or ".join(quoted(name) for name, _ in count.most_common(3))
-    note = f"Each step goes from one {several} annotation of the program to the next."
+    note = f"Each step runs from one {several} annotation of the program to the next."
     source = _of_groups(MARKERS, count.most_common(1)[0][0], note, grouping, marked)
     return replace(source, has_explicit_numbers=are_numbered(grouping, marked))
 
@@ -131,7 +137,7 @@ def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
     if not total:
         return None
     name = total.most_common(1)[0][0]
-    note = f"Each step goes from one {quoted(name)}, which has a step's number, to the next."
+    note = f"Each step runs from one {quoted(name)}, which carries a step number, to the next."
     regrouped = find_grouping(space, name)
     source = _of_groups(MARKERS, name, note, regrouped, np.arange(len(regrouped.roots)))
     return replace(source, has_explicit_numbers=True)
@@ -151,7 +157,7 @@ def _program_runs(devices: Sequence[DeviceIntervals], grouping: Grouping) -> Ste
     if not total:
         return None
     name = total.most_common(1)[0][0]
-    note = f"Nothing in this trace marks steps. One step is one execution of {quoted(name)}."
+    note = f"{INFERRED} One step is one execution of {quoted(name)}."
     doubts = _doubts_of_runs(
         name, next(device for device in devices if name in device.executions.name)
     )

@@ -68,7 +68,7 @@ def read_line(device: DeviceIntervals, grouping: Grouping, doubts: list[str]) ->
     rows = np.flatnonzero(continues & ~is_marked)
     is_copy = (steps.start_ps[rows] == steps.start_ps[rows - 1]) & (ends[rows] == ends[rows - 1])
     if not is_copy.all():
-        doubts.append(f"On the Steps line of {device.name} several events count as one step.")
+        doubts.append(f"On the Steps line of {device.name}, several events count as one step.")
     # Recorders begin a step with each program, while a step of the program may launch several.
     continues[1:] |= (np.diff(group) == 0) & is_marked[1:]
     is_cut_first = _join_unlinked(continues, is_marked)

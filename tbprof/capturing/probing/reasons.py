@@ -35,7 +35,7 @@ class Reason(Enum):
     )
     TLS_SERVER = (
         "tls_server",
-        "this port wants an encrypted connection, which profiler servers do not have",
+        "this port expects an encrypted connection, which profiler servers do not use",
         f"give the profiler's own port; {_START}",
     )
     NOT_GRPC = (
@@ -45,9 +45,9 @@ class Reason(Enum):
     )
     SILENT = (
         "silent",
-        "something listens on this port, but says nothing",
+        "something listens on this port, but does not respond",
         (
-            "the program may be stopped or overloaded: look at it; or the port belongs to another "
+            "the program may be stopped or overloaded, or the port may belong to another "
             f"program; {_START}"
         ),
     )
@@ -74,7 +74,7 @@ class Reason(Enum):
     LOST = (
         "lost",
         "the connection was lost while recording",
-        "the program ended or was killed: look at its log, and record earlier",
+        "the program ended or was killed: check its log, and record earlier",
     )
     CANCELLED = ("cancelled", "cancelled", "")
     GARBLED = (
@@ -84,8 +84,8 @@ class Reason(Enum):
     )
     MISSING_FILE = (
         "missing_file",
-        "the worker recorded, but sent nothing: it writes its file itself, elsewhere",
-        "give worker and logdir one storage, such as gs://bucket/logs, or update TensorFlow or JAX",
+        "the worker recorded, but sent nothing: it writes its own file, elsewhere",
+        "put the logdir where the worker can write (gs://bucket/logs), or update TensorFlow or JAX",
     )
     NOT_WRITTEN = (
         "not_written",
@@ -97,7 +97,7 @@ class Reason(Enum):
         "the TPU's name could not be looked up",
         "give its address instead: the worker's IP and port 8466",
     )
-    FAILED = ("failed", "the profiler reported an error", "look at the log of the program")
+    FAILED = ("failed", "the profiler reported an error", "check the program's log")
 
     @property
     def code(self) -> str:

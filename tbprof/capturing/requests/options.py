@@ -75,7 +75,7 @@ class CaptureOptions:
         if self.run and (_RUN.fullmatch(self.run) is None or ".." in self.run):
             raise BadOption(
                 "run",
-                f"a run cannot be called {self.run[:80]!r}",
+                f"a run cannot be named {self.run[:80]!r}",
                 "letters, digits, '_', '-' and '.', at most 128, not beginning with '.'",
             )
         for key in self.advanced:

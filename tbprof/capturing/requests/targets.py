@@ -79,7 +79,7 @@ def parse_target(text: str, usual_port: int = 0) -> Target:
     if "@" in rest:
         raise BadAddress(
             f"{_shown(text)} contains a user name",
-            "profiler servers ask for no user and no password: give host:port alone",
+            "profiler servers use no user names or passwords: give only host:port",
         )
     bracketed = _BRACKETED.fullmatch(rest)
     if bracketed is not None:

@@ -70,7 +70,9 @@ def _workers(name: str) -> list[Target]:
             str(ipaddress.ip_address(endpoint["ipAddress"])) for endpoint in _endpoints(node, state)
         ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TpuNotFound("the Cloud TPU API's answer is unknown", _ADDRESS_HINT) from error
+        raise TpuNotFound(
+            "the Cloud TPU API's response could not be understood", _ADDRESS_HINT
+        ) from error
     if state not in _READY:
         more = f": {why[:200]}" if why else ""
         raise TpuNotFound(

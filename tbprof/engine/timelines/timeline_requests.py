@@ -250,7 +250,7 @@ def _file(run: Run, host: str) -> TraceFile:
     if not run.files:
         raise NoData(
             f"run {run.name!r} has no trace files",
-            "the capture may have failed, or may still be writing: look at its log",
+            "the capture may have failed, or may still be writing: check its log",
         )
     if not host and len(run.files) == 1:
         return run.files[0]

@@ -91,7 +91,7 @@ def _devices(evidence: Evidence) -> Iterator[_Row]:
             f"{kind.lower()}s",
             label,
             str(count),
-            "" if active[kind] == count else f"events of {active[kind]} recorded",
+            "" if active[kind] == count else f"events recorded for {active[kind]}",
         )
     if devices.peak_gflops > 0:
         yield _Row(

@@ -22,10 +22,8 @@ from tbprof.tools.overview.overview_ops import duty_cycle_percent, mean_known
 from tbprof.tools.rates import device_rates, sparse_core_rates
 
 _NO_STEPS = "no steps were found in the trace"
-_UNRECORDED = "what devices did in the steps was not recorded"
-_EAGER_IN_JAX = (
-    "JAX compiles ops that run one by one as well, so events do not show which these are"
-)
+_UNRECORDED = "device activity in the steps was not recorded"
+_EAGER_IN_JAX = "JAX also compiles ops that run one by one, so events do not show which these are"
 _PRECISIONS = (
     ("64", "64 bit", Phase.COMPUTE_64),
     ("32", "32 bit", Phase.COMPUTE_32),
@@ -106,7 +104,7 @@ def _steps(evidence: Evidence) -> Iterator[Figure]:
     kind = "typical steps" if slow else "fully recorded steps"
     over = f"over the {kind}; a step is the mean over its workers"
     lasts = "A step lasts from its start to the start of the next one"
-    few = _NO_STEPS if not step_ms.size else "one step has no deviation"
+    few = _NO_STEPS if not step_ms.size else "a single step has no deviation"
     deviation = sample_deviation(step_ms)
     for name, label, value, how, reason in (
         ("average", "Average step time", _reduced(step_ms, np.mean), "Mean", _NO_STEPS),
@@ -177,8 +175,8 @@ def _device_time(evidence: Evidence) -> Iterator[Figure]:
             f"Device compute in {label}",
             100 * part / compute if compute > 0 else math.nan,
             "%",
-            "Part of the devices' compute time in the counted steps, by the types in the shapes, "
-            "names and instructions of kernels and ops.",
+            "Share of the devices' compute time in the counted steps, by the types in the "
+            "shapes, names and instructions of kernels and ops.",
             reason,
         )
 

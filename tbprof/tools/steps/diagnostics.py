@@ -70,9 +70,9 @@ def _infos(job: JobSteps, outliers: StepOutliers) -> list[str]:
     left_out = len(job.label) - means.steps - unrecorded
     if left_out:
         infos.append(
-            f"{left_out} of {len(job.label)} steps {'was' if left_out == 1 else 'were'} not "
-            "fully recorded, up to the start of the next one: "
-            f"{'it is' if left_out == 1 else 'they are'} shown, and left out of averages."
+            f"{left_out} of {len(job.label)} steps {'was' if left_out == 1 else 'were'} not fully "
+            "recorded, up to the start of the next one; "
+            f"{'it is' if left_out == 1 else 'they are'} shown, but left out of averages."
         )
     elif bool(job.is_step_truncated.any()):
         infos.append("No step was recorded completely; the averages cover the recorded parts.")
@@ -95,8 +95,8 @@ def _inferences(job: JobSteps) -> list[str]:
         if part.is_inferred:
             hosts.setdefault(part.note, []).append(host)
     if len(hosts) < 2:
-        return [f"Steps are inferred. {note}".strip() for note in hosts]
-    return [f"{few(names)}: steps are inferred. {note}".strip() for note, names in hosts.items()]
+        return list(hosts)
+    return [f"{few(names)}: {note}" for note, names in hosts.items()]
 
 
 def _step_warnings(job: JobSteps) -> list[str]:

@@ -164,7 +164,7 @@ def next_step(bottleneck: Bottleneck, cause: InputCause | None) -> str:
     if bottleneck.level not in (HOST, BOTH):
         return (
             "Mark the steps of the program (see the overview page), or choose an event that "
-            "repeats once per step; then it is known how long they wait for input."
+            "repeats once per step; the page then shows how long they wait for input."
         )
     if not bottleneck.percent >= MODERATELY_INPUT_BOUND:
         return TRY_APART  # no wait was recorded that would have a cause

@@ -35,7 +35,7 @@ def test_small_kernels():
     assert finding.value == pytest.approx(30.0)
     assert finding.gain_ms == pytest.approx(0.04)
     assert "30 of 100 kernels" in finding.detail
-    assert "the median of all lasts 4 µs" in finding.detail
+    assert "the overall median is 4 µs" in finding.detail
     assert finding.evidence.query == "f.avg_duration_us=%3C5"
 
 
@@ -59,7 +59,7 @@ def test_copies_to_devices_gain_what_steps_wait_for_at_most():
     assert finding is not None
     assert (finding.severity, finding.gain_ms) == ("moderate", pytest.approx(0.03))
     assert finding.detail.startswith("10 copies of 2 KiB on average, 0.102 GB/s. 3 of them")
-    assert finding.detail.endswith("Steps wait for little of that.")
+    assert finding.detail.endswith("Steps wait only briefly for that.")
     assert claim(of(50), "copies_to_device").gain_ms == 0.0
 
 
@@ -75,7 +75,7 @@ def test_copies_that_are_the_input_are_said_once():
     other = found(dataclasses.replace(given, input_cause=cause_of()), "copies_to_device")
     assert other is not None
     assert (other.severity, other.gain_ms) == ("low", 0.0)
-    assert other.detail.endswith("Other findings are about 300 µs of that.")
+    assert other.detail.endswith("Other findings cover 300 µs of that.")
 
 
 def test_copies_of_unknown_size():

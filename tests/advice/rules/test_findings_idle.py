@@ -46,7 +46,7 @@ def test_functions_at_work_are_told_to_work_ahead_and_the_rest_stands_beside():
     rest = found(given, "all_others")
     assert rest is not None
     assert rest.gain_ms == pytest.approx(0.15)
-    assert rest.title.endswith("; no event was recorded in 66.7 % of that")
+    assert rest.title.endswith("; for 66.7 % of that, no event was recorded")
     assert rest.detail.startswith(
         "Of 150 µs per step: not covered by any recorded event 100 µs, Python 50 µs."
     )
@@ -77,8 +77,8 @@ def test_idle_time_names_what_was_at_work_instead_of_nothing():
     finding = found(evidence({Phase.OTHER: 200}, idle=shares), "all_others")
     assert finding is not None
     assert finding.title == (
-        "No recorded op or device work covers 20.0 % of step time; threads of "
-        "tf.data were at work in 90.0 % of that"
+        "No recorded op or device work covers 20.0 % of step time; for 90.0 % of that, tf.data "
+        "threads worked"
     )
     assert "No Python frames were recorded" in finding.detail
     assert "waiting for a batch would count as input" in finding.action
@@ -97,7 +97,7 @@ def test_calls_in_which_no_op_runs_are_named_and_never_graded_high(ms, severity)
     assert severities("all_others", given) == [severity]
     finding = found(given, "all_others")
     if finding is not None:
-        assert finding.title.endswith("; calls of the runtime were under way in 100.0 % of that")
+        assert finding.title.endswith("; for 100.0 % of that, runtime calls were in progress")
         assert "(most of it in PjitFunction(f))" in finding.detail
         assert "wait for a processor" in finding.action
         assert "No frames" not in finding.detail
@@ -113,7 +113,7 @@ def test_what_is_small_leaves_the_headline_good():
     small = (idle(Activity.UNCOVERED, 0.04),)
     findings = find_findings(evidence({Phase.OTHER: 40}, idle=small))
     assert [one.id for one in findings] == ["no_bottleneck", "all_others"]
-    assert "what else was found is small" in findings[0].detail
+    assert "all other findings are small" in findings[0].detail
 
 
 def test_activities_that_share_time_with_another_finding_are_not_said_to_fill_the_rest():
@@ -126,7 +126,7 @@ def test_activities_that_share_time_with_another_finding_are_not_said_to_fill_th
     assert rest.gain_ms == pytest.approx(0.1)
     assert rest.title.startswith("No recorded op or device work covers another 10.0 %")
     assert rest.title.endswith("of step time")
-    assert rest.detail.startswith("With the time of other findings, it is 400 µs per step: ")
+    assert rest.detail.startswith("Including the time of other findings, it is 400 µs per step: ")
 
 
 @pytest.mark.parametrize(

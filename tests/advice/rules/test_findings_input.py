@@ -17,7 +17,9 @@ def test_an_input_bound_program_is_told_what_its_input_waits_for():
     given = dataclasses.replace(given, input_cause=cause_of())
     finding = found(given, "input_bound")
     assert finding is not None
-    assert finding.title.endswith("30.0 % of step time waits for input, above all for ParallelMap")
+    assert finding.title.endswith(
+        "30.0 % of step time is spent waiting for input, mostly for ParallelMap"
+    )
     assert finding.detail.endswith("ParallelMap takes 200 µs.")
     assert finding.action == "Make it cheaper."
     assert finding.gain_ms == pytest.approx(0.3)
@@ -44,7 +46,7 @@ def test_how_much_a_program_waits_for_input_is_no_matter_of_what_others_promise(
     [finding] = input_bound(dataclasses.replace(given, promised={Phase.INPUT: 15.0}))
     assert "highly input-bound: 30.0 %" in finding.title
     assert (finding.severity, finding.gain_ms) == ("moderate", pytest.approx(0.15))
-    assert finding.detail.endswith("Other findings are about 150 µs of that.")
+    assert finding.detail.endswith("Other findings cover 150 µs of that.")
 
 
 @pytest.mark.parametrize("cause", [None, cause_of(stage_ms=0.1), cause_of("unknown", "")])

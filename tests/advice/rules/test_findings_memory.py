@@ -36,7 +36,7 @@ def test_free_memory_in_pieces():
     ]
     assert found(of(0.9, 499), "memory_fragmentation") is None  # plenty is free
     assert found(of(math.nan), "memory_fragmentation") is None
-    assert "Of 500 bytes of free memory at the peak, the largest piece has 100 bytes" in (
+    assert "The largest chunk of the 500 bytes of free memory at the peak is 100 bytes" in (
         claim(of(0.8), "memory_fragmentation").detail
     )
 

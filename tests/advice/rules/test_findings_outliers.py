@@ -83,9 +83,9 @@ def test_compilation_that_recurs_is_told_what_helps_against_it():
     [
         (Activity.GARBAGE, "", "garbage was collected", "gc.freeze()"),
         (Activity.PYTHON, "$train.py:9 save_weights", "save_weights (train.py:9)", "Save less"),
-        (Activity.PYTHON, "$train.py:9 report", "report (train.py:9)", "See in the timeline"),
+        (Activity.PYTHON, "$train.py:9 report", "report (train.py:9)", "Check in the timeline"),
         (Activity.ANNOTATION, "orbax save", "orbax save", "Save less"),
-        (Activity.RUNTIME, "", "", "See in the timeline"),
+        (Activity.RUNTIME, "", "", "Check in the timeline"),
     ],
 )
 def test_what_recurs_is_named_where_events_tell_it(kind, name, said, advised):
@@ -117,7 +117,7 @@ def test_a_slow_first_step_is_named_beside_how_typical_steps_are():
     findings = find_findings(given)
     assert [one.id for one in findings] == ["slow_steps", "no_bottleneck"]
     assert findings[1].title.startswith("Nothing else holds up the program")
-    assert "work for 100.0 %" in findings[1].title
+    assert "at work for 100.0 %" in findings[1].title
     one = findings[0]
     assert (one.severity, one.gain_ms) == ("low", None)
     assert one.title == "The first step takes much longer than the others"
@@ -149,7 +149,7 @@ def test_shares_are_of_typical_steps_unless_all_are_chosen():
     assert found(of(slow, takes_all=True))["input_bound"].value == pytest.approx(
         100 * 980 / (1000 + 19 * 20)
     )
-    assert "include such steps" in found(of(slow, takes_all=True))["slow_steps"].detail
+    assert "include these steps" in found(of(slow, takes_all=True))["slow_steps"].detail
 
 
 def test_reasons_in_the_table():

@@ -219,7 +219,7 @@ def test_copies_to_and_from_the_host_are_one_finding_of_their_own():
     found = by_id["host_transfers"]
     assert found.title == "40.0 % of step time goes to copies between device and host memory"
     assert found.gain_ms == pytest.approx(0.4)
-    assert "30.0 % goes to copies from the host (op.0) and 20.0 % to copies to it (op.1" in (
+    assert "30.0 % goes to copies from the host (op.0) and 20.0 % to copies to the host (op.1" in (
         found.detail
     )
     assert "op.2" not in found.detail
@@ -249,7 +249,7 @@ def test_copies_from_and_to_vmem_are_xlas_own():
     by_id = {one.id: one for one in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))}
     found = by_id["device_to_device"]
     assert (
-        "50.0 % goes to copies between main memory (HBM) and the cores' own (VMEM) (2 ops op)"
+        "50.0 % goes to copies between main memory (HBM) and the cores' own (VMEM) (2 op ops)"
         in (found.detail)
     )
     assert "XLA copies to VMEM" in found.action
@@ -277,7 +277,7 @@ def test_copies_on_the_device_are_not_said_to_go_to_the_host():
 
 def test_ops_are_listed_by_kind():
     assert grouped(["copy-done.4", "copy-done.2", "fusion.7", "copy-done", "copy-done.2"]) == (
-        "3 ops copy-done, fusion.7"
+        "3 copy-done ops, fusion.7"
     )
     assert grouped(["a.1", "b", "c.2.remat", "d", "e"]) == "a.1, b, c.2.remat and 2 more"
     assert grouped([]) == ""

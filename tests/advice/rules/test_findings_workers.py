@@ -11,7 +11,7 @@ def test_stragglers():
     finding = found(late(20), "straggler")
     assert finding is not None
     assert finding.title == "GPU:0 makes the others wait for 20.0 % of step time"
-    assert "20 µs per step (95 %: 20 µs to 20 µs over 4 steps) longer than GPU:1" in finding.detail
+    assert "20 µs longer per step (95 %: 20 µs to 20 µs over 4 steps) than GPU:1" in finding.detail
     assert "GPU:1 waits 20 µs longer in collectives" in finding.detail
     assert finding.gain_ms == pytest.approx(0.02)
     assert finding.evidence.query == "worker=0"

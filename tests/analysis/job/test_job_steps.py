@@ -159,8 +159,8 @@ def test_cores_that_begin_late_or_end_early_are_said():
     job = merge_steps(["a"], [dataclasses.replace(part, **fewer)])
     assert [notice.code for notice in job.notices] == ["partial_devices"] * 2
     assert [notice.message for notice in job.notices] == [
-        "TPU:1: recorded from step train 5 on; earlier steps have no figures of it.",
-        "TPU:2: recorded up to step train 6; later steps have no figures of it.",
+        "TPU:1: recorded from step train 5 on; earlier steps have no figures for it.",
+        "TPU:2: recorded up to step train 6; later steps have no figures for it.",
     ]
     assert merge_steps(["a", "b"], [part, part]).notices == ()
 

@@ -120,7 +120,7 @@ def test_annotations_that_nothing_links_to_the_line_are_said():
     found = steps_of(launched([], [core(line(0, 1, 2, 3))], range(100, 104)))
     assert found.label == ["0", "1", "2", "3"]
     (doubt,) = found.doubts
-    assert doubt.startswith("Nothing links the 'train' annotations of the program to the steps")
+    assert doubt.startswith("Nothing links the program's 'train' annotations to the steps")
     same = steps_of(launched([], [core(line(0, 1, 2, 3))], range(4)))
     assert same.doubts == []
 
@@ -163,7 +163,7 @@ def test_events_in_a_row_of_one_number_are_one_step():
     micro = drawn({TPU: core("aaa.aaa.bbb.bbb.ccc.ccc.")})
     assert rows(steps_of(micro), 0) == [("0", 0, 8), ("1", 8, 8), ("2", 16, 7)]
     assert steps_of(micro).doubts == [
-        "On the Steps line of TPU:0 several events count as one step."
+        "On the Steps line of TPU:0, several events count as one step."
     ]
     stuck = drawn({TPU: core("aaa.aaa.aaa.")})
     assert rows(steps_of(stuck), 0) == [("0", 0, 4), ("0", 4, 4), ("0", 8, 3)]
@@ -200,7 +200,7 @@ def test_a_core_without_a_steps_line_leaves_those_of_others():
     found = steps_of(drawn({TPU: core(line(0, 1, 2)), SECOND: f"XLA Ops |{'x' * 30}"}))
     assert found.source == "steps_line"
     assert [len(rows(found, worker)) for worker in (0, 1)] == [3, 0]
-    assert found.doubts == ["TPU:1 has no Steps line, so that its steps are not known."]
+    assert found.doubts == ["TPU:1 has no Steps line, so its steps are unknown."]
 
 
 def test_a_first_step_that_lost_one_kind_of_op_is_not_whole():

@@ -56,8 +56,8 @@ def test_keras_steps_are_the_calls_of_its_train_function():
     assert (found.duration_ps // US).tolist() == [4] * 4
     assert (found.plane, found.line) == (0, 0)
     assert found.note == (
-        "Nothing in this trace marks steps. One step is one execution of 'multi_step_on_iterator', "
-        "on which most time is spent; 4 were recorded."
+        "Nothing in this trace marks steps, so they are inferred. One step is one execution of "
+        "'multi_step_on_iterator', which takes the most time; 4 were recorded."
     )
 
 
@@ -120,8 +120,9 @@ def test_what_happens_over_and_over_is_a_step():
     assert (found.source, found.name) == ("pattern", names["i"])
     assert starts(found) == [3, 12, 20, 30, 36]
     assert found.note == (
-        "Nothing in this trace marks steps. 3 kinds of event repeat 5 times on the thread "
-        "'python'; a step begins with each 'EagerLocalExecute: IteratorGetNext'."
+        "Nothing in this trace marks steps, so they are inferred. 3 kinds of event repeat 5 "
+        "times on the thread 'python'; a "
+        "step begins with each 'EagerLocalExecute: IteratorGetNext'."
     )
 
 

@@ -152,8 +152,8 @@ def test_where_no_device_was_recorded_steps_are_not_known():
     given = dataclasses.replace(evidence(), job=job, means=step_means(job))
     assert "steps_not_recorded" in {one.id for one in find_findings(given)}
     assert job.notices[0].message == (
-        "Work was launched for 8 devices, but none was recorded: what devices did in the steps is "
-        "not known."
+        "Work was launched for 8 devices, but none was recorded: device activity in the steps is "
+        "unknown."
     )
     # A program on the CPU of a host with GPUs.
     found = steps_of(lossy({}, silent=range(8), dispatches=[]))
@@ -185,7 +185,7 @@ def test_devices_without_a_trace_of_work_are_named():
     assert found.lost_devices == 0
     assert job_of(found).notices == ()
     assert silent_notes(["h0"], [found]) == [
-        "The trace has no kernels of GPU:1 to GPU:7: figures cover only GPU:0."
+        "The trace has no kernels from GPU:1 to GPU:7: figures cover only GPU:0."
     ]
     assert silent_notes(["h0", "h1"], [found, found])[1].startswith("h1: The trace has")
     assert silent_notes(["h0"], []) == []

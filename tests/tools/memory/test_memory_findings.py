@@ -59,8 +59,8 @@ def test_room_is_said_with_its_size():
         id="room",
         severity="good",
         title="50.0 % of the memory of GPU_0_bfc is free at its peak",
-        detail="500 bytes of 1000 bytes is in use at the peak; 500 bytes is left.",
-        action="There is room: a larger batch may use the device better.",
+        detail="500 bytes of 1000 bytes is in use at the peak, which leaves 500 bytes.",
+        action="There is room for a larger batch, which may use the device better.",
         value=500,
         unit="bytes",
         share=0.5,
@@ -141,7 +141,7 @@ def test_fragmentation(fragmentation: float, expected: list[str]):
 def test_fragmentation_names_what_is_lost():
     one = found(fragmentation=0.6)[1]
     assert (one.value, one.share) == (300, 0.3)
-    assert "the largest piece has 200 bytes" in one.detail
+    assert "free memory is 200 bytes" in one.detail
     assert "cuda_malloc_async" in one.action
     assert "XLA_PYTHON_CLIENT_ALLOCATOR" in found(fragmentation=0.6, is_tensorflow=False)[1].action
 
@@ -167,9 +167,9 @@ def test_where_most_is_free_fragmentation_does_no_harm():
 def test_growth_from_step_to_step():
     one = found(end_bytes=[100, 400, 402, 404, 406, 900], leaks=["2 bytes per step of op"])[1]
     assert (one.id, one.severity, one.value, one.share) == ("growth", "moderate", 2, 0.002)
-    assert one.title == "GPU_0_bfc keeps 2 bytes more after every step"
+    assert one.title == "Memory in use on GPU_0_bfc grows by 2 bytes every step"
     assert "full after 297 more steps" in one.detail
-    assert "What grows: 2 bytes per step of op." in one.detail
+    assert "Growing: 2 bytes per step of op." in one.detail
     assert ids(end_bytes=[100, 400, 500, 600, 700, 700])[1] == ("growth", "high")
 
 

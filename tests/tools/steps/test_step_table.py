@@ -297,7 +297,7 @@ def test_the_next_step_is_what_all_pages_say_of_the_input():
     assert found["summary_nextstep"] == ""
     gaps = job_of([{"w": {Phase.OTHER: 5, COMPUTE: 5}}])
     found = step_table(gaps, cause=CAUSE).properties
-    assert found["summary_nextstep"].startswith("To find out whether input is the limit")
+    assert found["summary_nextstep"].startswith("To find out whether input is the bottleneck")
 
 
 step_splits = st.lists(

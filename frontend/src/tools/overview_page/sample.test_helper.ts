@@ -148,8 +148,8 @@ const FINDINGS: readonly Cells[] = [
   [
     "input",
     "high",
-    "The program is highly input-bound: 31.6 % of step time waits for input",
-    "Of an average step of 3.40 ms the devices wait 1.07 ms for data. No stage of the input pipeline was seen at work.",
+    "The program is highly input-bound: 31.6 % of step time is spent waiting for input",
+    "Of an average step of 3.40 ms, the devices spend 1.07 ms waiting for data. No stage of the input pipeline was seen at work.",
     31.6,
     "%",
     20,

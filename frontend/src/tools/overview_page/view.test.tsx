@@ -63,7 +63,7 @@ const links = (name: string) =>
 test("the verdict is one sentence with its number and what it costs", async () => {
   await show("gpu");
   expect(text(".verdict")).toBe(
-    "HighThe program is highly input-bound: 31.6 % of step time waits for input. At most 1.07 ms of 3.40 ms could be saved.See the evidence",
+    "HighThe program is highly input-bound: 31.6 % of step time is spent waiting for input. At most 1.07 ms of 3.40 ms could be saved.See the evidence",
   );
   act(() => links("See the evidence")?.click());
   expect(opened).toEqual([["framework_op_stats", { "f.operation": "Iterator", filters: "1" }]]);

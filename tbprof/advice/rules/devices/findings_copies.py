@@ -41,10 +41,10 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         id="device_to_device",
         severity=grade[0],
-        title=f"{percent(share)} of step time goes to copies within devices or between them",
+        title=f"{percent(share)} of step time goes to copies within or between devices",
         detail=(
-            "Copies from device memory to device memory that no computation hides take "
-            f"{milliseconds(evidence.means.mean_ms(Phase.DEVICE_TO_DEVICE))} of a step.{where}"
+            "Copies from device memory to device memory that computation does not hide take "
+            f"{milliseconds(evidence.means.mean_ms(Phase.DEVICE_TO_DEVICE))} per step.{where}"
         ),
         value=share,
         unit="%",
@@ -58,12 +58,12 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
 
 
 _ADVICE = (
-    "Avoid needless copies (concat, slices, changes of layout), and let copies run beside "
+    "Avoid needless copies (concatenations, slices, layout changes), and overlap copies with "
     "computation."
 )
 _VMEM_ADVICE = (
-    "XLA copies to VMEM what ops read next, and the core waits if main memory is slower than "
-    "computation: keep arrays in 16 bit, and let a step compute more with what it reads."
+    "XLA copies to VMEM what the next ops read, and the core waits if main memory is slower than "
+    "computation: keep arrays in 16 bit, and compute more per byte read."
 )
 _PLACE = " Place ops that share data on one device."
 
@@ -89,7 +89,7 @@ def _memories(ops: TpuOps) -> str:
             op_names = grouped([ops.name[row] for row in rows])
             share = percent(100 * float(ops.self_ps[rows].sum()) / total_ps)
             parts.append(f"{share}{'' if parts else ' goes'} to {name} ({op_names})")
-    return f" Of the cores' op time {' and '.join(parts)}." if parts else ""
+    return f" Of the cores' op time, {' and '.join(parts)}." if parts else ""
 
 
 def host_transfers(evidence: Evidence) -> Iterator[Finding]:
@@ -122,9 +122,9 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
             )
         ),
         detail=(
-            f"{_what(copies, exchanges)}, and no computation hides, takes "
-            f"{milliseconds(evidence.means.mean_ms(Phase.HOST_TRANSFER))} of a step."
-            f"{_directions(ops) if ops is not None else ''}{room if copies else ''}"
+            f"{_what(copies, exchanges)} that computation does not hide take "
+            f"{milliseconds(evidence.means.mean_ms(Phase.HOST_TRANSFER))} per "
+            f"step.{_directions(ops) if ops is not None else ''}{room if copies else ''}"
         ),
         value=share,
         unit="%",
@@ -138,13 +138,13 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
 
 
 _KEEP = (
-    "Keep on the device what fits there, or recompute it when it is needed (jax.checkpoint) "
-    "instead of offloading it. Copy the rest in a few large pieces, early enough that "
-    "computation hides the copies."
+    "Keep what fits on the device, or recompute it when it is needed (jax.checkpoint) instead of "
+    "offloading it. Copy the rest in a few large transfers, early enough for computation to hide "
+    "them."
 )
 _EXCHANGE_LESS = (
-    "See which part of the program sends to the host or receives from it. Do so every few "
-    "steps, in a few large pieces, early enough that computation hides it."
+    "Find out which part of the program exchanges data with the host. Do so only every few "
+    "steps, in a few large transfers, early enough for computation to hide them."
 )
 
 
@@ -161,10 +161,11 @@ def _what(copies: list[str], exchanges: list[str]) -> str:
     """What the time goes to, for a sentence."""
     parts: list[str] = []
     if copies or not exchanges:
-        parts.append("the program offloads to the host's memory or fetches from there")
+        parts.append("copies to and from host memory")
     if exchanges:
-        parts.append(f"the program sends to the host or receives from it ({grouped(exchanges)})")
-    return f"What {' and what '.join(parts)}"
+        parts.append(f"exchanges with the host ({grouped(exchanges)})")
+    text = " and ".join(parts)
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def _directions(ops: TpuOps) -> str:
@@ -174,7 +175,7 @@ def _directions(ops: TpuOps) -> str:
     parts: list[str] = []
     for name, rows in (
         ("copies from the host", np.flatnonzero(ops.is_host_copy & ~to_host)),
-        ("copies to it", np.flatnonzero(ops.is_host_copy & to_host)),
+        ("copies to the host", np.flatnonzero(ops.is_host_copy & to_host)),
     ):
         time = float(ops.self_ps[rows].sum())
         if time <= 0:
@@ -185,7 +186,7 @@ def _directions(ops: TpuOps) -> str:
         goes = "" if parts else " goes"
         of_these = f" ({op_names})" if op_names else ""
         parts.append(f"{percent(100 * time / total_ps)}{goes} to {name}{of_these}")
-    return f" Of the cores' op time {' and '.join(parts)}." if parts else ""
+    return f" Of the cores' op time, {' and '.join(parts)}." if parts else ""
 
 
 COPY_RULES: tuple[Rule, ...] = (device_to_device, host_transfers)

@@ -41,14 +41,14 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
         id="small_kernels",
         severity=grade[0] if gain.own >= _PAUSES else "low",
         title=(
-            f"Kernels of less than {SMALL_PS // 10**6} µs, and the pauses before them, take "
-            f"{percent(share)} of the GPUs' time"
+            f"Kernels under {SMALL_PS // 10**6} µs and the pauses before them take "
+            f"{percent(share)} of GPU time"
         ),
         detail=(
-            f"{small:,} of {count:,} kernels are that short; the median of all lasts "
+            f"{small:,} of {count:,} kernels are that short; the overall median is "
             f"{milliseconds(_median(evidence) / 1e9)}. A launch takes the host 5 to 20 µs, so "
-            f"short kernels may leave the GPU idle: {milliseconds(gaps / 1e9)} in pauses of up "
-            f"to {PAUSE_PS // 10**6} µs.{said_elsewhere(evidence, gain)}"
+            f"short kernels may leave the GPU idle: {milliseconds(gaps / 1e9)} in pauses of up to "
+            f"{PAUSE_PS // 10**6} µs.{said_elsewhere(evidence, gain)}"
         ),
         value=share,
         unit="%",
@@ -106,10 +106,11 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         id="no_mixed_precision",
         severity=grade[0],
-        title=f"{percent(share)} of kernel time is in ops that could use {cores} and do not",
+        title=f"{percent(share)} of kernel time is in ops that could use {cores} but do not",
         detail=(
-            f"Their products and convolutions run on the ordinary cores.{of_compute}{not_known} "
-            f"On {cores}, in 16 bit, they may take half the time or less."
+            "Their matrix products and convolutions run on ordinary "
+            f"cores.{of_compute}{not_known} On {cores}, in 16 bit, they may take half the time or "
+            "less."
         ),
         value=share,
         unit="%",

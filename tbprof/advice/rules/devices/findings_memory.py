@@ -31,7 +31,7 @@ def near_capacity(evidence: Evidence) -> Iterator[Finding]:
         title=f"The memory of {name} is {percent(float(used[worst]))} full at its peak",
         detail=(
             f"{size(int(memory.peak_bytes[worst]))} of {size(int(memory.capacity_bytes[worst]))}: "
-            "if it needs a little more, the program runs out of memory."
+            "if it needs slightly more, the program runs out of memory."
         ),
         value=float(used[worst]),
         unit="%",
@@ -67,20 +67,20 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
         id="memory_fragmentation",
         severity="moderate" if grade[0] == "high" else "low",
         title=(
-            f"The free memory of {owner(memory.name[worst])} is "
+            f"The free memory on {owner(memory.name[worst])} is "
             f"{percent(float(scattered[worst]))} fragmented"
         ),
         detail=(
-            f"Of {size(free)} of free memory at the peak, the largest piece has {size(largest)}: "
-            "a larger tensor does not fit, although there is room."
+            f"The largest chunk of the {size(free)} of free memory at the peak is "
+            f"{size(largest)}: a larger tensor does not fit, even if more is free in total."
         ),
         value=float(scattered[worst]),
         unit="%",
         threshold=grade[1],
         gain=UNKNOWN_GAIN,
         action=(
-            "Use few different sizes (constant batch and sequence lengths), and allocate large "
-            f"tensors first.{_other_allocator(evidence, worst)}"
+            "Use only a few different sizes (constant batch and sequence lengths), and allocate "
+            f"large tensors first.{_other_allocator(evidence, worst)}"
         ),
         next_page=page,
         evidence=page,
@@ -91,13 +91,13 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
 def _where_it_fails(evidence: Evidence, allocator: int) -> str:
     """How to see what exhausts the memory, and how to avoid failures from fragmentation."""
     if evidence.is_jax:
-        return " jax.profiler.save_device_memory_profile saves what is alive."
+        return " jax.profiler.save_device_memory_profile saves a profile of the live buffers."
     if evidence.platform != "GPU":
         return ""
     scattered = 100 * float(evidence.memory.fragmentation[allocator]) >= FRAGMENTED[0]
     return (
-        " If it fails, RunOptions(report_tensor_allocations_upon_oom=True) lists what was alive."
-        f"{_other_allocator(evidence, allocator) if scattered else ''}"
+        " If it fails, RunOptions(report_tensor_allocations_upon_oom=True) lists the live "
+        f"tensors.{_other_allocator(evidence, allocator) if scattered else ''}"
     )
 
 

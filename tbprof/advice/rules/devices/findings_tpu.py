@@ -27,13 +27,13 @@ _NAMED, _LINKED = 3, 8
 _MOST_PATTERN = 480
 _NUMBER = regex(r"(?:\.\d+)+\Z")
 _ON_HOST = (
-    " With much padding, it may pay to flatten arrays on the host and reshape them on the "
+    " With heavy padding, it may pay to flatten arrays on the host and reshape them on the "
     "device: less is transferred, and peak memory is lower."
 )
 _MOVES = {
     Move.TRANSPOSE: "transposes",
     Move.RESHAPE: "reshapes",
-    Move.LAYOUT: "changes of layout",
+    Move.LAYOUT: "layout changes",
     Move.SLICE: "slices and concatenations",
     Move.SPACE: "moves between space and batch or depth",
 }
@@ -118,8 +118,8 @@ def unfused_batch_norm(evidence: Evidence) -> Iterator[Finding]:
         ops.is_batch_norm,
         ops.self_ps.astype(np.float64),
         "Batch normalization that is not fused takes {share} of the TPU's op time",
-        "Its layers run as reductions and elementwise ops: {ops}. XLA compiles the fused variants "
-        "to much less.",
+        "Its layers run as reductions and elementwise ops: {ops}. XLA compiles the fused "
+        "variants to much less work.",
         "Use the fused op: tf.compat.v1.nn.fused_batch_norm rather than "
         "tf.nn.batch_normalization, layers with fused=True; it needs four dimensions and the last "
         "axis or the second one.",
@@ -182,7 +182,7 @@ def random_numbers(evidence: Evidence) -> Iterator[Finding]:
     if ops is None:
         return
     normal = _percent(ops, ops.self_ps[ops.random == Random.NORMAL].sum())
-    further = f" Normal ones, a little slower than uniform ones, take {percent(normal)}."
+    further = f" Normal ones, slightly slower than uniform ones, take {percent(normal)}."
     is_costly = ops.random == Random.COSTLY
     generator = (
         " The generator matters, too: jax_default_prng_impl='rbg' is faster on TPUs than threefry."
@@ -275,7 +275,7 @@ def grouped(names: list[str]) -> str:
     texts = [
         shortened(of_kind[0], 40)
         if len(of_kind) == 1
-        else f"{len(of_kind)} ops {shortened(kind, 40)}"
+        else f"{len(of_kind)} {shortened(kind, 40)} ops"
         for kind, of_kind in kinds.items()
     ]
     more = len(texts) - _NAMED

@@ -38,7 +38,7 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"The compiled program calls Python for {percent(share)} of step time",
         detail=(
-            f"Of an average step of {milliseconds(evidence.step_ms)} it spends "
+            f"Of an average step of {milliseconds(evidence.step_ms)}, it spends "
             f"{milliseconds(share / 100 * evidence.step_ms)} in "
             f"{', '.join(shortened(name, 60) for name in names[:3])}, and continues when Python "
             f"returns{f' from {doers}' if doers else ''}.{said_elsewhere(evidence, gain)}"
@@ -48,8 +48,8 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Take debug.print and callbacks out of the compiled function once they have served, "
-            "return what they need as results, or call them every few steps."
+            "Take debug.print and callbacks out of the compiled function once they are no longer "
+            "needed, return what they need as results, or call them only every few steps."
         ),
         next_page=trace,
         evidence=trace,
@@ -70,26 +70,23 @@ def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
     gain = evidence.gain_of(share, Phase.HOST_CALLBACK)
     rows = ops.longest(ops.peer == Peer.CALLBACK) if ops is not None else []
     called = list(dict.fromkeys(ops.op[row] for row in rows)) if ops is not None else []
-    above_all = f", above all in {grouped(called)}"
+    above_all = f", mostly in {grouped(called)}"
     yield Finding(
         id="host_callbacks",
         severity=grade[0],
-        title=(
-            f"The compiled program waits for callbacks on the host for {percent(share)} of step "
-            "time"
-        ),
+        title=(f"The compiled program waits for host callbacks for {percent(share)} of step time"),
         detail=(
-            f"Of an average step of {milliseconds(evidence.step_ms)} the cores wait "
-            f"{milliseconds(evidence.means.mean_ms(Phase.HOST_CALLBACK))} for what the host runs "
-            f"for them{above_all if called else ''}, and continue when it answers."
+            f"Of an average step of {milliseconds(evidence.step_ms)}, the cores wait "
+            f"{milliseconds(evidence.means.mean_ms(Phase.HOST_CALLBACK))} for code that the host "
+            f"runs for them{above_all if called else ''}."
         ),
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
-            "Take pure_callback, io_callback and debug.print out of the compiled function, return "
-            "what they need as results, or call them every few steps."
+            "Take pure_callback, io_callback and debug.print out of the compiled function, "
+            "return what they need as results, or call them only every few steps."
         ),
         next_page=TRACE.marking("/send|recv/", evidence.worst_step_in(Phase.HOST_CALLBACK)),
         evidence=showing_ops(called) if called else OPS,

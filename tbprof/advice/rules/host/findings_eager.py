@@ -82,11 +82,11 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"{percent(share)} of step time goes to ops that run one by one",
         detail=(
-            f"Of an average step of {milliseconds(evidence.step_ms)} they take "
-            f"{milliseconds(share / 100 * evidence.step_ms)}, and each is dispatched by Python "
-            f"on its own: {sum(counts.values()):,} calls in total, most of them of "
+            f"Of an average step of {milliseconds(evidence.step_ms)}, they take "
+            f"{milliseconds(share / 100 * evidence.step_ms)}, and each is dispatched by Python on "
+            f"its own: {sum(counts.values()):,} calls in total, most of them to "
             f"{', '.join(shortened(name, 60) for name in top)}. {percent(between)} of that time "
-            "passes between two calls."
+            "passes between calls."
         ),
         value=share,
         unit="%",

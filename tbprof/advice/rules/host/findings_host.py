@@ -196,7 +196,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         id="compilation",
         severity=severity,
-        title=f"Programs were being compiled for {percent(min(worst, 100.0))} of the recorded time",
+        title=f"Compilation was in progress for {percent(min(worst, 100.0))} of the recorded time",
         detail=(
             f"{count}, {milliseconds(host.compile_ps / 1e9)} in total, from "
             f"{milliseconds(host.compile_first_ps / 1e9)} to "
@@ -251,11 +251,12 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
         id="outside_compilation",
         severity=grade[0],
         title=(
-            f"{percent(100 * time / device)} of device op time exchanges data with ops on the host"
+            f"{percent(100 * time / device)} of device op time is spent exchanging data with ops "
+            "on the host"
         ),
         detail=(
             "The host runs parts of the program that the device cannot run: "
-            f"{int(ops.occurrences[is_outside].sum()):,} transfers for them."
+            f"{int(ops.occurrences[is_outside].sum()):,} transfers are for them."
         ),
         value=100 * time / device,
         unit="%",

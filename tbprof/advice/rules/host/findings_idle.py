@@ -85,9 +85,9 @@ def _beside(evidence: Evidence, share: IdleShare) -> str:
         for other in named(evidence.idle)
         if other.name != share.name and other.ms >= _NOTABLE * share.ms
     ]
-    text = f" Beside it: {', '.join(functions[:3])}." if functions else ""
+    text = f" Also: {', '.join(functions[:3])}." if functions else ""
     if wait_of(share.name):
-        text += " The function that calls it had begun before the recording."
+        text += " Its caller began before the recording."
     return text
 
 
@@ -95,24 +95,24 @@ def _advice(share: IdleShare) -> str:
     waits = sum_of(ms for name, ms in share.parts if wait_of(name or share.name))
     if waits >= share.ms / 2:
         return (
-            "Find out what it waits for. Do that ahead, on another thread, while the previous "
-            "step is computed (prefetching, a queue), or leave it out of the loop."
+            "Find out what it waits for. Do that ahead of time, on another thread, during the "
+            "previous step (prefetching, a queue), or move it out of the loop."
         )
     if share.kind == Activity.ANNOTATION:
         return (
             "The trace does not show what happens in it: record it with the Python tracer, or "
-            "annotate its parts. Preparing and waiting can be done ahead, on another thread, "
-            "while the previous step is computed."
+            "annotate its parts. Preparing and waiting can be done ahead of time, on another "
+            "thread, during the previous step."
         )
     if share.holds_more and not share.parts[0][0]:
         return (
-            "See in the timeline between which events it passes. C++ methods leave no frame, so "
+            "Check in the timeline which events surround it. C++ methods leave no frame, so "
             "their time counts as their caller's: annotate what you suspect."
         )
     return (
-        "Do it ahead, in another thread or process, while the previous step is computed, or "
-        "move it into a compiled function (tf.function, jax.jit); do metrics, logging and "
-        "callbacks every few steps."
+        "Do it ahead of time, in another thread or process, during the previous step, or move it "
+        "into a compiled function (tf.function, jax.jit); run metrics, logging and callbacks "
+        "only every few steps."
     )
 
 

@@ -49,7 +49,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
             (
                 f"Of {milliseconds(total)} per step: {listed}."
                 if is_all
-                else f"With the time of other findings, it is {milliseconds(total)} per step: "
+                else f"Including the time of other findings, it is {milliseconds(total)} per step: "
                 f"{listed}."
             )
             + _not_recorded(evidence, sums)
@@ -88,8 +88,8 @@ def _kind(idle_share: IdleShare) -> Activity:
 def _doing(most: Activity, part: float) -> str:
     """What happened for most of the time."""
     if part > _NEARLY_ALL and most == Activity.UNCOVERED:
-        return "nothing else was recorded then"
-    return f"{DID[most]} in {percent(100 * part)} of that"
+        return "nothing else was recorded during that time"
+    return f"for {percent(100 * part)} of that, {DID[most]}"
 
 
 def _listed(sums: dict[Activity, float], shares: Sequence[IdleShare]) -> str:
@@ -128,14 +128,14 @@ def _not_recorded(evidence: Evidence, sums: dict[Activity, float]) -> str:
     return " No Python frames were recorded; they may show more."
 
 
-_SEE = "See in the timeline what the program's thread does then"
+_SEE = "Check in the timeline what the program's thread does then"
 
 
 def _action(evidence: Evidence, most: Activity) -> str:
     if evidence.platform == "TPU" and most in (Activity.UNCOVERED, Activity.RUNTIME):
         return (
-            "Give the device more to do per call of the host: several steps in one compiled "
-            "function, a larger batch, and input that is ready before it is needed."
+            "Give the device more to do per host call: several steps in one compiled function, a "
+            "larger batch, and input that is ready before it is needed."
         )
     if most in _ACTIONS:
         return _ACTIONS[most]
@@ -149,8 +149,8 @@ def _action(evidence: Evidence, most: Activity) -> str:
 
 _ACTIONS = {
     Activity.RUNTIME: (
-        "See in the timeline what happens in these calls outside of ops. If calls are many and "
-        "short, do more in each: a larger batch, the whole step in one compiled function, "
+        "Check in the timeline what happens in these calls outside ops. If there are many short "
+        "calls, do more in each: a larger batch, the whole step in one compiled function, "
         "several steps per call. In a long call, threads may wait for a processor, or run ops "
         "that leave no event."
     ),
@@ -159,18 +159,18 @@ _ACTIONS = {
         "does something that was not recorded."
     ),
     Activity.PYTHON: (
-        "See on this page which functions take it. Do what a step need not wait for every few "
-        "steps, or ahead, on another thread."
+        "Check on this page which functions take it. Do what a step need not wait for only every "
+        "few steps, or ahead of time on another thread."
     ),
     Activity.WAIT: (
-        "See in the timeline which thread or device the program's thread waits for, and what that "
-        "does meanwhile."
+        "Check in the timeline which thread or device the program's thread waits for, and what "
+        "happens there meanwhile."
     ),
     Activity.MEMORY: (
-        "See in the timeline what allocates. Fewer, larger calls allocate less often, and "
-        "donated buffers are used again (donate_argnums in JAX)."
+        "Check in the timeline what allocates. Fewer, larger calls allocate less often, and "
+        "donated buffers are reused (donate_argnums in JAX)."
     ),
-    Activity.TRANSFER: "Copy ahead of the step, on another thread, in a few large pieces.",
+    Activity.TRANSFER: "Copy ahead of the step, on another thread, in a few large transfers.",
 }
 
 

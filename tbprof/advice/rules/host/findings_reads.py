@@ -61,9 +61,9 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"Reading results holds up {percent(share)} of step time",
         detail=(
-            f"In an average step of {milliseconds(evidence.step_ms)} the program waits "
+            f"In an average step of {milliseconds(evidence.step_ms)}, the program spends "
             f"{milliseconds(waited_ms)} in {READ} (float, item, numpy.asarray) while {busy}, and "
-            f"for {milliseconds(idle_ms)} {none}, {why}. If results were read later, the two "
+            f"{none} for {milliseconds(idle_ms)}, {why}. If results were read later, the two "
             "would overlap."
         ),
         value=share,
@@ -71,8 +71,8 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Read a result after the next step has been started (the loss of the previous "
-            "step), or every few steps, and keep it on the device in between."
+            "Read a result after starting the next step (the loss of the previous step), or only "
+            "every few steps, and keep it on the device in between."
         ),
         next_page=trace,
         evidence=trace,

@@ -38,7 +38,8 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
             (
                 f"Of an average step of {step}, it takes {waits}."
                 if is_transfer(evidence)
-                else f"Of an average step of {step} the {_whom(evidence)} {waits} for data."
+                else f"Of an average step of {step}, the {_whom(evidence)} {waits} waiting for "
+                "data."
             )
             + (f" {cause.sentence}" if cause is not None else "")
             + _copied(evidence)
@@ -70,7 +71,7 @@ def _copied(evidence: Evidence) -> str:
     if copies and is_transfer(evidence):
         return f" {copies}"
     is_copied = copies and copies_most(evidence.job.parts)
-    return f" GPUs copy from the host in most of that time: {copies}" if is_copied else ""
+    return f" GPUs copy from the host for most of that time: {copies}" if is_copied else ""
 
 
 def _title(evidence: Evidence, share: float) -> str:
@@ -79,18 +80,18 @@ def _title(evidence: Evidence, share: float) -> str:
     cause = evidence.input_cause
     # The same on all pages, whatever part of it other findings cover.
     how_much = "highly" if share >= HIGHLY_INPUT_BOUND else "moderately"
-    above_all = f", above all for {cause.type}" if cause is not None and cause.is_most else ""
+    above_all = f", mostly for {cause.type}" if cause is not None and cause.is_most else ""
     return (
-        f"The program is {how_much} input-bound: {percent(share)} of step time waits for "
-        f"input{above_all}"
+        f"The program is {how_much} input-bound: {percent(share)} of step time is spent waiting "
+        f"for input{above_all}"
     )
 
 
-_LOOK = "See on the input page which stage works longest."
+_LOOK = "Check on the input page which stage takes longest."
 
 
 def _whom(evidence: Evidence) -> str:
-    return "program waits" if evidence.platform == "CPU" else "devices wait"
+    return "program spends" if evidence.platform == "CPU" else "devices spend"
 
 
 def waits_in_trace(job: JobSteps, means: StepMeans, cause: InputCause | None) -> Page:
@@ -123,18 +124,18 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
     if gain.shared and _copied(evidence):
         return  # the input consists of these copies, and its finding says so
     is_hidden = 2 * evidence.share(Phase.INPUT) < share
-    rest = " Steps wait for little of that." if is_hidden else said_elsewhere(evidence, gain)
+    rest = " Steps wait only briefly for that." if is_hidden else said_elsewhere(evidence, gain)
     yield Finding(
         id="copies_to_device",
         severity="moderate" if gain.own >= OVERHEAD[0] else "low",
-        title=f"Copies from the host take {percent(share)} of the GPUs' time",
+        title=f"Copies from the host take {percent(share)} of GPU time",
         detail=f"{copies_in_words(gpus)}{rest}",
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
-            "Copy a few large pieces rather than many small ones, in the type that the model "
+            "Make a few large copies rather than many small ones, in the type that the model "
             "computes in, and ahead of the step (prefetch to the device) from pinned memory."
         ),
         next_page=TRACE.marking("/^memcpyh(2|to)d/", evidence.worst_step_in(Phase.INPUT)),

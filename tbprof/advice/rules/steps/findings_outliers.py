@@ -55,8 +55,8 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
         detail=(
             f"{_listed(evidence, period.step)} take "
             f"{milliseconds(_mean_ms(evidence, period.step))} on average, a typical step "
-            f"{milliseconds(outliers.typical_ps / 1e9)}: that costs {milliseconds(cost_ms)} per "
-            f"step, {percent(100 * ratio)} of all "
+            f"{milliseconds(outliers.typical_ps / 1e9)}. This costs {milliseconds(cost_ms)} per "
+            f"step, {percent(100 * ratio)} of the total "
             f"time{_cause(evidence, period.step, culprit)}.{more}"
         ),
         value=100 * ratio,
@@ -114,8 +114,8 @@ def _counted(count: int, steps: int) -> str:
 
 def _taken_in(evidence: Evidence) -> str:
     if evidence.means.is_counted[evidence.outliers.step].any():
-        return "All figures here include such steps."
-    return "Averages here are of the typical steps."
+        return "All figures on this page include these steps."
+    return "Averages on this page are over the typical steps."
 
 
 def _slowest(outliers: StepOutliers, steps: NDArray[np.int64]) -> int:
@@ -161,7 +161,7 @@ def _action(evidence: Evidence, period: Period, culprit: str) -> str:
     if culprit.startswith(_GARBAGE):
         return (
             "Collect garbage less often, and create fewer objects per step. Call gc.freeze() "
-            "once the program has warmed up, so that objects that stay are not examined again."
+            "once the program has warmed up, so that long-lived objects are not examined again."
         )
     if _CHECKPOINT.search(culprit):
         return (
@@ -175,7 +175,7 @@ def _action(evidence: Evidence, period: Period, culprit: str) -> str:
             "(pad the last batch, or use only a few sizes)."
         )
     return (
-        "See in the timeline what these steps do that the others do not (checkpoints, metrics, "
+        "Check in the timeline what these steps do that the others do not (checkpoints, metrics, "
         "logging, garbage collection), and do it less often or on another thread."
     )
 
@@ -183,7 +183,7 @@ def _action(evidence: Evidence, period: Period, culprit: str) -> str:
 def _once_action(outliers: StepOutliers, steps: NDArray[np.int64]) -> str:
     if phase_of(outliers, steps) == Phase.COMPILATION or steps.tolist() == [0]:
         return "Start recording once the program has warmed up, a few steps later."
-    return "See in the timeline what these steps do that the others do not."
+    return "Check in the timeline what these steps do that the others do not."
 
 
 OUTLIER_RULES: tuple[Rule, ...] = (periodic_steps, slow_steps)

@@ -35,9 +35,9 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
             + ("output: checkpoints and summaries" if is_cpu else "copying results to the host")
         ),
         detail=(
-            f"Ops that write checkpoints and summaries, or return results, take {takes} of a step."
+            f"Ops that write checkpoints and summaries, or return results, take {takes} per step."
             if is_cpu
-            else f"Copies from device to host that nothing else hides take {takes} of a step."
+            else f"Copies from device to host that nothing else hides take {takes} per step."
         ),
         value=share,
         unit="%",
@@ -68,9 +68,9 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"{percent(share)} of step time goes to launching kernels",
         detail=(
-            "In that time the devices were idle while the host was launching work for them: "
-            f"{milliseconds(evidence.means.mean_ms(Phase.KERNEL_LAUNCH))} of a step."
-            f"{said_elsewhere(evidence, gain)}"
+            "Meanwhile, the devices were idle while the host launched work for them: "
+            f"{milliseconds(evidence.means.mean_ms(Phase.KERNEL_LAUNCH))} per "
+            f"step.{said_elsewhere(evidence, gain)}"
         ),
         value=share,
         unit="%",
@@ -87,9 +87,9 @@ def _launch_advice(evidence: Evidence) -> str:
     """How to launch less often, and what helps if other threads compete for the same processors."""
     if any(host.is_xla for host in evidence.hosts):
         advice = (
-            "The program is compiled by XLA already. Have each call do more: a larger batch, "
-            "several steps per call (lax.scan in JAX, steps_per_execution in Keras), or let XLA "
-            "launch many kernels at once (command buffers, CUDA graphs)."
+            "XLA already compiles the program. Do more in each call: a larger batch, several "
+            "steps per call (lax.scan in JAX, steps_per_execution in Keras), or let XLA launch "
+            "many kernels at once (command buffers, CUDA graphs)."
         )
     else:
         advice = (
@@ -98,10 +98,10 @@ def _launch_advice(evidence: Evidence) -> str:
         )
     if evidence.platform == "GPU" and contends(evidence.means, evidence.inputs):
         advice += (
-            " Two or more threads of tf.data are at work at once. If they fill the host's "
-            "cores, give launches their own threads (TF_GPU_THREAD_MODE=gpu_private), tf.data "
-            "fewer (options.threading.private_threadpool_size), and ops on the host fewer "
-            "(tf.config.threading.set_intra_op_parallelism_threads, and inter_op)."
+            " Two or more tf.data threads work at the same time. If they occupy all of the "
+            "host's cores, give launches their own threads (TF_GPU_THREAD_MODE=gpu_private), "
+            "tf.data fewer threads (options.threading.private_threadpool_size), and host ops "
+            "fewer threads (tf.config.threading.set_intra_op_parallelism_threads, and inter_op)."
         )
     return advice
 
@@ -131,12 +131,13 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
         id="gap_between_steps",
         severity=grade[0],
         title=(
-            f"{percent(share)} of step time is idle, between the end of a step and the next one"
+            f"{percent(share)} of step time is idle, between the end of one step and the start of "
+            "the next"
         ),
         detail=(
-            f"Once all work of a step has ended, {milliseconds(share / 100 * evidence.step_ms)} "
-            f"pass on average until the next one begins{after}, in which {nobody}. Input that is "
-            f"fetched there counts as input only if the trace shows the wait.{rest}"
+            f"Once a step's work has ended, {milliseconds(share / 100 * evidence.step_ms)} pass "
+            f"on average until the next one begins{after}, while {nobody}. Fetching input there "
+            f"counts as input only if the trace shows the wait.{rest}"
         ),
         value=share,
         unit="%",

@@ -45,11 +45,11 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
         return
     gain = evidence.gain_of(remaining, Phase.COLLECTIVES)
     title = f"{percent(share)} of step time goes to collective communication"
-    waits = "waiting for late devices is part of it."
+    waits = "this includes waiting for late devices."
     if late is not None and remaining < share:
         name = shortened(worker_name(evidence.job, late.worker, late.device))
         title += f", {percent(remaining)} without waiting for {name}"
-        waits = f"of {name}, which is late, {milliseconds(remaining / 100 * evidence.step_ms)}."
+        waits = f"{milliseconds(remaining / 100 * evidence.step_ms)} on {name}, which is late."
     ops = evidence.tpu_ops
     talking = [ops.op[row] for row in ops.longest(ops.is_collective)] if ops is not None else []
     slices = ops is not None and bool((ops.peer == Peer.SLICES).any())
@@ -58,18 +58,18 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=title,
         detail=(
-            "All-reduces and the like that no computation hides take "
-            f"{milliseconds(evidence.means.mean_ms(Phase.COLLECTIVES))} of a step; {waits}"
-            f"{_between_slices(evidence.tpu_ops)}"
+            "All-reduces and other collectives that computation does not hide take "
+            f"{milliseconds(evidence.means.mean_ms(Phase.COLLECTIVES))} per step; "
+            f"{waits}{_between_slices(evidence.tpu_ops)}"
         ),
         value=remaining,
         unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
-            "Reduce gradients in fewer and larger pieces, in 16 bit, while the backward pass still "
-            "runs; a larger batch per device communicates less often."
-            f"{_NETWORK if slices else ''}"
+            "Reduce gradients in fewer, larger transfers, in 16 bit, while the backward pass "
+            "still runs; a larger batch per device communicates less "
+            f"often.{_NETWORK if slices else ''}"
         ),
         next_page=POD,
         evidence=_evidence(evidence, talking),
@@ -125,7 +125,7 @@ def _between_slices(ops: TpuOps | None) -> str:
     op_names = grouped([ops.op[row] for row in rows])
     return (
         f" {percent(share)} of the cores' op time goes to exchanges with other slices over the "
-        f"network of the data center ({op_names})."
+        f"data center network ({op_names})."
     )
 
 
@@ -151,18 +151,18 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"{name} makes the others wait for {percent(share)} of step time",
         detail=(
-            f"It needs {milliseconds(lateness.late_ps / 1e9)} per step "
-            f"({100 * CONFIDENCE:.0f} %: {interval(lateness)} over {lateness.steps} steps) longer "
-            f"than {peer}, the median of its peers{lost_in}; {peer} waits "
-            f"{milliseconds(lateness.wait_ps / 1e9)} longer in collectives meanwhile.{others}"
+            f"It needs {milliseconds(lateness.late_ps / 1e9)} longer per step "
+            f"({100 * CONFIDENCE:.0f} %: {interval(lateness)} over {lateness.steps} steps) than "
+            f"{peer}, the median of its peers{lost_in}; meanwhile, {peer} waits "
+            f"{milliseconds(lateness.wait_ps / 1e9)} longer in collectives.{others}"
         ),
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
-            "Give every device the same amount of work, and see what else runs on the slow one's "
-            "host."
+            "Give every device the same amount of work, and check what else runs on the slow "
+            "one's host."
         ),
         next_page=POD,
         evidence=POD.choosing(worker=lateness.worker),
