@@ -7,11 +7,12 @@ import subprocess
 import sys
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from traces import draw, write
 
-from tbprof.base.lazy import Later, load, regex
+from tbprof.base.lazy import Later, compile_patterns, load, regex
 from tbprof.engine.engine import Engine
 from tbprof.engine.parts import PARTS
 from tbprof.engine.space_pool import read_space
@@ -157,7 +158,10 @@ def test_a_server_imports_everything_before_someone_waits_for_it(
 ) -> None:
     loaded: list[object] = []
     monkeypatch.setattr("tbprof.engine.engine.load", loaded.append)
+    compiled: list[object] = []
+    monkeypatch.setattr("tbprof.engine.engine.compile_patterns", compiled.append)
     Engine(Logdir([])).load_tools()
+    assert len(compiled) == 1
     built = [one.name for one in loaded[: len(TOOLS)] if isinstance(one, Later)]
     assert built == [f"tbprof.tools.{tool.name}.build" for tool in TOOLS]
     assert loaded[len(TOOLS) :] == [
@@ -198,6 +202,27 @@ def test_a_regular_expression_is_compiled_when_it_is_used(monkeypatch: pytest.Mo
     assert word.fullmatch("Word 1") is None
     assert word.match("1") is None
     assert compiled == [word.pattern]
+
+
+def test_a_server_compiles_regular_expressions_ahead_of_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tbprof.base.lazy.LazyPattern.known", [])
+    compiled: list[str] = []
+    words = [regex("a+"), regex("b+")]
+
+    def compile_(pattern: str, _flags: int) -> SimpleNamespace:
+        compiled.append(pattern)
+        return SimpleNamespace(pattern=pattern)
+
+    monkeypatch.setattr("tbprof.base.lazy.re.compile", compile_)
+    waited: list[int] = []
+    compile_patterns(lambda: waited.append(len(compiled)))
+    assert waited == [0, 1]
+    assert sorted(compiled) == ["a+", "b+"]
+    assert [word.pattern for word in words] == ["a+", "b+"]
+    compile_patterns(lambda: waited.append(2))
+    assert waited == [0, 1]
 
 
 def test_modules_compile_no_regular_expressions_when_they_are_imported() -> None:

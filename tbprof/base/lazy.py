@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 
 def named(name: str) -> Any:
@@ -49,6 +49,10 @@ if TYPE_CHECKING:
 
     regex = re.compile
     get_logger = logging.getLogger
+
+    def compile_patterns(wait: Callable[[], None]) -> None:
+        """Compiles the expressions of all imported modules ahead of time; waits before each."""
+
 else:
 
     class LazyPattern:
@@ -58,9 +62,12 @@ else:
         long as reading a small trace.
         """
 
+        known: ClassVar[list["LazyPattern"]] = []
+
         def __init__(self, pattern: str, flags: int = 0) -> None:
             self._given = (pattern, flags)
             self._compiled: re.Pattern[str] | None = None
+            self.known.append(self)
 
         def __getattr__(self, name: str) -> Any:
             if self._compiled is None:
@@ -70,6 +77,12 @@ else:
             return attribute
 
     regex = LazyPattern
+
+    def compile_patterns(wait: Callable[[], None]) -> None:
+        """As above."""
+        while LazyPattern.known:
+            wait()
+            _ = LazyPattern.known.pop().pattern
 
     class LazyLogger:
         """The logger of a module; `logging` is imported with the first message, if there is one."""

@@ -4,11 +4,12 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tbprof._pb import message
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import Notice, TbprofError, ToolNotFound
-from tbprof.base.lazy import Later, load
+from tbprof.base.lazy import Later, compile_patterns, load
 from tbprof.base.parallel import thread_pool
 from tbprof.engine.empty_reasons import (
     Absence,
@@ -85,7 +86,7 @@ class Engine:
         self._look_ahead = LookAhead(self.data)
 
     def load_tools(self) -> None:
-        """Imports the modules of pages ahead of the first requests."""
+        """Imports modules and compiles patterns while there is no request."""
         from tbprof.engine.timelines.timeline_cache import BUILDERS
         from tbprof.engine.timelines.timeline_requests import QUESTIONS
 
@@ -94,7 +95,11 @@ class Engine:
             *(kind.compute for kind in PARTS.values()), *BUILDERS.values(), *QUESTIONS, read_space,
         ]  # fmt: skip
         for function in functions:
+            self._progress.wait()
             load(function)
+        self._progress.wait()
+        message("xla.HloProto")  # which imports protobuf
+        compile_patterns(self._progress.wait)
 
     # Listings.
 

@@ -36,6 +36,7 @@ class Progress:
         self._decoded_ratio = decoded_ratio
         self._states: dict[tuple[str, str], _State] = {}
         self._lock = threading.Lock()
+        self._is_idle = threading.Condition(self._lock)
 
     @contextmanager
     def request(
@@ -60,6 +61,13 @@ class Progress:
                 state.requests -= 1
                 if not state.requests:
                     del self._states[key]
+                if not self._states:
+                    self._is_idle.notify_all()
+
+    def wait(self) -> None:
+        """Returns when there is no request."""
+        with self._is_idle:
+            self._is_idle.wait_for(lambda: not self._states)
 
     def work(self, run: str, tool: str, file: TraceFile, part: str) -> None:
         """Notes that a part of a host is being computed."""

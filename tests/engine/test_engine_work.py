@@ -220,6 +220,26 @@ def test_progress_tells_how_the_hosts_of_a_run_are_listed(
     ]  # fmt: skip
 
 
+def test_what_waits_for_requests_goes_on_when_all_are_answered() -> None:
+    progress = Progress()
+    progress.wait()
+    is_waiting, has_waited = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        is_waiting.set()
+        progress.wait()
+        has_waited.set()
+
+    with progress.request("run", OPS, ()):
+        with progress.request("run", "", ()):
+            waiter = threading.Thread(target=wait)
+            waiter.start()
+            assert is_waiting.wait(60)
+        assert not has_waited.wait(0.02)
+    assert has_waited.wait(60)
+    waiter.join()
+
+
 def test_progress_tells_how_much_of_a_large_file_is_decoded(engine: Engine):
     [file] = engine.run("cpu").files
     ratios = iter([0.0, 0.404, 1.0])
