@@ -1,5 +1,6 @@
 """Which steps of two hosts are the same, if no program numbered them."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -82,14 +83,15 @@ def match_steps(lead: HostSteps, host: HostSteps) -> Match:
     clock, share = _by_clocks(lead, host)
     more = len(lead) - len(host)
     in_order = _between(clock or 0, 0, more)
-    alike = _by_lengths(lead.length_ps, host.length_ps)
+    by_lengths = _by_lengths(
+        lead.length_ps,
+        host.length_ps,
+        lambda candidate: (candidate != clock, abs(candidate - in_order)),
+    )
     is_as_long = are_as_long(lead, host)
     by: Basis
-    if alike:
-        by, shift = (
-            "lengths",
-            min(alike, key=lambda candidate: (candidate != clock, abs(candidate - in_order))),
-        )
+    if by_lengths is not None:
+        by, shift = "lengths", by_lengths
     elif clock is not None and (clock == in_order or not is_as_long or (more and share >= _SURE)):
         by, shift = "clocks", clock
     else:
@@ -151,27 +153,27 @@ def _by_clocks(lead: HostSteps, host: HostSteps) -> tuple[int | None, float]:
     return best - len(host), float(weight[best] / max(int(length.sum()), 1))
 
 
-def _by_lengths(lead: NDArray[np.int64], host: NDArray[np.int64]) -> list[int]:
-    """The shifts at which lengths rise and fall together, by rank; none if lengths say nothing.
+def _by_lengths(
+    lead: NDArray[np.int64], host: NDArray[np.int64], order: Callable[[int], tuple[bool, int]]
+) -> int | None:
+    """The shift, first in `order`, at which lengths rise and fall together, by rank.
 
-    Equal lengths except for one step say nothing: each host may have its own late step.
+    None if lengths say nothing. Equal lengths except for one step say nothing: each host may have
+    its own late step.
     """
     a, b = _ranks(lead), _ranks(host)
     least = max(_LEAST_STEPS, int(np.ceil(_LEAST_SHARED * min(a.size, b.size))))
     if min(a.size, b.size) < least:
-        return []
+        return None
     steps, r = _correlations(a, b)
     r[steps < least] = 0.0
     shifts = np.flatnonzero(_deviations(r, steps) >= _BY_CHANCE)
     if not shifts.size:
-        return []
+        return None
     shifts = shifts[r[shifts] >= r[shifts].max() - _AS_WELL]
     best = shifts[np.argsort(-r[shifts], kind="stable")][:_MOST_SHIFTS]
-    return [
-        shift - (b.size - 1)
-        for shift in best.tolist()
-        if _is_of_several(a, b, shift - (b.size - 1))
-    ]
+    candidates = sorted((best - (b.size - 1)).tolist(), key=order)
+    return next((shift for shift in candidates if _is_of_several(a, b, shift)), None)
 
 
 def _ranks(values: NDArray[np.int64]) -> NDArray[np.float64]:
