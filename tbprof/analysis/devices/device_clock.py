@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,11 @@ def nesting_order(
     first_event: NDArray[np.int64], start: NDArray[np.int64], duration: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """[n] the rows by (line, start, longest first), so that a parent precedes its children."""
+    is_after = start[1:] > start[:-1]
+    is_after |= (start[1:] == start[:-1]) & (duration[1:] <= duration[:-1])
+    is_after[first_event[(first_event > 0) & (first_event < start.size)] - 1] = True
+    if is_after.all():
+        return np.arange(start.size)
     line = np.repeat(np.arange(first_event.size - 1), np.diff(first_event))
     return np.lexsort((-duration, start, line))
 
@@ -157,6 +163,12 @@ def place_ops(events: Events) -> CoreOps:
     return CoreOps(events, start, duration, begins, ends, clock)
 
 
+@lru_cache(maxsize=1)
+def _pairs(samples: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The pairs of samples that are far enough apart; most cores have equally many."""
+    return np.triu_indices(samples, max(samples // 4, 1))
+
+
 def _no_clock(jump_ps: int = 0) -> Clock:
     nothing = np.zeros(0, np.int64)
     return Clock(nothing, nothing, nothing, nothing, jump_ps)
@@ -193,15 +205,16 @@ def _lasting_jump(ops: Events, error: NDArray[np.int64]) -> int:
     """
     runs = ops.plane.events(named_lines(ops.plane, names.XLA_MODULES_LINE))
     run = np.searchsorted(np.sort(runs.start_ps), ops.start_ps, "right")
-    order = np.lexsort((error, run))
+    order = np.argsort(run, kind="stable")
     first = np.flatnonzero(np.diff(run[order], prepend=-1))
-    count = np.diff(np.append(first, run.size))
-    middle = error[order][first + count // 2]
     is_wrong = np.minimum.reduceat(np.abs(error[order]), first) > _EXACT_PS
-    edges = np.flatnonzero(np.diff(is_wrong, prepend=False, append=False))
-    for begin, end in edges.reshape(-1, 2).tolist():
-        if end - begin < _IN_A_ROW:
-            continue
+    edges = np.flatnonzero(np.diff(is_wrong, prepend=False, append=False)).reshape(-1, 2)
+    edges = edges[edges[:, 1] - edges[:, 0] >= _IN_A_ROW]
+    if not edges.size:
+        return 0
+    count = np.diff(np.append(first, run.size))
+    middle = error[np.lexsort((error, run))][first + count // 2]
+    for begin, end in edges.tolist():
         values = np.sort(middle[begin:end])
         alike = np.searchsorted(values, values + 2 * _EXACT_PS, "right") - np.arange(values.size)
         best = int(alike.argmax())
@@ -221,7 +234,7 @@ def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]
     rows = order[unique(np.linspace(0, time.size - 1, _SAMPLES).astype(np.int64))]
     when = (time[rows] - time[rows[0]]).astype(np.float64)
     value = shift[rows].astype(np.float64)
-    early, late = np.triu_indices(rows.size, max(rows.size // 4, 1))
+    early, late = _pairs(rows.size)
     span = when[late] - when[early]
     drift = np.divide(value[late] - value[early], span, out=np.zeros_like(span), where=span > 0)
     at_first = value[early] - drift * when[early]

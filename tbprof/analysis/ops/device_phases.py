@@ -218,8 +218,8 @@ def _intervals(
 
 def _find_steps(plane: Plane, clock: Clock | None) -> DeviceSteps | None:
     """The steps on the plane's own line, recorded or derived; None if it has none."""
-    events = plane.events(named_lines(plane, *_STEP_LINES))
-    if not len(events):
+    rows = named_lines(plane, *_STEP_LINES)
+    if not rows or not len(events := plane.events(rows)):
         return None
     order = np.argsort(events.start_ps, kind="stable")
     stats = events.stats([names.GROUP_ID, names.STEP_NUMBER, names.STEP_NAME], order)
