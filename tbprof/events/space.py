@@ -37,6 +37,11 @@ class Lines:
     display_id: NDArray[np.int64]
     display_name: NDArray[np.int32]
 
+    def take(self, rows: Sequence[int]) -> "Lines":
+        """Some of the lines, in their order."""
+        at = np.array(rows, np.int64)
+        return Lines(*(getattr(self, name)[at] for name in self.__match_args__))
+
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:

@@ -5,7 +5,6 @@ window by window, short ones many at a time, since plain Python per line costs m
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,20 +47,27 @@ _IDS_OF_ONE_BYTE = 128
 
 @dataclass(frozen=True, slots=True)
 class OnTheWay:
-    """Stats to read while decoding: `AS_…` or 0 for each row of stat metadata, and their ids."""
+    """Stats to read while decoding: `AS_…` or 0 for each row of stat metadata, and their ids.
+
+    `by_id` is what is `wanted` of the stats with ids of one byte.
+    """
 
     wanted: NDArray[np.int8]
+    by_id: NDArray[np.int8]
     lookup: Lookup
-    has_number: bool = False
+    has_number: bool
 
-    def by_id(self) -> NDArray[np.int8]:
-        """What is `wanted` of the stats with ids of one byte."""
+    @classmethod
+    def of(cls, wanted: NDArray[np.int8], lookup: Lookup, *, has_number: bool) -> "OnTheWay":
+        """The stats that are `wanted`, by the row of their metadata."""
         rows = np.empty(_IDS_OF_ONE_BYTE, np.int32)
-        find_rows(self.lookup, np.arange(_IDS_OF_ONE_BYTE, dtype=np.int64), rows)
-        return np.append(self.wanted, np.int8(0))[rows]
+        find_rows(lookup, np.arange(_IDS_OF_ONE_BYTE, dtype=np.int64), rows)
+        return cls(wanted, np.append(wanted, np.int8(0))[rows], lookup, has_number)
 
 
-NOTHING_ON_THE_WAY = OnTheWay(np.zeros(0, np.int8), build_lookup(np.zeros(0, np.int64)))
+NOTHING_ON_THE_WAY = OnTheWay.of(
+    np.zeros(0, np.int8), build_lookup(np.zeros(0, np.int64)), has_number=False
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,10 @@ class Decoded:
     columns: Columns
     marks: Marks
     aggregated: Aggregated
+
+
+_NO_ROWS, _NO_NUMBERS = np.zeros(0, np.int32), np.zeros(0, np.int64)
+_NOTHING_AGGREGATED = Aggregated(_NO_ROWS, _NO_ROWS, _NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS)
 
 
 class EventReader:
@@ -133,7 +143,7 @@ class EventReader:
             if not follows[row] & FOLLOWS_TIMESTAMP:
                 return span
             follows[row] &= ~FOLLOWS_TIMESTAMP
-            return replace(span, timestamp_ns=int(timestamp_ns[row]))
+            return span._replace(timestamp_ns=int(timestamp_ns[row]))
 
         def scan(group: int) -> None:
             rows = groups[group]
@@ -149,10 +159,13 @@ class EventReader:
                     for window in self._buffer.along(progress):
                         scan_span(window, progress, ends, row)
                     spans.append(stamped(span, row))
-                scanned[row] = replace(lines[row], spans=tuple(spans))
+                if spans != [*lines[row].spans]:
+                    scanned[row] = lines[row]._replace(spans=tuple(spans))
 
         in_parallel(scan, range(len(groups)), size)
         rows = np.flatnonzero(follows)
+        if not rows.size:
+            return scanned, event_counts
         names, display_names = (self._buffer.texts(texts[rows]) for texts in ranges)
         for row, has, name, display_name in zip(
             rows.tolist(), follows[rows].tolist(), names, display_names, strict=True
@@ -182,8 +195,7 @@ class EventReader:
         events, aggregated, unsorted = counts[:3]
         of_lines = LineEvents(first[:-1], first[1:], *counts)
         decoded = DecodedEvents(*columns)
-        by_id = on_the_way.by_id()
-        stats = StatMarks(on_the_way.wanted, by_id, on_the_way.lookup, *marks)
+        stats = StatMarks(on_the_way.wanted, on_the_way.by_id, on_the_way.lookup, *marks)
         origins = [[self._origin_ps(span.timestamp_ns) for span in line.spans] for line in lines]
 
         def decode(group: int) -> None:
@@ -289,7 +301,9 @@ def _aggregated(
         np.arange(first[line + 1] - 1, first[line + 1] - 1 - merged[line], -1)
         for line in np.flatnonzero(merged)
     ]
-    picked = np.concatenate(rows) if rows else np.zeros(0, np.int64)
+    if not rows:
+        return _NOTHING_AGGREGATED
+    picked = np.concatenate(rows)
     line = np.repeat(np.arange(merged.size, dtype=np.int32), merged)
     type_, occurrences, duration, source = (column[picked] for column in columns)
     return Aggregated(line, type_, occurrences, duration, source)

@@ -1,12 +1,11 @@
 """The timelines of a plane, found by their headers without touching their events."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.records import dataclass
 from tbprof.kernels.codes import (
     LINE_DISPLAY_ID,
     LINE_DISPLAY_NAME,
@@ -20,8 +19,7 @@ from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.field_scan import Field, read_header
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """The events of one XLine: the bytes [begin, end), and the time that offsets count from."""
 
     begin: int
@@ -29,8 +27,7 @@ class Span:
     timestamp_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One timeline: an XLine, or several with the same id and name."""
 
     id: int
@@ -60,7 +57,7 @@ def read_lines(buffer: Buffer, bodies: Sequence[tuple[int, int]]) -> tuple[Line,
             spans[key] = [span]
             lines[key] = Line(id_, name, display_id, display_name, (span,))
     return tuple(
-        replace(line, spans=tuple(spans[key])) if len(spans[key]) > 1 else line
+        line._replace(spans=tuple(spans[key])) if len(spans[key]) > 1 else line
         for key, line in lines.items()
     )
 

@@ -194,11 +194,10 @@ class FilePlane:
         # The cached value does not refer to the plane, so a dropped space is freed at once.
         def read() -> tuple[Lines, Decoded]:
             reader = EventReader(self._buffer, self.types.dictionary, self._origin_ps, self._damage)
-            decoded = reader.read([timelines[row] for row in rows], on_the_way)
-            is_known = len(decoded.lines) == len(timelines) and all(
-                map(is_, decoded.lines, timelines)
-            )
-            return self.lines if is_known else self._columns(decoded.lines), decoded
+            wanted = [timelines[row] for row in rows]
+            decoded = reader.read(wanted, on_the_way)
+            is_known = all(map(is_, decoded.lines, wanted))
+            return self.lines.take(rows) if is_known else self._columns(decoded.lines), decoded
 
         of_lines, decoded = (
             self.cache.get_or_compute(("events", rows), read) if is_short else read()

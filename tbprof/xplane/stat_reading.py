@@ -125,7 +125,7 @@ class StatReader:
         for name, mode in modes:
             if name in self._last_row:
                 mode_of_row[[self._last_row[name], *self._earlier_rows.get(name, ())]] = mode
-        return OnTheWay(mode_of_row, self._dictionary.lookup, has_number=marks.number != "")
+        return OnTheWay.of(mode_of_row, self._dictionary.lookup, has_number=marks.number != "")
 
     def _slots(self, names: Sequence[str]) -> tuple[NDArray[np.int32], list[int]]:
         """(slot of each stat metadata row, -1 if not requested; the name of each slot)."""
