@@ -53,6 +53,17 @@ class Aggregated:
     duration_ps: NDArray[np.int64]
     source: NDArray[np.int64]
 
+    def take(self, lines: Sequence[int]) -> "Aggregated":
+        """The entries of some lines, by the order of these."""
+        if not self.line.size:
+            return self
+        rows = [np.flatnonzero(self.line == line) for line in lines]
+        at = np.concatenate(rows or [np.zeros(0, np.int64)])
+        line = np.repeat(np.arange(len(lines), dtype=np.int32), [part.size for part in rows])
+        return Aggregated(
+            line, self.type[at], self.occurrences[at], self.duration_ps[at], self.source[at]
+        )
+
 
 class Types(Protocol):
     """The kinds of event of a plane (XEventMetadata), one row per distinct id."""

@@ -41,6 +41,8 @@ from tbprof.xplane.metadata import Dictionary
 Columns = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 Marks = tuple[NDArray[np.int32], NDArray[np.uint8]]
 
+NO_MARKS: Marks = (np.empty(0, np.int32), np.empty(0, np.uint8))
+
 # Smaller varints are one byte.
 _IDS_OF_ONE_BYTE = 128
 
@@ -83,6 +85,23 @@ class Decoded:
     columns: Columns
     marks: Marks
     aggregated: Aggregated
+
+    def take(self, lines: Sequence[int]) -> "Decoded":
+        """Some of the lines, in their order, without marks."""
+        first = self.first_event.tolist()
+        slices = [slice(first[line], first[line + 1]) for line in lines]
+        type_, start, duration, source = (
+            np.concatenate([column[rows] for rows in slices] or [column[:0]])
+            for column in self.columns
+        )
+        counts = np.array([rows.stop - rows.start for rows in slices], np.int64)
+        return Decoded(
+            [self.lines[line] for line in lines],
+            np.append(0, np.cumsum(counts)),
+            (type_, start, duration, source),
+            NO_MARKS,
+            self.aggregated.take(lines),
+        )
 
 
 _NO_ROWS, _NO_NUMBERS = np.zeros(0, np.int32), np.zeros(0, np.int64)

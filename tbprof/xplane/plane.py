@@ -18,7 +18,7 @@ from tbprof.kernels.codes import LIMIT_PS
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.event_types import read_event_types
-from tbprof.xplane.events import NOTHING_ON_THE_WAY, Decoded, EventReader
+from tbprof.xplane.events import NOTHING_ON_THE_WAY, Decoded, EventReader, OnTheWay
 from tbprof.xplane.field_scan import Field, field_columns
 from tbprof.xplane.line_index import Line, last_text, read_lines
 from tbprof.xplane.metadata import Dictionary, read_dictionary
@@ -191,23 +191,36 @@ class FilePlane:
         if marks is not None and not is_short:
             on_the_way = self._stats.on_the_way(marks)
 
-        # The cached value does not refer to the plane, so a dropped space is freed at once.
-        def read() -> tuple[Lines, Decoded]:
-            reader = EventReader(self._buffer, self.types.dictionary, self._origin_ps, self._damage)
-            wanted = [timelines[row] for row in rows]
-            decoded = reader.read(wanted, on_the_way)
-            is_known = all(map(is_, decoded.lines, wanted))
-            return self.lines.take(rows) if is_known else self._columns(decoded.lines), decoded
-
-        of_lines, decoded = (
-            self.cache.get_or_compute(("events", rows), read) if is_short else read()
-        )
+        of_lines, decoded = self._shared(rows) if is_short else self._read(rows, on_the_way)
         read_too = None
         if marks is not None and on_the_way.wanted.any():
             read_too = EventMarks(marks, *decoded.marks)
         return Events(
             self, of_lines, decoded.first_event, *decoded.columns, decoded.aggregated, read_too
         )
+
+    def _shared(self, rows: tuple[int, ...]) -> tuple[Lines, Decoded]:
+        """Some short lines, decoded once: what was decoded is kept, alone or with other lines.
+
+        It does not refer to the plane, so a dropped space is freed at once.
+        """
+        known: dict[tuple[int, ...], tuple[Lines, Decoded]]
+        known = self.cache.get_or_compute("events", dict)
+        if rows not in known:
+            of = next((others for others in list(known) if set(rows) <= set(others)), ())
+            if of:
+                at = [of.index(row) for row in rows]
+                known[rows] = known[of][0].take(at), known[of][1].take(at)
+            else:
+                known[rows] = self._read(rows, NOTHING_ON_THE_WAY)
+        return known[rows]
+
+    def _read(self, rows: tuple[int, ...], on_the_way: OnTheWay) -> tuple[Lines, Decoded]:
+        reader = EventReader(self._buffer, self.types.dictionary, self._origin_ps, self._damage)
+        wanted = [self.timelines[row] for row in rows]
+        decoded = reader.read(wanted, on_the_way)
+        is_known = all(map(is_, decoded.lines, wanted))
+        return self.lines.take(rows) if is_known else self._columns(decoded.lines), decoded
 
     def event_stats(
         self, source: NDArray[np.int64], names: Sequence[str], texts: Collection[str] = ()

@@ -93,6 +93,28 @@ def test_a_line_in_chunks_reads_as_if_it_were_whole() -> None:
         assert merged[0] == merged[1]
 
 
+@pytest.mark.parametrize("rows", [[1], [2, 0], [0, 1, 2], []])
+def test_lines_read_as_if_no_others_had_been_read_before(rows: list[int]) -> None:
+    def columns(plane: Plane) -> list[list[int]]:
+        events = plane.events(rows)
+        of_events = events.line, events.type, events.start_ps, events.duration_ps, events.source
+        merged = events.aggregated
+        of_merged = merged.line, merged.type, merged.occurrences, merged.duration_ps, merged.source
+        parts = (*of_events, *of_merged, events.first_event, events.lines.id, events.lines.start_ps)
+        return [column.tolist() for column in parts]
+
+    for seed in range(100):
+        random = Random(seed)
+        lines = [
+            body(3, scalar(1, line) + b"".join(body(4, generate.event(random)) for _ in range(9)))
+            for line in (5, 6, 7)
+        ]
+        file = body(1, body(2, "p") + b"".join(lines))
+        (alone,), (after_others,) = (space_of(file).planes for _ in range(2))
+        after_others.events()
+        assert columns(after_others) == columns(alone)
+
+
 def test_epoch_times_count_from_the_first_line_of_all_planes() -> None:
     now = 1_800_000_000 * 10**9
     planes = [
