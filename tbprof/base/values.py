@@ -52,12 +52,13 @@ def common(values: NDArray[_T], others: NDArray[_T]) -> NDArray[_T]:
 
 def is_in(values: NDArray[Any], others: ArrayLike) -> NDArray[np.bool_]:
     """Whether each value is one of `others`, in the shape of `values`."""
-    ordered = unique(np.asarray(others))
-    if ordered.size <= _FEW:
+    wanted = np.asarray(others)
+    if wanted.size <= _FEW:
         is_found = np.zeros(values.shape, bool)
-        for value in ordered:
+        for value in wanted.ravel():
             is_found |= values == value
         return is_found
+    ordered = unique(wanted)
     if _fit_a_table(values, ordered):
         return np.isin(values, ordered, kind="table")
     position = np.searchsorted(ordered, values)

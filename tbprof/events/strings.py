@@ -1,8 +1,9 @@
 """Every name of a space once; columns hold int32 ids into it."""
 
 import threading
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import count, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ class Strings:
 
     def __init__(self) -> None:
         self._texts: list[str] = []
-        self._ids: dict[str, int] = {}
+        self._ids: defaultdict[str, int] = defaultdict(count().__next__)
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -34,7 +35,7 @@ class Strings:
         """The ids [n] of `texts`, new texts appended."""
         with self._lock:
             ids = self._ids
-            text_ids = np.array([ids.setdefault(text, len(ids)) for text in texts], np.int32)
+            text_ids = np.array(list(map(ids.__getitem__, texts)), np.int32)
             new = list(islice(reversed(ids), len(ids) - len(self._texts)))
             self._texts += reversed(new)
             return text_ids

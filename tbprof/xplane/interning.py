@@ -72,6 +72,8 @@ class NumberedTexts:
 
 def in_file_order(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows of `offsets` in ascending order, without those below 0."""
+    if offsets.size and offsets[0] >= 0 and (offsets[1:] > offsets[:-1]).all():
+        return np.arange(offsets.size)
     rows = np.flatnonzero(offsets >= 0)
     present = offsets[rows]
     if (present[1:] < present[:-1]).any():

@@ -104,6 +104,15 @@ def test_parents_precede_their_children_on_each_line():
     assert nesting_order(first, start, duration).tolist() == [2, 1, 0, 4, 3]
 
 
+@given(st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=4), max_size=4))
+def test_nesting_orders_rows_by_line_start_and_longest_first(lines):
+    rows = [(line, *event) for line, events in enumerate(lines) for event in events]
+    first = np.append(0, np.cumsum([len(events) for events in lines])).astype(np.int64)
+    _, start, duration = np.array(rows, np.int64).reshape(-1, 3).T
+    expected = sorted(range(len(rows)), key=lambda row: (*rows[row][:2], -rows[row][2]))
+    assert nesting_order(first, start, duration).tolist() == expected
+
+
 finite = st.floats(-1e15, 1e15)
 
 
