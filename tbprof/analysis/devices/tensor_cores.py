@@ -37,9 +37,9 @@ _NVIDIA_PATTERN = regex(
     r"|\bnvjet_|cutlass3x_sm(?:9|1[0-9])\d|sm(?:90|1[0-9]\d)[af]?_xmma"
 )
 # Kernels of these families that, by their names, compute on the ordinary cores.
-_NOT_NVIDIA = regex(r"_ffma(?:_|\b)|_simt_|_sgemm_|_dgemm_|fmha_\w*_sm[56]\d")
+_NOT_NVIDIA = regex(r"_ffma(?:_|\b)|_simt_|_sgemm_|_dgemm_|fmha_\w{0,200}_sm[56]\d")
 # Products that compute on the ordinary cores by other names.
-_ORDINARY = regex(r"(?<![a-z])[sd]gemm|gemv|[sd]cudnn|_simt_|_ffma(?:_|\b)|fmha_\w*_sm[56]\d")
+_ORDINARY = regex(r"(?<![a-z])[sd]gemm|gemv|[sd]cudnn|_simt_|_ffma(?:_|\b)|fmha_\w{0,200}_sm[56]\d")
 _AMD = regex(
     r"mfma|wmma|(?-i:_MI\d+x\d+x\d+)|gtcx"
     # Triton's attention; Composable Kernel's products, whose name for the instructions is XDL.
@@ -53,7 +53,7 @@ _CK_PRODUCT = regex(
 )
 # Kernels around them, and products of other libraries whose names say no matrix instruction.
 _NOT_AMD = regex(
-    r"ck_tile::Fmha\w*Kernel|(?<![a-z0-9])Cijkl?_\w*_TT\d+_\d+|gemv|DeviceGemmDl|gemm_dl_"
+    r"ck_tile::Fmha\w{0,200}Kernel|(?<![a-z0-9])Cijkl?_\w{0,400}_TT\d+_\d+|gemv|DeviceGemmDl|gemm_dl_"
 )
 # Products that XLA compiles with Triton: the multiplied types decide what they run on.
 _TRITON = regex(r"gemm_fusion_dot|triton_gemm")

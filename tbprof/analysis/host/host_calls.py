@@ -14,7 +14,6 @@ from tbprof.analysis.spans.groups import reduce_groups
 from tbprof.analysis.spans.nesting import inherit, nest, self_times
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import NameFamilies, name_families
-from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
@@ -25,7 +24,7 @@ _KINDS = (ANNOTATION, FUNCTION, COMPILED)
 
 _JITTED = "PjitFunction("
 # The number that distinguishes threads with the same name.
-_NUMBER = regex(r"[/\d]*\Z")
+_NUMBER = "/0123456789"
 # Keras names its loops like wrappers of the runtime.
 _LOOPS = ("train", "test")
 _RUNTIME = 0
@@ -112,7 +111,7 @@ def _is_program(events: Events, types: HostTypes) -> NDArray[np.bool_]:
     """[lines] whether a thread may be the program's own; all lines if none calls a framework."""
     calls = calls_framework(events, types)
     lines = events.plane.strings.take(events.lines.name.tolist())
-    names = [_NUMBER.sub("", name) for name in lines]
+    names = [name.rstrip(_NUMBER) for name in lines]
     program_names = {name for name, is_own in zip(names, calls.tolist(), strict=True) if is_own}
     return np.array([not program_names or name in program_names for name in names], np.bool_)
 

@@ -7,7 +7,6 @@ from tbprof.base.lazy import regex
 
 # "_12" of "layer_12)/mul", ".3" of "fusion.3": XLA numbers its instructions after a dot.
 _NUMBER = regex(r"[._]\d+(?=\)*(?:/|\n|$))", re.ASCII)
-_NUMBERED = regex(r"(.*?)([._]\d+)?(\)*)", re.ASCII | re.DOTALL)
 
 
 def stems(names: Sequence[str]) -> list[str]:
@@ -36,7 +35,17 @@ def family_name(names: Sequence[str]) -> str:
 def _common(parts: Sequence[str]) -> str:
     if len(parts) == 1:
         return parts[0]
-    found = [_NUMBERED.fullmatch(part) for part in parts]
-    stem, end = next((match[1], match[3]) for match in found if match is not None)
-    is_dotted = any(match is not None and (match[2] or "").startswith(".") for match in found)
+    split = [_split_number(part) for part in parts]
+    stem, _, end = split[0]
+    is_dotted = any(separator == "." for _, separator, _ in split)
     return f"{stem}{'.' if is_dotted else '_'}*{end}"
+
+
+def _split_number(part: str) -> tuple[str, str, str]:
+    """From "layer_12)" makes ("layer", "_", ")"); without a number, the separator is empty."""
+    body = part.rstrip(")")
+    head = body.rstrip("0123456789")
+    end = part[len(body) :]
+    if head == body or not head.endswith((".", "_")):
+        return body, "", end
+    return head[:-1], head[-1], end

@@ -5,8 +5,7 @@ from enum import IntEnum
 
 from tbprof.base.lazy import regex
 
-# A scope, or what follows one: `model/batch_normalization_1/batchnorm/mul`.
-_BATCH_NORM = regex(r"(?:\A|(?<=/))[^/]*batch_?norm[^/]*(?=/)", re.IGNORECASE)
+_BATCH_NORM = regex(r"batch_?norm", re.IGNORECASE)
 _FUSED = "FusedBatchNorm"
 # Updates of the moving averages, which fused variants have as well.
 _MOVING = regex(r"AssignMovingAvg|moving_(?:mean|variance)|Assign(?:Add|Sub)?Variable")
@@ -72,8 +71,11 @@ def random_kind(name: str, type_: str) -> Random:
 
 def batch_norm_scope(name: str) -> str:
     """The scope of the layer, up to its own name; "" if an op belongs to none."""
-    match = _BATCH_NORM.search(name)
-    return name[: match.end()] if match and _FUSED not in match[0] else ""
+    scopes = name.split("/")[:-1]
+    for depth, scope in enumerate(scopes, 1):
+        if _BATCH_NORM.search(scope):
+            return "" if _FUSED in scope else "/".join(scopes[:depth])
+    return ""
 
 
 def is_fused_batch_norm(name: str, type_: str) -> bool:

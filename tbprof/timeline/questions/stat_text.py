@@ -113,7 +113,6 @@ _UNITS = {
 }  # fmt: skip
 _BYTES = regex(r"(?:^|_)bytes(?:_|$)")
 _SUFFIXES = {"_ps": "ps", "_ns": "ns", "_us": "us", "_ms": "ms", "_pct": "percent", "_id": "id"}
-_TOKEN = regex(r"([a-z_]+):(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +191,10 @@ def _parts(key: str, value: Value) -> Iterator[ShownStat]:
     if key == names.KERNEL_DETAILS and isinstance(value, str):
         yield from _launch(value)
     elif key == names.MEMCPY_DETAILS and isinstance(value, str):
-        for name, text in _TOKEN.findall(value):
+        for word in value.split():
+            name, _, text = word.partition(":")
+            if not name or not text:
+                continue
             part = f"{key}.{name}"
             if text.isascii() and text.isdigit() and len(text) < 20:
                 unit = {"size": "bytes", "async": "bool"}.get(name, "id")

@@ -22,7 +22,7 @@ _SCOPED = regex(r"(whole|arg|source|category):(.*)", re.DOTALL)
 _OF_CATEGORY = regex(r"category:(\w+) (whole:.*)", re.DOTALL)
 _ROW = regex(r"(device-op|sparse-core-op|host-op|input-op|iterator|kernel):(.+)", re.DOTALL)
 _KERNEL = regex(r"(.+?)(?: op:(.*?))?(?: launch:([\d,/]*))?", re.DOTALL)
-_NUMBER = regex(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf", re.ASCII)
+_NUMBER = regex(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?|[-+]?inf", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
