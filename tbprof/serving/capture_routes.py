@@ -6,6 +6,7 @@ origin: another site that is open in the browser can do neither.
 
 import hmac
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 PROOF_HEADER = "X-Tbprof-Token"
 _MOST_BYTES = 1 << 20
+_MOST_TESTED = 64
+_TESTING = threading.Lock()
 
 PostHandler = Callable[[Service, dict[str, object]], Reply]
 
@@ -36,11 +39,16 @@ class Forbidden(TbprofError):
     status = 403
 
 
+class ProbeRunning(TbprofError):
+    """A connection test waits for another one."""
+
+    code = "probe_running"
+    status = 429
+
+
 def read_post(service: Service, request: Request) -> dict[str, object]:
     """The JSON object of a POST that may change something. Raises Forbidden, BadRequest."""
-    reason = service.captures_off()
-    if reason:
-        raise Forbidden(f"profiles cannot be captured here: {reason}")
+    _check_enabled(service, request.headers.get("Host", ""))
     _check_origin(request)
     token = request.headers.get(PROOF_HEADER, "")
     if not hmac.compare_digest(token.encode(), service.token.encode()):
@@ -54,6 +62,12 @@ def read_post(service: Service, request: Request) -> dict[str, object]:
     if not isinstance(value, dict):
         raise BadRequest("the request is not a JSON object")
     return value
+
+
+def _check_enabled(service: Service, host: str) -> None:
+    reason = service.captures_off(host)
+    if reason:
+        raise Forbidden(f"profiles cannot be captured here: {reason}")
 
 
 def _check_origin(request: Request) -> None:
@@ -91,10 +105,18 @@ def _test(_: Service, values: dict[str, object]) -> Reply:
     targets = parse_request(
         {key: values[key] for key in ("addresses", "workers") if key in values}
     ).asked
-    rows = [
-        _tested(target, findings)
-        for target, findings in zip(targets, probe_all(targets), strict=True)
-    ]
+    if len(targets) > _MOST_TESTED:
+        raise BadRequest(
+            f"{len(targets):,} addresses are too many for one test",
+            f"at most {_MOST_TESTED} are tested at a time",
+        )
+    if not _TESTING.acquire(blocking=False):
+        raise ProbeRunning("another connection test is running", "try again when it has ended")
+    try:
+        probed = probe_all(targets)
+    finally:
+        _TESTING.release()
+    rows = [_tested(target, findings) for target, findings in zip(targets, probed, strict=True)]
     return json_reply({"workers": rows})
 
 
@@ -114,9 +136,7 @@ def _tested(target: "Target", findings: "list[ProbeResult]") -> dict[str, object
 
 
 def _standing(service: Service, parameters: Parameters) -> Reply:
-    reason = service.captures_off()
-    if reason:
-        raise Forbidden(f"profiles cannot be captured here: {reason}")
+    _check_enabled(service, parameters.host)
     captures = service.captures()
     if not parameters.values.get("id"):
         running = [_shown(captures.standing(id_)) for id_ in captures.unfinished()]

@@ -21,6 +21,8 @@ class Parameters:
     """The parameters of one request. Every method raises BadRequest."""
 
     values: MultiDict[str, str]
+    # The `Host` header.
+    host: str = ""
 
     def check(self) -> None:
         """Rejects values that are not valid for any parameter."""

@@ -10,6 +10,7 @@ inactive plugins, like every plugin without data, and opens from there.
 """
 
 import logging
+import os
 from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
@@ -17,8 +18,9 @@ from typing import Any
 from tensorboard.plugins import base_plugin
 
 from tbprof.base.errors import LoadFailed
+from tbprof.serving.host_names import HostNames
 from tbprof.serving.routes import ROUTES, Application
-from tbprof.serving.service import Service
+from tbprof.serving.service import ALLOW_HOST, Service
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +28,7 @@ _GROUP = "tensorboard_plugins"
 _NAME = "profile"
 _OWN_NAME = "tbprof"
 _NO_CAPTURE = "tbprof_no_capture"
+_ALLOW_HOST = "tbprof_allow_host"
 # Packages whose plugin is called "profile", whatever their entry point is called.
 _RIVALS = frozenset({"xprof", "tensorboard_plugin_profile"})
 
@@ -36,10 +39,19 @@ class ProfilePluginLoader(base_plugin.TBLoader):  # type: ignore[misc] # TensorB
     def define_flags(self, parser: Any) -> None:
         """Adds our flags; the only call before any plugin is loaded."""
         _hide_redirect()
-        parser.add_argument_group("tbprof").add_argument(
+        group = parser.add_argument_group("tbprof")
+        group.add_argument(
             f"--{_NO_CAPTURE}",
             action="store_true",
             help="show profiles, but do not allow captures from the Profile tab",
+        )
+        group.add_argument(
+            f"--{_ALLOW_HOST}",
+            metavar="NAME",
+            action="append",
+            default=[],
+            help="allow captures from pages that are opened under this name, as behind a proxy; "
+            "may be repeated, * allows any",
         )
 
     def load(self, context: Any) -> "ProfilePlugin":
@@ -61,8 +73,11 @@ class ProfilePlugin(base_plugin.TBPlugin):  # type: ignore[misc] # TensorBoard i
 
     def __init__(self, context: Any, name: str = _NAME) -> None:
         self.plugin_name = name
-        is_off = bool(getattr(getattr(context, "flags", None), _NO_CAPTURE, False))
-        self._service = Service(context.logdir or "", name, can_capture=not is_off)
+        flags = getattr(context, "flags", None)
+        is_off = bool(getattr(flags, _NO_CAPTURE, False))
+        self._service = Service(
+            context.logdir or "", name, can_capture=not is_off, names=_host_names(flags)
+        )
         self._application = Application(self._service)
         self.is_active()  # starts the search, so that the first listing is correct
 
@@ -87,6 +102,13 @@ class ProfilePlugin(base_plugin.TBPlugin):  # type: ignore[misc] # TensorBoard i
             tab_name="Profile (tbprof)" if is_own else "Profile",
             disable_reload=True,
         )
+
+
+def _host_names(flags: Any) -> HostNames:
+    """What TensorBoard was started for: `--host`, or every address with `--bind_all`."""
+    names = [*getattr(flags, _ALLOW_HOST, []), *os.environ.get(ALLOW_HOST, "").split(",")]
+    host = "0.0.0.0" if getattr(flags, "bind_all", False) else getattr(flags, "host", None)  # noqa: S104 - recognised, not bound
+    return HostNames([name for name in (*names, host) if name])
 
 
 def name_owner(loaded: Mapping[str, object]) -> str | None:

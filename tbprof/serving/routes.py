@@ -81,7 +81,7 @@ class Application:
             return post(self._service, read_post(self._service, request))
         handler = ROUTES.get(name)
         if handler is not None:
-            parameters = Parameters(request.args)
+            parameters = Parameters(request.args, request.headers.get("Host", ""))
             parameters.check()
             return handler(self._service, parameters)
         asset = self._assets.get(name)
@@ -182,8 +182,8 @@ def _version(_: Service, __: Parameters) -> Reply:
     return Reply(tbprof.__version__.encode(), PLAIN)
 
 
-def _config(service: Service, _: Parameters) -> Reply:
-    off = service.captures_off()
+def _config(service: Service, parameters: Parameters) -> Reply:
+    off = service.captures_off(parameters.host)
     return json_reply(
         {
             "hideCaptureProfileButton": bool(off),

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from tbprof.base.errors import LoadFailed, NotCompiled, TbprofError
+from tbprof.serving.host_names import HostNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 # If set to anything, captures are off in every server: `--no-capture` for TensorBoard users.
 NO_CAPTURE = "TBPROF_NO_CAPTURE"
+# Names that a server goes by besides its own, separated by commas: for proxies.
+ALLOW_HOST = "TBPROF_ALLOW_HOST"
 _TRACE_FILE = ".xplane.pb"
 
 _Loaded = TypeVar("_Loaded")
@@ -38,8 +41,10 @@ class Service:
         plugin_name: str = "profile",
         *,
         can_capture: bool = True,
+        names: HostNames | None = None,
     ) -> None:
         self.plugin_name = plugin_name
+        self.names = names or HostNames()
         # Only our own pages can read it; requests that capture must send it.
         self.token = secrets.token_urlsafe(24)
         self._can_capture = can_capture and not os.environ.get(NO_CAPTURE)
@@ -80,10 +85,18 @@ class Service:
                 self._engine = self._load(lambda: _make_engine(logdir))
             return self._engine
 
-    def captures_off(self) -> str:
-        """Why captures are disabled here, "" if they are enabled."""
+    def captures_off(self, host: str) -> str:
+        """Why captures are disabled for a request with this `Host` header, "" if they are enabled.
+
+        TensorBoard shows its data under any name; recording needs one that the server goes by.
+        """
         if not self._can_capture:
             return "the server was started without it"
+        if not self.names.include(host):
+            return (
+                f"the server does not go by the name {host[:200]!r}: open it by its address, or "
+                "start TensorBoard with --tbprof_allow_host and that name"
+            )
         places = [self._location] if isinstance(self._location, str) else list(self._location)
         places = [place for place in places if place]
         if not places:

@@ -1,6 +1,5 @@
 """The same pages and routes without TensorBoard: `tbprof serve`."""
 
-import ipaddress
 import logging
 import os
 import socket
@@ -12,6 +11,7 @@ from werkzeug.wrappers import Request, Response
 
 from tbprof.base.errors import TbprofError
 from tbprof.serving.assets import Assets
+from tbprof.serving.host_names import WILDCARDS, HostNames
 from tbprof.serving.responses import CSP_STANDALONE, error_reply, response
 from tbprof.serving.routes import Application
 from tbprof.serving.service import Service
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 logger = logging.getLogger(__name__)
-
-_WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 
 
 class BadHost(TbprofError):
@@ -40,17 +38,14 @@ class CannotListen(TbprofError):
 class Standalone:
     """The WSGI application: the routes, a redirect from `/`, and a check of the Host header.
 
-    The check prevents DNS rebinding, in which a web page points its own name at this machine and
-    reads our responses in the visitor's browser. Addresses are not names, so all are accepted.
+    The check prevents DNS rebinding, see `host_names`.
     """
 
-    def __init__(
-        self, service: Service, hosts: Iterable[str] = (), assets: Assets | None = None
-    ) -> None:
+    def __init__(self, service: Service, assets: Assets | None = None) -> None:
+        self._names = service.names
         self._application = Application(service, assets, CSP_STANDALONE)
         self._prefix = f"/data/plugin/{service.plugin_name}"
         self._home = f"data/plugin/{service.plugin_name}/index.html"
-        self._hosts = frozenset(host.lower().rstrip(".") for host in hosts)
 
     def __call__(
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
@@ -58,7 +53,7 @@ class Standalone:
         """Answers one request."""
         request = Request(environ)
         host = environ.get("HTTP_HOST", "")
-        if not self._is_known(host):
+        if not self._names.include(host):
             error = BadHost(
                 f"this server does not answer to the name {host[:200]!r}",
                 "open it by its address, or start it with --allow-host and that name",
@@ -71,16 +66,6 @@ class Standalone:
             return _redirect("../" * depth + self._home)(environ, start_response)
         return self._application(environ, start_response)
 
-    def _is_known(self, header: str) -> bool:
-        name = _without_port(header).lower().rstrip(".")
-        return (
-            "*" in self._hosts
-            or name in self._hosts
-            or name == "localhost"
-            or name.endswith(".localhost")
-            or _is_address(name)
-        )
-
 
 def make_standalone(
     location: str | Sequence[str],
@@ -91,11 +76,9 @@ def make_standalone(
     can_capture: bool = True,
 ) -> BaseWSGIServer:
     """A server that is already listening; port 0 takes a free one. Raises CannotListen."""
-    names = {host, *allowed_hosts}
-    if host in _WILDCARDS:
-        names.add(socket.gethostname())
-    service = Service(location, can_capture=can_capture)
-    application = Standalone(service, names)
+    names = HostNames([host, *allowed_hosts])
+    service = Service(location, can_capture=can_capture, names=names)
+    application = Standalone(service)
     with _listen(host, port) as listening:
         # Unlike TensorBoard, it is started only for our pages: one is about to be opened.
         service.warm_up()
@@ -113,7 +96,7 @@ def make_standalone(
 def serve(server: BaseWSGIServer, announce: Callable[[str], None]) -> None:
     """Answers requests until Ctrl-C; `announce` is given the address."""
     host, port = server.server_address[:2]
-    name = str(host) if str(host) not in _WILDCARDS else socket.gethostname()
+    name = str(host) if str(host) not in WILDCARDS else socket.gethostname()
     try:
         announce(f"http://{f'[{name}]' if ':' in name else name}:{port}/")
         server.serve_forever()  # ends by itself on KeyboardInterrupt
@@ -155,20 +138,3 @@ def _redirect(target: str) -> Response:
     )
     redirect.autocorrect_location_header = False
     return redirect
-
-
-def _without_port(header: str) -> str:
-    """Source: RFC 9110, Host; RFC 3986, host and port. Anything else is unknown."""
-    name, separator, port = header.rpartition(":")
-    if separator and port.isdigit():
-        header = name
-    is_bracketed = header.startswith("[") and header.endswith("]")
-    return header[1:-1] if is_bracketed else header
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True

@@ -12,6 +12,7 @@ from typing import BinaryIO
 from tbprof.base.digests import blake2b
 from tbprof.base.errors import Notice, TbprofError, Unreachable, Unsupported
 from tbprof.base.records import dataclass
+from tbprof.base.regular_files import open_regular
 from tbprof.base.user_dirs import ENVIRONMENT
 from tbprof.storage.filesystems import file_system, is_remote
 from tbprof.storage.results import ResultStore
@@ -79,7 +80,7 @@ def local_trace(
 def _is_gzip(file: TraceFile) -> bool:
     """Whether the local file is gzip, judged by its bytes, since its name may be wrong."""
     try:
-        with Path(file.url).open("rb") as opened_file:
+        with open_regular(file.url) as opened_file:
             return opened_file.read(2) == _GZIP_MAGIC
     except OSError as err:
         raise _unreadable(file, err) from err

@@ -1,6 +1,6 @@
 # Names stay text: `Path` would fold them and slow down a scan. Methods are documented on the
 # protocol.
-# ruff: noqa: D102, PTH100, PTH111, PTH112, PTH116, PTH118, PTH120, PTH123
+# ruff: noqa: D102, PTH100, PTH111, PTH112, PTH116, PTH118, PTH120
 """Listing and reading directories, local or behind fsspec, with one error type.
 
 Local paths go through `os` alone: fsspec costs tens of milliseconds to import and a `stat` per
@@ -12,11 +12,13 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime, timezone
+from io import BufferedReader
 from typing import Any, BinaryIO, Protocol
 
 from tbprof.base.errors import TbprofError, Unreachable
 from tbprof.base.parallel import thread_pool
 from tbprof.base.records import dataclass
+from tbprof.base.regular_files import open_regular
 
 PARALLEL_LISTINGS = 16  # a listing of an object store is one round trip, some 50 ms
 _EXTRAS = {"gs": "gcs", "gcs": "gcs", "s3": "s3", "s3a": "s3"}
@@ -115,7 +117,7 @@ class LocalFiles:
         return tuple(part for part in url.replace(os.sep, "/").split("/")[-3:] if part)
 
     def read(self, url: str) -> AbstractContextManager[BinaryIO]:
-        return open(url, "rb")
+        return BufferedReader(open_regular(url))
 
     def link_target(self, root: str, url: str) -> object | None:
         try:

@@ -6,17 +6,15 @@ that shrinks causes an error at the next window.
 """
 
 import os
-import stat
 import threading
 import weakref
 from collections.abc import Iterator
-from io import FileIO
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadTrace, Unreachable
+from tbprof.base.regular_files import open_regular
 from tbprof.kernels.xplane.fields import body_at
 from tbprof.kernels.xplane.passes import Pass, Window
 
@@ -60,8 +58,6 @@ class Buffer:
     def of_file(cls, path: str | os.PathLike[str]) -> "Buffer":
         """The whole file at `path`; raises Unreachable if it cannot be read."""
         try:
-            if not stat.S_ISREG(Path(path).stat().st_mode):
-                raise Unreachable(f"{path}: cannot be read (it is not a file)")
             file = OpenFile(path)
             if file.size() > HELD_BYTES:
                 return cls(file, str(path))
@@ -198,7 +194,7 @@ class OpenFile:
     """A file that is read at any offset, by several threads; closed with its last reference."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.file = FileIO(path)
+        self.file = open_regular(path)
         weakref.finalize(self, self.file.close)
         self._seeking = threading.Lock()
 

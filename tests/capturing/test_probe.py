@@ -4,6 +4,7 @@ import http.server
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,8 +14,9 @@ import grpc
 import pytest
 from helpers.profilers import Profiler, recorded, serving, trace
 
+from tbprof.capturing.probing import probe as probe_module
 from tbprof.capturing.probing.monitor import NotMonitored, monitor
-from tbprof.capturing.probing.probe import probe, why_unreachable
+from tbprof.capturing.probing.probe import probe, probe_all, why_unreachable
 from tbprof.capturing.probing.reasons import Reason
 from tbprof.capturing.requests.targets import Target, parse_target
 
@@ -159,3 +161,12 @@ def test_programs_cannot_be_monitored_and_say_so():
         monitor(parse_target(profiler.address), 10)
     with pytest.raises(NotMonitored, match="nothing listens"):
         monitor(Target("127.0.0.1", 1), 10)
+
+
+def test_probes_of_several_addresses_keep_a_distance(monkeypatch):
+    began: list[float] = []
+    monkeypatch.setattr(probe_module, "_PACE_S", 0.02)
+    monkeypatch.setattr(probe_module, "probe", lambda _: began.append(time.monotonic()) or [])
+    probe_all([Target("127.0.0.1", port) for port in range(1, 21)])
+    assert len(began) == 20
+    assert max(began) - min(began) >= 19 * 0.02

@@ -1,5 +1,7 @@
 """Captures over HTTP: who may start one, and how it is followed."""
 
+import socket
+import threading
 import time
 from typing import Any
 
@@ -184,3 +186,28 @@ def test_an_unknown_capture(tmp_path):
     client = client_of(str(tmp_path))
     assert client.get(f"{PREFIX}/captures?id=x").status_code == 404
     assert post(client, "capture_cancel", {"id": "x"}).status_code == 404
+
+
+def test_a_test_takes_a_few_dozen_addresses(tmp_path):
+    client = client_of(str(tmp_path))
+    addresses = ",".join(f"127.0.0.1:{port}" for port in range(1, 67))
+    answer = post(client, "capture_test", {"addresses": addresses})
+    assert answer.status_code == 400
+    assert "64" in answer.get_json()["error"]["hint"]
+
+
+def test_one_test_runs_at_a_time(tmp_path):
+    client = client_of(str(tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # it accepts, and never answers
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        answers: list[int] = []
+        first = threading.Thread(
+            target=lambda: answers.append(
+                post(client, "capture_test", {"addresses": address}).status_code
+            )
+        )
+        first.start()
+        with silent.accept()[0]:
+            assert post(client, "capture_test", {"addresses": address}).status_code == 429
+    first.join()
+    assert answers == [200]

@@ -152,6 +152,14 @@ def test_vanished_file_is_unreachable(tmp_path, store):
             read(file, store)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.parametrize("name", ["x.xplane.pb", "x.xplane.pb.gz"])
+def test_a_pipe_is_not_waited_for(tmp_path, store, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(Unreachable, match="not a regular file"):
+        read(trace(tmp_path / name), store)
+
+
 def test_unwritable_store_falls_back_to_a_temporary_file(tmp_path):
     (tmp_path / "file").touch()
     file = trace(tmp_path / "h.xplane.pb.gz", gzip.compress(CONTENT))

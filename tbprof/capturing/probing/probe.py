@@ -4,6 +4,7 @@ import secrets
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -21,7 +22,9 @@ from tbprof.capturing.requests.targets import Target
 _CONNECT_S = 5.0
 _ANSWER_S = 3.0
 _TURN_S = 0.05
-_AT_ONCE = 32
+_AT_ONCE = 8
+# Between the starts of two probes of a process: nobody scans a network with it.
+_PACE_S = 0.05
 # How an HTTP/2 connection begins, with empty settings. Source: RFC 9113, sections 3.4 and 6.5.
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 _FRAME_HEAD = 9
@@ -60,9 +63,33 @@ def probe(target: Target) -> list[ProbeResult]:
 
 
 def probe_all(targets: Sequence[Target]) -> list[list[ProbeResult]]:
-    """`probe` of each target, in order, many at a time; empty for TPU names."""
+    """`probe` of each target, in order, a few at a time, paced; empty for TPU names."""
     with ThreadPoolExecutor(max(1, min(_AT_ONCE, len(targets))), "tbprof-probe") as pool:
-        return list(pool.map(lambda target: [] if target.is_tpu_name else probe(target), targets))
+        return list(pool.map(_paced_probe, targets))
+
+
+def _paced_probe(target: Target) -> list[ProbeResult]:
+    if target.is_tpu_name:
+        return []
+    _PACE.wait()
+    return probe(target)
+
+
+class _Pace:
+    """Lets one caller go at a time, `_PACE_S` after the one before."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._next_s = 0.0
+
+    def wait(self) -> None:
+        with self._lock:
+            begin_s = max(time.monotonic(), self._next_s)
+            self._next_s = begin_s + _PACE_S
+        time.sleep(max(0.0, begin_s - time.monotonic()))
+
+
+_PACE = _Pace()
 
 
 def why_unreachable(target: Target, cancelled: threading.Event | None = None) -> Reason | None:
