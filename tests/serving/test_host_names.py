@@ -40,8 +40,10 @@ def test_names_of_a_server(names, header, is_included):
 
 
 def board(tmp_path, **flags) -> Client:
-    flags = SimpleNamespace(**{"host": None, "bind_all": False, "tbprof_allow_host": [], **flags})
-    context = SimpleNamespace(logdir=str(tmp_path), flags=flags, plugin_name_to_instance={})
+    given = {"host": None, "bind_all": False, "tbprof_allow_host": [], **flags}
+    context = SimpleNamespace(
+        logdir=str(tmp_path), flags=SimpleNamespace(**given), plugin_name_to_instance={}
+    )
     return Client(ProfilePlugin(context).get_plugin_apps()["/config"])
 
 

@@ -94,7 +94,7 @@ def test_the_parameters_of_a_route_are_those_that_it_reads(
 ):
     noted = Noted({**VALUES, "version": version})
     try:
-        ROUTES[route](service, Parameters(noted))
+        ROUTES[route](service, Parameters(noted, "localhost"))
     except TbprofError:
         assert route == "captures"  # there is none
     assert noted.names == DOCUMENTED[route]
