@@ -1,12 +1,11 @@
 """Traces from Python: `tbprof.open_logdir(path)`, its runs, their tools, and tables of numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tbprof.base.errors import BadRequest, Notice, RunNotFound
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.engine.engine import Body, DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.outputs import write_output

@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tbprof.base.records import dataclass, field
+from tbprof.base.records import (
+    as_dict,
+    dataclass,
+    field,
+    field_names,
+    is_record,
+    replace,
+)
 
 PACKAGE = Path(__file__).resolve().parents[1] / "tbprof"
 
@@ -62,7 +69,7 @@ def test_fields_defaults_and_methods(either: Any) -> None:
     assert one.names is not either(1).names
     assert [field.name for field in dataclasses.fields(one)] == ["x", "y", "names"]
     assert dataclasses.asdict(either(x=1, y=0.5)) == {"x": 1, "y": 0.5, "names": []}
-    assert dataclasses.replace(one, y=7.0) == either(1, 7.0)
+    assert dataclasses.replace(one, y=7.0) == replace(one, y=7.0) == either(1, 7.0)
     assert either.__match_args__ == ("x", "y", "names")
     assert not hasattr(one, "__dict__")
     assert repr(one) == "point.<locals>.Point(x=1, y=2.5, names=[])"
@@ -71,6 +78,13 @@ def test_fields_defaults_and_methods(either: Any) -> None:
         either()
     with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
         either(1, z=3)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        replace(one, z=3)
+    assert field_names(one) == field_names(either) == ("x", "y", "names")
+    assert as_dict(one) == {"x": 1, "y": 2.5, "names": []}
+    assert as_dict(one)["names"] is one.names
+    assert is_record(either)
+    assert not any(map(is_record, (one, int, list[str], "x")))
 
 
 def test_equal_ones_are_of_one_class_and_have_equal_values(either: Any) -> None:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -33,7 +32,7 @@ from tbprof.analysis.run.environment import Environment
 from tbprof.analysis.spans.layers import Spans, exclusive_time
 from tbprof.analysis.tpu.tpu_ops import TpuOps
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
-from tbprof.base.records import dataclass, field
+from tbprof.base.records import dataclass, field, replace
 from tbprof.base.values import sum_of
 
 # Phases in which a device works; in all other phases it waits for its host or for data.

@@ -9,11 +9,14 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
-__all__ = ["dataclass", "field"]
+__all__ = ["as_dict", "dataclass", "field", "field_names", "is_record", "replace"]
+
+_FIELDS = "__dataclass_fields__"
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
     from dataclasses import field as field
+    from dataclasses import replace as replace
 else:
 
     def dataclass(*, slots: bool, frozen: bool = False) -> Callable[[type], type]:
@@ -32,7 +35,7 @@ else:
             body |= {
                 "__slots__": names,
                 "__match_args__": names,
-                "__dataclass_fields__": _Fields(defaults),
+                _FIELDS: _Fields(defaults),
                 "__repr__": _repr,
                 "__reduce__": _reduce,
                 **_comparisons(names, is_frozen=frozen),
@@ -45,9 +48,29 @@ else:
 
         return make
 
+    def replace(record: object, /, **changes: object) -> Any:
+        """As `dataclasses.replace`."""
+        return type(record)(**{**as_dict(record), **changes})
+
     def field(*, default_factory: Callable[[], object]) -> "_Made":
         """As `dataclasses.field`, for a default that is made for each instance."""
         return _Made(default_factory)
+
+
+def is_record(kind: object) -> bool:
+    """Whether it is a dataclass."""
+    return isinstance(kind, type) and _FIELDS in vars(kind)
+
+
+def field_names(record: Any) -> tuple[str, ...]:
+    """The names of the fields of a dataclass, or of one of its instances."""
+    names: tuple[str, ...] = record.__match_args__
+    return names
+
+
+def as_dict(record: Any) -> dict[str, Any]:
+    """The values of an instance by field, as they are."""
+    return {name: getattr(record, name) for name in field_names(record)}
 
 
 class _Made:

@@ -1,12 +1,12 @@
 """Why a tool has nothing to show, and what is missing from what it shows."""
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import CUT_HINT, NoData, Notice, TbprofError
 from tbprof.base.recorder_errors import complaint_notices
+from tbprof.base.records import replace
 from tbprof.engine.kept_parts import PartResult
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools.tool import Tool
@@ -99,5 +99,5 @@ def find_warnings(
         warnings |= dict.fromkeys(complaint_notices(outline.errors, outline.warnings, file.host))
         for _, notices in parts.values():
             for lost in notices:
-                warnings[dataclasses.replace(lost, host=file.host)] = None
+                warnings[replace(lost, host=file.host)] = None
     return tuple(warnings)

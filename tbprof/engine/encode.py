@@ -1,6 +1,5 @@
 """Payloads to bytes: DataTable JSON by rows, the same by columns, documents, and CSV."""
 
-import dataclasses
 import io
 from collections.abc import Sequence
 
@@ -8,6 +7,7 @@ import numpy as np
 import orjson
 
 from tbprof.base.errors import BadRequest, Notice
+from tbprof.base.records import as_dict, replace
 from tbprof.engine.requests import Body, DataRequest, check_table, csv_filename
 from tbprof.kernels.export.table_json import weave_rows
 from tbprof.storage.runs import Run
@@ -58,7 +58,7 @@ def is_empty(payload: Payload) -> bool:
 
 def with_warnings(tables: Sequence[Table], warnings: tuple[Notice, ...]) -> tuple[Table, ...]:
     """Tables of which the first says what was lost."""
-    first = dataclasses.replace(tables[0], warnings=(*tables[0].warnings, *warnings))
+    first = replace(tables[0], warnings=(*tables[0].warnings, *warnings))
     return (first, *tables[1:])
 
 
@@ -66,7 +66,7 @@ def encode_document(document: Document, warnings: Sequence[Notice], *, layout: s
     """The JSON of a document, with what was lost under `warnings`."""
     body = document.columns() if layout == "columns" else document.rows()
     if warnings:
-        body = {**body, "warnings": [dataclasses.asdict(notice) for notice in warnings]}
+        body = {**body, "warnings": [as_dict(notice) for notice in warnings]}
     return orjson.dumps(body, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
@@ -83,7 +83,7 @@ def _table_json(table: Table, layout: str) -> list[bytes | memoryview]:
     if table.properties:
         tail["p"] = dict(table.properties)
     if table.warnings:
-        tail["warnings"] = [dataclasses.asdict(notice) for notice in table.warnings]
+        tail["warnings"] = [as_dict(notice) for notice in table.warnings]
     if layout == "columns":
         values = [_column_values(column) for column in table.columns]
         whole = {**head, "columns": values, **tail}
@@ -163,7 +163,7 @@ def encode_csv(table: Table) -> bytes:
 def _csv_cells(column: Column) -> list[object]:
     if column.pattern == PERCENT and isinstance(column.values, np.ndarray):
         percent = np.asarray(column.values, np.float64) * 100.0
-        column = dataclasses.replace(column, values=percent)
+        column = replace(column, values=percent)
     cells = column.cells()
     if column.type == "string":
         texts = [str(cell).replace("\0", "\ufffd") for cell in cells]

@@ -1,12 +1,12 @@
 """Answers requests about the calls of one kernel."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import orjson
 
 from tbprof.advice.summaries import Summaries
 from tbprof.base.errors import TbprofError
+from tbprof.base.records import replace
 from tbprof.engine.engine import Engine
 from tbprof.engine.requests import choose_files
 from tbprof.tools.kernel_detail import PARTS, ChosenKernel, describe_calls

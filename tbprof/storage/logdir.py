@@ -8,11 +8,10 @@ arrive while TensorBoard runs. Nothing is ever written into a logdir.
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from tbprof.base.errors import RunNotFound, TbprofError, Unreachable
 from tbprof.base.lazy import get_logger
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.storage.filesystems import FileSystem, file_system, is_remote
 from tbprof.storage.logdir_scan import Budget, Scan
 from tbprof.storage.runs import Ignored, Run, TraceFile, list_run, reason, text

@@ -1,6 +1,5 @@
 """Dataclasses as plain arrays and back: the one form of everything that is stored."""
 
-import dataclasses
 import functools
 import json
 from collections.abc import Mapping, Sequence
@@ -9,6 +8,8 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
+
+from tbprof.base.records import is_record
 
 _T = TypeVar("_T")
 
@@ -58,9 +59,9 @@ def _field(name: str, kind: Any) -> _Field:
     origin, inner = get_origin(kind), [*get_args(kind), None][0]
     if origin is _ARRAY:
         return _Field(name, "array", kind, is_tuple=False)
-    if dataclasses.is_dataclass(kind):
+    if is_record(kind):
         return _Field(name, "nested", kind, is_tuple=False)
-    if origin in (list, tuple) and dataclasses.is_dataclass(inner):
+    if origin in (list, tuple) and is_record(inner):
         return _Field(name, "rows", inner, is_tuple=origin is tuple)
     if origin is list and inner is str:
         return _Field(name, "texts", kind, is_tuple=False)

@@ -1,7 +1,6 @@
 """tf.data bottleneck analysis: which input pipeline is slow, which stage of it, and what to do."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from tbprof.advice.input.input_judgement import INPUT_PARTS, find_cause, judge_input
 from tbprof.advice.summaries import Summaries
@@ -9,6 +8,7 @@ from tbprof.advice.tf_data.tf_data_judgement import Judgement
 from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, find_pipelines
 from tbprof.analysis.input.tf_data import TfData
 from tbprof.base.errors import Notice
+from tbprof.base.records import replace
 from tbprof.tools.datatable import Table
 from tbprof.tools.tf_data.tf_data_tables import Chosen, executions_table, graph_table, summary_table
 from tbprof.tools.tf_data.tf_data_verdicts import advice_table, bottleneck_table

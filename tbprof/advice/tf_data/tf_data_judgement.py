@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from tbprof.advice.finding import SEVERITIES, Finding, Severity
 from tbprof.advice.guides import DATA_ANALYSIS_GUIDE
@@ -29,7 +28,7 @@ from tbprof.advice.tf_data.tf_data_pipelines import (
 from tbprof.advice.tf_data.tf_data_plain_rules import plain
 from tbprof.advice.tf_data.tf_data_source_rules import SOURCE_RULES
 from tbprof.advice.tf_data.tf_data_stages import Kind
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 
 _STAGE_RULES: tuple[StageRule, ...] = (plain, *MAP_RULES, *SOURCE_RULES, *BUFFER_RULES)
 _NONE = Work(0, 0, 0, -1, 0, 0, 0, is_critical=False)

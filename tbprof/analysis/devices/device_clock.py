@@ -1,7 +1,6 @@
 """When device events ran, by the device's own clock."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.vocabulary.lines import named_lines
 from tbprof.base import names
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.base.values import median, unique
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn

@@ -1,7 +1,6 @@
 """Work handed to a pool of threads: what ran where, and which of it belongs to a step."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from tbprof.analysis.grouping.causality import CONSUMER, PRODUCER, CausalKind
 from tbprof.analysis.grouping.context_links import CROWD
 from tbprof.analysis.host.host_events import stats_by_pieces
 from tbprof.base import names
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field_names
 from tbprof.events.space import Events
 from tbprof.kernels.analysis.group_spreading import match_records, pair_regions
 
@@ -118,11 +117,9 @@ def join_pools(parts: Sequence[Pools], offsets: Sequence[int]) -> Pools:
         **dict.fromkeys(("first", "until"), regions),
     }
     columns = []
-    for field in fields(Pools):
-        shift = shift_of.get(field.name, [0] * len(parts))
-        values = [
-            getattr(part, field.name) + offset for part, offset in zip(parts, shift, strict=False)
-        ]
+    for name in field_names(Pools):
+        shift = shift_of.get(name, [0] * len(parts))
+        values = [getattr(part, name) + offset for part, offset in zip(parts, shift, strict=False)]
         columns.append(np.concatenate(values))
     return Pools(*columns)
 

@@ -7,7 +7,6 @@ or come from xla/tsl/profiler/utils/xplane_schema.h and the APIs of CUDA and HIP
 import functools
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from enum import IntEnum
 
 import numpy as np
@@ -19,7 +18,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import wait_of
 from tbprof.base import names
 from tbprof.base.lazy import regex
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.base.values import is_in, unique
 from tbprof.events.space import Events
 from tbprof.kernels.analysis.row_groups import sample_types

@@ -1,7 +1,6 @@
 """What the hosts' threads did in the part of an average step that nothing else covers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,7 @@ from tbprof.analysis.host.host_callbacks import HostCallbacks
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans, used_rows
 from tbprof.analysis.vocabulary.python_frames import describe_frame, is_own
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.base.values import sum_of
 
 if TYPE_CHECKING:  # pages without steps do not import step finding

@@ -1,13 +1,11 @@
 """Each step of a job as the mean over its workers, and what an average step consists of."""
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.job.job_steps import CPU, SPARSE_CORE, JobSteps
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.job.step_means import StepMeans
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.base.values import difference, median, unique
 
 # A step is an outlier from this many deviations above the median.

@@ -1,7 +1,6 @@
 """What each allocator of a host allocated and released, event by event."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +19,7 @@ from tbprof.analysis.memory.memory_steps import find_memory_steps
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base import names
-from tbprof.base.records import dataclass
+from tbprof.base.records import as_dict, dataclass
 from tbprof.events.space import Plane, Space
 from tbprof.events.strings import Strings
 
@@ -107,13 +106,7 @@ def find_memory(space: Space, _programs: Programs, steps: Steps) -> Memory:
     # The events of a line are already in order of time.
     order = np.lexsort((time, owner))
     owner, time = owner[order], time[order]
-    unordered = [
-        {
-            column_field.name: getattr(columns_of, column_field.name)
-            for column_field in fields(columns_of)
-        }
-        for columns_of in stats
-    ]
+    unordered = [as_dict(columns_of) for columns_of in stats]
     del stats
 
     def column(field: str, dtype: DTypeLike = np.int64) -> NDArray[Any]:

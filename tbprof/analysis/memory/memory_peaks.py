@@ -1,7 +1,6 @@
 """How full the memory of each allocator was, and how fragmented the free memory."""
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from tbprof.analysis.memory.memory_events import (
 )
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.vocabulary.lines import host_planes
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field_names, replace
 from tbprof.events.space import Plane, Space
 from tbprof.events.stats import StatColumn
 
@@ -69,7 +68,7 @@ def merge_memory_peaks(hosts: Sequence[str], parts: Sequence[MemoryPeaks]) -> Me
 
 def _joined(parts: Sequence[MemoryPeaks]) -> MemoryPeaks:
     names = [name for part in parts for name in part.name]
-    columns = [column.name for column in fields(MemoryPeaks)[1:]]
+    columns = field_names(MemoryPeaks)[1:]
     return MemoryPeaks(
         names, *(np.concatenate([getattr(part, column) for part in parts]) for column in columns)
     )

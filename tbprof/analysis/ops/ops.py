@@ -1,7 +1,5 @@
 """The ops of one host, on its threads and on its devices."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from tbprof.analysis.hlo.hlo import Programs
@@ -9,6 +7,7 @@ from tbprof.analysis.ops.device_ops import gather_device_ops
 from tbprof.analysis.ops.host_ops import gather_host_ops
 from tbprof.analysis.ops.op_metrics import OpGatherer, OpMetrics
 from tbprof.base import names
+from tbprof.base.records import replace
 from tbprof.events.space import Space
 
 

@@ -1,7 +1,6 @@
 """The steps that devices recorded themselves, on their Steps lines."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,7 @@ from tbprof.analysis.steps.steps_line import (
     with_cut_ends,
     works_in,
 )
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.base.values import common, is_in, median, unique
 
 # Steps and annotations are the same where at least this share of the numbers is equal.

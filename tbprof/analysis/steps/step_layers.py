@@ -1,7 +1,6 @@
 """What covers the time of a host's steps: device work first, then what the host did."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ from tbprof.analysis.vocabulary.input_names import is_iterator
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
 from tbprof.base import names
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.base.values import is_in
 
 _NO_WORK = (Role.FRAME, Role.WRAPPER, Role.WAIT)

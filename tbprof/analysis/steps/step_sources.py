@@ -5,7 +5,6 @@ Where nothing does, steps are inferred, and the pages say so.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from tbprof.analysis.steps.step_inference import (
     quoted,
 )
 from tbprof.analysis.steps.step_windows import GroupSteps
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.events.space import Space
 
 CHOSEN = "chosen"

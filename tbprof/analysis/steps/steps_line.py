@@ -1,7 +1,6 @@
 """The Steps line of a device: its steps as recorded, and those that are missing from it."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from tbprof.analysis.grouping.file_groups import codes
 from tbprof.analysis.grouping.grouping import Grouping
 from tbprof.analysis.ops.device_phases import DeviceIntervals, DeviceSteps
 from tbprof.analysis.steps.step_windows import Windows
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.base.values import difference, is_in, median, unique
 
 # Steps are missing if at least this share of the time that they would take is there.

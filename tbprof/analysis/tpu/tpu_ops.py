@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ from tbprof.analysis.vocabulary.tpu_op_names import (
 )
 from tbprof.base import names
 from tbprof.base.lazy import regex
-from tbprof.base.records import dataclass
+from tbprof.base.records import as_dict, dataclass
 from tbprof.events.space import Plane, Space
 
 _TEXTS = ("long_name", "hlo_text", "shape_with_layout")
@@ -331,12 +330,11 @@ def _explain(padding: Padding, roles: Callable[[], dict[tuple[int, ...], dict[in
 
 def _table(rows: list[_OpRow]) -> TpuOps:
     def columns() -> Iterator[Any]:
-        for field in fields(TpuOps):
-            values = [getattr(row, field.name) for row in rows]
-            kind = str(field.type)
-            if kind == "list[str]":
+        for name, kind in TpuOps.__annotations__.items():
+            values = [getattr(row, name) for row in rows]
+            if kind == list[str]:
                 yield values
-            elif "bool" in kind:
+            elif "bool" in str(kind):
                 yield np.array(values, bool)
             else:
                 # Damaged shapes may exceed what a column holds.
@@ -352,7 +350,7 @@ def merge_tpu_ops(parts: Sequence[TpuOps]) -> TpuOps:
     rows: dict[tuple[int, str], _OpRow] = {}
     for part in parts:
         for index, name in enumerate(part.name):
-            values = {field.name: getattr(part, field.name)[index] for field in fields(TpuOps)}
+            values = {field: column[index] for field, column in as_dict(part).items()}
             key = (int(part.program[index]), name)
             row = rows.get(key)
             if row is None:

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from tbprof.base.caches import LatestCache
 from tbprof.base.digests import blake2b
 from tbprof.base.errors import Notice
 from tbprof.base.lazy import Later
-from tbprof.base.records import dataclass
+from tbprof.base.records import as_dict, dataclass, replace
 from tbprof.engine.parts import PARTS
 from tbprof.engine.space_pool import OpenSpace
 from tbprof.engine.summary_cache import SummaryCache
@@ -254,7 +253,7 @@ _uncollected = _Uncollected()
 
 def _own_bytes(columns: Timeline | Levels) -> int:
     """The memory of the arrays of a dataclass, 0 for arrays that are views."""
-    values = [getattr(columns, field.name) for field in fields(columns)]
+    values = as_dict(columns).values()
     arrays = [value for value in values if isinstance(value, np.ndarray)]
     return sum(array.nbytes for array in arrays if array.flags.owndata)
 

@@ -1,13 +1,12 @@
 """The events of a TPU core by the core's own clock, as on all pages."""
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.devices.device_clock import nesting_order, place_ops
 from tbprof.analysis.vocabulary.lines import named_lines
 from tbprof.base import names
+from tbprof.base.records import replace
 from tbprof.events.space import Events
 
 _OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)

@@ -6,7 +6,6 @@ tracks, since their events are points of curves.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.vocabulary.lines import gpu_planes, is_derived, tpu_planes
 from tbprof.base import names
 from tbprof.base.parallel import in_parallel
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.events.space import Events, Plane, Space
 from tbprof.kernels.timeline.track_layout import survey_types
 from tbprof.timeline.build.pieces import PIECE_BYTES, Piece, read_pieces, sampled

@@ -1,12 +1,11 @@
 """The events of a range along their paths: which events are around each, from the outermost on."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, field_names
 from tbprof.kernels.timeline.row_paths import PathNodes, add_paths
 from tbprof.kernels.timeline.track_rows import TrackBounds
 from tbprof.timeline.model.open_timeline import OpenTimeline
@@ -56,7 +55,7 @@ class CallPaths:
     @property
     def nbytes(self) -> int:
         """The memory of the columns."""
-        return len(fields(CallTree)) * self.tree.parent.nbytes
+        return len(field_names(CallTree)) * self.tree.parent.nbytes
 
 
 def find_paths(
@@ -125,8 +124,5 @@ def find_paths(
 def join_trees(trees: Sequence[CallTree]) -> CallTree:
     """The rows of all of them, one after the other."""
     return CallTree(
-        *(
-            np.concatenate([getattr(tree, field.name) for tree in trees])
-            for field in fields(CallTree)
-        )
+        *(np.concatenate([getattr(tree, name) for tree in trees]) for name in field_names(CallTree))
     )

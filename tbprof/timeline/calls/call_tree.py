@@ -1,12 +1,12 @@
 """Where the time of a range goes: a tree from the outermost calls on, or from each name back."""
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import as_dict, replace
 from tbprof.base.values import unique
 from tbprof.timeline.calls.call_paths import (
     OTHER,
@@ -114,7 +114,7 @@ def _fold(
 
 def _at(tree: CallTree, rows: NDArray[np.int64], place: NDArray[np.int64]) -> CallTree:
     """Rows of a tree, with `place` [n] of their parents."""
-    columns = {field.name: getattr(tree, field.name)[rows] for field in fields(CallTree)}
+    columns = {name: column[rows] for name, column in as_dict(tree).items()}
     columns["parent"] = np.where(columns["parent"] < 0, -1, place[columns["parent"]])
     return CallTree(**columns)
 

@@ -1,11 +1,9 @@
 """The same calls from the other end: by name, and below each name by what called it."""
 
-from dataclasses import fields
-
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.records import dataclass
+from tbprof.base.records import as_dict, dataclass
 from tbprof.timeline.calls.call_paths import OTHER, CallTree, join_trees
 
 
@@ -85,7 +83,7 @@ def _in_preorder(tree: CallTree) -> tuple[CallTree, NDArray[np.int64]]:
         before -= np.repeat(before[first], np.diff(np.append(first, level.size)))
         rank[level] = rank[parent] + 1 + before
     order = np.argsort(rank)
-    columns = {field.name: getattr(tree, field.name)[order] for field in fields(CallTree)}
+    columns = {name: column[order] for name, column in as_dict(tree).items()}
     columns["parent"] = np.append(-1, rank[columns["parent"][1:]])
     return CallTree(**columns), np.arange(order.size) + size[order]
 

@@ -6,11 +6,11 @@ not grow with the document. A document is valid JSON even if the trace is damage
 
 import json
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict, replace
 
 from tbprof import __version__
 from tbprof.analysis.run.recording import epoch_of_times
 from tbprof.base.errors import Notice, TbprofError
+from tbprof.base.records import as_dict, replace
 from tbprof.timeline.export.chrome_host import Host, HostWriter, Places
 from tbprof.timeline.export.chrome_process import TimeRange, has_events
 
@@ -85,7 +85,7 @@ class _Document:
             "producer": f"tbprof {__version__}",
             "complete": self._is_complete,
             "hosts": self._hosts,
-            "warnings": [asdict(notice) for notice in dict.fromkeys(self._notices)],
+            "warnings": [as_dict(notice) for notice in dict.fromkeys(self._notices)],
         }
         if self._span is not None:
             values["range_us"] = [self._span.from_ps / 1e6, self._span.to_ps / 1e6]

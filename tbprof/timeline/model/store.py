@@ -4,13 +4,11 @@ An event's id is its position in the event columns, which are ordered by (row, s
 row are consecutive and ascend with time. Times are picoseconds since `Space.start_ns`.
 """
 
-from dataclasses import fields
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
-from tbprof.base.records import dataclass
+from tbprof.base.records import as_dict, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +140,7 @@ class Timeline:
 def freeze(timeline: Timeline) -> Timeline:
     """The same with read-only columns, like mapped ones: kernels are compiled for one kind."""
     for holder in (timeline, timeline.levels, timeline.types):
-        for field in fields(holder):
-            value = getattr(holder, field.name)
+        for value in as_dict(holder).values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
     return timeline

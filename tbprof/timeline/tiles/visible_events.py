@@ -1,12 +1,10 @@
 """The events that tiles show: all, or some with their own levels of detail."""
 
-from dataclasses import fields
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.lazy import Later
-from tbprof.base.records import dataclass
+from tbprof.base.records import as_dict, dataclass
 from tbprof.kernels.timeline.hit_rows import count_chosen, gather_chosen
 from tbprof.timeline.model.levels import find_levels
 from tbprof.timeline.model.open_timeline import OpenTimeline
@@ -46,7 +44,7 @@ class VisibleEvents:
     @property
     def bytes(self) -> int:
         """Its memory in addition to the timeline."""
-        columns = [getattr(self.levels, field.name) for field in fields(Levels)]
+        columns = as_dict(self.levels).values()
         return sum(column.nbytes for column in (*columns, self.ids)) if self.ids.size else 0
 
 

@@ -1,7 +1,6 @@
 """Findings about what runs on GPUs: small kernels, precision."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from tbprof.advice.bottlenecks import LITTLE_16_BIT
 from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
@@ -14,6 +13,7 @@ from tbprof.analysis.devices.tensor_cores import CoreUse, core_name
 from tbprof.analysis.gpu.gpu_facts import PAUSE_PS, SMALL_PS
 from tbprof.analysis.job.step_means import StepMeans
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.base.records import replace
 
 # Percentages of the time from a GPU's first event to its last; ours, at half of the thresholds of
 # the statements about input, since small kernels add to other findings.
