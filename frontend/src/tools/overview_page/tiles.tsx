@@ -27,7 +27,7 @@ export function Tiles({ overview }: { overview: Overview }) {
         explanation={explain(overview, "step_time_average", "Mean of the step times", STEPS)}
       >
         <StepNote overview={overview} />
-        <Sparkline values={steps.total} label="Step time over the steps" />
+        <Sparkline values={wholeTimes(steps)} label="Step time over the steps" />
       </Tile>
       <Tile
         title="Waiting for input"
@@ -223,6 +223,11 @@ function Tile({ title, reading, explanation, value, children }: TileProps) {
       {children}
     </div>
   );
+}
+
+/** [steps] NaN for those that were not fully recorded. */
+function wholeTimes({ total, isTruncated }: Overview["steps"]): Float64Array {
+  return total.map((time, step) => (isTruncated[step] ? Number.NaN : time));
 }
 
 function StepNote({ overview }: { overview: Overview }) {

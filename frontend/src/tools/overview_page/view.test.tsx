@@ -69,6 +69,12 @@ test("the verdict is one sentence with its number and what it costs", async () =
   expect(opened).toEqual([["framework_op_stats", { "f.operation": "Iterator", filters: "1" }]]);
 });
 
+test("the line over the steps leaves out those that were not fully recorded", async () => {
+  await show("gpu");
+  const path = document.querySelector(".sparkline path")?.getAttribute("d");
+  expect(path?.match(/[ML]/g)).toHaveLength(8); // of 10 steps the first and the last are cut
+});
+
 test("the tiles have the five figures", async () => {
   await show("gpu");
   expect(tile("Average step")).toContain("3.40 msσ 120 µs · 8 of 10 steps · 3.10 ms to 9.60 ms");

@@ -27,11 +27,10 @@ const LABELS = 10;
 
 export function drawSvg(chart: Chart): string {
   const { steps, series, drawing, totals, from, to, quantity } = chart;
-  const { top: most, scale } = axisScale(totals, from, to, quantity);
-  const top = most * 1.05 || 1;
+  const { top, scale } = axisScale(totals, from, to, quantity);
   const colors = chartColors(series, document.body);
   const y = (value: number) => BOTTOM - (value / top) * AREA.height;
-  const increment = tickIncrement(most || 1, scale.factor, MARKS);
+  const increment = tickIncrement(top, scale.factor, MARKS);
   return drawPicture({
     title: chart.title,
     note: `${chart.axisTitle} (${scale.unit}) · across: ${axisName(steps)}`,

@@ -86,7 +86,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
       legend: { show: false },
       scales: {
         x: { time: false, range: () => [input.from - 0.5, input.to - 0.5] },
-        y: { range: () => [0, axis().top * 1.05 || 1] },
+        y: { range: () => [0, axis().top] },
       },
       series: [{}, { paths: () => null, points: { show: false } }],
       axes: [
@@ -104,7 +104,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
         {
           size: AXIS_WIDTH,
           incrs: INCREMENTS,
-          space: 32,
+          space: 28,
           stroke: () => colors.muted,
           font: colors.font,
           grid: { width: 1, stroke: () => colors.border },

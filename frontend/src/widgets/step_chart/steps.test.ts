@@ -41,8 +41,15 @@ test("ten thousand steps keep their one outlier", () => {
 test("the axis has the unit of what is in view", () => {
   const totals = Float64Array.of(5_000_000, 20);
   expect(axisScale(totals, 0, 2, "time").scale.unit).toBe("s");
-  expect(axisScale(totals, 1, 2, "time")).toMatchObject({ top: 20, scale: { unit: "µs" } });
+  expect(axisScale(totals, 1, 2, "time")).toMatchObject({ top: 21, scale: { unit: "µs" } });
   expect(axisScale(Float64Array.of(4600), 0, 1, "time").scale.unit).toBe("ms");
+});
+
+test("an axis of shares ends at a round number: 100 % above 80.3 %", () => {
+  const top = (most: number) => axisScale(Float64Array.of(most), 0, 1, "percent").top;
+  expect([0.68, 3, 5, 11.4, 80.3, 100].map(top)).toEqual([1, 4, 5, 20, 100, 100]);
+  // Rounding may have added a little.
+  expect(top(100.0001)).toBeCloseTo(105);
 });
 
 test("a step is called by its number, or by the name that the trace gives it", () => {

@@ -91,16 +91,26 @@ export function findColumns(
   return columns;
 }
 
-/** The unit of the vertical axis, by the largest of `totals` from `from` to `to`. */
+/** Percent at which an axis of shares may end: each of these can be divided into few round parts. */
+const PERCENT_TOPS = [1, 2, 4, 5, 10, 20, 40, 50, 100];
+/** The part of a column's height that stays free above it. */
+const MARGIN = 0.05;
+
+/**
+ * The vertical axis for the largest of `totals` from `from` to `to`: its unit, and what its upper
+ * edge stands for. Shares end at a mark, so that a line near the edge can be read.
+ */
 export function axisScale(
   totals: Float64Array,
   from: number,
   to: number,
   quantity: Quantity,
 ): { readonly top: number; readonly scale: Scale } {
-  let top = 0;
-  for (let step = from; step < to; step++) top = Math.max(top, totals[step] || 0);
-  return { top, scale: readingScale(top, quantity) };
+  let most = 0;
+  for (let step = from; step < to; step++) most = Math.max(most, totals[step] || 0);
+  const round = PERCENT_TOPS.find((top) => top >= most);
+  const top = quantity === "percent" && round ? round : most * (1 + MARGIN) || 1;
+  return { top, scale: readingScale(most, quantity) };
 }
 
 /** The unit in which a person says `most`: a column of a table stays with the smaller one longer. */
