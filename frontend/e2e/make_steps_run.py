@@ -129,16 +129,17 @@ def none(logdir: Path) -> None:
 
 
 def many(logdir: Path) -> None:
-    """3,000 executions of a TPU program; every hundredth one waits for input."""
+    """3,000 executions of a program on two TPUs; every hundredth one waits for input."""
     modules, ops = zip(*(["mmmmmmmmm.", "cccccccdd."] if at % 100 else
                          ["m" * 19 + ".", "i" * 10 + "cccccccdd."] for at in range(3000)),
                        strict=True)  # fmt: skip
     trace = draw(
         {
-            "/device:TPU:0": f"""
+            f"/device:TPU:{core}": f"""
                 XLA Modules |{"".join(modules)}
                 XLA Ops |{"".join(ops)}
             """
+            for core in range(2)
         },
         names={"m": "jit_step(12)", "c": "fusion.1", "d": "all-reduce.2", "i": "infeed.3"},
         type_stats={

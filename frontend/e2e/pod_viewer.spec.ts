@@ -99,7 +99,10 @@ async function heatCell(page: Page, at: number, step: number): Promise<readonly 
   return [first + (step + 0.5) * width, mark.y + ((at + 0.5) / workers.name.length) * mark.height];
 }
 
-test.each([...RECORDED, "hosts", "one", "many"])(
+/** Of the recorded runs those of several workers. */
+const SEVERAL = RECORDED.filter((run) => !run.endsWith("cpu_training"));
+
+test.each([...SEVERAL, "hosts", "one", "many"])(
   "%s: the chosen step is the server's",
   async (run) => {
     const page = await show(run, { step: "0" });
@@ -123,6 +126,17 @@ test.each([...RECORDED, "hosts", "one", "many"])(
       .poll(async () => (await pixels(heat(page).locator("canvas"))).size)
       .toBeGreaterThan(2);
     await expect.poll(() => brokenTexts(page)).toEqual([]);
+  },
+);
+
+test.each(RECORDED.filter((run) => !SEVERAL.includes(run)))(
+  "%s: its only worker is not compared: the page leads to its step in the overview",
+  async (run) => {
+    const { page } = await open(addressOf(server, run, TOOL, { step: "2" }));
+    await page.locator(".verdict", { hasText: "is the only worker" }).waitFor();
+    await expect.poll(() => page.locator("main canvas").count()).toBe(0);
+    await page.getByRole("link", { name: "See its steps in the overview" }).click();
+    await page.waitForURL(/tool=overview_page.*step=2/);
   },
 );
 

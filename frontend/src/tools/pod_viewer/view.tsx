@@ -7,7 +7,7 @@ import { openInTrace } from "../links/trace_link";
 import { MarkerPicker } from "../steps/marker_picker";
 import { NoSteps } from "../steps/no_steps";
 import { StepChoice } from "../steps/step_choice";
-import type { Links, PageProps } from "../tool";
+import type { PageProps } from "../tool";
 import { ColumnChart } from "./columns/column_chart";
 import { HeatMap } from "./heat_map/heat_map";
 import { chooseMeasure, findDomain, findMeasures } from "./measures";
@@ -24,6 +24,8 @@ const OVERVIEW = "overview_page";
 export function PodPage(props: PageProps<Pod>) {
   const { title, payload: pod, view, select } = props;
   const hasSteps = pod.steps.count > 0 && pod.workers.count > 0;
+  // Devices that are not told apart may be late all the same.
+  const isAlone = pod.workers.count === 1 && pod.noStraggler !== "unnamed";
   return (
     <div class="page flowing">
       <header class="page-head">
@@ -36,10 +38,12 @@ export function PodPage(props: PageProps<Pod>) {
         />
         <StepChoice steps={pod.steps} chosen={view.steps} select={select} />
       </header>
-      {hasSteps ? (
-        <PodSteps {...props} />
-      ) : (
+      {!hasSteps ? (
         <NoSteps reason={pod.property("step_note")} markers={pod.markers} select={select} />
+      ) : isAlone ? (
+        <OnlyOne {...props} />
+      ) : (
+        <PodSteps {...props} />
       )}
       <Diagnostics diagnostics={pod.diagnostics} />
     </div>
@@ -58,10 +62,8 @@ function PodSteps({ payload: pod, view, select, links, ask, fileName }: PageProp
   const toTimeline = (one: number) => {
     openInTrace(links, workerPlace(pod, cells, one));
   };
-  const isAlone = pod.workers.count === 1 && pod.noStraggler !== "unnamed";
   return (
     <>
-      {isAlone ? <OnlyOne pod={pod} links={links} /> : null}
       <StepBar
         pod={pod}
         step={step}
@@ -82,7 +84,7 @@ function PodSteps({ payload: pod, view, select, links, ask, fileName }: PageProp
         toTimeline={toTimeline}
         fileName={file}
       />
-      <div class={isAlone ? "pod-parts alone" : "pod-parts"}>
+      <div class="pod-parts">
         <WorkerCard
           pod={pod}
           cells={cells}
@@ -105,25 +107,23 @@ function PodSteps({ payload: pod, view, select, links, ask, fileName }: PageProp
           toTimeline={toTimeline}
           fileName={file}
         />
-        {isAlone ? null : (
-          <StragglerList
-            pod={pod}
-            worker={worker}
-            choose={(one) => select({ worker: one === null ? null : String(one) })}
-          />
-        )}
+        <StragglerList
+          pod={pod}
+          worker={worker}
+          choose={(one) => select({ worker: one === null ? null : String(one) })}
+        />
       </div>
     </>
   );
 }
 
-function OnlyOne({ pod, links }: { pod: Pod; links: Links }) {
+function OnlyOne({ payload: pod, view: { step }, links }: PageProps<Pod>) {
   return (
     <p class="card verdict none">
       <span>
         <b>{pod.workers.titles[0]} is the only worker:</b> there is nothing to compare.
       </span>
-      <ToolLink links={links} tool={OVERVIEW} view={{}}>
+      <ToolLink links={links} tool={OVERVIEW} view={step ? { step } : {}}>
         See its steps in the overview
       </ToolLink>
     </p>
