@@ -148,7 +148,8 @@ def _kernel_calls(service: Service, parameters: Parameters) -> Reply:
 
     run, values = parameters.required("run"), parameters.values
     hosts = {file.host for file in service.logdir().run(run).files}
-    chosen = ChosenKernel(parameters.required("kernel"), values.get("op"), values.get("launch"))
+    of = [values.get(name) for name in ("op", "launch", "eligible", "use", "copy")]
+    chosen = ChosenKernel(parameters.required("kernel"), *of)
     content = kernel_calls(service.engine(), run, parameters.hosts(hosts), chosen)
     return Reply(content, JSON)
 

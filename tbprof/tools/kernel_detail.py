@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.summaries import Summaries
+from tbprof.analysis.devices.tensor_cores import CoreUse
 from tbprof.analysis.gpu.kernel_calls import UNKNOWN, KernelCalls, Unlinked
 from tbprof.analysis.gpu.kernels import Kernels, Launch
 from tbprof.base.records import dataclass
 from tbprof.base.values import median, unique
+from tbprof.tools.kernel_stats import USES
 
 PARTS = ("kernels", "kernel_calls")
 
@@ -22,12 +24,17 @@ _WIDE = 4
 class ChosenKernel:
     """The kernel `name`, as launched by `op` ("" for no op) in the `shape` of `Launch.shape`.
 
-    None stands for any.
+    The others are `is_op_tensor_core_eligible` ("true", "false"), `tensor_core_use` and
+    `driver_copy` of kernel_stats, in which rows may differ that are alike in all else. None stands
+    for any.
     """
 
     name: str
     op: str | None = None
     shape: str | None = None
+    eligible: str | None = None
+    use: str | None = None
+    copy: str | None = None
 
 
 def describe_calls(summaries: Summaries, chosen: ChosenKernel) -> dict[str, object]:
@@ -68,11 +75,21 @@ def _rows_of(first: NDArray[np.int64], kernels: Kernels, chosen: ChosenKernel) -
     places = [
         np.arange(begins[row], begins[row + 1])
         for row, name in enumerate(kernels.name)
-        if name == chosen.name
-        and chosen.op in (None, kernels.op[row])
-        and chosen.shape in (None, _shape(kernels, row))
+        if name == chosen.name and _is_chosen(kernels, row, chosen)
     ]
     return np.concatenate([np.empty(0, np.int64), *places])
+
+
+def _is_chosen(kernels: Kernels, row: int, chosen: ChosenKernel) -> bool:
+    wanted = (chosen.op, chosen.shape, chosen.eligible, chosen.use, chosen.copy)
+    found = (
+        kernels.op[row],
+        _shape(kernels, row),
+        "true" if kernels.is_eligible[row] else "false",
+        USES[CoreUse(kernels.core_use[row])],
+        kernels.copy[row],
+    )
+    return all(want in (None, is_) for want, is_ in zip(wanted, found, strict=True))
 
 
 def _shape(kernels: Kernels, row: int) -> str:

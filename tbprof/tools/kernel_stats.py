@@ -12,7 +12,7 @@ from tbprof.tools.datatable import Column, Table, boolean, number, ratio, text
 
 PARTS = ("kernels",)
 
-_USE = {CoreUse.YES: "yes", CoreUse.NO: "no", CoreUse.UNKNOWN: "unknown"}
+USES = {CoreUse.YES: "yes", CoreUse.NO: "no", CoreUse.UNKNOWN: "unknown"}
 
 
 def build(summaries: Summaries) -> Sequence[Table]:
@@ -60,7 +60,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
                 text(
                     "tensor_core_use",
                     f"{unit} use",
-                    [_USE[CoreUse(use)] for use in kernels.core_use[order].tolist()],
+                    [USES[CoreUse(use)] for use in kernels.core_use[order].tolist()],
                 ),
                 text("driver_copy", "Copy by the driver", [kernels.copy[row] for row in order]),
             ),

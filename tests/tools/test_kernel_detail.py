@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.computed_parts import compute_parts
+from helpers.tables import columns
 from traces import draw, space_of
 
 from tbprof.advice.summaries import Summaries
 from tbprof.events.space import Space
 from tbprof.tools.kernel_detail import PARTS, ChosenKernel, describe_calls
+from tbprof.tools.kernel_stats import build
 from tbprof.xplane.reader import read_space
 
 GPU, GPU1, HOST = "/device:GPU:0", "/device:GPU:1", "/host:CPU"
@@ -98,6 +100,33 @@ def test_a_row_of_the_table_is_chosen_by_op_and_shape() -> None:
         ("y", "4,1,1/1,1,1//"),
     ]
     assert described(trace(), op="x")["durations"]["calls"] == 3
+
+
+def test_rows_that_differ_in_tensor_cores_alone_have_calls_of_their_own() -> None:
+    """One kernel, op and launch shape on two GPUs, of which only the second has Tensor Cores."""
+    gemm = "volta_h884gemm_128x128"
+    kernel = {"kernel_details": "regs:8 grid:2,1,1", "tf_op": "x:MatMul"}
+    old, new = (
+        space_of(draw(
+            {GPU: f"Stream #1 |{cells}"},
+            names={"k": gemm},
+            stats={"k": kernel},
+            plane_stats={GPU: {"compute_cap_major": major, "compute_cap_minor": 0}},
+        ))
+        for cells, major in (("kkk.kkk", 6), ("k", 7))
+    )  # fmt: skip
+    parts = [compute_parts(space, "kernels")["kernels"] for space in (old, new)]
+    (table,) = build(Summaries(("old", "new"), {"kernels": parts}))
+    found = columns(table, "tensor_core_use", "occurrences")
+    assert found == {"tensor_core_use": ["no", "yes"], "occurrences": [2, 1]}
+    assert [
+        described(old, new, kernel=gemm, op="x", use=use)["durations"]["calls"]
+        for use in found["tensor_core_use"]
+    ] == found["occurrences"]
+    both = {"eligible": "true", "copy": ""}
+    assert described(old, new, kernel=gemm, **both)["durations"]["calls"] == 3
+    assert described(old, new, kernel=gemm, eligible="false")["durations"]["calls"] == 0
+    assert described(old, new, kernel=gemm, copy="MemcpyDToD")["durations"]["calls"] == 0
 
 
 def test_hosts_are_joined_and_an_unknown_kernel_has_no_calls() -> None:

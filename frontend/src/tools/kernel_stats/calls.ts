@@ -45,6 +45,9 @@ export interface CallsOf {
   readonly kernel: string;
   readonly op?: string;
   readonly launch?: string;
+  readonly eligible?: string;
+  readonly use?: string;
+  readonly copy?: string;
 }
 
 const PS_PER_US = 1e6;

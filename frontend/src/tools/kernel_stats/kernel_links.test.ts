@@ -25,3 +25,20 @@ test("kernels are distinguished by no more than it takes", () => {
   const chosen = { kernel: "gemm", op: "", launch: "2,1,1/32,1,1/16/0" };
   expect(callsOf(table, 4)).toEqual(chosen);
 });
+
+test("rows that differ in Tensor Cores alone are asked about apart", () => {
+  const table = sampleTable({
+    kernel_name: ["gemm", "gemm"],
+    op_name: ["a", "a"],
+    grid_dim: ["2,1,1", "2,1,1"],
+    block_dim: ["32,1,1", "32,1,1"],
+    is_op_tensor_core_eligible: [true, true],
+    tensor_core_use: ["yes", "no"],
+    driver_copy: ["", ""],
+  });
+  const row = { kernel: "gemm", op: "a", launch: "2,1,1/32,1,1//", eligible: "true", copy: "" };
+  expect([callsOf(table, 0), callsOf(table, 1)]).toEqual([
+    { ...row, use: "yes" },
+    { ...row, use: "no" },
+  ]);
+});

@@ -1,5 +1,5 @@
 /** Where in the trace viewer the launches of kernels are, and how the server names them. */
-import { type DataTable, numbers, textAt, texts } from "../../api/data_table";
+import { type DataTable, findColumn, numbers, textAt, texts } from "../../api/data_table";
 import type { View } from "../../base/url_state";
 import { marking } from "../links/trace_links";
 
@@ -28,12 +28,17 @@ export function shapeEvents(table: DataTable, row: number): View | null {
   return kernel === "" ? null : marking(`kernel:${kernel} launch:${launch}`);
 }
 
-/** The kernel, op and launch shape of a row, as the server names them. */
+/** All that tells a row from others, as the server names it. */
 export function callsOf(table: DataTable, row: number) {
+  const text = (id: string) => textAt(texts(table, id), row);
+  const eligible = findColumn(table, "is_op_tensor_core_eligible");
   return {
-    kernel: textAt(texts(table, "kernel_name"), row),
-    op: textAt(texts(table, "op_name"), row),
+    kernel: text("kernel_name"),
+    op: text("op_name"),
     launch: launchOf(table, row),
+    ...(eligible?.kind === "flag" && { eligible: String(eligible.values[row] === 1) }),
+    ...(texts(table, "tensor_core_use") && { use: text("tensor_core_use") }),
+    ...(texts(table, "driver_copy") && { copy: text("driver_copy") }),
   };
 }
 
