@@ -96,11 +96,29 @@ export function rows(table: Table | undefined): Readonly<Record<string, Value>>[
 }
 
 /** `tbprof serve` on a logdir. */
-export async function serve(logdir: string, cache?: string, ...options: string[]): Promise<Server> {
-  const command = ["-m", "tbprof.cli", "serve", logdir, "--port", "0", ...options];
-  const child = spawn(PYTHON, command, {
+export function serve(logdir: string, cache?: string, ...options: string[]): Promise<Server> {
+  return serveBy(["-m", "tbprof.cli"], logdir, cache, options);
+}
+
+/** The same, but for `parts` of a host: they are computed only once the file `gate` is there. */
+export function serveHeld(logdir: string, cache: string, gate: string, parts: string[]) {
+  const program = [join(import.meta.dirname, "held_server.py"), gate, parts.join()];
+  return serveBy(program, logdir, cache, []);
+}
+
+async function serveBy(
+  program: readonly string[],
+  logdir: string,
+  cache: string | undefined,
+  options: readonly string[],
+): Promise<Server> {
+  const child = spawn(PYTHON, [...program, "serve", logdir, "--port", "0", ...options], {
     cwd: ROOT,
-    env: cache ? { ...process.env, TBPROF_CACHE_DIR: cache } : process.env,
+    env: {
+      ...process.env,
+      PYTHONPATH: [ROOT, process.env.PYTHONPATH].join(delimiter),
+      ...(cache && { TBPROF_CACHE_DIR: cache }),
+    },
   });
   const url = await addressIn(child, /tbprof is at (http:\S+)/);
   return server(child, url);

@@ -35,7 +35,8 @@ test("errors keep the words of the server", async () => {
     title: "Nothing to show",
     message: "why",
     hint: "way out",
-    isEmpty: true,
+    again: "Try again",
+    isFailure: false,
   });
 });
 

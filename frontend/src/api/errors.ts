@@ -47,12 +47,21 @@ export class PayloadError extends Error {
   override name = "PayloadError";
 }
 
+/** Somebody has had enough of waiting. */
+export function cancelled(): ApiError {
+  const message = "Loading was cancelled before the page was complete.";
+  const hint = "What the server has read so far is kept: the next attempt takes less time.";
+  return new ApiError("cancelled", message, hint, 0);
+}
+
 interface Problem {
   readonly title: string;
   readonly message: string;
   readonly hint: string;
-  /** The run simply holds nothing for this page: not a failure. */
-  readonly isEmpty: boolean;
+  /** What asks anew. */
+  readonly again: string;
+  /** Nothing has failed: the run holds nothing for this page, or nobody wanted it. */
+  readonly isFailure: boolean;
 }
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -69,6 +78,7 @@ const TITLES: Readonly<Record<string, string>> = {
   capture_not_found: "This capture is gone",
   network: "No connection to the server",
   bad_answer: "The answer is not from tbprof",
+  cancelled: "Cancelled",
 };
 
 /** Any thrown value as a message for people. */
@@ -78,22 +88,24 @@ export function describeProblem(error: unknown): Problem {
       title: TITLES[error.code] ?? "The request failed",
       message: error.message,
       hint: error.hint,
-      isEmpty: error.code === "no_data",
+      again: error.code === "cancelled" ? "Start again" : "Try again",
+      isFailure: error.code !== "no_data" && error.code !== "cancelled",
     };
   }
+  const failed = { again: "Try again", isFailure: true };
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof PayloadError) {
     return {
       title: "The answer could not be understood",
       message,
       hint: "The pages and the server may be of different versions: reload the page.",
-      isEmpty: false,
+      ...failed,
     };
   }
   return {
     title: "The page failed",
     message,
     hint: "Reload the page; if it happens again, please report it.",
-    isEmpty: false,
+    ...failed,
   };
 }

@@ -1,11 +1,11 @@
 /** The page of one tool, in whichever of its four states it is. */
-import { isUnreachable } from "../api/errors";
+import { describeProblem, isUnreachable } from "../api/errors";
 import type { SessionTool, Warning } from "../api/types";
 import { sentence } from "../base/format";
 import type { View } from "../base/url_state";
 import type { Ask, Links, Select } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
-import { ErrorMessage, Message, Skeleton } from "../widgets/text/message";
+import { Doing, ErrorMessage, Message, Skeleton } from "../widgets/text/message";
 import { Diagnoses } from "./diagnoses";
 import type { PayloadState } from "./state/use_payload";
 
@@ -51,12 +51,21 @@ export function PageView(props: PageViewProps) {
   if (state.error !== null && state.loaded === null) {
     return (
       <ErrorMessage error={state.error} retry={props.retry}>
-        {isUnreachable(state.error) ? null : <Diagnoses run={props.run} />}
+        {describeProblem(state.error).isFailure && !isUnreachable(state.error) ? (
+          <Diagnoses run={props.run} />
+        ) : null}
       </ErrorMessage>
     );
   }
   if (!state.loaded)
-    return <Skeleton title={title} outline={TOOLS[tool].outline} text={props.doing} />;
+    return (
+      <Skeleton
+        title={title}
+        outline={TOOLS[tool].outline}
+        text={props.doing}
+        cancel={state.cancel}
+      />
+    );
   const { tool: module, payload } = state.loaded;
   const emptiness = module.emptiness(payload);
   if (emptiness !== null) {
@@ -71,9 +80,7 @@ export function PageView(props: PageViewProps) {
   return (
     <div class={state.isLoading ? "stale" : ""} aria-busy={state.isLoading}>
       {state.isLoading && props.doing ? (
-        <p class="stale-text" role="status">
-          {props.doing}
-        </p>
+        <Doing class="stale-text" text={props.doing} cancel={state.cancel} />
       ) : null}
       <module.Page
         title={title}

@@ -28,7 +28,7 @@ const pass = (ms: number) =>
 const line = () => document.querySelector("[role=progressbar]");
 const said = () => document.querySelector("[role=status]")?.textContent;
 
-test("within 300 ms a page says what is done for it, then how far it is, until it is there", async () => {
+test("from 200 ms on a page says what is done for it, then how far it is, until it is there", async () => {
   vi.useFakeTimers();
   const share = [0, 0.4, 0.4, 0.4];
   const fetched = vi.fn(async (_address: string) => {
@@ -40,7 +40,9 @@ test("within 300 ms a page says what is done for it, then how far it is, until i
   act(() => render(<Loading isActive />, document.body));
   expect(said()).toBe("Pod viewer: loading");
   expect(line()?.hasAttribute("aria-valuenow")).toBe(false);
-  await pass(300);
+  await pass(199);
+  expect(fetched.mock.calls.length).toBe(0);
+  await pass(1);
   expect(said()).toBe("Decoding ops: 0 % of 732 MiB");
   expect(line()?.hasAttribute("aria-valuenow")).toBe(false);
   await pass(300);

@@ -1,11 +1,11 @@
 /** The payload of one page. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type DataRequest, fetchData } from "../../api/client";
-import { isUnreachable, noAnswer } from "../../api/errors";
+import { cancelled, isUnreachable, noAnswer } from "../../api/errors";
 import type { AnyTool } from "../../tools/tool";
 import { TOOLS } from "../../tools/tools";
 
-export interface PayloadState {
+interface Standing {
   /** What the state is of: another key means that it is not for this page. */
   readonly key: string;
   readonly isLoading: boolean;
@@ -19,22 +19,33 @@ export interface PayloadState {
   readonly error: unknown;
 }
 
+export interface PayloadState extends Standing {
+  /** Gives up what is on the way. */
+  readonly cancel: () => void;
+}
+
 /** `request` null: nothing can be asked for yet. */
 export function usePayload(request: DataRequest | null, attempt: number): PayloadState {
   const key =
     request === null
       ? ""
       : JSON.stringify([request.run, request.tool, request.hosts, request.options, attempt]);
-  const [state, setState] = useState<PayloadState>({
+  const [state, setState] = useState<Standing>({
     key: "",
     isLoading: false,
     loaded: null,
     error: null,
   });
+  const ongoing = useRef(new AbortController());
+  const cancel = () => {
+    ongoing.current.abort();
+    setState({ key, isLoading: false, loaded: null, error: cancelled() });
+  };
   // The key is the request.
   useEffect(() => {
     if (request === null) return;
     const abort = new AbortController();
+    ongoing.current = abort;
     const { run, tool: name } = request;
     setState((before) => ({
       key,
@@ -53,7 +64,7 @@ export function usePayload(request: DataRequest | null, attempt: number): Payloa
       .then(([tool, json]) => ({ tool, name, run, payload: tool.parse(json) }))
       .then(
         (loaded) => () => ({ ...ended, loaded, error: null }),
-        (error: unknown) => (before: PayloadState) => ({
+        (error: unknown) => (before: Standing) => ({
           ...ended,
           loaded: isUnreachable(error) ? before.loaded : null,
           error,
@@ -64,10 +75,10 @@ export function usePayload(request: DataRequest | null, attempt: number): Payloa
       });
     return () => abort.abort();
   }, [key]);
-  if (state.key === key) return state;
+  if (state.key === key) return { ...state, cancel };
   const loaded =
     state.loaded?.name === request?.tool && state.loaded?.run === request?.run
       ? state.loaded
       : null;
-  return { key, isLoading: request !== null, loaded, error: null };
+  return { key, isLoading: request !== null, loaded, error: null, cancel };
 }

@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Ask } from "../tool";
 import { KernelCallTimes } from "./call_times";
 
@@ -28,7 +28,9 @@ async function show(reply: () => unknown): Promise<void> {
     asked.push([route, parameters]);
     return reply();
   };
-  act(() => render(<KernelCallTimes ask={ask} of={{ kernel: "gemm", op: "" }} />, document.body));
+  act(() =>
+    render(<KernelCallTimes run="r" ask={ask} of={{ kernel: "gemm", op: "" }} />, document.body),
+  );
   await expect.poll(() => document.querySelector("table, .button")).not.toBeNull();
 }
 
@@ -36,6 +38,11 @@ const cells = () =>
   [...document.querySelectorAll("tbody tr")].map((row) =>
     [...row.children].map((cell) => cell.textContent),
   );
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 beforeEach(() => {
   asked.length = 0;
@@ -71,6 +78,24 @@ test("one launch has its times, and no bars", async () => {
   await show(() => answer(1));
   expect(cells()[1]).toEqual(["GPU idle before", "5.00"]);
   expect(document.querySelector("rect")).toBeNull();
+});
+
+test("while the launches are read it says what the server does", async () => {
+  vi.useFakeTimers();
+  const text = "reading kernel calls of host0: part 2 of 2";
+  const progress = { state: "working", text, done: 0, total: 1, share: 0.5 };
+  const fetched = vi.fn(async (_: string) => new Response(JSON.stringify(progress)));
+  vi.stubGlobal("fetch", fetched);
+  const never: Ask = () => new Promise(() => {});
+  act(() => render(<KernelCallTimes run="r" ask={never} of={{ kernel: "k" }} />, document.body));
+  const said = () => document.querySelector("[role=status]")?.textContent;
+  expect(said()).toBe("Reading the launches…");
+  await act(async () => void (await vi.advanceTimersByTimeAsync(300)));
+  expect(said()).toBe("Reading kernel calls of host0: part 2 of 2");
+  act(() => render(null, document.body));
+  const asked = fetched.mock.calls.length;
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(fetched.mock.calls.length).toBe(asked);
 });
 
 test("a failed request can be repeated", async () => {

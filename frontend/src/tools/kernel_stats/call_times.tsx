@@ -1,7 +1,15 @@
 /** The launches of a kernel: how long they took, what was before them, when they were launched. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { columnScale, formatCount, NOT_MEASURED, plural, type Scale } from "../../base/format";
+import { pollProgress } from "../../api/poll_progress";
+import {
+  columnScale,
+  formatCount,
+  NOT_MEASURED,
+  plural,
+  type Scale,
+  sentenceCase,
+} from "../../base/format";
 import { Explained } from "../../widgets/overlays/why";
 import type { Explanation } from "../../widgets/table/columns";
 import { ErrorMessage } from "../../widgets/text/message";
@@ -16,31 +24,42 @@ import {
 import { Histogram } from "./histogram";
 
 interface CallTimesProps {
+  readonly run: string;
   readonly ask: Ask;
   readonly of: CallsOf;
   /** What stands above the streams. */
   readonly children?: ComponentChildren;
 }
 
-export function KernelCallTimes({ ask, of, children }: CallTimesProps) {
+export function KernelCallTimes({ run, ask, of, children }: CallTimesProps) {
   const [calls, setCalls] = useState<KernelCalls | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
+  const [doing, setDoing] = useState("");
   useEffect(() => {
     const abort = new AbortController();
     setError(null);
     setCalls(null);
-    fetchCalls(ask, of, abort.signal).then(setCalls, (reason) => {
-      if (!abort.signal.aborted) setError(reason);
-    });
-    return () => abort.abort();
-  }, [ask, of.kernel, of.op, of.launch, attempt]);
+    setDoing("");
+    const stop = pollProgress(run, "kernel_stats", ({ text }) => setDoing(text));
+    fetchCalls(ask, of, abort.signal)
+      .then(setCalls, (reason) => {
+        if (!abort.signal.aborted) setError(reason);
+      })
+      .finally(stop);
+    return () => {
+      stop();
+      abort.abort();
+    };
+  }, [ask, JSON.stringify(of), attempt]);
   return (
     <div class="kernel-detail">
       {error !== null ? (
         <ErrorMessage error={error} retry={() => setAttempt((count) => count + 1)} />
       ) : calls === null ? (
-        <p class="muted">Reading the launches…</p>
+        <p class="muted" role="status">
+          {sentenceCase(doing) || "Reading the launches…"}
+        </p>
       ) : calls.duration.calls === 0 ? (
         <p class="muted">The trace has no launches of it.</p>
       ) : (

@@ -18,6 +18,7 @@ interface KernelDetailProps {
   readonly name: string;
   /** As it is recorded. */
   readonly raw: string;
+  readonly run: string;
   readonly ask: Ask;
   readonly links: Links;
   readonly children: ComponentChildren;
@@ -26,7 +27,7 @@ interface KernelDetailProps {
 const SHAPES = 5;
 
 export function KernelDetail(props: KernelDetailProps) {
-  const { table, rows, name, raw, ask, links, children } = props;
+  const { table, rows, name, raw, run, ask, links, children } = props;
   return (
     <div class="detail">
       <div class="detail-name kernel-name">
@@ -34,7 +35,7 @@ export function KernelDetail(props: KernelDetailProps) {
         {children}
         <CopyButton text={() => raw} label="Copy name" />
       </div>
-      <KernelCallTimes ask={ask} of={{ kernel: raw }}>
+      <KernelCallTimes run={run} ask={ask} of={{ kernel: raw }}>
         <ShapeTable table={table} shapes={launchShapes(table, rows)} links={links} />
       </KernelCallTimes>
     </div>

@@ -93,7 +93,7 @@ const loadDetail = () => import("./kernel_detail");
 const DETAIL_HEIGHT = 256;
 
 function rowDetail(
-  { payload: { table }, links, ask }: PageProps<KernelStats>,
+  { payload: { table }, run, links, ask }: PageProps<KernelStats>,
   model: TableModel,
   row: number,
 ) {
@@ -102,7 +102,9 @@ function rowDetail(
       <RowDetail model={model} row={row} nameId="kernel_name">
         <TraceLink links={links} view={kernelEvents(table, row)} />
         <Late load={loadDetail}>
-          {({ KernelCallTimes }) => <KernelCallTimes ask={ask} of={callsOf(table, row)} />}
+          {({ KernelCallTimes }) => (
+            <KernelCallTimes run={run} ask={ask} of={callsOf(table, row)} />
+          )}
         </Late>
       </RowDetail>
     </div>
@@ -110,7 +112,7 @@ function rowDetail(
 }
 
 /** What the group of a kernel opens above its rows. */
-function groupDetail({ payload, links, ask }: PageProps<KernelStats>, rows: Uint32Array) {
+function groupDetail({ payload, run, links, ask }: PageProps<KernelStats>, rows: Uint32Array) {
   const { table } = payload;
   const raw = textAt(texts(table, "kernel_name"), rows[0]);
   return (
@@ -121,6 +123,7 @@ function groupDetail({ payload, links, ask }: PageProps<KernelStats>, rows: Uint
           rows={rows}
           name={cut(readableName(raw))}
           raw={raw}
+          run={run}
           ask={ask}
           links={links}
         >

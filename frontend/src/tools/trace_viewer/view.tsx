@@ -1,7 +1,7 @@
 /** Trace viewer: every event of the chosen hosts on one time axis. */
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
-import { ErrorMessage } from "../../widgets/text/message";
+import { Doing, ErrorMessage } from "../../widgets/text/message";
 import type { PageProps } from "../tool";
 import { rendererOf } from "./canvas/create_painter";
 import { Drawer } from "./drawer/drawer";
@@ -35,7 +35,7 @@ const LABELS_WIDTH = 260;
 const LEAST_LABELS = 120;
 
 function TraceView({ title, run, hosts, view, select, warn, links }: PageProps<null>) {
-  const { page, loading, retry } = usePage({ run, hosts, view, select, warn });
+  const { page, loading, retry, cancel } = usePage({ run, hosts, view, select, warn });
   const { model } = page;
   const hits = useMemo(() => createSearchResults(page), [page]);
   const selected = useMemo(() => followSelection(page), [page]);
@@ -107,11 +107,7 @@ function TraceView({ title, run, hosts, view, select, warn, links }: PageProps<n
           ) : isEmpty ? null : (
             <EventList page={page} hits={hits} />
           )}
-          {isEmpty ? (
-            <p class="stale-text" role="status">
-              {loading.text.value}
-            </p>
-          ) : null}
+          {isEmpty ? <Doing class="stale-text" text={loading.text.value} cancel={cancel} /> : null}
         </div>
       </div>
       {page.isList.value ? null : <Hint />}

@@ -13,12 +13,12 @@ interface ErrorMessageProps {
 export function ErrorMessage({ error, retry, children }: ErrorMessageProps) {
   const problem = describeProblem(error);
   return (
-    <Message title={problem.title} isAlert={!problem.isEmpty}>
+    <Message title={problem.title} isAlert={problem.isFailure}>
       <p>{sentence(problem.message)}</p>
       {problem.hint ? <p class="muted">{sentence(problem.hint)}</p> : null}
       <p>
         <button type="button" class="button" onClick={retry}>
-          Try again
+          {problem.again}
         </button>
       </p>
       {children}
@@ -55,17 +55,37 @@ interface SkeletonProps {
   /** What the server is doing, "" where there is nothing to say. */
   readonly text: string;
   readonly outline?: Outline;
+  /** Gives up what is on the way. */
+  readonly cancel?: () => void;
+}
+
+interface DoingProps {
+  readonly class: string;
+  readonly text: string;
+  readonly cancel?: () => void;
+}
+
+/** What is being done while somebody waits for it, and the way out. */
+export function Doing({ class: name, text, cancel }: DoingProps) {
+  return (
+    <div class={name}>
+      <span role="status">{text}</span>
+      {cancel ? (
+        <button type="button" class="link" onClick={cancel}>
+          Cancel
+        </button>
+      ) : null}
+    </div>
+  );
 }
 
 /** The outline of a page with charts above a table, while its data is on the way. */
-export function Skeleton({ title, text, outline = "cards" }: SkeletonProps) {
+export function Skeleton({ title, text, outline = "cards", cancel }: SkeletonProps) {
   if (outline === "bleed") {
     return (
       <div class="bleed" aria-busy="true">
         <h1 class="unseen">{title || "Loading"}</h1>
-        <p class="stale-text" role="status">
-          {text || `${title}: loading`}
-        </p>
+        <Doing class="stale-text" text={text || `${title}: loading`} />
       </div>
     );
   }
@@ -89,9 +109,12 @@ export function Skeleton({ title, text, outline = "cards" }: SkeletonProps) {
           kind="skeleton-card"
         />
       )}
-      <p class="skeleton-text" role="status">
-        {text || `${title || "The run"}: loading`}
-      </p>
+      <Doing
+        class="skeleton-text"
+        text={text || `${title || "The run"}: loading`}
+        // At once it is too early to have enough of waiting.
+        cancel={text === "" ? undefined : cancel}
+      />
       <div class="skeleton skeleton-table" />
     </div>
   );

@@ -1,6 +1,7 @@
 /** The page of one run: made once, kept equal to the hosts that are chosen and to the address. */
 import { batch, effect, type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { cancelled } from "../../../api/errors";
 import type { Warning } from "../../../api/types";
 import type { View } from "../../../base/url_state";
 import type { Select } from "../../tool";
@@ -26,6 +27,8 @@ interface PageState {
   readonly page: Page;
   readonly loading: Loading;
   readonly retry: () => void;
+  /** Gives up what is on the way. */
+  readonly cancel: () => void;
 }
 
 /** Addresses that change with every frame are refused by browsers. */
@@ -43,8 +46,16 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
       retry: () => void attempt.value++,
     };
   }, [run]);
-  const { page, loading, attempt } = state;
+  const { page, loading, attempt, retry } = state;
   const kept = useRef(new Map<string, LoadedHost>());
+  const ongoing = useRef(new AbortController());
+  const cancel = () => {
+    ongoing.current.abort();
+    batch(() => {
+      loading.text.value = "";
+      loading.error.value = cancelled();
+    });
+  };
   const latest = useRef({ view, select });
   latest.current = { view, select };
   // What the address was last known to say; null before it was first heeded.
@@ -55,12 +66,11 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
 
   // The key is the hosts.
   useEffect(() => {
-    let abort = new AbortController();
     const stop = effect(() => {
       attempt.value;
-      abort.abort();
-      abort = new AbortController();
-      const { signal: aborted } = abort;
+      ongoing.current.abort();
+      ongoing.current = new AbortController();
+      const { signal: aborted } = ongoing.current;
       const isOpen = () => {
         if (known.current === null) heed(latest.current.view);
       };
@@ -80,7 +90,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
     });
     return () => {
       stop();
-      abort.abort();
+      ongoing.current.abort();
     };
   }, [page, hostsKey]);
 
@@ -145,7 +155,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
     if (view.step) void findPendingStep(new AbortController().signal);
   }, [viewKey]);
 
-  return state;
+  return { page, loading, retry, cancel };
 
   async function findPendingStep(abort: AbortSignal): Promise<void> {
     const label = pendingStep.current || (latest.current.view.step ?? "");
