@@ -289,6 +289,22 @@ export function brokenTexts(page: Page): Promise<string[]> {
   });
 }
 
+/** Names that are cut in their middle with a blank between "…" and what follows. */
+export function gapsInNames(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>(".name")].flatMap((name) => {
+      const [head, tail] = [name.querySelector(".name-head"), name.querySelector("bdi")];
+      if (!head || !tail) return [];
+      const letter = tail.getBoundingClientRect().width / (tail.textContent ?? "").length;
+      // A head that lies below is not seen.
+      const isSeen = head.getBoundingClientRect().top < name.getBoundingClientRect().bottom - 1;
+      const isCut = isSeen && head.scrollWidth > head.clientWidth;
+      const blank = head.getBoundingClientRect().width % letter;
+      return isCut && blank > 1 && blank < letter - 0.1 ? [`${blank} px: ${name.title}`] : [];
+    }),
+  );
+}
+
 /** Texts that lie over others, by a few pixels at least; what covers others on purpose may. */
 export function overlappingTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {

@@ -168,7 +168,7 @@ test("More holds pages below 1,100 alone, and the page that is shown has its nam
     .poll(() => tabs.evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth)))
     .toEqual([]);
   await expect.poll(() => overflowsSideways(page)).toBe(false);
-  await page.setViewportSize({ width: 1060, height: 720 });
+  await page.setViewportSize({ width: 900, height: 720 });
   await more.click();
   await page.getByRole("menuitemradio", { name: "Memory" }).waitFor();
   await page.keyboard.press("Escape");

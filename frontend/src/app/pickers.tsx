@@ -16,7 +16,7 @@ export function RunPicker({ runs, fresh, run, choose }: RunPickerProps) {
     (candidate) => fresh.has(candidate.name) && candidate.name !== run,
   ).length;
   return (
-    <div class="picker">
+    <div class="picker" style={{ "--letters": run.length || 1 }}>
       <span class="picker-label" id="run-label">
         Run
       </span>
@@ -112,7 +112,7 @@ export function HostPicker({ session, hosts, isSingle, choose }: HostPickerProps
     if (isSingle || option.id === ALL) close();
   };
   return (
-    <div class="picker">
+    <div class="picker" style={{ "--letters": value.length }}>
       <span class="picker-label">Hosts</span>
       <Popover
         label={

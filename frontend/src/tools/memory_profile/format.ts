@@ -3,6 +3,7 @@ import { columnScale, formatBytes, formatRatio, NOT_MEASURED, type Scale } from 
 import { bytes, ratio } from "../../base/units";
 
 const GIB = 1024 ** 3;
+const LEAST_IN_GIB = GIB / 10;
 const MOST_IN_GIB = 9999 * GIB;
 const PS_PER_MS = 1e9;
 
@@ -14,7 +15,7 @@ const grouped = (decimals: number) =>
 
 /** One unit for amounts up to `most`: GiB, unless everything would be a small part of one. */
 export function memoryScale(most: number): Scale {
-  return columnScale("bytes", most >= GIB / 10 ? Math.max(most, MOST_IN_GIB) : most);
+  return columnScale("bytes", most >= LEAST_IN_GIB ? Math.max(most, MOST_IN_GIB) : most);
 }
 
 /** From here on times are read in seconds. */
@@ -45,7 +46,7 @@ export function formatAmount(value: number): string {
 
 /** In GiB, but for amounts that would have to be looked for there. */
 export function formatGibibytes(value: number): string {
-  return value === 0 || value >= GIB / 100
+  return value === 0 || value >= LEAST_IN_GIB
     ? formatIn(memoryScale(GIB), value)
     : formatAmount(value);
 }
