@@ -23,7 +23,7 @@ const RUNS = [
 /** Where runs of several workers say which is late. */
 const LATE: Readonly<Record<string, readonly [selector: string, answer: RegExp]>> = {
   v100: [".pod-worker", /Slowest worker.*GPU:6.*1\.44 ms/s],
-  tpu: [".pod-stragglers", /No worker is late/],
+  tpu: [".pod-stragglers p", /No worker is late/],
 };
 const SIZES = [
   { width: 1600, height: 1000 },

@@ -71,6 +71,9 @@ export function startNavigation(): Navigation {
   const onPop = () => {
     // The address is that of the step that was gone to.
     if (!isWritten) late.set(step, place.peek());
+    // What is changed next is the first change of that step.
+    clearTimeout(timer);
+    timer = undefined;
     step = stepHere(step + 1);
     place.value = late.get(step) ?? parsePlace(location.hash);
     late.delete(step);
