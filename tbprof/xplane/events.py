@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.columns import empty_column
 from tbprof.base.parallel import in_parallel
-from tbprof.base.records import dataclass, replace
+from tbprof.base.records import dataclass
 from tbprof.events.space import Aggregated
 from tbprof.kernels.codes import (
     FOLLOWS_DISPLAY_ID,
