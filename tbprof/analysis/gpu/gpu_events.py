@@ -121,12 +121,8 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
     nothing = [""] * first.size
     op_texts = {name: text.get(name, nothing) for name in OP_STATS}
     ops = [
-        launched_op(
-            programs,
-            program[kind],
-            {name: column[kind] for name, column in op_texts.items()},
-        )
-        for kind in range(first.size)
+        launched_op(programs, number, dict(zip(OP_STATS, texts, strict=True)))
+        for number, *texts in zip(program, *op_texts.values(), strict=True)
     ]
     has_details = (
         (keys[names.KERNEL_DETAILS][first] >= 0).tolist()

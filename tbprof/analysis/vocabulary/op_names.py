@@ -44,6 +44,7 @@ class OpName(NamedTuple):
     type: str
 
 
+@functools.lru_cache(maxsize=NAMES_AT_ONCE)
 def copy_type(event_name: str) -> str:
     """The type of a device event without an op: "MemcpyHToD" for "MemcpyH2D", "Memset", or ""."""
     copy = _DEVICE_COPY.match(event_name)
@@ -80,6 +81,7 @@ def parse_op_name(full: str) -> OpName:
     return OpName(OpCategory.UNKNOWN, full, "")
 
 
+@functools.lru_cache(maxsize=NAMES_AT_ONCE)
 def parse_provenance(full: str) -> OpName:
     """The op that device code came from, by its `tf_op` stat or its HLO metadata.
 

@@ -6,9 +6,12 @@ from tbprof.base.lazy import regex
 
 # Scopes of gradients. Source: xla/tsl/profiler, which recognizes training by them in TensorFlow and
 # JAX.
+_WORDS = ("gradient", "transpose(")
 _TRAINING = regex(r"(?:\A|/)(?:gradient_tape|gradients[^/]*|transpose\()")
 
 
 def is_training(op_names: Iterable[str]) -> bool:
     """Whether any of the ops computes a gradient."""
-    return any(map(_TRAINING.search, op_names))
+    names = list(op_names)
+    joined = "\n".join(names)
+    return any(word in joined for word in _WORDS) and any(map(_TRAINING.search, names))

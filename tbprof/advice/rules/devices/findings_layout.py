@@ -34,9 +34,11 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
     """
     kernels = evidence.kernels
     total = float(kernels.total_ps.sum())
+    # Names of kernels are long: this much identifies most of them.
+    names = [name for name in dict.fromkeys(kernels.name) if "nchw" in name.lower()]
     to_last, to_first = (
-        np.array([_turns(name, pattern) for name in kernels.name], bool)
-        for pattern in (_TO_LAST, _TO_FIRST)
+        np.array([name in found for name in kernels.name], bool)
+        for found in (set(filter(pattern.search, names)) for pattern in (_TO_LAST, _TO_FIRST))
     )
     turns = to_last | to_first
     if total <= 0 or not to_last.any():
@@ -75,11 +77,6 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
         evidence=KERNELS.showing(kernel_name=_EITHER),
         guide=GPU_GUIDE,
     )
-
-
-def _turns(kernel: str, pattern: re.Pattern[str]) -> bool:
-    # Names of kernels are long: this much identifies most of them.
-    return "nchw" in kernel.lower() and pattern.search(kernel) is not None
 
 
 def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:
