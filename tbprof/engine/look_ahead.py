@@ -1,6 +1,7 @@
 """Prepares the other pages of a run after the first, so that a second one opens at once."""
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -15,39 +16,67 @@ _log = get_logger(__name__)
 
 # What our own pages request comes first.
 _LAYOUTS: tuple[Literal["columns", "rows"], ...] = ("columns", "rows")
+# Choices of hosts: the latest that wait, and those that are known to be prepared.
+_MOST_WAITING = 4
+_MOST_PREPARED = 256
+
+_Key = tuple[str, ...]
+_Choice = tuple[Run, Sequence[TraceFile]]
 
 
 class LookAhead:
     """Requests all payloads of the chosen hosts from `data`, once for each choice of hosts.
 
-    `threads` do so, one at a time.
+    One thread does so while choices wait, the latest first.
     """
 
     def __init__(self, data: Callable[[DataRequest], Body | Stream]) -> None:
         self._data = data
-        self._lock = threading.Lock()
-        self._turn = threading.Lock()
-        self.threads: dict[tuple[str, ...], threading.Thread] = {}
+        self._changed = threading.Condition()
+        self._waiting: OrderedDict[_Key, _Choice] = OrderedDict()
+        self._prepared: OrderedDict[_Key, None] = OrderedDict()
+        self._is_running = False
 
     def start(self, run: Run, files: Sequence[TraceFile]) -> None:
         """Prepares the other tools' pages of the same hosts, one after another, after requests."""
         key = fingerprints(files)
-        with self._lock:
-            if key in self.threads:
+        with self._changed:
+            if key in self._prepared:
                 return
-            # A daemon: stopping the server does not wait for pages that were not requested.
-            thread = self.threads[key] = threading.Thread(
-                target=self._prepare_all, args=(run, files), name="tbprof-ahead", daemon=True
-            )
-        thread.start()
+            self._waiting[key] = (run, files)
+            self._waiting.move_to_end(key)
+            _trim(self._waiting, _MOST_WAITING)
+            if self._is_running:
+                return
+            self._is_running = True
+        # A daemon: stopping the server does not wait for pages that were not requested.
+        threading.Thread(target=self._work, name="tbprof-ahead", daemon=True).start()
 
-    def _prepare_all(self, run: Run, files: Sequence[TraceFile]) -> None:
-        hosts = tuple(file.host for file in files)
-        with self._turn:
+    def wait(self) -> None:
+        """Returns when nothing waits any more."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._is_running)
+
+    def _work(self) -> None:
+        while (choice := self._next()) is not None:
+            run, files = choice
+            hosts = tuple(file.host for file in files)
             for layout in _LAYOUTS:
                 for tool in TOOLS:
                     if not tool.is_streamed:
                         self._prepare(DataRequest(run.name, tool.name, hosts, layout))
+
+    def _next(self) -> _Choice | None:
+        """The latest choice; None ends the thread."""
+        with self._changed:
+            if not self._waiting:
+                self._is_running = False
+                self._changed.notify_all()
+                return None
+            key, choice = self._waiting.popitem()
+            self._prepared[key] = None
+            _trim(self._prepared, _MOST_PREPARED)
+            return choice
 
     def _prepare(self, request: DataRequest) -> None:
         try:
@@ -58,3 +87,8 @@ class LookAhead:
             return
         except Exception:  # noqa: BLE001 - a defect that the page itself will show
             _log.debug("preparing %s failed", request.tag, exc_info=True)
+
+
+def _trim(entries: OrderedDict[_Key, object], most: int) -> None:
+    while len(entries) > most:
+        entries.popitem(last=False)

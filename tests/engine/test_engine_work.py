@@ -16,6 +16,7 @@ from tbprof.base.lazy import named
 from tbprof.engine import encode
 from tbprof.engine import engine as engine_module
 from tbprof.engine.engine import ALL_HOSTS, Body, DataRequest, Engine
+from tbprof.engine.look_ahead import LookAhead
 from tbprof.engine.parts import PARTS
 from tbprof.engine.progress import Progress
 from tbprof.storage.logdir import Logdir
@@ -78,15 +79,10 @@ def test_every_layout_and_csv_are_made_from_one_payload(engine: Engine, counts: 
     assert counts[f"build {OPS}"] == 3
 
 
-def wait_for_others(engine: Engine) -> None:
-    for thread in engine._look_ahead.threads.values():
-        thread.join(timeout=60)
-
-
 def test_the_other_tools_are_prepared_behind_the_first_answer(logdir: Path, counts: Counter[str]):
     engine = Engine(Logdir(str(logdir)), background=True)
     engine.data(DataRequest("gpu", OPS))
-    wait_for_others(engine)
+    engine._look_ahead.wait()
     before = dict(counts)
     for tool in (OPS, KERNELS):
         for layout in ("rows", "columns"):
@@ -94,8 +90,6 @@ def test_the_other_tools_are_prepared_behind_the_first_answer(logdir: Path, coun
                 body = engine.data(DataRequest("gpu", tool, hosts, layout))
                 assert "gzipped" in vars(body)  # compressed ahead, too
     assert counts == before
-    for thread in engine._look_ahead.threads.values():
-        thread.join(timeout=60)
 
 
 def test_preparing_others_survives_what_they_lack_and_their_defects(
@@ -103,12 +97,36 @@ def test_preparing_others_survives_what_they_lack_and_their_defects(
 ):
     engine = Engine(Logdir(str(logdir)), background=True)
     engine.data(DataRequest("cpu", OPS))  # there are no kernels to prepare
-    wait_for_others(engine)
+    engine._look_ahead.wait()
     monkeypatch.setattr(encode, "encode_json", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         engine.data(DataRequest("gpu", OPS))
     engine._look_ahead.start(engine._logdir.run("gpu"), engine._logdir.run("gpu").files)
-    wait_for_others(engine)
+    engine._look_ahead.wait()
+
+
+def test_any_number_of_choices_is_prepared_by_one_thread(logdir: Path):
+    release, asked = threading.Event(), list[DataRequest]()
+
+    def data(request: DataRequest) -> Body:
+        asked.append(request)
+        release.wait()
+        return Body(b"", "application/json")
+
+    run = Logdir(str(logdir)).run("gpu")
+    choices = [[replace(run.files[0], host=f"h{number}", url=str(number))] for number in range(300)]
+    ahead = LookAhead(data)
+    before = threading.active_count()
+    for files in choices:
+        ahead.start(run, files)
+    assert threading.active_count() <= before + 1
+    release.set()
+    ahead.wait()
+    # The first, which was begun, and the latest.
+    prepared = dict.fromkeys(request.hosts[0] for request in asked)
+    assert len(prepared) <= 5
+    assert {"h299", "h298", "h297", "h296"} <= prepared.keys()
+    assert len(ahead._prepared) <= 256
 
 
 def test_many_threads_get_one_answer_and_each_part_is_computed_once(

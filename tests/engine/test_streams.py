@@ -268,8 +268,7 @@ def test_nothing_of_it_is_kept_or_prepared_behind_requests(
     monkeypatch.setattr(streams, "event_stream", refuse)
     engine = Engine(Logdir(str(tmp_path / "run")), ResultStore(tmp_path / "s"), background=True)
     engine.data(DataRequest("run", OPS))
-    for thread in engine._look_ahead.threads.values():
-        thread.join()
+    engine._look_ahead.wait()
     monkeypatch.undo()
     before = list(engine._bodies._values)
     assert content(engine)
