@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from tbprof.base.errors import TbprofError
 from tbprof.base.lazy import get_logger
@@ -89,6 +89,6 @@ class LookAhead:
             _log.debug("preparing %s failed", request.tag, exc_info=True)
 
 
-def _trim(entries: OrderedDict[_Key, object], most: int) -> None:
+def _trim(entries: OrderedDict[_Key, Any], most: int) -> None:
     while len(entries) > most:
         entries.popitem(last=False)

@@ -27,7 +27,7 @@ from tbprof.storage.results import ResultStore
 _log = get_logger(__name__)
 
 SUFFIX = ".map"
-_MAGIC = b"tbprofA3"
+_MAGIC = b"tbprofA4"
 _FRONT = len(_MAGIC) + 16
 _ALIGNED = 64
 _PIECE = 1 << 20
@@ -52,7 +52,7 @@ def keep_arrays(store: ResultStore, key: str, arrays: Mapping[str, NDArray[Any]]
         return
     try:
         with store.writing(store.path(key, SUFFIX)) as file:
-            for piece in _pieces(arrays):
+            for piece in _pieces(key, arrays):
                 file.write(piece)
     except OSError as error:
         store.failed(error)
@@ -61,9 +61,11 @@ def keep_arrays(store: ResultStore, key: str, arrays: Mapping[str, NDArray[Any]]
 def load_arrays(store: ResultStore, key: str) -> dict[str, NDArray[Any]] | None:
     """The arrays kept under `key`, read-only; None if they are missing or damaged."""
     path = store.path(key, SUFFIX)
+    if not store.is_private():
+        return None
     try:
         with path.open("rb", buffering=0) as file:
-            arrays = _read(file)
+            arrays = _read(file, key)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -77,8 +79,8 @@ def load_arrays(store: ResultStore, key: str) -> dict[str, NDArray[Any]] | None:
     return arrays
 
 
-def _pieces(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
-    """The content of a file."""
+def _pieces(key: str, arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
+    """The content of a file, which holds its own key: one that was moved is found."""
     plain = [np.ascontiguousarray(array) for array in arrays.values()]
     contents = [array.reshape(-1).view(np.uint8).data for array in plain]
     sums = [_checksum(_cut(content)) for content in contents]
@@ -87,7 +89,7 @@ def _pieces(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
     for name, array, checksum in zip(arrays, plain, sums, strict=True):
         rows.append((name, array.dtype.str, array.shape, offset, checksum))
         offset += -(-array.nbytes // _ALIGNED) * _ALIGNED
-    header = orjson.dumps(rows)
+    header = orjson.dumps([_text(key), rows])
     header += b" " * (-(len(header) + _FRONT) % _ALIGNED)
     yield _MAGIC + len(header).to_bytes(8, "little") + zlib.crc32(header).to_bytes(8, "little")
     yield header
@@ -96,8 +98,8 @@ def _pieces(arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
         yield bytes(-len(content) % _ALIGNED)
 
 
-def _read(file: FileIO) -> dict[str, NDArray[Any]]:
-    """The arrays of an open file. Raises one of `_DAMAGE`."""
+def _read(file: FileIO, key: str) -> dict[str, NDArray[Any]]:
+    """The arrays of an open file. Raises one of `_DAMAGE`, also if it is that of another key."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if size < _LEAST_MAPPED:
@@ -105,7 +107,9 @@ def _read(file: FileIO) -> dict[str, NDArray[Any]]:
     else:
         content = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
     data = memoryview(content)
-    first, rows = _header(data)
+    first, (own_key, rows) = _header(data)
+    if own_key != _text(key):
+        raise ValueError("the file belongs to another key")
     piece = memoryview(bytearray(_PIECE if size >= _LEAST_MAPPED else 0))
     arrays: dict[str, NDArray[Any]] = {}
     for name, kind, shape, offset, checksum in rows:
@@ -133,6 +137,11 @@ def _header(data: memoryview) -> tuple[int, Any]:
     if zlib.crc32(header) != int.from_bytes(data[_FRONT - 8 : _FRONT], "little"):
         raise ValueError("the header is damaged")
     return first, orjson.loads(header)
+
+
+def _text(key: str) -> str:
+    """The key without half surrogates, which JSON lacks."""
+    return key.encode("utf-8", "backslashreplace").decode()
 
 
 def _cut(content: memoryview) -> Iterator[memoryview]:

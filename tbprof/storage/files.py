@@ -6,11 +6,12 @@ import threading
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from errno import ENOSPC
 from pathlib import Path
 from typing import BinaryIO
 
 from tbprof.base.digests import blake2b
-from tbprof.base.errors import Notice, TbprofError, Unreachable, Unsupported
+from tbprof.base.errors import BadTrace, Notice, TbprofError, Unreachable, Unsupported
 from tbprof.base.records import dataclass
 from tbprof.base.regular_files import open_regular
 from tbprof.base.user_dirs import ENVIRONMENT
@@ -21,6 +22,11 @@ from tbprof.storage.runs import TraceFile, reason, text
 INFLATED_LIMIT = 64 << 30
 _CHUNK = 1 << 18
 _GZIP_MAGIC = b"\x1f\x8b"
+# Traces inflate to 5 to 30 times their size, zeros to 1,032 times.
+_MOST_RATIO = 200
+_LEAST_BOMB = 64 << 20
+# What stays free on the disk.
+_LEAST_FREE = 256 << 20
 _NO_SPACE_HINT = f"free some space, or point {ENVIRONMENT} at a larger disk"
 
 
@@ -70,11 +76,22 @@ def local_trace(
         with _lock_of(complete), store.using(complete), store.using(part):
             local = _spooled(file, store, complete, part, inflated_limit)
         if local is not None:
-            with store.using(Path(local.path)):
+            with store.using(Path(local.path)), _removed_if_no_trace(Path(local.path)):
                 yield local
             return
     with _temporary(file, inflated_limit) as local:
         yield local
+
+
+@contextmanager
+def _removed_if_no_trace(copy: Path) -> Iterator[None]:
+    """What turns out to be no trace inside the block does not stay in the store."""
+    try:
+        yield
+    except BadTrace:
+        with contextlib.suppress(OSError):
+            copy.unlink()
+        raise
 
 
 def _is_gzip(file: TraceFile) -> bool:
@@ -90,6 +107,8 @@ def _spooled(
     file: TraceFile, store: ResultStore, complete: Path, part: Path, limit: int
 ) -> LocalTrace | None:
     """The copy in the store, made if it is missing; None if the store cannot be written."""
+    if not store.is_private():
+        return None
     if complete.exists():
         return LocalTrace(str(complete))
     if part.exists():
@@ -135,7 +154,8 @@ def _copy(file: TraceFile, target: BinaryIO, limit: int) -> bool:
     is_whole = True
     written = 0
     # By its bytes, as storages may inflate on the way (GCS does, for Content-Encoding: gzip).
-    pieces = _inflated(first, chunks) if first.startswith(_GZIP_MAGIC) else _plain(first, chunks)
+    is_gzip = first.startswith(_GZIP_MAGIC)
+    pieces = _inflated(first, chunks) if is_gzip else _plain(first, chunks)
     for piece in pieces:
         if piece is None:
             is_whole = False
@@ -146,8 +166,23 @@ def _copy(file: TraceFile, target: BinaryIO, limit: int) -> bool:
                 f"{text(file.url)} inflates to more than {limit:,} bytes",
                 "inflate it with gzip -d and open the plain file",
             )
+        if is_gzip and file.bytes and written > max(_LEAST_BOMB, _MOST_RATIO * file.bytes):
+            raise Unsupported(
+                f"{text(file.url)} inflates to more than {_MOST_RATIO} times its size, "
+                "as no trace does",
+                "copy the trace again from where it was captured",
+            )
+        _check_space(target, len(piece))
         target.write(piece)
     return is_whole
+
+
+def _check_space(target: BinaryIO, size: int) -> None:
+    """Raises OSError where `size` more bytes would fill the disk."""
+    if hasattr(os, "fstatvfs"):
+        facts = os.fstatvfs(target.fileno())
+        if facts.f_bavail * facts.f_frsize < size + _LEAST_FREE:
+            raise OSError(ENOSPC, os.strerror(ENOSPC))
 
 
 def _chunks(file: TraceFile) -> Iterator[bytes]:

@@ -1,6 +1,6 @@
 # Names stay text: `Path` would fold them and slow down a scan. Methods are documented on the
 # protocol.
-# ruff: noqa: D102, PTH100, PTH111, PTH112, PTH116, PTH118, PTH120
+# ruff: noqa: D102, PTH100, PTH111, PTH116, PTH118, PTH120
 """Listing and reading directories, local or behind fsspec, with one error type.
 
 Local paths go through `os` alone: fsspec costs tens of milliseconds to import and a `stat` per
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime, timezone
 from io import BufferedReader
+from stat import S_ISDIR
 from typing import Any, BinaryIO, Protocol
 
 from tbprof.base.errors import TbprofError, Unreachable
@@ -105,7 +106,9 @@ class LocalFiles:
 
     def stat(self, url: str) -> tuple[bool, FileStat]:
         facts = os.stat(url)
-        return os.path.isdir(url), FileStat(facts.st_size, facts.st_mtime_ns)
+        # A copy may keep size and time of modification, and have another content.
+        version = f"{facts.st_ino}.{facts.st_ctime_ns}"
+        return S_ISDIR(facts.st_mode), FileStat(facts.st_size, facts.st_mtime_ns, version)
 
     def join(self, directory: str, name: str) -> str:
         return os.path.join(directory, name)

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EACCES
 from pathlib import Path
 from typing import BinaryIO
 
@@ -43,6 +44,23 @@ class ResultStore:
         self._in_use: dict[Path, int] = {}
         self._is_failing = False
 
+    def is_private(self) -> bool:
+        """Whether nobody else can have put files here; they are mapped, and trusted.
+
+        A directory that does not exist yet will be.
+        """
+        try:
+            facts = self.directory.stat()
+        except FileNotFoundError:
+            return True
+        except OSError as err:
+            self.failed(err)
+            return False
+        if os.name != "posix" or (facts.st_uid == os.geteuid() and not facts.st_mode & 0o022):
+            return True
+        self.failed(PermissionError(EACCES, "other users can write it"))
+        return False
+
     def path(self, key: str, suffix: str) -> Path:
         """The path of the file for `key`; keys of any length and alphabet are fine."""
         digest = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
@@ -52,6 +70,8 @@ class ResultStore:
     def writing(self, path: Path) -> Iterator[BinaryIO]:
         """A file that is moved to `path` when the block ends without an error. Raises OSError."""
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not self.is_private():
+            raise PermissionError(EACCES, "other users can write it", str(self.directory))
         temporary = self.directory / f"{os.urandom(8).hex()}.tmp"
         try:
             with open(temporary, "x+b", opener=_open_private) as file:
@@ -128,8 +148,8 @@ class ResultStore:
             is_first, self._is_failing = not self._is_failing, True
         if is_first:
             logger.warning(
-                "The cache directory %s cannot be written (%s); results are computed anew each "
-                "time. Set %s to a writable directory.",
+                "The cache directory %s is not used (%s); results are computed anew each time. Set "
+                "%s to a directory that you, and nobody else, can write.",
                 self.directory, err, ENVIRONMENT,
             )  # fmt: skip
 

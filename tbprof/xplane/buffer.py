@@ -55,16 +55,17 @@ class Buffer:
             )
 
     @classmethod
-    def of_file(cls, path: str | os.PathLike[str]) -> "Buffer":
+    def of_file(cls, path: str | os.PathLike[str], name: str = "") -> "Buffer":
         """The whole file at `path`; raises Unreachable if it cannot be read."""
+        shown = name or str(path)
         try:
             file = OpenFile(path)
             if file.size() > HELD_BYTES:
-                return cls(file, str(path))
+                return cls(file, shown)
             with file.file:
-                return cls(file.file.read(), str(path))
+                return cls(file.file.read(), shown)
         except (OSError, ValueError, OverflowError) as error:
-            raise Unreachable(f"{path}: cannot be read ({error})") from error
+            raise Unreachable(f"{shown}: cannot be read ({error})") from error
 
     def __len__(self) -> int:
         return self._size

@@ -31,9 +31,12 @@ _REPLACEMENT = b"\xef\xbf\xbd"
 _LOOKED_AT = 4096
 
 
-def read_space(path: str | os.PathLike[str]) -> Space:
-    """The space in the file at `path`; raises Unreachable if it cannot be read, and BadTrace."""
-    return space_in(Buffer.of_file(path))
+def read_space(path: str | os.PathLike[str], name: str = "") -> Space:
+    """The space in the file at `path`; raises Unreachable if it cannot be read, and BadTrace.
+
+    Messages call the file `name`, by default its path.
+    """
+    return space_in(Buffer.of_file(path, name))
 
 
 def space_in(buffer: Buffer) -> Space:

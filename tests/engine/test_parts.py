@@ -363,9 +363,9 @@ def test_a_host_opens_its_file_once_for_all_parts(
     opened: Counter[str] = Counter()
     read = read_space
 
-    def reading(path: Path) -> object:
+    def reading(path: Path, name: str) -> object:
         opened[str(path)] += 1
-        return read(path)
+        return read(path, name)
 
     monkeypatch.setattr(space_pool, "read_space", reading)
     for number in range(8):

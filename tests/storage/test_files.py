@@ -6,6 +6,7 @@ import random
 import threading
 import uuid
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import fsspec
@@ -13,11 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.base.errors import Unreachable, Unsupported
+from tbprof.base.errors import BadTrace, Unreachable, Unsupported
 from tbprof.storage import files as files_module
 from tbprof.storage.files import fingerprint, local_trace
 from tbprof.storage.logdir import Logdir, TraceFile
 from tbprof.storage.results import ResultStore
+from tbprof.xplane.reader import read_space
 
 CONTENT = b"\n\x03abc" + random.Random(1).randbytes(300_000) + b"abcd" * 100_000
 
@@ -139,6 +141,33 @@ def test_gzip_bomb_ends_at_the_limit(tmp_path, store):
     assert list(store.directory.iterdir()) == []
 
 
+def test_gzip_bomb_ends_at_a_ratio_that_no_trace_has(tmp_path, store):
+    file = trace(tmp_path / "h.xplane.pb.gz", gzip.compress(b"\0" * (66 << 20)))
+    for where in (store, None):
+        with pytest.raises(Unsupported, match="200 times"):
+            read(file, where)
+    assert list(store.directory.iterdir()) == []
+
+
+def test_the_last_of_the_disk_is_not_taken(tmp_path, store, monkeypatch):
+    file = trace(tmp_path / "h.xplane.pb.gz", gzip.compress(CONTENT))
+    little = SimpleNamespace(f_bavail=255 << 8, f_frsize=4096)
+    monkeypatch.setattr(os, "fstatvfs", lambda _: little)
+    with pytest.raises(Unreachable, match="No space left"):
+        read(file, store)
+    assert list(store.directory.iterdir()) == []
+
+
+def test_what_is_no_trace_does_not_stay_in_the_store(tmp_path, store):
+    file = trace(tmp_path / "h.xplane.pb.gz", gzip.compress(b"\0" * 1000))
+    with (
+        pytest.raises(BadTrace, match=r"h\.xplane\.pb\.gz: not an XPlane trace"),
+        local_trace(file, store) as local,
+    ):
+        read_space(local, file.url)
+    assert list(store.directory.iterdir()) == []
+
+
 def test_empty_files_are_empty(tmp_path, store):
     assert read(trace(tmp_path / "h.xplane.pb", b""), store) == (b"", [])
     assert read(trace(tmp_path / "h.xplane.pb.gz", b""), store) == (b"", [])
@@ -208,3 +237,12 @@ def test_fingerprint_follows_place_size_time_and_version():
     ]
     assert len({fingerprint(file) for file in [base, *others]}) == 5
     assert fingerprint(base) == fingerprint(TraceFile("h", "/a/h.xplane.pb", 10, 1000, ""))
+
+
+def test_another_content_of_the_same_size_and_time_is_noticed(tmp_path):
+    path = tmp_path / "h.xplane.pb"
+    first = fingerprint(trace(path, b"first"))
+    facts = path.stat()
+    path.write_bytes(b"other")
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert fingerprint(trace(path)) != first

@@ -156,3 +156,40 @@ assert found
     names = {path.suffix for path in tmp_path.iterdir()}
     assert names == {SUFFIX}
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 2 * 200_000
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no owners and modes here")
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+def test_a_directory_that_others_can_write_is_not_used(tmp_path, mode, caplog):
+    store = ResultStore(tmp_path / "cache")
+    keep_arrays(store, "key", {"x": np.array(1)})
+    store.directory.chmod(mode)
+    assert load_arrays(store, "key") is None
+    keep_arrays(store, "other", {"x": np.array(1)})
+    assert len(list(store.directory.iterdir())) == 1
+    assert caplog.text.count("other users can write it") == 1
+    store.directory.chmod(0o755)
+    assert load_arrays(store, "key") is not None
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give files away")
+def test_a_directory_of_another_user_is_not_used(tmp_path):
+    store = ResultStore(tmp_path / "cache")
+    keep_arrays(store, "key", {"x": np.array(1)})
+    os.chown(store.directory, 12345, 12345)
+    assert load_arrays(store, "key") is None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no modes here")
+def test_what_is_kept_is_private(store):
+    keep_arrays(store, "key", {"x": np.array(1)})
+    assert store.directory.stat().st_mode & 0o777 == 0o700
+    assert store.path("key", SUFFIX).stat().st_mode & 0o777 == 0o600
+
+
+def test_files_that_change_places_are_found(store):
+    for key, value in (("a", 1), ("b", 2)):
+        keep_arrays(store, key, {"x": np.array(value)})
+    store.path("b", SUFFIX).replace(store.path("a", SUFFIX))
+    assert load_arrays(store, "a") is None
+    assert not store.path("a", SUFFIX).exists()
