@@ -21,9 +21,11 @@ const CANDIDATES = [
   "/usr/bin/google-chrome",
 ];
 
+/** For what needs room: more rows, or more pixels between events. */
+export const LARGE = { width: 1600, height: 1000 };
 /** How pages are looked at: a theme changes colours alone, whatever the size. */
 export const LOOKS = [
-  { width: 1600, height: 1000, dark: false },
+  { ...LARGE, dark: false },
   { width: 1280, height: 720, dark: true },
 ] as const;
 
@@ -65,6 +67,7 @@ export interface Opened {
 }
 
 export interface OpenOptions {
+  /** Small, unless the test is about size: drawing is a good part of the work. */
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
@@ -94,7 +97,7 @@ const leases = new Map<Page, Lease>();
 
 /** Opens `url`; requests to other servers fail and count as problems. */
 export async function open(url: string, options: OpenOptions = {}): Promise<Opened> {
-  const { width = 1600, height = 1000, dark = false, first, isFresh = false, forgives } = options;
+  const { width = 1280, height = 720, dark = false, first, isFresh = false, forgives } = options;
   const page = (isFresh ? undefined : free.pop()) ?? (await newPage());
   const lease: Lease = { page, isFresh, cleanups: [] };
   leases.set(page, lease);

@@ -2,7 +2,16 @@
 import { readFileSync } from "node:fs";
 import type { Download, Locator } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { colorOf, eventually, expectGoodLooks, LOOKS, settled, textOf, workOf } from "./browser";
+import {
+  colorOf,
+  eventually,
+  expectGoodLooks,
+  LARGE,
+  LOOKS,
+  settled,
+  textOf,
+  workOf,
+} from "./browser";
 import { expectTime } from "./readings";
 import { column, rows } from "./servers";
 import {
@@ -139,7 +148,7 @@ test("the address holds all of it", async () => {
 });
 
 test("by keyboard: from iterator to iterator, to their details and back, larger and smaller", async () => {
-  const page = await show("tensorflow_input_bound");
+  const page = await show("tensorflow_input_bound", {}, LARGE);
   await frame(page).focus();
   const before = await transform(page);
   await page.keyboard.press("ArrowRight");

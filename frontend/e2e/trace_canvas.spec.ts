@@ -1,6 +1,6 @@
 /** The canvas of the trace viewer: its picture in both renderers, and its keys. */
 import { expect, test } from "vitest";
-import { colorOf, release } from "./browser";
+import { colorOf, LARGE, release } from "./browser";
 import {
   colorOfName,
   mostOf,
@@ -121,7 +121,7 @@ test("both renderers paint the same pixels", async () => {
 test.each(RENDERERS)(
   "%s: events too small to see are one block, near ones are not",
   async (kind) => {
-    const trace = await show("dense", [1400, 4000], { ...MAIN, renderer: kind });
+    const trace = await show("dense", [1400, 4000], { ...MAIN, renderer: kind }, LARGE);
     const background = await colorOf(trace.page, "--background");
     const status = trace.page.locator(".trace-status span", { hasText: "drawn" });
     // 2.6 ms on 1,339 pixels: buckets of 2^21 ps, from the 667th, which begins at 1,398.8 µs, to the
@@ -288,7 +288,7 @@ test("/ goes to the search, whose hits are marked and gone through", async () =>
 });
 
 test("M marks the selection or the pointer's place, and a mark can be labelled", async () => {
-  const trace = await show("drawn", ALL);
+  const trace = await show("drawn", ALL, {}, LARGE);
   const { page } = trace;
   const marks = () => trace.parameters.get("marks");
   await clickEvent(trace, "e0", 0, 24);

@@ -1,7 +1,7 @@
 /** The canvas of the trace viewer under the pointer: drags, wheels, fingers, and tiles that are late. */
 import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
-import { colorOf, eventually } from "./browser";
+import { colorOf, eventually, LARGE } from "./browser";
 import { expectNumber } from "./readings";
 import {
   AXIS,
@@ -177,7 +177,7 @@ test("the ruler snaps to the edges of events and shows its length", async () => 
 });
 
 test("the wheel scrolls, with Shift it moves, with Ctrl it zooms at the pointer", async () => {
-  const trace = await show("drawn", [50, 150], {}, { height: 480 });
+  const trace = await show("drawn", [50, 150], {}, { ...LARGE, height: 480 });
   const { x, y } = trace.canvas;
   const { y: before } = await trace.laneBox("e0");
   await trace.wheel(x + 400, y + 100, 50);
@@ -252,7 +252,7 @@ async function holdTiles(trace: TracePage) {
 }
 
 test("while tiles are late the former picture stays, in every frame", async () => {
-  const trace = await show("dense", [0, 2000], { ...MAIN, renderer: "canvas" });
+  const trace = await show("dense", [0, 2000], { ...MAIN, renderer: "canvas" }, LARGE);
   const { page } = trace;
   const { x, y } = trace.canvas;
   const lane = await trace.laneBox("e0");

@@ -7,7 +7,7 @@ import type { OpenOptions, Runs, View } from "./trace_runs";
 /** The whole drawn trace, see make_timeline_run.py. */
 export const ALL = { from_ms: "0", to_ms: "0.2" };
 /** CSS pixels of one depth. */
-const ROW = 18;
+export const ROW = 18;
 
 /** The page of a run once all that is in view has been drawn. */
 export async function openTrace(

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { settled as isIdle, release, textOf } from "./browser";
 import { ask, column, rows, type Table, TRACES } from "./servers";
 import { server } from "./shared_server";
-import { expectChosen, lane, parameter, settled, timeline, viewOf } from "./trace_page";
+import { expectChosen, lane, parameter, ROW, settled, timeline, viewOf } from "./trace_page";
 import { traceRuns, type View } from "./trace_runs";
 
 const runs = traceRuns();
@@ -216,7 +216,8 @@ async function expectEvidence(run: string): Promise<number> {
       for (const name of names) {
         const label = lane(page, name);
         const box = (await label.count()) > 0 ? await label.boundingBox() : null;
-        if (box && box.y >= canvas.y && box.y < canvas.y + canvas.height * 0.9) return true;
+        // Its first row at least.
+        if (box && box.y >= canvas.y && box.y + ROW <= canvas.y + canvas.height) return true;
       }
       return false;
     };
