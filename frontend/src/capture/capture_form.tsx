@@ -160,7 +160,7 @@ export function CaptureForm({ model, config, wrongField }: Props) {
         />
       </details>
       <footer>
-        <span class="muted capture-place">
+        <span class="muted one-line">
           The new run is written to <code>{config.logdir}</code>
         </span>
         <span class="space" />

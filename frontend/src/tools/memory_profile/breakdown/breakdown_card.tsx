@@ -161,7 +161,7 @@ function InstantText({ memory, select }: { readonly memory: Memory; readonly sel
       ? ` in step ${steps.labels[step].slice(0, 60)}`
       : "";
   return (
-    <p class="memory-instant-text" role="status">
+    <p class="memory-instant-text one-line" role="status">
       <b>{formatAmount(breakdown.inUse)}</b> in use at {formatTraceTime(breakdown.at)}
       {inStep}
       {breakdown.isPeak ? ", the peak" : ""}

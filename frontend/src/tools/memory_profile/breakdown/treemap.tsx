@@ -102,7 +102,7 @@ export function Treemap({ model, choose }: TreemapProps) {
           </p>
         ) : null}
       </div>
-      <ul class="memory-legend" aria-label="Colors: when it was allocated">
+      <ul class="color-key" aria-label="Colors: when it was allocated">
         {[...COLORS, ["several", SEVERAL] as const]
           .filter(([label]) => leaves.some(({ age }) => (age || "several") === label))
           .map(([label, color]) => (

@@ -119,7 +119,7 @@ export function ColumnChart(props: ColumnChartProps) {
 function Legend({ pod, cells }: { pod: Pod; cells: StepCells }) {
   const shown = pod.phases.filter((_, at) => cells.phases[at].some((time) => time > 0));
   return (
-    <ul class="pod-phases" aria-label="Parts, from the top of the stack">
+    <ul class="color-key" aria-label="Parts, from the top of the stack">
       {shown.toReversed().map(({ id, label, color }) => (
         <li key={id}>
           <span class="swatch" style={{ background: color }} />

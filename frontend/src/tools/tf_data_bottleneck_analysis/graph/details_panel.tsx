@@ -53,7 +53,7 @@ export function DetailsPanel({ graph, tree, node, advice, links, close }: Detail
       }}
     >
       <header class="card-head">
-        <h3 id={id} title={node.type.slice(0, 2000)}>
+        <h3 class="one-line" id={id} title={node.type.slice(0, 2000)}>
           {node.type.slice(0, 200)}
         </h3>
         <span class={`tag ${node.kind === "bottleneck" ? "high" : ""}`}>{KINDS[node.kind]}</span>

@@ -116,7 +116,7 @@ function callColumns(
         const share = tree.totalPs[0] > 0 ? tree.weightPs[nodes[row]] / tree.totalPs[0] : 0;
         return (
           <>
-            <span class="trace-share" style={{ width: `${Math.min(share, 1) * 100}%` }} />
+            <span class="share-bar" style={{ width: `${Math.min(share, 1) * 100}%` }} />
             <span class="bar-text">{formatRatio(ratio(share))}</span>
           </>
         );

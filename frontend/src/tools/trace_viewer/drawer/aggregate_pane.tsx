@@ -222,7 +222,7 @@ function numberCell(value: number, column: NumberColumn, scale: Scale) {
   if (column !== "share") return scale.format(column === "count" ? value : value / PS_PER_US);
   return (
     <>
-      <span class="trace-share" style={{ width: `${Math.min(value, 1) * 100}%` }} />
+      <span class="share-bar" style={{ width: `${Math.min(value, 1) * 100}%` }} />
       <span class="bar-text">{formatRatio(ratio(value))}</span>
     </>
   );

@@ -37,7 +37,7 @@ export function FilterMenu({ model }: { model: TimelineModel }) {
             model.filter.value = NO_FILTER;
           }}
         >
-          <span class="trace-chip-text">{said}</span> <span aria-hidden="true">✕</span>
+          <span class="one-line">{said}</span> <span aria-hidden="true">✕</span>
         </button>
       )}
     </>
