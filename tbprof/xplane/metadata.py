@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.kernels.xplane.fields import MapEntries, read_entries
 from tbprof.kernels.xplane.id_lookup import Lookup
 from tbprof.xplane.buffer import Buffer
@@ -43,10 +44,9 @@ def read_dictionary(
     damaged = 0
     for window in buffer.around(progress, begins):
         damaged += read_entries(window, progress, begins, ends, display_field, map_entries)
-    if entries > 1:
+    if unique(id_).size < entries:
         order = np.argsort(id_, kind="stable")
         last = np.append(id_[order][1:] != id_[order][:-1], True)
         rows = np.sort(order[last])
-        if rows.size < entries:
-            id_, name, display, value = id_[rows], name[rows], display[rows], value[rows]
+        id_, name, display, value = id_[rows], name[rows], display[rows], value[rows]
     return Dictionary(id_, name, display, value, build_lookup(id_), damaged)

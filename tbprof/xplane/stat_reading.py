@@ -148,8 +148,7 @@ class StatReader:
         bits: NDArray[np.int64],
     ) -> None:
         lookup = self._dictionary.lookup
-        is_numbered = np.zeros(len(kinds), np.uint8)
-        is_numbered[numbered] = 1
+        is_numbered = np.array([column in numbered for column in range(len(kinds))], np.uint8)
         wanted = WantedStats(slots, is_numbered, kinds, bits)
 
         def decode_part(begin: int) -> int:

@@ -138,11 +138,23 @@ def keyed_rows(
     events: Events, rows: NDArray[np.int64], wanted: Sequence[str]
 ) -> tuple[NDArray[np.int64], LinkKeys]:
     """(the `rows` that have all wanted stats as integers, the values of each stat)."""
+    rows, keys, _ = _keyed(events, rows, wanted)
+    return rows, keys
+
+
+def _keyed(
+    events: Events, rows: NDArray[np.int64], wanted: Sequence[str], other: str = ""
+) -> tuple[NDArray[np.int64], LinkKeys, NDArray[np.int64]]:
+    """`keyed_rows`, and another stat of these rows, 0 where it is not an integer."""
     if not rows.size or not set(wanted) <= events.plane.stat_names:
-        return np.zeros(0, np.int64), [np.zeros(0, np.int64) for _ in wanted]
-    stats = events.stats(wanted, rows)
+        nothing = np.zeros(0, np.int64)
+        return nothing, [nothing for _ in wanted], nothing
+    has_other = other in events.plane.stat_names
+    stats = events.stats([*wanted, other] if has_other else wanted, rows)
     has_all = np.logical_and.reduce([stats[name].is_integer for name in wanted])
-    return rows[has_all], [stats[name].bits[has_all] for name in wanted]
+    keys = [stats[name].bits[has_all] for name in wanted]
+    values = stats[other].integers() if has_other else np.zeros(rows.size, np.int64)
+    return rows[has_all], keys, values[has_all]
 
 
 def launch_keys(
@@ -152,12 +164,9 @@ def launch_keys(
 
     The device comes from a stat, or it is `ordinal`.
     """
-    rows, keys = keyed_rows(events, rows, LAUNCH_KEYS if ordinal is None else LAUNCH_KEYS[:2])
-    run, queue, *stated = keys
+    wanted = LAUNCH_KEYS if ordinal is None else LAUNCH_KEYS[:2]
+    rows, (run, queue, *stated), core = _keyed(events, rows, wanted, names.CORE_TYPE)
     device = stated[0] if stated else np.full(rows.size, ordinal, np.int64)
-    core = np.zeros(rows.size, np.int64)
-    if names.CORE_TYPE in events.plane.stat_names:
-        core = events.stats([names.CORE_TYPE], rows)[names.CORE_TYPE].integers()
     return rows, [run & _RUN_MASK, queue, device, core]
 
 

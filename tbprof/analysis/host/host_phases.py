@@ -1,7 +1,6 @@
 """What host threads did when: disjoint intervals of phases, thread by thread."""
 
 from collections.abc import Collection
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +10,7 @@ from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.spans.nesting import inherit
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
-from tbprof.base.parallel import in_line_ranges
+from tbprof.base.parallel import PIECE, in_line_ranges
 from tbprof.base.values import is_in
 from tbprof.events.space import Events
 from tbprof.kernels.analysis.phase_sweep import find_own_phases, flatten_phases, look_inside
@@ -160,9 +159,10 @@ def driving_rows(
 
 def _drop_outside(events: Events, counts: NDArray[np.bool_], window_ps: tuple[int, int]) -> None:
     """Clears `counts` of events that do not overlap the window, in place."""
-    for begin, end in pairwise(events.first_event.tolist()):
-        starts = events.start_ps[begin:end]
-        first, last = begin + np.searchsorted(starts, window_ps)
-        counts[last:end] = False
-        early = slice(begin, first)  # events that began earlier may reach into the window
-        counts[early] &= events.start_ps[early] + events.duration_ps[early] > window_ps[0]
+    first, last = window_ps
+    for begin in range(0, len(events), PIECE):
+        rows = slice(begin, begin + PIECE)
+        start = events.start_ps[rows]
+        # Events that began earlier may reach into the window.
+        reaches = (start >= first) | (start + events.duration_ps[rows] > first)
+        counts[rows] &= reaches & (start < last)
