@@ -15,7 +15,7 @@ from tbprof.base.records import dataclass
 from tbprof.engine.parts import PartKey
 from tbprof.storage.arrays import keep_arrays, load_arrays
 from tbprof.storage.bundles import bundle, unbundle
-from tbprof.storage.packing import DAMAGE, pack, unpack
+from tbprof.storage.packing import DAMAGE, is_packed, pack, unpack
 from tbprof.storage.results import ResultStore
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -109,8 +109,7 @@ def _pack(result: PartResult) -> dict[str, NDArray[Any]]:
 
 
 def _unpack(part: PartKey, arrays: Arrays) -> PartResult:
-    has_notices = any(name.startswith(_LOST) for name in arrays)
-    notices = unpack(_Lost, arrays, _LOST).notices if has_notices else ()
+    notices = unpack(_Lost, arrays, _LOST).notices if is_packed(arrays, _LOST) else ()
     return PartResult(unpack(part.kind.type, arrays), notices)
 
 

@@ -156,7 +156,7 @@ def part_keys(names: Iterable[str], params: Mapping[str, str]) -> list[PartKey]:
 
 
 # The texts of one list have similar lengths.
-_SAMPLED = 64
+_SAMPLED = 16
 
 
 def bytes_of(part: Any) -> int:

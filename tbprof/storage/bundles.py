@@ -47,6 +47,7 @@ def unbundle(content: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
         fits = min(shape, default=0) >= 0 and offset + size <= len(packed)
         if dtype.kind not in _KINDS or not fits:
             raise ValueError(f"array {name!r} is not in its bundle")
-        arrays[name] = np.frombuffer(packed, dtype, count, offset).reshape(shape)
+        array = np.frombuffer(packed, dtype, count, offset)
+        arrays[name] = array if len(shape) == 1 else array.reshape(shape)
         offset += size + -size % _ALIGNED
     return arrays

@@ -50,6 +50,11 @@ def unpack(kind: type[_T], arrays: Mapping[str, NDArray[Any]], prefix: str = "")
     return unpacked
 
 
+def is_packed(arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> bool:
+    """Whether `pack` named arrays by this prefix."""
+    return prefix + _META in arrays
+
+
 @functools.cache
 def _fields(kind: type) -> list[_Field]:
     return [_field(name, type_) for name, type_ in kind.__annotations__.items()]
