@@ -100,8 +100,9 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     calls = np.flatnonzero(is_call)
     id_, parent_id = _iterator_ids(events, calls)
     runs = _match_executions(events, kind)
-    served = _find_served(kind, parent, parent_id)
-    owner = _find_owners(kind, parent, runs, id_, served)
+    around = _around(parent, is_call | (kind == _Kind.PRODUCE))
+    served = _find_served(kind, around, parent_id)
+    owner = _find_owners(kind, around, runs, id_, served)
     is_beside = (runs >= 0) & (kind[runs] == _Kind.ASYNC_FUNCTION)
     consumer, takers = _match_elements(events, kind, parent, id_, served)
     up = np.where(runs >= 0, runs, parent)
@@ -259,17 +260,17 @@ def _around(parent: NDArray[np.int32], wanted: NDArray[np.bool_]) -> NDArray[np.
 
 def _find_served(
     kind: NDArray[np.int8],
-    parent: NDArray[np.int32],
+    around: NDArray[np.int64],
     parent_id: NDArray[np.uint64],
 ) -> NDArray[np.uint64]:
     """[rows] the iterator that turns of a stage's own thread work for, 0 if unknown.
 
-    It is the one that the first iterator called in a turn feeds.
+    It is the one that the first iterator called in a turn feeds. `around` [rows] is the innermost
+    call or turn around each row, -1 for none.
     """
     served = np.zeros(kind.size, np.uint64)
-    is_call, is_turn = kind == _Kind.CALL, kind == _Kind.PRODUCE
-    around = _around(parent, is_call | is_turn)
-    called = np.flatnonzero(is_call & (around >= 0))[::-1]
+    is_turn = kind == _Kind.PRODUCE
+    called = np.flatnonzero((kind == _Kind.CALL) & (around >= 0))[::-1]
     called = called[is_turn[around[called]] & (parent_id[called] != 0)]
     served[around[called]] = parent_id[called]  # the first one is written last
     return served
@@ -277,15 +278,17 @@ def _find_served(
 
 def _find_owners(
     kind: NDArray[np.int8],
-    parent: NDArray[np.int32],
+    around: NDArray[np.int64],
     runs: NDArray[np.int64],
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
 ) -> NDArray[np.uint64]:
-    """[rows] the iterator whose function a row is, or is an execution of, 0 for other rows."""
+    """[rows] the iterator whose function a row is, or is an execution of, 0 for other rows.
+
+    `around` is as in `_find_served`.
+    """
     owner = np.zeros(kind.size, np.uint64)
     is_call = kind == _Kind.CALL
-    around = _around(parent, is_call | (kind == _Kind.PRODUCE))
     is_function = (kind == _Kind.FUNCTION) | (kind == _Kind.ASYNC_FUNCTION)
     functions = np.flatnonzero(is_function & (around >= 0))
     above = around[functions]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
+from tbprof.analysis.vocabulary.name_families import remembered
 from tbprof.analysis.vocabulary.op_names import OpCategory, copy_type, parse_op_name
 from tbprof.base.lazy import regex
 
@@ -77,6 +78,7 @@ _FETCHES = regex(r"IteratorGetNext|MultiDeviceIterator|OptionalGetValue")
 _INFEED = regex(r".*TransferToInfeed.*")
 
 
+@remembered
 def parts_of(iterator: str) -> tuple[str, ...]:
     """The stages in an iterator's name, outermost first, in lower case, without versions.
 
