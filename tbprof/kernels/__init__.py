@@ -25,6 +25,7 @@ import os
 import sys
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, SourceFileLoader
+from io import FileIO
 from pathlib import Path
 from types import ModuleType
 
@@ -86,7 +87,7 @@ def _features() -> dict[str, bool]:
 
 def _problem() -> str:
     """What keeps the compiled modules from being imported, "" where nothing does."""
-    files = {path.relative_to(_FOLDER).as_posix() for path in _files()}
+    files = _files()
     for name in ["_shared.py", *sorted(files)]:
         stem, _, end = name.partition(".")
         if end != "py" or stem.rpartition("/")[2] in _PLAIN:
@@ -96,22 +97,26 @@ def _problem() -> str:
             version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
             whole = "has no compiled modules for" if stem == "_shared" else f"lacks {stem} for"
             return f"this installation of tbprof {whole} {version} on {sys.platform}"
-        if _is_cut_off(_FOLDER / found):
+        if _is_cut_off(files[found]):
             return f"this installation of tbprof is damaged: {_FOLDER / found} is cut off"
     return ""
 
 
-def _files() -> list[Path]:
-    """What lies in this folder and its rooms."""
-    return [*_FOLDER.glob("*.*"), *_FOLDER.glob("*/*.*")]
+def _files() -> dict[str, os.DirEntry[str]]:
+    """What lies in this folder and its rooms, by relative path: "codes.py", "xplane/fields.py"."""
+    own = {entry.name: entry for entry in os.scandir(_FOLDER)}
+    rooms = [name for name, entry in own.items() if entry.is_dir()]
+    return own | {
+        f"{room}/{entry.name}": entry for room in rooms for entry in os.scandir(own[room])
+    }
 
 
-def _is_cut_off(path: Path) -> bool:
+def _is_cut_off(path: os.PathLike[str]) -> bool:
     """Whether a module ends before its table of sections, which is the last of an ELF file.
 
     Importing one is no ImportError: the process gets a bus error.
     """
-    with path.open("rb") as file:
+    with FileIO(path) as file:
         header = file.read(_ELF_HEADER_BYTES)
         size = os.fstat(file.fileno()).st_size
     if header[:6] != b"\x7fELF\x02\x01":  # 64 bit, little endian
@@ -130,17 +135,17 @@ def _is_stale() -> bool:
         return True
     compiled_at = stamp.stat().st_mtime_ns
     return any(
-        path.stat().st_mtime_ns > compiled_at
-        for path in _files()
-        if path.suffix in {".py", ".pxd"} and path.name not in {"__init__.py", "codes.pxd"}
+        entry.stat().st_mtime_ns > compiled_at
+        for name, entry in _files().items()
+        if name.endswith((".py", ".pxd")) and not name.endswith(("__init__.py", "codes.pxd"))
     )
 
 
 def _compile(hint: str) -> None:
     """Brings the modules of a checkout up to date. Raises NotCompiled."""
-    for path in _files():
-        if path.name.endswith(tuple(EXTENSION_SUFFIXES)) and _is_cut_off(path):
-            path.unlink()
+    for name, entry in _files().items():
+        if name.endswith(tuple(EXTENSION_SUFFIXES)) and _is_cut_off(entry):
+            Path(entry).unlink()
     loader = SourceFileLoader("tbprof_extensions", str(_SCRIPT))
     extensions = ModuleType(loader.name)
     loader.exec_module(extensions)
