@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.wrappers import Request
 
 from tbprof.base.errors import BadRequest, TbprofError
@@ -53,15 +54,25 @@ def read_post(service: Service, request: Request) -> dict[str, object]:
     token = request.headers.get(PROOF_HEADER, "")
     if not hmac.compare_digest(token.encode(), service.token.encode()):
         raise Forbidden("the token is missing or wrong", "load the page again")
-    if (request.content_length or 0) > _MOST_BYTES:
-        raise BadRequest("the request is too large")
     try:
-        value = json.loads(request.get_data(cache=False)[: _MOST_BYTES + 1] or b"{}")
+        value = json.loads(_body(request) or b"{}")
     except (ValueError, RecursionError) as error:
         raise BadRequest("the request is not JSON") from error
     if not isinstance(value, dict):
         raise BadRequest("the request is not a JSON object")
     return value
+
+
+def _body(request: Request) -> bytes:
+    """All of it. Raises BadRequest if it is too large, stated or not."""
+    request.max_content_length = _MOST_BYTES + 1  # a body of unknown length is cut off there
+    try:
+        body = request.get_data(cache=False)
+    except RequestEntityTooLarge:
+        body = bytes(_MOST_BYTES + 1)
+    if len(body) > _MOST_BYTES:
+        raise BadRequest("the request is too large")
+    return body
 
 
 def _check_enabled(service: Service, host: str) -> None:

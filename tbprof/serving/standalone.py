@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_IDLE_S = 60.0
+
 
 class BadHost(TbprofError):
     """The Host header does not name this server."""
@@ -124,6 +126,9 @@ def _listen(host: str, port: int) -> socket.socket:
 
 class _Handler(WSGIRequestHandler):
     """Requests go to the log, not to the terminal."""
+
+    # A client that neither sends nor takes anything for so long loses its connection.
+    timeout = _IDLE_S
 
     def version_string(self) -> str:
         return "tbprof"

@@ -1,6 +1,7 @@
 """The wire: what is asked, and how answers are read without copying the trace."""
 
 import pytest
+from helpers.growth import is_linear
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,6 +70,32 @@ def test_the_trace_of_an_answer_is_the_bytes_that_were_sent(size):
     assert not answer.is_empty
     assert {name: bytes(content) for name, content in answer.files.items()} == {"x.pb": b"file"}
     assert trace_complaints(memoryview(trace)) == ["no CUPTI"]
+
+
+FILE = b"\x32\x80\x80\x80\x80\x08"  # tool_data of 2 GB
+
+
+@pytest.mark.parametrize(
+    "prepare",
+    [
+        pytest.param(lambda size: (FILE + bytes(8 * size), 1 << 14), id="one large field"),
+        pytest.param(lambda size: (b"\x38\x00" * (size // 2), 1 << 20), id="many small fields"),
+    ],
+)
+def test_answers_are_read_in_linear_time(prepare):
+    def work(size: int):
+        data, piece = prepare(size)
+        return lambda: read(data, piece)
+
+    assert is_linear(work, 1 << 22)
+
+
+def test_complaints_of_recorders_are_bounded():
+    texts = [f"{number} " + "x" * 10_000 for number in range(1000)]
+    space = message("tensorflow.profiler.XSpace")(errors=texts).SerializeToString()
+    complaints = trace_complaints(memoryview(space))
+    assert len(complaints) == 100
+    assert max(map(len, complaints)) == 2000
 
 
 def test_answers_without_a_trace():

@@ -206,7 +206,13 @@ def test_files_that_older_servers_send_are_kept(tmp_path, sends_trace):
     response = message("tensorflow.ProfileResponse")()
     if sends_trace:
         response.xspace = trace("sent")
-    for name in ("xplane.pb", "memory_profile.json", "../../up", "tf_stats_helper_result"):
+    for name in (
+        "xplane.pb",
+        "memory_profile.json",
+        "../../up",
+        "tf_stats_helper_result",
+        "x" * 300,
+    ):
         response.tool_data.add(name=name, data=trace("file"))
     profiler = Profiler([response.SerializeToString()])
     with serving(profiler):

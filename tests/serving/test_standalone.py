@@ -144,3 +144,29 @@ def test_the_engine_is_loaded_before_a_page_is_opened(sample_logdir, monkeypatch
     monkeypatch.setattr(service, "_make_engine", lambda _: engine)
     with make_standalone(str(sample_logdir), "127.0.0.1", 0):
         assert is_loading.wait(30)
+
+
+def test_a_client_that_sends_nothing_loses_its_connection(port, monkeypatch):
+    monkeypatch.setattr(standalone._Handler, "timeout", 0.05)
+    for begin in (b"", b"GET /data/plugin/profile/version HTTP/1.1\r\nHost: loc"):
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as slow:
+            slow.sendall(begin)
+            while slow.recv(1 << 16):
+                pass  # up to the end
+
+
+def test_a_body_without_a_length_is_bounded(port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    _, _, config = ask(port, "/data/plugin/profile/config")
+    token = json.loads(config)["capture"]["token"]
+    connection.request(
+        "POST",
+        "/data/plugin/profile/capture",
+        body=iter([b"1" * (1 << 19)] * 3),
+        headers={"X-Tbprof-Token": token},
+        encode_chunked=True,
+    )
+    response = connection.getresponse()
+    assert response.status == 400
+    assert "too large" in json.loads(response.read())["error"]["message"]
+    connection.close()

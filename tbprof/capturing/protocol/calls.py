@@ -73,7 +73,7 @@ def call(
                     exchange.reset()
                     raise CallFailed(grpc.StatusCode.DEADLINE_EXCEEDED, "no answer in time")
                 exchange.turn()
-        except h2.exceptions.ProtocolError as error:
+        except (h2.exceptions.ProtocolError, UnicodeDecodeError) as error:
             details = f"not HTTP/2: {error}"
             raise CallFailed(grpc.StatusCode.UNAVAILABLE, details) from error
         except OSError as error:
@@ -175,7 +175,9 @@ class _Exchange:
             if web != "200":
                 raise CallFailed(grpc.StatusCode.UNAVAILABLE, f"HTTP status {web}")
             raise CallFailed(grpc.StatusCode.UNAVAILABLE, self._lost or "the answer was cut off")
-        code = _CODES.get(int(status) if status.isdigit() else 2, grpc.StatusCode.UNKNOWN)
+        code = _CODES.get(
+            int(status) if status.isascii() and status.isdigit() else 2, grpc.StatusCode.UNKNOWN
+        )
         if code is not grpc.StatusCode.OK:
             raise CallFailed(code, unquote(self._status.get("grpc-message", "")))
         if not self._receive.is_whole:

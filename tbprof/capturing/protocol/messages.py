@@ -19,6 +19,7 @@ _TOOLS = (
 _MAX_EVENTS = 1_000_000
 _TOOL_DATA, _EMPTY_TRACE, _XSPACE = 6, 7, 8
 _SPACE_ERRORS, _SPACE_WARNINGS = 2, 3
+_MOST_COMPLAINTS, _LONGEST_COMPLAINT = 100, 2000
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
@@ -107,55 +108,59 @@ class AnswerReader:
     def __init__(self, receive: Callable[[bytes], None]) -> None:
         self._receive = receive
         self._head = b""  # the beginning of an incomplete field
-        self._trace_left = 0
+        self._left = 0  # bytes of the current field that have not arrived
+        self._is_in_trace = False
         self._others = bytearray()
         self.has_trace = False
 
     def feed(self, data: bytes) -> None:
         """Takes the next piece. Raises Garbled."""
-        if not self._trace_left:
-            data, self._head = self._head + data, b""
-        while data:
-            if self._trace_left:
-                piece, data = data[: self._trace_left], data[self._trace_left :]
-                self._trace_left -= len(piece)
-                self._receive(piece)
+        view = memoryview(self._head + data if self._head else data)
+        self._head = b""
+        at = 0
+        while at < len(view):
+            if self._left:
+                piece = view[at : at + self._left]
+                self._take(piece)
+                at += len(piece)
                 continue
-            end = self._field(data)
-            if end is None:
-                self._head = data
+            try:
+                at = self._begin_field(view, at)
+            except CutOff:
+                self._head = bytes(view[at:])
                 return
-            data = data[end:]
 
-    def _field(self, data: bytes) -> int | None:
-        """The end of the first field of `data`, or the begin of its trace; None if incomplete."""
-        view = memoryview(data)
-        try:
-            key, at = _varint(view, 0)
-            if key == (_XSPACE << 3 | _BYTES):
-                self._trace_left, at = _varint(view, at)
-                self.has_trace = True
-                return at
-            kind = key & 7
-            if kind == _BYTES:
-                size, at = _varint(view, at)
-                at += size
-            elif kind == _VARINT:
-                _, at = _varint(view, at)
-            elif kind in (_FIXED64, _FIXED32):
-                at += 8 if kind == _FIXED64 else 4
-            else:
-                raise Garbled(f"wire type {kind}")
-        except CutOff:
-            return None
-        if at > len(data):
-            return None
-        self._others += view[:at]
+    def _take(self, piece: memoryview) -> None:
+        self._left -= len(piece)
+        if self._is_in_trace:
+            self._receive(bytes(piece))
+        else:
+            self._others += piece
+
+    def _begin_field(self, view: memoryview, begin: int) -> int:
+        """Where the content of a field begins, or ends if it is a number. Raises Garbled."""
+        key, at = _varint(view, begin)
+        self._is_in_trace = key == (_XSPACE << 3 | _BYTES)
+        kind = key & 7
+        left = 0
+        if kind == _BYTES:
+            left, at = _varint(view, at)
+        elif kind == _VARINT:
+            _, at = _varint(view, at)
+        elif kind in (_FIXED64, _FIXED32):
+            left = 8 if kind == _FIXED64 else 4
+        else:
+            raise Garbled(f"wire type {kind}")
+        self._left = left
+        if self._is_in_trace:
+            self.has_trace = True
+        else:
+            self._others += view[begin:at]
         return at
 
     def answer(self) -> Answer:
         """The response besides the trace, once it is complete. Raises Garbled."""
-        if self._trace_left or self._head:
+        if self._left or self._head:
             raise Garbled("a field is cut off")
         files: dict[str, memoryview] = {}
         is_empty = False
@@ -171,13 +176,16 @@ class AnswerReader:
 
 
 def trace_complaints(trace: memoryview) -> list[str]:
-    """The recorder's own errors and warnings in an XSpace, each once. Raises Garbled."""
-    texts = [
-        bytes(value).decode("utf-8", "replace")
-        for number, value in _fields(trace)
-        if number in (_SPACE_ERRORS, _SPACE_WARNINGS) and isinstance(value, memoryview)
-    ]
-    return list(dict.fromkeys(texts))
+    """The recorder's own errors and warnings in an XSpace, each once. Raises Garbled.
+
+    At most `_MOST_COMPLAINTS`, of at most `_LONGEST_COMPLAINT` bytes.
+    """
+    texts: dict[str, None] = {}
+    for number, value in _fields(trace):
+        is_complaint = number in (_SPACE_ERRORS, _SPACE_WARNINGS) and len(texts) < _MOST_COMPLAINTS
+        if is_complaint and isinstance(value, memoryview):
+            texts[bytes(value[:_LONGEST_COMPLAINT]).decode("utf-8", "replace")] = None
+    return list(texts)
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:

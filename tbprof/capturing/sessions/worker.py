@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 
 from tbprof.base.errors import TbprofError
+from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass, field
 from tbprof.capturing.probing.probe import why_unreachable
 from tbprof.capturing.probing.reasons import Reason, reason_of_error
@@ -28,6 +29,9 @@ _OWN_FILE_S = 3.0  # how long a file that the worker writes itself may take to a
 _SUFFIX = ".xplane.pb"
 # Leftovers of services that send no trace. Source: the profile plugin's client.
 _NO_FILE = "tf_stats_helper_result"
+_OTHER_FILE = regex(r"[A-Za-z0-9_][A-Za-z0-9_.]{0,99}")
+# Of a server's message, in characters.
+_LONGEST_DETAILS = 2000
 
 
 class WorkerState(str, Enum):
@@ -133,7 +137,7 @@ class Stopped(Exception):
     def __init__(self, reason: Reason, details: str = "") -> None:
         super().__init__(reason.text)
         self.reason = reason
-        self.details = details
+        self.details = details[:_LONGEST_DETAILS]
 
 
 def record(worker: Worker, job: Job) -> None:
@@ -273,7 +277,7 @@ def _finish(worker: Worker, job: Job, reader: AnswerReader, trace: _Trace) -> No
         if name == _SUFFIX.removeprefix("."):
             if trace.file is None:
                 trace.receive(bytes(content))
-        elif not name.endswith(_NO_FILE) and name.replace(".", "").replace("_", "").isalnum():
+        elif not name.endswith(_NO_FILE) and _OTHER_FILE.fullmatch(name):
             job.run.write(f"{worker.host}.{name}", content)
     file = trace.file
     if file is not None:
@@ -307,5 +311,5 @@ def _check(job: Job) -> None:
 
 def end(worker: Worker, reason: Reason, details: str) -> None:
     """Notes why a worker has not been recorded."""
-    worker.reason, worker.details = reason, details
+    worker.reason, worker.details = reason, details[:_LONGEST_DETAILS]
     worker.phase = WorkerState.CANCELLED if reason is Reason.CANCELLED else WorkerState.FAILED
