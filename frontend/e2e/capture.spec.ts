@@ -76,7 +76,7 @@ test("presets choose levels and duration", async () => {
   const dialog = await openDialog(page);
   await dialog.getByRole("button", { name: "With Python" }).click();
   await expect.poll(() => dialog.getByLabel("Python tracing").inputValue()).toBe("1");
-  await dialog.getByRole("button", { name: "Long and light" }).click();
+  await dialog.getByRole("button", { name: "Long, low overhead" }).click();
   await expect.poll(() => dialog.getByLabel("Python tracing").inputValue()).toBe("0");
   await expect.poll(() => dialog.getByLabel("Duration (ms)").inputValue()).toBe("5000");
   expect(await violations(page)).toEqual([]);

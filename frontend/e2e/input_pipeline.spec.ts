@@ -178,8 +178,8 @@ test("who waits and who works are apart", async () => {
   const page = await show("hosts");
   const activities = rows((await tables("hosts"))[6]);
   for (const [title, role] of [
-    ["Who waits", "wait"],
-    ["Who works", "work"],
+    ["Where threads wait", "wait"],
+    ["Where threads work", "work"],
   ] as const) {
     const expected = activities.filter((one) => one.role === role);
     const lines = card(page, ".pipeline-activity", title).locator("tbody tr");

@@ -181,7 +181,7 @@ test("without steps it says why, and shows the rest", async () => {
   await expect.poll(() => page.locator(".findings > li").count()).toBeGreaterThan(0);
 });
 
-test("one step has no deviation, and its marker's name is text", async () => {
+test("a single step has no deviation, and its marker's name is text", async () => {
   const page = await show("one");
   await expect.poll(() => textOf(tile(page, "Average step"))).not.toContain("σ");
   await expect.poll(() => textOf(page.locator(".marker-picker"))).toContain("<img src=x");

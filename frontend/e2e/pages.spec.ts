@@ -168,7 +168,7 @@ test("all pages together stay under 280 kB", () => {
 test("a trace without a GPU grays the kernel page and says why", async () => {
   const { page, problems } = await open(address("jax_cpu_training", "kernel_stats"));
   await page
-    .getByText(/the trace has no GPU:/i)
+    .getByText(/the trace has no GPU;/i)
     .first()
     .waitFor();
   expect(problems).toEqual([]);

@@ -125,7 +125,7 @@ test("an answer of somebody else's is no page, and Try again asks anew", async (
   const proxy = "**/data?**";
   await page.route(proxy, (route) => route.fulfill({ status: 502, body: "<html>Bad gateway" }));
   await page.goto(start);
-  await page.getByRole("heading", { name: "The answer is not from tbprof" }).waitFor();
+  await page.getByRole("heading", { name: "The response is not from tbprof" }).waitFor();
   await page.getByText("tbprof doctor LOGDIR").waitFor();
   await page.unroute(proxy);
   await page.getByRole("button", { name: "Try again" }).click();

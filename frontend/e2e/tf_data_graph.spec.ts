@@ -196,7 +196,7 @@ test("by mouse: dragged, zoomed with Ctrl and the wheel, fitted; a drag is no cl
   await expect
     .poll(async () => (await node(page, "BatchV2").boundingBox())!.width)
     .toBeGreaterThan(box.width * 1.2);
-  await page.getByRole("button", { name: "Fit: all of it (0)" }).click();
+  await page.getByRole("button", { name: "Fit the graph (0)" }).click();
   await eventually(async () => {
     const inside = (await frame(page).boundingBox())!;
     for (const one of await nodes(page).all()) {

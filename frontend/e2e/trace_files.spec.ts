@@ -106,7 +106,7 @@ test("years of nothing between events leave them to be seen", async () => {
 test.each(["empty", "bare"])("a trace without events tells why: %s", async (run) => {
   const page = await openAt(address(run));
   await page.getByRole("heading", { name: "Trace viewer: nothing to show" }).waitFor();
-  await page.getByText("this trace has no events").waitFor();
+  await page.getByText("The trace has no events.").waitFor();
   await expect.poll(() => page.locator("#trace-timeline").count()).toBe(0);
   await expectGoodThemes(page);
 });

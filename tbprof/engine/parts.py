@@ -82,7 +82,7 @@ PARTS: Mapping[str, PartKind] = {
         reads=(names.IS_EAGER,),
     ),
     "steps": _part(
-        20,
+        21,
         "steps.steps.Steps",
         "steps.step_finding.find_steps",
         "finding the steps",
@@ -92,7 +92,7 @@ PARTS: Mapping[str, PartKind] = {
     "input_ops": _part(5, "input.input_ops.InputOps", "find_input_ops", "decoding input ops"),
     "tpu_ops": _part(3, "tpu.tpu_ops.TpuOps", "find_tpu_ops", "analyzing TPU ops"),
     "environment": _part(
-        6, "run.environment.Environment", "find_environment", "reading the environment"
+        7, "run.environment.Environment", "find_environment", "reading the environment"
     ),
     "gpu_facts": _part(3, "gpu.gpu_facts.GpuFacts", "find_gpu_facts", "analyzing kernel launches"),
     "host_facts": _part(

@@ -363,7 +363,7 @@ def test_a_map_that_is_parallel_and_tuned_is_not_told_to_be():
                      root={"cpu_budget": 2, "threadpool_size": 2}, worker=1990)  # fmt: skip
     assert next(iter(found)) == "map_function"
     assert (
-        "It runs its function with a parallelism of 2 on 2 processors"
+        "ParallelMap runs its function with a parallelism of 2 on 2 processors"
         in found["map_function"].action
     )
     assert "num_parallel_calls" not in said_in(found).replace(

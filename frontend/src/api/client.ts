@@ -142,7 +142,7 @@ function toError(body: unknown, status: number): ApiError {
     typeof value === "string" ? value : otherwise;
   return new ApiError(
     say(error.code, "unknown"),
-    say(error.message, `The server answered ${status}.`),
+    say(error.message, `The server responded with status ${status}.`),
     say(error.hint, ""),
     status,
     say(error.field, ""),

@@ -23,12 +23,12 @@ export function isUnreachable(error: unknown): boolean {
   return error instanceof ApiError && (error.code === "network" || error.code === "bad_answer");
 }
 
-const RESTART = "start TensorBoard or tbprof serve again if it has ended, then try again";
+const RESTART = "restart TensorBoard or tbprof serve if it has stopped, then try again";
 /** The doctor needs no server there. */
-const DOCTOR = "In a terminal, “tbprof doctor LOGDIR” looks for what is wrong.";
+const DOCTOR = "In a terminal, “tbprof doctor LOGDIR” shows what is wrong.";
 
 export function noAnswer(): ApiError {
-  const message = "The server does not answer: it may have been stopped, or is out of reach.";
+  const message = "The server does not respond: it may have stopped or be unreachable.";
   return new ApiError("network", message, `Please ${RESTART}. ${DOCTOR}`, 0);
 }
 
@@ -36,7 +36,7 @@ export function noAnswer(): ApiError {
 export function badAnswer(status: number): ApiError {
   return new ApiError(
     "bad_answer",
-    `The answer (status ${status}) is not JSON: a proxy in between may have given it.`,
+    `The response (status ${status}) is not JSON: it may come from a proxy.`,
     `Please check the proxy, and ${RESTART}. ${DOCTOR}`,
     status,
   );
@@ -71,13 +71,13 @@ const TITLES: Readonly<Record<string, string>> = {
   tool_not_found: "There is no such page",
   bad_trace: "The trace could not be read",
   unsupported: "This trace is not supported",
-  unreachable: "The storage does not answer",
+  unreachable: "The storage does not respond",
   load_failed: "tbprof could not be loaded",
   internal: "tbprof failed",
   forbidden: "The request was refused",
   capture_not_found: "This capture is gone",
   network: "No connection to the server",
-  bad_answer: "The answer is not from tbprof",
+  bad_answer: "The response is not from tbprof",
   cancelled: "Cancelled",
 };
 
@@ -96,9 +96,9 @@ export function describeProblem(error: unknown): Problem {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof PayloadError) {
     return {
-      title: "The answer could not be understood",
+      title: "The response could not be understood",
       message,
-      hint: "The pages and the server may be of different versions: reload the page.",
+      hint: "The pages and the server may have different versions: reload the page.",
       ...failed,
     };
   }

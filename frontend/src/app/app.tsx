@@ -416,7 +416,7 @@ function toolTabs(
       ? isAvailable || !isKnown
         ? null
         : reason || "This run has no data for it."
-      : "These pages are older than the server and do not show it.",
+      : "These pages are older than the server and cannot show it.",
     hint,
   }));
 }

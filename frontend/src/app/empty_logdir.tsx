@@ -54,7 +54,7 @@ const LISTED = 100;
 function Ignored({ ignored }: { ignored: Logdir["ignored"] }) {
   return (
     <section>
-      <h2>Passed over</h2>
+      <h2>Skipped</h2>
       <ul class="ignored">
         {ignored.slice(0, LISTED).map((item) => (
           <li key={item.path}>

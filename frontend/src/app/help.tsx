@@ -5,12 +5,12 @@ import { Dialog } from "../widgets/overlays/dialog";
 import { KeyList } from "../widgets/text/key_list";
 
 const FILTERS: readonly (readonly [text: string, meaning: string])[] = [
-  ["conv", "names that hold “conv”, in any case"],
+  ["conv", "names that contain “conv”, in any case"],
   ["=MatMul", "exactly “MatMul”"],
   ["/^conv.*grad/", "a regular expression"],
-  [">5ms  <=10%", "larger or smaller, with or without unit"],
-  ["1ms..5ms", "a range, ends included"],
-  ["yes  no", "for marks"],
+  [">5ms  <=10%", "larger or smaller, with or without a unit"],
+  ["1ms..5ms", "a range, including its ends"],
+  ["yes  no", "for yes/no columns"],
   ["!text", "everything else"],
 ];
 

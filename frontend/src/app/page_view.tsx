@@ -99,7 +99,7 @@ export function PageView(props: PageViewProps) {
 }
 
 function Others({ others, openTool }: PageViewProps) {
-  if (others.length === 0) return <p class="muted">No other page has data of this run either.</p>;
+  if (others.length === 0) return <p class="muted">No other page has data for this run either.</p>;
   return (
     <p>
       This run has data for{" "}

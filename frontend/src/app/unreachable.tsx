@@ -8,7 +8,7 @@ export function Unreachable({ error, retry }: { error: unknown; retry: () => voi
       <div class="banner-line">
         <span aria-hidden="true">⚠</span>
         <span class="banner-text">
-          {message} The page shows what was loaded before. {hint}
+          {message} The page shows what was loaded earlier. {hint}
         </span>
         <button type="button" class="button small" onClick={retry}>
           Try again

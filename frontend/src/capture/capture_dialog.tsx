@@ -24,7 +24,7 @@ export function CaptureDialog({ model, close, openRun }: Props) {
   );
 
   function renderBody() {
-    if (config === null) return <p class="muted">Asking the server…</p>;
+    if (config === null) return <p class="muted">Checking the server…</p>;
     if (config.off !== "")
       return <p role="alert">Profiles cannot be captured here: {config.off}.</p>;
     if (standing !== null)

@@ -139,7 +139,7 @@ export function CaptureForm({ model, config, wrongField }: Props) {
       >
         <summary>More</summary>
         <div class="capture-columns">
-          <TextField label="Name of the run" hint="by default the time" {...entry("run")} />
+          <TextField label="Name of the run" hint="default: the time" {...entry("run")} />
           <TextField
             label="Worker list (TPU)"
             hint="the first one's analysis service records them all"
@@ -154,10 +154,7 @@ export function CaptureForm({ model, config, wrongField }: Props) {
           />
           Include XLA programs (HLO)
         </label>
-        <AreaField
-          label="Options of the profiler, name=value, one per line"
-          {...entry("advanced")}
-        />
+        <AreaField label="Profiler options, one name=value per line" {...entry("advanced")} />
       </details>
       <footer>
         <span class="muted one-line">

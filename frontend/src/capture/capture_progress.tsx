@@ -52,7 +52,7 @@ export function CaptureProgress({ model, standing, openRun }: Props) {
           </>
         ) : (
           <>
-            <span class="muted">You may close this window meanwhile.</span>
+            <span class="muted">You can close this window in the meantime.</span>
             <span class="space" />
             <button type="button" class="button" onClick={model.cancel}>
               Cancel

@@ -37,7 +37,7 @@ interface Preset {
 
 export const PRESETS: readonly Preset[] = [
   {
-    name: "Usual",
+    name: "Standard",
     hint: "1 s of host and devices",
     choices: { hostLevel: "2", deviceLevel: "1", pythonLevel: "0", durationMs: "1000" },
   },
@@ -47,7 +47,7 @@ export const PRESETS: readonly Preset[] = [
     choices: { hostLevel: "2", deviceLevel: "1", pythonLevel: "1", durationMs: "1000" },
   },
   {
-    name: "Long and light",
+    name: "Long, low overhead",
     hint: "5 s of annotations and devices",
     choices: { hostLevel: "1", deviceLevel: "1", pythonLevel: "0", durationMs: "5000" },
   },

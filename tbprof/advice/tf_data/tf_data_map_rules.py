@@ -119,8 +119,8 @@ def _reached(case: Case) -> str:
     threads, processors = case.stage.number("parallelism"), case.processors
     if threads >= processors:
         return (
-            f"It runs its function with a parallelism of {threads:.0f} on {processors:.0f} "
-            "processors: more threads do not help. "
+            f"{case.type} runs its function with a parallelism of {threads:.0f} on "
+            f"{processors:.0f} processors: more threads do not help. "
         )
     return "More threads help little once all processors are busy. "
 

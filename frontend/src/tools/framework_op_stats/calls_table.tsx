@@ -27,7 +27,7 @@ const time = (id: string, title: string, formula: string): ColumnSpec => ({
   group: { how: "none" },
   explanation: {
     formula,
-    unit: "µs, written in the unit of the header",
+    unit: "µs, shown in the unit of the header",
     source: "Events of the program's own threads",
   },
 });

@@ -38,7 +38,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       isShown: true,
       isSticky: true,
       group: { how: "label" },
-      explanation: why("Name of the op, with its scopes before it", "none"),
+      explanation: why("Name of the op, preceded by its scopes", "none"),
     },
     {
       id: "host_or_device",
@@ -74,7 +74,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       group: { how: "sum" },
       explanation: why(
         "Sum of the op's durations, including the ops it called",
-        "µs, written in the unit of the header",
+        "µs, shown in the unit of the header",
       ),
     },
     {
@@ -84,7 +84,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       width: 80,
       isShown: false,
       group: { how: "quotient", of: "total_time", by: "occurrences" },
-      explanation: why("Total ÷ occurrences", "µs, written in the unit of the header"),
+      explanation: why("Total ÷ occurrences", "µs, shown in the unit of the header"),
     },
     {
       id: "total_self_time",
@@ -96,7 +96,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       group: { how: "sum" },
       explanation: why(
         "Total minus the time in the ops it called",
-        "µs, written in the unit of the header",
+        "µs, shown in the unit of the header",
       ),
     },
     {
@@ -106,7 +106,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       width: 84,
       isShown: true,
       group: { how: "quotient", of: "total_self_time", by: "occurrences" },
-      explanation: why("Self ÷ occurrences", "µs, written in the unit of the header"),
+      explanation: why("Self ÷ occurrences", "µs, shown in the unit of the header"),
     },
     ...shareColumns(hasDevice && hasHost),
     {
@@ -185,7 +185,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       isShown: false,
       group: { how: "same" },
       explanation: why(
-        "The resource of which the op uses the largest part of the device's peak",
+        "The resource of the device that the op brings closest to its peak",
         "none",
         "FLOP rate, memory bandwidth and the device's peaks",
       ),

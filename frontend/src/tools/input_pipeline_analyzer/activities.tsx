@@ -22,25 +22,25 @@ export function Activities({ activities, links }: ActivitiesProps) {
   return (
     <div class="halves">
       <ActivityCard
-        title="Who waits"
+        title="Where threads wait"
         activities={activities.filter(({ isWaiting }) => isWaiting)}
         links={links}
         nothing="Nothing waited for input."
         explanation={{
           formula:
-            "Time that threads wait for an element of the pipeline: the program in its iterator, stages in the stage before them.",
+            "Time that threads spend waiting for an element of the pipeline: the program in its iterator, stages in the stage before them.",
           unit: "time; self time excludes nested activities",
           source: "Host events of iterators that return what other threads produced.",
         }}
       />
       <ActivityCard
-        title="Who works"
+        title="Where threads work"
         activities={activities.filter(({ isWaiting }) => !isWaiting)}
         links={links}
         nothing="No thread worked on the input."
         explanation={{
           formula:
-            "Time that threads spend on producing elements: reading, mapping, batching, copying. It does not make steps longer as long as it is ahead of them.",
+            "Time that threads spend on producing elements: reading, mapping, batching, copying. It does not make steps longer as long as it stays ahead of them.",
           unit: "time; self time excludes nested activities",
           source: "Host events of the pipeline's stages.",
         }}

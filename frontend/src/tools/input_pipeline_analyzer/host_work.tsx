@@ -79,7 +79,7 @@ function HostNotes({ host, stage, links }: WorkCardProps) {
     <ul class="pipeline-notes">
       {stage ? (
         <li>
-          Steps wait above all for{" "}
+          Steps wait mostly for{" "}
           <EventLink links={links} view={iteratorEvents(stage)}>
             <Name text={stage} />
           </EventLink>

@@ -3,7 +3,7 @@ import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
 
 const TRACE = "Host events of the input pipeline, on all threads and hosts.";
-const TIME = "µs, written in the unit of the header";
+const TIME = "µs, shown in the unit of the header";
 
 function why(formula: string, unit: string): Explanation {
   return { formula, unit, source: TRACE };

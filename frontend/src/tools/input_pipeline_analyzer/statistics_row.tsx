@@ -29,7 +29,7 @@ export function StatisticsRow({ pipeline }: { pipeline: InputPipeline }) {
         write={(value) => formatRatio(ratio(value / 100))}
         explanation={{
           formula:
-            "Average: time of all steps that waits for input ÷ time of all steps. Minimum and maximum are over workers too.",
+            "Average: time of all steps spent waiting for input ÷ time of all steps. Minimum and maximum are also over workers.",
           unit: "percent of the step",
           source: SOURCE,
         }}

@@ -64,14 +64,14 @@ test("verdict, charts, statistics, host work, advice, activities, ops", async ()
     "Input-boundThe program is highly input-bound: 40.0 % waits. Shorten it.Look below.",
   );
   expect(titles()).toEqual([
-    "Share that waits for input",
+    "Share of the step spent waiting for input",
     "Step time",
     "Waiting for input",
     "Cores that wait longest for input",
     "Work on the host",
     "What to do",
-    "Who waits",
-    "Who works",
+    "Where threads wait",
+    "Where threads work",
     "Input ops",
     "About this trace",
   ]);
@@ -87,7 +87,7 @@ test("the longest wait opens where the finding does, and the stage that is waite
   const cause = { input_cause_stage: "Iterator::Root::Map" };
   const wait = "q=category%3Ainput&hosts=h1&step=3&from_ms=1&to_ms=2";
   await show(samplePipeline({ ...cause, longest_wait: wait }));
-  expect(text(".pipeline-notes")).toContain("Steps wait above all for Iterator::Root::Map");
+  expect(text(".pipeline-notes")).toContain("Steps wait mostly for Iterator::Root::Map");
   expect(text(".pipeline-notes")).not.toContain("Most work in one op");
   const link = [...document.querySelectorAll<HTMLElement>("a")].find(
     (one) => one.textContent === "See the longest wait",
@@ -126,7 +126,7 @@ test("without steps the host's side is still there", async () => {
   expect(text(".verdict")).toContain("No steps");
   expect(titles()).toContain("No steps in this trace");
   expect(titles()).toContain("Work on the host");
-  expect(titles()).not.toContain("Share that waits for input");
+  expect(titles()).not.toContain("Share of the step spent waiting for input");
 });
 
 test("where nothing waits for input the page is short, and the host's side is there on demand", async () => {

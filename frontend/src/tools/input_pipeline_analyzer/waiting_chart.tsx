@@ -21,9 +21,9 @@ export function WaitingChart(props: PageProps<InputPipeline>) {
   if (!waits || steps.count < 2) return null;
   return (
     <StepChart
-      title="Share that waits for input"
+      title="Share of the step spent waiting for input"
       explanation={{
-        formula: `Time in which the step waits for input ÷ step time${several ? "; the line is the mean over workers, the band ranges from the least to the most" : ""}`,
+        formula: `Time in which the step waits for input ÷ step time${several ? "; the line is the mean over workers, the band ranges from the minimum to the maximum" : ""}`,
         unit: "percent of the step",
         source: "Device and host events within the step.",
       }}

@@ -61,7 +61,7 @@ export function KernelCallTimes({ run, ask, of, children }: CallTimesProps) {
           {sentenceCase(doing) || "Reading the launches…"}
         </p>
       ) : calls.duration.calls === 0 ? (
-        <p class="muted">The trace has no launches of it.</p>
+        <p class="muted">The trace contains no launches of it.</p>
       ) : (
         <Times calls={calls} />
       )}
@@ -101,14 +101,14 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   },
   "GPU idle before": {
     formula:
-      "Time before the kernel's start in which nothing ran on the GPU; 0 if something did. Of kernels that start together, one has this time, so that the total counts it once",
+      "Time before the kernel's start in which nothing ran on the GPU; 0 if something did. Of kernels that start together, only one has this time, so that the total counts it once",
     unit: TIME,
-    source: `${GPU} It is unknown for what comes first.`,
+    source: `${GPU} It is unknown for whatever comes first.`,
   },
   "Pause on its stream": {
     formula: "Start of the kernel − end of what ran before it on its stream",
     unit: TIME,
-    source: `${GPU} It is unknown for what comes first.`,
+    source: `${GPU} It is unknown for whatever comes first.`,
   },
   "Launch latency": {
     formula:
@@ -149,7 +149,7 @@ function TimeTable({ calls }: { calls: KernelCalls }) {
                 P95 ({typical.unit})
               </th>
               <th scope="col">Total ({totals.unit})</th>
-              <th scope="col" title="Launches of which it is known">
+              <th scope="col" title="Launches for which it is known">
                 Launches
               </th>
             </>

@@ -44,7 +44,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     isShown: true,
     hasBar: true,
     group: { how: "sum" },
-    explanation: why("Sum of the durations", "µs, written in the unit of the header", TRACE),
+    explanation: why("Sum of the durations", "µs, shown in the unit of the header", TRACE),
   },
   {
     id: "occurrences",
@@ -62,7 +62,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     width: 76,
     isShown: true,
     group: { how: "quotient", of: "total_duration_us", by: "occurrences" },
-    explanation: why("Total ÷ launches", "µs, written in the unit of the header", TRACE),
+    explanation: why("Total ÷ launches", "µs, shown in the unit of the header", TRACE),
   },
   {
     id: "min_duration_us",
@@ -71,7 +71,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     width: 76,
     isShown: true,
     group: { how: "min" },
-    explanation: why("Shortest duration", "µs, written in the unit of the header", TRACE),
+    explanation: why("Shortest duration", "µs, shown in the unit of the header", TRACE),
   },
   {
     id: "max_duration_us",
@@ -80,7 +80,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     width: 76,
     isShown: true,
     group: { how: "max" },
-    explanation: why("Longest duration", "µs, written in the unit of the header", TRACE),
+    explanation: why("Longest duration", "µs, shown in the unit of the header", TRACE),
   },
   {
     id: "op_name",
@@ -170,8 +170,8 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     isShown: false,
     group: { how: "same" },
     explanation: why(
-      "What the driver copies or sets by this kernel; empty for kernels of the program",
-      "from where to where, if the call that launched it shows it",
+      "What the driver copies or sets with this kernel; empty for kernels of the program",
+      "source and destination, if the call that launched it shows them",
       "The kernel's name, and the call that launched it.",
     ),
   },
@@ -184,7 +184,7 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
     explanation: why(
       `Whether the kernel is known to run instructions of ${unit}`,
       "yes or no",
-      `The same as of “${initials(unit)} used”.`,
+      `The same as for “${initials(unit)} used”.`,
     ),
   },
 ];

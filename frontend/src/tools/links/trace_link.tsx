@@ -16,7 +16,12 @@ export function TraceLink({ links, view, children = "Show in the trace viewer" }
   if (view === null) return null;
   return (
     <p class="detail-links">
-      <ToolLink links={links} tool={TRACE} view={view} title="Its events, marked (g)">
+      <ToolLink
+        links={links}
+        tool={TRACE}
+        view={view}
+        title="Its events in the trace viewer, marked (g)"
+      >
         {children}
       </ToolLink>
     </p>

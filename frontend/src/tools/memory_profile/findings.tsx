@@ -18,7 +18,7 @@ export function Findings({ memory }: { readonly memory: Memory }) {
       title="What to free first"
       why={{
         formula:
-          "Rules on what was in use at the peak, what grew from step to step, and how full and how fragmented the memory was; the number is the size of what each is about, and its share of the peak.",
+          "Rules about what was in use at the peak, what grew from step to step, and how full and how fragmented the memory was; the number is the size that each is about, and its share of the peak.",
         unit: "bytes, percent",
         source: "Memory allocation and deallocation events of the chosen memory.",
       }}

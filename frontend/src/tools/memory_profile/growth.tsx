@@ -37,7 +37,7 @@ export function Growth({ memory }: { readonly memory: Memory }) {
         ) : (
           <p class="muted">
             {steps.labels.length < TELLING
-              ? `${plural(steps.labels.length, "step")} are too few to recognize a leak: record ${TELLING} or more.`
+              ? `${plural(steps.labels.length, "step")} recorded: recognizing a leak takes ${TELLING} or more.`
               : "No op's memory grows with every step."}
           </p>
         )}

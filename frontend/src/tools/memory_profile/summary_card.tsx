@@ -184,7 +184,7 @@ function Notes({ allocator }: { readonly allocator: Allocator }) {
       ? "The allocator did not report how much was in use: this is the sum of the events, from 0 at the start of the recording."
       : "",
     unmatchedFrees > 0
-      ? `${plural(unmatchedFrees, "deallocation")} of what was allocated before the recording began, or whose allocation is not in the trace.`
+      ? `${plural(unmatchedFrees, "deallocation")} of memory that was allocated before the recording began, or whose allocation is not in the trace.`
       : "",
     reusedAddresses > 0
       ? `${plural(reusedAddresses, "allocation")} at an address that was still in use: the deallocation before is not in the trace.`

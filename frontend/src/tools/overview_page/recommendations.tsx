@@ -33,7 +33,7 @@ export function Recommendations({ findings, links }: RecommendationsProps) {
       }
     >
       {findings.length === 0 ? (
-        <p class="muted">Nothing stands out in what was recorded.</p>
+        <p class="muted">Nothing stands out in this recording.</p>
       ) : (
         <FindingList
           findings={findings.map((finding) => ({

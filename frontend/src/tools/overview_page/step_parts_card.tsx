@@ -53,7 +53,7 @@ export function StepPartsCard(props: StepPartsCardProps) {
       }
     >
       {Number.isNaN(total) ? (
-        <p class="muted">What devices did was not recorded: there are no parts to show.</p>
+        <p class="muted">Device activity was not recorded: there are no parts to show.</p>
       ) : (
         <>
           <StackedBar label={title} parts={barParts(rows)} pointed={pointed} point={point} />

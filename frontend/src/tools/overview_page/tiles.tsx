@@ -35,7 +35,7 @@ export function Tiles({ overview }: { overview: Overview }) {
         explanation={explain(
           overview,
           "waiting_for_input",
-          "Time of the step that waits for input ÷ step time",
+          "Time of the step spent waiting for input ÷ step time",
           STEPS,
         )}
       >

@@ -57,7 +57,7 @@ export function TopOps({ overview, chosen, select, links }: TopOpsProps) {
     >
       {ops.length === 0 ? (
         <p class="muted">
-          No op is known: no work of a device was recorded, or the device's events do not name their
+          No ops are known: no device work was recorded, or the device's events do not name their
           ops.
         </p>
       ) : (

@@ -23,7 +23,7 @@ export function Verdict({ overview, links }: VerdictProps) {
         <SeverityTag severity="low" text="No steps" />
         <span>
           <b>Step times are unknown:</b>{" "}
-          {steps.property("step_note") || "nothing in the trace says where a step begins."}
+          {steps.property("step_note") || "nothing in the trace shows where a step begins."}
         </span>
       </p>
     );

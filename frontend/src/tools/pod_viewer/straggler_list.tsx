@@ -90,9 +90,9 @@ function nobody({ compared, noStraggler }: Pod): string {
     case "varies":
       return `${longer}: no more than steps vary by chance.`;
     case "unmet":
-      return `${longer}, and the others do not wait longer in collectives meanwhile.`;
+      return `${longer}, but meanwhile the others do not wait longer in collectives.`;
     case "unnamed":
-      return "Virtual devices of the CPU wait for each other in collectives; the recorder does not say which is which.";
+      return "Virtual devices of the CPU wait for each other in collectives; the recorder does not show which is which.";
     case "apart":
       return "The workers have no step in common to compare.";
     default:

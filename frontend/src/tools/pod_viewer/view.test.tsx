@@ -102,7 +102,7 @@ test("where nobody waits the workers are compared, and it says why", () => {
   show({}, { stragglers: [], compared: varies, no_straggler: "varies" });
   expect(text(".pod-stragglers p")).toContain("(95 %: −100 µs to 2.98 ms over 9 steps)");
   show({}, { stragglers: [], compared: null, no_straggler: "unnamed" });
-  expect(text(".pod-stragglers p")).toContain("does not say which is which");
+  expect(text(".pod-stragglers p")).toContain("does not show which is which");
 });
 
 test("a device that the CPU plays is called by its number", () => {

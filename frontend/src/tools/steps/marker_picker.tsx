@@ -22,7 +22,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   steps_line: "the device's own steps",
   groups: "groups in the file",
   executions: "executions of the program",
-  pattern: "what repeats",
+  pattern: "repeating events",
   none: "nothing",
 };
 
@@ -40,7 +40,7 @@ export function MarkerPicker({ markers, steps, chosen, select }: MarkerPickerPro
     content: (
       <>
         <span class="option-main">Automatic</span>
-        <span class="option-note">what the trace itself marks, else what fits best</span>
+        <span class="option-note">markers in the trace, else the best fit</span>
       </>
     ),
   };

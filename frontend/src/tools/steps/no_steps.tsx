@@ -20,10 +20,12 @@ export function NoSteps({ reason, markers, select }: NoStepsProps) {
       <h2 id="add-markers" tabIndex={-1}>
         No steps in this trace
       </h2>
-      {reason === null ? null : <p>{reason || "Nothing in the trace says where a step begins."}</p>}
+      {reason === null ? null : (
+        <p>{reason || "Nothing in the trace shows where a step begins."}</p>
+      )}
       {markers.length > 0 ? (
         <p class="offers">
-          Take an event that happens once per step:{" "}
+          Choose an event that happens once per step:{" "}
           {markers.slice(0, OFFERED).map(({ name, count }) => (
             <button
               type="button"

@@ -23,7 +23,7 @@ export function StepChoice({ steps, chosen, select }: StepChoiceProps) {
   const text = `${plural(slow, "step")} of ${formatCount(whole)} ${slow === 1 ? "takes" : "take"} much longer than the others`;
   return (
     <fieldset class="step-choice" title={text}>
-      <legend class="unseen">Steps that the page is about: {text}</legend>
+      <legend class="unseen">Steps on this page: {text}</legend>
       <button
         type="button"
         class="button small"

@@ -72,7 +72,7 @@ export function PipelineTable({ data, view, select, choose, fileName }: Pipeline
       }}
       head={
         <>
-          <span class="muted">a click shows one in the graph below</span>
+          <span class="muted">click one to show it in the graph below</span>
           <span class="space" />
           <button
             type="button"

@@ -119,7 +119,7 @@ test("the details of an iterator lead to its events", () => {
 test("what was not measured is a dash with its reason", () => {
   show({ node: "1" });
   expect(text(".tf-times")).toContain("Worker time– it has no threads of its own");
-  expect(text(".tf-details")).toContain("None are in the trace.");
+  expect(text(".tf-details")).toContain("The trace contains none.");
 });
 
 test("the rank goes to any execution", () => {

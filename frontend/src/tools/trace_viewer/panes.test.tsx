@@ -97,14 +97,14 @@ test("a trace without events says so", async () => {
   const nothing = { events_in_file: 0, events: 0, sections: [], tracks: [], end_ps: 0 };
   fakeServer({ timeline: ({ part }) => sampleTimelineJson({ part, ...nothing }) });
   await show();
-  expect(text(".message")).toContain("this trace has no events");
+  expect(text(".message")).toContain("The trace has no events.");
   expect(document.querySelector(".trace")).toBeNull();
 });
 
 test("without any host the page says why, and tries again", async () => {
   const server = fakeServer({ timeline: () => ({}) });
   await show();
-  expect(text("[role=alert]")).toContain("The answer could not be understood");
+  expect(text("[role=alert]")).toContain("The response could not be understood");
   server.routes.timeline = fakeServer().routes.timeline;
   await click(button("Try again"));
   expect(labels()).toContain("python");

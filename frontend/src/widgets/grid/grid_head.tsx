@@ -61,7 +61,7 @@ function Header({
       <button
         type="button"
         class="sort"
-        title="Sort; with Shift as a further key. Alt+←, Alt+→: narrower, wider"
+        title="Click to sort, Shift-click to sort by a further column. Alt+←, Alt+→: narrower, wider"
         onClick={(event) => clickHeader(model, column, event.shiftKey)}
         onKeyDown={(event) => {
           const step = event.altKey ? STEPS[event.key] : undefined;

@@ -133,7 +133,7 @@ function parsePattern(asked: string): RegExp | string {
   const isClosed = end > 0;
   const source = isClosed ? asked.slice(1, end) : asked.slice(1);
   const flags = isClosed ? asked.slice(end + 1) : "";
-  if (!/^[imsu]*$/.test(flags)) return `Unknown flags "${flags}" after the pattern`;
+  if (!/^[imsu]*$/.test(flags)) return `Unknown flags “${flags}” after the pattern`;
   if (source.length > MAX_PATTERN) return `The pattern is longer than ${MAX_PATTERN} characters`;
   // A repeated group that repeats inside can take longer than anyone waits, and links carry filters.
   if (/[+*}][^()]*\)[+*{]/.test(source))

@@ -68,7 +68,7 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"{percent(share)} of step time goes to launching kernels",
         detail=(
-            "Meanwhile, the devices were idle while the host launched work for them: "
+            "During that time, the devices were idle while the host launched work for them: "
             f"{milliseconds(evidence.means.mean_ms(Phase.KERNEL_LAUNCH))} per "
             f"step.{said_elsewhere(evidence, gain)}"
         ),

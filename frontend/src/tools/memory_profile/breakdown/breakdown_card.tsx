@@ -135,7 +135,7 @@ interface TraceNoteProps {
 }
 
 function TraceNote({ links, view, hosts }: TraceNoteProps) {
-  if (view === null) return <p class="muted">No allocation of it is in the trace.</p>;
+  if (view === null) return <p class="muted">The trace contains no allocation of it.</p>;
   return (
     <p class="detail-links">
       <ToolLink
@@ -143,7 +143,7 @@ function TraceNote({ links, view, hosts }: TraceNoteProps) {
         tool={TRACE}
         view={view}
         hosts={hosts}
-        title="The memory events of the op, marked (g)"
+        title="The op's memory events in the trace viewer, marked (g)"
       >
         Show in the trace viewer
       </ToolLink>

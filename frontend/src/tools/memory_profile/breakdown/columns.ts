@@ -33,7 +33,7 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
     group: { how: "sum" },
     explanation: why(
       "Sum of the memory that was allocated for the row's allocations in use at the instant; allocators round requests up",
-      "bytes, written in the unit of the header",
+      "bytes, shown in the unit of the header",
     ),
   },
   {
@@ -43,7 +43,7 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
     width: 150,
     isShown: true,
     group: { how: "sum" },
-    explanation: why("Sum of the requested memory", "bytes, written in the unit of the header"),
+    explanation: why("Sum of the requested memory", "bytes, shown in the unit of the header"),
   },
   {
     id: "occurrences",

@@ -59,7 +59,7 @@ export function Treemap({ model, choose }: TreemapProps) {
         class="memory-tiles"
         style={{ height: `${HEIGHT}px` }}
         role="group"
-        aria-label={`Memory in use by ${model.grouping?.label ?? "op"}, as areas`}
+        aria-label={`Memory in use by ${model.grouping?.label ?? "op"}, as a treemap`}
         onKeyDown={onKeyDown}
       >
         {tiles.map((tile, index) => {

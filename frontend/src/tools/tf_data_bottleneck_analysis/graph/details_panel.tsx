@@ -72,11 +72,11 @@ export function DetailsPanel({ graph, tree, node, advice, links, close }: Detail
         <CopyButton text={() => node.longName} label="Copy" title="Copy the long name" />
       </p>
       <p class="tf-trace-links">
-        <Place links={links} place={iteratorPlace(graph, node)} title="All of them, marked">
+        <Place links={links} place={iteratorPlace(graph, node)} title="All of its events, marked">
           Its events in the trace viewer
         </Place>
         <Place links={links} place={executionPlace(graph)}>
-          This execution there
+          This execution in the trace viewer
         </Place>
       </p>
       <Times tree={tree} node={node} />
@@ -213,7 +213,7 @@ function Parameters({ node: { parameters } }: { node: GraphNode }) {
     <>
       <h4>Parameters</h4>
       {parameters.length === 0 ? (
-        <p class="muted">None are in the trace.</p>
+        <p class="muted">The trace contains none.</p>
       ) : (
         <dl class="tf-parameters">
           {parameters.slice(0, SHOWN).map(({ name, value }) => (

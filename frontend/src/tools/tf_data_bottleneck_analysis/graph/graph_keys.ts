@@ -36,7 +36,7 @@ export function zoomKeys({ zoom, showAll }: Omit<GraphKeys, "pan">): Binding[] {
   return [
     { keys: ["+", "="], label: "Zoom in", section, run: () => zoom(ZOOM) },
     { keys: ["-"], label: "Zoom out", section, run: () => zoom(1 / ZOOM) },
-    { keys: ["0"], label: "All of it", section, run: showAll },
+    { keys: ["0"], label: "Fit the graph", section, run: showAll },
   ];
 }
 
@@ -47,7 +47,7 @@ export function nodeKeys(keys: NodeKeys): Binding[] {
     { keys: ["ArrowRight"], label: "The iterator that calls it", section, run: keys.downstream },
     { keys: ["ArrowUp"], label: "The iterator above", section, run: keys.above },
     { keys: ["ArrowDown"], label: "The iterator below", section, run: keys.below },
-    { keys: ["Enter", " "], label: "Its details", section, run: keys.choose },
+    { keys: ["Enter", " "], label: "Show its details", section, run: keys.choose },
     { keys: ["Escape"], label: "Close the details", section, run: keys.leave },
   ];
 }

@@ -119,8 +119,8 @@ export function GraphSection(props: GraphSectionProps) {
           {data.executions.some(({ rank, isCut }) => isCut && rank === graph.rank) ? (
             <p class="tf-hidden" role="note">
               <span aria-hidden="true">⚠ </span>
-              This execution mostly waited for an element that was started before the recording: why
-              that took so long is not in the trace.
+              This execution mostly waited for an element that was started before the recording: the
+              trace does not show why that took so long.
             </p>
           ) : null}
           <div class={chosen >= 0 ? "tf-graph-parts with-details" : "tf-graph-parts"}>

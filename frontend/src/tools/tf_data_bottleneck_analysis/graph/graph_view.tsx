@@ -87,7 +87,7 @@ export function GraphView(props: GraphViewProps) {
         </span>
         <ToolButton sign="−" title="Zoom out (−)" run={() => zoom(1 / ZOOM)} />
         <ToolButton sign="+" title="Zoom in (+)" run={() => zoom(ZOOM)} />
-        <ToolButton sign="Fit" title="Fit: all of it (0)" run={showAll} />
+        <ToolButton sign="Fit" title="Fit the graph (0)" run={showAll} />
       </div>
     </div>
   );

@@ -47,7 +47,7 @@ export function CallsPane({ page }: { page: Page }) {
     };
   });
   if (error.value !== null) return <NoAnswer error={error.value} />;
-  if (value.value === null) return <p class="trace-note muted">Adding up calls</p>;
+  if (value.value === null) return <p class="trace-note muted">Summing up calls</p>;
   return <Calls page={page} loaded={value.value} isLoading={isLoading.value} />;
 }
 

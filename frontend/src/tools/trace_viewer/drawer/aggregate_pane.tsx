@@ -50,12 +50,12 @@ export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }
     return (
       <p class="trace-note muted">
         No range is selected. Drag a box with the select tool <kbd>1</kbd>, or a ruler with the
-        timing tool <kbd>4</kbd>: its events are summed up here.
+        timing tool <kbd>4</kbd>, to sum up its events here.
       </p>
     );
   }
   if (error.value !== null) return <NoAnswer error={error.value} />;
-  if (value.value === null) return <p class="trace-note muted">Adding up</p>;
+  if (value.value === null) return <p class="trace-note muted">Summing up</p>;
   return <SumTable page={page} summed={value.value} isLoading={isLoading.value} />;
 }
 
@@ -136,7 +136,7 @@ function SumTable({ page, summed, isLoading }: SumTableProps) {
 function ByChoice({ page }: { page: Page }) {
   return (
     <fieldset class="trace-by">
-      <legend class="unseen">Add up by</legend>
+      <legend class="unseen">Sum by</legend>
       {WAYS.map((way) => (
         <label key={way}>
           <input

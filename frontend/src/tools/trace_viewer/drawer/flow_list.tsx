@@ -31,7 +31,7 @@ export function FlowList({ page, flows, of, id }: FlowListProps) {
     <>
       <h2>Flows{flows && flows.total > 0 ? ` (${flows.total})` : ""}</h2>
       {flows === null ? (
-        <p class="muted">Looking for them</p>
+        <p class="muted">Looking for flows</p>
       ) : flows.total === 0 ? (
         <p class="muted">None: nothing is known to cause it or to be caused by it.</p>
       ) : (

@@ -112,11 +112,7 @@ export function OverviewStrip({ model }: { model: TimelineModel }) {
           model.view.value = clampView(model.extent.peek(), model.extent.peek());
         }}
       >
-        <canvas
-          ref={canvas}
-          role="img"
-          aria-label="How busy the devices are over the whole trace"
-        />
+        <canvas ref={canvas} role="img" aria-label="Device utilization over the whole trace" />
         <div
           class="trace-brush"
           ref={brush}

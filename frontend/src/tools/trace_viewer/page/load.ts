@@ -125,7 +125,7 @@ async function deriveHosts(
     loading.text.value = "";
     return;
   }
-  const task = "Working out steps and scopes";
+  const task = "Deriving steps and scopes";
   const { say, stop } = sayHowFar(page.run, loading, task, hosts.length, () => done);
   const derive = runConcurrently(missing, MAX_CONCURRENT_DERIVED, async (host) => {
     const entry = kept.get(host)!;
@@ -181,7 +181,7 @@ function partWarnings(kept: LoadedHost | undefined, host: string): Warning[] {
       ? [
           {
             code: "unplaced",
-            message: `${plural(index.unplaced, "event")} of the file are sums without a place in time`,
+            message: `${plural(index.unplaced, "event")} of the file are sums without a position in time`,
             host,
             hint: "They are not drawn; statistics of other pages count them.",
           },

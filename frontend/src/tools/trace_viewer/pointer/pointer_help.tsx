@@ -33,7 +33,7 @@ export function PointerHelp() {
         </p>
       </section>
       <section class="trace-queries">
-        <h3>What can be searched for</h3>
+        <h3>What you can search for</h3>
         <Definitions items={QUERIES} isCode />
         <p class="muted">
           <b>.*</b> searches by regular expression, <b>Aa</b> matches case. <kbd>Enter</kbd> goes to
