@@ -106,7 +106,7 @@ test("while the server is out of reach a page keeps what it has, others say what
   await own!.stop();
   await page.getByRole("option", { name: /^h1/ }).click();
   await page.keyboard.press("Escape");
-  const alert = page.getByRole("alert").filter({ hasText: "The server does not answer" });
+  const alert = page.getByRole("alert").filter({ hasText: "The server does not respond" });
   await alert.filter({ hasText: "tbprof doctor LOGDIR" }).waitFor();
   await grid(page).getByRole("row").nth(1).waitFor();
   // A page whose files are not there yet.

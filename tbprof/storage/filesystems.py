@@ -247,7 +247,7 @@ class RemoteFiles:
         must become a message on the page.
         """
         return Unreachable(
-            f"{url} does not answer: {type(err).__name__}: {err}",
+            f"{url} does not respond: {type(err).__name__}: {err}",
             "check the address, the credentials and the network",
         )
 

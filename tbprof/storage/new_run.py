@@ -286,6 +286,6 @@ def storage_errors(root: str) -> Iterator[None]:
         ) from error
     except Exception as error:
         raise Unreachable(
-            f"{root} does not answer: {type(error).__name__}: {error}",
+            f"{root} does not respond: {type(error).__name__}: {error}",
             "check the address, the credentials and the network",
         ) from error

@@ -153,7 +153,7 @@ def _ask_grpc(target: Target) -> tuple[Reason | None, str]:
     except OSError as error:
         return reason_of_socket(error), str(error)
     if is_silent and not head:
-        return Reason.SILENT, f"no answer within {_ANSWER_S:.0f} s"
+        return Reason.SILENT, f"no response within {_ANSWER_S:.0f} s"
     return Reason.NOT_GRPC, repr(head) if head else "it hung up"
 
 

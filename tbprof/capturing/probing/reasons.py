@@ -25,7 +25,7 @@ class Reason(Enum):
     REFUSED = ("refused", "nothing listens on this port", f"check the port; {_START}")
     UNREACHABLE = (
         "unreachable",
-        "the host does not answer",
+        "the host does not respond",
         "check that it runs, and that no firewall keeps this port from you",
     )
     HTTP_SERVER = (
@@ -68,7 +68,7 @@ class Reason(Enum):
     )
     DEADLINE = (
         "deadline",
-        "the worker did not answer in time",
+        "the worker did not respond in time",
         "the program may hang, or its trace may be very large: record fewer steps, without Python",
     )
     LOST = (
@@ -79,7 +79,7 @@ class Reason(Enum):
     CANCELLED = ("cancelled", "cancelled", "")
     GARBLED = (
         "garbled",
-        "the answer is not a trace",
+        "the response is not a trace",
         "the server may be of another kind or version: test the connection",
     )
     MISSING_FILE = (

@@ -71,7 +71,7 @@ def call(
                     raise CallFailed(grpc.StatusCode.CANCELLED, "cancelled")
                 if time.monotonic() > deadline:
                     exchange.reset()
-                    raise CallFailed(grpc.StatusCode.DEADLINE_EXCEEDED, "no answer in time")
+                    raise CallFailed(grpc.StatusCode.DEADLINE_EXCEEDED, "no response in time")
                 exchange.turn()
         except (h2.exceptions.ProtocolError, UnicodeDecodeError) as error:
             details = f"not HTTP/2: {error}"
@@ -174,14 +174,14 @@ class _Exchange:
             web = self._status.get(":status", "200")
             if web != "200":
                 raise CallFailed(grpc.StatusCode.UNAVAILABLE, f"HTTP status {web}")
-            raise CallFailed(grpc.StatusCode.UNAVAILABLE, self._lost or "the answer was cut off")
+            raise CallFailed(grpc.StatusCode.UNAVAILABLE, self._lost or "the response was cut off")
         code = _CODES.get(
             int(status) if status.isascii() and status.isdigit() else 2, grpc.StatusCode.UNKNOWN
         )
         if code is not grpc.StatusCode.OK:
             raise CallFailed(code, unquote(self._status.get("grpc-message", "")))
         if not self._receive.is_whole:
-            raise CallFailed(grpc.StatusCode.UNAVAILABLE, "the answer was cut off")
+            raise CallFailed(grpc.StatusCode.UNAVAILABLE, "the response was cut off")
 
     def _send(self) -> None:
         data = self._http.data_to_send()
@@ -212,9 +212,9 @@ class _Message:
             is_compressed, self._left = _PREFIX.unpack_from(self._prefix)
             data, self._prefix = self._prefix[_PREFIX.size :], b""
             if is_compressed:
-                raise CallFailed(grpc.StatusCode.UNIMPLEMENTED, "the answer is compressed")
+                raise CallFailed(grpc.StatusCode.UNIMPLEMENTED, "the response is compressed")
         if len(data) > self._left:
-            raise CallFailed(grpc.StatusCode.INTERNAL, "the answer is longer than it says")
+            raise CallFailed(grpc.StatusCode.INTERNAL, "the response is longer than it states")
         self._left -= len(data)
         if data:
             self._receive(data)

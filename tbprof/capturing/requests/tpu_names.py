@@ -55,7 +55,7 @@ def _workers(name: str) -> list[Target]:
             answer = session.get(f"{api}/{quote(path)}", timeout=_TIMEOUT_S)
     except Exception as error:  # of google-auth and requests, which share no base class
         raise TpuNotFound(
-            f"the Cloud TPU API does not answer: {_said(error)}", _ADDRESS_HINT
+            f"the Cloud TPU API does not respond: {_said(error)}", _ADDRESS_HINT
         ) from error
     if answer.status_code != 200:
         raise TpuNotFound(
