@@ -5,7 +5,7 @@ import functools
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -195,3 +195,10 @@ def read_events(document: dict[str, Any]) -> list[Event]:
         )
     assert open_ is None
     return found
+
+
+def without_lane(event: Event) -> Event:
+    """On lines that need several threads, those beside the first have a number in their name."""
+    head, _, number = event.line.rpartition(" (")
+    is_lane = number[:-1].isdigit() and number.endswith(")") and number != "1)"
+    return replace(event, line=head) if is_lane else event

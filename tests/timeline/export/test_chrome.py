@@ -1,7 +1,6 @@
-"""A document holds every event of a space, and says what viewers need to draw it."""
+"""A document and a table hold every event of a space; the document says how to draw it."""
 
 from collections import defaultdict
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from timeline.export.chrome_twin import (
-    Event,
     expected_events,
     parsed,
     ps,
     read_events,
+    without_lane,
     written,
 )
+from timeline.export.csv_twin import check_rows
 from traces import Ref, Unsigned, draw, space_of
 from xplane import generate
 from xplane.fuzz import mutate
@@ -41,20 +41,14 @@ def events(found: dict[str, Any], *phases: str) -> list[dict[str, Any]]:
 
 
 def check(space: Space) -> dict[str, Any]:
-    """That the document holds exactly the events of the space."""
+    """That the document holds exactly the events of the space, and a table of CSV does."""
     found = parsed(written(space))
     expected = expected_events(space)
+    check_rows(space, expected)
     assert [without_lane(event) for event in read_events(found)] == expected
     assert found["metadata"]["hosts"][0]["events"] == len(expected)
     nests(found)
     return found
-
-
-def without_lane(event: Event) -> Event:
-    """On lines that need several threads, those beside the first have a number in their name."""
-    head, _, number = event.line.rpartition(" (")
-    is_lane = number[:-1].isdigit() and number.endswith(")") and number != "1)"
-    return replace(event, line=head) if is_lane else event
 
 
 def nests(found: dict[str, Any]) -> None:
