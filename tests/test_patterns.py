@@ -27,11 +27,16 @@ def patterns() -> dict[str, tuple[str, int, set[str]]]:
     """module.name -> (pattern, flags, the methods that the module calls of it)."""
     found = {}
     for module in _modules():
-        used = _methods(Path(str(module.__file__)))
-        of_module = set().union(*used.values())
-        for name, value in vars(module).items():
-            for index, pattern in enumerate(_patterns_of(value)):
-                found[f"{module.__name__}.{name}[{index}]"] = (*pattern, used[name] or of_module)
+        of_module = {
+            (name, index): pattern
+            for name, value in vars(module).items()
+            for index, pattern in enumerate(_patterns_of(value))
+        }
+        # Few modules have any: the others need not be parsed, which takes long.
+        used = _methods(Path(str(module.__file__))) if of_module else {}
+        of_all = set().union(*used.values())
+        for (name, index), pattern in of_module.items():
+            found[f"{module.__name__}.{name}[{index}]"] = (*pattern, used.get(name) or of_all)
     return found
 
 
