@@ -60,7 +60,7 @@ def test_what_the_trace_does_not_explain_is_a_transfer_and_no_input(tmp_path):
     assert "input" not in found.shares
     detail = found.findings["host_transfers"]
     assert "25.0 % of step time goes to transfers between devices and the host" in detail
-    assert "receives from it (recv-done.3)" in detail
+    assert "Exchanges with the host (recv-done.3)" in detail
     assert "offload" not in detail
 
 

@@ -110,7 +110,7 @@ def test_options_say_what_was_recorded():
         "Python tracer level": "1",
         "tf.data ops": "recorded",
         "XLA programs (HLO)": "left out",
-        "Duration asked for": "1500 ms",
+        "Requested duration": "1500 ms",
         "tpu_trace_mode": "TRACE_ONLY_XLA",
         "empty": "",
     }

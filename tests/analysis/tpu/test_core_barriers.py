@@ -19,7 +19,7 @@ def test_a_wait_for_other_cores_is_a_collective(tmp_path):
     found = Overview(tmp_path, tpu_steps(CORES, names={"b": "barrier-cores"}, steps=8))
     assert found.shares["collectives"] == pytest.approx(20.0)
     assert found.shares["other"] == pytest.approx(10.0)
-    assert "all-reduces and the like" in found.findings["collectives"].lower()
+    assert "all-reduces and other collectives" in found.findings["collectives"].lower()
     assert "TPU:2" in found.findings["straggler"].split(" makes")[0]
     for claim in claims(found.engine, found.run):
         if claim.id in ("collectives", "straggler"):
@@ -40,5 +40,6 @@ def test_the_late_core_of_a_job_is_named(tmp_path, error_us):
     assert float(found.step["device_collectives_time_ms_avg"]) == pytest.approx(waits, abs=0.2)
     finding = found.findings["straggler"]
     assert finding.startswith("TPU:2 makes the others wait for 1")
-    assert "longer than" in finding
+    assert "longer per step" in finding
+    assert "the median of its peers" in finding
     assert truth.late == ((0, "/device:TPU:2"),)
