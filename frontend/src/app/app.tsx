@@ -16,7 +16,6 @@ import { Dialog } from "../widgets/overlays/dialog";
 import { Banner } from "../widgets/text/banner";
 import { ErrorMessage, Skeleton } from "../widgets/text/message";
 import { CommandPalette } from "./command_palette";
-import { Help } from "./help";
 import { Nothing } from "./nothing";
 import { PageView } from "./page_view";
 import { HostPicker, RunPicker } from "./pickers";
@@ -212,7 +211,16 @@ export function App({ navigation }: { navigation: Navigation }) {
       <Banner {...warnings} />
       {renderBody()}
       {overlay === "help" ? (
-        <Help Page={state.loaded?.tool.Help} close={() => setOverlay(null)} />
+        <Late
+          load={() => import("./help")}
+          frame={(error) => (
+            <Dialog title="Help" close={() => setOverlay(null)}>
+              {error}
+            </Dialog>
+          )}
+        >
+          {({ Help }) => <Help Page={state.loaded?.tool.Help} close={() => setOverlay(null)} />}
+        </Late>
       ) : null}
       {overlay === "capture" ? (
         <Late
