@@ -71,6 +71,18 @@ def years_between_lines() -> bytes:
     return bytes(space.SerializeToString())
 
 
+def sums_beyond_64_bits() -> bytes:
+    """On each of two GPUs 40 streams, and on the host 80 threads, that work for 40 hours."""
+    space = message("tensorflow.profiler.XSpace")()
+    for plane_name, lines in ((GPU, 40), ("/device:GPU:1", 40), (HOST, 80)):
+        plane = space.planes.add(name=plane_name)
+        plane.event_metadata[1].name = "work"
+        for line_id in range(lines):
+            line = plane.lines.add(id=line_id, name=f"Stream #{line_id}")
+            line.events.add(metadata_id=1, offset_ps=line_id, duration_ps=2**57)
+    return bytes(space.SerializeToString())
+
+
 def outside_of_their_line() -> bytes:
     space = message("tensorflow.profiler.XSpace")()
     plane = space.planes.add(name=HOST)
@@ -108,6 +120,7 @@ BAD_FILES: dict[str, Callable[[], bytes]] = {
     "years between events": years_between_events,
     "years between lines": years_between_lines,
     "events outside of their line": outside_of_their_line,
+    "sums beyond 64 bits": sums_beyond_64_bits,
     "what the recorder lost": lost,
     "names of a megabyte": lambda: trace(
         ("n" * 10**6, [("n" * 10**6 + "1", 0, 5), ("n" * 10**6 + "2", 10, 5)])
