@@ -67,7 +67,7 @@ def test_export_of_a_range_and_as_csv(sample_logdir: Path, served: Any, tmp_path
     [
         (["--param", "start_time_ms=x"], "start_time_ms='x' is not a time"),
         (["--param", "marker=x"], "trace_viewer does not take 'marker=x'"),
-        (["--format", "csv", "--table", "2"], "there is no 2"),
+        (["--format", "csv", "--table", "2"], "has no table 2"),
         (["-o", "/no/such/x.json.gz"], "cannot be written"),
         (["--host", "x"], "host 'x'"),
     ],

@@ -130,7 +130,7 @@ def test_a_worker_that_is_too_slow_says_so(found, logdir):
     report = found["too_slow"]["report"]
     assert phases(report) == [("written", ""), ("failed", "deadline"), ("written", "")]
     worker = report["workers"][1]
-    assert "did not answer in time" in worker["message"]
+    assert "did not respond in time" in worker["message"]
     assert "fewer steps" in worker["fix"]
     assert len(list((logdir / "plugins" / "profile" / report["run"]).iterdir())) == 2
 
