@@ -404,7 +404,17 @@ def run() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
+    _join_writers()
     os._exit(status)
+
+
+def _join_writers() -> None:
+    """Waits for threads that are no daemons, as the interpreter would: they write to the cache."""
+    threading = sys.modules.get("threading")  # without it there are none
+    if threading is not None:
+        for thread in threading.enumerate():
+            if thread is not threading.main_thread() and not thread.daemon:
+                thread.join()
 
 
 if __name__ == "__main__":

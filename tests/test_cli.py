@@ -254,3 +254,20 @@ def test_tables_become_pandas(sample_logdir: Path) -> None:
     assert len(frame) == len(result.tables[1])
     with pytest.raises(tbprof.base.errors.BadRequest):
         result.to_pandas(3)
+
+
+def test_a_command_ends_after_what_it_writes_to_the_cache(tmp_path: Path) -> None:
+    code = """
+import sys, threading, time
+from pathlib import Path
+from tbprof import cli
+
+def write():
+    time.sleep(0.3)
+    Path(sys.argv[1]).touch()
+
+cli.main = lambda: threading.Thread(target=write).start()
+cli.run()
+"""
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "kept")], check=True)
+    assert (tmp_path / "kept").exists()
