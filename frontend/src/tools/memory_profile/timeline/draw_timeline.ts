@@ -46,6 +46,7 @@ export const STRIP = 16;
 const X_MARK = 90;
 const Y_MARK = 42;
 const LEAST_STEP = 3;
+const LEAST_BETWEEN_LINES = 16;
 /** Times that a line goes through the whole height. */
 const DENSE = 20;
 
@@ -229,14 +230,18 @@ function drawCapacity(pen: Pen, { memory, plan, hidden, colors }: Picture): void
 }
 
 function drawStepLines(pen: Pen, picture: Picture): void {
+  const steps = visibleSteps(picture);
+  const { plan } = picture;
+  // Closer together they are a curtain before what they mark.
+  if ((plan.right - plan.left) / steps.length < LEAST_BETWEEN_LINES) return;
   pen.strokeStyle = picture.colors.text;
   pen.globalAlpha = 0.3;
   pen.lineWidth = 1;
   pen.setLineDash([2, 3]);
-  for (const { left, right } of visibleSteps(picture)) {
+  for (const { left, right } of steps) {
     for (const x of [left, right]) {
       const at = Math.round(x) + 0.5;
-      line(pen, at, picture.plan.top, at, picture.plan.bottom);
+      line(pen, at, plan.top, at, plan.bottom);
     }
   }
   pen.setLineDash([]);
