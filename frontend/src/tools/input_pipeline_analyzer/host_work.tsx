@@ -17,7 +17,7 @@ export function HostWorkCards({ pipeline, links }: { pipeline: InputPipeline; li
   return (
     <div class="halves">
       <WorkCard host={pipeline.host} stage={findStage(pipeline)} links={links} />
-      <AdviceCard advice={pipeline.advice} hasWork={pipeline.host.total > 0} />
+      <AdviceCard advice={pipeline.advice} reason={noAdvice(pipeline)} />
     </div>
   );
 }
@@ -25,6 +25,14 @@ export function HostWorkCards({ pipeline, links }: { pipeline: InputPipeline; li
 /** The stage of tf.data that steps wait for, "" where they hardly wait, or for something else. */
 function findStage({ steps, waitingShare }: InputPipeline): string {
   return waitingShare.average >= MODERATE ? steps.property("input_cause_stage") : "";
+}
+
+function noAdvice({ host, steps }: InputPipeline): string {
+  if (steps.property("input_is_guess") === "true")
+    return "The trace does not show whether steps wait for input.";
+  return host.total > 0
+    ? "Nothing: steps hardly wait for input."
+    : "No advice: no input pipeline was recorded.";
 }
 
 interface WorkCardProps {
@@ -106,17 +114,13 @@ function HostNotes({ host, stage, links }: WorkCardProps) {
 }
 
 /** That for the largest part in full, that for the others folded. */
-function AdviceCard({ advice, hasWork }: { advice: readonly InputAdvice[]; hasWork: boolean }) {
+function AdviceCard({ advice, reason }: { advice: readonly InputAdvice[]; reason: string }) {
   const categories = [...new Set(advice.map(({ category }) => category))];
   const dominant = advice.find(({ isDominant }) => isDominant)?.category;
   return (
     <Card class="pipeline-advice" title="What to do">
       {advice.length === 0 ? (
-        <p class="muted">
-          {hasWork
-            ? "Nothing: steps hardly wait for input."
-            : "No advice: no input pipeline was recorded."}
-        </p>
+        <p class="muted">{reason}</p>
       ) : (
         categories
           .toSorted((a, b) => Number(b === dominant) - Number(a === dominant))

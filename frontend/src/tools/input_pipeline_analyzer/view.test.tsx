@@ -104,6 +104,13 @@ test("steps that hardly wait get no advice", async () => {
   expect(text(".pipeline-advice")).toContain("Nothing: steps hardly wait for input.");
 });
 
+test("where waiting is a guess, nobody says that steps hardly wait", async () => {
+  const tables = samplePipeline({ input_is_guess: "true" });
+  tables[5] = {};
+  await show(tables);
+  expect(text(".pipeline-advice")).toContain("does not show whether steps wait");
+});
+
 test("a step opens on every worker, with what marks steps", async () => {
   await show(samplePipeline(), { marker: "train" });
   const chart = document.querySelector(".step-host");
