@@ -54,6 +54,7 @@ test("a run without files is distinguished from an empty logdir", async () => {
     .getByText(/has no trace files/)
     .first()
     .waitFor();
+  await page.locator(".diagnoses summary").waitFor();
 });
 
 test("a file that is no trace is an error with its place and the way out", async () => {
@@ -63,6 +64,7 @@ test("a file that is no trace is an error with its place and the way out", async
     .getByText(/EF BF BD/)
     .first()
     .waitFor();
+  await page.locator(".diagnoses summary").waitFor();
   await expect.poll(() => page.getByText("Traceback").count()).toBe(0);
 });
 
@@ -92,6 +94,7 @@ test("hosts: readable ones are combined, the others named in a banner, any can b
 test("a run that is gone leads to those that are there, and says what was looked at", async () => {
   const { page } = await open(address("gone"));
   await page.getByRole("heading", { name: "This run is gone" }).waitFor();
+  await page.locator(".diagnoses summary").waitFor();
   await page.locator(".message li a").first().click();
   await overview(page).waitFor();
   await page.goto(address("gpu", "pod_viewer"));

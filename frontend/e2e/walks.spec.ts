@@ -131,6 +131,9 @@ test("the palette finds ops, kernels, steps and events from any page, and goes t
   await page.waitForURL(/tool=trace_viewer.*q=whole%3Arelu_kernel/);
   await page.goBack();
   await page.waitForSelector(READY);
+  await find("tensorflow stats", "Page", "Op stats, TensorFlow stats");
+  await page.waitForURL(/tool=framework_op_stats/);
+  await page.waitForSelector(READY);
   await find("dense", "Op", "model/dense/MatMul");
   await page.waitForURL(/tool=framework_op_stats.*f\.operation=%3Dmodel%2Fdense%2FMatMul/);
   await page.waitForSelector(READY);

@@ -11,12 +11,12 @@ import { isFinal, type Standing } from "../capture/types";
 import { type CaptureModel, useCapture } from "../capture/use_capture";
 import type { Ask, Links } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
+import { Checked } from "../widgets/checked";
 import { Late } from "../widgets/late";
 import { Dialog } from "../widgets/overlays/dialog";
 import { Banner } from "../widgets/text/banner";
 import { ErrorMessage, Skeleton } from "../widgets/text/message";
 import { CommandPalette } from "./command_palette";
-import { Nothing } from "./nothing";
 import { PageView } from "./page_view";
 import { HostPicker, RunPicker } from "./pickers";
 import { ProgressLine } from "./progress_line";
@@ -269,13 +269,18 @@ export function App({ navigation }: { navigation: Navigation }) {
         <Main>
           <ErrorMessage error={sessionError} retry={retry}>
             <OtherRuns runs={runs} addressOf={navigation.addressOf} />
+            {isUnreachable(sessionError) ? null : <Checked run="" />}
           </ErrorMessage>
         </Main>
       );
     if (session && place.tool === "" && !first) {
       return (
         <Main>
-          <Nothing run={place.run} hosts={session.hosts} tabs={tabs} retry={retry} />
+          <Late load={() => import("./nothing")}>
+            {({ Nothing }) => (
+              <Nothing run={place.run} hosts={session.hosts} tabs={tabs} retry={retry} />
+            )}
+          </Late>
         </Main>
       );
     }

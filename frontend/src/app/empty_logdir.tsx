@@ -1,8 +1,8 @@
 /** No runs: what was searched, what was skipped and why, and how to record one. */
 import type { Logdir } from "../api/types";
 import { formatCount, plural } from "../base/format";
+import { Diagnoses } from "../widgets/diagnoses";
 import { CopyButton } from "../widgets/text/copy_button";
-import { Diagnoses } from "./diagnoses";
 
 export function EmptyLogdir({ logdir, capture }: { logdir: Logdir; capture: () => void }) {
   const { searched, ignored, path } = logdir;

@@ -1,8 +1,8 @@
 /** A run of which no page has anything to show: because no host is readable, or page by page. */
 import type { SessionHost } from "../api/types";
 import { plural, sentence } from "../base/format";
+import { Diagnoses } from "../widgets/diagnoses";
 import { Message } from "../widgets/text/message";
-import { Diagnoses } from "./diagnoses";
 import type { ToolTab } from "./tool_tabs";
 
 interface NothingProps {

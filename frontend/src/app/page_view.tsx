@@ -5,8 +5,8 @@ import { sentence } from "../base/format";
 import type { View } from "../base/url_state";
 import type { Ask, Links, Select } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
+import { Checked } from "../widgets/checked";
 import { Doing, ErrorMessage, Message, Skeleton } from "../widgets/text/message";
-import { Diagnoses } from "./diagnoses";
 import type { PayloadState } from "./state/use_payload";
 
 interface PageViewProps {
@@ -44,7 +44,7 @@ export function PageView(props: PageViewProps) {
         <p>{sentence(session.reason ?? "")}</p>
         {session.hint === "" ? null : <p class="muted">{sentence(session.hint)}</p>}
         <Others {...props} />
-        <Diagnoses run={props.run} said={[session.reason ?? ""]} />
+        <Checked run={props.run} said={[session.reason ?? ""]} />
       </Message>
     );
   }
@@ -52,7 +52,7 @@ export function PageView(props: PageViewProps) {
     return (
       <ErrorMessage error={state.error} retry={props.retry}>
         {describeProblem(state.error).isFailure && !isUnreachable(state.error) ? (
-          <Diagnoses run={props.run} />
+          <Checked run={props.run} />
         ) : null}
       </ErrorMessage>
     );
@@ -73,7 +73,7 @@ export function PageView(props: PageViewProps) {
       <Message title={`${title}: nothing to show`}>
         <p>{sentence(emptiness)}</p>
         <Others {...props} />
-        <Diagnoses run={props.run} said={[emptiness]} />
+        <Checked run={props.run} said={[emptiness]} />
       </Message>
     );
   }

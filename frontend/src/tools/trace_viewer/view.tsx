@@ -1,6 +1,8 @@
 /** Trace viewer: every event of the chosen hosts on one time axis. */
 import { useSignal } from "@preact/signals";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
+import { describeProblem, isUnreachable } from "../../api/errors";
+import { Checked } from "../../widgets/checked";
 import { Doing, ErrorMessage } from "../../widgets/text/message";
 import type { PageProps } from "../tool";
 import { rendererOf } from "./canvas/create_painter";
@@ -78,8 +80,13 @@ function TraceView({ title, run, hosts, view, select, warn, links }: PageProps<n
     [page],
   );
 
-  if (loading.error.value !== null)
-    return <ErrorMessage error={loading.error.value} retry={retry} />;
+  const error = loading.error.value;
+  if (error !== null)
+    return (
+      <ErrorMessage error={error} retry={retry}>
+        {describeProblem(error).isFailure && !isUnreachable(error) ? <Checked run={run} /> : null}
+      </ErrorMessage>
+    );
   const groups = model.groups.value;
   const isEmpty = groups.length === 0;
   if (!isEmpty && groups.every(({ sections }) => sections.length === 0))
