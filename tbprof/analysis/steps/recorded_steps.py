@@ -12,6 +12,7 @@ from tbprof.analysis.steps.step_sources import are_numbered
 from tbprof.analysis.steps.step_windows import Windows, tile
 from tbprof.analysis.steps.steps_line import (
     StepsLine,
+    agreement,
     append_missing,
     find_missing,
     read_line,
@@ -77,15 +78,13 @@ def find_recorded_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) 
     placed, is_named = _named(placed, grouping)
     by_name = {device.name: device for device in devices}
     by_device = {line.device: with_cut_ends(line, by_name[line.device]) for line in placed}
+    lines = [by_device.get(device.name, line) for device, line in zip(devices, lines, strict=True)]
     windows, is_lost, is_cut = [], [], []
-    for device, line in zip(devices, lines, strict=True):
-        line = by_device.get(device.name, line)
+    for device, line, agrees in zip(devices, lines, agreement(lines, lines), strict=True):
         beside = [
             other
-            for other in devices
-            if other is not device
-            and other.name in by_device
-            and _agree(line, by_device[other.name])
+            for other, is_beside in zip(devices, agrees.tolist(), strict=True)
+            if is_beside and other is not device and other.name in by_device
         ]
         peers = [by_device[other.name] for other in beside if other.kind == device.kind]
         # Steps lines of GPUs are derived from kernels, and skip steps without any.
@@ -152,20 +151,23 @@ def _has_numbers_of(line: StepsLine, others: Sequence[StepsLine]) -> bool:
     """Whether a line has the numbers of the longest of the others, at the same times."""
     lead = max(others, key=len)
     shared = common(line.place, lead.place).size
-    return 2 * shared >= min(len(line), len(lead)) and _agree(line, lead)
+    return 2 * shared >= min(len(line), len(lead)) and bool(agreement([line], [lead]).all())
 
 
 def _contradictions(lines: Sequence[StepsLine]) -> list[str]:
     """Where numbers of cores contradict the order of time, or the times of another core."""
+    if not lines:
+        return []
     doubts = []
-    lead = max(lines, key=len, default=None)
-    for line in lines:
+    lead = max(lines, key=len)
+    agrees_with_lead = agreement(lines, [lead])[:, 0].tolist()
+    for line, agrees in zip(lines, agrees_with_lead, strict=True):
         back = np.flatnonzero(np.diff(line.place) < 0)
         if back.size:
             label, following = line.label[back[0]], line.label[back[0] + 1]
             text = f"The numbers on the Steps line of {line.device} are out of order"
             doubts.append(f"{text}: {following} follows {label}.")
-        elif lead is not None and line is not lead and lead.is_ascending and not _agree(line, lead):
+        elif line is not lead and lead.is_ascending and not agrees:
             text = f"Steps of {line.device} share no time with those of {lead.device} that have"
             doubts.append(f"{text} the same numbers. They are paired by number.")
     return doubts
@@ -183,23 +185,6 @@ def _unlinked(lines: Sequence[StepsLine], grouping: Grouping) -> list[str]:
     name = quoted(roots.name[int(marked[0])])
     text = f"Nothing links the program's {name} annotations to the steps that the devices"
     return [f"{text} recorded: these keep the recorder's numbers."]
-
-
-def _agree(line: StepsLine, other: StepsLine) -> bool:
-    """Whether most of the steps that two devices have in common, if any, overlap in time."""
-    if not line.is_ascending:
-        return False
-    if np.array_equal(
-        line.place, other.place
-    ):  # the usual case, kept fast: many cores are compared
-        own_row = other_row = np.arange(line.place.size)
-    elif other.is_ascending:
-        _, own_row, other_row = np.intersect1d(line.place, other.place, return_indices=True)
-    else:
-        return False
-    begin = np.maximum(line.start_ps[own_row], other.start_ps[other_row])
-    end = np.minimum(line.end_ps[own_row], other.end_ps[other_row])
-    return bool((end > begin).sum() >= own_row.size / 2)
 
 
 def _placed_by_time(lines: Sequence[StepsLine]) -> list[StepsLine]:

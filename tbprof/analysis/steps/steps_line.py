@@ -190,6 +190,35 @@ def _with_cut(line: StepsLine, index: int, stride: int, start: int, end: int) ->
     )
 
 
+def agreement(lines: Sequence[StepsLine], others: Sequence[StepsLine]) -> NDArray[np.bool_]:
+    """[lines, others] whether most of the steps that two devices have in common overlap in time.
+
+    True where they have none in common; false where the places of either do not ascend.
+    """
+    device = np.repeat(np.arange(len(others)), [len(other) for other in others])
+    place = np.concatenate([_NO_ROWS, *(other.place for other in others)])
+    start = np.concatenate([_NO_ROWS, *(other.start_ps for other in others)])
+    end = np.concatenate([_NO_ROWS, *(other.end_ps for other in others)])
+    ascends = np.array([other.is_ascending for other in others], bool)
+    agrees = np.zeros((len(lines), len(others)), bool)
+    for row, line in enumerate(lines):
+        if line.is_ascending:
+            shared, overlaps = _overlaps(line, place, start, end)
+            most = np.bincount(device[shared], 2 * overlaps - 1, len(others)) >= 0
+            agrees[row] = ascends & most
+    return agrees
+
+
+def _overlaps(
+    line: StepsLine, place: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """(the rows of steps that an ascending line has, too; whether it has each at the same time)."""
+    shared = np.flatnonzero(is_in(place, line.place))
+    own = np.searchsorted(line.place, place[shared])
+    begin = np.maximum(line.start_ps[own], start[shared])
+    return shared, np.minimum(line.end_ps[own], end[shared]) > begin
+
+
 def find_missing(line: StepsLine, others: Sequence[StepsLine]) -> NDArray[np.int64]:
     """The places, ascending, of steps that are not on a line.
 
