@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tbprof.base import parallel
-from tbprof.base.parallel import in_line_ranges, in_parallel
+from tbprof.base.parallel import both, in_line_ranges, in_parallel
 
 
 def test_as_many_passes_run_at_once_as_there_are_processors(
@@ -47,3 +47,20 @@ def test_lines_are_taken_together_until_they_are_enough(
     monkeypatch.setattr(parallel, "PIECE", 3)
     first_event = [sum(sizes[:line]) for line in range(len(sizes) + 1)]
     assert in_line_ranges(lambda begin, end: (begin, end), first_event) == ranges
+
+
+@pytest.mark.parametrize("size", [0, 1 << 30])
+def test_both_of_two_functions_return_whatever_their_size(size: int) -> None:
+    assert both(lambda: 1, lambda: "other", size) == (1, "other")
+
+
+def test_large_work_of_two_functions_goes_on_at_the_same_time() -> None:
+    meet = threading.Barrier(2, timeout=60)
+    assert both(meet.wait, meet.wait, 1 << 30) in {(0, 1), (1, 0)}
+
+
+def test_what_either_of_two_functions_raises_is_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        both(lambda: 1 // 0, str, 1 << 30)
+    with pytest.raises(ZeroDivisionError):
+        both(str, lambda: 1 // 0, 1 << 30)

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 _T = TypeVar("_T")
+_Other = TypeVar("_Other")
 
 # Less takes a processor a few ms, as does importing the pool.
 _BYTES_THAT_PAY = 1 << 22
@@ -37,6 +38,15 @@ def in_parallel(
             lambda begin: [function(item) for item in items[begin : begin + step]], begins
         )
         return [result for part in parts for result in part]
+
+
+def both(function: Callable[[], _T], other: Callable[[], _Other], size: int) -> tuple[_T, _Other]:
+    """What two functions return; at the same time unless `size` bytes in total are too few."""
+    if size < _BYTES_THAT_PAY:
+        return function(), other()
+    with thread_pool(1) as pool:
+        beside = pool.submit(other)
+        return function(), beside.result()
 
 
 def in_line_ranges(function: Callable[[int, int], _T], first_event: Sequence[int]) -> list[_T]:

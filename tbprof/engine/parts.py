@@ -17,8 +17,9 @@ class PartKind:
 
     `compute` takes a space, its programs, and the values of the `params` of a request, "" for
     parameters that the request does not have. The parts that it `needs`, as they are without
-    choices, come before the values. `reads` are stats that it needs of all host events. `task` is
-    what the page shows while the part is computed.
+    choices, come before the values, then those that it `uses` if they are known already, else None.
+    `reads` are stats that it needs of all host events. `task` is what the page shows while the part
+    is computed.
     """
 
     version: int
@@ -27,6 +28,7 @@ class PartKind:
     task: str
     params: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
 
     @property
@@ -43,6 +45,7 @@ def _part(
     task: str,
     params: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
+    uses: tuple[str, ...] = (),
     reads: tuple[str, ...] = (),
 ) -> PartKind:
     """A part by the name of its type in `analysis`, and of a function: there, or of its module."""
@@ -50,7 +53,7 @@ def _part(
         function = f"{type_name.rpartition('.')[0]}.{function}"
     compute = Later(f"tbprof.analysis.{function}")
     type_name = f"tbprof.analysis.{type_name}"
-    return PartKind(version, type_name, compute, task, params, needs, reads)
+    return PartKind(version, type_name, compute, task, params, needs, uses, reads)
 
 
 # Their modules are imported when a part is computed, or loaded from disk.
@@ -116,7 +119,7 @@ PARTS: Mapping[str, PartKind] = {
         1, "memory.memory_peaks.MemoryPeaks", "find_memory_peaks", "analyzing device memory"
     ),
     "memory": _part(
-        3, "memory.memory.Memory", "find_memory", "decoding memory events", needs=("steps",)
+        3, "memory.memory.Memory", "find_memory", "decoding memory events", uses=("steps",)
     ),
     "program_runs": _part(
         1, "tpu.program_runs.ProgramRuns", "find_program_runs", "reading the programs"
@@ -140,10 +143,15 @@ class PartKey(NamedTuple):
         """The parts that it is computed from, without choices."""
         return part_keys(self.kind.needs, {})
 
+    @property
+    def uses(self) -> "list[PartKey]":
+        """The parts that it takes if they are known, without choices."""
+        return part_keys(self.kind.uses, {})
+
     def __str__(self) -> str:
         versions = str(self.kind.version)
-        if self.kind.needs:
-            versions += f" on {', '.join(str(PARTS[name].version) for name in self.kind.needs)}"
+        if others := (*self.kind.needs, *self.kind.uses):
+            versions += f" on {', '.join(str(PARTS[name].version) for name in others)}"
         return "\0".join((self.name, versions, *self.values))
 
 

@@ -62,20 +62,26 @@ class SummaryCache:
         computed: dict[PartKey, PartResult] = {}
         # Collected before anything is decoded, so that one pass reads them all.
         reads = {
-            name for key in requested for part in (key, *key.needs) for name in part.kind.reads
+            name
+            for key in requested
+            for part in (key, *key.needs, *key.uses)
+            for name in part.kind.reads
         }
         store, memory, shared = self._store, self._memory, OnceCache()
 
+        def known(part: PartKey) -> PartResult | None:
+            result = memory.get(key, part)
+            if result is not None or store is None:
+                return result
+            arrays = shared.get_or_compute("arrays", lambda: store.load(key))
+            return store.find(key, part, arrays)
+
         def find(part: PartKey) -> PartResult:
             with memory.lock(key, part):
-                result = memory.get(key, part)
-                if result is not None:
-                    return result
-                if store is not None:
-                    arrays = shared.get_or_compute("arrays", lambda: store.load(key))
-                    result = store.find(key, part, arrays)
+                result = known(part)
                 if result is None:
                     needed = [find(other).value for other in part.needs]
+                    needed += [found and found.value for found in map(known, part.uses)]
                     on_work(part.name)
                     for plane in open_space().space.planes:
                         plane.expected_stats.update(reads)

@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 from traces import draw, write
 
 from tbprof.analysis.devices.devices import Devices
+from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.ops.op_metrics import OpGatherer, OpMetrics
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import BadTrace, Notice
+from tbprof.base.records import field_names
 from tbprof.engine import kept_parts, part_memory, space_pool
 from tbprof.engine import parts as parts_module
 from tbprof.engine.kept_parts import PartResult, PartStore
@@ -180,6 +182,19 @@ def test_a_part_takes_what_it_rests_on_from_where_that_is_kept(
     counting.replace("steps", version=99)
     SummaryCache(store).parts(file, keys("memory"))
     assert counting.counts["memory"] == 2
+
+
+def test_a_part_is_computed_without_what_it_could_use(
+    file: TraceFile, store: ResultStore, counting: Counting
+):
+    alone = SummaryCache(store).parts(file, keys("memory"))["memory"].value
+    assert counting.counts == {"memory": 1}
+    SummaryCache(store).parts(file, keys("steps", "memory"))
+    assert counting.counts == {"memory": 1, "steps": 1}
+    with_steps = SummaryCache(None)
+    with_steps.parts(file, keys("steps"))
+    again = with_steps.parts(file, keys("memory"))["memory"].value
+    assert all(same(getattr(again, name), getattr(alone, name)) for name in field_names(Memory))
 
 
 def test_small_parts_of_a_file_are_kept_together(file: TraceFile, store: ResultStore):

@@ -19,11 +19,17 @@ from tbprof.analysis.memory.memory_steps import find_memory_steps
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base import names
+from tbprof.base.lazy import Later
+from tbprof.base.parallel import both
 from tbprof.base.records import as_dict, dataclass
 from tbprof.events.space import Plane, Space
 from tbprof.events.strings import Strings
 
 UNKNOWN_ALLOCATOR = "unknown allocator"
+# About what an event takes in a file.
+_EVENT_BYTES = 100
+# Kept memory is loaded without what finds steps.
+_find_step_times = Later("tbprof.analysis.steps.step_finding.find_step_times")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +99,30 @@ class Memory:
         return self.step_label[int(self.first_step[allocator]) + step] if step >= 0 else ""
 
 
-def find_memory(space: Space, _programs: Programs, steps: Steps) -> Memory:
+def find_memory(space: Space, programs: Programs, steps: Steps | None = None) -> Memory:
     """The memory of a host and its devices as recorded; no allocators if it was not recorded.
 
-    `host_steps` are those of all pages, computed here if not given.
+    `steps` are those of the host; their times are found here if they are not known.
     """
-    planes = [(plane, find_memory_events(plane)) for plane in host_planes(space)]
+    # The host's events stay decoded for its steps.
+    planes = [
+        (plane, find_memory_events(plane, is_kept=steps is None)) for plane in host_planes(space)
+    ]
     recorded = [(plane, events) for plane, events in planes if events is not None]
-    stats = [read_memory_stats(events) for _, events in recorded]
+    stats, times = both(
+        lambda: [read_memory_stats(events) for _, events in recorded],
+        lambda: steps or _find_step_times(space, programs),
+        sum(len(events.events) for _, events in recorded) * _EVENT_BYTES,
+    )
     name, owner = _allocators([plane for plane, _ in recorded], stats)
     time = _joined([events.events.start_ps for _, events in recorded], np.int64)
+    is_allocation = _joined([events.is_allocation for _, events in recorded], np.bool_)
+    begin = min((events.begin_ps for _, events in recorded), default=0)
+    end = max((events.end_ps for _, events in recorded), default=0)
+    planes, recorded = [], []  # the other columns of the events are large
     # The events of a line are already in order of time.
     order = np.lexsort((time, owner))
-    owner, time = owner[order], time[order]
+    owner, time, is_allocation = owner[order], time[order], is_allocation[order]
     unordered = [as_dict(columns_of) for columns_of in stats]
     del stats
 
@@ -113,7 +130,6 @@ def find_memory(space: Space, _programs: Programs, steps: Steps) -> Memory:
         # Popped, so that no column is held twice.
         return _joined([columns.pop(field) for columns in unordered], dtype)[order]
 
-    is_allocation = _joined([events.is_allocation for _, events in recorded], np.bool_)[order]
     address = column("address", np.uint64)
     partner = find_partners(owner, address, is_allocation)
     kinds = [column(field, np.int32) for field in ("op", "region", "dtype", "shape")]
@@ -123,14 +139,14 @@ def find_memory(space: Space, _programs: Programs, steps: Steps) -> Memory:
     first_event = np.searchsorted(owner, np.arange(len(name) + 1)).astype(np.int64)
     heap = column("heap_bytes")
     sizes = np.where(allocated >= 0, allocated, np.maximum(requested, 0))
-    own_steps, step = find_memory_steps(space, steps, name, first_event, column("group"), time)
+    own_steps, step = find_memory_steps(space, times, name, first_event, column("group"), time)
     return Memory(
         name=name,
         is_device=np.array([is_device_name(column_field) for column_field in name], np.bool_),
         is_summed=_sum_heaps(heap, first_event, sizes, address, is_allocation, partner),
         first_event=first_event,
-        begin_ps=min((events.begin_ps for _, events in recorded), default=0),
-        end_ps=max((events.end_ps for _, events in recorded), default=0),
+        begin_ps=begin,
+        end_ps=end,
         time_ps=time,
         is_allocation=is_allocation,
         stack_bytes=column("stack_bytes"),

@@ -48,9 +48,9 @@ _DTYPES = (
 )  # fmt: skip
 _REFERENCE = 100
 
-_PIECE = 1 << 16
+_PIECE = 1 << 15
 # Each piece needs memory for all that is read of it.
-_PIECES_AT_ONCE = 3
+_PIECES_AT_ONCE = 2
 
 
 @dataclass(frozen=True, slots=True)

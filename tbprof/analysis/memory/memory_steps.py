@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.grouping.file_groups import codes
 from tbprof.analysis.memory.memory_events import NO_GROUP, is_device_name
 from tbprof.analysis.steps.step_windows import hulls, tile
-from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.steps.steps import Steps, StepTimes
 from tbprof.analysis.vocabulary.lines import gpu_planes, named_lines, tpu_planes
 from tbprof.base import names
 from tbprof.base.lazy import regex
@@ -31,7 +31,7 @@ class MemorySteps:
 
 def find_memory_steps(
     space: Space,
-    host_steps: Steps,
+    host_steps: Steps | StepTimes,
     allocators: Sequence[str],
     first_event: NDArray[np.int64],
     group: NDArray[np.int64],
@@ -76,7 +76,7 @@ def step_at(
     return step.astype(np.int32)
 
 
-def _by_device(steps: Steps, allocator: str) -> MemorySteps:
+def _by_device(steps: Steps | StepTimes, allocator: str) -> MemorySteps:
     """The steps of an allocator's device, or of its host."""
     workers = [np.flatnonzero(steps.worker == index) for index in range(len(steps.worker_name))]
     workers = [rows for rows in workers if rows.size]
@@ -98,7 +98,7 @@ def _by_device(steps: Steps, allocator: str) -> MemorySteps:
     return _steps(steps, everyone if is_disjoint else max(workers, key=len), is_named=True)
 
 
-def _are_alike(steps: Steps, workers: Sequence[NDArray[np.int64]]) -> bool:
+def _are_alike(steps: Steps | StepTimes, workers: Sequence[NDArray[np.int64]]) -> bool:
     """Whether all workers have the same steps."""
     return all(
         np.array_equal(column[rows], column[workers[0]])
@@ -107,7 +107,9 @@ def _are_alike(steps: Steps, workers: Sequence[NDArray[np.int64]]) -> bool:
     )
 
 
-def _steps(steps: Steps, rows: NDArray[np.int64], *, is_named: bool = False) -> MemorySteps:
+def _steps(
+    steps: Steps | StepTimes, rows: NDArray[np.int64], *, is_named: bool = False
+) -> MemorySteps:
     """The steps of rows, in order of time; labelled with their device if `is_named`."""
     names_ = [f" ({name})" if is_named else "" for name in steps.worker_name]
     return MemorySteps(

@@ -1,7 +1,8 @@
 """Finds the steps of a host and splits their time into phases.
 
-`find_steps` is the pipeline: what covers the time of steps (`_find_step_layers`), then which steps
-are incomplete, the split by phase, and other events that could mark steps.
+`find_steps` is the pipeline: when the steps were (`_find_bounds`), what covers their time
+(`_find_step_layers`), then which steps are incomplete, the split by phase, and other events that
+could mark steps.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -19,6 +20,7 @@ from tbprof.analysis.steps.recorded_steps import find_recorded_steps
 from tbprof.analysis.steps.recording_gaps import clock_doubts
 from tbprof.analysis.steps.step_candidates import find_candidates
 from tbprof.analysis.steps.step_layers import (
+    NO_HOST_LAYERS,
     StepLayers,
     assign_groups,
     end_with_work,
@@ -27,10 +29,11 @@ from tbprof.analysis.steps.step_layers import (
     split_by_phase,
 )
 from tbprof.analysis.steps.step_sources import STEPS_LINE, find_source
-from tbprof.analysis.steps.steps import Steps
+from tbprof.analysis.steps.steps import Steps, StepTimes
 from tbprof.analysis.steps.unrecorded_steps import find_silent_gpus, find_unrecorded
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base.errors import CUT_HINT
+from tbprof.base.records import replace
 from tbprof.events.space import Space
 
 _T = TypeVar("_T")
@@ -56,8 +59,26 @@ def find_step_layers(space: Space, programs: Programs, marker: str = "") -> Step
     return _compute_once(space, key, lambda: _find_step_layers(space, programs, marker))
 
 
+def find_step_times(space: Space, programs: Programs) -> StepTimes:
+    """When the steps of `find_steps` are: less work than to find what their time was spent on."""
+    return _times(_find_bounds_once(space, programs, ""))
+
+
 def _find_step_layers(space: Space, programs: Programs, marker: str) -> StepLayers:
-    """The stages up to the steps' windows and what covers their time."""
+    """The steps with what covers their time."""
+    bounds = _find_bounds_once(space, programs, marker)
+    host = find_host_layers(bounds.source, bounds.windows, bounds.devices)
+    windows = end_with_work(bounds.windows, bounds.devices, host)
+    return replace(bounds, windows=windows, host=host)
+
+
+def _find_bounds_once(space: Space, programs: Programs, marker: str) -> StepLayers:
+    key = "step bounds", marker
+    return _compute_once(space, key, lambda: _find_bounds(space, programs, marker))
+
+
+def _find_bounds(space: Space, programs: Programs, marker: str) -> StepLayers:
+    """The stages up to the steps' windows."""
     _keep_host_events(space)
     # What devices did, and what marks steps.
     devices = [device for device in find_device_intervals(space, programs) if device.computes]
@@ -72,11 +93,7 @@ def _find_step_layers(space: Space, programs: Programs, marker: str) -> StepLaye
     is_recorded = source.source == STEPS_LINE
     recorded = find_recorded_steps(devices, source.grouping) if is_recorded else None
     windows, note = find_windows(source, devices, unrecorded, recorded)
-
-    # What covers the windows.
-    host = find_host_layers(source, windows, devices)
-    windows = end_with_work(windows, devices, host)
-    return StepLayers(source, note, devices, windows, host, silent, unrecorded, recorded)
+    return StepLayers(source, note, devices, windows, NO_HOST_LAYERS, silent, unrecorded, recorded)
 
 
 def _compute_once(space: Space, key: Hashable, compute: Callable[[], _T]) -> _T:
@@ -89,6 +106,19 @@ def _keep_host_events(space: Space) -> None:
     """Decodes the host's events now, so that analyses that run meanwhile share them."""
     for plane in host_planes(space):
         host_events(plane)
+
+
+def _times(layers: StepLayers) -> StepTimes:
+    """The steps of all workers, one worker after the other."""
+    devices, windows = layers.devices, layers.windows
+    return StepTimes(
+        worker_name=[device.name for device in devices] or [_CPU],
+        worker_kind=[device.kind for device in devices] or [_CPU],
+        worker=np.repeat(np.arange(len(windows)), [window.start_ps.size for window in windows]),
+        label=[label for window in windows for label in window.label],
+        start_ps=np.concatenate([window.start_ps for window in windows]),
+        duration_ps=np.concatenate([window.duration_ps for window in windows]),
+    )
 
 
 def _table(
@@ -105,8 +135,8 @@ def _table(
         layers.windows,
         layers.recorded,
     )
-    sizes = [window.start_ps.size for window in windows]
-    has_steps = sum(sizes) > 0
+    times = _times(layers)
+    has_steps = bool(times.label)
     candidates = find_candidates(source.grouping.hosts)
 
     def joined(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -117,16 +147,16 @@ def _table(
         marker=source.marker if has_steps else "",
         note=layers.note if has_steps else _why_none(space, source.note),
         epoch_ns=epoch_of_times(space),
-        worker_name=[device.name for device in devices] or [_CPU],
-        worker_kind=[device.kind for device in devices] or [_CPU],
+        worker_name=times.worker_name,
+        worker_kind=times.worker_kind,
         worker_id=np.array([device.id for device in devices] or [0], np.int64),
         silent_device=layers.silent,
         lost_devices=layers.missing.lost_devices,
-        worker=np.repeat(np.arange(len(sizes)), sizes),
+        worker=times.worker,
         number=joined([window.number for window in windows]),
-        label=[label for window in windows for label in window.label],
-        start_ps=joined([window.start_ps for window in windows]),
-        duration_ps=joined([window.duration_ps for window in windows]),
+        label=times.label,
+        start_ps=times.start_ps,
+        duration_ps=times.duration_ps,
         own_ps=joined([window.own_ps for window in windows]),
         is_truncated=np.concatenate(incomplete.is_truncated),
         is_unrecorded=np.concatenate(incomplete.is_unrecorded),

@@ -53,6 +53,9 @@ class HostLayers:
     explains: Sequence[NDArray[np.bool_]]
 
 
+NO_HOST_LAYERS = HostLayers((), np.empty(0, np.int64), ())
+
+
 @dataclass(frozen=True, slots=True)
 class StepLayers:
     """The steps of each worker, and what covers their time: device work first, then the host.
@@ -60,7 +63,7 @@ class StepLayers:
     A worker is one of `devices`, or the host's CPU where there are none. `note` says in a sentence
     how the steps are bounded. `silent` names the GPUs without any recorded work, `missing` says
     what work of the steps was not recorded, and `recorded` holds the steps that devices recorded
-    themselves.
+    themselves. `host` is `NO_HOST_LAYERS` where only the times of steps were asked for.
     """
 
     source: StepSource

@@ -10,6 +10,18 @@ from tbprof.base.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
+class StepTimes:
+    """When the steps of a host's workers were: these columns of `Steps`."""
+
+    worker_name: list[str]
+    worker_kind: list[str]
+    worker: NDArray[np.int64]
+    label: list[str]
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
 class Steps:
     """One row per (worker, step), ordered by worker, then start.
 

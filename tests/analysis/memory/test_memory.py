@@ -15,6 +15,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.memory.memory import UNKNOWN_ALLOCATOR, Memory, find_memory
 from tbprof.analysis.memory.memory_events import MOST_BYTES
 from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.base.records import field_names
 from tbprof.events.space import Space
 from tbprof.xplane.reader import read_space
 
@@ -22,7 +23,12 @@ GPU = "GPU_0_bfc"
 
 
 def memory_of(space: Space) -> Memory:
-    return find_memory(space, Programs(space), find_steps(space, Programs(space)))
+    """The memory, which is the same whether the steps are known before or not."""
+    found = find_memory(space, Programs(space))
+    known = find_memory(space, Programs(space), find_steps(space, Programs(space)))
+    for name in field_names(Memory):
+        np.testing.assert_array_equal(getattr(found, name), getattr(known, name), name)
+    return found
 
 
 def texts(memory: Memory, column: np.ndarray) -> list[str]:
