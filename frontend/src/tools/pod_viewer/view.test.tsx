@@ -38,7 +38,7 @@ test("the slowest worker of the step, at once rounded, then exactly", async () =
   show({ step: "0" });
   expect(text(".pod-worker h2")).toBe("Slowest worker TPU:0");
   expect(text(".pod-worker-time")).toBe("100 µs");
-  expect(text(".pod-worker")).toContain("+20.0 µs vs. median without collectives.");
+  expect(text(".pod-worker")).toContain("+20.0 µs vs median without collectives.");
   expect(document.querySelector(".pod-worker")?.getAttribute("aria-busy")).toBe("true");
   await act(async () => void (await vi.advanceTimersByTimeAsync(200)));
   expect(noted.asked).toEqual([{ step: "0" }]);

@@ -107,7 +107,7 @@ function bottleneckId(pod: Pod, cells: StepCells, row: number): string | null {
 /** Times that differ by less of the step are called equal. */
 const ALIKE = 0.001;
 
-/** "+1.20 ms vs. median without collectives; 3 workers are slower." */
+/** "+1.20 ms vs median without collectives; 3 workers are slower." */
 function lateness(own: Float64Array, row: number, hasCollectives: boolean): string {
   const slower = own.reduce((count, other) => count + (other > own[row] ? 1 : 0), 0);
   const late = own[row] - median(own);
@@ -115,7 +115,7 @@ function lateness(own: Float64Array, row: number, hasCollectives: boolean): stri
   const against =
     Math.abs(late) < own[row] * ALIKE
       ? "Equal to the median"
-      : `${late > 0 ? "+" : "−"}${time} vs. median`;
+      : `${late > 0 ? "+" : "−"}${time} vs median`;
   const what = hasCollectives ? `${against} without collectives` : against;
   const rank =
     slower === 0 ? "" : `; ${plural(slower, "worker")} ${slower === 1 ? "is" : "are"} slower`;
