@@ -156,7 +156,8 @@ def measure_clicks(
 
     `cache` holds compiled kernels, or nothing, as after an installation.
     """
-    recorder = os.environ.get("TBPROF_RECORD_PYTHON", "")
+    beside = ROOT / ".venv-record" / "bin" / "python"
+    recorder = os.environ.get("TBPROF_RECORD_PYTHON", str(beside) if beside.exists() else "")
     os.sync()  # a browser waits for its cache, and that for what others have still to write
     with ExitStack() as stack:
         if recorder:
