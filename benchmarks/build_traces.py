@@ -8,6 +8,8 @@ none, the project's own TensorFlow sample stands in, which has no GPU.
 
 import argparse
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import scale
@@ -38,7 +40,9 @@ def build(source: Path, copies: int) -> Path:
     target = DATA / f"{name}x{copies}.xplane.pb"
     if not target.exists():
         DATA.mkdir(parents=True, exist_ok=True)
-        scale.scale(source, target, copies)
+        # In a process of its own: what is measured later counts the memory of its parent.
+        command = [sys.executable, str(Path(scale.__file__)), str(source), str(target), str(copies)]
+        subprocess.run(command, check=True)
     return target
 
 
