@@ -132,8 +132,10 @@ describe("op stats on a recorded TensorFlow loop", () => {
     const { page, problems } = await open(address(run, "framework_op_stats", ROWS));
     await shown(page);
     for (const key of ["?", "Control+k"]) {
-      await page.keyboard.press(key);
-      await page.getByRole("dialog").waitFor();
+      await eventually(async () => {
+        await page.keyboard.press(key);
+        await page.getByRole("dialog").waitFor({ timeout: 5_000 });
+      });
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
     }

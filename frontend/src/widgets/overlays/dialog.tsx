@@ -11,11 +11,16 @@ interface DialogProps {
 
 export function Dialog({ title, close, children, className = "" }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  // The browser reports that it is closed a moment later, when another one may be open.
+  const isGone = useRef(false);
   // Before the effects of what is inside, which may then take the focus.
   useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
-    return () => shown?.close();
+    return () => {
+      isGone.current = true;
+      shown?.close();
+    };
   }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the click is on the backdrop; Escape is the key
@@ -23,7 +28,9 @@ export function Dialog({ title, close, children, className = "" }: DialogProps) 
       ref={dialog}
       class={`dialog ${className}`}
       aria-label={title}
-      onClose={close}
+      onClose={() => {
+        if (!isGone.current) close();
+      }}
       onClick={(event) => {
         if (event.target === dialog.current) close();
       }}
