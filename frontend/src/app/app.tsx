@@ -5,17 +5,17 @@ import { ApiError, isUnreachable } from "../api/errors";
 import type { Run, Session, SessionTool, Warning } from "../api/types";
 import { sentenceCase } from "../base/format";
 import { bindKeys } from "../base/keys";
-import { nextTheme, theme } from "../base/theme";
 import { patchView, type View } from "../base/url_state";
 import { isFinal, type Standing } from "../capture/types";
-import { type CaptureModel, useCapture } from "../capture/use_capture";
+import { useCapture } from "../capture/use_capture";
 import type { Ask, Links } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
 import { Checked } from "../widgets/checked";
 import { Late } from "../widgets/late";
-import { Dialog } from "../widgets/overlays/dialog";
+import { LateDialog } from "../widgets/overlays/late_dialog";
 import { Banner } from "../widgets/text/banner";
 import { ErrorMessage, Skeleton } from "../widgets/text/message";
+import { BarButtons, type Overlay, shellKeys } from "./bar_buttons";
 import { CommandPalette } from "./command_palette";
 import { PageView } from "./page_view";
 import { HostPicker, RunPicker } from "./pickers";
@@ -32,8 +32,6 @@ import { type ToolTab, ToolTabs } from "./tool_tabs";
 import { Unreachable } from "./unreachable";
 
 const TRACE = "trace_viewer";
-
-type Overlay = "help" | "palette" | "capture" | null;
 
 export function App({ navigation }: { navigation: Navigation }) {
   const { go, select } = navigation;
@@ -211,30 +209,20 @@ export function App({ navigation }: { navigation: Navigation }) {
       <Banner {...warnings} />
       {renderBody()}
       {overlay === "help" ? (
-        <Late
-          load={() => import("./help")}
-          frame={(error) => (
-            <Dialog title="Help" close={() => setOverlay(null)}>
-              {error}
-            </Dialog>
-          )}
-        >
+        <LateDialog title="Help" close={() => setOverlay(null)} load={() => import("./help")}>
           {({ Help }) => <Help Page={state.loaded?.tool.Help} close={() => setOverlay(null)} />}
-        </Late>
+        </LateDialog>
       ) : null}
       {overlay === "capture" ? (
-        <Late
+        <LateDialog
+          title="Capture profile"
+          close={() => setOverlay(null)}
           load={() => import("../capture/capture_dialog")}
-          frame={(error) => (
-            <Dialog title="Capture profile" close={() => setOverlay(null)}>
-              {error}
-            </Dialog>
-          )}
         >
           {({ CaptureDialog }) => (
             <CaptureDialog model={capture} close={() => setOverlay(null)} openRun={openCaptured} />
           )}
-        </Late>
+        </LateDialog>
       ) : null}
       {overlay === "palette" ? (
         <CommandPalette commands={commands} find={find} close={() => setOverlay(null)} />
@@ -344,71 +332,6 @@ function OtherRuns({
 
 function Main({ children }: { children: preact.ComponentChildren }) {
   return <main>{children}</main>;
-}
-
-function BarButtons({
-  open,
-  capture: { config, standing },
-}: {
-  open: (overlay: Overlay) => void;
-  capture: CaptureModel;
-}) {
-  const isRecording = standing !== null && !isFinal(standing.state);
-  return (
-    <span class="bar-buttons">
-      {config === null || config.off !== "" ? null : (
-        <button
-          type="button"
-          class="button small capture-button"
-          aria-busy={isRecording}
-          onClick={() => open("capture")}
-        >
-          {isRecording ? "Capturing…" : "Capture profile"}
-        </button>
-      )}
-      <button
-        type="button"
-        class="icon"
-        title="Go to (Ctrl K)"
-        aria-label="Go to"
-        onClick={() => open("palette")}
-      >
-        ⌕
-      </button>
-      <button
-        type="button"
-        class="icon"
-        title="Help (?)"
-        aria-label="Help"
-        onClick={() => open("help")}
-      >
-        ?
-      </button>
-      <button
-        type="button"
-        class="icon"
-        title={`Theme: ${theme.value} (t)`}
-        aria-label={`Theme: ${theme.value}`}
-        onClick={nextTheme}
-      >
-        ◐
-      </button>
-    </span>
-  );
-}
-
-function shellKeys(open: (overlay: Overlay) => void) {
-  return [
-    {
-      keys: ["Ctrl+k"],
-      label: "Go to a page, run, host or name",
-      section: "Everywhere",
-      inFields: true,
-      run: () => open("palette"),
-    },
-    { keys: ["?"], label: "Help", section: "Everywhere", run: () => open("help") },
-    { keys: ["t"], label: "Theme: system, light, dark", section: "Everywhere", run: nextTheme },
-  ];
 }
 
 function toolTabs(

@@ -1,0 +1,71 @@
+/** The buttons at the right of the bar, what they open, and the keys that do the same everywhere. */
+import { nextTheme, theme } from "../base/theme";
+import { isFinal } from "../capture/types";
+import type { CaptureModel } from "../capture/use_capture";
+
+export type Overlay = "help" | "palette" | "capture" | null;
+
+export function BarButtons({
+  open,
+  capture: { config, standing },
+}: {
+  open: (overlay: Overlay) => void;
+  capture: CaptureModel;
+}) {
+  const isRecording = standing !== null && !isFinal(standing.state);
+  return (
+    <span class="bar-buttons">
+      {config === null || config.off !== "" ? null : (
+        <button
+          type="button"
+          class="button small capture-button"
+          aria-busy={isRecording}
+          onClick={() => open("capture")}
+        >
+          {isRecording ? "Capturing…" : "Capture profile"}
+        </button>
+      )}
+      <button
+        type="button"
+        class="icon"
+        title="Go to (Ctrl K)"
+        aria-label="Go to"
+        onClick={() => open("palette")}
+      >
+        ⌕
+      </button>
+      <button
+        type="button"
+        class="icon"
+        title="Help (?)"
+        aria-label="Help"
+        onClick={() => open("help")}
+      >
+        ?
+      </button>
+      <button
+        type="button"
+        class="icon"
+        title={`Theme: ${theme.value} (t)`}
+        aria-label={`Theme: ${theme.value}`}
+        onClick={nextTheme}
+      >
+        ◐
+      </button>
+    </span>
+  );
+}
+
+export function shellKeys(open: (overlay: Overlay) => void) {
+  return [
+    {
+      keys: ["Ctrl+k"],
+      label: "Go to a page, run, host or name",
+      section: "Everywhere",
+      inFields: true,
+      run: () => open("palette"),
+    },
+    { keys: ["?"], label: "Help", section: "Everywhere", run: () => open("help") },
+    { keys: ["t"], label: "Theme: system, light, dark", section: "Everywhere", run: nextTheme },
+  ];
+}
