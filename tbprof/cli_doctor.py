@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tbprof.base.addresses import is_ip_address
 from tbprof.base.terminal import printable
 
 if TYPE_CHECKING:
@@ -59,17 +60,7 @@ def _is_address(target: str) -> bool:
     if _SERVER.match(target):
         return True
     is_path = "/" in target or "\\" in target
-    return not is_path and (":" in target or target.lower() == "localhost" or _is_number(target))
-
-
-def _is_number(target: str) -> bool:
-    import ipaddress
-
-    try:
-        ipaddress.ip_address(target)
-    except ValueError:
-        return False
-    return True
+    return not is_path and (":" in target or target.lower() == "localhost" or is_ip_address(target))
 
 
 def _of_address(target: str) -> "list[Diagnosis]":

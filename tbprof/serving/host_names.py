@@ -4,9 +4,10 @@ In that attack, a web page points its own name at this machine. Its scripts then
 our pages, and read our responses in the visitor's browser. The `Host` header has the page's name.
 """
 
-import ipaddress
 import socket
 from collections.abc import Iterable
+
+from tbprof.base.addresses import is_ip_address
 
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 ANY = "*"
@@ -31,7 +32,7 @@ class HostNames:
             or name in self._names
             or name == "localhost"
             or name.endswith(".localhost")
-            or _is_address(name)
+            or is_ip_address(name)
             or (self._is_on_all and name in _names_of_machine())
         )
 
@@ -47,11 +48,3 @@ def _without_port(header: str) -> str:
         header = name
     is_bracketed = header.startswith("[") and header.endswith("]")
     return header[1:-1] if is_bracketed else header
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True

@@ -107,7 +107,7 @@ class ProfilePlugin(base_plugin.TBPlugin):  # type: ignore[misc] # TensorBoard i
 def _host_names(flags: Any) -> HostNames:
     """What TensorBoard was started for: `--host`, or every address with `--bind_all`."""
     names = [*getattr(flags, _ALLOW_HOST, []), *os.environ.get(ALLOW_HOST, "").split(",")]
-    host = "0.0.0.0" if getattr(flags, "bind_all", False) else getattr(flags, "host", None)  # noqa: S104 - recognised, not bound
+    host = "::" if getattr(flags, "bind_all", False) else getattr(flags, "host", None)
     return HostNames([name for name in (*names, host) if name])
 
 
