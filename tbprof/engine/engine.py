@@ -46,6 +46,7 @@ from tbprof.tools.tool import EventStream, Payload, Tool
 
 if TYPE_CHECKING:
     from tbprof.engine.timelines.timeline_cache import TimelineCache, VersionedTimeline
+    from tbprof.engine.workers.workers import Workers
     from tbprof.timeline.model.store import Timeline
 
 __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
@@ -66,14 +67,20 @@ class Engine:
     """The answers to all requests about one logdir. Safe to use from several threads.
 
     With `background`, the first payload of a run is followed by the parts of its other tools, so
-    that a second page opens at once.
+    that a second page opens at once. `workers` compute the parts, else threads of this process.
     """
 
     def __init__(
-        self, logdir: Logdir, results: ResultStore | None = None, *, background: bool = False
+        self,
+        logdir: Logdir,
+        results: ResultStore | None = None,
+        *,
+        background: bool = False,
+        workers: "Workers | None" = None,
     ) -> None:
         self._logdir = logdir
-        self._cache = SummaryCache(results)
+        self._workers = workers
+        self._cache = SummaryCache(results, workers)
         self._results = results
         self._timelines: TimelineCache | None = None
         self._bodies: LatestCache[Hashable, Body] = LatestCache(_MOST_BODIES, _BODIES_BYTES)
@@ -307,7 +314,10 @@ class Engine:
         are_small = max((file.bytes for file in files), default=0) < _SMALL
         if len(files) == 1:
             return [one(files[0])]
-        with thread_pool(_SMALL_HOSTS_AT_ONCE if are_small else _HOSTS_AT_ONCE) as pool:
+        at_once = _SMALL_HOSTS_AT_ONCE if are_small else _HOSTS_AT_ONCE
+        if self._workers is not None:
+            at_once = min(self._workers.hosts_at_once, len(files))
+        with thread_pool(at_once) as pool:
             return list(pool.map(one, files))
 
     def _reporter(self, run: Run, tool: str) -> Callable[[TraceFile, str], None]:

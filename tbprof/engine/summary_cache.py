@@ -1,7 +1,8 @@
 """The parts of hosts: from memory, else from the result store, else computed from the file."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 
 from tbprof.base.caches import OnceCache
 from tbprof.base.parallel import thread_pool
@@ -13,15 +14,22 @@ from tbprof.storage.files import fingerprint
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
 
+if TYPE_CHECKING:
+    from tbprof.engine.workers.workers import Workers
+
 # Passes over bytes use all processors anyway; each additional part takes more memory.
 _PARTS_AT_ONCE = 2
 
 
 class SummaryCache:
-    """The parts of files, each computed once, and the spaces that they are computed from."""
+    """The parts of files, each computed once, and the spaces that they are computed from.
 
-    def __init__(self, results: ResultStore | None) -> None:
+    Parts are computed by `workers`, in threads of this process without them.
+    """
+
+    def __init__(self, results: ResultStore | None, workers: "Workers | None" = None) -> None:
         self._store = None if results is None else PartStore(results)
+        self._workers = workers
         self._memory = PartMemory()
         self._spaces = SpacePool(results)
 
@@ -41,7 +49,9 @@ class SummaryCache:
         key = fingerprint(file)
         results = {part: self._memory.get(key, part) for part in requested}
         missing = [part for part, result in results.items() if result is None]
-        if missing:
+        if missing and self._workers is not None:
+            results.update(self._from_workers(self._workers, file, key, missing, on_work))
+        elif missing:
             with self._computing(file, key, missing, on_work) as find:
                 if len(missing) < 2 or not side_by_side:
                     results.update((part, find(part)) for part in missing)
@@ -49,6 +59,41 @@ class SummaryCache:
                     with thread_pool(_PARTS_AT_ONCE) as pool:
                         results.update(zip(missing, pool.map(find, missing), strict=True))
         return {part.name: result for part, result in results.items() if result is not None}
+
+    def _from_workers(
+        self,
+        workers: "Workers",
+        file: TraceFile,
+        key: str,
+        requested: Sequence[PartKey],
+        on_work: Callable[[str], None],
+    ) -> Mapping[PartKey, PartResult]:
+        with ExitStack() as locks:
+            for part in sorted(requested):  # in one order, so that no two requests wait in a circle
+                locks.enter_context(self._memory.lock(key, part))
+            find = self._known(key)
+            results = {part: result for part in requested if (result := find(part)) is not None}
+            missing = [part for part in requested if part not in results]
+            computed = workers.compute(file, missing, on_work) if missing else {}
+            results.update(computed)
+            for part, result in results.items():
+                self._memory.put(key, part, result)
+        if computed and self._store is not None and not workers.keeps_results:
+            self._store.keep(key, computed)
+        return results
+
+    def _known(self, key: str) -> Callable[[PartKey], PartResult | None]:
+        """A function that returns a part of a file from memory or from the store, else None."""
+        store, memory, shared = self._store, self._memory, OnceCache()
+
+        def known(part: PartKey) -> PartResult | None:
+            result = memory.get(key, part)
+            if result is not None or store is None:
+                return result
+            arrays = shared.get_or_compute("arrays", lambda: store.load(key))
+            return store.find(key, part, arrays)
+
+        return known
 
     @contextmanager
     def _computing(
@@ -67,14 +112,7 @@ class SummaryCache:
             for part in (key, *key.needs, *key.uses)
             for name in part.kind.reads
         }
-        store, memory, shared = self._store, self._memory, OnceCache()
-
-        def known(part: PartKey) -> PartResult | None:
-            result = memory.get(key, part)
-            if result is not None or store is None:
-                return result
-            arrays = shared.get_or_compute("arrays", lambda: store.load(key))
-            return store.find(key, part, arrays)
+        memory, known = self._memory, self._known(key)
 
         def find(part: PartKey) -> PartResult:
             with memory.lock(key, part):
@@ -93,12 +131,13 @@ class SummaryCache:
             with self._spaces.using(file) as open_space:
                 yield find
         finally:
-            if computed and store is not None:
-                store.keep(key, computed)
+            if computed and self._store is not None:
+                self._store.keep(key, computed)
 
     def decoded_ratio(self, file: TraceFile) -> float:
         """How much of the file's events has been decoded, 0 to 1; 0 if it is not open."""
-        return self._spaces.decoded_ratio(file)
+        here = self._spaces.decoded_ratio(file)
+        return here or (0.0 if self._workers is None else self._workers.decoded_ratio(file))
 
     @contextmanager
     def space(self, file: TraceFile) -> Iterator[OpenSpace]:

@@ -1,0 +1,90 @@
+"""Workers compute the parts that are not known, each once, and pages are the same."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from helpers.payloads import content_of
+from helpers.small_runs import OPS
+
+from tbprof.base.errors import BadTrace, NoData
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.parts import PartKey
+from tbprof.engine.summary_cache import SummaryCache
+from tbprof.storage.logdir import Logdir
+from tbprof.storage.results import ResultStore
+from tbprof.storage.runs import TraceFile
+from tbprof.tools import TOOLS
+
+
+class CountedWorkers:
+    """Computes parts without anything that the engine knows, and counts them."""
+
+    hosts_at_once = 3
+
+    def __init__(self, *, keeps_results: bool = False) -> None:
+        self.keeps_results = keeps_results
+        self.computed: Counter[tuple[str, PartKey]] = Counter()
+
+    def compute(
+        self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
+    ) -> Mapping[PartKey, PartResult]:
+        self.computed.update((file.host, part) for part in requested)
+        results = SummaryCache(None).parts(file, requested, on_work)
+        return {part: results[part.name] for part in requested}
+
+    def decoded_ratio(self, file: TraceFile) -> float:
+        return 0.25 if file.host == "h1" else 0.0
+
+
+def _all_pages(engine: Engine) -> dict[tuple[str, str], bytes]:
+    pages = {}
+    for run in ("mixed", "gpu", "cpu"):
+        for tool in TOOLS:
+            try:
+                pages[run, tool.name] = content_of(engine, DataRequest(run, tool.name))
+            except NoData as error:
+                pages[run, tool.name] = str(error).encode()
+    return pages
+
+
+def test_pages_are_those_of_threads(logdir: Path):
+    workers = CountedWorkers()
+    pages = _all_pages(Engine(Logdir(str(logdir)), workers=workers))
+    assert pages == _all_pages(Engine(Logdir(str(logdir))))
+    assert workers.computed
+
+
+def test_a_part_is_computed_once_for_requests_at_the_same_time(logdir: Path):
+    workers = CountedWorkers()
+    engine = Engine(Logdir(str(logdir)), workers=workers)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: engine.data(DataRequest("gpu", OPS)), range(8)))
+    assert set(workers.computed.values()) == {1}
+
+
+@pytest.mark.parametrize("keeps_results", [False, True])
+def test_results_are_stored_unless_workers_do_so(
+    logdir: Path, tmp_path: Path, *, keeps_results: bool
+):
+    store = ResultStore(tmp_path / "cache")
+    Engine(Logdir(str(logdir)), store, workers=CountedWorkers(keeps_results=keeps_results)).data(
+        DataRequest("gpu", OPS)
+    )
+    later = CountedWorkers()
+    Engine(Logdir(str(logdir)), store, workers=later).data(DataRequest("gpu", OPS))
+    assert bool(later.computed) is keeps_results
+
+
+def test_a_host_that_cannot_be_read_is_reported_as_by_threads(logdir: Path):
+    with pytest.raises(BadTrace):
+        Engine(Logdir(str(logdir)), workers=CountedWorkers()).data(DataRequest("broken", OPS))
+
+
+def test_progress_is_that_of_workers(logdir: Path):
+    files = Logdir(str(logdir)).run("gpu").files
+    cache = SummaryCache(None, CountedWorkers())
+    assert [cache.decoded_ratio(file) for file in files] == [0.0, 0.25]
