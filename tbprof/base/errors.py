@@ -1,5 +1,7 @@
 """Our own error type and the warnings that travel with partial results."""
 
+from typing import Any
+
 from tbprof.base.records import dataclass
 
 # The advice for a file that was cut off.
@@ -19,6 +21,18 @@ class TbprofError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors travel between processes as they are, whatever their `__init__` takes."""
+        return _made_again, (type(self), self.args, vars(self))
+
+
+def _made_again(
+    kind: type[TbprofError], arguments: tuple[object, ...], facts: dict[str, object]
+) -> TbprofError:
+    error = kind.__new__(kind, *arguments)
+    vars(error).update(facts)
+    return error
 
 
 class NotCompiled(TbprofError):

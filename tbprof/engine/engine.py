@@ -10,7 +10,6 @@ from tbprof.analysis.run.outline import Outline
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import Notice, TbprofError, ToolNotFound
 from tbprof.base.lazy import Later, compile_patterns, load
-from tbprof.base.parallel import thread_pool
 from tbprof.engine.empty_reasons import (
     Absence,
     Outlines,
@@ -35,7 +34,7 @@ from tbprof.engine.requests import (
     find_tool,
 )
 from tbprof.engine.space_pool import read_space
-from tbprof.engine.summary_cache import SummaryCache
+from tbprof.engine.summary_cache import FoundParts, SummaryCache
 from tbprof.storage.files import fingerprints
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
@@ -54,8 +53,6 @@ __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
 _MOST_BODIES, _BODIES_BYTES = 4096, 128 << 20
 # One of every tool, for its other layout and its CSV.
 _MOST_PAYLOADS, _PAYLOADS_BYTES = len(TOOLS), 16 << 20
-# More at once only wait for the interpreter where files are small.
-_HOSTS_AT_ONCE, _SMALL_HOSTS_AT_ONCE, _SMALL = 4, 2, 4 << 20
 _TRACE_VIEWER = "trace_viewer"
 _NO_RUN = Absence("There is no run yet.", "")
 
@@ -79,7 +76,6 @@ class Engine:
         workers: "Workers | None" = None,
     ) -> None:
         self._logdir = logdir
-        self._workers = workers
         self._cache = SummaryCache(results, workers)
         self._results = results
         self._timelines: TimelineCache | None = None
@@ -297,28 +293,10 @@ class Engine:
         files: Sequence[TraceFile],
         wanted: Sequence[PartKey],
         on_work: Callable[[TraceFile, str], None],
-    ) -> list[dict[str, PartResult] | TbprofError]:
+    ) -> list[FoundParts]:
         """The parts of every file, or the error of its host: a bad host does not hide others."""
-
-        def one(file: TraceFile) -> dict[str, PartResult] | TbprofError:
-            try:
-                side_by_side = len(files) == 1 and not are_small
-                return self._cache.parts(
-                    file, wanted, lambda name: on_work(file, name), side_by_side=side_by_side
-                )
-            except TbprofError as error:
-                return error
-            finally:
-                on_work(file, "")
-
-        are_small = max((file.bytes for file in files), default=0) < _SMALL
-        if len(files) == 1:
-            return [one(files[0])]
-        at_once = _SMALL_HOSTS_AT_ONCE if are_small else _HOSTS_AT_ONCE
-        if self._workers is not None:
-            at_once = min(self._workers.hosts_at_once, len(files))
-        with thread_pool(at_once) as pool:
-            return list(pool.map(one, files))
+        found = dict(self._cache.parts_of_hosts(files, wanted, on_work))
+        return [found[file] for file in files]
 
     def _reporter(self, run: Run, tool: str) -> Callable[[TraceFile, str], None]:
         """Notes each part of each host when it is started, and "" when a host is done."""

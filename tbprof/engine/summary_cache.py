@@ -2,23 +2,27 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
 
 from tbprof.base.caches import OnceCache
+from tbprof.base.errors import TbprofError
 from tbprof.base.parallel import thread_pool
 from tbprof.engine.kept_parts import PartResult, PartStore
 from tbprof.engine.part_memory import PartMemory
 from tbprof.engine.parts import PartKey
 from tbprof.engine.space_pool import OpenSpace, SpacePool
+from tbprof.engine.workers.workers import HostWork, Workers
 from tbprof.storage.files import fingerprint
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
 
-if TYPE_CHECKING:
-    from tbprof.engine.workers.workers import Workers
-
 # Passes over bytes use all processors anyway; each additional part takes more memory.
 _PARTS_AT_ONCE = 2
+# More at once only wait for the interpreter where files are small.
+_HOSTS_AT_ONCE, _SMALL_HOSTS_AT_ONCE, _SMALL = 4, 2, 4 << 20
+
+_Parts = dict[PartKey, PartResult]
+# The parts of a host by name, or why it cannot be read.
+FoundParts = dict[str, PartResult] | TbprofError
 
 
 class SummaryCache:
@@ -27,7 +31,7 @@ class SummaryCache:
     Parts are computed by `workers`, in threads of this process without them.
     """
 
-    def __init__(self, results: ResultStore | None, workers: "Workers | None" = None) -> None:
+    def __init__(self, results: ResultStore | None, workers: Workers | None = None) -> None:
         self._store = None if results is None else PartStore(results)
         self._workers = workers
         self._memory = PartMemory()
@@ -49,9 +53,7 @@ class SummaryCache:
         key = fingerprint(file)
         results = {part: self._memory.get(key, part) for part in requested}
         missing = [part for part, result in results.items() if result is None]
-        if missing and self._workers is not None:
-            results.update(self._from_workers(self._workers, file, key, missing, on_work))
-        elif missing:
+        if missing:
             with self._computing(file, key, missing, on_work) as find:
                 if len(missing) < 2 or not side_by_side:
                     results.update((part, find(part)) for part in missing)
@@ -60,27 +62,92 @@ class SummaryCache:
                         results.update(zip(missing, pool.map(find, missing), strict=True))
         return {part.name: result for part, result in results.items() if result is not None}
 
+    def parts_of_hosts(
+        self,
+        files: Sequence[TraceFile],
+        requested: Sequence[PartKey],
+        on_work: Callable[[TraceFile, str], None] = lambda _file, _name: None,
+    ) -> Iterator[tuple[TraceFile, FoundParts]]:
+        """The parts of every file, or why it cannot be read, in any order.
+
+        `on_work` is called with the name of each part that is computed, and "" when a host is done.
+        What is not begun when it is closed is not computed.
+        """
+        if self._workers is not None:
+            yield from self._from_workers(self._workers, files, requested, on_work)
+            return
+        are_small = max((file.bytes for file in files), default=0) < _SMALL
+        side_by_side = len(files) == 1 and not are_small
+
+        def one(file: TraceFile) -> FoundParts:
+            def note(name: str) -> None:
+                on_work(file, name)
+
+            try:
+                return self.parts(file, requested, note, side_by_side=side_by_side)
+            except TbprofError as error:
+                return error
+            finally:
+                on_work(file, "")
+
+        if len(files) == 1:
+            yield files[0], one(files[0])
+            return
+        with thread_pool(_SMALL_HOSTS_AT_ONCE if are_small else _HOSTS_AT_ONCE) as pool:
+            yield from zip(files, pool.map(one, files), strict=True)
+
     def _from_workers(
         self,
-        workers: "Workers",
-        file: TraceFile,
-        key: str,
+        workers: Workers,
+        files: Sequence[TraceFile],
         requested: Sequence[PartKey],
-        on_work: Callable[[str], None],
-    ) -> Mapping[PartKey, PartResult]:
-        with ExitStack() as locks:
-            for part in sorted(requested):  # in one order, so that no two requests wait in a circle
-                locks.enter_context(self._memory.lock(key, part))
-            find = self._known(key)
-            results = {part: result for part in requested if (result := find(part)) is not None}
-            missing = [part for part in requested if part not in results]
-            computed = workers.compute(file, missing, on_work) if missing else {}
-            results.update(computed)
-            for part, result in results.items():
-                self._memory.put(key, part, result)
-        if computed and self._store is not None and not workers.keeps_results:
+        on_work: Callable[[TraceFile, str], None],
+    ) -> Iterator[tuple[TraceFile, FoundParts]]:
+        """Each part is locked until it is known, so that other requests wait for it."""
+        with ExitStack() as all_locks:
+            work: dict[HostWork, tuple[_Parts, ExitStack]] = {}
+            for file in sorted(files, key=fingerprint):  # in one order, see `_lock`
+                locks = all_locks.enter_context(ExitStack())
+                known, missing = self._lock(locks, file, requested)
+                if missing:
+                    work[HostWork(file, missing)] = known, locks
+                    continue
+                locks.close()
+                on_work(file, "")
+                yield file, _by_name(known)
+            for asked, computed in workers.compute_hosts([*work], on_work) if work else ():
+                known, locks = work[asked]
+                if not isinstance(computed, TbprofError):
+                    self._keep(asked.file, computed, is_kept=workers.keeps_results)
+                    known.update(computed)
+                locks.close()
+                on_work(asked.file, "")
+                yield asked.file, computed if isinstance(computed, TbprofError) else _by_name(known)
+
+    def _lock(
+        self, locks: ExitStack, file: TraceFile, requested: Sequence[PartKey]
+    ) -> tuple[_Parts, tuple[PartKey, ...]]:
+        """(the parts that are known, the others); all are locked.
+
+        In one order, so that no two requests wait in a circle.
+        """
+        key = fingerprint(file)
+        for part in sorted(requested):
+            locks.enter_context(self._memory.lock(key, part))
+        find = self._known(key)
+        known = {part: result for part in requested if (result := find(part)) is not None}
+        for part, result in known.items():
+            self._memory.put(key, part, result)
+        return known, tuple(part for part in requested if part not in known)
+
+    def _keep(
+        self, file: TraceFile, computed: Mapping[PartKey, PartResult], *, is_kept: bool
+    ) -> None:
+        key = fingerprint(file)
+        for part, result in computed.items():
+            self._memory.put(key, part, result)
+        if self._store is not None and not is_kept:
             self._store.keep(key, computed)
-        return results
 
     def _known(self, key: str) -> Callable[[PartKey], PartResult | None]:
         """A function that returns a part of a file from memory or from the store, else None."""
@@ -148,6 +215,10 @@ class SummaryCache:
         """
         with self._spaces.using(file) as open_space:
             yield open_space()
+
+
+def _by_name(parts: Mapping[PartKey, PartResult]) -> dict[str, PartResult]:
+    return {part.name: result for part, result in parts.items()}
 
 
 def _compute(open_space: OpenSpace, part: PartKey, needed: Sequence[object]) -> PartResult:

@@ -13,8 +13,7 @@ from helpers.replaced_parts import replace_part
 from helpers.small_runs import KERNELS, ON_GPUS, OPS
 
 from tbprof.base.lazy import named
-from tbprof.engine import encode
-from tbprof.engine import engine as engine_module
+from tbprof.engine import encode, summary_cache
 from tbprof.engine.engine import ALL_HOSTS, Body, DataRequest, Engine
 from tbprof.engine.look_ahead import LookAhead
 from tbprof.engine.parts import PARTS
@@ -190,7 +189,7 @@ def test_parts_of_large_files_are_computed_side_by_side(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, least: int, is_side_by_side: bool
 ):
     threads: set[int] = set()
-    monkeypatch.setattr(engine_module, "_SMALL", least)
+    monkeypatch.setattr(summary_cache, "_SMALL", least)
     for name, kind in list(PARTS.items()):
 
         def compute(*arguments, kind=kind):
@@ -204,7 +203,7 @@ def test_parts_of_large_files_are_computed_side_by_side(
 
 def test_progress_counts_hosts(engine: Engine, monkeypatch: pytest.MonkeyPatch):
     seen: list[Any] = []
-    monkeypatch.setattr(engine_module, "_SMALL_HOSTS_AT_ONCE", 1)
+    monkeypatch.setattr(summary_cache, "_SMALL_HOSTS_AT_ONCE", 1)
     kind = PARTS["ops"]
 
     def compute(*arguments):
@@ -230,7 +229,7 @@ def test_progress_tells_how_the_hosts_of_a_run_are_listed(
         seen.append(engine.progress("gpu", OPS))
         return kind.compute(*arguments)
 
-    monkeypatch.setattr(engine_module, "_SMALL_HOSTS_AT_ONCE", 1)
+    monkeypatch.setattr(summary_cache, "_SMALL_HOSTS_AT_ONCE", 1)
     replace_part(monkeypatch, "outline", compute=compute)
     engine.session("gpu")
     assert [one["text"] for one in seen] == [

@@ -1,17 +1,31 @@
 """What computes the parts of hosts outside of this process."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
+from tbprof.base.errors import TbprofError
+from tbprof.base.parallel import thread_pool
 from tbprof.engine.kept_parts import PartResult
 from tbprof.engine.parts import PartKey
 from tbprof.storage.runs import TraceFile
 
 
+class HostWork(NamedTuple):
+    """The parts of a file that are to be computed."""
+
+    file: TraceFile
+    parts: tuple[PartKey, ...]
+
+
+# What was computed for a host, or why it cannot be read.
+HostParts = Mapping[PartKey, PartResult] | TbprofError
+
+
 class Workers(Protocol):
     """Other processes that compute parts. The parts of a file are a pure function of both.
 
-    `SummaryCache` asks no two times for the same part at the same time.
+    `SummaryCache` asks no two times for the same part at the same time. Those that know only one
+    host at a time inherit `compute_hosts`.
     """
 
     @property
@@ -29,6 +43,24 @@ class Workers(Protocol):
 
         Raises what reading the file raises, or why no worker could do it (TbprofError).
         """
+
+    def compute_hosts(
+        self, work: Sequence[HostWork], on_work: Callable[[TraceFile, str], None]
+    ) -> Iterator[tuple[HostWork, HostParts]]:
+        """The parts of several hosts, in any order; what is not begun when it is closed is left."""
+
+        def one(asked: HostWork) -> HostParts:
+            file = asked.file
+            try:
+                return self.compute(file, asked.parts, lambda name: on_work(file, name))
+            except TbprofError as error:
+                return error
+
+        if len(work) == 1:
+            yield work[0], one(work[0])
+            return
+        with thread_pool(min(self.hosts_at_once, max(len(work), 1))) as pool:
+            yield from zip(work, pool.map(one, work), strict=True)
 
     def decoded_ratio(self, file: TraceFile) -> float:
         """How much of the events of a file has been decoded, 0 to 1; 0 if it is not known."""

@@ -1,5 +1,6 @@
 """Workers compute the parts that are not known, each once, and pages are the same."""
 
+import pickle
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,19 +15,20 @@ from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.kept_parts import PartResult
 from tbprof.engine.parts import PartKey
 from tbprof.engine.summary_cache import SummaryCache
+from tbprof.engine.workers.workers import Workers
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
 from tbprof.tools import TOOLS
 
 
-class CountedWorkers:
+class CountedWorkers(Workers):
     """Computes parts without anything that the engine knows, and counts them."""
 
     hosts_at_once = 3
+    keeps_results = False
 
-    def __init__(self, *, keeps_results: bool = False) -> None:
-        self.keeps_results = keeps_results
+    def __init__(self) -> None:
         self.computed: Counter[tuple[str, PartKey]] = Counter()
 
     def compute(
@@ -38,6 +40,10 @@ class CountedWorkers:
 
     def decoded_ratio(self, file: TraceFile) -> float:
         return 0.25 if file.host == "h1" else 0.0
+
+
+class KeepingWorkers(CountedWorkers):
+    keeps_results = True
 
 
 def _all_pages(engine: Engine) -> dict[tuple[str, str], bytes]:
@@ -66,17 +72,15 @@ def test_a_part_is_computed_once_for_requests_at_the_same_time(logdir: Path):
     assert set(workers.computed.values()) == {1}
 
 
-@pytest.mark.parametrize("keeps_results", [False, True])
+@pytest.mark.parametrize("workers", [CountedWorkers(), KeepingWorkers()])
 def test_results_are_stored_unless_workers_do_so(
-    logdir: Path, tmp_path: Path, *, keeps_results: bool
+    logdir: Path, tmp_path: Path, workers: CountedWorkers
 ):
     store = ResultStore(tmp_path / "cache")
-    Engine(Logdir(str(logdir)), store, workers=CountedWorkers(keeps_results=keeps_results)).data(
-        DataRequest("gpu", OPS)
-    )
+    Engine(Logdir(str(logdir)), store, workers=workers).data(DataRequest("gpu", OPS))
     later = CountedWorkers()
     Engine(Logdir(str(logdir)), store, workers=later).data(DataRequest("gpu", OPS))
-    assert bool(later.computed) is keeps_results
+    assert bool(later.computed) is workers.keeps_results
 
 
 def test_a_host_that_cannot_be_read_is_reported_as_by_threads(logdir: Path):
@@ -88,3 +92,13 @@ def test_progress_is_that_of_workers(logdir: Path):
     files = Logdir(str(logdir)).run("gpu").files
     cache = SummaryCache(None, CountedWorkers())
     assert [cache.decoded_ratio(file) for file in files] == [0.0, 0.25]
+
+
+def test_errors_are_those_of_another_process(logdir: Path):
+    (file, *_) = Logdir(str(logdir)).run("broken").files
+    with pytest.raises(BadTrace) as caught:
+        SummaryCache(None).parts(file, [PartKey("outline")])
+    came = pickle.loads(pickle.dumps(caught.value))
+    assert type(came) is BadTrace
+    assert vars(came) == vars(caught.value)
+    assert str(came) == str(caught.value)
