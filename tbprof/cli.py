@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import tbprof
 from tbprof.base.errors import BadRequest, RunNotFound, TbprofError
+from tbprof.base.garbage import collect_garbage
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.terminal import printable, progress_line
@@ -104,49 +105,6 @@ def _fail(err: TbprofError) -> NoReturn:
     sys.exit(1)
 
 
-def _declare_serve(parser: ArgumentParser) -> None:
-    parser.add_argument("paths", metavar="LOGDIR", nargs="+", help=_PATHS_HELP)
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument(
-        "--port",
-        default=6006,
-        type=_port,
-        metavar="N",
-        help="port to listen on; 0 picks a free one",
-    )
-    parser.add_argument(
-        "--allow-host",
-        dest="allowed",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="host name under which browsers may reach this server; may be repeated; * allows any",
-    )
-    parser.add_argument(
-        "--no-capture", action="store_true", help="show runs, but do not allow captures"
-    )
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
-        raise ArgumentTypeError(f"{text!r} is not a port number, 0 to 65535")
-    return int(text)
-
-
-def _serve(chosen: Namespace) -> None:
-    import logging
-
-    from tbprof.serving import standalone
-
-    _collect_garbage()
-    server = standalone.make_standalone(
-        chosen.paths, chosen.host, chosen.port, chosen.allowed, can_capture=not chosen.no_capture
-    )
-    standalone.serve(server, lambda url: print(f"tbprof is at {url} (Ctrl-C stops it)", flush=True))
-    # Background work is cut off now; its messages about that would look like errors.
-    logging.disable()
-
-
 def _declare_tools(parser: ArgumentParser) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="+", help=_PATHS_HELP)
     parser.add_argument(
@@ -230,7 +188,11 @@ def _export(chosen: Namespace) -> None:
 
 
 _COMMANDS = {
-    "serve": _Command("Serve the pages without TensorBoard.", _declare_serve, _serve),
+    "serve": _Command(
+        "Serve the pages without TensorBoard.",
+        Later("tbprof.cli_serve.declare"),
+        Later("tbprof.cli_serve.serve"),
+    ),
     "tools": _Command(
         "List runs, their hosts, and the tools that have data.", _declare_tools, _tools
     ),
@@ -300,19 +262,8 @@ def _engine(logdir: "Logdir") -> "Engine":
     from tbprof.engine.engine import Engine
     from tbprof.storage.results import ResultStore
 
-    _collect_garbage()
+    collect_garbage()
     return Engine(logdir, ResultStore())
-
-
-def _collect_garbage() -> None:
-    """Enables garbage collection, without the imported objects: these are all in use.
-
-    A collection after each 700 new objects, as is usual, takes 3 % of a page. With 5,000, 256 small
-    hosts take 71 MB instead of 69; with 50,000, twice as much.
-    """
-    gc.freeze()
-    gc.set_threshold(5_000)
-    gc.enable()
 
 
 def _runs(logdir: "Logdir") -> list[str]:

@@ -26,7 +26,8 @@ LAYERS = {
     "serving": "base storage engine capturing",
     "cli_capture": "base capturing",
     "cli_doctor": "base storage engine capturing",
-    "cli": "base storage engine serving cli_capture cli_doctor",
+    "cli_serve": "base serving",
+    "cli": "base storage engine cli_serve cli_capture cli_doctor",
     "api": "base storage engine tools",
 }
 FORBIDDEN = {"pkg_resources", "tensorflow", "grpc", "jax", "torch", "xprof"}

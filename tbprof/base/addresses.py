@@ -10,3 +10,10 @@ def is_ip_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_loopback(text: str) -> bool:
+    """Whether it is an address or the name that only this machine reaches."""
+    import ipaddress
+
+    return text == "localhost" or (is_ip_address(text) and ipaddress.ip_address(text).is_loopback)

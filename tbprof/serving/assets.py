@@ -5,12 +5,12 @@ from functools import cache
 from pathlib import Path
 
 from tbprof.base.digests import blake2b
-from tbprof.serving.responses import PLAIN, Reply
+from tbprof.serving.responses import HTML, PLAIN, Reply
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
 _TYPES = {
     ".css": "text/css; charset=utf-8",
-    ".html": "text/html; charset=utf-8",
+    ".html": HTML,
     ".ico": "image/x-icon",
     ".js": "text/javascript; charset=utf-8",
     ".json": "application/json; charset=utf-8",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 JSON = "application/json; charset=utf-8"
+HTML = "text/html; charset=utf-8"
 PLAIN = "text/plain; charset=utf-8"
 TILES = "application/octet-stream"
 

@@ -10,6 +10,8 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
 from tbprof.base.errors import TbprofError
+from tbprof.base.lazy import regex
+from tbprof.serving.access import Access, with_token
 from tbprof.serving.assets import Assets
 from tbprof.serving.host_names import WILDCARDS, HostNames
 from tbprof.serving.responses import CSP_STANDALONE, error_reply, response
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _IDLE_S = 60.0
+# In the address of a request.
+_TOKEN = regex(r"([?&]token=)[^&\s]+")
 
 
 class BadHost(TbprofError):
@@ -38,13 +42,14 @@ class CannotListen(TbprofError):
 
 
 class Standalone:
-    """The WSGI application: the routes, a redirect from `/`, and a check of the Host header.
+    """The WSGI application: the routes, a redirect from `/`, and checks of Host header and token.
 
-    The check prevents DNS rebinding, see `host_names`.
+    The former prevents DNS rebinding, see `host_names`; without a token, everybody may ask.
     """
 
-    def __init__(self, service: Service, assets: Assets | None = None) -> None:
+    def __init__(self, service: Service, assets: Assets | None = None, token: str = "") -> None:
         self._names = service.names
+        self._access = Access(token)
         self._application = Application(service, assets, CSP_STANDALONE)
         self._prefix = f"/data/plugin/{service.plugin_name}"
         self._home = f"data/plugin/{service.plugin_name}/index.html"
@@ -62,6 +67,9 @@ class Standalone:
             )
             answer = response(request, error_reply(error), CSP_STANDALONE)
             return answer(environ, start_response)
+        refusal = self._access.answer(request)
+        if refusal is not None:
+            return refusal(environ, start_response)
         if request.path in ("/", self._prefix, f"{self._prefix}/"):
             # Relative to the page, so that it works behind a proxy with a prefix.
             depth = request.path.count("/") - 1
@@ -76,11 +84,12 @@ def make_standalone(
     allowed_hosts: Iterable[str] = (),
     *,
     can_capture: bool = True,
+    token: str = "",
 ) -> BaseWSGIServer:
     """A server that is already listening; port 0 takes a free one. Raises CannotListen."""
     names = HostNames([host, *allowed_hosts])
     service = Service(location, can_capture=can_capture, names=names)
-    application = Standalone(service)
+    application = Standalone(service, token=token)
     with _listen(host, port) as listening:
         # Unlike TensorBoard, it is started only for our pages: one is about to be opened.
         service.warm_up()
@@ -95,12 +104,13 @@ def make_standalone(
         )
 
 
-def serve(server: BaseWSGIServer, announce: Callable[[str], None]) -> None:
-    """Answers requests until Ctrl-C; `announce` is given the address."""
+def serve(server: BaseWSGIServer, announce: Callable[[str], None], token: str = "") -> None:
+    """Answers requests until Ctrl-C; `announce` is given the address, with the token."""
     host, port = server.server_address[:2]
     name = str(host) if str(host) not in WILDCARDS else socket.gethostname()
     try:
-        announce(f"http://{f'[{name}]' if ':' in name else name}:{port}/")
+        address = f"http://{f'[{name}]' if ':' in name else name}:{port}/"
+        announce(with_token(address, token))
         server.serve_forever()  # ends by itself on KeyboardInterrupt
     finally:
         server.server_close()
@@ -134,7 +144,8 @@ class _Handler(WSGIRequestHandler):
         return "tbprof"
 
     def log(self, type: str, message: str, *args: object) -> None:  # noqa: A002
-        logger.debug("%s: %s: %s", self.address_string(), type, message % args)
+        said = _TOKEN.sub(r"\1…", message % args)
+        logger.debug("%s: %s: %s", self.address_string(), type, said)
 
 
 def _redirect(target: str) -> Response:
