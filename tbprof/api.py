@@ -121,11 +121,17 @@ class RunView:
         *,
         start_ms: float | None = None,
         end_ms: float | None = None,
+        max_gb: float | None = None,
     ) -> Trace:
-        """Every event of these hosts, all by default, that overlaps a range of the trace's time."""
+        """Every event of these hosts, all by default, that overlaps a range of the trace's time.
+
+        `max_gb` allows a larger export than usual for traces of their size.
+        """
         chosen = (hosts,) if isinstance(hosts, str) else tuple(hosts or ())
-        times = {"start_time_ms": start_ms, "end_time_ms": end_ms}
-        params = {name: repr(float(time)) for name, time in times.items() if time is not None}
+        numbers = {"start_time_ms": start_ms, "end_time_ms": end_ms, "max_gb": max_gb}
+        params = {
+            name: repr(float(number)) for name, number in numbers.items() if number is not None
+        }
         return Trace(self._engine, self.name, chosen, params)
 
 

@@ -132,7 +132,7 @@ def test_help_names_the_commands_and_their_choices() -> None:
         assert shown.stdout.startswith(f"usage: tbprof {command} ")
     said = " ".join(run("serve", "--help").stdout.split())
     assert "port to listen on; 0 picks a free one (default: 6006)" in said
-    assert "repeated; * allows any --no-capture" in said
+    assert "repeated; * allows any --token TEXT" in said
     assert run().exit_code == 2
 
 

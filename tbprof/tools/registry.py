@@ -115,7 +115,7 @@ TOOLS: tuple[Tool, ...] = (
             "the program may have been idle while it was profiled: profile it while it works, for "
             "longer than one step"
         ),
-        params=("start_time_ms", "end_time_ms", "derived"),
+        params=("start_time_ms", "end_time_ms", "derived", "max_gb"),
         is_streamed=True,
     ),
 )

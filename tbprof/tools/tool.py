@@ -29,12 +29,14 @@ class EventStream:
     """A payload that is the events of the traces themselves, which are never in memory as a whole.
 
     Those that overlap the time from `start_ms` to `end_ms`; None is the start or end of the trace.
-    `has_derived` means that derived tracks are included.
+    `has_derived` means that derived tracks are included. `max_gb` is how large it may become, None
+    for what traces of their size usually need.
     """
 
     start_ms: float | None
     end_ms: float | None
     has_derived: bool = True
+    max_gb: float | None = None
 
 
 Payload = Sequence[Table] | Document | EventStream

@@ -11,13 +11,15 @@ PARTS = ()
 _START = "start_time_ms"
 _END = "end_time_ms"
 _DERIVED = "derived"
+_MAX_GB = "max_gb"
+_MOST_GB = 1_000_000
 
 
 def build(summaries: Summaries) -> EventStream:
     """The range that the request states, in ms of the trace; all of it by default.
 
     An end of 0 is the end of the trace, as old clients write it. `derived=0` leaves steps, ops and
-    scopes out that the trace itself does not hold.
+    scopes out that the trace itself does not hold. `max_gb` allows a larger payload than usual.
     """
     start_ms = _time(summaries, _START)
     end_ms = _time(summaries, _END) or None
@@ -29,17 +31,30 @@ def build(summaries: Summaries) -> EventStream:
     derived = summaries.params.get(_DERIVED, "") or "1"
     if derived not in ("0", "1"):
         raise BadRequest(f"{_DERIVED}={derived[:80]!r} is unknown", "use derived=1 or derived=0")
-    return EventStream(start_ms, end_ms, derived == "1")
+    return EventStream(start_ms, end_ms, derived == "1", _gigabytes(summaries))
 
 
 def _time(summaries: Summaries, name: str) -> float | None:
     text = summaries.params.get(name, "")
-    if not text:
-        return None
-    try:
-        time_ms = float(text)
-    except ValueError:
-        time_ms = math.nan
-    if not math.isfinite(time_ms):
+    time_ms = _number(text)
+    if time_ms is not None and not math.isfinite(time_ms):
         raise BadRequest(f"{name}={text[:80]!r} is not a time", "give times in milliseconds")
     return time_ms
+
+
+def _gigabytes(summaries: Summaries) -> float | None:
+    text = summaries.params.get(_MAX_GB, "")
+    size = _number(text)
+    if size is not None and not 0 < size <= _MOST_GB:
+        raise BadRequest(
+            f"{_MAX_GB}={text[:80]!r} is not a size", f"it is in GB, more than 0, up to {_MOST_GB}"
+        )
+    return size
+
+
+def _number(text: str) -> float | None:
+    """NaN for a text that is no number, None for an empty one."""
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return math.nan

@@ -17,6 +17,7 @@ from tbprof.engine.engine import DataRequest, Engine, Stream
 from tbprof.engine.timelines import streams
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
+from tbprof.timeline.export.size_limit import TooLarge, limit
 
 TOOL, OPS = "trace_viewer", "framework_op_stats"
 HOST, GPU = "/host:CPU", "/device:GPU:0"
@@ -345,3 +346,52 @@ def test_compressed_traces_are_read(tmp_path: Path) -> None:
     (folder / "h0.xplane.pb.gz").write_bytes(gzip.compress(TRACE))
     engine = Engine(Logdir(str(folder)))
     assert content(engine) == written(space_of(TRACE))
+
+
+def repeating(events: int) -> bytes:
+    """One long text, which the document repeats for each event."""
+    space = message("tensorflow.profiler.XSpace").FromString(draw({HOST: "t |a"}))
+    [line] = space.planes[0].lines
+    for kind in space.planes[0].event_metadata.values():
+        kind.name = "y" * 5000
+    for at in range(events):
+        line.events.add(metadata_id=line.events[0].metadata_id, offset_ps=at, duration_ps=1)
+    return bytes(space.SerializeToString())
+
+
+def test_an_export_far_larger_than_its_trace_is_refused(
+    one_run: Callable[..., Engine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = one_run(h0=repeating(3000), h1=TRACE)
+    whole = content(engine)
+    assert len(whole) > 15e6  # below a gigabyte, all is usual
+    monkeypatch.setattr(streams, "_FEWEST_BYTES", 10**6)
+    assert sum(file.bytes for file in engine._logdir.run("run").files) * 100 < 9e6
+    for request in (stream(engine), engine.data(DataRequest("run", TOOL, format="csv"))):
+        sizes: list[int] = []
+        assert isinstance(request, Stream)
+        with pytest.raises(TooLarge, match="limit of ") as raised:
+            sizes += map(len, request.chunks())
+        assert "max_gb=" in raised.value.hint
+        assert sum(sizes) < 10e6
+    assert content(engine, max_gb="0.1") == whole
+
+
+def test_a_response_says_that_it_was_too_large(one_run: Callable[..., Engine]) -> None:
+    engine = one_run(h0=TRACE, h1=repeating(3000), h2=TRACE)
+    found = parsed(b"".join(stream(engine, max_gb="0.004").chunks(is_strict=False)))
+    assert found["metadata"]["complete"] is False
+    [notice] = found["metadata"]["warnings"]
+    assert (notice["code"], notice["host"]) == ("too_large", "h1")
+    assert "max_gb=0.04" in notice["hint"]
+    assert [host["name"] for host in found["metadata"]["hosts"]] == ["h0", "h1"]
+    assert "a:A" in [event["name"] for event in found["traceEvents"]]
+
+
+def test_pieces_pass_up_to_the_limit() -> None:
+    limited = limit(7)
+    assert list(limited([b"123", b"4"])) == [b"123", b"4"]
+    assert list(limited([b"567"])) == [b"567"]
+    assert list(limited([b""])) == [b""]
+    with pytest.raises(TooLarge):
+        next(limited([b"8"]))

@@ -45,6 +45,17 @@ def test_tracks_that_the_trace_lacks_may_be_left_out() -> None:
         asked(derived="x")
 
 
+def test_a_larger_size_may_be_allowed() -> None:
+    assert asked(max_gb="2.5") == EventStream(None, None, max_gb=2.5)
+    assert asked(max_gb="") == asked()
+
+
+@pytest.mark.parametrize("text", ["x", "0", "-1", "nan", "inf", "1e9"])
+def test_what_is_no_size_is_told(text: str) -> None:
+    with pytest.raises(BadRequest, match=r"max_gb=.* is not a size"):
+        asked(max_gb=text)
+
+
 def test_a_range_that_ends_before_it_starts_is_told() -> None:
     with pytest.raises(BadRequest, match="start_time_ms=3 is after end_time_ms=2"):
         asked(start_time_ms="3", end_time_ms="2")

@@ -1,6 +1,6 @@
 """Payloads of all events of traces: made while they are sent, directly from the files."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
@@ -14,6 +14,7 @@ from tbprof.storage.files import fingerprint
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.timeline.export.chrome import Host, TimeRange, chrome_trace, has_events
 from tbprof.timeline.export.event_csv import event_csv
+from tbprof.timeline.export.size_limit import limit
 from tbprof.timeline.model.store import Timeline
 from tbprof.tools.tool import EventStream, Tool
 
@@ -23,6 +24,9 @@ _PS_PER_MS = 10**9
 # The bounds of times in a trace, and therefore in a document.
 _LIMIT_PS = 2**57
 _LATEST_PS = 2**60
+# Payloads are 1 to 9 times as large as traces (measured), and traces compress to a tenth.
+_FEWEST_BYTES = 10**9
+_USUAL_RATIO = 100
 
 Open = Callable[[TraceFile], AbstractContextManager[OpenSpace]]
 
@@ -56,14 +60,19 @@ def event_stream(
         for file, offset_ps in zip(files, offsets, strict=True)
     ]
     span = _span(payload)
+    most = _most_bytes(files, payload)
     etag = _etag(files, payload, request.format)
     if not _has_events(hosts):
         return None
     if is_csv:
         name = csv_filename(tool, run, request.hosts)
-        return Stream(lambda _: event_csv(hosts, span), "text/csv; charset=utf-8", etag, name)
+        return Stream(
+            lambda _: event_csv(hosts, span, limit(most)), "text/csv; charset=utf-8", etag, name
+        )
     return Stream(
-        lambda is_strict: chrome_trace(hosts, span, [*notices, *apart], is_strict=is_strict),
+        lambda is_strict: chrome_trace(
+            hosts, span, [*notices, *apart], is_strict=is_strict, limited=limit(most)
+        ),
         "application/json; charset=utf-8",
         etag,
     )
@@ -122,6 +131,13 @@ def _ps(time_ms: float | None, otherwise: int) -> int:
     if time_ms is None:
         return otherwise
     return round(max(-_LATEST_PS, min(_LATEST_PS, time_ms * _PS_PER_MS)))
+
+
+def _most_bytes(files: Iterable[TraceFile], payload: EventStream) -> int:
+    """How large the payload may become."""
+    if payload.max_gb is not None:
+        return round(payload.max_gb * 1e9)
+    return _FEWEST_BYTES + _USUAL_RATIO * sum(file.bytes for file in files)
 
 
 def _etag(files: Mapping[TraceFile, int], payload: EventStream, kind: str) -> str:

@@ -13,6 +13,7 @@ from tbprof.base.errors import Notice, TbprofError
 from tbprof.base.records import as_dict, replace
 from tbprof.timeline.export.chrome_host import Host, HostWriter, Places
 from tbprof.timeline.export.chrome_process import TimeRange, has_events
+from tbprof.timeline.export.size_limit import Limited, TooLarge
 
 __all__ = ["Host", "TimeRange", "chrome_trace", "has_events"]
 
@@ -25,17 +26,19 @@ def chrome_trace(
     notices: Sequence[Notice] = (),
     *,
     is_strict: bool = True,
+    limited: Limited = iter,
 ) -> Generator[bytes, None, None]:
     """The document of some hosts, in pieces that end with an event.
 
     `notices` are known at the start; those found while reading are added to them. A host that
-    cannot be read raises our error if `is_strict`, and is reported at the end otherwise.
+    cannot be read raises our error if `is_strict`, and is reported at the end otherwise; so does a
+    document that is not `limited`: no host follows.
     """
     document = _Document(span, notices, has_several=len(hosts) > 1)
     opening = _HEAD
     for number, host in enumerate(hosts):
         try:
-            for piece in document.host(number, host):
+            for piece in limited(document.host(number, host)):
                 # Each event is preceded by a comma, except the first.
                 yield opening + piece[1:] if opening else piece
                 opening = b""
@@ -43,6 +46,8 @@ def chrome_trace(
             if is_strict:
                 raise
             document.lose(host, error)
+            if isinstance(error, TooLarge):
+                break
     yield opening + document.end()
 
 

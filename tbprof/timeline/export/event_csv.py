@@ -13,6 +13,7 @@ from tbprof.timeline.export.chrome import Host
 from tbprof.timeline.export.chrome_process import TimeRange, batches, pieces
 from tbprof.timeline.export.chrome_tracks import line_labels
 from tbprof.timeline.export.json_text import joined
+from tbprof.timeline.export.size_limit import Limited
 from tbprof.timeline.model.sections import section_order
 
 _HEAD = b"host,process,thread,name,start_us,duration_us\r\n"
@@ -21,8 +22,12 @@ _ROOM = 1 << 22
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def event_csv(hosts: Sequence[Host], span: TimeRange | None = None) -> Generator[bytes, None, None]:
-    """The table in pieces that end with a row. Raises our error if a host cannot be read.
+def event_csv(
+    hosts: Sequence[Host], span: TimeRange | None = None, limited: Limited = iter
+) -> Generator[bytes, None, None]:
+    """The table in pieces that end with a row.
+
+    Raises our error if a host cannot be read, or if the table is not `limited`.
 
     Texts that a spreadsheet would run as formulas get a leading apostrophe, and U+FFFD stands for
     NUL, which most readers of CSV refuse. Times are µs, shifted by the hosts' offsets.
@@ -32,7 +37,7 @@ def event_csv(hosts: Sequence[Host], span: TimeRange | None = None) -> Generator
         with host.space() as space:
             for row in section_order(space):
                 for _, events in batches(space.planes[row]):
-                    yield from _rows(host, events, span)
+                    yield from limited(_rows(host, events, span))
 
 
 def cell(text: str) -> bytes:
