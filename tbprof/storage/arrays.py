@@ -5,7 +5,7 @@ checked when the file is opened, which takes 0.05 s for 400 MB: compiled code fo
 these arrays, and must not follow damage. The check reads a large file in pieces, so that no more of
 the map takes memory than is used later, and sums up its words, page by page: a checksum of all
 would take three times as long. Nothing shrinks such a file while it is mapped: it is written beside
-its place, moved there in one step, and only ever removed as a whole.
+its place, moved there in one step, read-only from then on, and only ever removed as a whole.
 """
 
 import math

@@ -77,6 +77,7 @@ class ResultStore:
             with open(temporary, "x+b", opener=_open_private) as file:
                 yield file
                 size = file.seek(0, os.SEEK_END)
+                _protect(file)
             temporary.replace(path)
         except BaseException:
             _remove(temporary)
@@ -156,6 +157,16 @@ class ResultStore:
 
 def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
+
+
+def _protect(file: BinaryIO) -> None:
+    """Lets nobody open the file for writing: to shrink one that is mapped ends the process.
+
+    It can be replaced and removed all the same. Windows refuses both by itself while it is mapped,
+    and would not remove a file that is read-only.
+    """
+    if os.name == "posix":
+        os.fchmod(file.fileno(), 0o400)
 
 
 def _remove(path: Path) -> bool:

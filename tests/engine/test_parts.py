@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.computed_parts import compute_part, compute_parts
+from helpers.kept_files import overwrite
 from helpers.replaced_parts import replace_part
 from hypothesis import given
 from hypothesis import strategies as st
@@ -349,7 +350,7 @@ def test_damaged_files_of_the_store_are_computed_anew(
 ):
     SummaryCache(store).parts(file, keys("ops"))
     for path in store.directory.glob(f"*{SUFFIX}"):
-        path.write_bytes(path.read_bytes()[:100])
+        overwrite(path, path.read_bytes()[:100])
     SummaryCache(store).parts(file, keys("ops"))
     assert counting.counts == {"ops": 2}
 

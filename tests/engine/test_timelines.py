@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from builders.small_timeline import make_timeline
+from helpers.kept_files import overwrite
 from traces import draw
 
 from tbprof.base.errors import TbprofError
@@ -136,11 +137,11 @@ def test_a_damaged_copy_is_built_anew(folder, harm):
     (path,) = folder.kept()
     content = path.read_bytes()
     if harm == "cut":
-        path.write_bytes(content[: len(content) // 2])
+        overwrite(path, content[: len(content) // 2])
     elif harm == "flip":
-        path.write_bytes(content[:-70] + bytes([content[-70] ^ 1]) + content[-69:])
+        overwrite(path, content[:-70] + bytes([content[-70] ^ 1]) + content[-69:])
     elif harm == "foreign":
-        path.write_bytes(b"not ours")
+        overwrite(path, b"not ours")
     else:
         path.unlink()
     anew = folder.timelines()

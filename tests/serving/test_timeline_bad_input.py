@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from helpers.kept_files import overwrite
 from helpers.tile_reader import Tiles, read_tiles
 from helpers.timeline_client import expanded
 from traces import draw, write
@@ -218,7 +219,7 @@ def test_damaged_copy_in_the_cache_is_built_anew(tmp_path: Path, monkeypatch: py
     kept = [path for path in (cache / "results").iterdir() if path.suffix == ".map"]
     assert kept
     for path in kept:
-        path.write_bytes(path.read_bytes()[:-8] + b"\xff" * 8)
+        overwrite(path, path.read_bytes()[:-8] + b"\xff" * 8)
     anew = Service(str(tmp_path / "logdir"))
     first.client = Client(Application(anew))
     assert first.count() == 2

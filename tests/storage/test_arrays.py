@@ -6,6 +6,7 @@ import zlib
 
 import numpy as np
 import pytest
+from helpers.kept_files import overwrite
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -85,7 +86,7 @@ def test_every_damaged_byte_is_noticed(store):
     content = path.read_bytes()
     meaningless = 0  # what only fills up
     for at in range(len(content)):
-        path.write_bytes(content[:at] + bytes([content[at] ^ 0x41]) + content[at + 1 :])
+        overwrite(path, content[:at] + bytes([content[at] ^ 0x41]) + content[at + 1 :])
         found = load_arrays(store, "key")
         meaningless += found is not None
         assert found is None or same(found, {"a": np.arange(40), "b": np.arange(3.0)})
@@ -108,9 +109,9 @@ def test_damage_anywhere_in_pages_of_large_arrays_is_noticed(store, monkeypatch)
         "the end": content[:-4] + b"\x01\x00\x00\x00",
     }
     for damage, changed in changes.items():
-        path.write_bytes(changed)
+        overwrite(path, changed)
         assert load_arrays(store, "key") is None, damage
-    path.write_bytes(content)
+    overwrite(path, content)
     found = load_arrays(store, "key")
     assert found is not None
     assert same(found, {"a": array})
@@ -122,7 +123,7 @@ def test_every_cut_is_noticed_and_the_file_removed(store):
     path = store.path("key", SUFFIX)
     content = path.read_bytes()
     for size in range(len(content)):
-        path.write_bytes(content[:size])
+        overwrite(path, content[:size])
         assert load_arrays(store, "key") is None
         assert size == 0 or not path.exists()
 
@@ -136,7 +137,7 @@ def test_foreign_headers_are_no_arrays(store, header):
     keep_arrays(store, "key", {})
     path = store.path("key", SUFFIX)
     sizes = len(header).to_bytes(8, "little") + zlib.crc32(header).to_bytes(8, "little")
-    path.write_bytes(arrays_module._MAGIC + sizes + header + bytes(64))
+    overwrite(path, arrays_module._MAGIC + sizes + header + bytes(64))
     found = load_arrays(store, "key")
     assert not found
 

@@ -87,7 +87,7 @@ def test_directory_and_files_are_private(store):
     keep_arrays(store, "key", {"x": np.zeros(1)})
     assert store.directory.stat().st_mode & 0o777 == 0o700
     (path,) = store.directory.iterdir()
-    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.stat().st_mode & 0o777 == 0o400
 
 
 def test_unwritable_directory_is_logged_once_and_costs_nothing_else(tmp_path, caplog):
@@ -180,11 +180,19 @@ def test_a_directory_of_another_user_is_not_used(tmp_path):
     assert load_arrays(store, "key") is None
 
 
-@pytest.mark.skipif(os.name != "posix", reason="no modes here")
-def test_what_is_kept_is_private(store):
-    keep_arrays(store, "key", {"x": np.array(1)})
-    assert store.directory.stat().st_mode & 0o777 == 0o700
-    assert store.path("key", SUFFIX).stat().st_mode & 0o777 == 0o600
+def test_what_is_mapped_cannot_be_shrunk_in_place(unprivileged):
+    store = ResultStore(unprivileged / "cache")
+    content = np.arange(1 << 18)  # enough to be mapped
+    keep_arrays(store, "key", {"x": content})
+    mapped = load_arrays(store, "key")
+    assert mapped is not None
+    path = store.path("key", SUFFIX)
+    for shrink in (lambda: os.truncate(path, 0), lambda: path.write_bytes(b"")):
+        with pytest.raises(PermissionError):
+            shrink()
+    keep_arrays(store, "key", {"x": content[:9]})  # in its place
+    path.unlink()
+    assert mapped["x"].tolist() == content.tolist()
 
 
 def test_files_that_change_places_are_found(store):
