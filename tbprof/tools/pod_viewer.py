@@ -44,6 +44,8 @@ EVENTS: tuple[tuple[int, str, tuple[Phase, ...]], ...] = (
 _MOST_STRAGGLERS = 100
 # Step times are sent in whole units, at least this many per typical step: 0.1 % is visible.
 _UNITS_PER_STEP = 2_000
+# A unit is up to ten times smaller than asked for, and numbers of JavaScript end at 2^53.
+_MOST_UNITS = 2**53 / 10
 
 
 def build(summaries: Summaries) -> Document:
@@ -201,7 +203,9 @@ def _overview(
     workers, steps = len(job.worker_name), len(job.label)
     known = np.flatnonzero(~job.is_unrecorded)
     typical_us = float(median(job.duration_ps[known])) / 1e6 if known.size else 1.0
-    unit_us = 10.0 ** np.floor(np.log10(max(typical_us, 1e-6) / _UNITS_PER_STEP))
+    unit_us = max(typical_us, 1e-6) / _UNITS_PER_STEP
+    longest_us = float(job.duration_ps.max(initial=0)) / 1e6
+    unit_us = 10.0 ** np.floor(np.log10(max(unit_us, longest_us / _MOST_UNITS)))
     cell = job.worker * steps + job.step
 
     def cells(values: NDArray[np.int64]) -> NDArray[np.int64]:

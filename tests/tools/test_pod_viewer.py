@@ -237,6 +237,17 @@ def test_the_page_gets_every_cell_in_whole_units_and_thousandths():
     assert found["is_inferred"] is False
 
 
+def test_a_step_of_days_beside_steps_of_picoseconds_has_an_exact_number_of_units():
+    times = np.array([1, 6, 2**57 + 1])
+    drawn = host(*((0, at, at, {Phase.OTHER: 1}) for at in range(3)))
+    phases = drawn.phase_ps // US * times[:, None]
+    steps = dataclasses.replace(drawn, duration_ps=times, own_ps=times, phase_ps=phases)
+    found: Any = document(steps).columns()
+    assert found["total"][2] * found["unit_us"] == pytest.approx(2**57 / 1e6, rel=1e-9)
+    assert 2**49 < found["total"][2] < 2**53
+    assert found["share_permille"]["9"].tolist() == [1000] * 3
+
+
 def test_what_was_not_recorded_is_no_zero():
     lost = dataclasses.replace(ONE, is_unrecorded=np.array([False, True]))
     found = document(lost, TWO)
