@@ -1,12 +1,13 @@
 """Mutated traces through everything that reads them: `PYTHONPATH=tests python -m xplane.fuzz`.
 
-Every input is read; of every `pages`-th all parts and pages are computed, of every `viewer`-th the
-trace viewer is asked everything, and every `windows`-th is read by small windows, too. Nothing but
-BadTrace may come out, at the opening; an input may take a second of processor time at most, memory
-may not grow. Kernels that were compiled with `TBPROF_KERNELS=checked` check every index too, and
-one that is out of bounds breaks a rule; on those with sanitizers it runs by `scripts/sanitized`.
-Longer runs: seeds 701 to 707 with 20,000 inputs each on kernels with sanitizers, seed 91 with
-30,000 without; no report, nothing raised.
+Every `changed`-th input is a drawn trace with some fields changed, the others are spaces of any
+shape with wounded bytes. Every input is read; of every `pages`-th all parts and pages are computed,
+of every `viewer`-th the trace viewer is asked everything, and every `windows`-th is read by small
+windows, too. Nothing but BadTrace may come out, at the opening; an input may take a second of
+processor time at most, memory may not grow. Kernels that were compiled with
+`TBPROF_KERNELS=checked` check every index too, and one that is out of bounds breaks a rule; on
+those with sanitizers it runs by `scripts/sanitized`. Longer runs: seeds 701 to 707 with 20,000
+inputs each on kernels with sanitizers, seed 91 with 30,000 without; no report, nothing raised.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import MOST_PER_KIND
 from tbprof.xplane.reader import space_in
 
-from . import generate, questions
+from . import generate, mutations, questions
 from .whole import whole
 
 _MOST_SECONDS = 1.0
@@ -128,6 +129,7 @@ def run(
     pages: int = 1,
     viewer: int = 8,
     windows: int = 8,
+    changed: int = 3,
     seconds: float = float("inf"),
     failures: Path | None = None,
 ) -> Counter[str]:
@@ -150,7 +152,10 @@ def run(
             faulthandler.dump_traceback_later(_STUCK_SECONDS, exit=True)
             pool = [generate.space(Random(f"{seed}/{index}/{at}")) for at in range(4)]
         random = Random(f"{seed}/{index}")
-        content = mutate(random, random.choice(pool), random.choice(pool))
+        if index % changed == 0:
+            content = mutations.change(random, random.choice(mutations.drawn()))
+        else:
+            content = mutate(random, random.choice(pool), random.choice(pool))
         begun = time.process_time()
         try:
             with warnings.catch_warnings():
@@ -193,12 +198,13 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=1)
     parser.add_argument("--viewer", type=int, default=8)
     parser.add_argument("--windows", type=int, default=8)
+    parser.add_argument("--changed", type=int, default=3)
     parser.add_argument("--failures", type=Path, default=Path("fuzz-failures"))
     chosen = parser.parse_args()
     started = time.perf_counter()
     counts = run(
         chosen.inputs, chosen.seed, pages=chosen.pages, viewer=chosen.viewer,
-        windows=chosen.windows, failures=chosen.failures,
+        windows=chosen.windows, changed=chosen.changed, failures=chosen.failures,
     )  # fmt: skip
     print(dict(counts), f"{time.perf_counter() - started:.0f} s")  # noqa: T201
 

@@ -14,6 +14,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.driving_thread import find_driving_line
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
+from tbprof.analysis.spans.groups import reduce_groups
 from tbprof.analysis.steps.step_inference import (
     INFERRED,
     InferredSteps,
@@ -130,7 +131,7 @@ def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
         events = threads.events
         rows = events.rows_of(types.has_number)
         texts = events.plane.strings.take(events.plane.types.name.tolist())
-        time = np.bincount(events.type[rows], events.duration_ps[rows], len(texts))
+        _, time, _, _ = reduce_groups(events.type[rows], events.duration_ps[rows], len(texts))
         for type_ in np.flatnonzero(time).tolist():
             total[texts[type_]] += int(time[type_])
     if not total:

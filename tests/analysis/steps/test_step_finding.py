@@ -4,6 +4,8 @@ import pytest
 from helpers.drawn_steps import GPU, HOST, steps_of, table, times
 from traces import Unsigned, draw
 
+from tbprof._pb import message
+
 STEP = {"step_num": 0, "_r": 1}
 MARKERS = {"s": {"_r": 1, "step_num": 7}, "t": {"_r": 1, "step_num": 8}}
 TRAIN = {"s": "train", "t": "train"}
@@ -208,6 +210,21 @@ def test_what_carries_a_steps_number_marks_steps_without_being_a_root():
     assert found.label == ["Profiled batch 4", "Profiled batch 5"]
     assert found.has_explicit_numbers
     assert times(found) == [(0, 6, 5), (6, 5, 5)]
+
+
+def test_numbered_events_without_a_name_mark_no_steps():
+    trace = draw(
+        {HOST: "python |xx.ppp.qqq"},
+        names={"x": "lost", "p": "batch", "q": "batch"},
+        stats={letter: {"step_num": at} for at, letter in enumerate("xpq")},
+    )
+    space = message("tensorflow.profiler.XSpace").FromString(trace)
+    kinds = space.planes[0].event_metadata
+    [lost] = [key for key, kind in kinds.items() if kind.name == "lost"]
+    del kinds[lost]
+    found = steps_of(space.SerializeToString())
+    assert (found.source, found.marker) == ("markers", "batch")
+    assert found.label == ["batch 1", "batch 2"]
 
 
 def test_what_a_step_started_on_other_threads_is_its_own_work():

@@ -1,0 +1,137 @@
+"""Traces that are nearly right: those that tests draw, with some fields changed.
+
+What the fuzzer's own spaces and wounded bytes rarely are: steps, kernels, programs and allocations
+that analysis understands, but for a number, a text or a message.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from random import Random
+from typing import Any
+
+from traces.allocators import Tensor, memory_trace
+from traces.runs import cpu_steps, gpu_steps, idle_python, tpu_ops, unmarked_ops
+from traces.tpu_steps import tpu_steps
+
+from tbprof._pb import message
+
+from . import generate
+
+_WHOLE = (*generate.TIMES, *generate.WILD_TIMES, *generate.IDS, 2, 64, 10**9, 10**12)
+_REAL = (0.0, -0.0, 1.5, -1.0, 1e308, 5e-324, float("inf"), float("-inf"), float("nan"))
+_DIGITS = ("0", "-1", "9" * 19, "9" * 40, "1e999", "nan", "", "٣")
+
+
+@cache
+def drawn() -> tuple[bytes, ...]:
+    """Small traces of each kind of program."""
+    return (
+        cpu_steps("iiioooopppccccee.ff"),
+        cpu_steps("oooo", start_ns=1_700_000_000 * 10**9, late=7),
+        gpu_steps("hhkkkkmmmmmmddpp", "LLiiLL"),
+        gpu_steps(".k.k.k.k.k.k.k.k", "L.L.L.L.L.L.L.L"),
+        idle_python(),
+        unmarked_ops(),
+        tpu_ops(),
+        tpu_steps({"/device:TPU:0": "aa.b", "/device:TPU:1": "a..b"}),
+        memory_trace(
+            "a |a.b..A.c.B", a=Tensor(4096, op="x/MatMul"), b=Tensor(8), c=Tensor(1 << 40)
+        ),
+    )
+
+
+def change(random: Random, content: bytes) -> bytes:
+    """`content` with one to eight changes to its messages."""
+    space = message("tensorflow.profiler.XSpace").FromString(content)
+    for _ in range(random.choice((1, 1, 2, 4, 8))):
+        _change_within(random, space)
+    return bytes(space.SerializeToString())
+
+
+def _change_within(random: Random, inside: Any) -> None:
+    """One change to the message or to one below it."""
+    below = [list(_messages(getattr(inside, field.name))) for field in _nested(inside)]
+    filled = [items for items in below if items]
+    if filled and random.random() < 0.85:
+        _change_within(random, random.choice(random.choice(filled)))
+        return
+    field = random.choice(inside.DESCRIPTOR.fields)
+    if field.message_type is None:
+        if field.name != "child_id":
+            _set(random, inside, field)
+    elif field.message_type.GetOptions().map_entry:
+        _change_map(random, getattr(inside, field.name))
+    else:
+        _change_list(random, getattr(inside, field.name))
+
+
+def _nested(inside: Any) -> list[Any]:
+    return [field for field in inside.DESCRIPTOR.fields if field.message_type is not None]
+
+
+def _messages(values: Any) -> Iterator[Any]:
+    yield from values.values() if hasattr(values, "values") else values
+
+
+def _set(random: Random, inside: Any, field: Any) -> None:
+    before = getattr(inside, field.name)
+    match field.type:
+        case field.TYPE_STRING if isinstance(before, str):
+            setattr(inside, field.name, _text(random, before))
+        case field.TYPE_STRING:
+            before.append(random.choice(generate.TEXTS))
+        case field.TYPE_BYTES:
+            setattr(inside, field.name, random.randbytes(random.choice((0, 1, 9))))
+        case field.TYPE_DOUBLE:
+            setattr(inside, field.name, random.choice((*_REAL, -before)))
+        case field.TYPE_UINT64:
+            setattr(inside, field.name, random.choice((before + 1, *_WHOLE)) % 2**64)
+        case _:
+            near = (before + 1, before - 1, before // 2, -before, random.choice(_WHOLE))
+            setattr(inside, field.name, (random.choice(near) + 2**63) % 2**64 - 2**63)
+
+
+def _text(random: Random, text: str) -> str:
+    """Another text, or this one with another number in it."""
+    at = random.randrange(len(text) + 1)
+    digits = [place for place, letter in enumerate(text) if letter.isdigit()]
+    if digits and random.random() < 0.5:
+        place = random.choice(digits)
+        return text[:place] + random.choice(_DIGITS) + text[place + 1 :]
+    return random.choice(
+        (
+            random.choice(generate.TEXTS),
+            text[:at],
+            text[at:] + text[:at],
+            text[:at] + random.choice(generate.TEXTS) + text[at:],
+            text * random.choice((2, 50)),
+        )
+    )[:100_000]
+
+
+def _change_list(random: Random, items: Any) -> None:
+    if not items:
+        return
+    at = random.randrange(len(items))
+    match random.randrange(4):
+        case 0:
+            del items[at]
+        case 1:
+            items.extend([items[at]] * random.choice((1, 2, 20)))
+        case 2:
+            items[at].MergeFrom(random.choice(items))
+        case _:
+            items.sort(key=lambda _: random.random())
+
+
+def _change_map(random: Random, entries: Any) -> None:
+    if not entries:
+        return
+    key, other = (random.choice(list(entries)) for _ in range(2))
+    match random.randrange(3):
+        case 0:
+            del entries[key]
+        case 1:
+            entries[key].CopyFrom(entries[other])
+        case _:
+            entries[random.choice(generate.IDS)].CopyFrom(entries[key])
