@@ -28,14 +28,21 @@ FoundParts = dict[str, PartResult] | TbprofError
 class SummaryCache:
     """The parts of files, each computed once, and the spaces that they are computed from.
 
-    Parts are computed by `workers`, in threads of this process without them.
+    Parts are computed by `workers`, in threads of this process without them. They are kept in
+    `results`, as are copies of remote files unless `copies` is given.
     """
 
-    def __init__(self, results: ResultStore | None, workers: Workers | None = None) -> None:
+    def __init__(
+        self,
+        results: ResultStore | None,
+        workers: Workers | None = None,
+        *,
+        copies: ResultStore | None = None,
+    ) -> None:
         self._store = None if results is None else PartStore(results)
         self._workers = workers
         self._memory = PartMemory()
-        self._spaces = SpacePool(results)
+        self._spaces = SpacePool(results or copies)
 
     def parts(
         self,

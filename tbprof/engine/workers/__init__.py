@@ -1,1 +1,1 @@
-"""Where the parts of hosts are computed, other than in threads of this process."""
+"""Where the parts of hosts are computed, other than in threads of the engine."""

@@ -1,0 +1,323 @@
+"""A Dask cluster that computes parts: its workers read the files themselves. Imports Dask late."""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+from tbprof.base.errors import TbprofError, Unreachable
+from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.parts import PartKey
+from tbprof.engine.workers.workers import HostParts, HostWork, Workers
+from tbprof.storage.runs import TraceFile
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+    from tbprof.engine.workers.batches import Software
+
+# A scheduler is asked for few tasks, and no worker is left with the last ones.
+_BATCHES_PER_THREAD = 4
+_MOST_HOSTS, _MOST_BYTES = 32, 512 << 20
+
+_CONNECT_S = 5
+_ANSWER_S = 10
+_LOOK_EVERY_S = 2.0
+# A cluster that grows with its work has no workers at first.
+_NO_WORKERS_S = 60.0
+
+
+class ClusterFailed(TbprofError):
+    """The cluster cannot be used: it does not answer, or has other software."""
+
+    code = "cluster_failed"
+    status = 503
+
+
+class WorkersDied(TbprofError):
+    """Several workers ended while they read the same file."""
+
+    code = "workers_died"
+    status = 502
+
+
+class Cluster(Workers):
+    """The workers of the Dask scheduler at `address`, connected when they are first needed.
+
+    Hosts travel there in batches, and the parts of a batch come back as one message. Whatever uses
+    the cluster raises ClusterFailed if it cannot be used.
+    """
+
+    keeps_results = False
+    hosts_at_once = 1  # `compute_hosts` sends all at once
+
+    def __init__(self, address: str) -> None:
+        if find_spec("distributed") is None:
+            raise ClusterFailed(
+                "a Dask cluster needs the package 'distributed', which is not installed",
+                "install it with: pip install 'tbprof[dask]'",
+            )
+        self.address = address
+        self._lock = threading.Lock()
+        self._client: Client | None = None
+        self._batches: dict[str, _Batch] = {}
+
+    def decoded_ratio(self, file: TraceFile) -> float:  # noqa: ARG002 - only the workers know
+        """Not known."""
+        return 0.0
+
+    def compute(
+        self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
+    ) -> Mapping[PartKey, PartResult]:
+        """The requested parts of one host."""
+        work = [HostWork(file, tuple(requested))]
+        ((_, found),) = self.compute_hosts(work, lambda _file, name: on_work(name))
+        if isinstance(found, TbprofError):
+            raise found
+        return found
+
+    def compute_hosts(
+        self, work: Sequence[HostWork], on_work: Callable[[TraceFile, str], None]
+    ) -> Iterator[tuple[HostWork, HostParts]]:
+        """The parts of several hosts, in batches as these are done; closed, it cancels."""
+        client = self._connected()
+        sent = _Sent(client, self.address, self._batches, on_work)
+        try:
+            for hosts in _divided(work, _threads(client, self.address)):
+                sent.submit(hosts)
+            yield from sent.results()
+        except ClusterFailed:
+            self._disconnect(client)
+            raise
+        except BaseException:
+            sent.cancel()
+            raise
+        finally:
+            sent.forget()
+
+    def _connected(self) -> "Client":
+        with self._lock:
+            if self._client is None:
+                self._client = _connect(self.address)
+                self._client.subscribe_topic(_topic(self._client), self._hear)
+            return self._client
+
+    def _disconnect(self, client: "Client") -> None:
+        """The next request connects anew."""
+        with self._lock:
+            if self._client is client:
+                self._client = None
+        with suppress(Exception):  # its scheduler is gone
+            client.close(timeout=1)
+
+    def _hear(self, event: tuple[float, tuple[str, int, str]]) -> None:
+        """Passes on what a worker notes."""
+        key, at, part = event[1]
+        batch = self._batches.get(key)
+        if batch is not None:
+            batch.on_work(batch.hosts[at].file, part)
+
+
+class _Batch(NamedTuple):
+    """Hosts that were sent together, and what is called with what begins."""
+
+    hosts: Sequence[HostWork]
+    on_work: Callable[[TraceFile, str], None]
+
+
+class _Sent:
+    """The batches of one request that are with the cluster; `batches` has those of all requests."""
+
+    def __init__(
+        self,
+        client: "Client",
+        address: str,
+        batches: dict[str, _Batch],
+        on_work: Callable[[TraceFile, str], None],
+    ) -> None:
+        self._client = client
+        self._address = address
+        self._batches = batches
+        self._on_work = on_work
+        self._futures: dict[str, Future] = {}
+        self._done: SimpleQueue[Future] = SimpleQueue()
+        # Hosts of batches that ended workers, and the key of the one that is tried alone.
+        self._suspects: list[HostWork] = []
+        self._tried_alone = ""
+        self._idle_since: float | None = None
+
+    def submit(self, hosts: Sequence[HostWork]) -> str:
+        """Sends a batch; returns its key."""
+        from tbprof.engine.workers.batches import SOFTWARE, compute_batch, pack_work
+
+        future = self._client.submit(
+            compute_batch, SOFTWARE, _topic(self._client), pack_work(hosts), pure=False
+        )
+        self._futures[future.key] = future
+        self._batches[future.key] = _Batch(hosts, self._on_work)
+        future.add_done_callback(self._done.put)
+        return str(future.key)
+
+    def results(self) -> Iterator[tuple[HostWork, HostParts]]:
+        """What is found for each host, as batches are done."""
+        while self._futures or self._suspects:
+            if not self._futures:
+                self._tried_alone = self.submit([self._suspects.pop()])
+            try:
+                future = self._done.get(timeout=_LOOK_EVERY_S)
+            except Empty:
+                self._look()
+                continue
+            del self._futures[future.key]
+            yield from self._result(future, self._batches.pop(future.key).hosts)
+
+    def _result(
+        self, future: "Future", hosts: Sequence[HostWork]
+    ) -> list[tuple[HostWork, HostParts]]:
+        """What was found for the hosts of a batch; nothing if one of them ended workers.
+
+        Dask blames whatever a worker had before it when it ended: each is tried alone later.
+        """
+        from distributed import KilledWorker
+
+        from tbprof.engine.workers.batches import unpack_parts
+
+        try:
+            content = _outcome(future, self._address)
+        except KilledWorker as err:
+            if future.key != self._tried_alone:
+                self._suspects += hosts
+                return []
+            return [(hosts[0], _killed(hosts[0].file, err.allowed_failures + 1))]
+        parts = unpack_parts(content)
+        return [
+            (asked, _explained(asked, found)) for asked, found in zip(hosts, parts, strict=True)
+        ]
+
+    def _look(self) -> None:
+        """Raises ClusterFailed if the scheduler does not answer, or has no workers for long."""
+        if _threads(self._client, self._address):
+            self._idle_since = None
+            return
+        now = monotonic()
+        self._idle_since = self._idle_since or now
+        if now - self._idle_since >= _NO_WORKERS_S:
+            raise ClusterFailed(
+                f"the Dask scheduler at {self._address} has no workers",
+                f"start some with: dask worker {self._address}",
+            )
+
+    def cancel(self) -> None:
+        """The cluster stops what is left."""
+        with suppress(Exception):  # it is gone, and so is the work
+            self._client.cancel([*self._futures.values()], force=True)
+
+    def forget(self) -> None:
+        """No more notes of workers."""
+        for key in self._futures:
+            self._batches.pop(key, None)
+
+
+def _connect(address: str) -> "Client":
+    from logging import CRITICAL, getLogger
+
+    from distributed import Client
+
+    # What it reports is said by our errors, and once.
+    getLogger("distributed.client").setLevel(CRITICAL)
+    try:
+        return Client(address, timeout=_CONNECT_S, set_as_default=False, name="tbprof")
+    except Exception as err:  # OSError, or an address or TLS files that Dask does not like
+        raise ClusterFailed(
+            f"the Dask scheduler at {address} cannot be reached: {err}",
+            "check the address (tcp://HOST:PORT, tls:// with TLS), and that the scheduler runs",
+        ) from err
+
+
+def _topic(client: "Client") -> str:
+    return f"tbprof {client.id}"
+
+
+def _threads(client: "Client", address: str) -> int:
+    """How many batches the workers compute at the same time."""
+    try:
+        by_worker = client.sync(client.scheduler.ncores, callback_timeout=_ANSWER_S)
+    except Exception as err:  # closed, timed out, or what a lost connection raises
+        raise _gone(address) from err
+    return sum(by_worker.values())
+
+
+def _divided(work: Sequence[HostWork], threads: int) -> Iterator[list[HostWork]]:
+    """Batches that keep all threads busy to the end."""
+    most = max(1, min(_MOST_HOSTS, len(work) // (_BATCHES_PER_THREAD * max(threads, 1))))
+    batch: list[HostWork] = []
+    size = 0
+    for asked in work:
+        if batch and (len(batch) >= most or size + asked.file.bytes > _MOST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(asked)
+        size += asked.file.bytes
+    if batch:
+        yield batch
+
+
+def _outcome(future: "Future", address: str) -> bytes:
+    """What a finished batch returned. Raises KilledWorker, ClusterFailed, and what is a defect."""
+    from concurrent.futures import CancelledError
+
+    try:
+        outcome: bytes | Software = future.result()
+    except (CancelledError, OSError, TimeoutError) as err:
+        raise _gone(address) from err
+    except Exception as err:
+        if _lacks_tbprof(err):
+            raise ClusterFailed(
+                f"the scheduler or the workers at {address} lack tbprof: {err}", _same_hint()
+            ) from err
+        raise
+    if isinstance(outcome, bytes):
+        return outcome
+    from tbprof.engine.workers.batches import SOFTWARE
+
+    there, here = (
+        f"tbprof {tbprof} with Python {python}" for tbprof, python in (outcome, SOFTWARE)
+    )
+    raise ClusterFailed(f"the workers of {address} have {there}, and this is {here}", _same_hint())
+
+
+def _lacks_tbprof(err: Exception) -> bool:
+    """Whether the function, or the graph that holds it, could not be imported there."""
+    return isinstance(err, ImportError) or "deserialization of the task graph" in str(err)
+
+
+def _same_hint() -> str:
+    return "install the same versions of Python and tbprof on all machines of the cluster"
+
+
+def _gone(address: str) -> ClusterFailed:
+    return ClusterFailed(
+        f"the Dask scheduler at {address} does not answer any more",
+        "check that it runs, and try again: what is computed so far is kept",
+    )
+
+
+def _killed(file: TraceFile, times: int) -> WorkersDied:
+    return WorkersDied(
+        f"{times} workers of the cluster ended while they read the trace of host {file.host}",
+        "they may lack memory: start workers with a larger --memory-limit; their logs say more",
+    )
+
+
+def _explained(asked: HostWork, found: HostParts) -> HostParts:
+    """A file that only the workers cannot read is a matter of the cluster."""
+    if not isinstance(found, Unreachable) or not Path(asked.file.url).exists():
+        return found
+    return Unreachable(
+        f"a worker of the cluster cannot read a file: {found.message}",
+        "workers read the traces themselves: mount the logdir on all of them at the same path",
+    )

@@ -1,0 +1,62 @@
+"""A cluster for a server, which goes on without it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import monotonic
+
+from tbprof.base.errors import TbprofError
+from tbprof.base.lazy import get_logger
+from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.parts import PartKey
+from tbprof.engine.workers.cluster import Cluster, ClusterFailed
+from tbprof.engine.workers.workers import HostParts, HostWork, Workers
+from tbprof.storage.runs import TraceFile
+
+_log = get_logger(__name__)
+
+# Not every request waits for a cluster that does not answer.
+_TRY_AGAIN_S = 60.0
+
+
+class WithStandIn(Workers):
+    """The workers of `cluster`; while it cannot be used, those of `stand_in`, which is logged."""
+
+    keeps_results = False
+    hosts_at_once = 1
+
+    def __init__(
+        self, cluster: Cluster, stand_in: Workers, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._cluster = cluster
+        self._stand_in = stand_in
+        self._clock = clock
+        self._again_at = clock()
+
+    def compute(
+        self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
+    ) -> Mapping[PartKey, PartResult]:
+        """The requested parts of one host."""
+        work = [HostWork(file, tuple(requested))]
+        ((_, found),) = self.compute_hosts(work, lambda _file, name: on_work(name))
+        if isinstance(found, TbprofError):
+            raise found
+        return found
+
+    def compute_hosts(
+        self, work: Sequence[HostWork], on_work: Callable[[TraceFile, str], None]
+    ) -> Iterator[tuple[HostWork, HostParts]]:
+        """The parts of several hosts; the stand-in computes what the cluster did not."""
+        left = dict.fromkeys(work)
+        try:
+            if self._clock() >= self._again_at:
+                for asked, found in self._cluster.compute_hosts(work, on_work):
+                    del left[asked]
+                    yield asked, found
+        except ClusterFailed as error:
+            self._again_at = self._clock() + _TRY_AGAIN_S
+            _log.warning("%s; this machine reads traces for the next minute", error.message)
+        if left:
+            yield from self._stand_in.compute_hosts([*left], on_work)
+
+    def decoded_ratio(self, file: TraceFile) -> float:
+        """That of the stand-in."""
+        return self._stand_in.decoded_ratio(file)

@@ -1,0 +1,37 @@
+"""Threads of this process as workers: on a worker of a cluster, and in place of a cluster."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.parts import PartKey
+from tbprof.engine.summary_cache import SummaryCache
+from tbprof.engine.workers.workers import Workers
+from tbprof.storage.results import ResultStore
+from tbprof.storage.runs import TraceFile
+
+
+class Threads(Workers):
+    """Computes parts here; keeps only `copies` of remote and compressed files."""
+
+    keeps_results = False
+
+    def __init__(self, copies: ResultStore | None, hosts_at_once: int) -> None:
+        self._copies = copies
+        self._hosts_at_once = hosts_at_once
+
+    @property
+    def hosts_at_once(self) -> int:
+        """As given."""
+        return self._hosts_at_once
+
+    def compute(
+        self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
+    ) -> Mapping[PartKey, PartResult]:
+        """The requested parts of one host, of which nothing stays in memory here."""
+        cache = SummaryCache(None, copies=self._copies)
+        found = cache.parts(file, requested, on_work, side_by_side=self._hosts_at_once > 1)
+        return {part: found[part.name] for part in requested}
+
+    def decoded_ratio(self, file: TraceFile) -> float:  # noqa: ARG002 - nothing stays open
+        """Not known."""
+        return 0.0

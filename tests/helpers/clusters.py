@@ -1,0 +1,54 @@
+"""Dask clusters of this machine."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from distributed import LocalCluster
+
+
+@contextmanager
+def local_cluster(preload: str) -> Iterator[LocalCluster]:
+    """A scheduler, and two workers of one thread, which run the file `preload` first."""
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", preload=[preload]
+    ) as cluster:
+        yield cluster
+
+
+def kill_a_worker(cluster: LocalCluster) -> None:
+    """As the kernel does when memory runs out. Its nanny starts another one."""
+    os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
+
+
+class Scheduler:
+    """A scheduler in a process of its own, without workers."""
+
+    def __init__(self, folder: Path) -> None:
+        listening = folder / "scheduler.json"
+        command = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+        self._process = subprocess.Popen(
+            [
+                *command,
+                "--host=127.0.0.1",
+                "--port=0",
+                "--dashboard-address=127.0.0.1:0",
+                f"--scheduler-file={listening}",
+            ],
+            stderr=subprocess.DEVNULL,
+        )
+        while not listening.exists() or not listening.read_text():
+            assert self._process.poll() is None
+            time.sleep(0.05)
+        self.address = json.loads(listening.read_text())["address"]
+
+    def kill(self) -> None:
+        """It ends without a word."""
+        self._process.kill()
+        self._process.wait()
