@@ -5,6 +5,8 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from tbprof.base.garbage import collect_garbage
 
+_MOST_PROCESSES = 64
+
 
 def declare(parser: ArgumentParser) -> None:
     """Adds the arguments of the command to its parser."""
@@ -40,6 +42,19 @@ def declare(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-capture", action="store_true", help="show runs, but do not allow captures"
     )
+    parser.add_argument(
+        "--processes",
+        type=_processes,
+        metavar="N",
+        help="how many processes read traces; 0 reads them in the server itself, without limits of "
+        "memory and time; default: as many as there are processors, at most 4",
+    )
+
+
+def _processes(text: str) -> int:
+    if not text.isdecimal() or int(text) > _MOST_PROCESSES:
+        raise ArgumentTypeError(f"{text!r} is not a number of processes, 0 to {_MOST_PROCESSES}")
+    return int(text)
 
 
 def _port(text: str) -> int:
@@ -65,6 +80,7 @@ def serve(chosen: Namespace) -> None:
         chosen.allowed,
         can_capture=not chosen.no_capture,
         token=token,
+        processes=chosen.processes,
     )
     standalone.serve(server, _announce, token)
     # Background work is cut off now; its messages about that would look like errors.

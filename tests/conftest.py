@@ -30,6 +30,8 @@ def _cache_directory() -> Path:
 
 # Before any module of the package is imported.
 os.environ["TBPROF_CACHE_DIR"] = str(_cache_directory())
+# Processes have tests of their own; others replace functions of this one.
+os.environ["TBPROF_PROCESSES"] = "0"
 
 # How long an example takes depends on what else the machine does.
 settings.register_profile("tbprof", deadline=None)

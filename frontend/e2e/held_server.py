@@ -24,4 +24,4 @@ def compute_behind_gate(
 
 
 summary_cache._compute = compute_behind_gate  # noqa: SLF001
-cli.main(sys.argv[3:])
+cli.main([*sys.argv[3:], "--processes", "0"])

@@ -103,6 +103,7 @@ class Engine:
         self._progress.wait()
         message("xla.HloProto")  # which imports protobuf
         compile_patterns(self._progress.wait)
+        self._cache.warm_up()
 
     # Listings.
 

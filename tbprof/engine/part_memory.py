@@ -7,7 +7,7 @@ from tbprof.base.records import dataclass, field
 from tbprof.engine.kept_parts import PartResult
 from tbprof.engine.parts import PartKey, bytes_of
 
-_MOST_FILES = 64
+FILES_IN_MEMORY = 64
 # Parts with a row per event are large: 100 MB for a million memory events.
 _MOST_BYTES = 1 << 30
 _MOST_CHOICES = 16
@@ -27,12 +27,13 @@ class _FileParts:
 
 
 class PartMemory:
-    """Parts by file and key. The least recently used files go first.
+    """Parts by file and key. The least recently used of more than `files` go first.
 
     The file that was used last stays, however large its parts are: the user is looking at it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, files: int = FILES_IN_MEMORY) -> None:
+        self._most_files = files
         self._lock = threading.Lock()
         self._files: OrderedDict[str, _FileParts] = OrderedDict()
         self._bytes = 0
@@ -68,7 +69,7 @@ class PartMemory:
         if file is None:
             file = self._files[key] = _FileParts()
         self._files.move_to_end(key)
-        while len(self._files) > _MOST_FILES:
+        while len(self._files) > self._most_files:
             self._remove_oldest()
         return file
 

@@ -7,7 +7,7 @@ from tbprof.base.caches import OnceCache
 from tbprof.base.errors import TbprofError
 from tbprof.base.parallel import thread_pool
 from tbprof.engine.kept_parts import PartResult, PartStore
-from tbprof.engine.part_memory import PartMemory
+from tbprof.engine.part_memory import FILES_IN_MEMORY, PartMemory
 from tbprof.engine.parts import PartKey
 from tbprof.engine.space_pool import OpenSpace, SpacePool
 from tbprof.engine.workers.workers import HostWork, Workers
@@ -29,7 +29,8 @@ class SummaryCache:
     """The parts of files, each computed once, and the spaces that they are computed from.
 
     Parts are computed by `workers`, in threads of this process without them. They are kept in
-    `results`, as are copies of remote files unless `copies` is given.
+    `results`, as are copies of remote files unless `copies` is given; those of the latest `files`
+    stay in memory.
     """
 
     def __init__(
@@ -38,10 +39,11 @@ class SummaryCache:
         workers: Workers | None = None,
         *,
         copies: ResultStore | None = None,
+        files: int = FILES_IN_MEMORY,
     ) -> None:
         self._store = None if results is None else PartStore(results)
         self._workers = workers
-        self._memory = PartMemory()
+        self._memory = PartMemory(files)
         self._spaces = SpacePool(results or copies)
 
     def parts(
@@ -207,6 +209,11 @@ class SummaryCache:
         finally:
             if computed and self._store is not None:
                 self._store.keep(key, computed)
+
+    def warm_up(self) -> None:
+        """Prepares what the first request would wait for."""
+        if self._workers is not None:
+            self._workers.warm_up()
 
     def decoded_ratio(self, file: TraceFile) -> float:
         """How much of the file's events has been decoded, 0 to 1; 0 if it is not open."""

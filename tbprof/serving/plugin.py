@@ -28,6 +28,7 @@ _GROUP = "tensorboard_plugins"
 _NAME = "profile"
 _OWN_NAME = "tbprof"
 _NO_CAPTURE = "tbprof_no_capture"
+_PROCESSES = "tbprof_processes"
 _ALLOW_HOST = "tbprof_allow_host"
 # Packages whose plugin is called "profile", whatever their entry point is called.
 _RIVALS = frozenset({"xprof", "tensorboard_plugin_profile"})
@@ -54,6 +55,14 @@ class ProfilePluginLoader(base_plugin.TBLoader):  # type: ignore[misc] # TensorB
             "may be repeated, * allows any",
         )
 
+        group.add_argument(
+            f"--{_PROCESSES}",
+            metavar="N",
+            type=int,
+            help="how many processes read profiles; 0 reads them in TensorBoard itself, without "
+            "limits of memory and time; default: as many as there are processors, at most 4",
+        )
+
     def load(self, context: Any) -> "ProfilePlugin":
         """The plugin. `context.logdir` is empty under `--logdir_spec`: then there are no runs."""
         owner = name_owner(context.plugin_name_to_instance or {})
@@ -76,7 +85,11 @@ class ProfilePlugin(base_plugin.TBPlugin):  # type: ignore[misc] # TensorBoard i
         flags = getattr(context, "flags", None)
         is_off = bool(getattr(flags, _NO_CAPTURE, False))
         self._service = Service(
-            context.logdir or "", name, can_capture=not is_off, names=_host_names(flags)
+            context.logdir or "",
+            name,
+            can_capture=not is_off,
+            names=_host_names(flags),
+            processes=getattr(flags, _PROCESSES, None),
         )
         self._application = Application(self._service)
         self.is_active()  # starts the search, so that the first listing is correct

@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 NO_CAPTURE = "TBPROF_NO_CAPTURE"
 # Names that a server goes by besides its own, separated by commas: for proxies.
 ALLOW_HOST = "TBPROF_ALLOW_HOST"
+# In how many processes traces are read; 0 reads them in threads of the server, without limits.
+PROCESSES = "TBPROF_PROCESSES"
 _TRACE_FILE = ".xplane.pb"
 
 _Loaded = TypeVar("_Loaded")
@@ -42,11 +44,13 @@ class Service:
         *,
         can_capture: bool = True,
         names: HostNames | None = None,
+        processes: int | None = None,
     ) -> None:
         self.plugin_name = plugin_name
         self.names = names or HostNames()
         # Only our own pages can read it; requests that capture must send it.
         self.token = secrets.token_urlsafe(24)
+        self._processes = processes
         self._can_capture = can_capture and not os.environ.get(NO_CAPTURE)
         self._captures: Captures | None = None
         self._location = location
@@ -82,7 +86,7 @@ class Service:
         logdir = self.logdir()
         with self._engine_lock:
             if self._engine is None:
-                self._engine = self._load(lambda: _make_engine(logdir))
+                self._engine = self._load(lambda: _make_engine(logdir, self._processes))
             return self._engine
 
     def captures_off(self, host: str) -> str:
@@ -163,11 +167,18 @@ def _make_logdir(location: str | Sequence[str]) -> "Logdir":
     return Logdir(location)
 
 
-def _make_engine(logdir: "Logdir") -> "Engine":
+def _make_engine(logdir: "Logdir", processes: int | None) -> "Engine":
+    """`processes` is how many read traces, None what the environment says, 0 none."""
     from tbprof.engine.engine import Engine
+    from tbprof.engine.workers.limits import chosen_limits
+    from tbprof.engine.workers.processes import WorkerProcesses, usual_processes
     from tbprof.storage.results import ResultStore
 
-    return Engine(logdir, ResultStore(), background=True)
+    results, chosen = ResultStore(), os.environ.get(PROCESSES, "")
+    if processes is None:
+        processes = int(chosen) if chosen.isdecimal() else usual_processes()
+    workers = WorkerProcesses(results, processes, chosen_limits()) if processes > 0 else None
+    return Engine(logdir, results, background=True, workers=workers)
 
 
 def _first_line(err: Exception) -> str:

@@ -85,10 +85,11 @@ def make_standalone(
     *,
     can_capture: bool = True,
     token: str = "",
+    processes: int | None = None,
 ) -> BaseWSGIServer:
     """A server that is already listening; port 0 takes a free one. Raises CannotListen."""
     names = HostNames([host, *allowed_hosts])
-    service = Service(location, can_capture=can_capture, names=names)
+    service = Service(location, can_capture=can_capture, names=names, processes=processes)
     application = Standalone(service, token=token)
     with _listen(host, port) as listening:
         # Unlike TensorBoard, it is started only for our pages: one is about to be opened.

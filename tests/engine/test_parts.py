@@ -251,9 +251,8 @@ def test_what_all_files_take_is_what_those_in_memory_do(
     for host in "abcde":
         write(tmp_path, TRACE, host)
     files = next(iter(Logdir(str(tmp_path)).runs().values())).files
-    cache = SummaryCache(None)
+    cache = SummaryCache(None, files=3)
     memory = cache._memory
-    monkeypatch.setattr(part_memory, "_MOST_FILES", 3)
     for least in (0, 1):
         for file in files:
             cache.parts(file, keys("ops", "devices"))

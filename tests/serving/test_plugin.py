@@ -19,6 +19,7 @@ from types import SimpleNamespace
 import pytest
 from werkzeug.test import Client
 
+from tbprof.serving import service
 from tbprof.serving.plugin import ProfilePlugin, ProfilePluginLoader, name_owner
 
 ROOT = Path(__file__).parents[2]
@@ -240,6 +241,18 @@ def test_a_flag_turns_captures_off(tmp_path, arguments, is_off):
         headers={"X-Tbprof-Token": config["capture"]["token"]},
     )
     assert posted.status_code == (403 if is_off else 400)
+
+
+@pytest.mark.parametrize(("arguments", "number"), [([], None), (["--tbprof_processes", "3"], 3)])
+def test_a_flag_chooses_how_many_processes_read_traces(tmp_path, monkeypatch, arguments, number):
+    asked = []
+    monkeypatch.setattr(service, "_make_engine", lambda _, processes: asked.append(processes))
+    parser = argparse.ArgumentParser()
+    ProfilePluginLoader().define_flags(parser)
+    flags = parser.parse_args(arguments)
+    plugin = ProfilePlugin(SimpleNamespace(logdir=str(tmp_path), flags=flags))
+    plugin._service.engine()
+    assert asked == [number]
 
 
 def test_routes_fit_tensorboard():

@@ -418,7 +418,7 @@ def test_installation_without_pages_says_so(tmp_path):
 def test_runs_are_listed_while_the_engine_is_loading(logdir, monkeypatch):
     may_end = threading.Event()
     engine = SimpleNamespace(load_tools=lambda: None)
-    monkeypatch.setattr(service_module, "_make_engine", lambda _: may_end.wait(30) and engine)
+    monkeypatch.setattr(service_module, "_make_engine", lambda *_: may_end.wait(30) and engine)
     service = Service(str(logdir))
     client = Client(Application(service))
     loading = threading.Thread(target=service.engine)

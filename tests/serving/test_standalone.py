@@ -138,10 +138,28 @@ def test_announces_its_address():
     assert heard == [f"http://127.0.0.1:{server.port}/"]
 
 
+@pytest.mark.parametrize(
+    ("argument", "environment", "number"),
+    [(None, "", 2), (None, "3", 3), (None, "0", 0), (4, "0", 4), (0, "3", 0), (None, "many", 2)],
+)
+def test_traces_are_read_in_as_many_processes_as_was_chosen(
+    sample_logdir, monkeypatch, argument, environment, number
+):
+    made = []
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(
+        "tbprof.engine.workers.processes.WorkerProcesses",
+        lambda _results, processes, _limits: made.append(processes),
+    )
+    monkeypatch.setenv(service.PROCESSES, environment)
+    service.Service(str(sample_logdir), processes=argument).engine()
+    assert made == [number] * bool(number)
+
+
 def test_the_engine_is_loaded_before_a_page_is_opened(sample_logdir, monkeypatch):
     is_loading = threading.Event()
     engine = SimpleNamespace(load_tools=is_loading.set)
-    monkeypatch.setattr(service, "_make_engine", lambda _: engine)
+    monkeypatch.setattr(service, "_make_engine", lambda *_: engine)
     with make_standalone(str(sample_logdir), "127.0.0.1", 0):
         assert is_loading.wait(30)
 

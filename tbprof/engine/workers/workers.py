@@ -62,5 +62,9 @@ class Workers(Protocol):
         with thread_pool(min(self.hosts_at_once, max(len(work), 1))) as pool:
             yield from zip(work, pool.map(one, work), strict=True)
 
+    def warm_up(self) -> None:
+        """Prepares what the first request would wait for."""
+        return
+
     def decoded_ratio(self, file: TraceFile) -> float:
         """How much of the events of a file has been decoded, 0 to 1; 0 if it is not known."""

@@ -1,0 +1,123 @@
+"""What a server and a worker process say to each other.
+
+Both send pickles. The server begins with `Kept`, then sends a `Job` at a time, and hears an
+`Answer` for each, after any number of `Began` and `Decoded`.
+"""
+
+import pickle
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.parts import PartKey
+from tbprof.engine.workers.starting import WorkerProcess
+from tbprof.storage.runs import TraceFile
+
+
+class Kept(NamedTuple):
+    """Where results are kept, and how much of them."""
+
+    directory: Path
+    most_bytes: int
+
+
+class Job(NamedTuple):
+    """Parts of a file to be computed in `most_bytes` of memory."""
+
+    file: TraceFile
+    parts: Sequence[PartKey]
+    most_bytes: int
+
+
+class Began(NamedTuple):
+    """A part is begun."""
+
+    part: str
+
+
+class Decoded(NamedTuple):
+    """How much of the events of the file has been decoded, 0 to 1."""
+
+    ratio: float
+
+
+class Answer(NamedTuple):
+    """The parts, or what was raised, and where.
+
+    Neither `is_too_large`: the parts take too much memory, and the worker ends.
+    """
+
+    results: Mapping[PartKey, PartResult] | None
+    error: Exception | None = None
+    traceback: str = ""
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the parts take more memory than the job may."""
+        return self.results is None and self.error is None
+
+    def outcome(self) -> Mapping[PartKey, PartResult]:
+        """The parts. Raises what the worker raised."""
+        if self.results is not None:
+            return self.results
+        raise self.error or MemoryError from _InWorker(self.traceback)
+
+
+class Gone(Exception):
+    """The worker ended with a status before it answered: after it had begun, or as it `is_late`."""
+
+    def __init__(self, status: int, *, has_begun: bool, is_late: bool) -> None:
+        super().__init__(f"the worker has ended, status {status}")
+        self.status = status
+        self.has_begun = has_begun
+        self.is_late = is_late
+
+
+class _InWorker(Exception):
+    """Where an error was raised in a worker: the cause of the one that is raised here."""
+
+
+def send(worker: WorkerProcess, message: Kept | Job | None) -> None:
+    """Sends a message to a worker. Raises OSError if it has ended."""
+    pickle.dump(message, worker.writer, pickle.HIGHEST_PROTOCOL)
+    worker.writer.flush()
+
+
+def ask(
+    worker: WorkerProcess,
+    job: Job,
+    most_s: float,
+    hear: Callable[[Began | Decoded], None],
+) -> Answer:
+    """What a worker answers within `most_s`; then it is killed.
+
+    `hear` gets what it says before. Raises Gone; after any error, and where parts are too
+    large, the worker is ended.
+    """
+    has_begun = False
+    late = threading.Event()
+    timer = threading.Timer(most_s, _kill_late, (worker, late))
+    timer.daemon = True
+    timer.start()
+    try:
+        send(worker, job)
+        while not isinstance(message := pickle.load(worker.reader), Answer):  # noqa: S301 - ours
+            has_begun = True
+            hear(message)
+    except (OSError, EOFError, pickle.UnpicklingError) as error:
+        raise Gone(worker.end(), has_begun=has_begun, is_late=late.is_set()) from error
+    except BaseException:  # what it still says would be taken for its next answer
+        worker.end()
+        raise
+    finally:
+        timer.cancel()
+    if message.is_too_large:
+        worker.end()
+    return message
+
+
+def _kill_late(worker: WorkerProcess, late: threading.Event) -> None:
+    late.set()
+    worker.kill()

@@ -1,0 +1,130 @@
+"""A process without threads, which has imported everything, and forks workers for a server.
+
+Forked workers start in a few ms and share the memory of what is imported. The server itself has
+threads, so it cannot be forked; `multiprocessing` would import the server's main module into every
+worker, for TensorBoard all of TensorBoard.
+
+Standard input is a socket to the server. Each message is a number: 0 and a socket ask for a worker,
+and are answered with its process id; a process id ends that worker, and is answered with how it
+ended. Ids are not reused before that.
+"""
+
+import gc
+import os
+import select
+import signal
+import socket
+import time
+import traceback
+from contextlib import suppress
+from pathlib import Path
+
+from tbprof._pb import message
+from tbprof.base.garbage import collect_garbage
+from tbprof.base.lazy import compile_patterns, load
+from tbprof.base.parallel import thread_pool
+from tbprof.engine.parts import PARTS
+from tbprof.engine.space_pool import read_space
+from tbprof.engine.workers.starting import NUMBER
+from tbprof.engine.workers.worker import work
+
+# Imports go on after.
+_QUIET_S = 1.0
+# For what workers are still writing when the server has gone.
+_GRACE_S = 1.0
+
+
+class _ServerGone(Exception):
+    """The server has closed its end, or has ended."""
+
+
+def main() -> None:
+    """Forks workers until the server is gone."""
+    control = socket.socket(fileno=os.dup(0))
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    gc.disable()
+    forker = _Forker(control)
+    with suppress(_ServerGone):
+        load(read_space)
+        for kind in PARTS.values():
+            forker.obey_what_waits()
+            load(kind.compute)
+        message("xla.HloProto")
+        thread_pool(1)
+        compile_patterns(forker.obey_what_waits)
+        gc.freeze()
+        while True:
+            forker.obey()
+    forker.end_all()
+
+
+class _Forker:
+    """The workers that were forked, by process id, and the server that asked for them."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._workers: set[int] = set()
+
+    def obey_what_waits(self) -> None:
+        """Does what the server has asked for meanwhile, and leaves its worker the processors.
+
+        Raises _ServerGone.
+        """
+        patience = 0.0
+        while select.select([self._control], [], [], patience)[0]:
+            self.obey()
+            patience = _QUIET_S
+
+    def obey(self) -> None:
+        """Waits for a message and does what it asks for. Raises _ServerGone."""
+        received, descriptors, *_ = socket.recv_fds(self._control, NUMBER.size, 1)
+        if not received:
+            raise _ServerGone
+        (process,) = NUMBER.unpack(received)
+        answer = self._end(process) if process else self._fork(descriptors[0])
+        with suppress(OSError):
+            self._control.send(NUMBER.pack(answer))
+
+    def end_all(self) -> None:
+        """Gives workers a moment to end by themselves, as they do when the server is gone."""
+        until = time.monotonic() + _GRACE_S
+        while self._workers and time.monotonic() < until:
+            self._workers = {one for one in self._workers if os.waitpid(one, os.WNOHANG)[0] != one}
+            time.sleep(0.01)
+        for process in self._workers:
+            os.kill(process, signal.SIGKILL)
+
+    def _fork(self, descriptor: int) -> int:
+        """The id of a new worker, or the negative number of the error."""
+        connection = socket.socket(fileno=descriptor)
+        with connection:
+            try:
+                process = os.fork()
+            except OSError as error:
+                return -(error.errno or 1)
+            if not process:
+                self._control.close()
+                _be_worker(connection)
+        self._workers.add(process)
+        return process
+
+    def _end(self, process: int) -> int:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+        self._workers.discard(process)
+        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def _be_worker(connection: socket.socket) -> None:
+    """Never returns."""
+    status = 1
+    try:
+        collect_garbage()
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text("500", "ascii")  # sooner than the server
+        work(connection.makefile("rb"), connection.makefile("wb"))
+        status = 0
+    except BaseException:  # noqa: BLE001 - this process is a copy, and must not go on
+        traceback.print_exc()
+    finally:
+        os._exit(status)

@@ -1,0 +1,225 @@
+"""A pool of worker processes that compute the parts of files.
+
+A worker computes parts of one file at a time and keeps the latest open, so further parts of a file
+go to the same worker. `concurrent.futures` loses all work when one worker dies, and neither it nor
+`pebble` knows which worker has which file, or says how far work is.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+from tbprof.base.lazy import get_logger
+from tbprof.base.records import dataclass
+from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.parts import PartKey
+from tbprof.engine.summary_cache import SummaryCache
+from tbprof.engine.workers.asking import Began, Decoded, Gone, Job, Kept, ask, send
+from tbprof.engine.workers.endings import (
+    Endings,
+    WorkerEnded,
+    ended_by_itself,
+    took_too_long,
+    took_too_much,
+)
+from tbprof.engine.workers.limits import Limits
+from tbprof.engine.workers.starting import NoWorkers, Starter, WorkerProcess, make_starter
+from tbprof.engine.workers.worker import OPEN_FILES
+from tbprof.engine.workers.workers import Workers
+from tbprof.storage.files import fingerprint
+from tbprof.storage.results import ResultStore
+from tbprof.storage.runs import TraceFile
+
+_log = get_logger(__name__)
+
+_MOST_PROCESSES = 4
+# A file that takes seconds.
+_LARGE = 64 << 20
+
+_BY_SIZE = Limits()
+# Stands for a file.
+_WARM_UP = "warm-up"
+_IN_THREADS = "No processes can be started, so traces are read in threads, without limits"
+
+
+@dataclass(slots=True)
+class _Place:
+    """A place for a worker, `reading` the file with this fingerprint, "" when it is idle.
+
+    `latest` are the files that the worker has open, and `ratio` is how much of the one that it is
+    reading has been decoded.
+    """
+
+    worker: WorkerProcess | None = None
+    reading: str = ""
+    is_large: bool = False
+    latest: tuple[str, ...] = ()
+    ratio: float = 0.0
+
+    def vacate(self) -> None:
+        """Its worker has ended."""
+        self.worker, self.latest = None, ()
+
+
+def usual_processes() -> int:
+    """As many as there are processors, at most 4."""
+    return min(os.cpu_count() or 1, _MOST_PROCESSES)
+
+
+class WorkerProcesses(Workers):
+    """Workers in as many `processes`; one more reads small files while they read large ones."""
+
+    keeps_results = True
+
+    def __init__(
+        self,
+        results: ResultStore | None,
+        processes: int,
+        limits: Limits = _BY_SIZE,
+        make: Callable[[], Starter] = make_starter,
+    ) -> None:
+        self._kept = None if results is None else Kept(results.directory, results.max_bytes)
+        self._limits = limits
+        self._endings = Endings()
+        self._changed = threading.Condition()
+        self._places = [_Place() for _ in range(processes + 1)]
+        self._make = make
+        self._starter: Starter | None = None
+        # Used if no process can be started.
+        self._threads = SummaryCache(results, files=OPEN_FILES)
+        self._has_failed = False
+        self._starting = threading.Lock()
+        with suppress(NoWorkers):  # said when a worker is needed
+            self._starter = make()
+
+    @property
+    def hosts_at_once(self) -> int:
+        """As many as there are workers for large files."""
+        return len(self._places) - 1
+
+    def warm_up(self) -> None:
+        """Starts a worker before the first request needs it."""
+        with suppress(NoWorkers), self._place_for(_WARM_UP, is_large=False) as place:
+            place.worker = place.worker or self._start()
+
+    def compute(
+        self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
+    ) -> Mapping[PartKey, PartResult]:
+        """The requested parts, as `Workers` says.
+
+        Raises WorkerEnded if the worker ended, or was ended since it took too much or too long.
+        Then the file is not tried again for a while.
+        """
+        key = fingerprint(file)
+        with self._place_for(key, is_large=file.bytes >= _LARGE) as place:
+            self._endings.check(key)
+            begun = time.monotonic()
+            try:
+                job = Job(file, requested, self._limits.bytes_of(file))
+                return self._computed(place, job, on_work)
+            except NoWorkers:
+                found = self._threads.parts(file, requested, on_work)
+                return {part: found[part.name] for part in requested}
+            except WorkerEnded as error:
+                self._endings.note(key, error, time.monotonic() - begun)
+                _log.warning("%s", error.message)
+                raise
+
+    def decoded_ratio(self, file: TraceFile) -> float:
+        """How much of the events of a file has been decoded; 0 if no worker is reading it."""
+        key = fingerprint(file)
+        return next((place.ratio for place in self._places if place.reading == key), 0.0)
+
+    def close(self) -> None:
+        """Ends all workers."""
+        for place in self._places:
+            if place.worker is not None:
+                place.worker.end()
+        with self._starting:
+            if self._starter is not None:
+                self._starter.close()
+            self._starter = None
+
+    @contextmanager
+    def _place_for(self, key: str, *, is_large: bool) -> Iterator[_Place]:
+        with self._changed:
+            while (place := self._choose(key, is_large=is_large)) is None:
+                self._changed.wait()
+            place.reading, place.is_large, place.ratio = key, is_large, 0.0
+        try:
+            yield place
+        finally:
+            with self._changed:
+                place.reading, place.is_large = "", False
+                self._changed.notify_all()
+
+    def _choose(self, key: str, *, is_large: bool) -> _Place | None:
+        """An idle place, of the worker that has the file open if there is one; else None.
+
+        What is being read is waited for: nothing would be faster if two workers decoded it.
+        """
+        if any(place.reading == key for place in self._places):
+            return None
+        if is_large and sum(place.is_large for place in self._places) == self.hosts_at_once:
+            return None
+        idle = [place for place in self._places if not place.reading]
+        return next((place for place in idle if key in place.latest), next(iter(idle), None))
+
+    def _computed(
+        self, place: _Place, job: Job, on_work: Callable[[str], None]
+    ) -> Mapping[PartKey, PartResult]:
+        """From the worker of a place; from a new one if that had ended while it was idle."""
+        is_new = place.worker is None
+        most_s = self._limits.seconds_of(job.file)
+        try:
+            return self._asked(place, job, most_s, on_work)
+        except Gone as gone:
+            if gone.is_late:
+                raise took_too_long(job.file.host, most_s) from gone
+            if gone.has_begun or is_new:
+                raise ended_by_itself(job.file.host, gone.status) from gone
+        return self._computed(place, job, on_work)
+
+    def _asked(
+        self, place: _Place, job: Job, most_s: float, on_work: Callable[[str], None]
+    ) -> Mapping[PartKey, PartResult]:
+        worker = place.worker = place.worker or self._start()
+
+        def hear(message: Began | Decoded) -> None:
+            if isinstance(message, Decoded):
+                place.ratio = message.ratio
+            else:
+                on_work(message.part)
+
+        try:
+            answer = ask(worker, job, most_s, hear)
+        except BaseException:
+            place.vacate()
+            raise
+        if answer.is_too_large:
+            place.vacate()
+            raise took_too_much(job.file.host, job.most_bytes)
+        place.latest = (place.reading, *place.latest)[:OPEN_FILES]
+        return answer.outcome()
+
+    def _start(self) -> WorkerProcess:
+        """A new worker; a starter that has ended is replaced. Raises NoWorkers."""
+        with self._starting:
+            for _attempt in range(2):
+                try:
+                    self._starter = self._starter or self._make()
+                    worker = self._starter.start()
+                    send(worker, self._kept)
+                except (NoWorkers, OSError) as error:
+                    failure: Exception = error
+                    if self._starter is not None:
+                        self._starter.close()
+                    self._starter = None
+                else:
+                    return worker
+            if not self._has_failed:
+                _log.warning("%s: %s", _IN_THREADS, failure)
+            self._has_failed = True
+            raise NoWorkers(str(failure))

@@ -1,0 +1,119 @@
+"""What a worker process does: computes parts of files for a server, one request at a time."""
+
+import os
+import pickle
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO
+
+from tbprof.engine.summary_cache import SummaryCache
+from tbprof.engine.workers.asking import Answer, Began, Decoded, Job, Kept
+from tbprof.engine.workers.limits import held_to
+from tbprof.storage.results import ResultStore
+from tbprof.storage.runs import TraceFile
+
+# How many files are kept open.
+OPEN_FILES = 2
+# How often it says how much is decoded, and notices that the server is gone.
+_PULSE_S = 0.25
+# Open files are closed after.
+_IDLE_S = 30.0
+# Parts of larger files are computed side by side.
+_SMALL = 4 << 20
+
+
+def work(reader: IO[bytes], writer: IO[bytes]) -> None:
+    """Answers jobs until the server closes the connection, or until one took too much memory."""
+    kept: Kept | None = pickle.load(reader)  # noqa: S301 - of the server
+    worker = _Worker(writer, None if kept is None else ResultStore(*kept))
+    idle = threading.Timer(0, worker.forget)
+    with suppress(EOFError):
+        while True:
+            job: Job = pickle.load(reader)  # noqa: S301 - of the server
+            idle.cancel()
+            if not worker.answer(job):
+                return
+            idle = threading.Timer(_IDLE_S, worker.forget)
+            idle.daemon = True
+            idle.start()
+
+
+class _Worker:
+    """The cache of a worker, and how it answers."""
+
+    def __init__(self, writer: IO[bytes], results: ResultStore | None) -> None:
+        self._writer = writer
+        self._results = results
+        self._lock = threading.Lock()
+        self._cache = SummaryCache(results, files=OPEN_FILES)
+
+    def answer(self, job: Job) -> bool:
+        """Whether it can go on."""
+        with self._pulse(job.file):
+            answer = self._answer(job)
+        self._send(answer)
+        return not answer.is_too_large
+
+    def forget(self) -> None:
+        """Closes files and drops parts, which are on disk."""
+        self._cache = SummaryCache(self._results, files=OPEN_FILES)
+
+    def _answer(self, job: Job) -> Answer:
+        file, parts, most_bytes = job
+        try:
+            with held_to(most_bytes):
+                found = self._cache.parts(
+                    file,
+                    parts,
+                    lambda name: self._send(Began(name)),
+                    side_by_side=file.bytes >= _SMALL,
+                )
+            return Answer({part: found[part.name] for part in parts})
+        except MemoryError:
+            return Answer(None)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the server's caller sees it
+            if "can't start new thread" in str(error):  # for whose stack there is no memory
+                return Answer(None)
+            return Answer(None, _sendable(error), traceback.format_exc())
+
+    @contextmanager
+    def _pulse(self, file: TraceFile) -> Iterator[None]:
+        done = threading.Event()
+
+        def beat() -> None:
+            while not done.wait(_PULSE_S):
+                self._send(Decoded(self._cache.decoded_ratio(file)))
+
+        thread = threading.Thread(target=beat, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def _send(self, message: Began | Decoded | Answer) -> None:
+        try:
+            with self._lock:
+                pickle.dump(message, self._writer, pickle.HIGHEST_PROTOCOL)
+                self._writer.flush()
+        except OSError:  # nobody will ever hear it
+            os._exit(1)
+
+
+def _sendable(error: Exception) -> Exception:
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
+    except Exception:  # noqa: BLE001 - libraries raise errors that cannot be made again
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def main() -> None:
+    """A process of its own: requests come from standard input, answers go to standard output."""
+    writer = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    work(sys.stdin.buffer, writer)
