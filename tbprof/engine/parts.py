@@ -64,7 +64,7 @@ PARTS: Mapping[str, PartKind] = {
     "coupling": _part(
         4, "job.coupling.Coupling", "find_coupling", "finding workers that wait for each other"
     ),
-    "devices": _part(2, "devices.devices.Devices", "find_devices", "reading the devices"),
+    "devices": _part(3, "devices.devices.Devices", "find_devices", "reading the devices"),
     "cores": _part(2, "tpu.cores.Cores", "find_cores", "reading the places of cores"),
     "exchanges": _part(
         2, "tpu.exchanges.Exchanges", "find_exchanges", "finding exchanges between cores"
@@ -78,7 +78,7 @@ PARTS: Mapping[str, PartKind] = {
         needs=("kernels",),
     ),
     "ops": _part(
-        11,
+        12,
         "ops.op_metrics.OpMetrics",
         "ops.ops.find_ops",
         "decoding ops",

@@ -207,8 +207,9 @@ def _share(id_: str, label: str, values: NDArray[np.float64]) -> Column:
 class _Work:
     """Rates of floating point work and memory traffic over an op's total time; NaN if unknown.
 
-    An op whose traffic would exceed the device's peak did not do it in its own time: it starts or
-    awaits a transfer that runs beside it. Its bandwidth and intensity are unknown.
+    An op whose recorded traffic would exceed the device's peak did not do it in its own time: it
+    starts or awaits a transfer that runs beside it. Its bandwidth and intensity are unknown. What
+    is computed from a program's shapes may exceed the peak: caches serve a part of it.
     """
 
     def __init__(self, rows: _Rows, ops: OpMetrics, devices: Devices) -> None:
@@ -220,7 +221,8 @@ class _Work:
         self.flop_rate = np.where(known, ratio(flops, time_ns), np.nan)
         self.model_flop_rate = np.where(known, ratio(model, time_ns), np.nan)
         hbm_rate = np.where(known, ratio(rows.take(ops.hbm_bytes, 0), time_ns), np.nan)
-        possible = known & ~(hbm_rate > _TOLERANCE * devices.peak_hbm_gbytes)
+        is_beside = hbm_rate > _TOLERANCE * devices.peak_hbm_gbytes
+        possible = known & ((rows.take(ops.is_computed, 0) > 0) | ~is_beside)
         self.bandwidth = np.where(possible, ratio(accessed, time_ns), np.nan)
         self.intensity = np.where(possible, ratio(flops, accessed), np.nan)
         self._hbm_rate = np.where(possible, hbm_rate, np.nan)

@@ -11,6 +11,7 @@ from tbprof.base.records import dataclass
 
 # Caches serve some of the bytes that a program asks for: a little over the peak is believed.
 _TOLERANCE = 1.25
+_RECORDED = "that ops state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,7 @@ class Rates:
     """Means over the devices' time from the first op to the last, idle time included.
 
     GFLOP/s and GB/s per device, and percentages of the peaks; NaN where not known, with a reason.
+    `source` is what operations and bytes they count: "that ops state".
     """
 
     gflops: float
@@ -26,6 +28,7 @@ class Rates:
     bandwidth_percent: float
     flop_reason: str
     bandwidth_reason: str
+    source: str
 
 
 def device_rates(evidence: Evidence) -> Rates:
@@ -49,7 +52,7 @@ def _rates(
     traffic = float(ops.hbm_bytes[is_here].sum())
     if device_ps <= 0:
         reason = "no op ran on a device"
-        return Rates(math.nan, math.nan, math.nan, math.nan, reason, reason)
+        return Rates(math.nan, math.nan, math.nan, math.nan, reason, reason, _RECORDED)
     # Per picosecond to 10^9 per second.
     gflops = flops / device_ps * 1e3 if flops > 0 else math.nan
     gbytes = traffic / device_ps * 1e3 if traffic > 0 else math.nan
@@ -68,4 +71,15 @@ def _rates(
         bandwidth_percent,
         flop_reason or ("" if peak_gflops > 0 else unknown_peak),
         reason or ("" if peak > 0 else unknown_peak),
+        _source(ops, is_here),
     )
+
+
+def _source(ops: OpMetrics, is_here: NDArray[np.bool_]) -> str:
+    if not ops.is_computed[is_here].any():
+        return _RECORDED
+    uncosted = ops.uncosted_ps / max(int(ops.self_ps[is_here].sum()), 1)
+    known = f"{_RECORDED}, or that follow from the shapes in their programs"
+    if not uncosted:
+        return known
+    return f"{known} (unknown for {100 * uncosted:.2g} % of the ops' time, which counts as none)"

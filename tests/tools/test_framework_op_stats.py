@@ -190,7 +190,7 @@ def test_sides_without_ops_have_no_idle_time():
 def worked(*, is_eager: bool = False, **work: int) -> OpMetrics:
     gatherer = OpGatherer(idle_ps={DEVICE: 10})
     sums = {"occurrences": 2, "total_ps": 4_000_000, "self_ps": 1_000_000}  # 4 µs in all
-    gatherer.add(DEVICE, ["a"], [""], columns(sums | work), np.array([is_eager]))
+    gatherer.add(DEVICE, ["a"], [""], columns(sums | work), {"is_eager": np.array([is_eager])})
     return gatherer.table()
 
 
@@ -241,6 +241,15 @@ def test_more_than_the_memory_can_move_is_not_a_bandwidth(peak, is_known):
     for name in ("measured_memory_bw", "operational_intensity"):
         assert (column(table, name)[0] is not None) == is_known
     assert column(table, "measured_flop_rate")[0] is not None
+
+
+def test_computed_bytes_may_be_served_by_caches():
+    gatherer = OpGatherer()
+    sums = {"occurrences": 1, "total_ps": 4_000_000, "hbm_bytes": 4000, "bytes_accessed": 4000}
+    gatherer.add(DEVICE, ["a"], [""], columns(sums), {"is_computed": np.array([True])})
+    table = tables(gatherer.table(), Devices(1, 0, "GPU", math.nan, 0.01))[1]
+    assert column(table, "measured_memory_bw")[0] == pytest.approx(1e9 / 2**30)
+    assert column(table, "bound_by") == ["HBM"]
 
 
 # GPUs.

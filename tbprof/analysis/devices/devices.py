@@ -1,7 +1,7 @@
 """What the devices of a host are, and their peak performance."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tbprof._pb import message
@@ -13,12 +13,14 @@ from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
 # FLOP per cycle and multiprocessor at the fastest dense precision of each generation (16 bit,
-# Tensor Cores, an FMA counts as two). Source: NVIDIA's architecture white papers.
+# Tensor Cores, an FMA counts as two). Sources: the white papers of NVIDIA's architectures, and of
+# AMD's CDNA 3 (gfx942) and CDNA 4 (gfx950).
 _FLOPS_PER_CYCLE = {
     (3, 0): 384, (3, 5): 384, (5, 0): 256, (5, 2): 256, (6, 0): 256, (6, 1): 256,
     (7, 0): 1024, (7, 5): 1024, (8, 0): 2048, (8, 6): 1024, (8, 7): 2048, (8, 9): 1024,
     (9, 0): 4096, (10, 0): 8192, (12, 0): 1024,
 }  # fmt: skip
+_AMD_FLOPS_PER_CYCLE: Mapping[tuple[float, float], int] = {(9, 4): 2048, (9, 5): 4096}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +129,13 @@ def _peak_gflops(plane: Plane) -> float:
     stated = _number(plane, "peak_teraflops_per_second")
     if not math.isnan(stated):
         return stated * 1e3
-    # AMD numbers its generations differently, and several with different speeds share a number.
+    generation = _number(plane, names.COMPUTE_MAJOR), _number(plane, names.COMPUTE_MINOR)
     if is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME)):
-        return math.nan
-    major, minor = _number(plane, names.COMPUTE_MAJOR), _number(plane, names.COMPUTE_MINOR)
-    if math.isnan(major) or math.isnan(minor):
-        return math.nan
-    capabilities = [cap for cap in _FLOPS_PER_CYCLE if cap <= (major, minor) and cap[0] == major]
-    if not capabilities:
-        return math.nan
-    per_cycle = _FLOPS_PER_CYCLE[max(capabilities)]
+        # Earlier generations with different speeds share a number.
+        per_cycle = _AMD_FLOPS_PER_CYCLE.get(generation, math.nan)
+    else:
+        known = [cap for cap in _FLOPS_PER_CYCLE if cap <= generation and cap[0] == generation[0]]
+        per_cycle = _FLOPS_PER_CYCLE[max(known)] if known else math.nan
     return _number(plane, "core_count") * _number(plane, "clock_rate") * 1e3 * per_cycle / 1e9
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -269,6 +269,8 @@ class Module:
         proto = _parse(blob).hlo_module
         self.name = str(proto.name)
         self._computations = {part.id: part for part in proto.computations}
+        self._entry_id = proto.entry_computation_id
+        self._users: dict[int, Mapping[int, Sequence[Any]]] = {}
         instructions = [
             part for computation in proto.computations for part in computation.instructions
         ]
@@ -293,6 +295,20 @@ class Module:
     def root_of(self, computation: Any) -> Any | None:
         """The instruction that a computation returns."""
         return self._by_id.get(computation.root_id)
+
+    def entry(self) -> Any | None:
+        """The computation that the program begins with, None if the file does not hold it."""
+        return self._computations.get(self._entry_id)
+
+    def users_in(self, computation: Any, proto: Any) -> Sequence[Any]:
+        """The instructions of a computation that take an instruction, each once."""
+        if computation.id not in self._users:
+            users: dict[int, list[Any]] = {}
+            for user in computation.instructions:
+                for number in set(user.operand_ids):
+                    users.setdefault(number, []).append(user)
+            self._users[computation.id] = users
+        return self._users[computation.id].get(proto.id, ())
 
     def scheduled(self) -> Iterator[Any]:
         """The instructions that run by themselves, that is, outside of fusions."""

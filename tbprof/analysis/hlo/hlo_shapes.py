@@ -97,6 +97,11 @@ class Shape(NamedTuple):
         return self.width or _bits(self.dtype)
 
     @property
+    def bytes(self) -> int:
+        """The bytes of its elements, without padding."""
+        return _bytes(self)[0]
+
+    @property
     def text(self) -> str:
         """As HLO writes it, without the layout."""
         return f"{self.dtype}[{','.join(map(str, self.sizes))}]"

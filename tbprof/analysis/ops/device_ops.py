@@ -5,6 +5,7 @@ import numpy as np
 from tbprof._pb import message
 from tbprof.analysis.gpu.gpu_events import find_gpu_kinds, op_or_event
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.ops.gpu_work import find_gpu_work
 from tbprof.analysis.ops.op_metrics import DEVICE, SPARSE_CORE, OpGatherer, as_counts
 from tbprof.analysis.tpu.tpu_kinds import WORK, TpuOpNames, find_tpu_kinds
 from tbprof.analysis.vocabulary.lines import (
@@ -36,18 +37,21 @@ def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) ->
 def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
     """Every event of a stream is an execution without children; each launch counts once."""
     kinds = find_gpu_kinds(plane, programs)
+    work = find_gpu_work(kinds, programs)
     ops = list(map(op_or_event, kinds.op, kinds.event_name, kinds.copy))
     sums = {
         "occurrences": kinds.occurrences,
         "total_ps": kinds.total_ps,
         "self_ps": kinds.total_ps,
-        "flops": kinds.flops,
-        "model_flops": kinds.flops,
-        "bytes_accessed": kinds.bytes_accessed,
-        "hbm_bytes": kinds.bytes_accessed,
+        "flops": work.flops,
+        "model_flops": work.flops,
+        "bytes_accessed": work.bytes,
+        "hbm_bytes": work.hbm_bytes,
     }
     names_of, types = [op.name for op in ops], [op.type or UNKNOWN_TYPE for op in ops]
-    gatherer.add(DEVICE, names_of, types, sums, kinds.eager != 0)
+    flags = {"is_eager": kinds.eager != 0, "is_computed": work.is_computed}
+    gatherer.add(DEVICE, names_of, types, sums, flags)
+    gatherer.uncosted_ps += int(kinds.total_ps[work.is_unknown].sum())
     gatherer.add_idle(DEVICE, kinds.window_ps - kinds.busy_ps)
 
 

@@ -76,7 +76,8 @@ def _add(
 ) -> None:
     """Adds ops [n] with (occurrences, total time, self time)."""
     sums = dict(zip(("occurrences", "total_ps", "self_ps"), times, strict=True))
-    gatherer.add(HOST, [op.name for op in ops], [op.type for op in ops], sums, is_eager)
+    flags = {} if is_eager is None else {"is_eager": is_eager}
+    gatherer.add(HOST, [op.name for op in ops], [op.type for op in ops], sums, flags)
 
 
 def _own_by_op(events: Events, code: NDArray[np.int32], ops: int) -> NDArray[np.int64]:

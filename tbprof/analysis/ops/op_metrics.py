@@ -21,7 +21,9 @@ class OpMetrics:
 
     `is_device` and `is_sparse_core` give the side. SparseCores work beside TensorCores, so their
     times and rates are kept apart; without TensorCores they count as devices. `hbm_bytes` is the
-    part of `bytes_accessed` in the device's main memory. Idle time is what no op covers of each
+    part of `bytes_accessed` in the device's main memory. What `is_computed` follows from the shapes
+    of a program, and counts bytes that caches serve; other figures were recorded. `uncosted_ps` is
+    device time in instructions whose work is not known. Idle time is what no op covers of each
     host's or device's own window; busy intervals are united first, so overlapping threads and
     streams count once. `host_window_ps` is the sum of the hosts' windows.
     """
@@ -38,10 +40,12 @@ class OpMetrics:
     hbm_bytes: NDArray[np.int64]
     is_eager: NDArray[np.bool_]
     is_sparse_core: NDArray[np.bool_]
+    is_computed: NDArray[np.bool_]
     host_idle_ps: int = 0
     device_idle_ps: int = 0
     sparse_core_idle_ps: int = 0
     host_window_ps: int = 0
+    uncosted_ps: int = 0
 
     @property
     def is_host(self) -> NDArray[np.bool_]:
@@ -49,7 +53,8 @@ class OpMetrics:
         return ~(self.is_device | self.is_sparse_core)
 
 
-# The columns that are sums.
+# The columns that are true of an op if they are of any of its rows, and those that are sums.
+_FLAGS = ("is_eager", "is_computed")
 _SUMS = (
     "occurrences", "total_ps", "self_ps", "flops", "model_flops", "bytes_accessed", "hbm_bytes",
 )  # fmt: skip
@@ -63,7 +68,7 @@ class _Side:
     type: list[str] = field(default_factory=list)
     rows: list[NDArray[np.int64]] = field(default_factory=list)
     sums: list[Mapping[str, NDArray[np.int64]]] = field(default_factory=list)
-    is_eager: list[NDArray[np.bool_]] = field(default_factory=list)
+    flags: list[Mapping[str, NDArray[np.bool_]]] = field(default_factory=list)
 
     def total(self, name: str) -> NDArray[np.int64]:
         """[ops] the sums of one column, limited to `_MOST`, as counts and sizes may be damaged."""
@@ -80,10 +85,12 @@ class _Side:
         out[is_over] = np.where(approximate > 0, _MOST, -_MOST)[is_over]
         return out
 
-    def ran_eagerly(self) -> NDArray[np.bool_]:
-        """[ops] whether any added row of the op ran eagerly."""
+    def flag(self, name: str) -> NDArray[np.bool_]:
+        """[ops] whether a flag is set of any added row of the op."""
         out = np.zeros(len(self.type), np.bool_)
-        out[np.concatenate(self.rows)[np.concatenate(self.is_eager)]] = True
+        for rows, flags in zip(self.rows, self.flags, strict=True):
+            if name in flags:
+                out[rows[flags[name]]] = True
         return out
 
 
@@ -96,6 +103,7 @@ class OpGatherer:
 
     idle_ps: dict[int, int] = field(default_factory=dict)
     host_window_ps: int = 0
+    uncosted_ps: int = 0
     _sides: dict[int, _Side] = field(default_factory=dict)
 
     def add_idle(self, side: int, idle_ps: int) -> None:
@@ -108,9 +116,12 @@ class OpGatherer:
         names: Sequence[str],
         types: Sequence[str],
         sums: Mapping[str, NDArray[np.int64]],
-        is_eager: NDArray[np.bool_] | None = None,
+        flags: Mapping[str, NDArray[np.bool_]] | None = None,
     ) -> None:
-        """Adds to the ops of these names [n]: columns [n] of `OpMetrics` by name, 0 for others."""
+        """Adds to the ops of these names [n] columns [n] of `OpMetrics` by name: sums and flags.
+
+        Others are 0 and false.
+        """
         if not names:
             return
         ops_of_side = self._sides.setdefault(side, _Side())
@@ -122,7 +133,7 @@ class OpGatherer:
                 types_of_ops[row] = type_
         ops_of_side.rows.append(np.array(rows, np.int64))
         ops_of_side.sums.append(sums)
-        ops_of_side.is_eager.append(np.zeros(len(rows), np.bool_) if is_eager is None else is_eager)
+        ops_of_side.flags.append(flags or {})
 
     def table(self) -> OpMetrics:
         """The rows as columns, devices first, in the order in which the ops were first added."""
@@ -136,6 +147,11 @@ class OpGatherer:
                 [np.zeros(0, np.int64), *(ops_of_side.total(name) for _, ops_of_side in sides)]
             )
 
+        def flag(name: str) -> NDArray[np.bool_]:
+            return np.concatenate(
+                [np.zeros(0, np.bool_), *(ops_of_side.flag(name) for _, ops_of_side in sides)]
+            )
+
         return OpMetrics(
             side == DEVICE,
             [name for _, ops_of_side in sides for name in ops_of_side.number],
@@ -147,14 +163,14 @@ class OpGatherer:
             column("model_flops"),
             column("bytes_accessed"),
             column("hbm_bytes"),
-            np.concatenate(
-                [np.zeros(0, np.bool_), *(ops_of_side.ran_eagerly() for _, ops_of_side in sides)]
-            ),
+            flag("is_eager"),
             side == SPARSE_CORE,
+            flag("is_computed"),
             host_idle_ps=self.idle_ps.get(HOST, 0),
             device_idle_ps=self.idle_ps.get(DEVICE, 0),
             sparse_core_idle_ps=self.idle_ps.get(SPARSE_CORE, 0),
             host_window_ps=self.host_window_ps,
+            uncosted_ps=self.uncosted_ps,
         )
 
 
@@ -174,6 +190,7 @@ def merge_op_metrics(parts: Sequence[OpMetrics]) -> OpMetrics:
     for part in parts:
         gatherer.add_idle(HOST, part.host_idle_ps)
         gatherer.host_window_ps += part.host_window_ps
+        gatherer.uncosted_ps += part.uncosted_ps
         gatherer.add_idle(DEVICE, part.device_idle_ps)
         gatherer.add_idle(SPARSE_CORE, part.sparse_core_idle_ps)
         sides = ((DEVICE, part.is_device), (SPARSE_CORE, part.is_sparse_core), (HOST, part.is_host))
@@ -185,6 +202,6 @@ def merge_op_metrics(parts: Sequence[OpMetrics]) -> OpMetrics:
                 [part.name[row] for row in own_rows],
                 [part.type[row] for row in own_rows],
                 {name: getattr(part, name)[rows] for name in _SUMS},
-                part.is_eager[rows],
+                {name: getattr(part, name)[rows] for name in _FLAGS},
             )
     return gatherer.table()

@@ -282,7 +282,7 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
         "FLOP rate per device",
         rates.gflops,
         "GFLOP/s",
-        f"Floating point operations that ops state, {time}.",
+        f"Floating point operations {rates.source}, {time}.",
         rates.flop_reason,
     )
     yield Figure(
@@ -298,7 +298,7 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
         "Memory bandwidth per device",
         rates.gbytes,
         "GB/s",
-        f"Bytes of main memory that ops access, {time}.",
+        f"Bytes of main memory {rates.source}, {time}.",
         rates.bandwidth_reason,
     )
     yield Figure(
@@ -350,7 +350,7 @@ def _sparse_cores(evidence: Evidence) -> Iterator[Figure]:
         "FLOP rate per SparseCore",
         rates.gflops,
         "GFLOP/s",
-        f"Floating point operations that ops state, {time}.",
+        f"Floating point operations {rates.source}, {time}.",
         rates.flop_reason,
     )
     yield Figure(
@@ -358,7 +358,7 @@ def _sparse_cores(evidence: Evidence) -> Iterator[Figure]:
         "Memory bandwidth per SparseCore",
         rates.gbytes,
         "GB/s",
-        f"Bytes of main memory that ops access, {time}.",
+        f"Bytes of main memory {rates.source}, {time}.",
         rates.bandwidth_reason,
     )
 

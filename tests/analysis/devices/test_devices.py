@@ -45,6 +45,18 @@ def test_gpu_peaks_are_those_of_the_data_sheets(major, minor, cores, clock_khz, 
 
 
 @pytest.mark.parametrize(
+    ("minor", "cores", "clock_khz", "teraflops"),
+    [(4, 304, 2_100_000, 1307.4), (5, 256, 2_400_000, 2516.6)],
+)
+def test_instincts_whose_generation_is_known_have_peaks(minor, cores, clock_khz, teraflops):
+    found = devices(
+        GPU, device_vendor="AMD", compute_cap_major=9, compute_cap_minor=minor, core_count=cores,
+        clock_rate=clock_khz,
+    )  # fmt: skip
+    assert found.peak_gflops / 1e3 == pytest.approx(teraflops, rel=1e-4)
+
+
+@pytest.mark.parametrize(
     "stats",
     [
         {"device_vendor": "AMD", "compute_cap_major": 9, "compute_cap_minor": 0, "core_count": 304,

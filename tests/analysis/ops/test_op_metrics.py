@@ -23,7 +23,7 @@ def test_devices_come_first_each_op_where_it_was_first_seen():
     gatherer = OpGatherer()
     gatherer.add(HOST, ["b", "a"], ["", "A"], {"occurrences": counts(1, 2)})
     gatherer.add(SPARSE_CORE, ["c"], ["C"], {"flops": counts(7)})
-    gatherer.add(DEVICE, ["b"], ["D"], {"occurrences": counts(4)}, np.array([True]))
+    gatherer.add(DEVICE, ["b"], ["D"], {"occurrences": counts(4)}, {"is_eager": np.array([True])})
     gatherer.add(HOST, ["c", "b", "b"], ["C", "B", "X"], {"occurrences": counts(8, 16, 32)})
     gatherer.add_idle(HOST, 5)
     ops = gatherer.table()
@@ -33,6 +33,7 @@ def test_devices_come_first_each_op_where_it_was_first_seen():
     assert ops.is_sparse_core.tolist() == [False, True, False, False, False]
     assert ops.occurrences.tolist() == [4, 0, 49, 2, 8]
     assert ops.flops.tolist() == [0, 7, 0, 0, 0]
+    assert not ops.is_computed.any()
     assert ops.is_eager.tolist() == [True, False, False, False, False]
     assert (ops.host_idle_ps, ops.device_idle_ps) == (5, 0)
     both = merge_op_metrics([ops, ops])

@@ -1,0 +1,134 @@
+"""The costs of library calls that are known: matrix products, convolutions and attention.
+
+A call of which nothing is known has no cost: it is unknown, not zero.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tbprof.analysis.costs.cost import UNKNOWN, Cost
+from tbprof.analysis.costs.operations import Arrays, of_type, product_operations
+from tbprof.analysis.costs.traffic import size_of
+from tbprof.analysis.costs.windows import convolution_products
+from tbprof.analysis.hlo.hlo_shapes import Shape
+from tbprof.base.lazy import regex
+
+# `"lhs_contracting_dimensions":["1"]` of a backend_config, which holds much else by version.
+_CONTRACTED = regex(r'"lhs_contracting_dimensions"\s*:\s*\[([^\]]{0,200})\]')
+_NUMBERS = regex(r"[0-9]{1,9}")
+# `q_max_seqlen = 2048 : i64` of an attribute dictionary.
+_ATTRIBUTE = regex(r"([a-z_]{1,64}) = (-?[0-9]{1,12}) : i64")
+# What the library works in, not what it returns.
+_WORKSPACE = ("s8", "u8")
+
+# NVTE_Mask_Type of Transformer Engine: which keys a query meets.
+_NO_MASK, _CAUSAL, _CAUSAL_BOTTOM_RIGHT = 0, 2, 4
+
+
+def custom_call(arrays: Arrays) -> Cost:
+    """The cost of a custom call, `UNKNOWN` if its target or its configuration is."""
+    target = arrays.proto.custom_call_target
+    for prefix, count in _BY_TARGET.items():
+        if target.startswith(prefix):
+            return _counted(arrays, count)
+    return UNKNOWN
+
+
+def _counted(arrays: Arrays, count: Callable[[Arrays], int | None]) -> Cost:
+    try:
+        operations = count(arrays)
+    except (IndexError, ValueError):  # operands or dimensions that the file does not hold
+        return UNKNOWN
+    cost = of_type([arrays.operand(0)], operations)
+    if not cost.is_known:
+        return UNKNOWN
+    read = size_of(shape for shapes in arrays.operands for shape in shapes)
+    return cost._replace(read=read, written=size_of(_returned(arrays.results)))
+
+
+def _returned(results: Sequence[Shape]) -> Sequence[Shape]:
+    """The results without a workspace, which comes last."""
+    has_workspace = len(results) > 1 and results[-1].dtype in _WORKSPACE
+    return results[:-1] if has_workspace and len(results[-1].sizes) == 1 else results
+
+
+def _product(arrays: Arrays) -> int | None:
+    left, right, returned = arrays.operand(0), arrays.operand(1), arrays.results[0]
+    stated = _CONTRACTED.search(_configuration(arrays.proto))
+    if stated:
+        contracted = [int(number) for number in _NUMBERS.findall(stated[1])]
+        return product_operations(left, returned, contracted)
+    if not len(left.sizes) == len(right.sizes) == len(returned.sizes) == 2:
+        return None  # which dimensions are summed over does not follow from the sizes
+    # m k × k n = m n: the square root of all three is their product.
+    return 2 * math.isqrt(left.elements * right.elements * returned.elements)
+
+
+def _convolution(arrays: Arrays) -> int | None:
+    """A gradient takes the products of the convolution that it belongs to."""
+    first, second, returned = arrays.operand(0), arrays.operand(1), arrays.results[0]
+    target = arrays.proto.custom_call_target
+    parts = (first, second, returned)
+    if target.startswith("__cudnn$convBackwardInput"):
+        parts = (returned, second, first)
+    elif target.startswith("__cudnn$convBackwardFilter"):
+        parts = (first, returned, second)
+    products = convolution_products(arrays.proto, *parts)
+    return None if products is None else 2 * products
+
+
+def _attention(arrays: Arrays, products_of_keys: int, products_of_values: int) -> int | None:
+    """Products over the keys' and over the values' dimension, for each query and each of its keys.
+
+    The lengths that padding masks and windows leave are not in the program.
+    """
+    stated = dict(_ATTRIBUTE.findall(_configuration(arrays.proto)))
+    fields = (
+        "input_batch", "attn_heads", "q_max_seqlen", "kv_max_seqlen", "qk_head_dim", "v_head_dim",
+    )  # fmt: skip
+    if any(name not in stated for name in (*fields, "mask_type")):
+        return None
+    batch, heads, queries, keys, of_keys, of_values = (int(stated[name]) for name in fields)
+    windows = (int(stated.get(f"window_size_{side}", -1)) for side in ("left", "right"))
+    pairs = _pairs(queries, keys, int(stated["mask_type"]))
+    if pairs is None or max(windows) >= 0 or int(stated.get("max_segments_per_seq", 1)) > 1:
+        return None
+    width = products_of_keys * of_keys + products_of_values * of_values
+    return 2 * batch * heads * pairs * width
+
+
+def _pairs(queries: int, keys: int, mask: int) -> int | None:
+    """How many pairs of a query and a key meet; None if only the data say."""
+    if mask == _NO_MASK:
+        return queries * keys
+    if mask not in (_CAUSAL, _CAUSAL_BOTTOM_RIGHT):
+        return None
+    # Query i meets the keys up to i, or up to i from the end.
+    first = 1 if mask == _CAUSAL else keys - queries + 1
+    last = first + queries - 1
+    below, above = max(first, 1), min(last, keys)
+    rising = (below + above) * (above - below + 1) // 2 if above >= below else 0
+    return rising + max(last - max(keys, first - 1), 0) * keys
+
+
+def _forward(arrays: Arrays) -> int | None:
+    """Scores from keys, and sums of values."""
+    return _attention(arrays, 1, 1)
+
+
+def _backward(arrays: Arrays) -> int | None:
+    """Scores again; the gradients of queries, keys, values and of the scores."""
+    return _attention(arrays, 3, 2)
+
+
+def _configuration(proto: Any) -> str:
+    return bytes(proto.backend_config).decode("utf-8", "replace")
+
+
+_BY_TARGET: Mapping[str, Callable[[Arrays], int | None]] = {
+    "__cublas$": _product,
+    "__cudnn$conv": _convolution,
+    "te_fused_attn_backward": _backward,
+    "te_fused_attn_forward": _forward,
+}

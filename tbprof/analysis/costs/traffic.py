@@ -1,0 +1,138 @@
+"""How many bytes an instruction reads and writes, by its opcode and shapes."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from tbprof.analysis.costs.cost import spaces
+from tbprof.analysis.costs.operations import Arrays
+from tbprof.analysis.hlo.hlo_shapes import Shape
+
+# These say where data is.
+_NOTHING = frozenset(
+    {
+        "add-dependency", "after-all", "bitcast", "constant", "domain", "get-tuple-element",
+        "opt-barrier", "parameter", "tuple",
+    }
+)  # fmt: skip
+# Their result is a tuple of operands, results and contexts.
+_STARTS = frozenset({"all-gather-start", "collective-permute-start"})
+
+
+class Traffic(NamedTuple):
+    """Bytes that are read and written, by memory space."""
+
+    read: Counter[int]
+    written: Counter[int]
+
+
+def traffic(arrays: Arrays) -> Traffic:
+    """What an instruction moves that is no fusion, call, loop, branch or custom call.
+
+    A copy or an exchange that is awaited by another instruction counts where it starts.
+    """
+    opcode = arrays.proto.opcode
+    if opcode in _NOTHING or opcode.endswith(("-done", "-update")) or _is_relayout(arrays):
+        return Traffic(Counter(), Counter())
+    try:
+        return _BY_OPCODE.get(opcode, _all)(arrays)
+    except IndexError:  # operands that the file does not hold
+        return _all(arrays)
+
+
+def size_of(shapes: Iterable[Shape]) -> Counter[int]:
+    """The bytes of arrays by memory space."""
+    return spaces((shape.space, shape.bytes) for shape in shapes)
+
+
+def _all(arrays: Arrays) -> Traffic:
+    read = size_of(shape for shapes in arrays.operands for shape in shapes)
+    return Traffic(read, size_of(arrays.results))
+
+
+def _slice(arrays: Arrays) -> Traffic:
+    """It reads what it returns, at the positions that one operand states."""
+    returned = arrays.results[0]
+    read = [(arrays.operand(0).space, returned.bytes)]
+    read += [(shape.space, shape.bytes) for shapes in arrays.operands[1:2] for shape in shapes]
+    return Traffic(spaces(read), size_of([returned]))
+
+
+def _update(arrays: Arrays) -> Traffic:
+    """It is done in place: only the update is read and written."""
+    target, update = arrays.operand(0), arrays.operand(1)
+    starts = [shape for shapes in arrays.operands[2:3] for shape in shapes]
+    return Traffic(size_of([update, *starts]), spaces([(target.space, update.bytes)]))
+
+
+def _scatter(arrays: Arrays) -> Traffic:
+    """The updates are read, and so are the elements that they change, which are written back."""
+    targets = len(arrays.operands) // 2
+    updates = [shape for shapes in arrays.operands[targets + 1 :] for shape in shapes]
+    changed = [(arrays.operand(0).space, shape.bytes) for shape in updates]
+    return Traffic(
+        size_of([*updates, *arrays.operands[targets]]) + spaces(changed), spaces(changed)
+    )
+
+
+def _solve(arrays: Arrays) -> Traffic:
+    """Half of a triangular matrix is read."""
+    matrix = arrays.operand(0)
+    read = spaces([(matrix.space, matrix.bytes // 2)])
+    return Traffic(read + size_of(arrays.operands[1]), size_of(arrays.results))
+
+
+def _factor(arrays: Arrays) -> Traffic:
+    """Half of a symmetric matrix is read, and half of the result written."""
+    matrix = arrays.operand(0)
+    half = spaces([(matrix.space, matrix.bytes // 2)])
+    return Traffic(half, half)
+
+
+def _received(arrays: Arrays) -> Traffic:
+    return Traffic(Counter(), size_of(arrays.results[:1]))
+
+
+def _sent(arrays: Arrays) -> Traffic:
+    return Traffic(size_of(arrays.operands[0]), Counter())
+
+
+def _started(arrays: Arrays) -> Traffic:
+    """What is read is returned, too; a half of the arrays beside it is the result."""
+    read = [shape for shapes in arrays.operands for shape in shapes]
+    return Traffic(size_of(read), size_of(arrays.results[len(read) : 2 * len(read)]))
+
+
+def _copied(arrays: Arrays) -> Traffic:
+    """(target, source, context)."""
+    return Traffic(size_of(arrays.operands[0]), size_of(arrays.results[:1]))
+
+
+_BY_OPCODE: Mapping[str, Callable[[Arrays], Traffic]] = {
+    "cholesky": _factor,
+    "copy-start": _copied,
+    "dynamic-slice": _slice,
+    "dynamic-update-slice": _update,
+    "gather": _slice,
+    "infeed": _received,
+    "outfeed": _sent,
+    "recv": _received,
+    "scatter": _scatter,
+    "send": _sent,
+    "slice": _slice,
+    "triangular-solve": _solve,
+    **dict.fromkeys(_STARTS, _started),
+}
+
+
+def _is_relayout(arrays: Arrays) -> bool:
+    """Whether a transpose leaves every element where it is in memory."""
+    if arrays.proto.opcode != "transpose" or not arrays.operands or not arrays.operands[0]:
+        return False
+    taken, returned = arrays.operand(0), arrays.results[0]
+    dimensions: Sequence[int] = arrays.proto.dimensions
+    if sorted(dimensions) != list(range(len(taken.sizes))):
+        return False
+    before = [axis for axis in taken.order if taken.sizes[axis] != 1]
+    after = [dimensions[axis] for axis in returned.order if returned.sizes[axis] != 1]
+    return before == after and taken.tiles == returned.tiles

@@ -1,0 +1,89 @@
+"""What the ops of a GPU computed and moved: as recorded, else by the shapes of their programs."""
+
+from collections import Counter, defaultdict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.costs.cost import UNKNOWN, Cost
+from tbprof.analysis.costs.program_costs import ProgramCosts
+from tbprof.analysis.gpu.gpu_events import GpuKinds
+from tbprof.analysis.hlo.hlo import Module, Programs
+from tbprof.analysis.ops.op_metrics import as_counts
+from tbprof.base.records import dataclass
+
+# Their instructions run by themselves, and are costed there.
+_CONTROL = ("call", "conditional", "while")
+_MAIN_MEMORY = 0
+
+
+@dataclass(frozen=True, slots=True)
+class GpuWork:
+    """The work of each of n kinds of a GPU's events, over all of their executions.
+
+    Sums over the kinds of one instruction are right: all of its work is with the kind that takes
+    longest. `is_computed` [n]: it follows from the shapes of the program, and bytes that caches
+    serve are counted. `is_unknown` [n]: the instruction costs something, but what is not known.
+    """
+
+    flops: NDArray[np.int64]
+    bytes: NDArray[np.int64]
+    hbm_bytes: NDArray[np.int64]
+    is_computed: NDArray[np.bool_]
+    is_unknown: NDArray[np.bool_]
+
+
+def find_gpu_work(kinds: GpuKinds, programs: Programs) -> GpuWork:
+    """The work of the kinds of one plane. Source: XLA's programs in the trace."""
+    flops, moved = kinds.flops.tolist(), kinds.bytes_accessed.tolist()
+    in_main = list(moved)
+    is_computed, is_unknown = np.zeros((2, len(flops)), bool)
+    costs: dict[int, ProgramCosts] = {}
+    for rows in _by_instruction(kinds):
+        first = rows[0]
+        module = programs.module(kinds.program_id[first], kinds.module[first])
+        if module is None or any(flops[row] or moved[row] for row in rows):
+            continue
+        cost = _cost(costs, module, kinds.instruction[first])
+        if cost is None:
+            continue
+        is_unknown[rows] = not cost.is_known
+        executions = _executions(kinds, rows)
+        longest = max(rows, key=kinds.total_ps.__getitem__)
+        flops[longest] = cost.all_flops * executions
+        moved[longest] = cost.bytes * executions
+        in_main[longest] = (cost.read[_MAIN_MEMORY] + cost.written[_MAIN_MEMORY]) * executions
+        is_computed[rows] = cost.is_known
+    return GpuWork(as_counts(flops), as_counts(moved), as_counts(in_main), is_computed, is_unknown)
+
+
+def _by_instruction(kinds: GpuKinds) -> list[list[int]]:
+    """The rows of each instruction that launched anything."""
+    rows = defaultdict(list)
+    names = zip(kinds.program_id, kinds.module, kinds.instruction, strict=True)
+    for row, name in enumerate(names):
+        if name[2]:
+            rows[name].append(row)
+    return list(rows.values())
+
+
+def _cost(costs: dict[int, ProgramCosts], module: Module, name: str) -> Cost | None:
+    """The cost of an instruction, None for one whose parts run by themselves."""
+    instruction = module.find(name)
+    if instruction is None:
+        return UNKNOWN
+    if instruction.opcode in _CONTROL:
+        return None
+    return costs.setdefault(id(module), ProgramCosts(module)).of(name)
+
+
+def _executions(kinds: GpuKinds, rows: list[int]) -> int:
+    """How often an instruction ran: as often as most of its kernels, which may be several.
+
+    A kernel that it launches twice ran more often, one that only some executions need less often.
+    """
+    launches: Counter[str] = Counter()
+    for row in rows:
+        launches[kinds.event_name[row]] += int(kinds.occurrences[row])
+    often = Counter(launches.values())
+    return min(often, key=lambda count: (-often[count], count))

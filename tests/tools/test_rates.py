@@ -1,0 +1,40 @@
+"""Rates of devices: what they count, and that they say so."""
+
+import math
+
+import numpy as np
+import pytest
+from builders.evidence import evidence
+
+from tbprof.analysis.devices.devices import Devices
+from tbprof.analysis.ops.op_metrics import DEVICE, OpGatherer, OpMetrics
+from tbprof.base.records import replace
+from tbprof.tools.rates import device_rates
+
+COMPUTED = "that ops state, or that follow from the shapes in their programs"
+
+
+def worked(*, is_computed: bool, uncosted_ps: int = 0) -> OpMetrics:
+    """An op that computes 8,000 operations and moves 4,000 bytes in 4 µs, and 4 µs of idle time."""
+    gatherer = OpGatherer(idle_ps={DEVICE: 4_000_000}, uncosted_ps=uncosted_ps)
+    sums = {"self_ps": 4_000_000, "flops": 8_000, "hbm_bytes": 4_000}
+    columns = {name: np.array([value], np.int64) for name, value in sums.items()}
+    gatherer.add(DEVICE, ["a"], [""], columns, {"is_computed": np.array([is_computed])})
+    return gatherer.table()
+
+
+@pytest.mark.parametrize(
+    ("uncosted_ps", "is_computed", "says"),
+    [
+        (0, False, "that ops state"),
+        (0, True, COMPUTED),
+        (1_000_000, True, f"{COMPUTED} (unknown for 25 % of the ops' time, which counts as none)"),
+    ],
+)
+def test_rates_say_what_they_count(uncosted_ps, is_computed, says):
+    given = evidence()
+    ops = worked(is_computed=is_computed, uncosted_ps=uncosted_ps)
+    found = device_rates(replace(given, ops=ops, devices=Devices(1, 0, "GPU", 100.0, math.nan)))
+    assert (found.gflops, found.flop_percent, found.gbytes) == (1.0, 1.0, 0.5)
+    assert math.isnan(found.bandwidth_percent)
+    assert (found.source, found.bandwidth_reason) == (says, "the device's peak is not known")
