@@ -41,6 +41,17 @@ def test_figures_of_an_allocator():
     }
 
 
+def test_of_many_memories_the_fullest_and_the_chosen_one_are_pictured():
+    def host(peak: int) -> bytes:
+        return memory_trace("main |x", x=Tensor(peak, "read"), capacity=100)
+
+    assert page(*[host(1)] * 3)["pictured"] == [0, 1, 2]
+    found = page(*[host(10 + at) for at in range(40)], memory_id=f"host3: {GPU}")
+    assert found["pictured"] == [3, *range(39, 7, -1)]
+    pictured = [at for at, one in enumerate(found["memory_ids"]) if one["preview"] is not None]
+    assert pictured == sorted(found["pictured"])
+
+
 def test_what_is_in_use_at_the_peak():
     found = page(TRACE)
     assert {key: found["breakdown"][key] for key in ("at_ps", "is_peak", "in_use_bytes")} == {

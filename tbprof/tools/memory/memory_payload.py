@@ -22,6 +22,8 @@ from tbprof.tools.memory.memory_records import AGES, BEFORE_OP, STACK_OP
 # Enough for any screen, and for a small chart among others.
 MOST_POINTS = 2000
 _PREVIEW_POINTS = 200
+# A pod has thousands of memories.
+_MOST_PICTURED = 32
 _KINDS = ("op", "region", "dtype", "shape")
 
 
@@ -39,9 +41,14 @@ def page_payload(
     steps, leaks = use_by_step(memory, allocator.at), find_leaks(memory, allocator.at)
     texts = _Texts(memory)
     facts = find_peak_facts(allocator, peak, steps, leaks)
+    pictured = _pictured(allocators, at)
     return {
         "hosts": list(hosts),
-        "memory_ids": [_figures(each) for each in allocators],
+        "memory_ids": [
+            {**_figures(each), "preview": _preview(each) if row in pictured else None}
+            for row, each in enumerate(allocators)
+        ],
+        "pictured": pictured,
         "chosen": at,
         "begin_ps": memory.begin_ps,
         "end_ps": memory.end_ps,
@@ -120,8 +127,21 @@ def _figures(allocator: Allocator) -> dict[str, object]:
         "peak_free_bytes": _known(int(memory.free_bytes[peak])) if is_known else None,
         "peak_fragmentation": None if np.isnan(fragmentation) else fragmentation,
         "is_summed": bool(memory.is_summed[allocator.at]),
-        "preview": _preview(allocator),
     }  # fmt: skip
+
+
+def _pictured(allocators: Sequence[Allocator], chosen: int) -> list[int]:
+    """The allocators with a small picture, devices first: they run out of memory.
+
+    Of more than can be looked at, those whose peak is the largest share of their capacity.
+    """
+    is_many = len(allocators) > _MOST_PICTURED
+
+    def rank(row: int) -> tuple[bool, float]:
+        return not allocators[row].is_device, -allocators[row].used_share if is_many else 0.0
+
+    rows = sorted(range(len(allocators)), key=rank)[:_MOST_PICTURED]
+    return rows if chosen in rows else [chosen, *rows]
 
 
 def _preview(allocator: Allocator) -> dict[str, object]:

@@ -1,5 +1,5 @@
-/** Every allocator over the whole recording, small, all to one scale; a click chooses one. */
-import { useId, useState } from "preact/hooks";
+/** Allocators over the whole recording, small, all to one scale; a click chooses one. Of many, the fullest. */
+import { useId } from "preact/hooks";
 import { formatCount } from "../../base/format";
 import { Explained } from "../../widgets/overlays/why";
 import type { Select } from "../tool";
@@ -13,24 +13,15 @@ interface DevicesProps {
 
 const WIDTH = 200;
 const HEIGHT = 40;
-/** Drawn at once; a pod has thousands. */
-const FIRST = 32;
 
 export function Devices({ memory, select }: DevicesProps) {
   const id = useId();
-  const [isAll, showAll] = useState(false);
-  const { allocators, chosen } = memory;
+  const { allocators, chosen, pictured } = memory;
   if (allocators.length < 2) return null;
   const most = {
     device: scaleOf(allocators.filter(({ isDevice }) => isDevice)),
     host: scaleOf(allocators.filter(({ isDevice }) => !isDevice)),
   };
-  // Devices first: they run out of memory.
-  const order = [...allocators.keys()].sort(
-    (a, b) => Number(allocators[b].isDevice) - Number(allocators[a].isDevice) || a - b,
-  );
-  const shown = isAll ? order : order.slice(0, FIRST);
-  if (!shown.includes(chosen)) shown.unshift(chosen);
   return (
     <section class="memory-devices" aria-labelledby={id}>
       <header class="card-head">
@@ -44,14 +35,14 @@ export function Devices({ memory, select }: DevicesProps) {
             }}
           />
         </h2>
-        {order.length > FIRST ? (
-          <button type="button" class="link" onClick={() => showAll(!isAll)}>
-            {isAll ? `The first ${FIRST}` : `All ${formatCount(order.length)}`}
-          </button>
+        {allocators.length > pictured.length ? (
+          <span class="muted">
+            the {pictured.length} fullest of {formatCount(allocators.length)}
+          </span>
         ) : null}
       </header>
       <div class="memory-multiples">
-        {shown.map((at) => (
+        {pictured.map((at) => (
           <button
             type="button"
             key={allocators[at].id}

@@ -39,6 +39,8 @@ export function parseMemory(json: unknown) {
     allocators,
     /** Index into the allocators; -1 without any. */
     chosen,
+    /** The allocators that have a preview, in the order to show them. */
+    pictured: [...numbers(json.pictured)].filter((at) => allocators[at] !== undefined),
     begin: number(json.begin_ps),
     end: number(json.end_ps),
     timeline: parseTimeline(json.timeline),

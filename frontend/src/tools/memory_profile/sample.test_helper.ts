@@ -19,6 +19,7 @@ export function sampleMemory(more: Record<string, unknown> = {}): Record<string,
       }),
     ],
     chosen: 0,
+    pictured: [0, 1, 2],
     begin_ps: 0,
     end_ps: 8e9,
     timeline: {

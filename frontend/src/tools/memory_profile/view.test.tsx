@@ -174,6 +174,17 @@ test("memories are small pictures; a click chooses one", () => {
   expect(noted.selected).toEqual([{ memory_id: "GPU_1_bfc", at_ps: null }]);
 });
 
+test("of many memories those are pictured that the server chose", () => {
+  const ids = ["GPU_0_bfc", "GPU_1_bfc", "GPU_2_bfc"].map((id) => sampleAllocator(id));
+  show({}, { memory_ids: ids, pictured: [2, 0] });
+  const small = [...document.querySelectorAll<HTMLElement>(".memory-multiple")];
+  expect(small.map((one) => one.querySelector(".cut")?.textContent)).toEqual([
+    "GPU_2_bfc",
+    "GPU_0_bfc",
+  ]);
+  expect(text(".memory-devices .card-head")).toContain("the 2 fullest of 3");
+});
+
 test("one memory needs no pictures of all", () => {
   show({}, { memory_ids: [sampleAllocator("GPU_0_bfc")] });
   expect(document.querySelector(".memory-multiples")).toBeNull();
