@@ -17,7 +17,9 @@ import { Toolbar } from "./frame/toolbar";
 import { Labels } from "./lanes/labels";
 import { LaneHead } from "./lanes/lane_head";
 import { EventList } from "./list/event_list";
+import { firstHosts } from "./model/first_hosts";
 import { followPlaces } from "./model/view_trail";
+import { readAddress } from "./page/address";
 import { keepSelectionInSight, revealRows } from "./page/reveal";
 import { choose, followSelection } from "./page/selected_event";
 import { HoverCard } from "./pointer/hover_card";
@@ -36,7 +38,8 @@ export function TracePage(props: PageProps<null>) {
 const LABELS_WIDTH = 260;
 const LEAST_LABELS = 120;
 
-function TraceView({ title, run, hosts, view, select, warn, links }: PageProps<null>) {
+function TraceView({ title, run, hosts: chosen, view, select, warn, links }: PageProps<null>) {
+  const hosts = firstHosts(chosen, readAddress(view).event?.host);
   const { page, loading, retry, cancel } = usePage({ run, hosts, view, select, warn });
   const { model } = page;
   const hits = useMemo(() => createSearchResults(page), [page]);
@@ -121,7 +124,7 @@ function TraceView({ title, run, hosts, view, select, warn, links }: PageProps<n
       <HoverCard model={model} canvas={canvas} />
       <Drawer page={page} hits={hits} selected={selected} links={links} height={drawerHeight} />
       <Legend model={model} />
-      <StatusLine page={page} loading={loading} />
+      <StatusLine page={page} loading={loading} chosen={chosen.length} />
     </div>
   );
 }

@@ -2,12 +2,20 @@
 import { useComputed } from "@preact/signals";
 import { describeProblem } from "../../../api/errors";
 import { formatCount, plural } from "../../../base/format";
+import { describeHosts } from "../model/first_hosts";
 import type { TimelineModel } from "../model/model";
 import { formatPs } from "../model/time";
 import type { Loading } from "../page/load";
 import type { Page } from "../page/page";
 
-export function StatusLine({ page, loading }: { page: Page; loading: Loading }) {
+interface StatusLineProps {
+  readonly page: Page;
+  readonly loading: Loading;
+  /** The hosts that are chosen, of which the page may show the first alone. */
+  readonly chosen: number;
+}
+
+export function StatusLine({ page, loading, chosen }: StatusLineProps) {
   const { model } = page;
   const across = useComputed(() => {
     const { from, to } = model.view.value;
@@ -42,8 +50,7 @@ export function StatusLine({ page, loading }: { page: Page; loading: Loading }) 
   return (
     <footer class="trace-status">
       <span>
-        {formatCount(inFile)} {inFile === 1 ? "event" : "events"} in{" "}
-        {hosts > 1 ? `the files of ${hosts} hosts` : "the file"}
+        {formatCount(inFile)} {inFile === 1 ? "event" : "events"} in {describeHosts(hosts, chosen)}
       </span>
       <span
         title={
