@@ -52,6 +52,13 @@ test("large hosts that are read later add their names, as long as there are some
   expect(found.map(({ name }) => name)).toEqual(["a", "b", "c"]);
 });
 
+test("hosts are read only until there are names enough", async () => {
+  const many = Array.from({ length: 30 }, (_, at) => `name ${at}`);
+  const { asked, found } = await searched("name", [{ names: named(...many), unread: 1000 }]);
+  expect(asked.length).toBe(1);
+  expect(found.length).toBe(20);
+});
+
 test("nothing is asked for without a word, and a failure is none of the other kinds'", async () => {
   expect((await searched("  ", [])).asked).toEqual([]);
   expect((await searched("a", [{ error: 1 }, {}])).found).toEqual([]);

@@ -29,6 +29,8 @@ export type RunSearch = (
 
 /** Of each kind. */
 export const MOST = 20;
+/** An address has no room for the hosts of a pod, and none is all. */
+const MOST_NAMED = 256;
 const WITH_NAMES = ["framework_op_stats", "kernel_stats", "overview_page"];
 const TRACE = "trace_viewer";
 
@@ -65,7 +67,8 @@ export function createRunSearch(place: RunPlace): RunSearch {
 
 async function pageFinds({ run, hosts, open }: RunPlace, tool: string): Promise<readonly Find[]> {
   const { load, defaults = {} } = TOOLS[tool];
-  const request = { run, tool, hosts: hosts.length > 1 ? hosts : null, options: defaults };
+  const named = hosts.length > 1 && hosts.length <= MOST_NAMED ? hosts : null;
+  const request = { run, tool, hosts: named, options: defaults };
   const signal = new AbortController().signal;
   const [module, json] = await Promise.all([load(), fetchData(request, signal)]);
   return module.finds(module.parse(json), (patch) => open(tool, patchView({}, patch)));
@@ -82,9 +85,9 @@ async function findEvents(
   const parameters: Parameters = [
     ["run", run],
     ["q", query],
-    ...hosts.map((host) => ["hosts", host] as const),
+    ...(hosts.length > MOST_NAMED ? [] : hosts.map((host) => ["hosts", host] as const)),
   ];
-  // Large hosts are read one after the other, each by a request.
+  // Large hosts are read one after the other, each by a request, until there are names enough.
   for (let unread = Number.POSITIVE_INFINITY; ; ) {
     const answer = fields(await getJson("event_names", parameters, signal));
     const names = records(answer.names)
@@ -100,7 +103,7 @@ async function findEvents(
       })),
     );
     const left = count(answer.unread);
-    if (left === 0 || left >= unread) return;
+    if (left === 0 || left >= unread || known.size >= MOST) return;
     unread = left;
   }
 }
