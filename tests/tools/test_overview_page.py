@@ -152,6 +152,30 @@ def test_what_hosts_agree_on_is_told_once():
     ]
 
 
+def test_what_many_hosts_differ_in_is_a_row_for_each_of_the_most_common_values():
+    def host(number: int) -> bytes:
+        version = str(number if number < 8 else number % 2)
+        return draw({"/host:metadata": "", GPU: "s |k"},
+                    plane_stats={"/host:metadata": {"jax_version": version}})  # fmt: skip
+
+    def versions(hosts: int) -> list[tuple[object, object]]:
+        found = rows(build(*[(host(number), GPU_STEPS) for number in range(hosts)])[10])
+        return [(row[2], row[4]) for row in found if row[0] == "version_jax"]
+
+    assert versions(8) == [(str(number), f"h{number}") for number in range(8)]
+    assert versions(9)[0] == ("0", "h0 and 1 more")
+    assert versions(9)[1:] == [(str(number), f"h{number}") for number in range(1, 8)]
+
+    def different(number: int) -> bytes:
+        return draw({"/host:metadata": "", GPU: "s |k"},
+                    plane_stats={"/host:metadata": {"jax_version": str(number)}})  # fmt: skip
+
+    found = rows(build(*[(different(number), GPU_STEPS) for number in range(10)])[10])
+    ones = [(row[2], row[4]) for row in found if row[0] == "version_jax"]
+    assert ones[:7] == [(str(number), f"h{number}") for number in range(7)]
+    assert ones[7:] == [("3 other values", "h7 and 2 more")]
+
+
 def test_the_breakdown_of_the_average_step():
     """Two counted steps of 100 and 140 µs; the third is truncated."""
     table = build((GPU_TRACE, GPU_STEPS))[9]

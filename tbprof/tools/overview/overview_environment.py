@@ -10,6 +10,9 @@ from tbprof.analysis.run.environment import Environment
 from tbprof.analysis.vocabulary.training import is_training
 from tbprof.tools.datatable import Table, text
 
+# Of one fact that differs between hosts.
+_MOST_ROWS = 8
+
 
 class _Row(NamedTuple):
     id: str
@@ -160,7 +163,10 @@ def _by_host(
     hosts: Sequence[str],
     rows_of: Callable[[Environment], Iterator[_Row]],
 ) -> Iterator[_Row]:
-    """The rows of each host by id; one row if it is the same on all hosts."""
+    """The rows of each host by id; one row if it is the same on all hosts.
+
+    Of many hosts, those with the same value share a row.
+    """
     by_id: dict[str, list[_Row]] = {}
     for environment, host in zip(environments, hosts, strict=True):
         for row in rows_of(environment):
@@ -168,8 +174,30 @@ def _by_host(
     for rows in by_id.values():
         if len(rows) == len(hosts) and len({(row.value, row.note) for row in rows}) == 1:
             yield rows[0]._replace(host="")
-        else:
+        elif len(rows) <= _MOST_ROWS:
             yield from rows
+        else:
+            yield from _by_value(rows)
+
+
+def _by_value(rows: Sequence[_Row]) -> Iterator[_Row]:
+    """A row for each of the most common values, and one for all others."""
+    of_value: dict[tuple[str, str], list[_Row]] = {}
+    for row in rows:
+        of_value.setdefault((row.value, row.note), []).append(row)
+    groups = sorted(of_value.values(), key=len, reverse=True)
+    most = _MOST_ROWS if len(groups) <= _MOST_ROWS else _MOST_ROWS - 1
+    for group in groups[:most]:
+        yield group[0]._replace(host=_names(group))
+    others = [row for group in groups[most:] for row in group]
+    if others:
+        value = f"{len(groups) - most:,} other values"
+        yield others[0]._replace(value=value, note="", host=_names(others))
+
+
+def _names(rows: Sequence[_Row]) -> str:
+    more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
+    return rows[0].host + more
 
 
 def _id(label: str) -> str:
