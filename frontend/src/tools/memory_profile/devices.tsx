@@ -36,9 +36,7 @@ export function Devices({ memory, select }: DevicesProps) {
           />
         </h2>
         {allocators.length > pictured.length ? (
-          <span class="muted">
-            the {pictured.length} fullest of {formatCount(allocators.length)}
-          </span>
+          <span class="muted">the fullest of {formatCount(allocators.length)}</span>
         ) : null}
       </header>
       <div class="memory-multiples">
