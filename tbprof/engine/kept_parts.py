@@ -61,7 +61,7 @@ class PartStore:
         if content is None:
             return None
         try:
-            arrays: Arrays | None = unbundle(content) if content.size else None
+            arrays = _own(unbundle(content)) if content.size else None
             if arrays is None:
                 arrays = load_arrays(self._results, _key(key, part))
             return None if arrays is None else _unpack(part, arrays)
@@ -98,6 +98,13 @@ class PartStore:
                 before = self.load(key).items()
                 others = {name: array for name, array in before if not name.startswith(replaced)}
                 keep_arrays(self._results, _key(key), {**others, **together})
+
+
+def _own(arrays: Arrays) -> Arrays:
+    """Copies, so that a part does not keep all that was read of its host in memory."""
+    return {
+        name: array if name.endswith(".text") else array.copy() for name, array in arrays.items()
+    }
 
 
 def _pack(result: PartResult) -> dict[str, NDArray[Any]]:

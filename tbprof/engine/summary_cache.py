@@ -12,6 +12,7 @@ from tbprof.engine.parts import PartKey
 from tbprof.engine.space_pool import OpenSpace, SpacePool
 from tbprof.engine.workers.workers import HostWork, Workers
 from tbprof.storage.files import fingerprint
+from tbprof.storage.packing import share_texts
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
 
@@ -237,7 +238,7 @@ def _by_name(parts: Mapping[PartKey, PartResult]) -> dict[str, PartResult]:
 
 def _compute(open_space: OpenSpace, part: PartKey, needed: Sequence[object]) -> PartResult:
     space, programs, warnings = open_space
-    value = part.kind.compute(space, programs, *needed, *part.values)
+    value = share_texts(part.kind.compute(space, programs, *needed, *part.values))
     damage = [*warnings, *space.notices]
     for plane in space.planes:
         damage.extend(plane.notices)

@@ -2,13 +2,15 @@
 
 import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.caches import LatestCache
+from tbprof.base.digests import blake2b
 from tbprof.base.records import is_record
 
 _T = TypeVar("_T")
@@ -18,6 +20,10 @@ DAMAGE = (KeyError, IndexError, TypeError, ValueError)
 
 # The fields that are neither arrays nor texts, as JSON.
 _META = "meta"
+# Hosts of one job have the same names: long lists of equal texts are one list in memory.
+_LONG = 64
+_MOST_SHARED, _SHARED_BYTES = 1024, 64 << 20
+_shared: LatestCache[bytes, list[str]] = LatestCache(_MOST_SHARED, _SHARED_BYTES)
 # From NumPy 2.5 on an alias that is not a class.
 _ARRAY = get_origin(NDArray[Any])
 
@@ -48,6 +54,21 @@ def unpack(kind: type[_T], arrays: Mapping[str, NDArray[Any]], prefix: str = "")
     """The dataclass of type `kind` that `pack` took apart. Raises one of `DAMAGE`."""
     unpacked: _T = _unpack(kind, prefix, arrays, json.loads(arrays[prefix + _META].tobytes()))
     return unpacked
+
+
+def share_texts(value: _T) -> _T:
+    """An equal dataclass, whose long lists of texts are those of equal lists before it."""
+    kind: Any = type(value)
+    shared: _T = kind(
+        *(_shared_value(getattr(value, name), form) for name, form, _, _ in _fields(kind))
+    )
+    return shared
+
+
+def _shared_value(value: Any, form: str) -> Any:
+    if form == "texts" and len(value) >= _LONG:
+        return _share(*_encode(value), lambda: value)
+    return share_texts(value) if form == "nested" else value
 
 
 def is_packed(arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> bool:
@@ -109,9 +130,21 @@ def _pack_rows(
 
 def _pack_texts(texts: list[str], name: str, arrays: dict[str, NDArray[Any]]) -> None:
     """Adds texts as one array of UTF-8, and the number of characters of each."""
+    arrays[name + ".text"], arrays[name + ".length"] = _encode(texts)
+
+
+def _encode(texts: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     content = "".join(texts).encode("utf-8", "surrogatepass")
-    arrays[name + ".text"] = np.frombuffer(content, np.uint8)
-    arrays[name + ".length"] = np.array(list(map(len, texts)), np.int64)
+    return np.frombuffer(content, np.uint8), np.array(list(map(len, texts)), np.int64)
+
+
+def _share(
+    content: NDArray[Any], lengths: NDArray[Any], make: Callable[[], list[str]]
+) -> list[str]:
+    """The list of texts that `_encode` takes apart into these, `make` if there is none yet."""
+    digest = blake2b(lengths.tobytes(), digest_size=16)
+    digest.update(content.tobytes())
+    return _shared.get_or_compute(digest.digest(), make, lambda _: content.nbytes + lengths.nbytes)
 
 
 def _unpack(
@@ -146,8 +179,15 @@ def _rows(kind: type, prefix: str, arrays: Mapping[str, NDArray[Any]]) -> list[A
 
 
 def _texts(arrays: Mapping[str, NDArray[Any]], name: str) -> list[str]:
-    content = arrays[name + ".text"].tobytes().decode("utf-8", "surrogatepass")
-    cuts = [0, *accumulate(arrays[name + ".length"].tolist())]
-    if cuts[-1] != len(content) or min(cuts, default=0) < 0:
+    content, lengths = arrays[name + ".text"], arrays[name + ".length"]
+    if lengths.size < _LONG:
+        return _cut(content, lengths, name)
+    return _share(content, lengths, lambda: _cut(content, lengths, name))
+
+
+def _cut(content: NDArray[Any], lengths: NDArray[Any], name: str) -> list[str]:
+    text = content.tobytes().decode("utf-8", "surrogatepass")
+    cuts = [0, *accumulate(lengths.tolist())]
+    if cuts[-1] != len(text) or min(cuts, default=0) < 0:
         raise ValueError(f"the lengths of the texts {name!r} do not fit")
-    return [content[begin:end] for begin, end in pairwise(cuts)]
+    return [text[begin:end] for begin, end in pairwise(cuts)]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tbprof.storage.packing import DAMAGE, pack, unpack
+from tbprof.storage.packing import DAMAGE, pack, share_texts, unpack
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,19 @@ def test_several_values_share_arrays_by_their_prefixes():
 @given(st.lists(st.text(st.characters())))
 def test_any_texts_come_back(texts):
     assert unpack(Whole, pack(whole(text=texts))).text == texts
+
+
+def test_long_lists_of_equal_texts_are_one_list():
+    def texts(size: int) -> list[str]:
+        return [f"op {number}" for number in range(size)]
+
+    one, other = share_texts(whole(text=texts(100))), share_texts(whole(text=texts(100)))
+    assert one.text is other.text is unpack(Whole, pack(whole(text=texts(100)))).text
+    assert one.text == texts(100)
+    # The same characters, cut elsewhere.
+    cut = [f"op {number}" for number in range(98)] + ["op 98o", "p 99"]
+    assert share_texts(whole(text=cut)).text == cut
+    assert_same(share_texts(whole(text=texts(3))), whole(text=texts(3)))
 
 
 def test_all_that_is_packed_are_numbers():
