@@ -87,6 +87,24 @@ def unprivileged() -> Iterator[Path]:
                 os.seteuid(0)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _answers_are_as_described() -> Iterator[None]:
+    """Whatever route a test asks in this process, its answer is checked."""
+    from helpers.answer_promises import check_answer
+    from werkzeug.wrappers import Request
+
+    from tbprof.serving import routes
+    from tbprof.serving.responses import Reply, response
+
+    def checked(request: Request, reply: Reply, csp: str) -> object:
+        check_answer(request.path.rpartition("/")[2], request.method, reply)
+        return response(request, reply, csp)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(routes, "response", checked)
+        yield
+
+
 @pytest.fixture(scope="session")
 def real_traces() -> Path:
     """The folder of traces from real accelerators, or a skip where this machine has none."""

@@ -260,6 +260,12 @@ def _progress(service: Service, parameters: Parameters) -> Reply:
     return json_reply(engine.progress(run, tag))
 
 
+def _openapi(_: Service, __: Parameters) -> Reply:
+    from tbprof.serving.openapi import openapi  # rarely asked for
+
+    return json_reply(openapi())
+
+
 ROUTES: dict[str, Handler] = {
     "runs": _runs,
     "run_tools": _run_tools,
@@ -274,6 +280,7 @@ ROUTES: dict[str, Handler] = {
     "session": _session,
     "progress": _progress,
     "doctor": _doctor,
+    "openapi.json": _openapi,
     **TIMELINE_ROUTES,
     **CAPTURE_ROUTES,
 }
