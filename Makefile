@@ -8,16 +8,21 @@ PYTHON ?= python3
 LOGDIR ?= examples/logdir
 HOST ?= localhost
 PORT ?= 6006
+SEED ?= 1
+INPUTS ?= 100000
+EXAMPLES ?= 400
+CALLS ?= 10000
 BIN := .venv/bin
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: help run test check quick bench dist clean python
+.PHONY: help run test check quick fuzz bench dist clean python
 
 help:
 	@echo 'make run    TensorBoard with tbprof on LOGDIR ($(LOGDIR)), PORT ($(PORT))'
 	@echo 'make test   lint, types, unit, parity, frontend and browser tests'
 	@echo 'make quick  lint, types and the fast tests of what has changed'
+	@echo 'make fuzz   damaged traces, requests and profiler servers: SEED (1), for as long as it takes'
 	@echo 'make bench  the measurements of benchmarks/README.md'
 	@echo 'make dist   source distribution and wheel in dist/'
 	@echo 'make clean  removes what the build made; environments stay (make clean ENVS=1: they go)'
@@ -45,6 +50,14 @@ check:
 # In the environments as they are: what has changed since the last commit, or since SINCE.
 quick:
 	@scripts/check quick
+
+# What docs/security.md records: each run prints its seed; the same seed makes the same inputs.
+fuzz: python
+	@$(PYTHON) scripts/bootstrap.py dev
+	@cd tests && export PYTHONPATH=..:. && \
+	  ../$(BIN)/python -m xplane.fuzz --seed $(SEED) --inputs $(INPUTS) --pages 4 && \
+	  ../$(BIN)/python -m serving.http_fuzz --seed $(SEED) --examples $(EXAMPLES) && \
+	  ../$(BIN)/python -m capturing.server_fuzz --seed $(SEED) --calls $(CALLS)
 
 bench: python
 	@$(PYTHON) scripts/bootstrap.py dev xprof node

@@ -206,7 +206,8 @@ def main() -> None:
         chosen.inputs, chosen.seed, pages=chosen.pages, viewer=chosen.viewer,
         windows=chosen.windows, changed=chosen.changed, failures=chosen.failures,
     )  # fmt: skip
-    print(dict(counts), f"{time.perf_counter() - started:.0f} s")  # noqa: T201
+    took = time.perf_counter() - started
+    print(f"seed {chosen.seed}: {dict(counts)}, {took:.0f} s")  # noqa: T201
 
 
 if __name__ == "__main__":
