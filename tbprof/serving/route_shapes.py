@@ -241,7 +241,8 @@ ANSWERS: dict[str, Shape] = {
         "rows": {
             **_all("key category", ["text"]),
             **_all("count total_ps self_ps min_ps max_ps", ["whole"]),
-            **_all("mean_ps share", ["number"]),
+            "mean_ps": ["number"],
+            "share": ["number?"],
             "track?": ["whole"],
         },
     },
