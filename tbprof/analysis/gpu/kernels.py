@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,18 +92,21 @@ class _KernelRows:
     number: dict[KernelKey, int] = field(default_factory=dict)
     added: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
 
+    def numbers(self, keys: Iterable[KernelKey]) -> NDArray[np.int64]:
+        """[n] the rows of these keys."""
+        number = self.number
+        return np.array([number.setdefault(key, len(number)) for key in keys], np.int64)
+
     def add(
         self,
-        keys: Sequence[KernelKey],
+        row: NDArray[np.int64],
         occurrences: NDArray[np.int64],
         total_ps: NDArray[np.int64],
         least_ps: NDArray[np.int64],
         most_ps: NDArray[np.int64],
         occupancy_pct: NDArray[np.float64],
     ) -> None:
-        """Adds to the rows of these keys [n]; the occupancy is NaN if not recorded."""
-        number = self.number
-        row = np.array([number.setdefault(key, len(number)) for key in keys], np.int64)
+        """Adds to these rows [n]; the occupancy is NaN if not recorded."""
         self.added.append((row, occurrences, total_ps, least_ps, most_ps, occupancy_pct))
 
     def table(self) -> Kernels:
@@ -214,7 +217,7 @@ def find_kernels(space: Space, programs: Programs) -> Kernels:
     rows = _KernelRows()
     for kinds, kernels in _kernel_kinds(space, programs):
         rows.add(
-            kernels.key,
+            rows.numbers(kernels.key),
             kinds.occurrences[kernels.kind],
             kinds.total_ps[kernels.kind],
             kinds.least_ps[kernels.kind],
@@ -312,25 +315,14 @@ def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
     if len(parts) == 1:
         return parts[0]
     rows = _KernelRows()
+    row, before = rows.numbers(()), None
     for part in parts:
-        keys = []
-        for row, kernel in enumerate(part.name):
-            registers, shared = int(part.registers[row]), int(part.shared_bytes[row])
-            key = KernelKey(
-                kernel,
-                part.op[row],
-                tuple(part.block[row].tolist()),
-                tuple(part.grid[row].tolist()),
-                None if registers < 0 else registers,
-                None if shared < 0 else shared,
-                bool(part.is_eligible[row]),
-                CoreUse(int(part.core_use[row])),
-                part.copy[row],
-                bool(part.is_amd[row]),
-            )
-            keys.append(key)
+        # Hosts of one job run the same kernels.
+        if before is None or not _has_rows_of(part, before):
+            row = rows.numbers(_keys(part))
+        before = part
         rows.add(
-            keys,
+            row,
             part.occurrences,
             part.total_ps,
             part.least_ps,
@@ -338,3 +330,32 @@ def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
             part.occupancy_pct,
         )
     return rows.table()
+
+
+def _has_rows_of(part: Kernels, other: Kernels) -> bool:
+    """Whether the rows of two hosts stand for the same, in the same order."""
+    texts = (part.name, part.op, part.copy) == (other.name, other.op, other.copy)
+    return texts and all(
+        np.array_equal(getattr(part, name), getattr(other, name))
+        for name in (
+            "block", "grid", "registers", "shared_bytes", "is_eligible", "core_use", "is_amd",
+        )
+    )  # fmt: skip
+
+
+def _keys(part: Kernels) -> Iterator[KernelKey]:
+    """The key of each row."""
+    for row, kernel in enumerate(part.name):
+        registers, shared = int(part.registers[row]), int(part.shared_bytes[row])
+        yield KernelKey(
+            kernel,
+            part.op[row],
+            tuple(part.block[row].tolist()),
+            tuple(part.grid[row].tolist()),
+            None if registers < 0 else registers,
+            None if shared < 0 else shared,
+            bool(part.is_eligible[row]),
+            CoreUse(int(part.core_use[row])),
+            part.copy[row],
+            bool(part.is_amd[row]),
+        )

@@ -13,6 +13,9 @@ SPARSE_CORE = 2
 _ORDER = (DEVICE, SPARSE_CORE, HOST)
 
 _MOST = 2**63 - 1
+_MERGED_AT_ONCE = 64
+# A side, the rows of a host's table that are of it, and their names and types.
+_SideRows = tuple[int, NDArray[np.int64], list[str], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +69,21 @@ class _Side:
 
     number: dict[str, int] = field(default_factory=dict)
     type: list[str] = field(default_factory=list)
+    # What was added last, and its rows: hosts of one job have the same ops.
+    names: Sequence[str] = ()
+    row: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     rows: list[NDArray[np.int64]] = field(default_factory=list)
     sums: list[Mapping[str, NDArray[np.int64]]] = field(default_factory=list)
     flags: list[Mapping[str, NDArray[np.bool_]]] = field(default_factory=list)
+
+    def number_rows(self, names: Sequence[str], types: Sequence[str]) -> None:
+        """Finds the rows of ops that are added, and their types."""
+        rows = [self.number.setdefault(name, len(self.number)) for name in names]
+        self.type += [""] * (len(self.number) - len(self.type))
+        for row, type_ in zip(rows, types, strict=True):
+            if not self.type[row]:
+                self.type[row] = type_
+        self.names, self.row = names, np.array(rows, np.int64)
 
     def total(self, name: str) -> NDArray[np.int64]:
         """[ops] the sums of one column, limited to `_MOST`, as counts and sizes may be damaged."""
@@ -125,13 +140,9 @@ class OpGatherer:
         if not names:
             return
         ops_of_side = self._sides.setdefault(side, _Side())
-        number, types_of_ops = ops_of_side.number, ops_of_side.type
-        rows = [number.setdefault(name, len(number)) for name in names]
-        types_of_ops += [""] * (len(number) - len(types_of_ops))
-        for row, type_ in zip(rows, types, strict=True):
-            if not types_of_ops[row]:
-                types_of_ops[row] = type_
-        ops_of_side.rows.append(np.array(rows, np.int64))
+        if names is not ops_of_side.names:
+            ops_of_side.number_rows(names, types)
+        ops_of_side.rows.append(ops_of_side.row)
         ops_of_side.sums.append(sums)
         ops_of_side.flags.append(flags or {})
 
@@ -183,25 +194,52 @@ def as_counts(values: Sequence[int]) -> NDArray[np.int64]:
 
 
 def merge_op_metrics(parts: Sequence[OpMetrics]) -> OpMetrics:
-    """The sum over hosts, per side and op name; idle times add up."""
-    if len(parts) == 1:
-        return parts[0]
+    """The sum over hosts, per side and op name; idle times add up.
+
+    Hosts are merged in groups, and these again: memory does not follow the number of hosts.
+    """
+    while len(parts) > _MERGED_AT_ONCE:
+        firsts = range(0, len(parts), _MERGED_AT_ONCE)
+        parts = [_merge(parts[first : first + _MERGED_AT_ONCE]) for first in firsts]
+    return parts[0] if len(parts) == 1 else _merge(parts)
+
+
+def _merge(parts: Sequence[OpMetrics]) -> OpMetrics:
     gatherer = OpGatherer()
+    before: OpMetrics | None = None
+    sides: list[_SideRows] = []
     for part in parts:
         gatherer.add_idle(HOST, part.host_idle_ps)
         gatherer.host_window_ps += part.host_window_ps
         gatherer.uncosted_ps += part.uncosted_ps
         gatherer.add_idle(DEVICE, part.device_idle_ps)
         gatherer.add_idle(SPARSE_CORE, part.sparse_core_idle_ps)
-        sides = ((DEVICE, part.is_device), (SPARSE_CORE, part.is_sparse_core), (HOST, part.is_host))
-        for side, is_here in sides:
-            rows = np.flatnonzero(is_here)
-            own_rows = rows.tolist()
-            gatherer.add(
-                side,
-                [part.name[row] for row in own_rows],
-                [part.type[row] for row in own_rows],
-                {name: getattr(part, name)[rows] for name in _SUMS},
-                {name: getattr(part, name)[rows] for name in _FLAGS},
+        if before is None or not _has_rows_of(part, before):
+            sides = _rows_of_sides(part)
+        before = part
+        for side, rows, names, types in sides:
+            sums, flags = (
+                {name: getattr(part, name)[rows] for name in columns} for columns in (_SUMS, _FLAGS)
             )
+            gatherer.add(side, names, types, sums, flags)
     return gatherer.table()
+
+
+def _has_rows_of(part: OpMetrics, other: OpMetrics) -> bool:
+    """Whether the rows of two hosts stand for the same, in the same order."""
+    return (
+        (part.name, part.type) == (other.name, other.type)
+        and np.array_equal(part.is_device, other.is_device)
+        and np.array_equal(part.is_sparse_core, other.is_sparse_core)
+    )
+
+
+def _rows_of_sides(part: OpMetrics) -> list[_SideRows]:
+    """Of each side its rows, with their names and types."""
+    sides = ((DEVICE, part.is_device), (SPARSE_CORE, part.is_sparse_core), (HOST, part.is_host))
+    found: list[_SideRows] = []
+    for side, is_here in sides:
+        rows = np.flatnonzero(is_here)
+        own = rows.tolist()
+        found.append((side, rows, [part.name[row] for row in own], [part.type[row] for row in own]))
+    return found
