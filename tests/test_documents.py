@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 CONTRIBUTED = (ROOT, ROOT / "tbprof" / "advice" / "rules", ROOT / "frontend" / "src" / "tools")
 PACKAGE = ROOT / "tbprof"
 # Where rooms have rooms that a newcomer looks for.
@@ -46,6 +47,12 @@ def test_files_that_the_architecture_names_exist() -> None:
         if name.endswith(ENDINGS) or name.endswith("/"):
             there = any((place / name).exists() for place in PLACES)
             assert there or name in known, name
+
+
+def test_files_and_folders_that_the_page_on_security_names_exist() -> None:
+    named = re.findall(r"`([a-z_]+/[\w./]*(?:\.py|/))`", SECURITY)
+    assert len(named) > 15
+    assert not [name for name in named if not any((at / name).exists() for at in PLACES)]
 
 
 def test_the_places_that_contributing_names_exist() -> None:

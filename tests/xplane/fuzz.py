@@ -152,7 +152,7 @@ def run(
             faulthandler.dump_traceback_later(_STUCK_SECONDS, exit=True)
             pool = [generate.space(Random(f"{seed}/{index}/{at}")) for at in range(4)]
         random = Random(f"{seed}/{index}")
-        if index % changed == 0:
+        if changed and index % changed == 0:
             content = mutations.change(random, random.choice(mutations.drawn()))
         else:
             content = mutate(random, random.choice(pool), random.choice(pool))
