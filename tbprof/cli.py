@@ -12,7 +12,7 @@ import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import tbprof
@@ -20,17 +20,16 @@ from tbprof.base.errors import BadRequest, RunNotFound, TbprofError
 from tbprof.base.garbage import collect_garbage
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
-from tbprof.base.terminal import printable, progress_line
+from tbprof.base.terminal import printable, spinner
+from tbprof.cli_scheduler import cluster_at, declare_scheduler
 
 if TYPE_CHECKING:
-    from threading import Event
-
     from tbprof.engine.engine import Engine
     from tbprof.engine.requests import Body, Stream
+    from tbprof.engine.workers.workers import Workers
     from tbprof.storage.logdir import Logdir
 
 _WAIT_S = 600.0  # commands show every run rather than an early result
-_SPINNER_AFTER_S = 0.7
 _PATHS_HELP = "a logdir, a run directory, or one or more trace files"
 
 
@@ -115,7 +114,7 @@ def _declare_tools(parser: ArgumentParser) -> None:
 def _tools(chosen: Namespace) -> None:
     logdir = _logdir(chosen.paths)
     engine = _engine(logdir)
-    with _spinner("Reading the traces"):
+    with spinner("Reading the traces"):
         sessions = [engine.session(run) for run in _runs(logdir)]
     if chosen.as_json:
         import json
@@ -159,6 +158,7 @@ def _declare_export(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="file to write, compressed if its name ends in .gz; default: standard output",
     )
+    declare_scheduler(parser)
 
 
 def _table(text: str) -> int:
@@ -169,7 +169,7 @@ def _table(text: str) -> int:
 
 def _export(chosen: Namespace) -> None:
     logdir = _logdir(chosen.paths)
-    engine = _engine(logdir)
+    engine = _engine(logdir, cluster_at(chosen.scheduler))
     from tbprof.engine.engine import DataRequest
 
     name = _chosen_run(logdir, chosen.run)
@@ -182,7 +182,7 @@ def _export(chosen: Namespace) -> None:
         table=chosen.table,
         params=_choices(tool, chosen.params),
     )
-    with _spinner(f"Computing {tool}", lambda: str(engine.progress(name, tool)["text"])):
+    with spinner(f"Computing {tool}", lambda: str(engine.progress(name, tool)["text"])):
         data = engine.data(request)
     _write(data, chosen.output)
 
@@ -200,6 +200,11 @@ _COMMANDS = {
         "Print what a tool shows: exactly the bytes that the data route serves.",
         _declare_export,
         _export,
+    ),
+    "precompute": _Command(
+        "Compute ahead what pages are made of, so that they open at once.",
+        Later("tbprof.cli_precompute.declare"),
+        Later("tbprof.cli_precompute.precompute"),
     ),
     "capture": _Command(
         "Record a profile of programs that run a profiler server.",
@@ -232,7 +237,7 @@ def _write(data: "Body | Stream", output: str | None) -> None:
         nonlocal written
         written = size
 
-    with _spinner(f"Writing {output}", lambda: f"{written / 1e6:,.0f} MB"):
+    with spinner(f"Writing {output}", lambda: f"{written / 1e6:,.0f} MB"):
         write_output(output, chunks, count)
 
 
@@ -257,13 +262,13 @@ def _logdir(paths: Sequence[str]) -> "Logdir":
     return Logdir(paths, wait_s=_WAIT_S)
 
 
-def _engine(logdir: "Logdir") -> "Engine":
+def _engine(logdir: "Logdir", workers: "Workers | None" = None) -> "Engine":
     logdir.is_active()  # the search continues while the engine is imported
     from tbprof.engine.engine import Engine
     from tbprof.storage.results import ResultStore
 
     collect_garbage()
-    return Engine(logdir, ResultStore())
+    return Engine(logdir, ResultStore(), workers=workers)
 
 
 def _runs(logdir: "Logdir") -> list[str]:
@@ -304,33 +309,6 @@ def _lines(session: dict[str, Any]) -> Iterator[str]:
         why = "; ".join(filter(None, (tool["reason"], tool["hint"])))
         state = "available" if tool["available"] else f"no data: {printable(why)}"
         yield f"  tool  {tool['name']:<{width}}  {state}"
-
-
-@contextmanager
-def _spinner(text: str, detail: Callable[[], str] | None = None) -> Iterator[None]:
-    """Shows on the terminal what the command is waiting for, if that takes long."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    import threading
-
-    done = threading.Event()
-    thread = threading.Thread(target=_spin, args=(done, text, detail), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-
-
-def _spin(done: "Event", text: str, detail: Callable[[], str] | None) -> None:
-    if done.wait(_SPINNER_AFTER_S):
-        return
-    with progress_line("{desc} {elapsed}") as spinner:
-        while not done.wait(0.2):
-            more = detail() if detail is not None else ""
-            spinner.set_description_str(printable(f"{text}: {more}" if more else text))
 
 
 def run() -> NoReturn:

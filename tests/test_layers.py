@@ -26,8 +26,10 @@ LAYERS = {
     "serving": "base storage engine capturing",
     "cli_capture": "base capturing",
     "cli_doctor": "base storage engine capturing",
+    "cli_scheduler": "engine",
+    "cli_precompute": "base storage engine tools cli_scheduler",
     "cli_serve": "base serving",
-    "cli": "base storage engine cli_serve cli_capture cli_doctor",
+    "cli": "base storage engine cli_scheduler cli_precompute cli_serve cli_capture cli_doctor",
     "api": "base storage engine tools",
 }
 FORBIDDEN = {"pkg_resources", "tensorflow", "grpc", "jax", "torch", "xprof"}

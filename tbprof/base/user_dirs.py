@@ -4,7 +4,11 @@ import os
 import sys
 from pathlib import Path
 
+from tbprof.base.errors import BadRequest
+
 ENVIRONMENT = "TBPROF_CACHE_DIR"
+CACHE_SIZE = "TBPROF_CACHE_GB"
+_USUAL_GB = "2"
 
 
 def cache_directory() -> Path:
@@ -19,3 +23,14 @@ def cache_directory() -> Path:
     # As `platformdirs` does, whose import takes 4 ms. Source: XDG Base Directory Specification.
     place = os.environ.get("XDG_CACHE_HOME", "").strip()
     return Path(place if place.startswith("/") else "~/.cache").expanduser() / "tbprof"
+
+
+def cache_bytes() -> int:
+    """How much is kept at most: 2 GB, or what `TBPROF_CACHE_GB` says. Raises BadRequest."""
+    chosen = os.environ.get(CACHE_SIZE) or _USUAL_GB
+    try:
+        return int(float(chosen) * 1e9)
+    except (ValueError, OverflowError):
+        raise BadRequest(
+            f"{CACHE_SIZE} is {chosen!r}, which is not a number of gigabytes", "set it to 20, say"
+        ) from None

@@ -4,7 +4,7 @@ A file of a host has one array of bytes per part, so that only requested parts a
 """
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
 from tbprof.engine.parts import PartKey
-from tbprof.storage.arrays import keep_arrays, load_arrays
+from tbprof.storage.arrays import has_arrays, keep_arrays, load_arrays
 from tbprof.storage.bundles import bundle, unbundle
 from tbprof.storage.packing import DAMAGE, is_packed, pack, unpack
 from tbprof.storage.results import ResultStore
@@ -50,6 +50,7 @@ class PartStore:
     def __init__(self, results: ResultStore) -> None:
         self._results = results
         self._writing = threading.Lock()
+        self._writers: list[threading.Thread] = []
 
     def load(self, key: str) -> Arrays:
         """The small parts that are stored for a file, for `find`."""
@@ -68,6 +69,20 @@ class PartStore:
         except DAMAGE:
             # Written by another version, or damaged in a way that the store does not notice.
             return None
+
+    def has(self, key: str, parts: Sequence[PartKey]) -> bool:
+        """Whether all these parts, without choices, are stored for a file."""
+        together = self.load(key)
+        contents = [together.get(str(part)) for part in parts]
+        return all(
+            content is not None and (content.size or has_arrays(self._results, _key(key, part)))
+            for part, content in zip(parts, contents, strict=True)
+        )
+
+    def settle(self) -> None:
+        """Returns when everything is written."""
+        while self._writers:
+            self._writers.pop().join()
 
     def keep(self, key: str, results: Mapping[PartKey, PartResult]) -> None:
         """Adds parts to those that are stored for a file.
@@ -92,6 +107,7 @@ class PartStore:
                     name="keeps a part",
                 )
                 writer.start()
+                self._writers.append(writer)
         if together:
             replaced = tuple(f"{part.name}\0" for part in results)
             with self._writing:

@@ -1,6 +1,7 @@
 """What the engine is doing for requests that have not been answered yet."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -13,6 +14,22 @@ IDLE: Mapping[str, object] = {"state": "idle", "text": "", "done": 0, "total": 0
 LISTING = ""
 
 _MIB = 1 << 20
+# The first hosts say little about the others.
+_LEAST_S = 5.0
+
+
+def time_left(done: int, total: int, seconds: float) -> str:
+    """How long the rest takes if it goes on like what was done in `seconds`; "" if unknown."""
+    if not 0 < done < total or seconds < _LEAST_S:
+        return ""
+    left_s = seconds / done * (total - done)
+    if left_s < 100:
+        return f"about {left_s:.0f} s left"
+    return (
+        f"about {left_s / 60:.0f} min left"
+        if left_s < 6000
+        else f"about {left_s / 3600:.0f} h left"
+    )
 
 
 @dataclass(slots=True)
@@ -24,16 +41,24 @@ class _State:
     done: int = 0
     begun: int = 0
     requests: int = 1
+    # When the first part was begun, and how many hosts were done by then: those were kept.
+    since_s: float | None = None
+    kept: int = 0
 
 
 class Progress:
     """The work in progress by (run, tool); `total` and `done` count hosts.
 
-    `decoded_ratio` is how much of a file's events has been decoded, 0 to 1.
+    `decoded_ratio` is how much of a file's events has been decoded, 0 to 1; `clock` counts seconds.
     """
 
-    def __init__(self, decoded_ratio: Callable[[TraceFile], float] = lambda _file: 0.0) -> None:
+    def __init__(
+        self,
+        decoded_ratio: Callable[[TraceFile], float] = lambda _file: 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._decoded_ratio = decoded_ratio
+        self._clock = clock
         self._states: dict[tuple[str, str], _State] = {}
         self._lock = threading.Lock()
         self._is_idle = threading.Condition(self._lock)
@@ -81,6 +106,8 @@ class Progress:
                 state.text = f"{task} of {file.host}"
                 state.file = file
                 state.begun += 1
+                if state.since_s is None:
+                    state.since_s, state.kept = self._clock(), state.done
 
     def host_done(self, run: str, tool: str) -> None:
         """Notes that one more host has everything that the tool needs."""
@@ -98,12 +125,15 @@ class Progress:
             file = state.file
             text, done, total = state.text, state.done, state.total
             begun, parts = min(state.begun, state.parts), state.parts
+            seconds = 0.0 if state.since_s is None else self._clock() - state.since_s
+            left = time_left(done - state.kept, total - state.kept, seconds)
         ratio = self._decoded_ratio(file) if file is not None else 0.0
         # The latest part is not done yet. To decode a host takes about as long as all parts.
         share = max(begun - 1, 0) / max(parts, 1)
         if total == 1:
             share = (share + ratio) / 2
         far = _how_far(file, ratio, done, total, begun, parts)
+        far = f"{far}, {left}" if left else far
         return {
             "state": "working",
             "text": f"{text}: {far}" if far else text,

@@ -72,6 +72,13 @@ class SummaryCache:
                         results.update(zip(missing, pool.map(find, missing), strict=True))
         return {part.name: result for part, result in results.items() if result is not None}
 
+    def has_stored(self, file: TraceFile, parts: Sequence[PartKey]) -> bool:
+        """Whether the result store has all these parts, which are without choices."""
+        if self._store is None:
+            return False
+        self._store.settle()
+        return self._store.has(fingerprint(file), parts)
+
     def parts_of_hosts(
         self,
         files: Sequence[TraceFile],

@@ -79,6 +79,11 @@ def load_arrays(store: ResultStore, key: str) -> dict[str, NDArray[Any]] | None:
     return arrays
 
 
+def has_arrays(store: ResultStore, key: str) -> bool:
+    """Whether there is a file of arrays for `key`; it is not looked into."""
+    return store.is_private() and store.path(key, SUFFIX).exists()
+
+
 def _pieces(key: str, arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
     """The content of a file, which holds its own key: one that was moved is found."""
     plain = [np.ascontiguousarray(array) for array in arrays.values()]

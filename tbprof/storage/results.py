@@ -17,11 +17,10 @@ from typing import BinaryIO
 
 from tbprof.base.digests import blake2b
 from tbprof.base.lazy import get_logger
-from tbprof.base.user_dirs import ENVIRONMENT, cache_directory
+from tbprof.base.user_dirs import ENVIRONMENT, cache_bytes, cache_directory
 
 logger = get_logger(__name__)
 
-MAX_BYTES = 2 << 30
 _RECOUNT_S = 30.0  # others may have written since
 _ABANDONED_S = 3600.0  # a temporary file this old belongs to a process that died
 # Of computed results (of earlier versions: `.npz`), and of traces that were copied here.
@@ -29,15 +28,15 @@ _SUFFIXES = (".map", ".npz", ".pb")
 
 
 class ResultStore:
-    """Files by key, at most `max_bytes` in all (2 GiB).
+    """Files by key, at most `max_bytes` in all, see `cache_bytes`.
 
     If the directory is not writable, the store stays empty, and logs that once:
     caching never makes a request fail.
     """
 
-    def __init__(self, directory: Path | None = None, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, directory: Path | None = None, max_bytes: int | None = None) -> None:
         self.directory = cache_directory() / "results" if directory is None else Path(directory)
-        self.max_bytes = max_bytes
+        self.max_bytes = cache_bytes() if max_bytes is None else max_bytes
         self._lock = threading.Lock()
         self._bytes = 0  # in the directory, as last counted plus what was written since
         self._counted_at: float | None = None

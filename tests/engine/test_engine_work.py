@@ -17,7 +17,7 @@ from tbprof.engine import encode, summary_cache
 from tbprof.engine.engine import ALL_HOSTS, Body, DataRequest, Engine
 from tbprof.engine.look_ahead import LookAhead
 from tbprof.engine.parts import PARTS
-from tbprof.engine.progress import Progress
+from tbprof.engine.progress import Progress, time_left
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.tools import TOOLS
@@ -217,6 +217,27 @@ def test_progress_counts_hosts(engine: Engine, monkeypatch: pytest.MonkeyPatch):
         "decoding ops of h0: 0 of 2 hosts done", "decoding ops of h1: 1 of 2 hosts done"
     ]  # fmt: skip
     assert seen[1]["share"] >= 0.5
+
+
+def test_progress_says_how_much_time_is_left(engine: Engine):
+    now = 100.0
+    progress = Progress(clock=lambda: now)
+    files = [*engine.run("gpu").files] * 20
+    with progress.request("gpu", OPS, files):
+        progress.host_done("gpu", OPS)  # it was kept
+        progress.work("gpu", OPS, files[0], "ops")
+        for _ in range(3):
+            progress.host_done("gpu", OPS)
+        now += 4
+        assert progress.of("gpu", OPS)["text"] == "decoding ops of h0: 4 of 40 hosts done"
+        now += 2
+        assert progress.of("gpu", OPS)["text"] == (
+            "decoding ops of h0: 4 of 40 hosts done, about 72 s left"
+        )
+    assert [time_left(1, 11, seconds) for seconds in (60, 6000)] == [
+        "about 10 min left", "about 17 h left"
+    ]  # fmt: skip
+    assert time_left(0, 10, 60) == time_left(10, 10, 60) == ""
 
 
 def test_progress_tells_how_the_hosts_of_a_run_are_listed(

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 from helpers.clusters import Scheduler, kill_a_worker, local_cluster
+from helpers.commands import run
 from helpers.payloads import content_of
-from helpers.small_runs import BROKEN, CPU_TRACE, GPU_TRACE
+from helpers.small_runs import BROKEN, CPU_TRACE, GPU_TRACE, OPS
 from traces import write
 
 from tbprof.base.errors import BadTrace, NoData, TbprofError, Unreachable
@@ -231,6 +232,33 @@ def test_a_server_goes_on_without_a_scheduler_that_is_gone(
     now += 1000
     dict(workers.compute_hosts(_hosts(run_directory, "h0"), lambda *_: None))
     assert "cannot be reached" in caplog.text
+
+
+def test_commands_use_the_cluster_of_a_scheduler(
+    local: LocalCluster, run_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TBPROF_CACHE_DIR", str(tmp_path / "alone"))
+    alone = run("export", run_directory, "--tool", OPS)
+    monkeypatch.setenv("TBPROF_CACHE_DIR", str(tmp_path / "together"))
+    monkeypatch.setattr(SummaryCache, "parts", None)  # nothing is computed here
+    together = run("export", run_directory, "--tool", OPS, "--scheduler", local.scheduler_address)
+    assert together == alone
+    monkeypatch.setenv("TBPROF_SCHEDULER", local.scheduler_address)
+    ahead = run("precompute", run_directory)
+    assert ahead.stdout == "run: 63 of 64 hosts kept, 63 new\n"
+    assert "host h7 cannot be read" in ahead.stderr
+    assert ahead.exit_code == 1
+
+
+def test_commands_fail_without_their_scheduler(
+    run_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TBPROF_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(cluster_module, "_CONNECT_S", 0.2)
+    for command in (["export", "--tool", OPS], ["precompute"]):
+        ran = run(*command, run_directory, "--scheduler", "tcp://127.0.0.1:1")
+        assert (ran.exit_code, ran.stdout) == (1, "")
+        assert "the Dask scheduler at tcp://127.0.0.1:1 cannot be reached" in ran.stderr
 
 
 def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch):
