@@ -21,7 +21,6 @@ from tbprof.base.garbage import collect_garbage
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.terminal import printable, spinner
-from tbprof.cli_scheduler import cluster_at, declare_scheduler
 
 if TYPE_CHECKING:
     from tbprof.engine.engine import Engine
@@ -125,6 +124,8 @@ def _tools(chosen: Namespace) -> None:
 
 
 def _declare_export(parser: ArgumentParser) -> None:
+    from tbprof.cli_scheduler import declare_scheduler
+
     parser.add_argument("paths", metavar="PATH", nargs="+", help=_PATHS_HELP)
     parser.add_argument("--tool", required=True, help="name of the tool, see `tbprof tools`")
     parser.add_argument("--run", help="name of the run; required if there are several")
@@ -168,6 +169,8 @@ def _table(text: str) -> int:
 
 
 def _export(chosen: Namespace) -> None:
+    from tbprof.engine.workers.scheduler import cluster_at
+
     logdir = _logdir(chosen.paths)
     engine = _engine(logdir, cluster_at(chosen.scheduler))
     from tbprof.engine.engine import DataRequest

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from tbprof.base.errors import RunNotFound, TbprofError
 from tbprof.base.garbage import collect_garbage
 from tbprof.base.terminal import printable, spinner
-from tbprof.cli_scheduler import cluster_at, declare_scheduler
+from tbprof.cli_scheduler import declare_scheduler
+from tbprof.engine.workers.scheduler import cluster_at
 
 if TYPE_CHECKING:
     from tbprof.engine.precompute import Precomputation

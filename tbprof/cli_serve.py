@@ -4,6 +4,8 @@ import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from tbprof.base.garbage import collect_garbage
+from tbprof.cli_scheduler import declare_scheduler
+from tbprof.engine.workers.scheduler import SCHEDULER, cluster_at
 
 _MOST_PROCESSES = 64
 
@@ -49,6 +51,7 @@ def declare(parser: ArgumentParser) -> None:
         help="how many processes read traces; 0 reads them in the server itself, without limits of "
         "memory and time; default: as many as there are processors, at most 4",
     )
+    declare_scheduler(parser)
 
 
 def _processes(text: str) -> int:
@@ -71,6 +74,8 @@ def serve(chosen: Namespace) -> None:
     from tbprof.serving.access import TOKEN, choose_token
 
     collect_garbage()
+    cluster_at(chosen.scheduler)  # which fails now if Dask is not installed
+    os.environ[SCHEDULER] = chosen.scheduler
     given = chosen.token or os.environ.get(TOKEN, "")
     token = "" if chosen.no_token else choose_token(chosen.host, given)
     server = standalone.make_standalone(

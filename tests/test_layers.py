@@ -28,7 +28,7 @@ LAYERS = {
     "cli_doctor": "base storage engine capturing",
     "cli_scheduler": "engine",
     "cli_precompute": "base storage engine tools cli_scheduler",
-    "cli_serve": "base serving",
+    "cli_serve": "base serving engine cli_scheduler",
     "cli": "base storage engine cli_scheduler cli_precompute cli_serve cli_capture cli_doctor",
     "api": "base storage engine tools",
 }

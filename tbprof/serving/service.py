@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tbprof.capturing.sessions.queue import Captures
     from tbprof.engine.engine import Engine
+    from tbprof.engine.workers.workers import Workers
     from tbprof.storage.logdir import Logdir
 
 logger = logging.getLogger(__name__)
@@ -29,6 +30,8 @@ NO_CAPTURE = "TBPROF_NO_CAPTURE"
 ALLOW_HOST = "TBPROF_ALLOW_HOST"
 # In how many processes traces are read; 0 reads them in threads of the server, without limits.
 PROCESSES = "TBPROF_PROCESSES"
+# In threads that stand in for a cluster.
+_HOSTS_AT_ONCE = 2
 _TRACE_FILE = ".xplane.pb"
 
 _Loaded = TypeVar("_Loaded")
@@ -168,16 +171,25 @@ def _make_logdir(location: str | Sequence[str]) -> "Logdir":
 
 
 def _make_engine(logdir: "Logdir", processes: int | None) -> "Engine":
-    """`processes` is how many read traces, None what the environment says, 0 none."""
+    """`processes` is how many read traces, None what the environment says, 0 none.
+
+    With a scheduler in the environment, they stand in for its workers.
+    """
     from tbprof.engine.engine import Engine
     from tbprof.engine.workers.limits import chosen_limits
     from tbprof.engine.workers.processes import WorkerProcesses, usual_processes
+    from tbprof.engine.workers.scheduler import SCHEDULER, serving_workers
+    from tbprof.engine.workers.threads import Threads
     from tbprof.storage.results import ResultStore
 
     results, chosen = ResultStore(), os.environ.get(PROCESSES, "")
     if processes is None:
         processes = int(chosen) if chosen.isdecimal() else usual_processes()
-    workers = WorkerProcesses(results, processes, chosen_limits()) if processes > 0 else None
+    workers: Workers | None = None
+    if processes > 0:
+        workers = WorkerProcesses(results, processes, chosen_limits())
+    if scheduler := os.environ.get(SCHEDULER, ""):
+        workers = serving_workers(scheduler, workers or Threads(results, _HOSTS_AT_ONCE))
     return Engine(logdir, results, background=True, workers=workers)
 
 

@@ -21,9 +21,11 @@ from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.workers import batches
 from tbprof.engine.workers import cluster as cluster_module
 from tbprof.engine.workers.cluster import Cluster, ClusterFailed, WorkersDied, _divided
+from tbprof.engine.workers.scheduler import serving_workers
 from tbprof.engine.workers.stand_in import WithStandIn
 from tbprof.engine.workers.threads import Threads
 from tbprof.engine.workers.workers import HostParts, HostWork
+from tbprof.serving.service import Service
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.runs import TraceFile
 from tbprof.tools import TOOLS
@@ -259,6 +261,28 @@ def test_commands_fail_without_their_scheduler(
         ran = run(*command, run_directory, "--scheduler", "tcp://127.0.0.1:1")
         assert (ran.exit_code, ran.stdout) == (1, "")
         assert "the Dask scheduler at tcp://127.0.0.1:1 cannot be reached" in ran.stderr
+
+
+def test_servers_use_the_cluster_of_the_environment(
+    local: LocalCluster, run_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TBPROF_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("TBPROF_SCHEDULER", local.scheduler_address)
+    alone = content_of(Engine(Logdir(str(run_directory))), DataRequest("run", OPS))
+    monkeypatch.setattr(SummaryCache, "parts", None)  # nothing is computed here
+    engine = Service(str(run_directory)).engine()
+    assert content_of(engine, DataRequest("run", OPS)) == alone
+
+
+def test_servers_without_dask_go_on(
+    run_directory: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(cluster_module, "find_spec", lambda _name: None)
+    here = Threads(None, 2)
+    assert serving_workers("tcp://127.0.0.1:1", here) is here
+    assert "tbprof[dask]" in caplog.text
+    ran = run("serve", run_directory, "--scheduler", "tcp://127.0.0.1:1")
+    assert (ran.exit_code, "tbprof[dask]" in ran.stderr) == (1, True)
 
 
 def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch):

@@ -1,0 +1,35 @@
+"""Which Dask cluster the user chose, if any. Imports nothing of it until then."""
+
+from typing import TYPE_CHECKING
+
+from tbprof.base.lazy import get_logger
+
+if TYPE_CHECKING:
+    from tbprof.engine.workers.cluster import Cluster
+    from tbprof.engine.workers.workers import Workers
+
+_log = get_logger(__name__)
+
+SCHEDULER = "TBPROF_SCHEDULER"
+
+
+def cluster_at(address: str) -> "Cluster | None":
+    """The cluster of the scheduler at this address, None without one. Raises ClusterFailed."""
+    if not address:
+        return None
+    from tbprof.engine.workers.cluster import Cluster
+
+    return Cluster(address)
+
+
+def serving_workers(address: str, here: "Workers") -> "Workers":
+    """That cluster; without one, or while it cannot be used, the workers `here`."""
+    from tbprof.engine.workers.cluster import ClusterFailed
+    from tbprof.engine.workers.stand_in import WithStandIn
+
+    try:
+        cluster = cluster_at(address)
+    except ClusterFailed as error:
+        _log.warning("%s (%s); this machine reads the traces", error.message, error.hint)
+        return here
+    return here if cluster is None else WithStandIn(cluster, here)
