@@ -24,6 +24,10 @@ TRACES = (
     cpu_steps("iiioooeeff"),
     cpu_steps("ooiippp", start_ns=500),
     unmarked_ops(),
+    draw(
+        {"/host:CPU": "t |aaaabb..ccc"},
+        names={"a": "Iterator::Batch", "b": "Iterator::Batch::Map", "c": "Iterator::Prefetch"},
+    ),
     gpu_steps("kkkmm.hhdd", "LLL"),
     gpu_steps("mm.kkkk.hh", "LL"),
     draw(
