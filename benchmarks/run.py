@@ -237,7 +237,8 @@ def _prose() -> str:
     return """Written by `make bench` (`benchmarks/run.py`). Each figure is the median of whole
     processes, from their start to the tool's payload, with empty result caches and the trace in
     the page cache; the programs take turns. xprof-rs is a server alone: its figure runs from its
-    start to the answer. Only ratios within one table compare."""
+    start to the answer. Only ratios within one table compare. Runs of many hosts are in
+    [scale.md](../docs/scale.md), measured by `benchmarks/hosts.py`."""
 
 
 def _cell(cost: Cost | str | None, base: Cost | str | None, size: int) -> str:
