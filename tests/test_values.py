@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from tbprof.base.values import common, difference, is_in, median, sum_of, union, unique
+from tbprof.base.values import as_counts, common, difference, is_in, median, sum_of, union, unique
 
 SIZES = arrays.array_shapes(min_dims=1, max_dims=1, min_side=0, max_side=60)
 NUMBERS = arrays.arrays(
@@ -78,3 +78,9 @@ def test_medians_of_integers(values: NDArray[Any]) -> None:
 def test_floats_are_summed_alike_on_each_python() -> None:
     assert sum_of([0.1] * 10) == 0.9999999999999999
     assert sum_of([]) == 0
+
+
+def test_counts_that_no_column_holds_are_limited() -> None:
+    most = 2**63 - 1
+    assert as_counts([2**70, -(2**70), 3]).tolist() == [most, -most, 3]
+    assert as_counts([1, 2]).tolist() == [1, 2]

@@ -4,7 +4,7 @@ NumPy's functions for it import masked arrays, which takes a tenth of the time t
 trace takes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import add
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 _T = TypeVar("_T", bound=np.generic)
 
+_MOST_COUNT = 2**63 - 1
 # Up to this many are compared one by one.
 _FEW = 8
 # A table may have this many entries for each value.
@@ -23,6 +24,14 @@ _ENTRIES = 6
 def sum_of(values: Iterable[float]) -> float:
     """The sum, the same on each Python: from 3.12 on `sum` compensates for rounding."""
     return reduce(add, values, 0.0)
+
+
+def as_counts(values: Sequence[int]) -> NDArray[np.int64]:
+    """[n] counts of any size, limited to what a column holds, as they may be damaged."""
+    try:
+        return np.array(values, np.int64)
+    except OverflowError:
+        return np.array([max(-_MOST_COUNT, min(_MOST_COUNT, value)) for value in values], np.int64)
 
 
 def unique(values: NDArray[_T]) -> NDArray[_T]:

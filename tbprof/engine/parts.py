@@ -69,7 +69,7 @@ PARTS: Mapping[str, PartKind] = {
     "exchanges": _part(
         2, "tpu.exchanges.Exchanges", "find_exchanges", "finding exchanges between cores"
     ),
-    "kernels": _part(5, "gpu.kernels.Kernels", "find_kernels", "decoding GPU kernels"),
+    "kernels": _part(6, "gpu.kernels.Kernels", "find_kernels", "decoding GPU kernels"),
     "kernel_calls": _part(
         1,
         "gpu.kernel_calls.KernelCalls",

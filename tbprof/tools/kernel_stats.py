@@ -25,6 +25,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
     order = _order(kernels)
     unit = core_name(is_amd=bool(kernels.is_amd.any())).replace(" Cores", "Core")
     total_us = kernels.total_ps[order] / 1e6
+    flops, moved = _known(kernels.flops[order]), _known(kernels.bytes[order])
     return [
         Table(
             (
@@ -63,6 +64,12 @@ def build(summaries: Summaries) -> Sequence[Table]:
                     [USES[CoreUse(use)] for use in kernels.core_use[order].tolist()],
                 ),
                 text("driver_copy", "Copy by the driver", [kernels.copy[row] for row in order]),
+                number("measured_flop_rate", "FLOP Rate (GFLOP/s)", ratio(flops, total_us * 1e3)),
+                number(
+                    "measured_memory_bw",
+                    "Memory BW (GiB/s)",
+                    ratio(moved, total_us * 1e3) * (1e9 / 2**30),
+                ),
             ),
             {"matrix_unit": core_name(is_amd=bool(kernels.is_amd.any()))},
         )

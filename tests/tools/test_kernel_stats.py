@@ -28,7 +28,7 @@ def test_the_whole_table_of_a_drawn_trace():
         stats={
             "a": {"kernel_details": details, "tf_op": "x/MatMul:MatMul"},
             "b": {"kernel_details": "regs:8 shm:96"},
-            "c": {"kernel_details": "grid:3,1,1", "tf_op": "x/Relu:Relu"},
+            "c": {"kernel_details": "grid:3,1,1", "tf_op": "x/Relu:Relu", "flops": 8000},
         },
     )
     assert columns(table(trace)) == {
@@ -49,6 +49,8 @@ def test_the_whole_table_of_a_drawn_trace():
         "max_duration_us": [3, 4, 1],
         "tensor_core_use": ["yes", "no", "no"],
         "driver_copy": ["", "", ""],
+        "measured_flop_rate": [None, 2, None],
+        "measured_memory_bw": [None, 0, None],
     }
 
 

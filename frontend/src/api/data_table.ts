@@ -88,6 +88,11 @@ export function numbers(table: DataTable, id: string): Float64Array | undefined 
   return column?.kind === "number" ? column.values : undefined;
 }
 
+/** Whether any number of a column is above 0. */
+export function isMeasured(table: DataTable, id: string): boolean {
+  return numbers(table, id)?.some((value) => value > 0) ?? false;
+}
+
 export function texts(table: DataTable, id: string): TextColumn | undefined {
   const column = findColumn(table, id);
   return column?.kind === "text" ? column : undefined;

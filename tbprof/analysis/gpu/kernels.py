@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.devices.devices import text_stat
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_use, is_amd, is_eligible
 from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
+from tbprof.analysis.gpu.gpu_work import find_gpu_work
 from tbprof.analysis.hlo.hlo import Instruction, Programs
 from tbprof.analysis.vocabulary.lines import gpu_planes
 from tbprof.base import names
@@ -60,7 +61,8 @@ class Kernels:
     Registers and shared bytes are -1, and occupancy is NaN, if not recorded. `occupancy_pct` is the
     mean weighted by time, as devices may differ. `core_use` holds `CoreUse`. `copy` is the type of
     what a driver copies or sets by a kernel of its own ("MemcpyDToD"), "" for kernels of the
-    program. Times in ps.
+    program. `flops` and `bytes` are the work of all occurrences: recorded, or what the program says
+    of an instruction that launches one kernel; -1 if it is not known. Times in ps.
     """
 
     name: list[str]
@@ -78,6 +80,8 @@ class Kernels:
     most_ps: NDArray[np.int64]
     copy: list[str]
     is_amd: NDArray[np.bool_]
+    flops: NDArray[np.int64]
+    bytes: NDArray[np.int64]
 
     @property
     def uses_tensor_cores(self) -> NDArray[np.bool_]:
@@ -105,9 +109,12 @@ class _KernelRows:
         least_ps: NDArray[np.int64],
         most_ps: NDArray[np.int64],
         occupancy_pct: NDArray[np.float64],
+        flops: NDArray[np.int64],
+        bytes_: NDArray[np.int64],
     ) -> None:
-        """Adds to these rows [n]; the occupancy is NaN if not recorded."""
-        self.added.append((row, occurrences, total_ps, least_ps, most_ps, occupancy_pct))
+        """Adds to these rows [n]; NaN and -1 are values that are not known."""
+        columns = (occurrences, total_ps, least_ps, most_ps, occupancy_pct, flops, bytes_)
+        self.added.append((row, *columns))
 
     def table(self) -> Kernels:
         """The rows in the order in which their keys were first added."""
@@ -115,7 +122,12 @@ class _KernelRows:
         count, total, most = np.zeros((3, len(keys)), np.int64)
         least = np.full(len(keys), 2**62)
         weights, occupancies = np.zeros((2, len(keys)))
-        for row, occurrences, total_ps, least_ps, most_ps, occupancy_pct in self.added:
+        work = np.zeros((2, len(keys)), np.int64)
+        is_known = np.ones((2, len(keys)), bool)
+        for row, occurrences, total_ps, least_ps, most_ps, occupancy_pct, *works in self.added:
+            for index, counts in enumerate(works):
+                np.add.at(work[index], row, counts)
+                is_known[index, row[counts < 0]] = False
             np.add.at(count, row, occurrences)
             np.add.at(total, row, total_ps)
             np.minimum.at(least, row, least_ps)
@@ -147,6 +159,7 @@ class _KernelRows:
             most,
             [key.copy for key in keys],
             np.array([key.is_amd for key in keys], bool),
+            *np.where(is_known, work, -1),
         )
 
 
@@ -216,6 +229,8 @@ def find_kernels(space: Space, programs: Programs) -> Kernels:
     """
     rows = _KernelRows()
     for kinds, kernels in _kernel_kinds(space, programs):
+        work = find_gpu_work(kinds, programs)
+        is_known = work.is_of_kernels[kernels.kind]
         rows.add(
             rows.numbers(kernels.key),
             kinds.occurrences[kernels.kind],
@@ -223,6 +238,8 @@ def find_kernels(space: Space, programs: Programs) -> Kernels:
             kinds.least_ps[kernels.kind],
             kinds.most_ps[kernels.kind],
             kernels.occupancy_pct,
+            np.where(is_known, work.flops[kernels.kind], -1),
+            np.where(is_known, work.bytes[kernels.kind], -1),
         )
     return rows.table()
 
@@ -328,6 +345,8 @@ def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
             part.least_ps,
             part.most_ps,
             part.occupancy_pct,
+            part.flops,
+            part.bytes,
         )
     return rows.table()
 

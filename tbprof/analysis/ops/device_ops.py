@@ -4,9 +4,9 @@ import numpy as np
 
 from tbprof._pb import message
 from tbprof.analysis.gpu.gpu_events import find_gpu_kinds, op_or_event
+from tbprof.analysis.gpu.gpu_work import find_gpu_work
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.ops.gpu_work import find_gpu_work
-from tbprof.analysis.ops.op_metrics import DEVICE, SPARSE_CORE, OpGatherer, as_counts
+from tbprof.analysis.ops.op_metrics import DEVICE, SPARSE_CORE, OpGatherer
 from tbprof.analysis.tpu.tpu_kinds import WORK, TpuOpNames, find_tpu_kinds
 from tbprof.analysis.vocabulary.lines import (
     gpu_planes,
@@ -16,6 +16,7 @@ from tbprof.analysis.vocabulary.lines import (
 )
 from tbprof.analysis.vocabulary.op_names import UNKNOWN_TYPE
 from tbprof.base import names
+from tbprof.base.values import as_counts
 from tbprof.events.space import Plane, Space
 
 _HBM = 1

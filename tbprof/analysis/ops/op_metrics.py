@@ -185,14 +185,6 @@ class OpGatherer:
         )
 
 
-def as_counts(values: Sequence[int]) -> NDArray[np.int64]:
-    """[n] counts of any size, limited to what a column holds, as they may be damaged."""
-    try:
-        return np.array(values, np.int64)
-    except OverflowError:
-        return np.array([max(-_MOST, min(_MOST, value)) for value in values], np.int64)
-
-
 def merge_op_metrics(parts: Sequence[OpMetrics]) -> OpMetrics:
     """The sum over hosts, per side and op name; idle times add up.
 

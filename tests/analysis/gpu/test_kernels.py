@@ -97,6 +97,8 @@ def test_a_row_is_a_kernel_with_its_op_and_its_times():
             3 * US,
             "",
             False,
+            -1,
+            -1,
         )
     ]
 

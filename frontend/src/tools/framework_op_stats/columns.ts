@@ -1,10 +1,13 @@
 /** The columns of the op table. */
-import { type DataTable, findColumn } from "../../api/data_table";
+import { type DataTable, isMeasured } from "../../api/data_table";
 import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
 import { CUMULATIVE, SHARE, sideRows } from "./payload";
 
 const TRACE =
   "Events with the op's name: on host threads for Host rows, on device streams for Device rows.";
+const WORK =
+  "Counts that the trace states, or that follow from the shapes in the XLA program. " +
+  "Bytes that caches serve are counted.";
 
 function why(formula: string, unit: string, source = TRACE): Explanation {
   return { formula, unit, source };
@@ -15,10 +18,6 @@ export function opColumns(table: DataTable): ColumnSpec[] {
   const hasDevice = sideRows(table, "Device") !== null;
   const hasHost = sideRows(table, "Host") !== null;
   const unit = table.properties.matrix_unit || "Tensor Cores";
-  const isMeasured = (id: string) => {
-    const column = findColumn(table, id);
-    return column?.kind === "number" && column.values.some((value) => value > 0);
-  };
   return [
     {
       id: "rank",
@@ -115,13 +114,9 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       quantity: "number",
       unit: "GFLOP/s",
       width: 88,
-      isShown: isMeasured("measured_flop_rate"),
+      isShown: isMeasured(table, "measured_flop_rate"),
       group: { how: "mean", weight: "total_time" },
-      explanation: why(
-        "Floating-point operations ÷ total",
-        "10⁹ operations per second",
-        "Operation counts recorded in the trace",
-      ),
+      explanation: why("Floating-point operations ÷ total", "10⁹ operations per second", WORK),
     },
     {
       id: "model_flop_rate",
@@ -134,21 +129,21 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       explanation: why(
         "Floating-point operations of the model, without those that the compiler added ÷ total",
         "10⁹ operations per second",
-        "Operation counts recorded in the trace",
+        WORK,
       ),
     },
     {
       id: "measured_memory_bw",
-      title: "Memory bandwidth",
+      title: "Bandwidth",
       quantity: "number",
       unit: "GiB/s",
-      width: 144,
-      isShown: isMeasured("measured_memory_bw"),
+      width: 92,
+      isShown: isMeasured(table, "measured_memory_bw"),
       group: { how: "mean", weight: "total_time" },
       explanation: why(
-        "Bytes read and written ÷ total",
+        "Bytes read from and written to memory ÷ total",
         "2³⁰ bytes per second",
-        "Byte counts recorded in the trace",
+        WORK,
       ),
     },
     {
@@ -162,7 +157,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       explanation: why(
         "Floating-point operations ÷ bytes read and written",
         "operations per byte",
-        "Counts recorded in the trace",
+        WORK,
       ),
     },
     {
@@ -170,7 +165,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       title: unit.replace(/s$/, ""),
       quantity: "ratio",
       width: 100,
-      isShown: isMeasured("gpu_tensorcore_utilization"),
+      isShown: isMeasured(table, "gpu_tensorcore_utilization"),
       group: { how: "mean", weight: "total_time" },
       explanation: why(
         `Time of the op's kernels that use ${unit} ÷ time of those for which this is known`,

@@ -1,7 +1,11 @@
 /** The columns of the kernel table: what it costs, who launched it, how it was launched. */
+import { type DataTable, isMeasured } from "../../api/data_table";
 import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
 
 const LAUNCH = "The launch parameters recorded with each kernel.";
+const WORK =
+  "Counts that the trace states, or that follow from the shapes in the XLA program, for instructions " +
+  "that launch one kernel. Bytes that caches serve are counted.";
 const TRACE = "Kernel events on the GPU's streams.";
 
 function why(formula: string, unit: string, source: string): Explanation {
@@ -11,7 +15,8 @@ function why(formula: string, unit: string, source: string): Explanation {
 /** `unit` is what multiplies matrices on the GPU: "Tensor Cores" on NVIDIA's. */
 const initials = (unit: string) => unit.replace(/[^A-Z]/g, "");
 
-export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
+/** Rates are usual columns where `table` has any. */
+export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSpec[] => [
   {
     id: "rank",
     title: "Rank",
@@ -115,6 +120,26 @@ export const kernelColumns = (unit: string): readonly ColumnSpec[] => [
       "yes, no, or unknown",
       "The kernel's name, and the types that it multiplies in the compiled program.",
     ),
+  },
+  {
+    id: "measured_flop_rate",
+    title: "FLOP rate",
+    quantity: "number",
+    unit: "GFLOP/s",
+    width: 88,
+    isShown: isMeasured(table, "measured_flop_rate"),
+    group: { how: "mean", weight: "total_duration_us" },
+    explanation: why("Floating-point operations ÷ total", "10⁹ operations per second", WORK),
+  },
+  {
+    id: "measured_memory_bw",
+    title: "Bandwidth",
+    quantity: "number",
+    unit: "GiB/s",
+    width: 92,
+    isShown: isMeasured(table, "measured_memory_bw"),
+    group: { how: "mean", weight: "total_duration_us" },
+    explanation: why("Bytes read from and written to memory ÷ total", "2³⁰ bytes per second", WORK),
   },
   {
     id: "registers_per_thread",

@@ -25,7 +25,7 @@ import type { KernelFacts, KernelStats } from "./payload";
 export function KernelStatsPage(props: PageProps<KernelStats>) {
   const { title, payload, view, select, links, fileName } = props;
   const { table, facts, unit } = payload;
-  const specs = useMemo(() => kernelColumns(unit), [unit]);
+  const specs = useMemo(() => kernelColumns(table, unit), [table, unit]);
   const highlight = useSignal<RowTest | null>(null);
   const model = useTableModel({
     table,

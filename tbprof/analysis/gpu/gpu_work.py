@@ -9,8 +9,8 @@ from tbprof.analysis.costs.cost import UNKNOWN, Cost
 from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.gpu.gpu_events import GpuKinds
 from tbprof.analysis.hlo.hlo import Module, Programs
-from tbprof.analysis.ops.op_metrics import as_counts
 from tbprof.base.records import dataclass
+from tbprof.base.values import as_counts
 
 # Their instructions run by themselves, and are costed there.
 _CONTROL = ("call", "conditional", "while")
@@ -22,8 +22,9 @@ class GpuWork:
     """The work of each of n kinds of a GPU's events, over all of their executions.
 
     Sums over the kinds of one instruction are right: all of its work is with the kind that takes
-    longest. `is_computed` [n]: it follows from the shapes of the program, and bytes that caches
-    serve are counted. `is_unknown` [n]: the instruction costs something, but what is not known.
+    longest, and `is_apart` [n] if it has no other kind. `is_computed` [n]: it follows from the
+    shapes of the program, and bytes that caches serve are counted. `is_unknown` [n]: the
+    instruction costs something, but what is not known.
     """
 
     flops: NDArray[np.int64]
@@ -31,13 +32,20 @@ class GpuWork:
     hbm_bytes: NDArray[np.int64]
     is_computed: NDArray[np.bool_]
     is_unknown: NDArray[np.bool_]
+    is_apart: NDArray[np.bool_]
+
+    @property
+    def is_of_kernels(self) -> NDArray[np.bool_]:
+        """[n] whether the work of a kind is known by itself."""
+        is_recorded = ~self.is_computed & ((self.flops > 0) | (self.bytes > 0))
+        return is_recorded | (self.is_computed & self.is_apart)
 
 
 def find_gpu_work(kinds: GpuKinds, programs: Programs) -> GpuWork:
     """The work of the kinds of one plane. Source: XLA's programs in the trace."""
     flops, moved = kinds.flops.tolist(), kinds.bytes_accessed.tolist()
     in_main = list(moved)
-    is_computed, is_unknown = np.zeros((2, len(flops)), bool)
+    is_computed, is_unknown, is_apart = np.zeros((3, len(flops)), bool)
     costs: dict[int, ProgramCosts] = {}
     for rows in _by_instruction(kinds):
         first = rows[0]
@@ -54,7 +62,9 @@ def find_gpu_work(kinds: GpuKinds, programs: Programs) -> GpuWork:
         moved[longest] = cost.bytes * executions
         in_main[longest] = (cost.read[_MAIN_MEMORY] + cost.written[_MAIN_MEMORY]) * executions
         is_computed[rows] = cost.is_known
-    return GpuWork(as_counts(flops), as_counts(moved), as_counts(in_main), is_computed, is_unknown)
+        is_apart[rows] = len(rows) == 1
+    counts = as_counts(flops), as_counts(moved), as_counts(in_main)
+    return GpuWork(*counts, is_computed, is_unknown, is_apart)
 
 
 def _by_instruction(kinds: GpuKinds) -> list[list[int]]:

@@ -8,9 +8,11 @@ from traces import draw, space_of
 from traces.programs import Program
 
 from tbprof.analysis.devices.devices import find_devices
+from tbprof.analysis.gpu.kernels import find_kernels, merge_kernels
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.analysis.ops.ops import find_ops
+from tbprof.events.space import Space
 from tbprof.xplane.reader import read_space
 
 GPU = "/device:GPU:0"
@@ -32,27 +34,32 @@ def program() -> Program:
     return made
 
 
+def space_with(
+    stream: str, names: dict[str, str], instructions: dict[str, str], **stats: Any
+) -> Space:
+    """Kernels that letters of a stream stand for, of these instructions."""
+    launch = {"kernel_details": "grid:1,1,1 block:1,1,1", "program_id": 7, **stats}
+    return space_of(
+        draw(
+            {"/host:metadata": "none |", GPU: f"Stream #1 |{stream}"},
+            names={**names, "P": "jit_f(7)"},
+            stats={letter: {**launch, "hlo_op": name} for letter, name in instructions.items()},
+            type_stats={"P": {"Hlo Proto": program().bytes()}},
+        )
+    )
+
+
 def ops_of(
     stream: str, names: dict[str, str], instructions: dict[str, str], **stats: Any
 ) -> OpMetrics:
-    """Kernels that letters of a stream stand for, of these instructions."""
-    launch = {"kernel_details": "grid:1,1,1 block:1,1,1", "program_id": 7}
-    content = draw(
-        {"/host:metadata": "none |", GPU: f"Stream #1 |{stream}"},
-        names={**names, "P": "jit_f(7)"},
-        stats={
-            letter: {**launch, **stats, "hlo_op": name} for letter, name in instructions.items()
-        },
-        type_stats={"P": {"Hlo Proto": program().bytes()}},
-    )
-    space = space_of(content)
+    space = space_with(stream, names, instructions, **stats)
     return find_ops(space, Programs(space))
 
 
-def work(ops: OpMetrics) -> dict[str, tuple[int, int, bool]]:
-    """(operations, bytes, whether they are computed) by op."""
+def work(ops: OpMetrics) -> dict[str, list[Any]]:
+    """[operations, bytes, whether they are computed] by op."""
     columns = ops.flops.tolist(), ops.bytes_accessed.tolist(), ops.is_computed.tolist()
-    return {name: figures for name, *figures in zip(ops.name, *columns, strict=True)}  # type: ignore[misc]
+    return {name: figures for name, *figures in zip(ops.name, *columns, strict=True)}
 
 
 def test_an_instruction_works_as_often_as_it_ran():
@@ -113,3 +120,32 @@ def test_the_work_of_an_instinct(amd_trace: Path):
     assert ops.uncosted_ps == 0
     # 256 multiprocessors × 4096 operations × 2.4 GHz.
     assert find_devices(space, Programs(space)).peak_gflops == 2_516_582.4
+
+
+def kernels_of(stream: str, instructions: dict[str, str], **stats: Any) -> dict[str, list[int]]:
+    """[operations, bytes] of each kernel."""
+    names = {letter: f"kernel {letter}" for letter in instructions}
+    space = space_with(stream, names, instructions, **stats)
+    found = find_kernels(space, Programs(space))
+    columns = found.flops.tolist(), found.bytes.tolist()
+    return {name: figures for name, *figures in zip(found.name, *columns, strict=True)}
+
+
+def test_a_kernel_has_the_work_of_its_instruction():
+    assert kernels_of("a.a", {"a": "d"}) == {"kernel a": [2 * DOT_FLOPS, 2 * DOT_BYTES]}
+    assert kernels_of("a.a", {"a": "d"}, flops=5) == {"kernel a": [10, 0]}
+
+
+def test_the_work_of_kernels_that_share_an_instruction_is_unknown():
+    assert kernels_of("ab", {"a": "d", "b": "d"}) == {"kernel a": [-1, -1], "kernel b": [-1, -1]}
+    assert kernels_of("a", {"a": "c"}) == {"kernel a": [-1, -1]}
+
+
+def test_work_of_several_hosts_adds_up_and_unknown_work_stays_unknown():
+    parts = []
+    for instruction in "dc":
+        space = space_with("a", {"a": "gemm"}, {"a": instruction})
+        parts.append(find_kernels(space, Programs(space)))
+    known, unknown = parts
+    assert merge_kernels([known, known]).flops.tolist() == [2 * DOT_FLOPS]
+    assert merge_kernels([unknown, unknown]).flops.tolist() == [-1]
