@@ -352,6 +352,8 @@ def test_ctrl_c_ends_a_server_quietly(sample_logdir: Path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Where the tests run in the background, it is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     with server:
         assert server.stdout is not None
