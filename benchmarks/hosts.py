@@ -5,7 +5,8 @@
 
 Hosts are made from SOURCE (`build_hosts.py`), outside the repository: 1,024 of 3 MB take 3 GB. Each
 figure is one whole process with the files in the page cache: cold, with nothing computed before,
-then with all parts kept. xprof takes part up to N hosts.
+then with all parts kept, and cold on a Dask cluster of two workers that runs already: of that, the
+command's own processor time and memory. xprof takes part up to N hosts.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from pathlib import Path
 import build_hosts
 import build_traces
 import measure
+from clusters import local_cluster
 from measure import Cost, Failed
 from programs import Programs
 
@@ -41,6 +43,14 @@ def measure_hosts(programs: Programs, run: Path, tool: str) -> tuple[Cost, Cost]
     return measure.run(export, env), measure.run(export, env)
 
 
+def measure_cluster(programs: Programs, run: Path, tool: str) -> Cost:
+    """tbprof's export of a run, cold, by two workers of a Dask cluster on this machine."""
+    env = {**os.environ, **programs.cache_at(programs.fresh_cache())}
+    export = [programs.python, "-m", "tbprof.cli", "export", str(run), "--tool", tool]
+    with local_cluster(programs.python, programs.scratch, 2, env) as address:
+        return measure.run([*export, "--scheduler", address, "-o", os.devnull], env)
+
+
 def measure_xprof(programs: Programs, run: Path, tool: str) -> Cost:
     """xprof's conversion of links to the files, as it writes its results beside them."""
     folder = programs.scratch / "xprof" / "plugins" / "profile" / run.name
@@ -53,11 +63,11 @@ def measure_xprof(programs: Programs, run: Path, tool: str) -> Cost:
         shutil.rmtree(programs.scratch / "xprof")
 
 
-def row(hosts: int, bytes_: int, cold: Cost, kept: Cost, xprof: str) -> str:
+def row(hosts: int, bytes_: int, cold: Cost, kept: Cost, cluster: Cost, xprof: str) -> str:
     """A line of the table."""
     return (
         f"| {hosts:,} | {bytes_ / 1e6:,.0f} MB | {_cell(cold)} | {cold.cpu_s / hosts * 1e3:.1f} ms "
-        f"| {_cell(kept)} | {xprof} |"
+        f"| {_cell(kept)} | {_cell(cluster)} | {xprof} |"
     )
 
 
@@ -77,14 +87,15 @@ def main() -> None:
     parser.add_argument("--xprof-hosts", type=int, default=64)
     args = parser.parse_args()
     print(", ".join(f"{name} {value}" for name, value in measure.machine().items()))
-    print("| hosts | files | cold | processor time a host | kept | xprof |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print("| hosts | files | cold | processor time a host | kept | 2 Dask workers | xprof |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
         programs = Programs.installed(Path(scratch))
         for hosts in args.hosts:
             run = build_hosts.build(args.source, args.folder, hosts)
             size = sum(trace.stat().st_size for trace in run.iterdir())
             cold, kept = measure_hosts(programs, run, args.tool)
+            cluster = measure_cluster(programs, run, args.tool)
             xprof = "–"
             if programs.xprof_python and hosts <= args.xprof_hosts:
                 try:
@@ -92,7 +103,7 @@ def main() -> None:
                 except Failed as error:
                     xprof = "failed"
                     print(error, file=sys.stderr)
-            print(row(hosts, size, cold, kept, xprof), flush=True)
+            print(row(hosts, size, cold, kept, cluster, xprof), flush=True)
 
 
 if __name__ == "__main__":

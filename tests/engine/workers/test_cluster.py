@@ -272,6 +272,7 @@ def test_servers_use_the_cluster_of_the_environment(
     monkeypatch.setattr(SummaryCache, "parts", None)  # nothing is computed here
     engine = Service(str(run_directory)).engine()
     assert content_of(engine, DataRequest("run", OPS)) == alone
+    engine._look_ahead.wait()
 
 
 def test_servers_without_dask_go_on(
