@@ -40,7 +40,7 @@ run: python
 
 test: python
 	@$(PYTHON) scripts/bootstrap.py dev node
-	@SET_UP='$(PYTHON) scripts/bootstrap.py xprof profile record' \
+	@SET_UP='$(PYTHON) scripts/bootstrap.py xprof profile record azurite' \
 	  TBPROF_CHROMIUM="$$($(PYTHON) scripts/bootstrap.py chromium)" scripts/check
 
 # As `make test`, with the environments as they are.
@@ -71,4 +71,4 @@ dist: python
 clean:
 	rm -rf build dist tbprof/static tbprof/_pb/descriptors.* tbprof/kernels/*.so tbprof/kernels/*/*.so tbprof/kernels/.inputs* .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis test-results frontend/dist frontend/coverage
 	find tbprof tests scripts benchmarks -name __pycache__ -prune -exec rm -rf {} +
-	$(if $(ENVS),rm -rf .venv .venv-xprof .venv-profile .venv-record frontend/node_modules)
+	$(if $(ENVS),rm -rf .venv .venv-xprof .venv-profile .venv-record .venv-azurite frontend/node_modules)

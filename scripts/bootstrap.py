@@ -1,9 +1,10 @@
 """Sets up what the Makefile's targets need, from nothing; a second run finds it and is quick.
 
-    python scripts/bootstrap.py run | dev | xprof | profile | record | node | chromium
+    python scripts/bootstrap.py run | dev | xprof | profile | record | azurite | node | chromium
 
 `run` and `dev` install the project into `.venv`, `xprof`, `profile` and `record` make environments
-for the parity tests and for the recording scripts, `node` gets the frontend's packages, `chromium`
+for the parity tests and for the recording scripts, `azurite` gets the Azure storage server of the
+storage tests, `node` gets the frontend's packages, `chromium`
 prints the path of a browser and installs one where there is none. What is up to date is left alone
 and needs no network. Only the standard library is used.
 """
@@ -40,6 +41,7 @@ RECORD = [
     "jax>=0.6",
     "tensorboard>=2.16",
 ]
+AZURITE = "azurite@3.37.0"
 
 # Debian packages Chromium without its windows, too: pages open in half of the time.
 _BROWSERS = [
@@ -116,6 +118,22 @@ def set_up_profile() -> None:
 def set_up_record() -> None:
     """The environment of the programs that are recorded."""
     set_up_packages(".venv-record", RECORD, is_needed=False)
+
+
+def set_up_azurite() -> None:
+    """Azure's own storage server, of 374 packages, in a folder beside the environments."""
+    name = ".venv-azurite"
+    if _is_done(name, "packages", [AZURITE]):
+        return
+    assets.check_node()
+    _say(f"installing {AZURITE} into {name}")
+    (ROOT / name).mkdir(exist_ok=True)
+    npm = shutil.which("npm") or "npm"
+    options = ["--silent", "--no-audit", "--no-fund", "--prefix", str(ROOT / name)]
+    if _quietly([npm, "install", *options, AZURITE]):
+        _done(name, "packages", [AZURITE])
+    else:
+        _say(f"{name} could not be made: what needs it is skipped")
 
 
 def set_up_frontend(*, builds: bool, for_tests: bool) -> None:
@@ -268,7 +286,10 @@ def _fail(text: str) -> NoReturn:
     sys.exit(1)
 
 
-ALONE = {"xprof": set_up_xprof, "profile": set_up_profile, "record": set_up_record}
+ALONE = {
+    "xprof": set_up_xprof, "profile": set_up_profile, "record": set_up_record,
+    "azurite": set_up_azurite,
+}  # fmt: skip
 STEPS = {"run", "dev", "node", "chromium", *ALONE}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tbprof.base.digests import blake2b
-from tbprof.base.errors import BadTrace, Notice, TbprofError, Unreachable, Unsupported
+from tbprof.base.errors import BadTrace, Notice, Unreachable, Unsupported
 from tbprof.base.records import dataclass
 from tbprof.base.regular_files import open_regular
 from tbprof.base.user_dirs import ENVIRONMENT
@@ -188,18 +188,9 @@ def _check_space(target: BinaryIO, size: int) -> None:
 def _chunks(file: TraceFile) -> Iterator[bytes]:
     try:
         files, url = file_system(file.url)
-        with files.read(url) as source:
-            while chunk := source.read(_CHUNK):
-                yield chunk
+        yield from files.chunks(url, file.bytes)
     except OSError as err:
         raise _unreadable(file, err) from err
-    except TbprofError:
-        raise
-    except Exception as err:  # a backend's own; they share no base class
-        raise Unreachable(
-            f"{text(file.url)} could not be read to its end: {type(err).__name__}: {err}",
-            "try again",
-        ) from err
 
 
 def _plain(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes | None]:

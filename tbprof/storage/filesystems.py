@@ -11,18 +11,15 @@ opened by fsspec.
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from datetime import datetime, timezone
 from io import BufferedReader
 from stat import S_ISDIR
-from typing import Any, BinaryIO, Protocol
+from typing import Protocol
 
-from tbprof.base.errors import TbprofError, Unreachable
-from tbprof.base.parallel import thread_pool
+from tbprof.base.errors import TbprofError
 from tbprof.base.records import dataclass
 from tbprof.base.regular_files import open_regular
 
-PARALLEL_LISTINGS = 16  # a listing of an object store is one round trip, some 50 ms
-_EXTRAS = {"gs": "gcs", "gcs": "gcs", "s3": "s3", "s3a": "s3"}
+_CHUNK = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +67,8 @@ class FileSystem(Protocol):
         None if it leads nowhere, or back to a directory on its own path from `root`.
         """
 
-    def read(self, url: str) -> AbstractContextManager[BinaryIO]:
-        """The file's bytes, to be read once from the start."""
+    def chunks(self, url: str, size: int) -> Iterator[bytes]:
+        """The file's bytes in pieces, from the start; `size` is what its stat says."""
 
 
 def is_remote(url: str) -> bool:
@@ -83,7 +80,9 @@ def is_remote(url: str) -> bool:
 def file_system(location: str) -> tuple[FileSystem, str]:
     """The storage that holds `location`, and its absolute URL there. Raises Unreachable."""
     if is_remote(location):
-        remote = RemoteFiles(location.partition("://")[0])
+        from tbprof.storage.remote_files import remote_files  # most logdirs are local
+
+        remote = remote_files(location)
         return remote, remote.absolute(location)
     _, separator, rest = location.partition("://")
     return LocalFiles(), os.path.abspath(os.path.expanduser(rest if separator else location))
@@ -119,8 +118,10 @@ class LocalFiles:
     def tail(self, url: str) -> tuple[str, ...]:
         return tuple(part for part in url.replace(os.sep, "/").split("/")[-3:] if part)
 
-    def read(self, url: str) -> AbstractContextManager[BinaryIO]:
-        return BufferedReader(open_regular(url))
+    def chunks(self, url: str, size: int) -> Iterator[bytes]:  # noqa: ARG002 - read to its end
+        with BufferedReader(open_regular(url)) as file:
+            while chunk := file.read(_CHUNK):
+                yield chunk
 
     def link_target(self, root: str, url: str) -> object | None:
         try:
@@ -149,147 +150,3 @@ def _is_directory(entry: "os.DirEntry[str]") -> bool:
         return entry.is_dir()
     except OSError:  # a link to itself
         return False
-
-
-class RemoteFiles:
-    """Directories behind an fsspec backend."""
-
-    parallel = PARALLEL_LISTINGS
-
-    def __init__(self, scheme: str) -> None:
-        self._scheme = scheme
-        try:
-            import fsspec  # here, because it takes 30 ms and most logdirs are local
-        except ImportError as err:
-            raise Unreachable(
-                f"fsspec is needed to read {scheme}://: {err}", "pip install fsspec"
-            ) from err
-        try:
-            # Listings are not cached, so that new runs show up.
-            self._files: Any = fsspec.filesystem(scheme, use_listings_cache=False)
-        except ImportError as err:
-            extra = _EXTRAS.get(scheme)
-            hint = f"pip install 'tbprof[{extra}]'" if extra else str(err)
-            raise Unreachable(f"the package that reads {scheme}:// is not installed", hint) from err
-        except ValueError as err:
-            raise Unreachable(
-                f"no storage is known under {scheme}://: {err}",
-                "use a local path or a scheme that fsspec supports",
-            ) from err
-        except Exception as err:  # see _unreachable
-            raise self._unreachable(f"{scheme}://", err) from err
-
-    def absolute(self, url: str) -> str:
-        return self._url(self._path(url))
-
-    def listings(self, urls: list[str]) -> Iterator[Iterator[Listed] | OSError | TbprofError]:
-        if len(urls) == 1:
-            yield self._listing(urls[0])
-            return
-        with thread_pool(len(urls), "tbprof-list") as pool:
-            yield from pool.map(self._listing, urls)
-
-    def _listing(self, url: str) -> Iterator[Listed] | OSError | TbprofError:
-        path = self._path(url)
-        try:
-            self._files.invalidate_cache()
-            infos = self._files.ls(path, detail=True)
-        except OSError as err:
-            return err
-        except Exception as err:  # noqa: BLE001 - see _unreachable
-            return self._unreachable(url, err)
-        return iter([listed for info in infos if (listed := _listed_remote(path, info))])
-
-    def stat(self, url: str) -> tuple[bool, FileStat]:
-        try:
-            info = self._files.info(self._path(url))
-        except OSError:
-            raise
-        except Exception as err:  # see _unreachable
-            raise self._unreachable(url, err) from err
-        return info.get("type") == "directory", _stat_of(info)
-
-    def join(self, directory: str, name: str) -> str:
-        return f"{directory.rstrip('/')}/{name}"
-
-    def parent(self, url: str) -> str:
-        return url.rstrip("/").rpartition("/")[0]
-
-    def tail(self, url: str) -> tuple[str, ...]:
-        return tuple([part for part in url.partition("://")[2].split("/") if part][-3:])
-
-    def link_target(self, root: str, url: str) -> object | None:  # noqa: ARG002
-        return None  # object stores have no links
-
-    def read(self, url: str) -> AbstractContextManager[BinaryIO]:
-        try:
-            opened: AbstractContextManager[BinaryIO] = self._files.open(self._path(url), "rb")
-        except OSError:
-            raise
-        except Exception as err:  # see _unreachable
-            raise self._unreachable(url, err) from err
-        return opened
-
-    def _path(self, url: str) -> str:
-        path: str = self._files._strip_protocol(url)  # noqa: SLF001 - as fsspec's core does
-        return path
-
-    def _url(self, path: str) -> str:
-        url: str = self._files.unstrip_protocol(path)
-        return url.rstrip("/") if not url.endswith("://") else url
-
-    @staticmethod
-    def _unreachable(url: str, err: Exception) -> Unreachable:
-        """A backend's error as ours.
-
-        The callers catch `Exception`: the errors of gcsfs, s3fs, adlfs and their HTTP and
-        authentication libraries share no base class, and missing credentials or a dead network
-        must become a message on the page.
-        """
-        return Unreachable(
-            f"{url} does not respond: {type(err).__name__}: {err}",
-            "check the address, the credentials and the network",
-        )
-
-
-def _listed_remote(directory: str, info: dict[str, Any]) -> Listed | None:
-    """The entry, or None for the placeholder object that object stores keep for a directory."""
-    path = info["name"].rstrip("/")
-    name = path.rpartition("/")[2]
-    if not name or path.strip("/") == directory.strip("/"):
-        return None
-    return Listed(name, info.get("type") == "directory", stat=_stat_of(info))
-
-
-def _stat_of(info: dict[str, Any]) -> FileStat:
-    """Backends name the same facts differently: memory, local, gcsfs, s3fs, adlfs, http."""
-    modified = next(
-        (
-            info[key]
-            for key in ("mtime", "LastModified", "last_modified", "updated", "created")
-            if info.get(key) is not None
-        ),
-        0,
-    )
-    version = next(
-        (
-            str(info[key])
-            for key in ("generation", "ETag", "etag", "md5Hash", "crc32c")
-            if info.get(key)
-        ),
-        "",
-    )
-    return FileStat(int(info.get("size") or 0), _nanoseconds(modified), version)
-
-
-def _nanoseconds(moment: object) -> int:
-    if isinstance(moment, str):
-        try:
-            moment = datetime.fromisoformat(moment.replace("Z", "+00:00"))
-        except ValueError:
-            return 0
-    if isinstance(moment, datetime):
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=timezone.utc)
-        return int(moment.timestamp() * 1e6) * 1000
-    return int(moment * 1e9) if isinstance(moment, (int, float)) else 0

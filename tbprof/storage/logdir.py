@@ -166,7 +166,7 @@ class Logdir:
             self._scanning = True
             self._is_stale = False
             self._started_at = time.monotonic()
-            self._scan = scan = Scan(self.locations, self._budget)
+            self._scan = scan = Scan(self.locations, self._budget, self._scan.settled)
         threading.Thread(target=self._search, args=(scan,), name="tbprof-scan", daemon=True).start()
 
     def _search(self, scan: Scan) -> None:
@@ -177,10 +177,12 @@ class Logdir:
         try:
             for entry in scan:
                 if isinstance(entry, Run):
-                    runs[entry.name] = entry
+                    is_listed = entry.url not in scan.known
                     with self._changed:
-                        self._runs.setdefault(entry.name, entry)
-                        self._listed_at[entry.name] = time.monotonic()
+                        published = self._runs.setdefault(entry.name, entry)
+                        if is_listed:
+                            self._listed_at[entry.name] = time.monotonic()
+                    runs[entry.name] = entry if is_listed else published
                 elif len(ignored) < IGNORED_LIMIT:
                     ignored.append(entry)
                 else:

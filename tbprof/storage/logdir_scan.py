@@ -3,11 +3,11 @@
 import itertools
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tbprof.base.errors import TbprofError, Unreachable
 from tbprof.base.records import dataclass, field
-from tbprof.storage.filesystems import FileSystem, Listed, file_system
+from tbprof.storage.filesystems import FileSystem, Listed, file_system, is_remote
 from tbprof.storage.runs import (
     Ignored,
     Run,
@@ -23,6 +23,8 @@ from tbprof.storage.runs import (
 PROFILE_DIRECTORY = ("plugins", "profile")
 # A dozen directories that link to each other make millions of paths.
 ALIASES = 4
+# A remote run whose files are older is not listed again by each search.
+SETTLED_S = 600.0
 # They are large and do not contain profiles.
 PRUNED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
 
@@ -55,6 +57,8 @@ class Scan:
 
     locations: Sequence[str]
     budget: Budget = field(default_factory=Budget)
+    known: Mapping[str, Run] = field(default_factory=dict)
+    settled: dict[str, Run] = field(default_factory=dict)
     directories: int = 0
     files: int = 0
     event_files: int = 0  # of TensorBoard's other dashboards
@@ -114,8 +118,10 @@ class Scan:
                 self.stopped = f"after {self.budget.seconds:g} seconds"
             if self.stopped:
                 return
-            listings = files.listings([place.url for place in batch])
-            for place, listing in zip(batch, listings, strict=True):
+            unsettled = [place for place in batch if not self._is_settled(place)]
+            yield from self._settled_of(batch, unsettled)
+            listings = files.listings([place.url for place in unsettled])
+            for place, listing in zip(unsettled, listings, strict=True):
                 self.directories += 1
                 if isinstance(listing, (OSError, TbprofError)):
                     if isinstance(listing, Unreachable) and not place.parts:
@@ -123,7 +129,9 @@ class Scan:
                     yield from self._unlisted(files, root, place, listing)
                     continue
                 directories, profiles = self._split(listing)
-                yield from self._runs_at(files, root, place, profiles)
+                found = list(self._runs_at(files, root, place, profiles))
+                self._settle(place, found, directories)
+                yield from found
                 is_profile_directory = _is_profile_directory(files, root, place)
                 # Those that lead to profiles are walked first, the others breadth-first.
                 ahead: list[_Place] = []
@@ -139,6 +147,32 @@ class Scan:
                     else:
                         waiting.append(below)
                 waiting.extendleft(reversed(ahead))
+
+    def _is_settled(self, place: _Place) -> bool:
+        """Whether the run at `place` is known; it then takes its name again."""
+        run = self.known.get(place.url)
+        if run is None or run.name in self._names:
+            return False
+        self._names.add(run.name)
+        self.settled[place.url] = run
+        self.directories += 1
+        self.files += len(run.files)
+        return True
+
+    def _settled_of(self, batch: list[_Place], unsettled: list[_Place]) -> Iterator[Run | Ignored]:
+        for place in batch:
+            if place not in unsettled:
+                run = self.settled[place.url]
+                yield from run.ignored
+                yield run
+
+    def _settle(self, place: _Place, found: list[Run | Ignored], directories: list[Listed]) -> None:
+        """Notes a remote run, if that is what was found, whose files are not new."""
+        for run in found:
+            if isinstance(run, Run) and place.parts and is_remote(run.url) and not directories:
+                newest = max((file.modified_ns for file in run.files), default=0)
+                if 0 < newest < time.time_ns() - SETTLED_S * 1e9:
+                    self.settled[run.url] = run
 
     def _is_worth_following(self, target: object | None) -> bool:
         if target is None:

@@ -9,14 +9,15 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from tbprof.base.errors import TbprofError, Unreachable
 from tbprof.storage.filesystems import file_system, is_remote
 
 _MOST_NAMES = 1000
 # Stores in which an object appears as a whole or not at all.
-_WHOLE = frozenset({"gs", "gcs", "s3", "s3a", "az", "abfs", "abfss", "adl", "memory"})
+_WHOLE = frozenset({"gs", "gcs", "s3", "s3a", "az", "abfs", "abfss", "memory"})
+_READ_ONLY = frozenset({"http", "https"})
 
 
 class NotWritten(TbprofError):
@@ -231,18 +232,23 @@ def _take_name(beside: Path, target: Path) -> None:
 
 class _Remote:
     def __init__(self, root: str) -> None:
+        from tbprof.storage.remote_files import remote_files
+
         self._root = root
         self._scheme = root.partition("://")[0]
-        file_system(root)  # says what is missing
-        import fsspec
-
-        self._files: Any = fsspec.filesystem(self._scheme, use_listings_cache=False)
+        if self._scheme in _READ_ONLY:
+            raise NotWritten(
+                f"{self._scheme}:// can only be read",
+                "give a folder of this machine, or a bucket: s3://, gs://, az://",
+            )
+        self._files = remote_files(root)
 
     def make(self, name: str) -> str | None:
         url = self.join(self._root, name)
         if self.exists(url):
             return None
-        self._files.makedirs(url, exist_ok=True)
+        if self._scheme not in _WHOLE:  # those have no folders, and would make a missing bucket
+            self._files.call("makedirs", url, exist_ok=True)
         return url
 
     def open(self, url: str) -> NewFile:
@@ -253,15 +259,15 @@ class _Remote:
         if self.exists(url):
             raise FileExistsError(f"{url} already exists")
         if self._scheme in _WHOLE:
-            self._files.put_file(str(part_path), url)
+            self._files.put(part_path, url)
         else:
             beside = f"{url}.{secrets.token_hex(6)}.part"
             try:
-                self._files.put_file(str(part_path), beside)
-                self._files.mv(beside, url)
+                self._files.put(part_path, beside)
+                self._files.rename(beside, url)
             except BaseException:
                 with contextlib.suppress(Exception):
-                    self._files.rm_file(beside)
+                    self._files.call("rm_file", beside)
                 raise
         shutil.rmtree(part_path.parent, ignore_errors=True)
 
@@ -269,7 +275,11 @@ class _Remote:
         return f"{url.rstrip('/')}/{name}"
 
     def exists(self, url: str) -> bool:
-        return bool(self._files.exists(url))
+        try:
+            self._files.stat(url)
+        except FileNotFoundError:
+            return False
+        return True
 
 
 @contextlib.contextmanager
