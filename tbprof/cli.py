@@ -297,16 +297,25 @@ def _chosen_run(logdir: "Logdir", run: str | None) -> str:
     return names[0]
 
 
+# Of a run in the output of `tools`.
+_MOST_HOSTS = 16
+
+
 def _lines(session: dict[str, Any]) -> Iterator[str]:
     """The output of `tools` for one run; `session` is the response of the route of that name."""
     hosts = session["hosts"]
     megabytes = sum(host["bytes"] for host in hosts) / 1e6
-    counted = f"{len(hosts)} host{'' if len(hosts) == 1 else 's'}"
+    counted = f"{len(hosts):,} host{'' if len(hosts) == 1 else 's'}"
     yield f"{printable(session['run'])}  ({counted}, {megabytes:,.1f} MB)"
-    for host in hosts:
+    listed = hosts
+    if len(hosts) > _MOST_HOSTS:  # those that cannot be read first
+        listed = sorted(hosts, key=lambda host: host["error"] is None)[:_MOST_HOSTS]
+    for host in listed:
         error = host["error"]
         suffix = f"  cannot be read: {printable(error['message'])}" if error else ""
         yield f"  host  {printable(host['hostname'])}{suffix}"
+    if len(hosts) > len(listed):
+        yield f"  and {len(hosts) - len(listed):,} more hosts; --json lists all"
     width = max(len(tool["name"]) for tool in session["tools"])
     for tool in session["tools"]:
         why = "; ".join(filter(None, (tool["reason"], tool["hint"])))

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from helpers.commands import run
+from traces import draw
 from werkzeug.test import Client
 
 import tbprof
@@ -72,6 +73,20 @@ def test_tools_lists_runs_hosts_and_tools_with_reasons(sample_logdir: Path) -> N
     sessions = json.loads(run("tools", sample_logdir, "--json").stdout)
     assert [session["run"] for session in sessions] == RUNS
     assert sessions[0]["hosts"][0]["hostname"] == "host0"
+
+
+def test_tools_lists_few_of_many_hosts_and_what_cannot_be_read(tmp_path: Path) -> None:
+    folder = tmp_path / "plugins/profile/pod"
+    folder.mkdir(parents=True)
+    for host in range(40):
+        content = b"not a trace" if host == 30 else draw({"/host:CPU": "t |aa"})
+        (folder / f"h{host:02}.xplane.pb").write_bytes(content)
+    lines = run("tools", tmp_path).stdout.splitlines()
+    hosts = [line.split()[1] for line in lines if line.startswith("  host")]
+    assert hosts == ["h30", *(f"h{host:02}" for host in range(15))]
+    assert "  and 24 more hosts; --json lists all" in lines
+    [session] = json.loads(run("tools", tmp_path, "--json").stdout)
+    assert len(session["hosts"]) == 40
 
 
 @pytest.mark.parametrize(
