@@ -204,8 +204,8 @@ Rule = Callable[[Evidence], Iterator[Finding]]
 
 
 def said_elsewhere(evidence: Evidence, gain: Gain) -> str:
-    """A sentence on how much of a time other findings cover, "" if that is little."""
-    if gain.shared <= _LITTLE * (gain.own + gain.shared):
+    """A sentence on how much of a time other findings cover, "" if that is little or unknown."""
+    if gain.shared <= _LITTLE * (gain.own + gain.shared) or not evidence.step_ms > 0:
         return ""
     time = milliseconds(gain.shared / 100 * evidence.step_ms)
     return f" Other findings cover {time} of that."

@@ -136,3 +136,8 @@ def test_peers_lose_no_more_than_they_wait():
     (finding,) = (one for one in find_findings(given) if one.id == "straggler")
     assert finding.gain_ms == pytest.approx(0.02)
     assert bound_ms(given, "straggler") == pytest.approx(0.05)
+
+
+def test_without_time_of_steps_nothing_is_said_of_it():
+    """`of({})` has steps that take no time."""
+    assert said_elsewhere(of({}), Gain(None, None, shared=50.0)) == ""
