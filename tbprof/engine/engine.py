@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from tbprof._pb import message
@@ -10,6 +11,7 @@ from tbprof.analysis.run.outline import Outline
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import Notice, TbprofError, ToolNotFound
 from tbprof.base.lazy import Later, compile_patterns, load
+from tbprof.base.waiting import check_awaited
 from tbprof.engine.empty_reasons import (
     Absence,
     Outlines,
@@ -295,8 +297,16 @@ class Engine:
         wanted: Sequence[PartKey],
         on_work: Callable[[TraceFile, str], None],
     ) -> list[FoundParts]:
-        """The parts of every file, or the error of its host: a bad host does not hide others."""
-        found = dict(self._cache.parts_of_hosts(files, wanted, on_work))
+        """The parts of every file, or the error of its host: a bad host does not hide others.
+
+        Hosts that are not begun when nobody waits any more are left. Raises Abandoned.
+        """
+        found: dict[TraceFile, FoundParts] = {}
+        with closing(self._cache.parts_of_hosts(files, wanted, on_work)) as hosts:
+            for file, parts in hosts:
+                found[file] = parts
+                if len(found) < len(files):
+                    check_awaited()
         return [found[file] for file in files]
 
     def _reporter(self, run: Run, tool: str) -> Callable[[TraceFile, str], None]:

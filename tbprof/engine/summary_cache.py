@@ -1,6 +1,6 @@
 """The parts of hosts: from memory, else from the result store, else computed from the file."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from tbprof.base.caches import OnceCache
@@ -84,7 +84,7 @@ class SummaryCache:
         files: Sequence[TraceFile],
         requested: Sequence[PartKey],
         on_work: Callable[[TraceFile, str], None] = lambda _file, _name: None,
-    ) -> Iterator[tuple[TraceFile, FoundParts]]:
+    ) -> Generator[tuple[TraceFile, FoundParts], None, None]:
         """The parts of every file, or why it cannot be read, in any order.
 
         `on_work` is called with the name of each part that is computed, and "" when a host is done.

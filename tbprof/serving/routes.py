@@ -12,8 +12,10 @@ from werkzeug.wrappers import Request
 
 import tbprof
 from tbprof.base.errors import TbprofError
+from tbprof.base.waiting import awaited_while
 from tbprof.serving.assets import Assets
 from tbprof.serving.capture_routes import CAPTURE_ROUTES, POST_ROUTES, read_post
+from tbprof.serving.clients import is_connected
 from tbprof.serving.http_requests import Parameters
 from tbprof.serving.responses import (
     CSP,
@@ -67,7 +69,8 @@ class Application:
     ) -> Iterable[bytes]:
         """Answers one request."""
         request = Request(environ)
-        reply = guarded(lambda: self._answer(request))
+        with awaited_while(lambda: is_connected(environ)):
+            reply = guarded(lambda: self._answer(request))
         return response(request, reply, self._csp)(environ, start_response)
 
     def _answer(self, request: Request) -> Reply:

@@ -1,0 +1,110 @@
+"""What is computed for clients that have gone."""
+
+import http.client
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+from helpers.replaced_parts import replace_part
+from helpers.small_runs import GPU_TRACE, OPS
+from traces import write
+
+from tbprof.base.waiting import Abandoned, awaited_while, check_awaited
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.parts import PARTS
+from tbprof.engine.summary_cache import SummaryCache
+from tbprof.serving.clients import is_connected
+from tbprof.serving.standalone import make_standalone
+from tbprof.storage.logdir import Logdir
+
+HOSTS = 4
+PATIENCE_S = 60
+
+
+@pytest.fixture
+def logdir(tmp_path: Path) -> Path:
+    folder = tmp_path / "plugins" / "profile" / "run"
+    folder.mkdir(parents=True)
+    for host in range(HOSTS):
+        write(folder, GPU_TRACE, f"h{host}")
+    return tmp_path
+
+
+def test_a_connection_is_there_until_the_client_closes_it():
+    ours, theirs = socket.socketpair()
+    with ours:
+        assert is_connected({"werkzeug.socket": ours})
+        theirs.send(b"the next request")
+        assert is_connected({"werkzeug.socket": ours})
+        ours.recv(100)
+        theirs.close()
+        assert not is_connected({"werkzeug.socket": ours})
+    assert not is_connected({"werkzeug.socket": ours})
+    assert is_connected({})
+
+
+def test_work_is_awaited_unless_its_client_has_gone():
+    check_awaited()
+    with awaited_while(lambda: False), pytest.raises(Abandoned):
+        check_awaited()
+    check_awaited()
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The hosts whose parts were asked for, one after the other."""
+    found: list[str] = []
+
+    def one_by_one(cache: SummaryCache, files, requested, _on_work):
+        for file in files:
+            found.append(file.host)
+            yield file, cache.parts(file, requested)
+
+    monkeypatch.setattr(SummaryCache, "parts_of_hosts", one_by_one)
+    return found
+
+
+def test_hosts_are_left_that_nobody_waits_for(logdir: Path, begun: list[str]):
+    engine = Engine(Logdir(str(logdir)))
+    with awaited_while(lambda: len(begun) < 2), pytest.raises(Abandoned):
+        engine.data(DataRequest("run", OPS))
+    assert begun == ["h0", "h1"]
+    engine.data(DataRequest("run", OPS))
+    assert begun[2:] == ["h0", "h1", "h2", "h3"]
+
+
+def test_a_server_leaves_the_hosts_of_a_client_that_has_gone(
+    logdir: Path, begun: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    is_begun, may_go_on, is_left = threading.Event(), threading.Event(), threading.Event()
+    kind = PARTS["ops"]
+
+    def compute(*arguments):
+        is_begun.set()
+        assert may_go_on.wait(PATIENCE_S)
+        return kind.compute(*arguments)
+
+    def check() -> None:
+        with pytest.raises(Abandoned):
+            check_awaited()
+        is_left.set()
+        raise Abandoned("")
+
+    replace_part(monkeypatch, "ops", compute=compute)
+    monkeypatch.setattr("tbprof.engine.engine.check_awaited", check)
+    server = make_standalone(str(logdir), "127.0.0.1", 0)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        client = http.client.HTTPConnection("127.0.0.1", server.server_address[1])
+        client.request("GET", f"/data/plugin/profile/data?run=run&tag={OPS}")
+        assert is_begun.wait(PATIENCE_S)
+        client.close()
+        may_go_on.set()
+        assert is_left.wait(PATIENCE_S)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert begun == ["h0"]
