@@ -238,7 +238,8 @@ def _prose() -> str:
     processes, from their start to the tool's payload, with empty result caches and the trace in
     the page cache; the programs take turns. xprof-rs is a server alone: its figure runs from its
     start to the answer. Only ratios within one table compare. Runs of many hosts are in
-    [scale.md](../docs/scale.md), measured by `benchmarks/hosts.py`."""
+    [scale.md](../docs/scale.md), measured by `benchmarks/hosts.py`; many browsers at
+    once in [load.md](load.md)."""
 
 
 def _cell(cost: Cost | str | None, base: Cost | str | None, size: int) -> str:
