@@ -35,8 +35,11 @@ class Diagnosis:
     fix: str = ""
 
 
-def examine_installation() -> list[Diagnosis]:
-    """The installed packages, other profile plugins, and the cache."""
+def examine_installation(*, shows_paths: bool = True) -> list[Diagnosis]:
+    """The installed packages, other profile plugins, and the cache.
+
+    Its folder is named only where `shows_paths`: browsers need not know it.
+    """
     versions = f"{tbprof.__version__}, Python {platform.python_version()}"
     diagnoses = [Diagnosis("good", "tbprof", versions)]
     for name in _PACKAGES:
@@ -47,7 +50,7 @@ def examine_installation() -> list[Diagnosis]:
             fix = f"pip install {name}"
             diagnoses.append(Diagnosis("bad", name, "is not installed", fix))
     diagnoses.extend(_rival(name, _version(name)) for name in _RIVALS if _version(name))
-    diagnoses.append(_cache())
+    diagnoses.append(_cache(shows_paths=shows_paths))
     return diagnoses
 
 
@@ -68,15 +71,16 @@ def _version(name: str) -> str:
         return ""
 
 
-def _cache() -> Diagnosis:
+def _cache(*, shows_paths: bool) -> Diagnosis:
     place = cache_directory()
+    named = str(place) if shows_paths else "its folder"
     existing = next((parent for parent in (place, *place.parents) if parent.exists()), place)
     if os.access(existing, os.W_OK):
-        return Diagnosis("good", "cache", str(place))
+        return Diagnosis("good", "cache", f"{named} can be written")
     return Diagnosis(
         "note",
         "cache",
-        f"{place} cannot be written: pages are computed again each time",
+        f"{named} cannot be written: pages are computed again each time",
         "set TBPROF_CACHE_DIR to a folder that you may write",
     )
 

@@ -11,7 +11,7 @@ from tbprof.base.errors import Notice
 from tbprof.base.lazy import Later
 from tbprof.storage.files import fingerprint, local_trace
 from tbprof.storage.results import ResultStore
-from tbprof.storage.runs import TraceFile, text
+from tbprof.storage.runs import TraceFile, called
 
 if TYPE_CHECKING:
     from tbprof.analysis.hlo.hlo import Programs
@@ -72,7 +72,7 @@ class SpacePool:
     def _open(self, file: TraceFile, key: str) -> OpenSpace:
         def read() -> OpenSpace:
             with local_trace(file, self._results) as local:
-                space = read_space(local, text(file.url))
+                space = read_space(local, called(file))
                 return OpenSpace(space, _find_programs(space), local.warnings)
 
         return self._latest.get_or_compute(key, read)

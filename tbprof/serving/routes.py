@@ -243,7 +243,8 @@ def _doctor(service: Service, parameters: Parameters) -> Reply:
     run = parameters.values.get("run", "")
     engine = service.engine()
     diagnoses = examine_run(engine, run) if run else examine_logdir(service.logdir(), engine)
-    return json_reply([asdict(diagnosis) for diagnosis in (*diagnoses, *examine_installation())])
+    installation = examine_installation(shows_paths=False)
+    return json_reply([asdict(diagnosis) for diagnosis in (*diagnoses, *installation)])
 
 
 def _session(service: Service, parameters: Parameters) -> Reply:

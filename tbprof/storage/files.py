@@ -17,7 +17,7 @@ from tbprof.base.regular_files import open_regular
 from tbprof.base.user_dirs import ENVIRONMENT
 from tbprof.storage.filesystems import file_system, is_remote
 from tbprof.storage.results import ResultStore
-from tbprof.storage.runs import TraceFile, reason, text
+from tbprof.storage.runs import TraceFile, called, reason
 
 INFLATED_LIMIT = 64 << 30
 _CHUNK = 1 << 18
@@ -137,7 +137,8 @@ def _temporary(file: TraceFile, limit: int) -> Iterator[LocalTrace]:
                 size = target.tell()
         except OSError as err:
             raise Unreachable(
-                f"{text(file.url)} cannot be copied to {directory}: {reason(err)}", _NO_SPACE_HINT
+                f"{called(file)} cannot be copied to the temporary folder: {reason(err)}",
+                _NO_SPACE_HINT,
             ) from err
         yield LocalTrace(str(path), () if is_whole else _damage_notice(file, size))
 
@@ -163,12 +164,12 @@ def _copy(file: TraceFile, target: BinaryIO, limit: int) -> bool:
         written += len(piece)
         if written > limit:
             raise Unsupported(
-                f"{text(file.url)} inflates to more than {limit:,} bytes",
+                f"{called(file)} inflates to more than {limit:,} bytes",
                 "inflate it with gzip -d and open the plain file",
             )
         if is_gzip and file.bytes and written > max(_LEAST_BOMB, _MOST_RATIO * file.bytes):
             raise Unsupported(
-                f"{text(file.url)} inflates to more than {_MOST_RATIO} times its size, "
+                f"{called(file)} inflates to more than {_MOST_RATIO} times its size, "
                 "as no trace does",
                 "copy the trace again from where it was captured",
             )
@@ -243,7 +244,7 @@ def _damage_notice(file: TraceFile, size: int) -> tuple[Notice, ...]:
     return (
         Notice(
             "gzip_damaged",
-            f"{text(file.url)} is a damaged gzip file: {size:,} bytes could be inflated, and what "
+            f"{called(file)} is a damaged gzip file: {size:,} bytes could be inflated, and what "
             "follows is lost",
             file.host,
             "copy the trace again from where it was captured",
@@ -253,7 +254,7 @@ def _damage_notice(file: TraceFile, size: int) -> tuple[Notice, ...]:
 
 def _unreadable(file: TraceFile, err: OSError) -> Unreachable:
     return Unreachable(
-        f"{text(file.url)} cannot be read: {reason(err)}", "reload the list of runs and try again"
+        f"{called(file)} cannot be read: {reason(err)}", "reload the list of runs and try again"
     )
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 from tbprof.base.errors import TbprofError
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
-from tbprof.storage.filesystems import FileStat, FileSystem, Listed
+from tbprof.storage.filesystems import FileStat, FileSystem, Listed, is_remote
 
 _TRACE_ENDINGS: tuple[tuple[str, Literal["", "gz"]], ...] = (
     (".xplane.pb", ""),
@@ -60,6 +60,18 @@ def looks_like_profile(name: str) -> bool:
 def text(name: str) -> str:
     """`name` with the bytes that are not UTF-8 replaced, so that every name can be sent."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def called(file: TraceFile) -> str:
+    """What messages call the file: its run's folder and its name, or its address.
+
+    Messages reach browsers, which need not know where this machine keeps the logdir.
+    """
+    if is_remote(file.url):
+        from tbprof.storage.remote_facts import shown  # most logdirs are local
+
+        return shown(file.url)
+    return "/".join(text(file.url).replace("\\", "/").split("/")[-2:])
 
 
 def list_run(files: FileSystem, name: str, url: str) -> Run:

@@ -65,7 +65,9 @@ class Buffer:
             with file.file:
                 return cls(file.file.read(), shown)
         except (OSError, ValueError, OverflowError) as error:
-            raise Unreachable(f"{shown}: cannot be read ({error})") from error
+            # Without the path that Python adds, which may be that of a copy.
+            reason = getattr(error, "strerror", None) or error
+            raise Unreachable(f"{shown}: cannot be read ({reason})") from error
 
     def __len__(self) -> int:
         return self._size
