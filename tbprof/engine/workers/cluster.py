@@ -232,8 +232,9 @@ def _connect(address: str) -> "Client":
     try:
         return Client(address, timeout=_CONNECT_S, set_as_default=False, name="tbprof")
     except Exception as err:  # OSError, or an address or TLS files that Dask does not like
+        reason = str(err) or f"no answer within {_CONNECT_S} s"
         raise ClusterFailed(
-            f"the Dask scheduler at {address} cannot be reached: {err}",
+            f"the Dask scheduler at {address} cannot be reached: {reason}",
             "check the address (tcp://HOST:PORT, tls:// with TLS), and that the scheduler runs",
         ) from err
 

@@ -217,11 +217,10 @@ def test_a_server_goes_on_without_a_scheduler_that_is_gone(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ):
-    monkeypatch.setattr(cluster_module, "_CONNECT_S", 0.2)
-
     def divided(work: Sequence[HostWork], threads: int) -> Iterator[list[HostWork]]:
         yield list(work)
         scheduler.kill()
+        monkeypatch.setattr(cluster_module, "_CONNECT_S", 0.2)  # nothing answers from now on
 
     monkeypatch.setattr(cluster_module, "_divided", divided)
     now = 100.0
