@@ -142,7 +142,7 @@ def test_errors_are_those_of_the_file(logdir: Path, pool):
     (file, *_) = Logdir(str(logdir)).run("broken").files
     with pytest.raises(BadTrace) as caught:
         pool().compute(file, [outline], ignored)
-    assert caught.value.path == file.url
+    assert caught.value.path == "broken/h0.xplane.pb"
 
 
 def test_a_defect_is_raised_with_the_place_in_the_worker(
