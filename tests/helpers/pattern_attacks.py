@@ -6,16 +6,16 @@ of Service (ReDoS) in Practice" (2018).
 """
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from itertools import islice, product
 from typing import Any
 
-try:
-    from re import _constants as codes  # type: ignore[attr-defined]
-    from re import _parser as parser  # type: ignore[attr-defined]
-except ImportError:  # Python 3.10
-    import sre_constants as codes
-    import sre_parse as parser
+# By name, since type checkers differ in what they know of these.
+_IS_PACKAGE = sys.version_info >= (3, 11)
+codes: Any = import_module("re._constants" if _IS_PACKAGE else "sre_constants")
+parser: Any = import_module("re._parser" if _IS_PACKAGE else "sre_parse")
 
 _REPEATS = {codes.MAX_REPEAT, codes.MIN_REPEAT}
 # Letters that stand for what any pattern may read on over.
