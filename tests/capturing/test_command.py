@@ -17,6 +17,13 @@ from tbprof.cli_capture import _standing
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "tbprof.cli", "capture"]
+# Shells let what they run in the background ignore Ctrl-C. A `preexec_fn` would run between fork
+# and exec, while gRPC has threads in this process.
+_LISTEN = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+)
+LISTENING = [sys.executable, "-c", _LISTEN, *COMMAND[1:]]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
 
 
@@ -101,10 +108,8 @@ def test_ctrl_c_stops_the_server_and_leaves_nothing(tmp_path):
     profiler = Profiler([recorded(trace())], slow_s=30)
     with serving(profiler):
         child = subprocess.Popen(
-            [*COMMAND, profiler.address, "--logdir", str(tmp_path), "-d", "20"],
+            [*LISTENING, profiler.address, "--logdir", str(tmp_path), "-d", "20"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
-            # Shells let what they run in the background ignore it.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         while not profiler.starts:
             time.sleep(0.02)
@@ -124,9 +129,8 @@ def test_a_terminal_shows_what_is_being_done_and_that_it_is_cancelling(tmp_path)
     ours, theirs = pty.openpty()
     with serving(profiler), os.fdopen(ours, "rb", buffering=0) as screen:
         child = subprocess.Popen(
-            [*COMMAND, profiler.address, "--logdir", str(tmp_path), "-d", "400"],
+            [*LISTENING, profiler.address, "--logdir", str(tmp_path), "-d", "400"],
             stdout=theirs, stderr=theirs, env={**ENVIRONMENT, "TERM": "xterm"},
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
         os.close(theirs)
         shown = b""
