@@ -360,6 +360,7 @@ def _entry(tool: Tool, absence: Absence | None) -> dict[str, object]:
         "short": tool.short,
         "also": list(tool.also),
         "hosts": "any",
+        "detail": tool.is_detail,
         "available": absence is None,
         "reason": None if absence is None else absence.reason,
         "hint": None if absence is None else absence.hint,

@@ -182,6 +182,7 @@ ANSWERS: dict[str, Shape] = {
             {
                 **_all("name label short hosts", "text"),
                 "also": ["text"],
+                "detail": "flag",
                 "available": "flag",
                 "reason": "text?",
                 "hint": "text?",

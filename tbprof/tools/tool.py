@@ -52,7 +52,8 @@ class Tool:
     `empty` the reason if those planes have no data for the tool, each with a hint what to do.
     `content` is what its files must contain, None for any events. `rests_on_steps` means that it
     has no data without steps and events that could mark them. `params` are the request parameters
-    that `build` uses. `is_list` means that the payload is a list of tables, `is_streamed` that it
+    that `build` uses. `is_detail` means that other pages lead to it, so that its tab is among the first
+    to go where there is no space. `is_list` means that the payload is a list of tables, `is_streamed` that it
     is an `EventStream`.
     """
 
@@ -69,6 +70,7 @@ class Tool:
     empty_hint: str = ""
     rests_on_steps: bool = False
     params: tuple[str, ...] = ()
+    is_detail: bool = False
     is_list: bool = False
     is_streamed: bool = False
 

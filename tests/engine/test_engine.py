@@ -62,12 +62,12 @@ def test_a_session_says_why_tools_and_hosts_are_missing(engine: Engine):
     assert list(tools) == [tool.name for tool in TOOLS]
     assert tools[OPS] == {
         "name": OPS, "label": "Op stats", "short": "Op stats",
-        "also": ["TensorFlow stats"], "hosts": "any", "available": True,
+        "also": ["TensorFlow stats"], "hosts": "any", "detail": False, "available": True,
         "reason": None, "hint": None,
     }  # fmt: skip
     assert tools[KERNELS] == {
         "name": KERNELS, "label": "GPU kernel stats", "short": "Kernels", "also": [],
-        "hosts": "any", "available": False,
+        "hosts": "any", "detail": False, "available": False,
         "reason": "the trace has no GPU; kernels are recorded only on NVIDIA and AMD GPUs",
         "hint": "for TPUs and CPUs, see the op stats",
     }  # fmt: skip

@@ -67,6 +67,8 @@ function parseSessionTool(json: unknown) {
     /** Other names that people look for. */
     also: list(tool.also).map(text),
     isSingleHost: tool.hosts === "one",
+    /** Other pages lead to it: its tab is among the first that go into "More". */
+    isDetail: tool.detail === true,
     isAvailable: tool.available === true,
     reason: text(tool.reason),
     /** The way out. */

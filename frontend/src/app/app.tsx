@@ -339,11 +339,12 @@ function toolTabs(
   navigation: Navigation,
   isKnown: boolean,
 ): ToolTab[] {
-  return tools.map(({ name, label, short, also, isAvailable, reason, hint }) => ({
+  return tools.map(({ name, label, short, also, isDetail, isAvailable, reason, hint }) => ({
     name,
     short,
     title: label,
     also,
+    isDetail,
     address: navigation.addressOf({
       tool: name,
       view: patchView({}, sharedOptions(navigation.place.value, name)),

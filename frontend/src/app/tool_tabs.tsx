@@ -9,6 +9,8 @@ export interface ToolTab {
   /** Other names that people look for. */
   readonly also: readonly string[];
   readonly address: string;
+  /** Other pages lead to it. */
+  readonly isDetail: boolean;
   /** Why it cannot be opened, null where it can. */
   readonly reason: string | null;
   /** The way out, "" where there is none. */
@@ -33,21 +35,20 @@ export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  // By the length of the names: nothing is drawn twice to be measured.
-  const widths = tabs.map((tab) => 26 + tab.short.length * 7.4);
-  const fitting = countFitting(widths, width);
-  const rest = tabs.slice(fitting);
+  const rest = overflow(tabs, width);
   const hidden = rest.find((tab) => tab.name === current);
   return (
     <nav
       class="tabs"
       aria-label="Pages"
       ref={nav}
-      style={{ flexBasis: `${Math.ceil(sumOf(widths))}px` }}
+      style={{ flexBasis: `${Math.ceil(widthOf(tabs))}px` }}
     >
-      {tabs.slice(0, fitting).map((tab) => (
-        <TabLink key={tab.name} tab={tab} isCurrent={tab.name === current} open={open} />
-      ))}
+      {tabs
+        .filter((tab) => !rest.includes(tab))
+        .map((tab) => (
+          <TabLink key={tab.name} tab={tab} isCurrent={tab.name === current} open={open} />
+        ))}
       {rest.length > 0 ? (
         <Menu
           label={`${hidden?.short ?? "More"} ▾`}
@@ -131,15 +132,27 @@ function withHint(reason: string, hint: string): string {
   return hint === "" ? reason : `${reason}; ${hint}`;
 }
 
-/** How many of tabs so wide fit beside "More". */
-function countFitting(widths: readonly number[], width: number): number {
-  if (sumOf(widths) <= width) return widths.length;
-  let used = MORE_WIDTH;
-  let count = 0;
-  while (count < widths.length && used + widths[count] <= width) used += widths[count++];
-  return count;
+/**
+ * The tabs that do not fit, in their order: first those that cannot be opened, then those of details,
+ * from the last on.
+ */
+export function overflow(tabs: readonly ToolTab[], width: number): ToolTab[] {
+  if (widthOf(tabs) <= width) return [];
+  const reversed = [...tabs].reverse();
+  const unavailable = reversed.filter((tab) => tab.reason !== null);
+  const details = reversed.filter((tab) => tab.reason === null && tab.isDetail);
+  const others = reversed.filter((tab) => tab.reason === null && !tab.isDetail);
+  const rest = new Set<ToolTab>();
+  let used = widthOf(tabs) + MORE_WIDTH;
+  for (const tab of [...unavailable, ...details, ...others]) {
+    if (used <= width) break;
+    rest.add(tab);
+    used -= widthOf([tab]);
+  }
+  return tabs.filter((tab) => rest.has(tab));
 }
 
-function sumOf(widths: readonly number[]): number {
-  return widths.reduce((sum, width) => sum + width, 0);
+/** The width of tabs by the length of their names: nothing is drawn twice to be measured. */
+function widthOf(tabs: readonly ToolTab[]): number {
+  return tabs.reduce((sum, tab) => sum + 26 + tab.short.length * 7.4, 0);
 }
