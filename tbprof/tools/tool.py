@@ -52,9 +52,9 @@ class Tool:
     `empty` the reason if those planes have no data for the tool, each with a hint what to do.
     `content` is what its files must contain, None for any events. `rests_on_steps` means that it
     has no data without steps and events that could mark them. `params` are the request parameters
-    that `build` uses. `is_detail` means that other pages lead to it, so that its tab is among the first
-    to go where there is no space. `is_list` means that the payload is a list of tables, `is_streamed` that it
-    is an `EventStream`.
+    that `build` uses. `is_detail` means that other pages lead to it, so that its tab is among the
+    first to go where there is no space. `is_list` means that the payload is a list of tables,
+    `is_streamed` that it is an `EventStream`.
     """
 
     name: str
