@@ -1,26 +1,16 @@
 """What the devices of a host are, and their peak performance."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tbprof._pb import message
-from tbprof.analysis.devices.tensor_cores import is_amd
+from tbprof.analysis.devices.peaks import find_peaks
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.vocabulary.lines import gpu_planes, tensor_core_planes
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
-
-# FLOP per cycle and multiprocessor at the fastest dense precision of each generation (16 bit,
-# Tensor Cores, an FMA counts as two). Sources: the white papers of NVIDIA's architectures, and of
-# AMD's CDNA 3 (gfx942) and CDNA 4 (gfx950).
-_FLOPS_PER_CYCLE = {
-    (3, 0): 384, (3, 5): 384, (5, 0): 256, (5, 2): 256, (6, 0): 256, (6, 1): 256,
-    (7, 0): 1024, (7, 5): 1024, (8, 0): 2048, (8, 6): 1024, (8, 7): 2048, (8, 9): 1024,
-    (9, 0): 4096, (10, 0): 8192, (12, 0): 1024,
-}  # fmt: skip
-_AMD_FLOPS_PER_CYCLE: Mapping[tuple[float, float], int] = {(9, 4): 2048, (9, 5): 4096}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +24,7 @@ class Devices:
     peak_hbm_gbytes: float
 
 
-def find_devices(space: Space, _programs: Programs) -> Devices:
+def find_devices(space: Space, programs: Programs) -> Devices:
     """The devices with planes in the space."""
     gpus = gpu_planes(space)
     tpus = tensor_core_planes(space)
@@ -42,12 +32,13 @@ def find_devices(space: Space, _programs: Programs) -> Devices:
     if first is None:
         kind = "GPU" if gpus else "TPU" if tpus else "CPU"
         return Devices(len(gpus), len(tpus), kind, math.nan, math.nan)
+    peaks = find_peaks(space, programs)
     return Devices(
         len(gpus),
         len(tpus),
         _type(first, "GPU" if gpus else "TPU"),
-        _peak_gflops(first),
-        _peak_hbm(first),
+        peaks.most_gflops,
+        peaks.hbm_gbytes,
     )
 
 
@@ -118,27 +109,3 @@ def chip_and_core(plane: Plane) -> tuple[int, int] | None:
     """(chip on its host, core on its chip) of a TPU's plane, None if unknown."""
     details = core_details(plane)
     return None if details is None else (details.local_chip, details.core)
-
-
-def _number(plane: Plane, stat: str) -> float:
-    value = plane.stats.get(stat)
-    return float(value) if isinstance(value, int | float) else math.nan
-
-
-def _peak_gflops(plane: Plane) -> float:
-    stated = _number(plane, "peak_teraflops_per_second")
-    if not math.isnan(stated):
-        return stated * 1e3
-    generation = _number(plane, names.COMPUTE_MAJOR), _number(plane, names.COMPUTE_MINOR)
-    if is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME)):
-        # Earlier generations with different speeds share a number.
-        per_cycle = _AMD_FLOPS_PER_CYCLE.get(generation, math.nan)
-    else:
-        known = [cap for cap in _FLOPS_PER_CYCLE if cap <= generation and cap[0] == generation[0]]
-        per_cycle = _FLOPS_PER_CYCLE[max(known)] if known else math.nan
-    return _number(plane, "core_count") * _number(plane, "clock_rate") * 1e3 * per_cycle / 1e9
-
-
-def _peak_hbm(plane: Plane) -> float:
-    stated = _number(plane, "peak_hbm_bw_gigabytes_per_second")
-    return stated if not math.isnan(stated) else _number(plane, "memory_bandwidth") / 1e9
