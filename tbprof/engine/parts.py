@@ -122,6 +122,12 @@ PARTS: Mapping[str, PartKind] = {
     "memory": _part(
         3, "memory.memory.Memory", "find_memory", "decoding memory events", uses=("steps",)
     ),
+    "program_ops": _part(
+        1,
+        "programs.program_ops.ProgramOps",
+        "programs.program_ops_finding.find_program_ops",
+        "analyzing programs",
+    ),
     "program_runs": _part(
         1, "tpu.program_runs.ProgramRuns", "find_program_runs", "reading the programs"
     ),

@@ -45,6 +45,14 @@ _MOVES = frozenset(
 )  # fmt: skip
 
 
+_NOT_ELEMENTWISE = ("bitcast-convert", "rng", "rng-bit-generator")
+
+
+def is_elementwise(opcode: str) -> bool:
+    """Whether an instruction computes each element by itself, and keeps its size."""
+    return opcode in _ELEMENTWISE | _TRANSCENDENTAL and opcode not in _NOT_ELEMENTWISE
+
+
 class Arrays(NamedTuple):
     """An instruction, the arrays of each of its operands, those it returns, and what it calls."""
 

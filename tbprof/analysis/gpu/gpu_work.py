@@ -47,7 +47,7 @@ def find_gpu_work(kinds: GpuKinds, programs: Programs) -> GpuWork:
     in_main = list(moved)
     is_computed, is_unknown, is_apart = np.zeros((3, len(flops)), bool)
     costs: dict[int, ProgramCosts] = {}
-    for rows in _by_instruction(kinds):
+    for rows in rows_by_instruction(kinds):
         first = rows[0]
         module = programs.module(kinds.program_id[first], kinds.module[first])
         if module is None or any(flops[row] or moved[row] for row in rows):
@@ -56,7 +56,7 @@ def find_gpu_work(kinds: GpuKinds, programs: Programs) -> GpuWork:
         if cost is None:
             continue
         is_unknown[rows] = not cost.is_known
-        executions = _executions(kinds, rows)
+        executions = executions_of(kinds, rows)
         longest = max(rows, key=kinds.total_ps.__getitem__)
         flops[longest] = cost.all_flops * executions
         moved[longest] = cost.bytes * executions
@@ -67,7 +67,7 @@ def find_gpu_work(kinds: GpuKinds, programs: Programs) -> GpuWork:
     return GpuWork(*counts, is_computed, is_unknown, is_apart)
 
 
-def _by_instruction(kinds: GpuKinds) -> list[list[int]]:
+def rows_by_instruction(kinds: GpuKinds) -> list[list[int]]:
     """The rows of each instruction that launched anything."""
     rows = defaultdict(list)
     names = zip(kinds.program_id, kinds.module, kinds.instruction, strict=True)
@@ -87,7 +87,7 @@ def _cost(costs: dict[int, ProgramCosts], module: Module, name: str) -> Cost | N
     return costs.setdefault(id(module), ProgramCosts(module)).of(name)
 
 
-def _executions(kinds: GpuKinds, rows: list[int]) -> int:
+def executions_of(kinds: GpuKinds, rows: list[int]) -> int:
     """How often an instruction ran: as often as most of its kernels, which may be several.
 
     A kernel that it launches twice ran more often, one that only some executions need less often.

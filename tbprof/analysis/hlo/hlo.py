@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -164,6 +164,10 @@ class Programs:
             self._modules[program] = _module(self._load().proto[program])
         return self._modules[program]
 
+    def name(self, program_id: int) -> str:
+        """The name of the module with that id (the low 64 bits), "" if unknown."""
+        return self._load().name.get(program_id & _MASK, "")
+
     def _find(self, program_id: int, module: str) -> int:
         sources = self._load()
         program = program_id & _MASK
@@ -262,7 +266,8 @@ def _instruction_ops(blob: bytes) -> Mapping[str, str]:
 class Module:
     """A parsed program with its instructions by name and id.
 
-    Instructions and computations are messages (HloInstructionProto, HloComputationProto).
+    Instructions and computations are messages (HloInstructionProto, HloComputationProto), and so is
+    `stack_frames` (StackFrameIndexProto), in which the instructions' ids count from 1.
     """
 
     def __init__(self, blob: bytes) -> None:
@@ -270,6 +275,7 @@ class Module:
         self.name = str(proto.name)
         self._computations = {part.id: part for part in proto.computations}
         self._entry_id = proto.entry_computation_id
+        self.stack_frames = proto.stack_frame_index
         self._users: dict[int, Mapping[int, Sequence[Any]]] = {}
         instructions = [
             part for computation in proto.computations for part in computation.instructions
@@ -281,6 +287,10 @@ class Module:
     def find(self, name: str) -> Any | None:
         """The instruction with that name, None if there is none."""
         return self._by_name.get(name)
+
+    def instructions(self) -> Iterable[Any]:
+        """All instructions of all computations, in the order of the file."""
+        return self._by_id.values()
 
     def operands_of(self, proto: Any) -> list[Any]:
         """The operands of an instruction in order, without those that the file does not hold."""

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from tbprof._pb import message
 from tbprof.analysis.gpu.gpu_events import find_gpu_kinds, op_or_event
 from tbprof.analysis.gpu.gpu_work import find_gpu_work
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.ops.op_metrics import DEVICE, SPARSE_CORE, OpGatherer
+from tbprof.analysis.tpu.memory_breakdown import read_breakdown
 from tbprof.analysis.tpu.tpu_kinds import WORK, TpuOpNames, find_tpu_kinds
 from tbprof.analysis.vocabulary.lines import (
     gpu_planes,
@@ -18,8 +18,6 @@ from tbprof.analysis.vocabulary.op_names import UNKNOWN_TYPE
 from tbprof.base import names
 from tbprof.base.values import as_counts
 from tbprof.events.space import Plane, Space
-
-_HBM = 1
 
 
 def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> None:
@@ -75,8 +73,8 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer, side: int) -> None:
             flops = model = accessed = 0
         model = model if model or (row >= 0 and has_model_flops[row]) else flops
         blob = stats[names.MEMORY_BREAKDOWN].blob(row) if row >= 0 else None
-        to_hbm = hbm_bytes(blob) if blob else None
-        to_hbm = accessed if to_hbm is None else to_hbm * occurrences
+        memories = read_breakdown(blob) if blob else None
+        to_hbm = accessed if memories is None else memories.hbm * occurrences
         work.append((flops, model, accessed, to_hbm))
     sums = {
         "occurrences": kinds.occurrences,
@@ -88,25 +86,3 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer, side: int) -> None:
         sums[name] = as_counts([row[index] for row in work])
     gatherer.add(side, [op.name for op in ops_by_kind], [op.type for op in ops_by_kind], sums)
     gatherer.add_idle(side, kinds.window_ps - kinds.busy_ps)
-
-
-def hbm_bytes(breakdown: bytes) -> int | None:
-    """The bytes of one execution that went to the device's main memory, None where unreadable.
-
-    `breakdown` is a `memory_access_breakdown` stat: repeated {1: read or write, 2: memory space,
-    3: bytes}; space 1 is HBM. Source: op_metrics.proto.
-    """
-    from google.protobuf.message import DecodeError
-
-    proto = message("tensorflow.profiler.MemoryAccessBreakdown")()
-    try:
-        proto.ParseFromString(breakdown)
-    except DecodeError:
-        return None
-    if not proto.memory_accessed:
-        return None
-    return sum(
-        int(access.bytes_accessed)
-        for access in proto.memory_accessed
-        if access.memory_space == _HBM
-    )

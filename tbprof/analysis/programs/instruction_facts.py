@@ -1,0 +1,212 @@
+"""What the instructions of programs are: their category, type, shapes, place in the source."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from tbprof.analysis.costs.cost import Cost
+from tbprof.analysis.costs.operations import is_elementwise
+from tbprof.analysis.costs.program_costs import ProgramCosts
+from tbprof.analysis.hlo.hlo import Module, Programs
+from tbprof.analysis.hlo.hlo_roles import PRODUCTS
+from tbprof.analysis.hlo.hlo_shapes import Shape, parse_shapes, read_shape
+from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
+from tbprof.base.digests import blake2b
+from tbprof.base.lazy import regex
+
+# The category of an instruction whose program is not in the trace.
+NO_HLO = "HLO not in the trace"
+# Their parts run by themselves, and are costed there.
+CONTROL = frozenset({"call", "conditional", "while"})
+# What TPUs call fusions around a product, whichever it is.
+PRODUCT_CATEGORIES = ("convolution", "convolution fusion")
+_MOVED = frozenset({"copy", "dynamic-reshape", "reshape", "transpose"})
+_FUSIONS = {
+    "kLoop": "loop fusion", "kInput": "input fusion", "kOutput": "output fusion",
+    "kCustom": "custom fusion",
+}  # fmt: skip
+_MOST_TEXT = 400
+_DEEPEST = 64
+_OPERAND = regex(r"%([A-Za-z_][\w.\-]{0,200})")
+
+
+class InstructionFacts(NamedTuple):
+    """An instruction; each text "" if unknown.
+
+    `awaited` is the instruction that this one completes: "copy-start.1" of "copy-done.1". `stack`
+    has a line per frame, the innermost first. `cost` is that of one execution, None if the program
+    is not in the trace.
+    """
+
+    opcode: str = ""
+    category: str = NO_HLO
+    deduplicated_name: str = ""
+    scope: str = ""
+    source: str = ""
+    stack: str = ""
+    dtype: str = ""
+    result: str = ""
+    operands: str = ""
+    awaited: str = ""
+    is_product: bool = False
+    cost: Cost | None = None
+
+
+class InstructionReader:
+    """Reads the instructions of a space's programs, each once."""
+
+    def __init__(self, programs: Programs) -> None:
+        self._programs = programs
+        self._costs: dict[int, ProgramCosts] = {}
+        self._digests: dict[int, str] = {}
+        self._facts: dict[tuple[int, str], InstructionFacts] = {}
+
+    def read(self, program_id: int, module: str, name: str) -> InstructionFacts | None:
+        """The instruction, None if no program in the trace has it."""
+        program = self._programs.module(program_id, module)
+        proto = None if program is None else program.find(name)
+        if program is None or proto is None:
+            return None
+        key = (id(program), name)
+        if key not in self._facts:
+            costs = self._costs.setdefault(id(program), ProgramCosts(program))
+            self._facts[key] = _read(program, proto, costs.of(name))
+        return self._facts[key]
+
+    def digest(self, program_id: int, module: str) -> str:
+        """Stands for the instructions of a program, "" if it is not in the trace."""
+        program = self._programs.module(program_id, module)
+        if program is None:
+            return ""
+        if id(program) not in self._digests:
+            self._digests[id(program)] = _digest(program)
+        return self._digests[id(program)]
+
+
+def _digest(program: Module) -> str:
+    """Of names, opcodes and shapes: the rest may be written in another order each time."""
+    lines = (
+        b"\0".join((part.name.encode(), part.opcode.encode(), part.shape.SerializeToString()))
+        for part in program.instructions()
+    )
+    return blake2b(b"\n".join(lines)).hexdigest()[:16]
+
+
+def _read(program: Module, proto: Any, cost: Cost | None) -> InstructionFacts:
+    instruction = program.instruction(proto.name)
+    results = tuple(read_shape(proto.shape))
+    operands = tuple(
+        shape for operand in program.operands_of(proto) for shape in read_shape(operand.shape)
+    )
+    return InstructionFacts(
+        proto.opcode,
+        category_of(proto.opcode, proto.fusion_kind),
+        proto.metadata.deduplicated_name,
+        _scope(proto.metadata),
+        *_place(program, proto.metadata),
+        _dtype(cost, (*results, *operands)),
+        shapes_text(results),
+        shapes_text(operands),
+        _awaited(program, proto),
+        bool(instruction and instruction.products),
+        cost,
+    )
+
+
+def category_of(opcode: str, fusion_kind: str = "") -> str:
+    """The category of an instruction. Source: XLA, HloInstruction::ToCategory."""
+    if opcode == "fusion":
+        return _FUSIONS.get(fusion_kind, "fusion")
+    if opcode in _MOVED:
+        return "data formatting"
+    return "non-fusion elementwise" if is_elementwise(opcode) else opcode
+
+
+def _scope(metadata: Any) -> str:
+    type_ = f":{metadata.op_type}" if metadata.op_type else ""
+    return f"{metadata.op_name}{type_}" if metadata.op_name else ""
+
+
+def _place(program: Module, metadata: Any) -> tuple[str, str]:
+    """("file:line", the frames of the stack): stated, or the innermost frame."""
+    frames = list(_frames(program, metadata.stack_frame_id))
+    if metadata.source_file:
+        source = f"{metadata.source_file}:{metadata.source_line}"
+    else:
+        source = frames[0].rpartition(" ")[2] if frames else ""
+    return source, "\n".join(frames)
+
+
+def _frames(program: Module, frame: int) -> Iterator[str]:
+    """The frames of a stack, the innermost first: "function file:line"."""
+    index = program.stack_frames
+    for _ in range(_DEEPEST):
+        if not 0 < frame <= len(index.stack_frames):
+            return
+        stack_frame = index.stack_frames[frame - 1]
+        frame = stack_frame.parent_frame_id
+        if not 0 < stack_frame.file_location_id <= len(index.file_locations):
+            continue
+        location = index.file_locations[stack_frame.file_location_id - 1]
+        file = _entry(index.file_names, location.file_name_id)
+        function = _entry(index.function_names, location.function_name_id)
+        if file:
+            yield f"{function} {file}:{location.line}".strip()
+
+
+def _entry(texts: Sequence[str], number: int) -> str:
+    return texts[number - 1] if 0 < number <= len(texts) else ""
+
+
+def _dtype(cost: Cost | None, shapes: Sequence[Shape]) -> str:
+    """The type of most operations, else that of the largest array."""
+    if cost is not None and cost.flops:
+        return max(cost.flops, key=lambda dtype: cost.flops[dtype])
+    return largest_dtype(shapes)
+
+
+def largest_dtype(shapes: Sequence[Shape]) -> str:
+    """The type of the largest array, "" without arrays."""
+    largest = max(shapes, key=lambda shape: shape.elements, default=None)
+    return "" if largest is None else largest.dtype
+
+
+def shapes_text(shapes: Sequence[Shape]) -> str:
+    """Shapes with their layouts, as many as a table can show."""
+    out: list[str] = []
+    size = 0
+    for shape in shapes:
+        if size > _MOST_TEXT:
+            return ", ".join([*out, "…"])
+        out.append(shape.text + shape.layout)
+        size += len(out[-1])
+    return ", ".join(out)
+
+
+def _awaited(program: Module, proto: Any) -> str:
+    """The start that an instruction completes, through updates between them."""
+    if not proto.opcode.endswith("-done"):
+        return ""
+    for _ in range(_DEEPEST):
+        operands = program.operands_of(proto)
+        if not operands:
+            return ""
+        proto = operands[0]
+        if not proto.opcode.endswith("-update"):
+            return str(proto.name) if proto.opcode.endswith(("-start", "send", "recv")) else ""
+    return ""
+
+
+def facts_of_text(text: str, category: str) -> InstructionFacts:
+    """What the text of an instruction says of it, for programs that are not in the trace."""
+    result, opcode, operand_text = split_hlo(text)
+    results, operands = parse_shapes(result), parse_shapes(operand_text)
+    awaited = _OPERAND.search(operand_text) if opcode.endswith("-done") else None
+    return InstructionFacts(
+        opcode or category,
+        category or category_of(opcode) or NO_HLO,
+        dtype=largest_dtype((*results, *operands)),
+        result=shapes_text(results),
+        operands=shapes_text(operands),
+        awaited=awaited[1] if awaited else "",
+        is_product=opcode in PRODUCTS or category in PRODUCT_CATEGORIES,
+    )

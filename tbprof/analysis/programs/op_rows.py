@@ -1,0 +1,145 @@
+"""Rows of one device while they are collected."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.costs.cost import Cost
+from tbprof.analysis.programs.instruction_facts import CONTROL, InstructionFacts
+from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
+from tbprof.analysis.programs.program_ops_merging import arrange_kernels
+from tbprof.base.values import as_counts
+
+_MASK = 2**64 - 1
+_MAIN_MEMORY = 0
+
+
+class ProgramName(NamedTuple):
+    """A program: id, name and what stands for its instructions, each "" if unknown."""
+
+    id: str = ""
+    name: str = ""
+    digest: str = ""
+
+
+def id_text(program_id: int) -> str:
+    """A program's id as a decimal text, of the low 64 bits; "" for -1, which stands for none."""
+    return "" if program_id == -1 else str(program_id & _MASK)
+
+
+class Work(NamedTuple):
+    """The work of all executions of a row, as columns of `ProgramOps`; -1 where not known."""
+
+    flops: int = UNKNOWN
+    model_flops: int = UNKNOWN
+    transcendentals: int = UNKNOWN
+    bytes_accessed: int = UNKNOWN
+    hbm_bytes: int = UNKNOWN
+    cmem_read_bytes: int = UNKNOWN
+    cmem_written_bytes: int = UNKNOWN
+    vmem_read_bytes: int = UNKNOWN
+    vmem_written_bytes: int = UNKNOWN
+    is_computed: bool = False
+
+
+NO_WORK = Work(*(0,) * 9)
+
+
+def computed_work(cost: Cost | None, executions: int) -> Work:
+    """The work by the shapes of a program: nothing of it is known unless all is."""
+    if cost is None or not cost.is_known:
+        return Work()
+    flops = cost.all_flops * executions
+    main = cost.read[_MAIN_MEMORY] + cost.written[_MAIN_MEMORY]
+    return Work(
+        flops, flops, cost.transcendentals * executions, cost.bytes * executions,
+        main * executions, is_computed=True,
+    )  # fmt: skip
+
+
+class Times(NamedTuple):
+    """How often and how long a row ran, as columns of `ProgramOps`; no span means the total."""
+
+    occurrences: int
+    kernels: int
+    total_ps: int
+    self_ps: int
+    span_ps: int | None = None
+    dma_stall_ps: int = UNKNOWN
+
+
+# (name, occurrences, total time) of a kernel.
+KernelTimes = tuple[str, int, int]
+
+
+class OpRows:
+    """The rows of one device, or of several, with one call of `add` each."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, list[Any]] = defaultdict(list)
+        self._kernels: list[tuple[int, str, int, int]] = []
+        self._stacks: dict[str, int] = {}
+        self._rows = 0
+
+    def add(
+        self,
+        program: ProgramName,
+        name: str,
+        facts: InstructionFacts,
+        times: Times,
+        work: Work,
+        kernels: Sequence[KernelTimes] = (),
+        core: str = "",
+    ) -> None:
+        """Adds a row."""
+        has_inner = facts.opcode in CONTROL or times.self_ps < times.total_ps
+        stack = self._stacks.setdefault(facts.stack, len(self._stacks)) if facts.stack else -1
+        values: Mapping[str, Any] = {
+            "program_id": program.id, "program": program.name, "digest": program.digest,
+            "name": name, "core": core, "stack": stack, "has_inner": has_inner,
+            "is_product": facts.is_product,
+            **{key: getattr(facts, key) for key in _FACTS},
+            **times._asdict(), **work._asdict(),
+        }  # fmt: skip
+        for key, value in values.items():
+            self._columns[key].append(value)
+        if times.span_ps is None:
+            self._columns["span_ps"][-1] = times.total_ps
+        self._kernels += [(self._rows, *kernel) for kernel in kernels]
+        self._rows += 1
+
+    def table(self, **of_host: Any) -> ProgramOps:
+        """The rows in the order in which they were added, with the fields of the host."""
+        row, name, occurrences, total = zip(*self._kernels, strict=True) if self._kernels else _NONE
+        kernels = arrange_kernels(
+            self._rows, np.array(row, np.int64), name, as_counts(occurrences), as_counts(total)
+        )
+        columns: dict[str, Any] = {key: self._column(key, kind) for key, kind in _COLUMNS.items()}
+        return ProgramOps(
+            **columns,
+            first_kernel=kernels.first,
+            kernel_name=kernels.name,
+            kernel_occurrences=kernels.occurrences,
+            kernel_total_ps=kernels.total_ps,
+            stacks=list(self._stacks),
+            **of_host,
+        )
+
+    def _column(self, key: str, kind: object) -> list[str] | NDArray[Any]:
+        values = self._columns[key]
+        if kind == list[str]:
+            return values
+        return np.array(values, bool) if "bool" in str(kind) else as_counts(values)
+
+
+_NONE: tuple[tuple[()], ...] = ((), (), (), ())
+_FACTS = (
+    "opcode", "category", "deduplicated_name", "scope", "source", "dtype", "result", "operands",
+)  # fmt: skip
+_OF_ROWS = tuple(ProgramOps.__annotations__)
+_COLUMNS = {
+    name: ProgramOps.__annotations__[name] for name in _OF_ROWS[: _OF_ROWS.index("first_kernel")]
+}

@@ -1,0 +1,87 @@
+"""The table of instructions that ran, and how tables of several hosts are merged."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.records import dataclass
+
+UNKNOWN = -1
+# The category of device work that belongs to no instruction.
+NOT_IN_HLO = "not in HLO"
+TENSOR_CORE, SPARSE_CORE = "TensorCore", "SparseCore"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOps:
+    """One row per program, instruction and type of core, summed over the devices of a host.
+
+    `program_id` is the unsigned id as a decimal text, `program` the module's name ("jit_f"), and
+    `digest` stands for the program's instructions; each "" if unknown. `name` is the instruction's,
+    or the event's for work that belongs to none, whose category is `NOT_IN_HLO`. `category` is the
+    one that TPUs record ("loop fusion"), or the same derived from the instruction. `scope` is the
+    framework op ("jit(f)/add" or "jit(f)/add:Type"), `source` "file:line"; "" if unknown. `stack`
+    is a row of `stacks`, texts of one line per frame, -1 for none. `core` is "TensorCore" or
+    "SparseCore" on TPUs, "" elsewhere. `dtype` is what it mainly computes in, `result` and
+    `operands` are shapes with their layouts, shortened where they are long.
+
+    `occurrences` are executions; each may launch several `kernels`. `total_ps` contains what ran
+    inside, `self_ps` does not. Work was spent over `span_ps`: the total, or from start to done for
+    a copy or an exchange that runs beside other ops. It is stated where such a pair is done, if
+    that ran; the start then has none. Work of all occurrences: `flops` (TPUs: as if all types had
+    the rate of the fastest), `model_flops` (as the program states them), `transcendentals`, and
+    bytes in all memories, in the device's main memory, and in those on the chip; -1 if unknown. If
+    `is_computed`, work follows from the shapes of the program. `is_product` says that it multiplies
+    matrices or convolves, so that matrix units may do it. Rows with `has_inner` contain other
+    rows, which state their work themselves: it must not be added to the others'.
+
+    The kernels of row r are `first_kernel[r:r + 2]` of the `kernel_…` columns, longest first.
+    `dma_stall_ps` is how long ops waited for transfers, -1 if not recorded.
+
+    Of the host: `device_type` is "TPU", "GPU" or "CPU", "" if nothing ran; `devices` are those
+    with events; their windows go from the first op to the last, and are idle where no op runs.
+    """
+
+    program_id: list[str]
+    program: list[str]
+    digest: list[str]
+    name: list[str]
+    opcode: list[str]
+    category: list[str]
+    deduplicated_name: list[str]
+    scope: list[str]
+    source: list[str]
+    core: list[str]
+    dtype: list[str]
+    result: list[str]
+    operands: list[str]
+    stack: NDArray[np.int64]
+    occurrences: NDArray[np.int64]
+    kernels: NDArray[np.int64]
+    total_ps: NDArray[np.int64]
+    self_ps: NDArray[np.int64]
+    span_ps: NDArray[np.int64]
+    dma_stall_ps: NDArray[np.int64]
+    flops: NDArray[np.int64]
+    model_flops: NDArray[np.int64]
+    transcendentals: NDArray[np.int64]
+    bytes_accessed: NDArray[np.int64]
+    hbm_bytes: NDArray[np.int64]
+    cmem_read_bytes: NDArray[np.int64]
+    cmem_written_bytes: NDArray[np.int64]
+    vmem_read_bytes: NDArray[np.int64]
+    vmem_written_bytes: NDArray[np.int64]
+    is_computed: NDArray[np.bool_]
+    is_product: NDArray[np.bool_]
+    has_inner: NDArray[np.bool_]
+    first_kernel: NDArray[np.int64]
+    kernel_name: list[str]
+    kernel_occurrences: NDArray[np.int64]
+    kernel_total_ps: NDArray[np.int64]
+    stacks: list[str]
+    device_type: str = ""
+    devices: int = 0
+    window_ps: int = 0
+    idle_ps: int = 0
+    sparse_cores: int = 0
+    sparse_core_window_ps: int = 0
+    sparse_core_idle_ps: int = 0

@@ -1,0 +1,18 @@
+"""Which memories an op accessed."""
+
+from tbprof.analysis.tpu.memory_breakdown import AccessedBytes, read_breakdown
+
+
+def access(kind: int, space: int, count: int) -> bytes:
+    return bytes([0x0A, 6, 0x08, kind, 0x10, space, 0x18, count])
+
+
+def test_bytes_go_to_the_memory_that_is_stated():
+    stated = access(1, 1, 30) + access(2, 1, 12) + access(1, 2, 1) + access(2, 2, 2)
+    stated += access(1, 3, 4) + access(2, 3, 8) + access(1, 9, 16)
+    assert read_breakdown(stated) == AccessedBytes(42, 1, 2, 20, 8)
+
+
+def test_what_says_nothing_is_no_breakdown():
+    assert read_breakdown(b"") is None
+    assert read_breakdown(b"\xff") is None
