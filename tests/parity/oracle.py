@@ -1,5 +1,8 @@
 """What xprof shows for a trace: its tables as rows by column id."""
 
+import base64
+import json
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,6 +10,8 @@ from typing import Any
 from parity.converters import XPROF, convert
 
 from tbprof._pb import message
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.xplane.reader import read_space
 
 Row = dict[str, Any]
 
@@ -28,6 +33,40 @@ def ask_xprof(
         path.write_bytes(content)
         paths.append(str(path))
     return convert(python, XPROF, folder / "answer.json", tools, paths, params)
+
+
+def ask_xprof_graphs(
+    python: str, folder: Path, trace: bytes, questions: Sequence[Mapping[str, Any]]
+) -> list[bytes]:
+    """What `graph_viewer` answers for each of the options, b"" where it fails.
+
+    xprof reads programs from files beside the trace, which are written here as it writes them.
+    """
+    path = folder / "h0.xplane.pb"
+    path.write_bytes(trace)
+    sources = Programs(read_space(path)).sources()
+    for name, blob in sources.items():
+        (folder / f"{name}.hlo_proto.pb").write_bytes(blob)
+    asked = json.dumps([str(folder / "answers"), [str(path)], [dict(one) for one in questions]])
+    subprocess.run([python, "-c", _GRAPHS], input=asked, text=True, check=True, capture_output=True)
+    with (folder / "answers").open() as answers:
+        return [base64.b64decode(line) for line in answers.read().split("\n")[:-1]]
+
+
+_GRAPHS = """
+import base64, json
+from xprof.convert import raw_to_tool_data
+out, paths, questions = json.loads(input())
+with open(out, "w") as file:
+    for options in questions:
+        try:
+            params = {"graph_viewer_options": options}
+            answer = raw_to_tool_data.xspace_to_tool_data(paths, "graph_viewer", params)[0]
+        except Exception:
+            answer = b""
+        answer = answer if isinstance(answer, bytes) else (answer or "").encode()
+        file.write(base64.b64encode(answer).decode() + "\\n")
+"""
 
 
 def by(rows_: Sequence[Row], *keys: str) -> dict[tuple[Any, ...], Row]:

@@ -168,6 +168,12 @@ class Programs:
         """The name of the module with that id (the low 64 bits), "" if unknown."""
         return self._load().name.get(program_id & _MASK, "")
 
+    def sources(self) -> dict[str, bytes]:
+        """The serialized programs (HloProto) by name and id: "jit_f(7)", as traces have them."""
+        sources = self._load()
+        return {f"{sources.name[program]}({program})": blob for program, blob in
+                sources.proto.items()}  # fmt: skip
+
     def _find(self, program_id: int, module: str) -> int:
         sources = self._load()
         program = program_id & _MASK
@@ -273,6 +279,7 @@ class Module:
     def __init__(self, blob: bytes) -> None:
         proto = _parse(blob).hlo_module
         self.name = str(proto.name)
+        self._proto = proto
         self._computations = {part.id: part for part in proto.computations}
         self._entry_id = proto.entry_computation_id
         self.stack_frames = proto.stack_frame_index
@@ -291,6 +298,36 @@ class Module:
     def instructions(self) -> Iterable[Any]:
         """All instructions of all computations, in the order of the file."""
         return self._by_id.values()
+
+    def by_id(self, number: int) -> Any | None:
+        """The instruction with that id, None if the file does not hold it."""
+        return self._by_id.get(number)
+
+    def computation(self, number: int) -> Any | None:
+        """The computation with that id, None if the file does not hold it."""
+        return self._computations.get(number)
+
+    def computations(self) -> list[Any]:
+        """All computations, in the order of the file: callees before their callers."""
+        return list(self._computations.values())
+
+    @property
+    def header(self) -> Any:
+        """The module without regard to its computations (HloModuleProto)."""
+        return self._proto
+
+    def in_order(self, computation: Any) -> Sequence[Any]:
+        """The instructions of a computation in the order in which they run.
+
+        If the schedule does not list them all, in the order of the file.
+        """
+        scheduled = self._proto.schedule.sequences
+        if computation.id not in scheduled:
+            return list(computation.instructions)
+        by_id = {proto.id: proto for proto in computation.instructions}
+        order = dict.fromkeys(scheduled[computation.id].instruction_ids)
+        is_whole = len(order) == len(by_id) and order.keys() == by_id.keys()
+        return [by_id[number] for number in order] if is_whole else list(computation.instructions)
 
     def operands_of(self, proto: Any) -> list[Any]:
         """The operands of an instruction in order, without those that the file does not hold."""

@@ -1,0 +1,404 @@
+"""The attributes of HLO instructions as texts."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from tbprof.analysis.hlo.hlo_devices import numbers, replica_groups, sharding_text, word_of
+from tbprof.analysis.hlo.hlo_literals import FEW_ELEMENTS, literal_text
+from tbprof.analysis.hlo.hlo_shape_text import shape_text
+
+_ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("'"): "\\'", ord("\n"): "\\n",
+            ord("\r"): "\\r", ord("\t"): "\\t"}  # fmt: skip
+_ESCAPES |= {code: f"\\{code:03o}" for code in (*range(32), 127) if code not in _ESCAPES}
+# Longer attributes end with "...": a kernel's code may be megabytes.
+MOST_LETTERS = 2**16
+
+
+def own_attributes(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
+    """The attributes that depend on an instruction's opcode, such as "dimensions={0}".
+
+    Of opcodes that are not known here: all that others of them may have.
+    """
+    write = _OWN.get(proto.opcode)
+    if write is not None:
+        yield from write(proto, operands)
+        return
+    if proto.dimensions:
+        yield from _dimensions(proto, operands)
+    for write in (_channel, _convolution, _dot, _fft, _slices, _target):
+        yield from write(proto, operands)
+
+
+def quoted(text: str) -> str:
+    """A text in quotes, as HLO escapes it; letters of other alphabets stay as they are."""
+    shown = text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}..."
+    return f'"{shown.translate(_ESCAPES)}"'
+
+
+def aliasing_text(entries: Iterable[tuple[Sequence[int], int, Sequence[int], str]]) -> str:
+    """Outputs in the memory of inputs: "{ {0}: (0, {}, may-alias) }"."""
+    texts = (
+        f"{_index(output)}: ({number}, {_index(index)}{f', {kind}' if kind else ''})"
+        for output, number, index, kind in entries
+    )
+    return f"{{ {', '.join(texts)} }}"
+
+
+def _index(numbers_: Sequence[int]) -> str:
+    return f"{{{', '.join(map(str, numbers_))}}}"
+
+
+# One function per group of opcodes. Source of the order: XLA, HloInstruction's
+# PrintExtraAttributesImpl.
+
+
+def _filled(*templates: str) -> Callable[[Any, Sequence[Any]], Iterator[str]]:
+    """Writes plain fields of an instruction: "index={0.tuple_index}"."""
+    return lambda proto, _: (template.format(proto) for template in templates)
+
+
+def _dimensions(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    yield f"dimensions={numbers(proto.dimensions)}"
+
+
+def _sort(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
+    yield from _dimensions(proto, operands)
+    if proto.is_stable:
+        yield "is_stable=true"
+
+
+def _iota(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    yield f"iota_dimension={next(iter(proto.dimensions), 0)}"
+
+
+def _fft(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    if proto.fft_length or proto.opcode == "fft":
+        yield f"fft_type={word_of(proto, 'fft_type')}"
+        yield f"fft_length={numbers(proto.fft_length)}"
+
+
+def _async(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    if proto.async_execution_thread:
+        yield f"async_execution_thread={quoted(proto.async_execution_thread)}"
+
+
+def _copy_start(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    if proto.HasField("cross_program_prefetch_index"):
+        yield f"cross_program_prefetch_index={proto.cross_program_prefetch_index}"
+
+
+def _compare(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
+    yield f"direction={proto.comparison_direction}"
+    dtype = word_of(operands[0].shape, "element_type") if operands else ""
+    usual = "SIGNED" if dtype[:1] == "S" else "UNSIGNED" if dtype[:1] in "UP" else "FLOAT"
+    if proto.comparison_type and proto.comparison_type != usual:
+        yield f"type={proto.comparison_type}"
+
+
+def _options(message: Any) -> Iterator[str]:
+    """The fields that are set of options of solvers."""
+    for field, value in message.ListFields():
+        is_word = field.enum_type is not None
+        text = word_of(message, field.name) if is_word else str(bool(value)).lower()
+        yield f"{field.name}={text}"
+
+
+def _channel(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    if proto.channel_id > 0:
+        yield f"channel_id={proto.channel_id}"
+
+
+def _transfer(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
+    yield from _channel(proto, operands)
+    if proto.is_host_transfer:
+        yield "is_host_transfer=true"
+
+
+def _collective(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
+    yield from _channel(proto, operands)
+    yield f"replica_groups={replica_groups(proto)}"
+    if proto.constrain_layout:
+        yield "constrain_layout=true"
+    if proto.dimensions:
+        yield f"dimensions={numbers(proto.dimensions)}"
+    if proto.use_global_device_ids:
+        yield "use_global_device_ids=true"
+
+
+def _permute(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
+    yield from _channel(proto, operands)
+    pairs = (numbers((pair.source, pair.target)) for pair in proto.source_target_pairs)
+    yield f"source_target_pairs={{{','.join(pairs)}}}"
+
+
+def _slice(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
+    yield from _slices(proto, operands) if proto.slice_dimensions else ("slice={}",)
+
+
+def _slices(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    has_strides = any(part.stride != 1 for part in proto.slice_dimensions)
+    parts = (
+        f"[{part.start}:{part.limit}{f':{part.stride}' if has_strides else ''}]"
+        for part in proto.slice_dimensions
+    )
+    if proto.slice_dimensions:
+        yield f"slice={{{', '.join(parts)}}}"
+
+
+def _dynamic_slice(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    yield f"dynamic_slice_sizes={numbers(proto.dynamic_slice_sizes)}"
+
+
+def _fusion(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    yield f"kind={proto.fusion_kind}"
+    yield from _aliasing(proto)
+
+
+def _aliasing(proto: Any) -> Iterator[str]:
+    if proto.output_operand_aliasing:
+        text = aliasing_text(
+            (part.output_shape_index, part.operand_index, part.operand_shape_index, "")
+            for part in proto.output_operand_aliasing
+        )
+        yield f"output_to_operand_aliasing={{{text[2:-2]}}}"
+
+
+def _rng(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    yield f"distribution={word_of(proto, 'distribution').lower()}"
+
+
+def _parameter(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    if proto.HasField("parameter_replication"):
+        replicated = proto.parameter_replication.replicated_at_leaf_buffers
+        yield f"parameter_replication={{{','.join(str(bool(one)).lower() for one in replicated)}}}"
+
+
+def _infeed(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    if proto.infeed_config:
+        yield f"infeed_config={quoted(proto.infeed_config.decode('utf-8', 'replace'))}"
+
+
+def _outfeed(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    yield f"outfeed_shape={shape_text(proto.outfeed_shape)}"
+    if proto.outfeed_config:
+        yield f"outfeed_config={quoted(proto.outfeed_config.decode('utf-8', 'replace'))}"
+
+
+def _window(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    dimensions = proto.window.dimensions
+    if not dimensions:
+        return
+    fields = [f"size={'x'.join(str(part.size) for part in dimensions)}"]
+    if any(part.stride != 1 for part in dimensions):
+        fields.append(f"stride={'x'.join(str(part.stride) for part in dimensions)}")
+    if any(part.padding_low or part.padding_high for part in dimensions):
+        pads = (f"{part.padding_low}_{part.padding_high}" for part in dimensions)
+        fields.append(f"pad={'x'.join(pads)}")
+    if any(part.base_dilation != 1 for part in dimensions):
+        fields.append(f"lhs_dilate={'x'.join(str(part.base_dilation) for part in dimensions)}")
+    if any(part.window_dilation != 1 for part in dimensions):
+        fields.append(f"rhs_dilate={'x'.join(str(part.window_dilation) for part in dimensions)}")
+    if any(part.window_reversal for part in dimensions):
+        reversals = (str(int(part.window_reversal)) for part in dimensions)
+        fields.append(f"rhs_reversal={'x'.join(reversals)}")
+    yield f"window={{{' '.join(fields)}}}"
+
+
+def _convolution(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
+    yield from _window(proto, operands)
+    if proto.HasField("convolution_dimension_numbers"):
+        yield f"dim_labels={_labels(proto.convolution_dimension_numbers)}"
+    if proto.feature_group_count > 1:
+        yield f"feature_group_count={proto.feature_group_count}"
+    if proto.batch_group_count > 1:
+        yield f"batch_group_count={proto.batch_group_count}"
+    yield from _precision(proto)
+
+
+def _labels(dims: Any) -> str:
+    """What each dimension of a convolution's arrays is: "bf01_oi01->bf01"."""
+    arrays = (
+        (dims.input_batch_dimension, "b", dims.input_feature_dimension, "f",
+         dims.input_spatial_dimensions),
+        (dims.kernel_output_feature_dimension, "o", dims.kernel_input_feature_dimension, "i",
+         dims.kernel_spatial_dimensions),
+        (dims.output_batch_dimension, "b", dims.output_feature_dimension, "f",
+         dims.output_spatial_dimensions),
+    )  # fmt: skip
+    texts = []
+    for first, first_label, second, second_label, spatial in arrays:
+        labels = {first: first_label, second: second_label}
+        labels.update({position: str(number) for number, position in enumerate(spatial)})
+        texts.append("".join(labels.get(place, "?") for place in range(2 + len(spatial))))
+    return f"{texts[0]}_{texts[1]}->{texts[2]}"
+
+
+def _precision(proto: Any) -> Iterator[str]:
+    config = proto.precision_config
+    words = type(config).DESCRIPTOR.enum_types_by_name["Precision"].values_by_number
+    if any(config.operand_precision):
+        names = (
+            words[value].name.lower() if value in words else str(value)
+            for value in config.operand_precision
+        )
+        yield f"operand_precision={{{','.join(names)}}}"
+    if config.algorithm:
+        yield f"algorithm={word_of(config, 'algorithm').removeprefix('ALG_').lower()}"
+
+
+def _dot(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    if proto.HasField("dot_dimension_numbers"):
+        yield from _dot_dimensions(proto.dot_dimension_numbers)
+        yield from _precision(proto)
+
+
+def _ragged_dot(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    ragged = proto.ragged_dot_dimension_numbers
+    yield from _dot_dimensions(ragged.dot_dimension_numbers)
+    yield from _precision(proto)
+    yield f"lhs_ragged_dims={numbers(ragged.lhs_ragged_dimensions)}"
+    if ragged.rhs_group_dimensions:
+        yield f"rhs_group_dims={numbers(ragged.rhs_group_dimensions)}"
+
+
+def _dot_dimensions(dims: Any) -> Iterator[str]:
+    if dims.lhs_batch_dimensions:
+        yield f"lhs_batch_dims={numbers(dims.lhs_batch_dimensions)}"
+    yield f"lhs_contracting_dims={numbers(dims.lhs_contracting_dimensions)}"
+    if dims.rhs_batch_dimensions:
+        yield f"rhs_batch_dims={numbers(dims.rhs_batch_dimensions)}"
+    yield f"rhs_contracting_dims={numbers(dims.rhs_contracting_dimensions)}"
+
+
+def _custom_call(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
+    yield from _convolution(proto, operands)
+    if proto.padding_type:
+        yield f"padding_type={word_of(proto, 'padding_type')}"
+    yield from _target(proto, operands)
+    if proto.constrain_layout:
+        shapes = ", ".join(map(shape_text, proto.operand_shapes_with_layout))
+        yield f"operand_layout_constraints={{{shapes}}}"
+    if proto.custom_call_has_side_effect:
+        yield "custom_call_has_side_effect=true"
+    if proto.literal:
+        yield f"literal={shape_text(proto.shape)} " + literal_text(
+            proto.literal, proto.shape, FEW_ELEMENTS
+        )
+    yield from _aliasing(proto)
+    if proto.custom_call_schedule:
+        yield f"schedule={word_of(proto, 'custom_call_schedule')}"
+    if proto.custom_call_api_version > 1:
+        yield f"api_version={word_of(proto, 'custom_call_api_version')}"
+
+
+def _target(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    if proto.custom_call_target or proto.opcode == "custom-call":
+        yield f"custom_call_target={quoted(proto.custom_call_target)}"
+
+
+def _pad(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    parts = proto.padding_config.dimensions
+    has_interior = any(part.interior_padding for part in parts)
+    pads = (
+        f"{part.edge_padding_low}_{part.edge_padding_high}"
+        + (f"_{part.interior_padding}" if has_interior else "")
+        for part in parts
+    )
+    yield f"padding={'x'.join(pads)}"
+
+
+def _gather(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    dims = proto.gather_dimension_numbers
+    yield f"offset_dims={numbers(dims.offset_dims)}"
+    yield f"collapsed_slice_dims={numbers(dims.collapsed_slice_dims)}"
+    yield f"start_index_map={numbers(dims.start_index_map)}"
+    if dims.operand_batching_dims:
+        yield f"operand_batching_dims={numbers(dims.operand_batching_dims)}"
+    if dims.start_indices_batching_dims:
+        yield f"start_indices_batching_dims={numbers(dims.start_indices_batching_dims)}"
+    yield f"index_vector_dim={dims.index_vector_dim}"
+    yield f"slice_sizes={numbers(proto.gather_slice_sizes)}"
+    if proto.indices_are_sorted:
+        yield "indices_are_sorted=true"
+
+
+def _scatter(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    dims = proto.scatter_dimension_numbers
+    yield f"update_window_dims={numbers(dims.update_window_dims)}"
+    yield f"inserted_window_dims={numbers(dims.inserted_window_dims)}"
+    yield f"scatter_dims_to_operand_dims={numbers(dims.scatter_dims_to_operand_dims)}"
+    if dims.input_batching_dims:
+        yield f"input_batching_dims={numbers(dims.input_batching_dims)}"
+    if dims.scatter_indices_batching_dims:
+        yield f"scatter_indices_batching_dims={numbers(dims.scatter_indices_batching_dims)}"
+    yield f"index_vector_dim={dims.index_vector_dim}"
+    if proto.indices_are_sorted:
+        yield "indices_are_sorted=true"
+    if proto.unique_indices:
+        yield "unique_indices=true"
+
+
+def _domain(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    # The sharding after the domain is the one of its entry in the file.
+    entry, exit_ = map(sharding_text, (proto.domain_exit_sharding, proto.domain_entry_sharding))
+    yield f'domain={{kind="sharding", entry={entry}, exit={exit_}}}'
+
+
+def _rng_bits(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    yield f"algorithm={word_of(proto, 'rng_algorithm').lower()}"
+
+
+def _top_k(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    yield f"k={proto.k}"
+    yield f"largest={'true' if proto.largest else 'false'}"
+
+
+def _call(proto: Any, _: Sequence[Any]) -> Iterator[str]:
+    if proto.is_composite:
+        yield "is_composite=true"
+
+
+_OWN: dict[str, Callable[[Any, Sequence[Any]], Iterator[str]]] = {
+    **dict.fromkeys(
+        ("broadcast", "concatenate", "map", "reduce", "reverse", "transpose",
+         "get-dimension-size", "set-dimension-size"), _dimensions),
+    **dict.fromkeys(("batch-norm-training", "batch-norm-inference", "batch-norm-grad"),
+                    _filled("epsilon={0.epsilon:.6g}", "feature_index={0.feature_index}")),
+    **dict.fromkeys(("send", "send-done", "recv", "recv-done"), _transfer),
+    **dict.fromkeys(
+        ("all-gather", "all-gather-start", "all-reduce", "all-reduce-start", "all-to-all",
+         "collective-broadcast", "ragged-all-to-all", "reduce-scatter"), _collective),
+    **dict.fromkeys(("collective-permute", "collective-permute-start"), _permute),
+    **dict.fromkeys(("reduce-window", "select-and-scatter"), _window),
+    "async-start": _async,
+    "call": _call,
+    "cholesky": lambda proto, _: _options(proto.cholesky_options),
+    "compare": _compare,
+    "convolution": _convolution,
+    "copy-start": _copy_start,
+    "custom-call": _custom_call,
+    "domain": _domain,
+    "dot": _dot,
+    "dynamic-slice": _dynamic_slice,
+    "fft": _fft,
+    "fusion": _fusion,
+    "gather": _gather,
+    "get-tuple-element": _filled("index={0.tuple_index}"),
+    "infeed": _infeed,
+    "iota": _iota,
+    "outfeed": _outfeed,
+    "pad": _pad,
+    "parameter": _parameter,
+    "ragged-dot": _ragged_dot,
+    "reduce-precision": _filled(
+        "exponent_bits={0.exponent_bits}", "mantissa_bits={0.mantissa_bits}"
+    ),
+    "rng": _rng,
+    "rng-bit-generator": _rng_bits,
+    "rng-get-and-update-state": _filled("delta={0.delta}"),
+    "scatter": _scatter,
+    "slice": _slice,
+    "sort": _sort,
+    "topk": _top_k,
+    "triangular-solve": lambda proto, _: _options(proto.triangular_solve_options),
+}  # fmt: skip
