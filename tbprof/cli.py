@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import tbprof
 from tbprof.base.errors import BadRequest, RunNotFound, TbprofError
+from tbprof.base.frame_stack import on_one_stack
 from tbprof.base.garbage import collect_garbage
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
@@ -41,6 +42,7 @@ class _Command:
     run: Callable[[Namespace], None]
 
 
+@on_one_stack
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs a command; raises SystemExit with its status if that is not 0, or after the help."""
     words = sys.argv[1:] if arguments is None else [*arguments]
