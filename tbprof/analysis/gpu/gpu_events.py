@@ -19,6 +19,7 @@ from tbprof.analysis.vocabulary.op_names import (
 )
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.events.marks import MarkNames
 from tbprof.events.space import Events, Plane
 
 OP_STATS = (
@@ -84,7 +85,7 @@ def find_gpu_kinds(plane: Plane, programs: Programs) -> GpuKinds:
 
 
 def _find(plane: Plane, programs: Programs) -> GpuKinds:
-    events = plane.events(recorded_lines(plane))
+    events = plane.events(recorded_lines(plane), _marks(plane))
     stat_names = plane.stat_names
     text_names = (*OP_STATS, names.KERNEL_DETAILS, names.EQUATION, _SHAPES)
     requested = [name for name in (*text_names, *_COUNTED) if name in stat_names]
@@ -161,6 +162,14 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
         busy,
         window,
     )
+
+
+def _marks(plane: Plane) -> MarkNames | None:
+    """The group of each event, where steps will need it: it is read while events are decoded."""
+    if names.GROUP_ID not in plane.stat_names.intersection(plane.expected_stats):
+        return None
+    is_shared = plane.types.stats([names.GROUP_ID])[names.GROUP_ID].is_present.any()
+    return None if is_shared else MarkNames(names.GROUP_ID, (), ())
 
 
 def _annotations(events: Events, keys: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:

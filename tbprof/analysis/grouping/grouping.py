@@ -105,7 +105,7 @@ def group_of_device_events(grouping: Grouping, plane: Plane, events: Events) -> 
     event overlaps; elsewhere that of the launch with its correlation id.
     """
     if grouping.is_from_file and names.GROUP_ID in plane.stat_names:
-        return codes(grouping.ids, group_ids(events.stats([names.GROUP_ID])[names.GROUP_ID]))
+        return _stored_groups(grouping.ids, events)
     for core in grouping.cores:
         if core.plane is plane:
             index = overlapping(core.start_ps, core.end_ps, events)
@@ -117,6 +117,22 @@ def group_of_device_events(grouping: Grouping, plane: Plane, events: Events) -> 
     index = np.minimum(index, grouping.correlation.size - 1)
     is_known = stat.is_integer & (grouping.correlation[index] == stat.bits)
     return np.where(is_known, grouping.correlation_group[index], -1).astype(np.int32)
+
+
+def _stored_groups(ids: NDArray[np.int64], events: Events) -> NDArray[np.int32]:
+    """[n] the index into `ids` of the group that each event has in the file, -1 for none."""
+
+    def read(rows: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
+        stat = events.stats([names.GROUP_ID], rows)[names.GROUP_ID]
+        return codes(ids, group_ids(stat))
+
+    marks = events.marks
+    if marks is None or marks.names.number != names.GROUP_ID or not marks.number.size:
+        return read()
+    groups = np.where(marks.number >= 0, codes(ids, marks.number), np.int32(-1))
+    others = marks.odd_rows()
+    groups[others] = read(others)
+    return groups
 
 
 def _find(
