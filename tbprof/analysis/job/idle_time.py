@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.host.host_activity import Activity, find_activity
+from tbprof.analysis.host.host_activity import Activity, ThreadActivity, find_activity
 from tbprof.analysis.host.host_events import HostThreads, async_rows
 from tbprof.analysis.host.host_phases import pieces
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
-from tbprof.analysis.steps.step_finding import find_step_layers
+from tbprof.analysis.steps.step_finding import find_step_bounds, find_step_layers
 from tbprof.analysis.steps.step_layers import StepLayers
 from tbprof.base.columns import empty_column
 from tbprof.base.records import dataclass
@@ -95,14 +95,17 @@ _REST: _Label = (int(Activity.UNCOVERED), "", "", False)
 
 def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTime:
     """What the threads of a host did while none of its workers did anything, step by step."""
+    # Usually another thread finds what covers the steps meanwhile.
+    activities = _find_activities(find_step_bounds(space, programs, marker))
     layers = find_step_layers(space, programs, marker)
     covered = [layers.covered(worker) for worker in range(len(layers.windows))]
     idle = _idle(layers, covered)
     labels: dict[_Label, int] = {}
     by_line = [
-        _pieces(threads, layers, index, idle, labels)
-        for index, threads in enumerate(layers.source.grouping.hosts if idle[0].size else ())
+        _pieces(activity, layers, index, idle, labels)
+        for index, activity in enumerate(activities if idle[0].size else ())
     ]
+    del activities  # as large as a column of events
     labels, found = _fewer(labels, by_line)
     order = sorted(range(len(labels)), key=lambda at: _precedence(list(labels)[at]))
     names, name_of = _open_names(labels)
@@ -183,23 +186,43 @@ def _idle(layers: StepLayers, covered: Sequence[Spans]) -> Spans:
     return unite(np.concatenate(starts), np.concatenate(ends))
 
 
+def _find_activities(bounds: StepLayers) -> list[ThreadActivity]:
+    """What the threads of each host plane did; nothing where there are no steps."""
+    if not any(window.start_ps.size for window in bounds.windows):
+        return []
+    has_device = bool(bounds.devices)
+    return [
+        find_activity(
+            threads, host_types(threads.events, has_device=has_device), bounds.source.marker
+        )
+        for threads in bounds.source.grouping.hosts
+    ]
+
+
 def _pieces(
-    threads: HostThreads, layers: StepLayers, at: int, idle: Spans, labels: dict[_Label, int]
+    activity: ThreadActivity, layers: StepLayers, at: int, idle: Spans, labels: dict[_Label, int]
 ) -> _LinePieces:
     """What a plane's threads did in the idle time; new labels are added."""
-    counts, label_of = _label_rows(threads, layers, at, idle, labels)
+    threads = layers.source.grouping.hosts[at]
+    counts, label_of = _label_rows(threads, activity, layers, at, idle, labels)
     most = 2 * int(np.count_nonzero(counts))
     start, end, label, cuts = pieces(threads.events, counts, label_of, most)
     return _LinePieces(cuts, start, end, label, layers.host.explains[at])
 
 
 def _label_rows(
-    threads: HostThreads, layers: StepLayers, at: int, idle: Spans, labels: dict[_Label, int]
+    threads: HostThreads,
+    found: ThreadActivity,
+    layers: StepLayers,
+    at: int,
+    idle: Spans,
+    labels: dict[_Label, int],
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-    """[n] (whether an event counts in the idle time; its label where it does, -1 for none)."""
+    """[n] (whether an event counts in the idle time; its label where it does, -1 for none).
+
+    Labels replace the states of `found`.
+    """
     events = threads.events
-    types = host_types(events, has_device=bool(layers.devices))
-    found = find_activity(threads, types, layers.source.marker)
     is_driver = np.zeros(events.first_event.size - 1, np.bool_)
     if at == layers.source.plane and layers.source.line >= 0:
         is_driver[layers.source.line] = True

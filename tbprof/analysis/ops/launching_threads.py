@@ -9,6 +9,7 @@ from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_roles import HostTypes
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.base import names
+from tbprof.base.parallel import in_parallel
 from tbprof.base.values import is_in, unique
 
 # This many launches of a thread are examined.
@@ -28,8 +29,13 @@ def lines_for_devices(
     launches = np.zeros((len(devices), lines), np.bool_)
     if len(devices) > 1 and lines:
         line, ids = _launches(threads, types)
-        for index, device in enumerate(devices):
-            own_lines = line[is_in(ids, _correlations(device))]
+        own = in_parallel(
+            lambda index: is_in(ids, _correlations(devices[index])),
+            range(len(devices)),
+            sum(int(device.plane.line_bytes.sum()) for device in devices),
+        )
+        for index, is_own in enumerate(own):
+            own_lines = line[is_own]
             launches[index, own_lines] = True
             launches[index, threads.apart.thread[own_lines]] = True
     return launches | ~launches.any(axis=0)

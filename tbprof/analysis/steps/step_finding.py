@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.grouping.grouping import find_grouping
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.ops.device_phases import find_device_intervals
@@ -18,7 +19,7 @@ from tbprof.analysis.run.recording import epoch_of_times
 from tbprof.analysis.steps.incomplete_steps import Incomplete, find_incomplete
 from tbprof.analysis.steps.recorded_steps import find_recorded_steps
 from tbprof.analysis.steps.recording_gaps import clock_doubts
-from tbprof.analysis.steps.step_candidates import find_candidates
+from tbprof.analysis.steps.step_candidates import Candidates, find_candidates
 from tbprof.analysis.steps.step_layers import (
     NO_HOST_LAYERS,
     StepLayers,
@@ -33,6 +34,7 @@ from tbprof.analysis.steps.steps import Steps, StepTimes
 from tbprof.analysis.steps.unrecorded_steps import find_silent_gpus, find_unrecorded
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base.errors import CUT_HINT
+from tbprof.base.parallel import both
 from tbprof.base.records import replace
 from tbprof.events.space import Space
 
@@ -48,9 +50,12 @@ def find_steps(space: Space, programs: Programs, marker: str = "") -> Steps:
     only where the device is idle. Time that neither explains is `Phase.OTHER`.
     """
     layers = find_step_layers(space, programs, marker)
-    incomplete = find_incomplete(layers)
-    phase_ps, copied_ps = split_by_phase(layers)
-    return _table(space, layers, incomplete, phase_ps, copied_ps)
+    (incomplete, split), candidates = both(
+        lambda: (find_incomplete(layers), split_by_phase(layers)),
+        lambda: find_candidates(layers.source.grouping.hosts),
+        _bytes_of_lines(space),
+    )
+    return _table(space, layers, incomplete, candidates, *split)
 
 
 def find_step_layers(space: Space, programs: Programs, marker: str = "") -> StepLayers:
@@ -61,27 +66,32 @@ def find_step_layers(space: Space, programs: Programs, marker: str = "") -> Step
 
 def find_step_times(space: Space, programs: Programs) -> StepTimes:
     """When the steps of `find_steps` are: less work than to find what their time was spent on."""
-    return _times(_find_bounds_once(space, programs, ""))
+    return _times(find_step_bounds(space, programs, ""))
 
 
 def _find_step_layers(space: Space, programs: Programs, marker: str) -> StepLayers:
     """The steps with what covers their time."""
-    bounds = _find_bounds_once(space, programs, marker)
+    bounds = find_step_bounds(space, programs, marker)
     host = find_host_layers(bounds.source, bounds.windows, bounds.devices)
     windows = end_with_work(bounds.windows, bounds.devices, host)
     return replace(bounds, windows=windows, host=host)
 
 
-def _find_bounds_once(space: Space, programs: Programs, marker: str) -> StepLayers:
+def find_step_bounds(space: Space, programs: Programs, marker: str = "") -> StepLayers:
+    """The steps without what the host did in them; computed once, for all that needs less."""
     key = "step bounds", marker
     return _compute_once(space, key, lambda: _find_bounds(space, programs, marker))
 
 
 def _find_bounds(space: Space, programs: Programs, marker: str) -> StepLayers:
     """The stages up to the steps' windows."""
-    _keep_host_events(space)
     # What devices did, and what marks steps.
-    devices = [device for device in find_device_intervals(space, programs) if device.computes]
+    found, _ = both(
+        lambda: find_device_intervals(space, programs),
+        lambda: _prepare_hosts(space, marker),
+        _bytes_of_lines(space),
+    )
+    devices = [device for device in found if device.computes]
     source = find_source(space, devices, programs, marker)
     devices = [assign_groups(device, source.grouping) for device in devices]
 
@@ -102,10 +112,17 @@ def _compute_once(space: Space, key: Hashable, compute: Callable[[], _T]) -> _T:
     return planes[0].cache.get_or_compute(key, compute) if planes else compute()
 
 
-def _keep_host_events(space: Space) -> None:
-    """Decodes the host's events now, so that analyses that run meanwhile share them."""
-    for plane in host_planes(space):
+def _prepare_hosts(space: Space, marker: str) -> None:
+    """Decodes the host's events, which other analyses share, and groups them; both are kept."""
+    planes = host_planes(space)
+    for plane in planes:
         host_events(plane)
+    if planes and not marker:
+        find_grouping(space)
+
+
+def _bytes_of_lines(space: Space) -> int:
+    return sum(int(plane.line_bytes.sum()) for plane in space.planes)
 
 
 def _times(layers: StepLayers) -> StepTimes:
@@ -125,6 +142,7 @@ def _table(
     space: Space,
     layers: StepLayers,
     incomplete: Incomplete,
+    candidates: Candidates,
     phase_ps: NDArray[np.int64],
     copied_ps: NDArray[np.int64],
 ) -> Steps:
@@ -137,7 +155,6 @@ def _table(
     )
     times = _times(layers)
     has_steps = bool(times.label)
-    candidates = find_candidates(source.grouping.hosts)
 
     def joined(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
         return np.concatenate(columns)

@@ -28,6 +28,7 @@ from tbprof.analysis.vocabulary.input_names import is_iterator
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
 from tbprof.base import names
+from tbprof.base.parallel import in_parallel
 from tbprof.base.records import dataclass, replace
 from tbprof.base.values import is_in
 
@@ -173,12 +174,14 @@ def end_with_work(
 ) -> list[Windows]:
     """The windows with `own_ps` extended by what any device works after the step's own work."""
     busy = _busy(devices, host)
-    ends = []
-    for window in windows:
+
+    def end(worker: int) -> Windows:
+        window = windows[worker]
         start = window.start_ps + window.own_ps
         [busy_ps] = exclusive_time(start, window.end_ps, [busy]).T
-        ends.append(replace(window, own_ps=window.own_ps + busy_ps))
-    return ends
+        return replace(window, own_ps=window.own_ps + busy_ps)
+
+    return in_parallel(end, range(len(windows)), len(windows) * busy[0].nbytes)
 
 
 def _busy(devices: Sequence[DeviceIntervals], host: HostLayers) -> Spans:
@@ -205,20 +208,25 @@ def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.in
     Rows are the steps of one worker after the other.
     """
     workers: Sequence[DeviceIntervals | None] = layers.devices or [None]
-    parts, copied = [], []
-    for window, device, host in zip(layers.windows, workers, layers.host.spans, strict=True):
+
+    def split(worker: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        window, device = layers.windows[worker], workers[worker]
         device_spans: list[Spans] = []
         if device is not None:
             end = device.start_ps + device.duration_ps
             for phase in _LAYERS:
                 rows = device.phase == phase
                 device_spans.append((device.start_ps[rows], end[rows]))
-        times = exclusive_time(window.start_ps, window.end_ps, [*device_spans, *host])
+        spans = [*device_spans, *layers.host.spans[worker]]
+        times = exclusive_time(window.start_ps, window.end_ps, spans)
         phases = np.zeros((window.start_ps.size, PHASES), np.int64)
         for column in range(times.shape[1]):
             phases[:, _LAYERS[column % len(_LAYERS)]] += times[:, column]
         phases[:, Phase.OTHER] = window.duration_ps - phases.sum(axis=1)
-        parts.append(phases)
         is_gpu = device is not None and device.kind == "GPU"
-        copied.append(times[:, _LAYERS.index(Phase.INPUT)] * is_gpu)
-    return np.concatenate(parts), np.concatenate(copied)
+        return phases, times[:, _LAYERS.index(Phase.INPUT)] * is_gpu
+
+    size = sum(start.nbytes for spans in layers.host.spans for start, _ in spans)
+    parts = in_parallel(split, range(len(workers)), size)
+    phases, copied = zip(*parts, strict=True)
+    return np.concatenate(phases), np.concatenate(copied)
