@@ -59,7 +59,7 @@ def _part(
 # Their modules are imported when a part is computed, or loaded from disk.
 PARTS: Mapping[str, PartKind] = {
     "outline": _part(
-        4, "run.outline.Outline", "run.outline_finding.find_outline", "reading the index"
+        5, "run.outline.Outline", "run.outline_finding.find_outline", "reading the index"
     ),
     "coupling": _part(
         4, "job.coupling.Coupling", "find_coupling", "finding workers that wait for each other"
@@ -127,6 +127,20 @@ PARTS: Mapping[str, PartKind] = {
         "programs.program_ops.ProgramOps",
         "programs.program_ops_finding.find_program_ops",
         "analyzing programs",
+    ),
+    "program_peaks": _part(
+        1,
+        "program_memory.program_peaks.ProgramPeaks",
+        "find_program_peaks",
+        "reading the memory of programs",
+    ),
+    "program_memory": _part(
+        1,
+        "program_memory.program_memory.ProgramMemory",
+        "find_program_memory",
+        "replaying the memory of a program",
+        ("module_name", "program_id", "memory_space"),
+        needs=("program_peaks",),
     ),
     "program_runs": _part(
         1, "tpu.program_runs.ProgramRuns", "find_program_runs", "reading the programs"

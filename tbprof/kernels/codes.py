@@ -184,3 +184,8 @@ LEAST = -(2**63)
 # The lowest bits of an integer.
 LOW_32 = 2**32 - 1
 LOW_40 = 2**40 - 1
+
+# What a simulated heap does. Source: OpenXLA's hlo.proto, HeapSimulatorTrace.Event.Kind.
+HEAP_ALLOC = 0
+HEAP_FREE = 1
+HEAP_SHARE_WITH = 2

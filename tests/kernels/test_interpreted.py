@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+from analysis.program_memory.heap_twin import replay
 from traces import draw
 from xplane import fuzz, generate, questions
 
@@ -69,6 +70,10 @@ def ask_what_few_traces_need(random: Random) -> None:
             for _ in range(4)
         ])  # fmt: skip
         line_fits.find_line(x, y, level, slope, 1.0, points // 3, np.empty(points))
+    for buffers in range(1, 9):
+        events = random.choices("+-=", k=4 * buffers)
+        names = random.choices(range(-1, buffers), k=8 * buffers)
+        replay([*zip(events, names[::2], names[1::2], strict=True)], [1] * buffers)
 
 
 def used_kernels() -> set[str]:

@@ -10,20 +10,20 @@ class Program:
     """An HloProto being filled: instructions by name, in computations by name."""
 
     def __init__(self) -> None:
-        self._proto = message("xla.HloProto")()
+        self.proto = message("xla.HloProto")()
         self._computations: dict[str, Any] = {}
         self.named: dict[str, Any] = {}
-        self._proto.hlo_module.entry_computation_id = self.computation("main").id
+        self.proto.hlo_module.entry_computation_id = self.computation("main").id
 
     def name(self, module: str, program_id: int) -> None:
         """Names the module and gives it an id."""
-        self._proto.hlo_module.name = module
-        self._proto.hlo_module.id = program_id & (2**63 - 1)
+        self.proto.hlo_module.name = module
+        self.proto.hlo_module.id = program_id & (2**63 - 1)
 
     def computation(self, name: str) -> Any:
         """The computation of that name, made where there is none."""
         if name not in self._computations:
-            made = self._proto.hlo_module.computations.add(name=name)
+            made = self.proto.hlo_module.computations.add(name=name)
             made.id = len(self._computations) + 1
             self._computations[name] = made
         return self._computations[name]
@@ -59,7 +59,7 @@ class Program:
 
     def bytes(self) -> bytes:
         """The program as a trace holds it."""
-        return bytes(self._proto.SerializeToString())
+        return bytes(self.proto.SerializeToString())
 
 
 def fill_shape(proto: Any, shape: Shape) -> None:

@@ -174,6 +174,14 @@ class Programs:
         return {f"{sources.name[program]}({program})": blob for program, blob in
                 sources.proto.items()}  # fmt: skip
 
+    def listed(self) -> list[tuple[int, str]]:
+        """The id (unsigned) of each program and the name of its module, in the file's order."""
+        return list(self._load().name.items())
+
+    def blob(self, program_id: int) -> bytes:
+        """The HloProto of a listed program."""
+        return self._load().proto[program_id]
+
     def _find(self, program_id: int, module: str) -> int:
         sources = self._load()
         program = program_id & _MASK

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
 
-# What some files lack: events with names, GPU kernels, allocations, iterators of tf.data.
-Content = Literal["names", "kernels", "allocations", "iterators"]
+# What some files lack: events with names, GPU kernels, allocations, iterators of tf.data, compiled
+# programs.
+Content = Literal["names", "kernels", "allocations", "iterators", "programs"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.run.outline import Content, Outline
 from tbprof.analysis.run.recording import epoch_of_times
 from tbprof.analysis.vocabulary import input_names
-from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes
+from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, metadata_planes
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
 
@@ -35,7 +35,15 @@ def _contents(space: Space) -> list[Content]:
         contents.append("allocations")
     if any(map(input_names.is_iterator, texts)):
         contents.append("iterators")
+    if any(map(_has_programs, metadata_planes(space))):
+        contents.append("programs")
     return contents
+
+
+def _has_programs(plane: Plane) -> bool:
+    if names.HLO_PROTO not in plane.stat_names:
+        return False
+    return bool(plane.types.stats([names.HLO_PROTO])[names.HLO_PROTO].is_present.any())
 
 
 def _type_names(plane: Plane) -> list[str]:

@@ -1,0 +1,163 @@
+"""What the buffers of a program hold: which instruction's result, of which shape and op."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.hlo.hlo_shape_text import shape_text
+from tbprof.analysis.hlo.hlo_shapes import read_shape
+from tbprof.analysis.program_memory.buffer_assignment import Buffers
+from tbprof.base.records import dataclass
+
+_TUPLE = 13  # PrimitiveType
+_POINTER_BYTES = 8
+_DEEPEST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class BufferFacts:
+    """Facts on buffers [b].
+
+    `unpadded_bytes` is the size of the elements alone, that of the buffer where its shape is not
+    known. The others are rows of `texts`, whose first is "", for unknown: `instruction` and
+    `part` ("{0,1}" of a tuple), `opcode`, `fusion_kind` ("kLoop"), `shape` with its layout, `op`
+    ("jit(f)/add"), `source` ("file:line") and `stack`, a line per frame, the innermost first.
+    """
+
+    unpadded_bytes: NDArray[np.int64]
+    instruction: NDArray[np.int32]
+    part: NDArray[np.int32]
+    opcode: NDArray[np.int32]
+    fusion_kind: NDArray[np.int32]
+    shape: NDArray[np.int32]
+    op: NDArray[np.int32]
+    source: NDArray[np.int32]
+    stack: NDArray[np.int32]
+    texts: list[str]
+
+
+class _Texts:
+    """Texts, each once, numbered in order of use."""
+
+    def __init__(self) -> None:
+        self._number = {"": 0}
+
+    def __call__(self, text: str) -> int:
+        return self._number.setdefault(text, len(self._number))
+
+    def all(self) -> list[str]:
+        return list(self._number)
+
+
+class ShapeFacts(NamedTuple):
+    """A shape as HLO writes it, and the bytes of its elements."""
+
+    text: str
+    bytes: int
+
+
+class Definitions:
+    """What defines the buffers [b] of a program: instructions, None where the file has none.
+
+    `shapes` are the parts of the instructions' shapes that the buffers hold.
+    """
+
+    def __init__(self, module: Module | None, buffers: Buffers) -> None:
+        self.module = module
+        self.instructions: list[Any] = []
+        self.shapes: list[ShapeFacts | None] = []
+        # Programs have few shapes, and writing one out is fast.
+        known: dict[bytes, ShapeFacts] = {}
+        for number, name, index in zip(
+            buffers.instruction.tolist(), buffers.instruction_name, buffers.shape_index, strict=True
+        ):
+            found = None
+            if module is not None:
+                found = module.find(name) if name else module.by_id(number)
+            shape = None if found is None else found.shape
+            for at in index:
+                parts = None if shape is None else shape.tuple_shapes
+                shape = parts[at] if parts is not None and 0 <= at < len(parts) else None
+            self.instructions.append(None if shape is None else found)
+            if shape is None:
+                self.shapes.append(None)
+                continue
+            content = shape.SerializeToString(deterministic=True)
+            if content not in known:
+                known[content] = ShapeFacts(shape_text(shape), _bytes_of(shape))
+            self.shapes.append(known[content])
+
+
+def unpadded_sizes(definitions: Definitions, buffers: Buffers) -> NDArray[np.int64]:
+    """[b] the bytes of the elements of each buffer, at most those of the buffer."""
+    sizes = [-1 if shape is None else min(shape.bytes, 2**62) for shape in definitions.shapes]
+    known = np.array(sizes, np.int64)
+    return np.where(known < 0, buffers.size_bytes, np.minimum(known, buffers.size_bytes))
+
+
+def describe_buffers(
+    definitions: Definitions,
+    buffers: Buffers,
+    rows: NDArray[np.int64],
+    unpadded_bytes: NDArray[np.int64],
+) -> BufferFacts:
+    """The facts on some buffers."""
+    number = _Texts()
+    places: dict[tuple[str, int, int], tuple[int, int]] = {}
+    facts = np.zeros((rows.size, 8), np.int32)
+    for at, row in enumerate(rows.tolist()):
+        instruction, shape = definitions.instructions[row], definitions.shapes[row]
+        index = buffers.shape_index[row]
+        part = number(f"{{{','.join(map(str, index))}}}") if index else 0
+        if shape is None:
+            facts[at, :2] = number(buffers.instruction_name[row]), part
+            continue
+        metadata = instruction.metadata
+        place = (metadata.source_file, metadata.source_line, metadata.stack_frame_id)
+        if place not in places:
+            places[place] = _place(definitions.module, *place, number)
+        facts[at] = (
+            number(instruction.name), part, number(instruction.opcode),
+            number(instruction.fusion_kind), number(shape.text), number(metadata.op_name),
+            *places[place],
+        )  # fmt: skip
+    columns = np.ascontiguousarray(facts.T)
+    return BufferFacts(
+        unpadded_bytes[rows], columns[0], columns[1], columns[2], columns[3], columns[4],
+        columns[5], columns[6], columns[7], number.all(),
+    )  # fmt: skip
+
+
+def _place(
+    module: Module | None, file: str, line: int, frame: int, number: _Texts
+) -> tuple[int, int]:
+    """The texts of a source, which is stated or the innermost frame, and of a stack."""
+    stack = list(_frames(module, frame))
+    source = f"{file}:{line}" if file else (stack or [""])[0]
+    return number(source), number("\n".join(stack))
+
+
+def _bytes_of(shape: Any) -> int:
+    """The bytes of an array's elements; of a tuple, those of the pointers to its parts."""
+    if shape.element_type == _TUPLE:
+        return _POINTER_BYTES * len(shape.tuple_shapes)
+    array = next(read_shape(shape), None)
+    return 0 if array is None else array.bytes
+
+
+def _frames(module: Module | None, frame: int) -> Iterator[str]:
+    """The frames of a stack as "file:line", the innermost first."""
+    index = None if module is None else module.stack_frames
+    for _ in range(_DEEPEST):
+        if index is None or not 0 < frame <= len(index.stack_frames):
+            return
+        stack_frame = index.stack_frames[frame - 1]
+        frame = stack_frame.parent_frame_id
+        if not 0 < stack_frame.file_location_id <= len(index.file_locations):
+            continue
+        location = index.file_locations[stack_frame.file_location_id - 1]
+        if 0 < location.file_name_id <= len(index.file_names):
+            yield f"{index.file_names[location.file_name_id - 1]}:{location.line}"

@@ -1,0 +1,106 @@
+"""What of a memory space the simulated heap of a program has in use, event by event."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.program_memory.buffer_assignment import BufferAssignment, Heap
+from tbprof.base.records import dataclass
+from tbprof.base.values import unique
+from tbprof.kernels.analysis.heap_replay import HeapEvents, HeapLives, replay_heap
+
+
+@dataclass(frozen=True, slots=True)
+class HeapUse:
+    """Events [e] of one memory space's heap, and the lives [l] of the memory in it.
+
+    Bytes are in use after an event, which happens at an `instruction`, a row of `Heap.names`.
+    Memory of buffer `owner` is held for `holder`, which may reuse it, from event `start` until
+    before event `end`, which is `e` if it is never freed. Lives are ordered by their start.
+    """
+
+    instruction: NDArray[np.int32]
+    in_use_bytes: NDArray[np.int64]
+    unpadded_bytes: NDArray[np.int64]
+    owner: NDArray[np.int32]
+    holder: NDArray[np.int32]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+    @property
+    def peak(self) -> int:
+        """The first event after which most is in use, -1 without events."""
+        return int(self.in_use_bytes.argmax()) if self.in_use_bytes.size else -1
+
+
+def use_heap(
+    assignment: BufferAssignment,
+    space: int,
+    unpadded_bytes: NDArray[np.int64],
+    rank: NDArray[np.int64] | None = None,
+) -> HeapUse:
+    """The use of a memory space, with the size [b] of each buffer without padding.
+
+    If several traces plan the space, each its own buffers, their events take place in the order of
+    their `rank` [events of the heap]: the place of an event's instruction in the schedule, -1 if
+    unknown. A buffer that several traces plan is planned by the first of them.
+    """
+    heap, size = assignment.heap, assignment.buffers.size_bytes
+    rows = _events_of(assignment, space)
+    if rank is not None and heap.trace[rows].size and np.ptp(heap.trace[rows]):
+        rows = rows[_in_order(heap.trace[rows], rank[rows])]
+    buffers, events = size.size, rows.size
+    in_use, unpadded = np.empty(events, np.int64), np.empty(events, np.int64)
+    owner, holder = np.empty(events, np.int32), np.empty(events, np.int32)
+    start, end = np.empty(events, np.int64), np.empty(events, np.int64)
+    lives = replay_heap(
+        HeapEvents(heap.kind[rows], heap.buffer[rows], heap.shared[rows], size, unpadded_bytes),
+        np.arange(buffers, dtype=np.int32),
+        np.zeros(buffers, np.int64),
+        np.empty(buffers, np.int64),
+        HeapLives(owner, holder, start, end),
+        in_use,
+        unpadded,
+    )
+    return HeapUse(
+        heap.instruction[rows],
+        in_use,
+        unpadded,
+        owner[:lives],
+        holder[:lives],
+        start[:lives],
+        end[:lives],
+    )
+
+
+def has_several_traces(assignment: BufferAssignment) -> bool:
+    """Whether any memory space has more than one trace, so that ranks are needed."""
+    return any(
+        unique(assignment.heap.trace[_events_of(assignment, space)]).size > 1
+        for space in assignment.spaces
+    )
+
+
+def _events_of(assignment: BufferAssignment, space: int) -> NDArray[np.int64]:
+    """The rows of events on buffers that the heap plans in a memory space."""
+    allocations, heap = assignment.allocations, assignment.heap
+    is_planned = allocations.is_planned & (allocations.space == space)
+    is_here = np.append(is_planned[assignment.buffers.allocation], False)  # the last: no buffer
+    is_ours: NDArray[np.bool_] = is_here[heap.buffer] & _is_first_trace(heap, is_here.size)
+    return np.flatnonzero(is_ours)
+
+
+def _is_first_trace(heap: Heap, size: int) -> NDArray[np.bool_]:
+    """[e] whether an event is in the first trace that has its buffer."""
+    first = np.full(size, np.iinfo(np.int32).max, np.int32)
+    np.minimum.at(first, heap.buffer, heap.trace)
+    is_first: NDArray[np.bool_] = heap.trace == first[heap.buffer]
+    return is_first
+
+
+def _in_order(trace: NDArray[np.int32], rank: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order of events by rank; each trace keeps its own."""
+    reached = rank.copy()
+    for number in unique(trace).tolist():
+        at = np.flatnonzero(trace == number)
+        reached[at] = np.maximum.accumulate(rank[at])
+    return np.lexsort((np.arange(trace.size), reached))

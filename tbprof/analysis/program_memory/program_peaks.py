@@ -1,0 +1,134 @@
+"""The compiled programs of a host, and the most that each keeps in each memory space."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.program_memory.buffer_assignment import (
+    BadAssignment,
+    BufferAssignment,
+    read_assignment,
+)
+from tbprof.analysis.program_memory.heap_use import HeapUse, has_several_traces, use_heap
+from tbprof.analysis.program_memory.memory_spaces import DEVICE_SPACE
+from tbprof.analysis.program_memory.programs_that_ran import find_programs_that_ran
+from tbprof.analysis.program_memory.schedule import rank_instructions
+from tbprof.base.digests import blake2b
+from tbprof.base.records import dataclass
+from tbprof.events.space import Space
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramPeaks:
+    """Programs [p] of a host in the file's order, and the memory spaces [s] that each uses.
+
+    `program_id` is unsigned and in decimal, `digest` stands for the whole program. `has_run` says
+    that an event of the recording belongs to it; if no event names its program, `are_runs_known` is
+    false. `reason` is why its memory is not known, "" if it is.
+
+    Of a memory space: its `program` (a row), its number, the most in use, and the instruction at
+    which that is reached, "" if the amount never changes.
+    """
+
+    name: list[str]
+    program_id: list[str]
+    digest: list[str]
+    has_run: NDArray[np.bool_]
+    reason: list[str]
+    program: NDArray[np.int32]
+    space: NDArray[np.int64]
+    peak_bytes: NDArray[np.int64]
+    instruction: list[str]
+    are_runs_known: bool = False
+
+    @property
+    def title(self) -> list[str]:
+        """[p] the names by which users tell programs apart: "jit_f(17)"."""
+        return [
+            f"{name}({number})" for name, number in zip(self.name, self.program_id, strict=True)
+        ]
+
+    def device_bytes(self) -> NDArray[np.int64]:
+        """[p] the most that each program keeps in device memory, -1 if unknown."""
+        known = np.array([not reason for reason in self.reason], bool)
+        peaks = np.where(known, 0, -1).astype(np.int64)
+        rows = np.flatnonzero(self.space == DEVICE_SPACE)
+        peaks[self.program[rows]] = self.peak_bytes[rows]
+        return peaks
+
+
+def find_program_peaks(space: Space, programs: Programs) -> ProgramPeaks:
+    """The programs of a host."""
+    ran = find_programs_that_ran(space)
+    listed = programs.listed()
+    reasons, digests = [], []
+    rows: list[tuple[int, int, int]] = []
+    instructions: list[str] = []
+    for row, (number, _) in enumerate(listed):
+        blob = programs.blob(number)
+        digests.append(blake2b(blob).hexdigest()[:16])
+        try:
+            assignment = read_assignment(blob)
+        except BadAssignment as reason:
+            reasons.append(str(reason))
+            continue
+        reasons.append("")
+        rank = ranks_of_events(assignment, blob)
+        for where in assignment.spaces:
+            use = use_heap(assignment, where, assignment.buffers.size_bytes, rank)
+            rows.append((row, where, peak_of(assignment, use, where)))
+            instructions.append(instruction_at(assignment, use, use.peak))
+    columns = np.array(rows, np.int64).reshape(-1, 3).T
+    return ProgramPeaks(
+        [name for _, name in listed],
+        [str(number) for number, _ in listed],
+        digests,
+        np.array([number in (ran or ()) for number, _ in listed], bool),
+        reasons,
+        columns[0].astype(np.int32),
+        columns[1].copy(),
+        columns[2].copy(),
+        instructions,
+        ran is not None,
+    )
+
+
+def ranks_of_events(assignment: BufferAssignment, blob: bytes) -> NDArray[np.int64] | None:
+    """[e] when the instructions of the heap's events run, None where traces need no order."""
+    if not has_several_traces(assignment):
+        return None
+    ranks, heap = rank_instructions(blob), assignment.heap
+    return np.array(
+        [
+            ranks.get((heap.names[computation], heap.names[instruction]), -1)
+            for computation, instruction in zip(
+                heap.computation.tolist(), heap.instruction.tolist(), strict=True
+            )
+        ],
+        np.int64,
+    )
+
+
+def fixed_bytes(assignment: BufferAssignment, space: int) -> int:
+    """The bytes of parameters, results and constants in a memory space."""
+    allocations = assignment.allocations
+    is_here = allocations.is_fixed & (allocations.space == space)
+    return int(allocations.size_bytes[is_here & _has_content(assignment)].sum())
+
+
+def _has_content(assignment: BufferAssignment) -> NDArray[np.bool_]:
+    """[a] whether any buffer in an allocation has a size."""
+    buffers = assignment.buffers
+    has_content = np.zeros(assignment.allocations.size_bytes.size, bool)
+    has_content[buffers.allocation[buffers.size_bytes > 0]] = True
+    return has_content
+
+
+def peak_of(assignment: BufferAssignment, use: HeapUse, space: int) -> int:
+    """The most in use in a memory space: what is fixed, and the peak of the heap."""
+    return fixed_bytes(assignment, space) + int(use.in_use_bytes.max(initial=0))
+
+
+def instruction_at(assignment: BufferAssignment, use: HeapUse, event: int) -> str:
+    """The instruction of an event of a heap, "" for none (-1)."""
+    return assignment.heap.names[use.instruction[event]] if event >= 0 else ""
