@@ -19,6 +19,7 @@ import tbprof
 from tbprof.base.errors import BadRequest, RunNotFound, TbprofError
 from tbprof.base.frame_stack import on_one_stack
 from tbprof.base.garbage import collect_garbage
+from tbprof.base.heap import share_heap
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.terminal import printable, spinner
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from tbprof.storage.logdir import Logdir
 
 _WAIT_S = 600.0  # commands show every run rather than an early result
+# Of memory that is free: the process ends soon.
+_KEPT_BYTES = 256 << 20
 _PATHS_HELP = "a logdir, a run directory, or one or more trace files"
 
 
@@ -173,6 +176,7 @@ def _table(text: str) -> int:
 def _export(chosen: Namespace) -> None:
     from tbprof.engine.workers.scheduler import cluster_at
 
+    share_heap(_KEPT_BYTES)  # before there are threads
     logdir = _logdir(chosen.paths)
     engine = _engine(logdir, cluster_at(chosen.scheduler))
     from tbprof.engine.engine import DataRequest

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import IO
 
+from tbprof.base.heap import share_heap
 from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.workers.asking import Answer, Began, Decoded, Job, Kept
 from tbprof.engine.workers.limits import held_to
@@ -23,10 +24,13 @@ _PULSE_S = 0.25
 _IDLE_S = 30.0
 # Parts of larger files are computed side by side.
 _SMALL = 4 << 20
+# Of memory that is free, for the next trace.
+_KEPT_BYTES = 32 << 20
 
 
 def work(reader: IO[bytes], writer: IO[bytes]) -> None:
     """Answers jobs until the server closes the connection, or until one took too much memory."""
+    share_heap(_KEPT_BYTES)
     kept: Kept | None = pickle.load(reader)  # noqa: S301 - of the server
     worker = _Worker(writer, None if kept is None else ResultStore(*kept))
     idle = threading.Timer(0, worker.forget)
