@@ -10,8 +10,10 @@ from random import Random
 import numpy as np
 from analysis.program_memory.heap_twin import replay
 from traces import draw
+from traces.programs import Program
 from xplane import fuzz, generate, questions
 
+from tbprof.analysis.hlo.program_index import ProgramIndex
 from tbprof.events.space import Space
 from tbprof.events.strings import Strings
 from tbprof.kernels.analysis import line_fits
@@ -56,7 +58,7 @@ def spaces(sample_logdir: Path) -> Iterator[Space]:
 
 
 def ask_what_few_traces_need(random: Random) -> None:
-    """Texts of events, and lines through points, of which some are far off."""
+    """Texts of events, a program, and lines through points, of which some are far off."""
     texts = [random.choice(generate.TEXTS).encode() * random.choice((1, 1, 9)) for _ in range(90)]
     content, at = b"", []
     for text in texts:
@@ -64,6 +66,9 @@ def ask_what_few_traces_need(random: Random) -> None:
         content += generate.varint(len(text)) + text
     ids = intern_texts(Buffer(content, "texts", 128), np.array(at, np.int64), strings := Strings())
     assert [strings[one].encode() for one in ids.tolist()] == texts
+    program = Program()
+    program.add("x", "add", "f32[2]")
+    assert ProgramIndex(program.bytes()).find("x") == 0
     for points in range(1, 12):
         x, y, level, slope = np.array([
             [random.choice((0.0, 1.5, -2.0, 1e15, random.random())) for _ in range(points)]

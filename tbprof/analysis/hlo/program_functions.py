@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tbprof.analysis.hlo.module import Module
 from tbprof.base.lazy import regex
 
 # Names of ops begin with the compiled function: "jit(train_step)/add".
@@ -58,23 +59,21 @@ def _text(place: Place) -> str:
     return f"{file} line {line}" if line else file
 
 
-def places_of(module: Any) -> set[Place]:
-    """The locations of the function of an HloModuleProto, as its instructions say."""
-    index = module.stack_frame_index
+def places_of(module: Module) -> set[Place]:
+    """The locations of the function of a program, as its instructions say."""
+    index = module.stack_frames
     stacks: set[tuple[int, str]] = set()
     places: set[Place] = set()
-    for computation in module.computations:
-        for instruction in computation.instructions:
-            metadata = instruction.metadata
-            match = _FUNCTION.match(metadata.op_name)
-            if not match:
-                continue
-            function = match[1]
-            if metadata.stack_frame_id:
-                stacks.add((metadata.stack_frame_id, function))
-            elif metadata.source_file and function == _LAMBDA:
-                # The location of the op itself, which may be in a called function.
-                places.add((metadata.source_file, metadata.source_line))
+    for metadata in module.metadata():
+        match = _FUNCTION.match(metadata.op_name)
+        if not match:
+            continue
+        function = match[1]
+        if metadata.stack_frame_id:
+            stacks.add((metadata.stack_frame_id, function))
+        elif metadata.source_file and function == _LAMBDA:
+            # The location of the op itself, which may be in a called function.
+            places.add((metadata.source_file, metadata.source_line))
     return places.union(*(_outermost(index, *stack) for stack in stacks))
 
 

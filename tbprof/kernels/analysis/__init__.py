@@ -1,4 +1,5 @@
-"""Loops over sorted rows of events: nesting, spans, phases, groups, iterators.
+"""Loops over sorted rows of events: nesting, spans, phases, groups, iterators; and over programs.
 
-`analysis` calls them. Nothing but `codes` and `types` comes in from other rooms.
+`analysis` calls them. Besides `codes` and `types`, how bytes and texts are read comes in from
+`xplane`.
 """

@@ -1,0 +1,106 @@
+"""What an HLO instruction computes from which tensors, through fusions and asynchronous pairs."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from tbprof.analysis.hlo.host_channels import HANDLER
+from tbprof.analysis.vocabulary.dtypes import Tensor
+from tbprof.base.lazy import regex
+
+if TYPE_CHECKING:
+    from tbprof.analysis.hlo.module import Module
+
+# Library calls that multiply matrices or convolve.
+_PRODUCT_CALL = regex(r"gemm|matmul|conv|fmha|dot", re.IGNORECASE)
+_PRODUCTS = ("dot", "convolution", "ragged-dot", "scaled-dot")
+_CALLERS = ("fusion", "async-start", "async-update", "async-done", "call")
+
+
+class Instruction(NamedTuple):
+    """An HLO instruction: what it computes from which tensors.
+
+    `products` are the operands of the matrix products and convolutions in it or in its fusion.
+    `wrapped` is the opcode that an asynchronous start, update or done stands for. `handler` serves
+    the host's end of a transfer, and `op` is the framework op, "" if unknown. `is_in_host` says
+    that an operand or a result lies in host memory, `fusion_kind` how a fusion is emitted
+    ("kLoop").
+    """
+
+    opcode: str
+    target: str
+    operands: tuple[Tensor, ...]
+    results: tuple[Tensor, ...]
+    products: tuple[Tensor, ...]
+    wrapped: str
+    is_host_transfer: bool
+    is_in_host: bool = False
+    fusion_kind: str = ""
+    handler: str = ""
+    op: str = ""
+
+
+def read_instruction(module: "Module", row: int) -> Instruction:
+    """What an instruction of a module computes."""
+    proto = module.message(row)
+    start = _start(module, row)
+    root = _root(module, start)
+    returned = module.shapes.of(row)
+    taken = [module.shapes.of(operand) for operand in module.operand_rows(row)]
+    return Instruction(
+        proto.opcode,
+        proto.custom_call_target,
+        tuple(tensor for operand in taken for tensor in operand.tensors),
+        returned.tensors,
+        tuple(_products(module, start)),
+        module.opcode(root) if root >= 0 and proto.opcode.startswith("async-") else "",
+        proto.is_host_transfer,
+        any(part.is_in_host for part in (returned, *taken)),
+        proto.fusion_kind,
+        _handler(module, row) if module.has_handlers else "",
+        proto.metadata.op_name,
+    )
+
+
+def _start(module: "Module", row: int) -> int:
+    """What an `async-done` or `async-update` waits for; other instructions as they are."""
+    for _ in range(64):  # a chain of updates
+        operands = module.operand_rows(row)
+        if module.opcode(row) not in ("async-done", "async-update") or not operands:
+            break
+        row = operands[0]
+    return row
+
+
+def _handler(module: "Module", row: int) -> str:
+    """What serves a transfer, as the instruction or the one that it completes says."""
+    for part in (row, *module.operand_rows(row)):
+        attributes = module.message(part).frontend_attributes.map
+        if HANDLER in attributes:
+            return str(attributes[HANDLER])
+    return ""
+
+
+def _root(module: "Module", row: int) -> int:
+    """What the first computation that an instruction calls returns, -1 if there is none."""
+    called = module.called_rows(row) if module.opcode(row) in _CALLERS else []
+    return module.root_row(called[0]) if called else -1
+
+
+def _products(module: "Module", row: int) -> Iterator[Tensor]:
+    """The operands of the products in an instruction."""
+    opcode = module.opcode(row)
+    if opcode in _PRODUCTS or (
+        opcode == "custom-call" and _PRODUCT_CALL.search(module.message(row).custom_call_target)
+    ):
+        yield from _operands(module, row)
+    elif opcode in _CALLERS:
+        for computation in module.called_rows(row):
+            for part in module.rows_in(computation):
+                if module.opcode(part) in _PRODUCTS:
+                    yield from _operands(module, part)
+
+
+def _operands(module: "Module", row: int) -> Iterator[Tensor]:
+    for operand in module.operand_rows(row):
+        yield from module.shapes.of(operand).tensors

@@ -1,0 +1,300 @@
+"""A compiled program: its computations and instructions, each parsed when it is requested."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof._pb import message
+from tbprof.analysis.hlo.host_channels import HANDLER
+from tbprof.analysis.hlo.instruction import Instruction, read_instruction
+from tbprof.analysis.hlo.program_index import ProgramIndex
+from tbprof.analysis.hlo.program_shapes import ProgramShapes
+
+# Messages that are kept: callers come back to the same few.
+_MESSAGES_KEPT = 1 << 11
+
+
+class Module:
+    """A program with its instructions by name, by id and by row.
+
+    Instructions are messages (HloInstructionProto), parsed anew when they are requested: compare
+    their ids. Rows count the instructions of all computations in order. Of a damaged program the
+    rest is there (`ProgramIndex`).
+    """
+
+    def __init__(self, blob: bytes) -> None:
+        self.index = ProgramIndex(blob)
+        self.name = self.index.name
+        self.shapes = ProgramShapes(self.index, self.message)
+        self._instructions: dict[str, Instruction] = {}
+        self._messages: dict[int, Any] = {}
+        # Faster than arrays where single numbers are wanted.
+        rows = self.index.instructions
+        self._at, self._end = rows.message[0].data, rows.message[1].data
+        self._opcode = rows.opcode.data
+        self._operands, self._called = rows.operands.data, rows.called.data
+        self._first = self.index.computations.first.data
+
+    @property
+    def blob(self) -> bytes:
+        """The HloProto."""
+        return self.index.blob
+
+    @cached_property
+    def header(self) -> Any:
+        """The HloModuleProto without its computations."""
+        headers = self.index.headers.T.tolist()
+        content = b"".join(self.blob[at:end] for at, end in headers)
+        proto = _parse("xla.HloModuleProto", content)
+        return message("xla.HloModuleProto")() if proto is None else proto
+
+    @property
+    def stack_frames(self) -> Any:
+        """The stacks of its instructions (StackFrameIndexProto), in which ids count from 1."""
+        return self.header.stack_frame_index
+
+    def find(self, name: str) -> Any | None:
+        """The instruction with that name, None if there is none."""
+        return self._message_or_none(self.index.find(name))
+
+    def by_id(self, number: int) -> Any | None:
+        """The instruction with that id, None if there is none."""
+        return self._message_or_none(self.index.ids.row(number))
+
+    def instructions(self) -> "Instructions":
+        """All instructions of all computations, in the order of the file."""
+        return Instructions(self, range(len(self._opcode)))
+
+    def operands_of(self, proto: Any) -> list[Any]:
+        """The operands of an instruction in order, without those that the file does not hold."""
+        rows = map(self.index.ids.row, proto.operand_ids)
+        return [self.message(row) for row in rows if row >= 0]
+
+    def called_by(self, proto: Any) -> "list[Computation]":
+        """The computations that an instruction calls."""
+        rows = map(self.index.computation_ids.row, proto.called_computation_ids)
+        return [Computation(self, row) for row in rows if row >= 0]
+
+    def root_of(self, computation: "Computation") -> Any | None:
+        """The instruction that a computation returns, None if the file does not hold it."""
+        return self.by_id(computation.root_id)
+
+    def entry(self) -> "Computation | None":
+        """The computation that the program begins with, None if the file does not hold it."""
+        return self.computation(self.index.entry_id)
+
+    def computation(self, number: int) -> "Computation | None":
+        """The computation with that id, None if there is none."""
+        row = self.index.computation_ids.row(number)
+        return None if row < 0 else Computation(self, row)
+
+    def computations(self) -> "list[Computation]":
+        """All computations, in the order of the file: callees before their callers."""
+        return [Computation(self, row) for row in range(len(self._first) - 1)]
+
+    def in_order(self, computation: "Computation") -> Sequence[Any]:
+        """The instructions of a computation in the order in which they run.
+
+        If the schedule does not list them all, in the order of the file.
+        """
+        schedule = self.header.schedule.sequences
+        if computation.id not in schedule:
+            return computation.instructions
+        own = self.index.instructions.id[computation.rows.start : computation.rows.stop].tolist()
+        row_of = dict(zip(own, computation.rows, strict=True))
+        order = dict.fromkeys(schedule[computation.id].instruction_ids)
+        is_whole = len(order) == len(row_of) and order.keys() == row_of.keys()
+        rows = [row_of[number] for number in order] if is_whole else computation.rows
+        return Instructions(self, rows)
+
+    def users_in(self, computation: "Computation", proto: Any) -> list[Any]:
+        """The instructions of a computation that take an instruction, each once."""
+        row = self.index.ids.row(proto.id)
+        return [self.message(user) for user in self.users_of(row) if user in computation.rows]
+
+    def scheduled(self) -> Iterator[Any]:
+        """The instructions that run by themselves, that is, outside of fusions."""
+        return map(self.message, self.scheduled_rows().tolist())
+
+    def instruction(self, name: str) -> Instruction | None:
+        """What an instruction computes from which tensors, None if there is none with that name."""
+        if name not in self._instructions:
+            row = self.index.find(name)
+            if row < 0:
+                return None
+            self._instructions[name] = read_instruction(self, row)
+        return self._instructions[name]
+
+    def message(self, row: int) -> Any:
+        """The HloInstructionProto of a row; of a damaged one what the index says."""
+        proto = self._messages.get(row)
+        if proto is None:
+            content = self.blob[self._at[row] : self._end[row]]
+            proto = _parse("xla.HloInstructionProto", content)
+            proto = self._rest(row) if proto is None else proto
+            if len(self._messages) >= _MESSAGES_KEPT:
+                self._messages = {}
+            self._messages[row] = proto
+        return proto
+
+    def metadata(self) -> Iterator[Any]:
+        """The OpMetadata of instructions, each different one once."""
+        ranges = self.index.instructions.metadata.T.tolist()
+        for content in dict.fromkeys(self.blob[at:end] for at, end in ranges):
+            proto = _parse("xla.OpMetadata", content)
+            if proto is not None:
+                yield proto
+
+    def opcode(self, row: int) -> str:
+        """The opcode of an instruction."""
+        return self.index.opcodes[self._opcode[row]]
+
+    def operand_rows(self, row: int) -> list[int]:
+        """The rows of an instruction's operands, as `operands_of` lists them."""
+        rows = self._operand[self._operands[row] : self._operands[row + 1]].tolist()
+        return [operand for operand in rows if operand >= 0]
+
+    def called_rows(self, row: int) -> list[int]:
+        """The rows of the computations that an instruction calls."""
+        rows = self._callee[self._called[row] : self._called[row + 1]].tolist()
+        return [computation for computation in rows if computation >= 0]
+
+    def calls(self, row: int) -> int:
+        """How many computations an instruction calls, whether the file holds them or not."""
+        return self._called[row + 1] - self._called[row]
+
+    def users_of(self, row: int) -> list[int]:
+        """The rows of all instructions that take an instruction, each once."""
+        first, user = self._users
+        return user[first[row] : first[row + 1]].tolist() if row >= 0 else []
+
+    def rows_in(self, computation: int) -> range:
+        """The rows of a computation's instructions."""
+        return range(self._first[computation], self._first[computation + 1])
+
+    def root_row(self, computation: int) -> int:
+        """The row of what a computation returns, -1 if the file does not hold it."""
+        return self.index.ids.row(int(self.index.computations.root_id[computation]))
+
+    def scheduled_rows(self) -> NDArray[np.int64]:
+        """The rows of the instructions outside of fusions."""
+        index = self.index
+        is_fusion = np.zeros(index.instructions.id.size, np.bool_)
+        is_fusion[index.rows_of(frozenset({"fusion"}))] = True
+        is_from_fusion = np.repeat(is_fusion, np.diff(index.instructions.called))
+        called = index.callee[is_from_fusion]
+        ids = index.computations.id
+        # Of equal ids the last counts.
+        runs = index.computation_ids.rows(ids) == np.arange(ids.size)
+        runs[called[called >= 0]] = False
+        return np.flatnonzero(runs[index.computation])
+
+    @cached_property
+    def has_handlers(self) -> bool:
+        """Whether any instruction says what serves its transfer."""
+        return HANDLER.encode() in self.blob
+
+    @cached_property
+    def _operand(self) -> memoryview:
+        return self.index.operand.data
+
+    @cached_property
+    def _callee(self) -> memoryview:
+        return self.index.callee.data
+
+    @cached_property
+    def _users(self) -> tuple[memoryview, memoryview]:
+        first, user = self.index.users
+        return first.data, user.data
+
+    def _message_or_none(self, row: int) -> Any | None:
+        return None if row < 0 else self.message(row)
+
+    def _rest(self, row: int) -> Any:
+        rows = self.index.instructions
+        proto = message("xla.HloInstructionProto")(
+            name=self.index.text(*rows.name[:, row].tolist()),
+            opcode=self.opcode(row),
+            id=int(rows.id[row]),
+            parameter_number=int(rows.parameter[row]),
+        )
+        operands, called = (slice(*ends[row : row + 2]) for ends in (rows.operands, rows.called))
+        proto.operand_ids.extend(rows.operand_id[operands].tolist())
+        proto.called_computation_ids.extend(rows.called_id[called].tolist())
+        return proto
+
+
+class Computation:
+    """A computation of a module."""
+
+    def __init__(self, module: Module, row: int) -> None:
+        self._module = module
+        self._columns = module.index.computations
+        self.row = row
+        self.id = int(self._columns.id[row])
+        self.root_id = int(self._columns.root_id[row])
+        self.rows = module.rows_in(row)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._text(self._columns.name)
+
+    @property
+    def execution_thread(self) -> str:
+        """The thread that it runs on, "" for the main one."""
+        return self._text(self._columns.thread)
+
+    @property
+    def is_fusion_computation(self) -> bool:
+        """Whether it is the inside of a fusion, as the file states."""
+        return bool(self._columns.is_fusion[self.row])
+
+    @property
+    def instructions(self) -> "Instructions":
+        """Its instructions in order."""
+        return Instructions(self._module, self.rows)
+
+    @property
+    def program_shape(self) -> Any:
+        """Its parameters and its result (ProgramShapeProto), empty if the file does not say."""
+        at, end = self._columns.shape[:, self.row].tolist()
+        proto = _parse("xla.ProgramShapeProto", self._module.blob[at:end])
+        return message("xla.ProgramShapeProto")() if proto is None else proto
+
+    def _text(self, ranges: NDArray[np.int32]) -> str:
+        return self._module.index.text(*ranges[:, self.row].tolist())
+
+
+class Instructions(Sequence[Any]):
+    """Rows of a module as messages, each parsed when it is requested."""
+
+    def __init__(self, module: Module, rows: Sequence[int]) -> None:
+        self._module = module
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return Instructions(self._module, self._rows[at])
+        return self._module.message(self._rows[at])
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self._module.message, self._rows)
+
+
+def _parse(name: str, content: bytes) -> Any | None:
+    """A message, None if it is damaged."""
+    from google.protobuf.message import DecodeError
+
+    proto = message(name)()
+    try:
+        proto.ParseFromString(content)
+    except DecodeError:
+        return None
+    return proto

@@ -1,0 +1,254 @@
+"""Where the computations and instructions of a program lie in its HLO proto: columns over bytes."""
+
+import os
+from bisect import bisect_right
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.records import dataclass
+from tbprof.kernels.analysis.name_table import fill_names, find_name
+from tbprof.kernels.analysis.program_scan import (
+    ComputationColumns,
+    InstructionColumns,
+    ProgramScan,
+    scan_program,
+)
+from tbprof.kernels.xplane.equal_texts import KnownTexts
+
+# Protobuf's own limit, so positions fit into 32 bits.
+_LARGEST = 2**31 - 1
+# The room for different texts at first, and how it grows.
+_FEW_TEXTS, _FEW_BYTES, _GROWTH = 1 << 10, 1 << 15, 8
+
+
+@dataclass(frozen=True, slots=True)
+class ComputationRows:
+    """The computations of a program [c]; instructions `first[i]` to `first[i + 1]` are those of i.
+
+    `name`, `shape` (ProgramShapeProto) and `thread` are ranges of bytes [2, c], empty if missing.
+    """
+
+    id: NDArray[np.int64]
+    root_id: NDArray[np.int64]
+    first: NDArray[np.int32]
+    name: NDArray[np.int32]
+    shape: NDArray[np.int32]
+    thread: NDArray[np.int32]
+    is_fusion: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionRows:
+    """The instructions of a program [n], by computation and in its order.
+
+    `message`, `name` and `metadata` are ranges of bytes [2, n]. `opcode` is a row of the index's
+    opcodes, `shape` one of its shapes, -1 for a shape that is written in several parts. `parameter`
+    is -1 beyond 32 bits. `operand_id[operands[i]:operands[i + 1]]` are the ids of the operands of
+    i, `called_id[called[i]:called[i + 1]]` those of the computations that it calls.
+    """
+
+    id: NDArray[np.int64]
+    message: NDArray[np.int32]
+    name: NDArray[np.int32]
+    metadata: NDArray[np.int32]
+    opcode: NDArray[np.int32]
+    shape: NDArray[np.int32]
+    parameter: NDArray[np.int32]
+    operands: NDArray[np.int32]
+    operand_id: NDArray[np.int64]
+    called: NDArray[np.int32]
+    called_id: NDArray[np.int64]
+
+
+class ProgramIndex:
+    """What an HLO proto holds, found in one pass that parses no instruction.
+
+    `opcodes` and `shapes` (ShapeProtos) are the different ones of its instructions, `headers`
+    [2, k] the ranges of the module's fields besides its computations. Of equal ids and names the
+    last counts. Not `is_whole`: the proto is cut off or damaged, and what is not whole is left out.
+    """
+
+    def __init__(self, blob: bytes) -> None:
+        self.blob = blob
+        self._bytes = np.frombuffer(blob if len(blob) <= _LARGEST else b"", np.uint8)
+        scan, tables, opcodes, shapes = _scan(self._bytes)
+        self.computations = tables.computations
+        self.instructions = tables.instructions
+        self.headers = tables.headers
+        self.opcodes = [text.decode("utf-8", "replace") for text in opcodes.texts()]
+        self.shapes = shapes.texts()
+        self.name = self.text(scan.name_at, scan.name_end)
+        self.entry_id = int(scan.entry_id)
+        self.is_whole = scan.damaged == 0 and len(blob) <= _LARGEST
+
+    def text(self, at: int, end: int) -> str:
+        """The text in a range of bytes."""
+        return self.blob[at:end].decode("utf-8", "replace")
+
+    def find(self, name: str) -> int:
+        """The row of the instruction with that name, -1 if there is none."""
+        at, end = self.instructions.name
+        multiplier, slots = self._names
+        text = np.frombuffer(name.encode("utf-8", "replace"), np.uint8)
+        return int(find_name(self._bytes, at, end, multiplier, slots, text))
+
+    @cached_property
+    def ids(self) -> "IdRows":
+        """The rows of instructions by id."""
+        return IdRows(self.instructions.id)
+
+    @cached_property
+    def computation_ids(self) -> "IdRows":
+        """The rows of computations by id."""
+        return IdRows(self.computations.id)
+
+    @cached_property
+    def computation(self) -> NDArray[np.int32]:
+        """The computation [n] that each instruction is in."""
+        counts = np.diff(self.computations.first)
+        return np.repeat(np.arange(counts.size, dtype=np.int32), counts)
+
+    @cached_property
+    def operand(self) -> NDArray[np.int32]:
+        """The row of each of `operand_id`, -1 where the file does not hold it."""
+        return self.ids.rows(self.instructions.operand_id)
+
+    @cached_property
+    def callee(self) -> NDArray[np.int32]:
+        """The computation of each of `called_id`, -1 where the file does not hold it."""
+        return self.computation_ids.rows(self.instructions.called_id)
+
+    @cached_property
+    def users(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """(first [n + 1], user): the instructions that take i, each once and in order.
+
+        They are `user[first[i]:first[i + 1]]`.
+        """
+        rows = self.instructions.id.size
+        user = np.repeat(np.arange(rows), np.diff(self.instructions.operands))
+        is_held = self.operand >= 0
+        pairs = np.unique(self.operand[is_held] * np.int64(max(rows, 1)) + user[is_held])
+        taken, user = np.divmod(pairs, max(rows, 1))
+        first = np.searchsorted(taken, np.arange(rows + 1))
+        return first.astype(np.int32), user.astype(np.int32)
+
+    def rows_of(self, opcodes: frozenset[str]) -> NDArray[np.int64]:
+        """The rows of the instructions with one of these opcodes, ascending."""
+        is_wanted = np.array([opcode in opcodes for opcode in self.opcodes], np.bool_)
+        return np.flatnonzero(is_wanted[self.instructions.opcode])
+
+    @cached_property
+    def _names(self) -> tuple[int, NDArray[np.int32]]:
+        """(multiplier, slots): a hash table of names."""
+        at, end = self.instructions.name
+        slots = np.full(2 << (2 * at.size).bit_length(), -1, np.int32)
+        multiplier = _multiplier()
+        fill_names(self._bytes, at, end, multiplier, slots)
+        return multiplier, slots
+
+
+class IdRows:
+    """Rows by id; of equal ids the last row counts."""
+
+    def __init__(self, ids: NDArray[np.int64]) -> None:
+        order = np.argsort(ids, kind="stable")
+        self._ids = ids[order]
+        self._rows = order.astype(np.int32)
+        # Faster than an array where a single number is wanted.
+        self._each_id, self._each_row = self._ids.data, self._rows.data
+
+    def row(self, id_: int) -> int:
+        """The row of an id, -1 if there is none."""
+        at = bisect_right(self._each_id, id_) - 1
+        return self._each_row[at] if at >= 0 and self._each_id[at] == id_ else -1
+
+    def rows(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The row of each id, -1 where there is none."""
+        if not self._ids.size:
+            return np.full(ids.size, -1, np.int32)
+        at = np.searchsorted(self._ids, ids, side="right") - 1
+        return np.where(self._ids[at] == ids, self._rows[at], np.int32(-1))
+
+
+class _Tables:
+    """Columns of what a pass has counted, to be filled by the next one."""
+
+    def __init__(self, counts: ProgramScan) -> None:
+        rows, parts = counts.instructions, counts.computations
+        places = np.zeros((7, rows), np.int32)
+        codes = np.zeros((2, rows), np.int32)
+        # Before the first row nothing has ended.
+        operands, called = np.zeros((2, rows + 1), np.int32)
+        ids = np.zeros(rows, np.int64)
+        operand_id, called_id = (
+            np.zeros(counts.operands, np.int64),
+            np.zeros(counts.called, np.int64),
+        )
+        self.instructions = InstructionRows(
+            ids, places[0:2], places[2:4], places[4:6], codes[0], codes[1], places[6],
+            operands, operand_id, called, called_id,
+        )  # fmt: skip
+        ranges = np.zeros((6, parts), np.int32)
+        part_ids, roots = np.zeros((2, parts), np.int64)
+        first = np.zeros(parts + 1, np.int32)
+        is_fusion = np.zeros(parts, np.uint8)
+        self.headers = np.zeros((2, counts.headers), np.int32)
+        self.computations = ComputationRows(
+            part_ids,
+            roots,
+            first,
+            ranges[0:2],
+            ranges[2:4],
+            ranges[4:6],
+            is_fusion.view(np.bool_),
+        )
+        of_computations = [part_ids, roots, first, *ranges, is_fusion, *self.headers]
+        of_instructions = [
+            ids, *places[:6], *codes, places[6], operands[1:], called[1:], operand_id, called_id,
+        ]  # fmt: skip
+        self.columns = (
+            ComputationColumns(*of_computations), InstructionColumns(*of_instructions),
+        )  # fmt: skip
+
+
+class _Texts:
+    """Room for different texts; the hash is random for each pass."""
+
+    def __init__(self, texts: int, content: int) -> None:
+        self._content = np.empty(content, np.uint8)
+        self._ends = np.zeros(texts + 1, np.int64)
+        slots = np.full(2 << texts.bit_length(), -1, np.int32)
+        self.known = KnownTexts(_multiplier(), 0, self._content, self._ends, slots)
+
+    def texts(self) -> list[bytes]:
+        """Those that a pass has seen, by number."""
+        ends = self._ends[: self.known.texts + 1].tolist()
+        return [self._content[begin:end].tobytes() for begin, end in pairwise(ends)]
+
+    def larger(self, most_texts: int, most_bytes: int) -> "_Texts":
+        """More room, empty."""
+        return _Texts(
+            min(_GROWTH * self._ends.size, most_texts),
+            min(_GROWTH * self._content.size + self.known.needed, most_bytes),
+        )
+
+
+def _scan(content: NDArray[np.uint8]) -> tuple[ProgramScan, _Tables, _Texts, _Texts]:
+    """Counts what there is, and reads it, again if there was no room for its texts."""
+    opcodes, shapes = _Texts(_FEW_TEXTS, _FEW_BYTES), _Texts(_FEW_TEXTS, _FEW_BYTES)
+    counts = ProgramScan(0)
+    scan_program(content, counts, *_Tables(counts).columns, opcodes.known, shapes.known)
+    while True:
+        tables, scan = _Tables(counts), ProgramScan(1)
+        scan_program(content, scan, *tables.columns, opcodes.known, shapes.known)
+        if not scan.is_full:
+            return scan, tables, opcodes, shapes
+        most = counts.instructions + 1, content.size
+        opcodes, shapes = opcodes.larger(*most), shapes.larger(*most)
+
+
+def _multiplier() -> int:
+    return 2**29 | int.from_bytes(os.urandom(4), "little") >> 3

@@ -1,0 +1,86 @@
+"""The shapes of a program's instructions, each different one read once."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from tbprof._pb import message
+from tbprof.analysis.hlo.hlo_shapes import Shape, read_shape
+from tbprof.analysis.hlo.host_copies import HOST_SPACE
+from tbprof.analysis.hlo.program_index import ProgramIndex
+from tbprof.analysis.vocabulary.dtypes import Tensor
+
+_TUPLE = 13  # PrimitiveType.TUPLE
+_DEEPEST = 16
+
+
+class Returned(NamedTuple):
+    """What an instruction returns: arrays as they lie in memory, and tensors, tokens among them.
+
+    `is_in_host` says that one of them lies in host memory.
+    """
+
+    shapes: tuple[Shape, ...]
+    tensors: tuple[Tensor, ...]
+    is_in_host: bool
+
+
+class ProgramShapes:
+    """What the instructions of a program return, by row; `read` is how a row's message is read."""
+
+    def __init__(self, index: ProgramIndex, read: Callable[[int], Any]) -> None:
+        self._texts = index.shapes
+        self._read = read
+        self._known: dict[int, Returned] = {}
+        self._numbers = index.instructions.shape.data
+
+    def number(self, row: int) -> int:
+        """What instructions that return the same share, -1 if that is not known."""
+        return self._numbers[row]
+
+    def of(self, row: int) -> Returned:
+        """What an instruction returns."""
+        number = self._numbers[row]
+        if number < 0:
+            return _returned(self._read(row).shape)
+        known = self._known.get(number)
+        if known is None:
+            known = self._known[number] = _returned(_parse_shape(self._texts[number]))
+        return known
+
+
+def _returned(proto: Any) -> Returned:
+    return Returned(tuple(read_shape(proto)), tuple(_tensors(proto)), _is_in_host(proto))
+
+
+def _parse_shape(content: bytes) -> Any:
+    """A ShapeProto, empty if it is damaged, as it then is in the instruction's message."""
+    from google.protobuf.message import DecodeError
+
+    proto = message("xla.ShapeProto")()
+    try:
+        proto.ParseFromString(content)
+    except DecodeError:
+        proto.Clear()
+    return proto
+
+
+def _is_in_host(shape: Any, depth: int = 0) -> bool:
+    """Whether an array of a shape lies in host memory."""
+    if shape.element_type == _TUPLE:
+        parts = shape.tuple_shapes if depth < _DEEPEST else ()
+        return any(_is_in_host(part, depth + 1) for part in parts)
+    return bool(shape.layout.memory_space == HOST_SPACE)
+
+
+def _tensors(shape: Any, depth: int = 0) -> Iterator[Tensor]:
+    """The arrays of a shape, including those in its tuples."""
+    if shape.element_type == _TUPLE:
+        for part in shape.tuple_shapes if depth < _DEEPEST else ():
+            yield from _tensors(part, depth + 1)
+        return
+    elements = 1
+    for size in shape.dimensions:
+        elements = min(elements * max(size, 0), 2**62)
+    words = type(shape).DESCRIPTOR.fields_by_name["element_type"].enum_type.values_by_number
+    word = words.get(shape.element_type)
+    yield Tensor(word.name.lower() if word is not None else "", elements)
