@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tbprof.base import parallel
-from tbprof.base.parallel import both, in_line_ranges, in_parallel
+from tbprof.base.parallel import both, helpers, in_line_ranges, in_parallel
 
 
 def test_as_many_passes_run_at_once_as_there_are_processors(
@@ -30,6 +30,40 @@ def test_as_many_passes_run_at_once_as_there_are_processors(
 
     assert in_parallel(work, range(12), 1 << 30) == [item * item for item in range(12)]
     assert most <= 2
+
+
+def test_all_who_work_in_parallel_share_a_bounded_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    callers = 10
+    have_begun, may_end = threading.Barrier(callers + 1, timeout=60), threading.Event()
+    working: set[threading.Thread] = set()
+
+    def work(item: int) -> int:
+        working.add(threading.current_thread())
+        if item == 0:
+            have_begun.wait()
+            assert may_end.wait(60)
+        return item
+
+    found: list[list[int]] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(in_parallel(work, range(9), 1 << 30)))
+        for _ in range(callers)
+    ]
+    for thread in threads:
+        thread.start()
+    have_begun.wait()
+    assert len(working - {*threads}) <= 2 * 2
+    may_end.set()
+    for thread in threads:
+        thread.join()
+    assert found == [[*range(9)]] * callers
+    with helpers() as free:
+        assert free == 2
+    with helpers(1) as free:
+        assert free == 1
 
 
 @pytest.mark.parametrize(

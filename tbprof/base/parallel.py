@@ -1,7 +1,9 @@
 """Work on several items in threads: compiled kernels release the interpreter lock."""
 
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -15,6 +17,11 @@ _BYTES_THAT_PAY = 1 << 22
 PIECE = 1 << 19
 # A task costs 20 µs, which is much for each of 100,000 lines.
 _MOST_TASKS = 1024
+# Of all who work in parallel at the same time, for each processor: a server has many requests.
+_HELPERS_PER_PROCESSOR = 2
+
+_helping = 0
+_helping_lock = threading.Lock()
 
 
 def thread_pool(threads: int | None, name: str = "") -> "ThreadPoolExecutor":
@@ -22,6 +29,25 @@ def thread_pool(threads: int | None, name: str = "") -> "ThreadPoolExecutor":
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(threads, name)
+
+
+@contextmanager
+def helpers(most: int | None = None) -> Iterator[int]:
+    """How many threads the block may start, at most `most`, or one for each processor.
+
+    0 if others have started as many as are of use: then the caller should work alone.
+    """
+    global _helping
+    processors = os.cpu_count() or 1
+    with _helping_lock:
+        free = max(0, _HELPERS_PER_PROCESSOR * processors - _helping)
+        threads = min(free, processors if most is None else most)
+        _helping += threads
+    try:
+        yield threads
+    finally:
+        with _helping_lock:
+            _helping -= threads
 
 
 def in_parallel(
@@ -33,11 +59,14 @@ def in_parallel(
     step = -(-len(items) // _MOST_TASKS)
     begins = range(0, len(items), step)
     # As many as there are processors: each running item takes memory of its own.
-    with thread_pool(os.cpu_count()) as pool:
-        parts = pool.map(
-            lambda begin: [function(item) for item in items[begin : begin + step]], begins
-        )
-        return [result for part in parts for result in part]
+    with helpers() as threads:
+        if threads < 2:
+            return [function(item) for item in items]
+        with thread_pool(threads) as pool:
+            parts = pool.map(
+                lambda begin: [function(item) for item in items[begin : begin + step]], begins
+            )
+            return [result for part in parts for result in part]
 
 
 def both(function: Callable[[], _T], other: Callable[[], _Other], size: int) -> tuple[_T, _Other]:

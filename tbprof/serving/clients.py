@@ -11,8 +11,11 @@ if TYPE_CHECKING:
 def is_connected(environ: "WSGIEnvironment") -> bool:
     """Whether the client of a request has not closed its connection.
 
-    Only werkzeug's server, which is TensorBoard's too, shows the connection; of others it is True.
+    Our own server says so, and TensorBoard's shows the connection; of others it is True.
     """
+    has_gone = environ.get("waitress.client_disconnected")
+    if has_gone is not None:
+        return not has_gone()
     connection = environ.get("werkzeug.socket")
     if not isinstance(connection, socket.socket):
         return True

@@ -6,26 +6,21 @@ import socket
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request, Response
 
 from tbprof.base.errors import TbprofError
-from tbprof.base.lazy import regex
 from tbprof.serving.access import Access, with_token
 from tbprof.serving.assets import Assets
 from tbprof.serving.host_names import WILDCARDS, HostNames
 from tbprof.serving.responses import CSP_STANDALONE, error_reply, response
 from tbprof.serving.routes import Application
 from tbprof.serving.service import Service
+from tbprof.serving.web_server import WebServer
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 logger = logging.getLogger(__name__)
-
-_IDLE_S = 60.0
-# In the address of a request.
-_TOKEN = regex(r"([?&]token=)[^&\s]+")
 
 
 class BadHost(TbprofError):
@@ -59,6 +54,8 @@ class Standalone:
     ) -> Iterable[bytes]:
         """Answers one request."""
         request = Request(environ)
+        # The query may have the token.
+        logger.debug("%s: %s %s", request.remote_addr, request.method, request.path)
         host = environ.get("HTTP_HOST", "")
         if not self._names.include(host):
             error = BadHost(
@@ -86,40 +83,32 @@ def make_standalone(
     can_capture: bool = True,
     token: str = "",
     processes: int | None = None,
-) -> BaseWSGIServer:
+) -> WebServer:
     """A server that is already listening; port 0 takes a free one. Raises CannotListen."""
     names = HostNames([host, *allowed_hosts])
     service = Service(location, can_capture=can_capture, names=names, processes=processes)
     application = Standalone(service, token=token)
-    with _listen(host, port) as listening:
-        # Unlike TensorBoard, it is started only for our pages: one is about to be opened.
-        service.warm_up()
-        # It prints and exits if an address cannot be bound, so it gets a bound socket.
-        return make_server(
-            host,
-            port,
-            application,
-            threaded=True,
-            request_handler=_Handler,
-            fd=listening.fileno(),
-        )
+    bound = _listen(host, port)
+    # Unlike TensorBoard, it is started only for our pages: one is about to be opened.
+    service.warm_up()
+    return WebServer(application, bound)
 
 
-def serve(server: BaseWSGIServer, announce: Callable[[str], None], token: str = "") -> None:
+def serve(server: WebServer, announce: Callable[[str], None], token: str = "") -> None:
     """Answers requests until Ctrl-C; `announce` is given the address, with the token."""
-    host, port = server.server_address[:2]
-    name = str(host) if str(host) not in WILDCARDS else socket.gethostname()
+    host, port = server.server_address
+    name = host if host not in WILDCARDS else socket.gethostname()
     try:
         address = f"http://{f'[{name}]' if ':' in name else name}:{port}/"
         announce(with_token(address, token))
-        server.serve_forever()  # ends by itself on KeyboardInterrupt
+        server.serve_forever()
     finally:
         server.server_close()
 
 
 def _listen(host: str, port: int) -> socket.socket:
     """A bound and listening socket. Raises CannotListen."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET  # as make_server chooses it
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family)
     if os.name == "posix":  # elsewhere it would take the port from another server
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -133,20 +122,6 @@ def _listen(host: str, port: int) -> socket.socket:
             "another server may use the port: choose one with --port, or --port 0 for a free one",
         ) from err
     return listening
-
-
-class _Handler(WSGIRequestHandler):
-    """Requests go to the log, not to the terminal."""
-
-    # A client that neither sends nor takes anything for so long loses its connection.
-    timeout = _IDLE_S
-
-    def version_string(self) -> str:
-        return "tbprof"
-
-    def log(self, type: str, message: str, *args: object) -> None:  # noqa: A002
-        said = _TOKEN.sub(r"\1…", message % args)
-        logger.debug("%s: %s: %s", self.address_string(), type, said)
 
 
 def _redirect(target: str) -> Response:

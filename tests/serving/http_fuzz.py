@@ -7,7 +7,6 @@ none is 500.
 
 import argparse
 import json
-import threading
 import time
 import warnings
 from collections import Counter
@@ -19,13 +18,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.request import urlopen
 
+from helpers.own_server import own_server
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from traces.bad_files import damaged, sums_beyond_64_bits, years_between_events
 from traces.runs import cpu_steps, gpu_steps, tpu_ops
 
-from tbprof.serving.standalone import make_standalone
 from tbprof.tools import TOOLS
 
 with warnings.catch_warnings():
@@ -57,13 +56,8 @@ def server() -> Iterator[str]:
             folder.mkdir(parents=True)
             for host, content in hosts.items():
                 (folder / f"{host}.xplane.pb").write_bytes(content)
-        serving = make_standalone(logdir, "127.0.0.1", 0)
-        thread = threading.Thread(target=serving.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{serving.server_address[1]}/data/plugin/profile"
-        serving.shutdown()
-        thread.join()
-        serving.server_close()
+        with own_server(logdir) as port:
+            yield f"http://127.0.0.1:{port}/data/plugin/profile"
 
 
 def run(examples: int, seed: int) -> Counter[int]:

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from helpers.own_server import own_server
 from helpers.replaced_parts import replace_part
 from helpers.small_runs import GPU_TRACE, OPS
 from traces import write
@@ -15,7 +16,6 @@ from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.parts import PARTS
 from tbprof.engine.summary_cache import SummaryCache
 from tbprof.serving.clients import is_connected
-from tbprof.serving.standalone import make_standalone
 from tbprof.storage.logdir import Logdir
 
 HOSTS = 4
@@ -42,6 +42,11 @@ def test_a_connection_is_there_until_the_client_closes_it():
         assert not is_connected({"werkzeug.socket": ours})
     assert not is_connected({"werkzeug.socket": ours})
     assert is_connected({})
+
+
+def test_our_server_says_whether_the_client_is_there():
+    assert is_connected({"waitress.client_disconnected": lambda: False})
+    assert not is_connected({"waitress.client_disconnected": lambda: True})
 
 
 def test_work_is_awaited_unless_its_client_has_gone():
@@ -93,18 +98,11 @@ def test_a_server_leaves_the_hosts_of_a_client_that_has_gone(
 
     replace_part(monkeypatch, "ops", compute=compute)
     monkeypatch.setattr("tbprof.engine.engine.check_awaited", check)
-    server = make_standalone(str(logdir), "127.0.0.1", 0)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        client = http.client.HTTPConnection("127.0.0.1", server.server_address[1])
+    with own_server(str(logdir)) as port:
+        client = http.client.HTTPConnection("127.0.0.1", port)
         client.request("GET", f"/data/plugin/profile/data?run=run&tag={OPS}")
         assert is_begun.wait(PATIENCE_S)
         client.close()
         may_go_on.set()
         assert is_left.wait(PATIENCE_S)
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
     assert begun == ["h0"]

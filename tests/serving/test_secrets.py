@@ -26,7 +26,8 @@ PASSWORD = "hunter2-secret"
 TALKATIVE = """
 import logging, sys
 logging.basicConfig(level=logging.DEBUG)
-NAMES = ("werkzeug", "tensorboard", "tbprof", "grpc", "h2", "hpack", "urllib3", "google", "absl")
+NAMES = ("waitress", "werkzeug", "tensorboard", "tbprof", "grpc", "h2", "hpack", "urllib3")
+NAMES += ("google", "absl")
 for name in NAMES:
     logging.getLogger(name).setLevel(logging.DEBUG)
 logging.getLogger("google").addHandler(logging.StreamHandler())

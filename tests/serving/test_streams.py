@@ -5,13 +5,13 @@ import http.client
 import json
 import logging
 import socket
-import threading
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from helpers.own_server import own_server
 from serving.test_plugin import install_tbprof, tensorboard
 from serving.test_routes import BASE, error_of
 from traces import draw, write
@@ -20,7 +20,6 @@ from werkzeug.test import Client
 from tbprof._pb import message
 from tbprof.serving.routes import Application
 from tbprof.serving.service import Service
-from tbprof.serving.standalone import make_standalone
 
 RUN, TOOL = "train", "trace_viewer"
 HOST = "/host:CPU"
@@ -157,13 +156,8 @@ def test_csv(client):
 
 @pytest.fixture
 def server(logdir: Path) -> Iterator[int]:
-    running = make_standalone(str(logdir), "127.0.0.1", 0, [])
-    thread = threading.Thread(target=running.serve_forever, daemon=True)
-    thread.start()
-    yield int(running.server_address[1])
-    running.shutdown()
-    thread.join()
-    running.server_close()
+    with own_server(str(logdir)) as port:
+        yield port
 
 
 LARGE = f"{BASE}data?run=large&tag={TOOL}"

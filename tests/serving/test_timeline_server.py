@@ -14,10 +14,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from helpers.own_server import own_server
 from helpers.tile_reader import read_tiles
 
 from tbprof.engine.timelines.timeline_cache import TimelineCache
-from tbprof.serving.standalone import make_standalone
 
 RUN = "tensorflow_cpu_training"
 BASE = "/data/plugin/profile/"
@@ -29,13 +29,8 @@ def port(tmp_path: Path, sample_logdir: Path) -> Iterator[int]:
     folder = tmp_path / "plugins/profile" / RUN
     folder.mkdir(parents=True)
     shutil.copy(sample_logdir / f"plugins/profile/{RUN}/host0.xplane.pb", folder)
-    server = make_standalone(str(tmp_path), "127.0.0.1", 0)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server.server_address[1]
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with own_server(str(tmp_path)) as served:
+        yield served
 
 
 def ask(port: int, route: str, **parameters: Any) -> tuple[int, bytes]:
@@ -90,18 +85,12 @@ def test_threads_that_ask_for_a_fresh_trace_share_one_build(
 def test_tiles_of_a_server_that_was_restarted_are_the_same(tmp_path: Path, sample_logdir: Path):
     bodies = []
     for _ in range(2):
-        server = make_standalone(str(sample_logdir), "127.0.0.1", 0)
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        port = server.server_address[1]
-        index = index_of(port)
-        which = {key: index[key] for key in ("host", "part", "version")}
-        level = index["max_level"] - 3
-        span = {"level": level, "from": 0, "to": 8}
-        bodies.append(ask(port, "timeline_tiles", **which, **span))
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        with own_server(str(sample_logdir)) as port:
+            index = index_of(port)
+            which = {key: index[key] for key in ("host", "part", "version")}
+            level = index["max_level"] - 3
+            span = {"level": level, "from": 0, "to": 8}
+            bodies.append(ask(port, "timeline_tiles", **which, **span))
     assert bodies[0] == bodies[1]
     assert read_tiles(bodies[0][1]).entries
 

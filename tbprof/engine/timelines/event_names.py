@@ -6,7 +6,7 @@ import numpy as np
 import orjson
 
 from tbprof.base.errors import TbprofError
-from tbprof.base.parallel import thread_pool
+from tbprof.base.parallel import in_parallel
 from tbprof.engine.engine import Engine
 from tbprof.engine.requests import choose_files
 from tbprof.storage.runs import TraceFile
@@ -14,7 +14,6 @@ from tbprof.timeline.model.open_timeline import OpenTimeline, shorten
 
 # Files whose timelines are built for one request, the first one always: the next request continues.
 _MOST_BYTES = 256 << 20
-_AT_ONCE = 2
 
 
 def event_names(engine: Engine, run: str, hosts: Sequence[str], query: str, most: int) -> bytes:
@@ -34,8 +33,8 @@ def event_names(engine: Engine, run: str, hosts: Sequence[str], query: str, most
         except TbprofError:
             return {}
 
-    with thread_pool(_AT_ONCE) as pool:
-        by_host = list(pool.map(find, chosen))
+    size = sum(file.bytes for file in chosen)
+    by_host = in_parallel(lambda at: find(chosen[at]), range(len(chosen)), size)
     found: dict[str, tuple[int, int]] = {}
     for names in by_host:
         for name, events in names.items():

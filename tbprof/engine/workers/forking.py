@@ -77,7 +77,10 @@ class _Forker:
 
     def obey(self) -> None:
         """Waits for a message and does what it asks for. Raises _ServerGone."""
-        received, descriptors, *_ = socket.recv_fds(self._control, NUMBER.size, 1)
+        try:
+            received, descriptors, *_ = socket.recv_fds(self._control, NUMBER.size, 1)
+        except ConnectionError as error:
+            raise _ServerGone from error
         if not received:
             raise _ServerGone
         (process,) = NUMBER.unpack(received)

@@ -26,15 +26,19 @@ _IDLE_S = 30.0
 _SMALL = 4 << 20
 # Of memory that is free, for the next trace.
 _KEPT_BYTES = 32 << 20
+# The server, which answers from memory meanwhile, comes first (see nice(1)).
+_NICENESS = 5
 
 
 def work(reader: IO[bytes], writer: IO[bytes]) -> None:
     """Answers jobs until the server closes the connection, or until one took too much memory."""
     share_heap(_KEPT_BYTES)
-    kept: Kept | None = pickle.load(reader)  # noqa: S301 - of the server
-    worker = _Worker(writer, None if kept is None else ResultStore(*kept))
-    idle = threading.Timer(0, worker.forget)
+    if sys.platform != "win32":
+        os.nice(_NICENESS)
     with suppress(EOFError):
+        kept: Kept | None = pickle.load(reader)  # noqa: S301 - of the server
+        worker = _Worker(writer, None if kept is None else ResultStore(*kept))
+        idle = threading.Timer(0, worker.forget)
         while True:
             job: Job = pickle.load(reader)  # noqa: S301 - of the server
             idle.cancel()

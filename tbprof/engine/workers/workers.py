@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from tbprof.base.errors import TbprofError
-from tbprof.base.parallel import thread_pool
+from tbprof.base.parallel import helpers, thread_pool
 from tbprof.engine.kept_parts import PartResult
 from tbprof.engine.parts import PartKey
 from tbprof.storage.runs import TraceFile
@@ -56,11 +56,12 @@ class Workers(Protocol):
             except TbprofError as error:
                 return error
 
-        if len(work) == 1:
-            yield work[0], one(work[0])
-            return
-        with thread_pool(min(self.hosts_at_once, max(len(work), 1))) as pool:
-            yield from zip(work, pool.map(one, work), strict=True)
+        with helpers(min(self.hosts_at_once, len(work))) as threads:
+            if threads < 2:
+                yield from ((asked, one(asked)) for asked in work)
+                return
+            with thread_pool(threads) as pool:
+                yield from zip(work, pool.map(one, work), strict=True)
 
     def warm_up(self) -> None:
         """Prepares what the first request would wait for."""

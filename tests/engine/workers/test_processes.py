@@ -102,6 +102,17 @@ def test_pages_are_those_of_threads(logdir: Path, pool, make: Callable[[], Start
     assert pages(Engine(Logdir(str(logdir)), workers=workers)) == pages(Engine(Logdir(str(logdir))))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="processes have other priorities there")
+@pytest.mark.parametrize("make", STARTERS)
+def test_workers_give_way_to_the_server(
+    pool, plant: Plant, hosts: Sequence[TraceFile], make: Callable[[], Starter]
+):
+    pool(make=make).compute(hosts[0], [ops], ignored)
+    ((_, process),) = plant.computed("ops")
+    ours = os.getpriority(os.PRIO_PROCESS, 0)
+    assert os.getpriority(os.PRIO_PROCESS, process) == min(ours + 5, 19)
+
+
 def test_pages_of_recorded_traces_are_those_of_threads(sample_logdir: Path, tmp_path: Path, pool):
     store = ResultStore(tmp_path)
     workers = pool(store)
