@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.kernels.analysis.name_table import fill_names, find_name
 from tbprof.kernels.analysis.program_scan import (
     ComputationColumns,
@@ -130,7 +131,7 @@ class ProgramIndex:
         rows = self.instructions.id.size
         user = np.repeat(np.arange(rows), np.diff(self.instructions.operands))
         is_held = self.operand >= 0
-        pairs = np.unique(self.operand[is_held] * np.int64(max(rows, 1)) + user[is_held])
+        pairs = unique(self.operand[is_held] * np.int64(max(rows, 1)) + user[is_held])
         taken, user = np.divmod(pairs, max(rows, 1))
         first = np.searchsorted(taken, np.arange(rows + 1))
         return first.astype(np.int32), user.astype(np.int32)
