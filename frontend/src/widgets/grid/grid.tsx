@@ -1,5 +1,5 @@
 /** The rows of a table, of which only the visible ones exist as elements. */
-import type { Signal } from "@preact/signals";
+import { type Signal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount } from "../../base/format";
@@ -25,6 +25,10 @@ interface GridProps {
   readonly label: string;
   /** Rows of the payload that a chart points at. */
   readonly highlight?: Signal<RowTest | null>;
+  /** Told which row of the payload is under the pointer, null for none. */
+  readonly pointAt?: (row: number | null) => void;
+  /** A row of the payload to bring into view and open; it is null again when that is done. */
+  readonly opened?: Signal<number | null>;
   /** What a row opens, given its place in the payload. */
   readonly detail: (row: number) => ComponentChildren;
   /** What a group of several rows opens above them. */
@@ -97,6 +101,19 @@ export function Grid(props: GridProps) {
     else next.delete(item);
     setExpanded(next);
   };
+  const reveal = useRef((_row: number) => {});
+  reveal.current = (row) => {
+    const position = items.findIndex((item) => rowsOf(model, item).includes(row));
+    if (position < 0) return;
+    moveTo(position);
+    toggle(position, true);
+  };
+  useSignalEffect(() => {
+    const row = props.opened?.value ?? null;
+    if (row === null || !props.opened) return;
+    reveal.current(row);
+    props.opened.value = null;
+  });
   const keys = gridKeys({
     at,
     page: Math.max(Math.floor(height / rowHeight) - 3, 1),
@@ -166,6 +183,7 @@ export function Grid(props: GridProps) {
               detail={detail}
               groupDetail={groupDetail}
               detailHeight={detailHeight}
+              pointAt={props.pointAt}
               onSelect={() => setActive(position)}
               onToggle={() => {
                 setActive(position);

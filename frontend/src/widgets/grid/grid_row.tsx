@@ -24,6 +24,7 @@ interface GridRowProps {
   readonly detail: (row: number) => ComponentChildren;
   readonly groupDetail?: (rows: Uint32Array) => ComponentChildren;
   readonly detailHeight: number;
+  readonly pointAt?: (row: number | null) => void;
   readonly onSelect: () => void;
   readonly onToggle: () => void;
 }
@@ -51,6 +52,8 @@ export function GridRow(props: GridRowProps) {
         aria-selected={isActive}
         aria-expanded={isOpen}
         aria-level={isMember ? 2 : 1}
+        onMouseEnter={props.pointAt && (() => props.pointAt?.(isOne ? rows[0] : null))}
+        onMouseLeave={props.pointAt && (() => props.pointAt?.(null))}
         onClick={props.onSelect}
         onDblClick={props.onToggle}
       >

@@ -1,0 +1,318 @@
+/** The picture of a scatter: axes, roofs, and marks that differ in form as well as in color. */
+import { resolveColor } from "../../base/theme";
+import type { Box, Pen } from "../chart/pen";
+import {
+  type Axis,
+  type PointKind,
+  type Range,
+  type Roof,
+  roofAt,
+  type ScatterPoints,
+} from "./points";
+
+export interface ScatterPicture {
+  readonly points: ScatterPoints;
+  readonly kinds: readonly PointKind[];
+  readonly roofs: readonly Roof[];
+  readonly x: Axis;
+  readonly y: Axis;
+  readonly range: Range;
+  /** Of the whole picture, in pixels. */
+  readonly width: number;
+  readonly height: number;
+}
+
+interface ScatterColors {
+  readonly kinds: readonly string[];
+  readonly text: string;
+  readonly muted: string;
+  readonly border: string;
+  readonly background: string;
+}
+
+const MARGIN = { left: 58, right: 14, top: 24, bottom: 40 } as const;
+const LEAST_RADIUS = 3.5;
+const MOST_RADIUS = 24;
+const FONT = "11px sans-serif";
+const LINE = 13;
+
+export function scatterColors(kinds: readonly PointKind[]): ScatterColors {
+  return {
+    kinds: kinds.map(({ color }) => resolveColor(color)),
+    text: resolveColor("var(--text)"),
+    muted: resolveColor("var(--muted)"),
+    border: resolveColor("var(--border)"),
+    background: resolveColor("var(--panel)"),
+  };
+}
+
+export function plotBox({ width, height }: { width: number; height: number }): Box {
+  return {
+    left: MARGIN.left,
+    top: MARGIN.top,
+    width: Math.max(width - MARGIN.left - MARGIN.right, 1),
+    height: Math.max(height - MARGIN.top - MARGIN.bottom, 1),
+  };
+}
+
+/** Pixels of a value on each axis. */
+export function places(picture: ScatterPicture) {
+  const box = plotBox(picture);
+  const { x, y } = picture.range;
+  return {
+    x: (value: number) => box.left + ((Math.log10(value) - x[0]) / (x[1] - x[0])) * box.width,
+    y: (value: number) => box.top + (1 - (Math.log10(value) - y[0]) / (y[1] - y[0])) * box.height,
+  };
+}
+
+/** The radius of each mark in pixels. */
+export function markRadii({ weight }: ScatterPoints): Float64Array {
+  const most = weight.reduce((top, value) => Math.max(top, value || 0), 0);
+  return weight.map((value) =>
+    Math.max(most > 0 ? Math.sqrt((value || 0) / most) * MOST_RADIUS : 0, LEAST_RADIUS),
+  );
+}
+
+export function drawScatter(pen: Pen, picture: ScatterPicture, colors: ScatterColors): void {
+  const box = plotBox(picture);
+  pen.font = FONT;
+  pen.fillStyle = colors.background;
+  pen.fillRect(0, 0, picture.width, picture.height);
+  drawGrid(pen, picture, colors, box);
+  pen.save();
+  pen.beginPath();
+  pen.rect(box.left, box.top, box.width, box.height);
+  pen.clip();
+  drawRoofs(pen, picture, colors, box);
+  drawMarks(pen, picture, colors);
+  drawRoofLabels(pen, picture, colors, box);
+  pen.restore();
+}
+
+/** A ring about a point, and how far it is below its roof. */
+export function drawPointed(
+  pen: Pen,
+  picture: ScatterPicture,
+  colors: ScatterColors,
+  point: number,
+  radius: number,
+): void {
+  const at = places(picture);
+  const box = plotBox(picture);
+  const [x, y] = [at.x(picture.points.x[point]), at.y(picture.points.y[point])];
+  const roof = roofAt(picture.roofs, picture.points.x[point]);
+  pen.save();
+  pen.beginPath();
+  pen.rect(box.left, box.top, box.width, box.height);
+  pen.clip();
+  pen.strokeStyle = colors.text;
+  if (roof) {
+    pen.lineWidth = 1;
+    pen.setLineDash([3, 3]);
+    pen.beginPath();
+    pen.moveTo(x, y);
+    pen.lineTo(x, at.y(roof.y));
+    pen.stroke();
+    pen.setLineDash([]);
+  }
+  pen.lineWidth = 2;
+  pen.beginPath();
+  pen.arc(x, y, radius + 3, 0, 2 * Math.PI);
+  pen.stroke();
+  pen.restore();
+}
+
+function drawGrid(pen: Pen, picture: ScatterPicture, colors: ScatterColors, box: Box): void {
+  const at = places(picture);
+  const { range, x, y } = picture;
+  pen.textBaseline = "top";
+  pen.textAlign = "center";
+  for (const power of powers(range.x, box.width / 64)) {
+    const left = Math.round(at.x(10 ** power));
+    pen.fillStyle = colors.border;
+    pen.fillRect(left, box.top, 1, box.height);
+    pen.fillStyle = colors.muted;
+    pen.fillText(x.format(10 ** power), left, box.top + box.height + 5);
+  }
+  pen.fillText(x.title, box.left + box.width / 2, box.top + box.height + 22);
+  pen.textAlign = "right";
+  pen.textBaseline = "middle";
+  for (const power of powers(range.y, box.height / 24)) {
+    const top = Math.round(at.y(10 ** power));
+    pen.fillStyle = colors.border;
+    pen.fillRect(box.left, top, box.width, 1);
+    pen.fillStyle = colors.muted;
+    pen.fillText(y.format(10 ** power), box.left - 6, top);
+  }
+  pen.textAlign = "left";
+  pen.fillText(y.title, 4, box.top - 14);
+}
+
+/** Whole powers of ten within a range, at most so many of them. */
+function powers([low, high]: readonly [number, number], most: number): number[] {
+  const every = Math.max(Math.ceil((high - low) / Math.max(most, 1)), 1);
+  const first = Math.ceil(low / every) * every;
+  const found: number[] = [];
+  for (let power = first; power <= high; power += every) found.push(power);
+  return found;
+}
+
+/** Slopes end at the highest level, levels begin at the steepest slope. */
+function drawRoofs(pen: Pen, picture: ScatterPicture, colors: ScatterColors, box: Box): void {
+  const at = places(picture);
+  const { roofs, range } = picture;
+  const top = Math.max(...ofKind(roofs, "level"));
+  const steepest = Math.max(...ofKind(roofs, "slope"));
+  pen.lineJoin = "round";
+  for (const roof of roofs) {
+    pen.strokeStyle = colors.text;
+    pen.globalAlpha = roof.isMain ? 0.9 : 0.45;
+    pen.lineWidth = roof.isMain ? 2 : 1;
+    pen.setLineDash(roof.isMain ? [] : [5, 4]);
+    pen.beginPath();
+    if (roof.bounds === "level") {
+      const from = Number.isFinite(steepest) ? at.x(roof.value / steepest) : box.left;
+      pen.moveTo(Math.max(from, box.left), at.y(roof.value));
+      pen.lineTo(box.left + box.width, at.y(roof.value));
+    } else {
+      const low = 10 ** range.x[0];
+      const high = Number.isFinite(top) ? top / roof.value : 10 ** range.x[1];
+      pen.moveTo(at.x(low), at.y(low * roof.value));
+      pen.lineTo(at.x(high), at.y(high * roof.value));
+    }
+    pen.stroke();
+  }
+  pen.setLineDash([]);
+  pen.globalAlpha = 1;
+}
+
+function ofKind(roofs: readonly Roof[], kind: Roof["bounds"]): number[] {
+  return roofs.filter(({ bounds }) => bounds === kind).map(({ value }) => value);
+}
+
+/**
+ * Levels are named at their right end, slopes below their lower end. A name that would cover
+ * another one moves to the left; where there is no room it is left out.
+ */
+function drawRoofLabels(pen: Pen, picture: ScatterPicture, colors: ScatterColors, box: Box): void {
+  const at = places(picture);
+  const { range } = picture;
+  const taken: Box[] = [];
+  const right = box.left + box.width;
+  const bottom = box.top + box.height;
+  pen.textAlign = "left";
+  pen.textBaseline = "top";
+  const put = (label: string, from: number, top: number, step: number) => {
+    const width = pen.measureText(label).width + 6;
+    const isFree = (left: number) =>
+      left >= box.left &&
+      left + width <= right &&
+      taken.every(
+        (other) =>
+          left + width <= other.left ||
+          left >= other.left + other.width ||
+          Math.abs(other.top - top) >= LINE,
+      );
+    let left = from;
+    for (let tries = 0; tries < 6 && !isFree(left); tries++) left += step;
+    if (!isFree(left) || top < box.top || top + LINE > bottom) return;
+    taken.push({ left, top, width, height: LINE });
+    write(pen, label, left, top, colors);
+  };
+  for (const { bounds, value, label } of mainFirst(picture.roofs)) {
+    if (bounds === "level") {
+      const width = pen.measureText(label).width + 6;
+      put(label, right - width, at.y(value) - LINE - 1, -width / 2);
+    } else {
+      const lowest = Math.max(10 ** range.x[0], 10 ** (range.y[0] + 0.1) / value);
+      const x = Math.max(at.x(lowest), box.left) + 8;
+      const within = 10 ** (range.x[0] + ((x - box.left) / box.width) * (range.x[1] - range.x[0]));
+      put(label, x, Math.min(at.y(within * value) + 6, bottom - LINE - 2), 24);
+    }
+  }
+}
+
+function mainFirst(roofs: readonly Roof[]): readonly Roof[] {
+  return [...roofs].sort((one, other) => Number(other.isMain) - Number(one.isMain));
+}
+
+/** Upon whatever is drawn already. */
+function write(pen: Pen, text: string, left: number, top: number, colors: ScatterColors): void {
+  pen.globalAlpha = 0.8;
+  pen.fillStyle = colors.background;
+  pen.fillRect(left - 2, top - 1, pen.measureText(text).width + 4, LINE);
+  pen.globalAlpha = 1;
+  pen.fillStyle = colors.text;
+  pen.fillText(text, left, top);
+}
+
+/** The largest first, so that small ones are not hidden. */
+function drawMarks(pen: Pen, picture: ScatterPicture, colors: ScatterColors): void {
+  const at = places(picture);
+  const { x, y, weight, kind } = picture.points;
+  const radii = markRadii(picture.points);
+  const order = Array.from(weight.keys()).sort((one, other) => weight[other] - weight[one]);
+  pen.lineWidth = 1;
+  for (const point of order) {
+    pen.beginPath();
+    traceMark(pen, kind[point], at.x(x[point]), at.y(y[point]), radii[point]);
+    pen.globalAlpha = 0.75;
+    pen.fillStyle = colors.kinds[kind[point]] ?? colors.muted;
+    pen.fill();
+    pen.globalAlpha = 1;
+    pen.strokeStyle = colors.text;
+    pen.stroke();
+  }
+}
+
+type Corners = readonly (readonly [number, number])[];
+
+/** Corners of the marks of each kind on a unit circle; the first is the circle itself. */
+const MARKS: readonly (Corners | null)[] = [
+  null,
+  polygon(4, Math.PI / 4),
+  polygon(3, -Math.PI / 2),
+  polygon(4, 0),
+  polygon(3, Math.PI / 2),
+  polygon(6, 0),
+  star(5),
+  polygon(5, -Math.PI / 2),
+  star(4),
+];
+
+function polygon(corners: number, turn: number): Corners {
+  return Array.from({ length: corners }, (_, at) => {
+    const angle = turn + (2 * Math.PI * at) / corners;
+    return [Math.cos(angle), Math.sin(angle)] as const;
+  });
+}
+
+function star(points: number): Corners {
+  return polygon(2 * points, -Math.PI / 2).map(([x, y], at) =>
+    at % 2 === 0 ? ([x, y] as const) : ([x / 2, y / 2] as const),
+  );
+}
+
+/** Adds the outline of a kind's mark to the pen's path. */
+export function traceMark(pen: Pen, kind: number, x: number, y: number, radius: number): void {
+  const corners = MARKS[kind % MARKS.length];
+  if (!corners) {
+    pen.arc(x, y, radius, 0, 2 * Math.PI);
+    return;
+  }
+  corners.forEach(([dx, dy], at) => {
+    if (at === 0) pen.moveTo(x + dx * radius, y + dy * radius);
+    else pen.lineTo(x + dx * radius, y + dy * radius);
+  });
+  pen.closePath();
+}
+
+/** The same outline as an SVG path about the origin, for legends. */
+export function markPath(kind: number, radius: number): string {
+  const corners = MARKS[kind % MARKS.length];
+  if (!corners) {
+    const half = `a${radius} ${radius} 0 1 0`;
+    return `M${-radius} 0${half} ${2 * radius} 0${half} ${-2 * radius} 0z`;
+  }
+  return `M${corners.map(([x, y]) => `${(x * radius).toFixed(2)} ${(y * radius).toFixed(2)}`).join("L")}z`;
+}
