@@ -68,6 +68,8 @@ NOT_IMPORTED = {
         "analysis.steps.step_finding",
     ),
     "framework_op_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE),
+    "hlo_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
+    "roofline_model": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "kernel_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "memory_profile": (
         *EVENTS,
@@ -88,6 +90,8 @@ NEVER = {
     "concurrent.futures", "csv", "decimal", "fsspec", "grpc", "gzip", "hashlib", "logging", "lzma",
     "numpy.ma", "tqdm", "tempfile", "tensorboard", "werkzeug",
 }  # fmt: skip
+# They have nothing to show without programs that XLA compiled.
+OF_PROGRAMS = ("hlo_stats", "roofline_model")
 OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")
 
 
@@ -95,7 +99,8 @@ OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")
 def test_an_export_imports_what_its_tool_needs(
     tool: str, sample_logdir: Path, tmp_path: Path
 ) -> None:
-    trace = next(sample_logdir.rglob("tensorflow_input_bound/*.xplane.pb"))
+    run = "jax_cpu_training" if tool in OF_PROGRAMS else "tensorflow_input_bound"
+    trace = next(sample_logdir.rglob(f"{run}/*.xplane.pb"))
     if tool == "kernel_stats":
         drawn = {"/device:GPU:0": "Stream #1 |k"}
         trace = write(tmp_path, draw(drawn, stats={"k": {"kernel_details": "regs:8"}}))

@@ -63,6 +63,30 @@ TOOLS: tuple[Tool, ...] = (
         is_list=True,
     ),
     Tool(
+        name="hlo_stats",
+        label="HLO op stats",
+        short="HLO ops",
+        content="names",
+        absent="the trace has no planes",
+        empty="the trace has no instruction of a compiled program: XLA compiled nothing that ran, "
+        "or the recorder did not name what ran",
+        empty_hint="run a jitted function of JAX, PyTorch/XLA or TensorFlow (jit_compile=True) "
+        "while recording; see the op stats for ops that XLA does not compile",
+    ),
+    Tool(
+        name="roofline_model",
+        label="Roofline",
+        short="Roofline",
+        content="names",
+        absent="the trace has no planes",
+        empty="the trace has no instruction of a compiled program: XLA compiled nothing that ran, "
+        "or the recorder did not name what ran",
+        empty_hint="run a jitted function of JAX, PyTorch/XLA or TensorFlow (jit_compile=True) "
+        "while recording; see the kernel stats for what ran on a GPU",
+        params=("level", "feeds"),
+        is_list=True,
+    ),
+    Tool(
         name="kernel_stats",
         label="GPU kernel stats",
         short="Kernels",

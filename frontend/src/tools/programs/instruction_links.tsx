@@ -1,0 +1,53 @@
+/** Where else an instruction of a program is shown: the timeline, its program, the graph around it. */
+import type { View } from "../../base/url_state";
+import { ToolLink } from "../links/tool_link";
+import { marking, namedEvents, TRACE } from "../links/trace_links";
+import type { Links } from "../tool";
+
+/** An instruction as the tables of programs name it. */
+export interface Instruction {
+  readonly name: string;
+  /** "" for what belongs to no program. */
+  readonly programId: string;
+  readonly deviceType: string;
+}
+
+/** Its executions: kernels of GPUs name the instruction, elsewhere events have its name. */
+export function instructionEvents({ name, programId, deviceType }: Instruction): View | null {
+  if (name === "") return null;
+  return deviceType === "GPU" && programId !== ""
+    ? marking(`arg:hlo_op=${name}`)
+    : namedEvents(name);
+}
+
+/** Pages of the run that show the same instruction, those that there are. */
+export function InstructionLinks({ links, of }: { links: Links; of: Instruction }) {
+  const events = instructionEvents(of);
+  const pages: readonly (readonly [tool: string, view: View, text: string])[] = [
+    ...(events ? [[TRACE, events, "Show in the trace viewer"] as const] : []),
+    ...(of.programId === ""
+      ? []
+      : ([
+          ["op_profile", { program: of.programId, op: of.name }, "Show among its program's ops"],
+          [
+            "graph_viewer",
+            { program_id: of.programId, node_name: of.name },
+            "Show its operands, users and text",
+          ],
+        ] as const)),
+  ];
+  const known = pages.filter(([tool]) => links.title(tool) !== tool);
+  if (known.length === 0) return null;
+  return (
+    <p class="detail-links">
+      {known.map(([tool, view, text], at) => (
+        <span key={tool}>
+          {at > 0 ? " · " : ""}
+          <ToolLink links={links} tool={tool} view={view}>
+            {text}
+          </ToolLink>
+        </span>
+      ))}
+    </p>
+  );
+}

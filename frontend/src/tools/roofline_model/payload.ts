@@ -1,0 +1,74 @@
+/** The tables of roofline_model: records of one group, and the peaks that they are held against. */
+import {
+  type Column,
+  type DataTable,
+  numbers,
+  parseTables,
+  type Row,
+  readRows,
+  texts,
+} from "../../api/data_table";
+import type { Warning } from "../../api/types";
+import { programColumn } from "../programs/program_column";
+
+export interface Roofline {
+  /** What ran: instructions or programs, without the row of all of them. */
+  readonly table: DataTable;
+  /** All of them together, by the ids of columns. */
+  readonly whole: Row;
+  readonly peaks: readonly Peak[];
+  readonly diagnostics: readonly string[];
+  readonly deviceType: string;
+  readonly deviceName: string;
+  readonly hasFeeds: boolean;
+  readonly names: readonly string[];
+  readonly warnings: readonly Warning[];
+}
+
+export interface Peak {
+  readonly kind: "compute" | "memory";
+  /** An element type, or a memory. */
+  readonly name: string;
+  /** 10⁹ operations or bytes per second. */
+  readonly peak: number;
+  readonly source: string;
+}
+
+export function parseRoofline(json: unknown): Roofline {
+  const tables = parseTables(json, 3, "the roofline");
+  const records = tables.table(0);
+  const whole = readRows(records, (row) => row)[0] ?? NOTHING;
+  const table = withoutFirst(records);
+  const { properties } = records;
+  return {
+    table: { ...table, columns: [...table.columns, programColumn(table, "hlo_module_id")] },
+    whole,
+    peaks: readRows(tables.table(2), (row) => ({
+      kind: row.text("kind") === "memory" ? "memory" : "compute",
+      name: row.text("name"),
+      peak: row.number("peak"),
+      source: row.text("source"),
+    })),
+    diagnostics: readRows(tables.table(1), (row) => row.text("message")),
+    deviceType: properties.program_device ?? "",
+    deviceName: properties.device_type ?? "",
+    hasFeeds: Number(properties.feed_ops) > 0,
+    names: texts(table, "operation")?.strings ?? [],
+    warnings: tables.warnings,
+  };
+}
+
+const NOTHING: Row = { text: () => "", number: () => Number.NaN, flag: () => false };
+
+/** The table without the row of rank 0, which contains the others. */
+function withoutFirst(records: DataTable): DataTable {
+  const first = numbers(records, "rank")?.[0] === 0 ? 1 : 0;
+  if (first === 0) return records;
+  return { ...records, columns: records.columns.map(cut), length: records.length - 1 };
+}
+
+function cut(column: Column): Column {
+  if (column.kind === "text") return { ...column, codes: column.codes.subarray(1) };
+  if (column.kind === "flag") return { ...column, values: column.values.subarray(1) };
+  return { ...column, values: column.values.subarray(1) };
+}

@@ -1,0 +1,206 @@
+/** Roofline: how near instructions and programs are to what the device can do. */
+import { useComputed, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import { textAt, texts } from "../../api/data_table";
+import { ExportButton } from "../../widgets/grid/export_button";
+import { Grid } from "../../widgets/grid/grid";
+import { LocalTable } from "../../widgets/grid/local_table";
+import { RowDetail } from "../../widgets/grid/row_detail";
+import { TableBar } from "../../widgets/grid/table_bar";
+import { formatPower } from "../../widgets/scatter/points";
+import { Scatter } from "../../widgets/scatter/scatter";
+import type { RowTest } from "../../widgets/table/filter";
+import { useTableModel } from "../../widgets/table/model";
+import { Sentence } from "../../widgets/text/sentence";
+import { toTrace } from "../links/trace_link";
+import {
+  type Instruction,
+  InstructionLinks,
+  instructionEvents,
+} from "../programs/instruction_links";
+import { SourceStack } from "../programs/source_stack";
+import type { PageProps } from "../tool";
+import { KindLegend, NotDrawn, Peaks } from "./beside_chart";
+import { ROOFLINE_GROUPINGS, rooflineColumns } from "./columns";
+import type { Roofline } from "./payload";
+import { PointCard, pointText } from "./point_card";
+import { findPoints, findRoofs, KINDS, usedRoof } from "./roofline_points";
+import { summarize } from "./summary";
+import "./roofline.css";
+
+const HEIGHT = 380;
+const X = { title: "Operational intensity (FLOP per byte of main memory)", format: formatPower };
+const Y = { title: "FLOP/s", format: formatPower };
+const WHY = {
+  formula:
+    "Across: operations ÷ bytes in the main memory. Up: operations ÷ time of the work. Areas are " +
+    "self times. A line is a peak: of operations on a type, or of a memory times the intensity. " +
+    "An op on its lowest line does what the device can.",
+  unit: "logarithmic axes",
+  source:
+    "Counts that the device recorded, or that follow from the shapes in the program. Peaks are " +
+    "listed beside the chart, each with its source.",
+};
+
+export function RooflinePage(props: PageProps<Roofline>) {
+  const { title, payload, view, select, links, fileName } = props;
+  const { table, whole, peaks } = payload;
+  const level = view.level === "program" ? "program" : "op";
+  const noun = level === "op" ? "op" : "program";
+  const specs = useMemo(() => rooflineColumns(table, level), [table, level]);
+  const pointed = useSignal<number | null>(null);
+  const opened = useSignal<number | null>(null);
+  const model = useTableModel({
+    table,
+    specs,
+    groupings: level === "op" ? ROOFLINE_GROUPINGS : [],
+    rankBy: "total_self_time",
+    noun,
+    view,
+    select,
+  });
+  const kindId = KINDS.find(([id]) => id === view.color)?.[0] ?? "category";
+  const found = useMemo(
+    () => findPoints(table, model.matched, level === "op" ? kindId : "operation"),
+    [table, model.matched, kindId, level],
+  );
+  const roofs = useMemo(() => findRoofs(peaks, usedRoof(table)), [peaks, table]);
+  const sentences = useMemo(() => summarize(table, whole, peaks.length > 0), [table, whole, peaks]);
+  // The chart knows points, the table rows.
+  const pointAt = (row: number | null) => {
+    const point = row === null ? -1 : found.pointOf[row];
+    pointed.value = point >= 0 ? point : null;
+  };
+  const rows = useSignal(found.rowOf);
+  rows.value = found.rowOf;
+  const highlight = useComputed<RowTest | null>(() => {
+    const row = pointed.value === null ? undefined : rows.value[pointed.value];
+    return row === undefined ? null : (other) => other === row;
+  });
+  const instruction = (row: number): Instruction => ({
+    name: level === "op" ? textAt(texts(table, "operation"), row) : "",
+    programId: textAt(texts(table, "hlo_module_id"), row),
+    deviceType: payload.deviceType,
+  });
+  return (
+    <div class="page two-tables">
+      <header class="page-head">
+        <h1>{title}</h1>
+        <Choices label="Show">
+          {(["op", "program"] as const).map((id) => (
+            <button
+              key={id}
+              type="button"
+              class="button small"
+              aria-pressed={level === id}
+              onClick={() => select({ level: id === "op" ? null : id, group: null })}
+            >
+              {id === "op" ? "Ops" : "Programs"}
+            </button>
+          ))}
+        </Choices>
+        {payload.hasFeeds ? (
+          <label class="switch">
+            <input
+              type="checkbox"
+              checked={view.feeds !== "0"}
+              onChange={(event) => select({ feeds: event.currentTarget.checked ? null : "0" })}
+            />
+            Include infeed and outfeed
+          </label>
+        ) : null}
+        <span class="space" />
+        <ExportButton model={model} fileName={`roofline_model_${fileName}`} />
+      </header>
+      <section class="card roofline-summary" aria-label="Summary">
+        {sentences.map((sentence) => (
+          <p key={sentence}>
+            <Sentence text={sentence} />
+          </p>
+        ))}
+      </section>
+      <Scatter
+        title={level === "op" ? "Ops under their roofs" : "Programs under their roofs"}
+        explanation={WHY}
+        points={found.points}
+        kinds={found.kinds}
+        roofs={roofs}
+        x={X}
+        y={Y}
+        height={HEIGHT}
+        pointed={pointed}
+        choose={(point) => {
+          opened.value = found.rowOf[point] ?? null;
+        }}
+        card={(point) => <PointCard table={table} row={found.rowOf[point]} />}
+        textOf={(point) => pointText(table, found.rowOf[point])}
+        fileName={`roofline_${fileName}`}
+        table={() => (
+          <LocalTable
+            label="Points of the roofline"
+            table={table}
+            specs={specs}
+            rankBy="total_self_time"
+            noun={noun}
+            height={HEIGHT}
+          />
+        )}
+        head={
+          level === "op" ? (
+            <Choices label="Color by">
+              {KINDS.map(([id, label]) => (
+                <button
+                  key={id}
+                  type="button"
+                  class="button small"
+                  aria-pressed={kindId === id}
+                  onClick={() => select({ color: id === "category" ? null : id })}
+                >
+                  {label}
+                </button>
+              ))}
+            </Choices>
+          ) : null
+        }
+      >
+        <aside class="roofline-aside" style={{ height: `${HEIGHT}px` }}>
+          <KindLegend kinds={found.kinds} />
+          <NotDrawn
+            table={table}
+            absent={found.absent}
+            noun={noun}
+            open={(row) => {
+              opened.value = row;
+            }}
+          />
+          <Peaks peaks={peaks} deviceName={payload.deviceName} />
+        </aside>
+      </Scatter>
+      <TableBar model={model} />
+      <Grid
+        model={model}
+        label={level === "op" ? "Ops of the roofline" : "Programs of the roofline"}
+        highlight={highlight}
+        pointAt={pointAt}
+        opened={opened}
+        detail={(row) => (
+          <RowDetail model={model} row={row} nameId="operation">
+            {level === "op" ? <InstructionLinks links={links} of={instruction(row)} /> : null}
+            <SourceStack markup={textAt(texts(table, "source_info"), row)} />
+          </RowDetail>
+        )}
+        toTimeline={toTrace(links, (row) => instructionEvents(instruction(row)))}
+      />
+    </div>
+  );
+}
+
+function Choices({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <span class="choices" role="group" aria-label={label}>
+      <span class="muted">{label}:</span>
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,220 @@
+"""How fast instructions compute and move data, and which peak bounds them."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.devices.peaks import HBM, Peaks
+from tbprof.analysis.programs.program_ops import ProgramOps
+from tbprof.base.records import dataclass
+from tbprof.tools.datatable import ratio
+
+Values = NDArray[np.float64]
+
+GIBI = 2**30 / 1e9
+# The memories of `Peaks` by the columns of `ProgramOps` that count their bytes, in the order in
+# which the earlier one bounds an op that uses equally much of both.
+_MEMORIES = {
+    HBM: "hbm_bytes",
+    "CMEM read": "cmem_read_bytes",
+    "CMEM write": "cmem_written_bytes",
+    "VMEM read": "vmem_read_bytes",
+    "VMEM write": "vmem_written_bytes",
+}
+MEMORIES = tuple(_MEMORIES)
+COMPUTE = "Compute"
+UNBOUND = "Unknown"
+# As scripts know them.
+_BOUNDS = {
+    HBM: HBM, "CMEM read": "CMEM Read", "CMEM write": "CMEM Write", "VMEM read": "VMEM Read",
+    "VMEM write": "VMEM Write",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OpWork:
+    """What rows [n] computed and moved, over which time; NaN where not known.
+
+    The rows are instructions, or sums over some. `span_ps` is the time over which the work was
+    done. `flop_ps` is the time that the operations take at the peak of their element types, NaN
+    without a peak, and `roof` the row of `Peaks.dtype` that they were held against, "" for none.
+    """
+
+    span_ps: Values
+    flops: Values
+    model_flops: Values
+    bytes: Values
+    by_memory: Mapping[str, Values]
+    flop_ps: Values
+    roof: list[str]
+
+    def select(self, rows: NDArray[np.int64]) -> "OpWork":
+        """Some of the rows, in this order."""
+        return OpWork(
+            self.span_ps[rows], self.flops[rows], self.model_flops[rows], self.bytes[rows],
+            {name: values[rows] for name, values in self.by_memory.items()}, self.flop_ps[rows],
+            [self.roof[row] for row in rows.tolist()],
+        )  # fmt: skip
+
+
+def work_of(ops: ProgramOps, peaks: Peaks) -> OpWork:
+    """The work of the instructions of a table.
+
+    TPUs record operations as if all types had the rate of 16-bit floats: those are held against
+    that peak, others against the peak of their own type.
+    """
+    recorded = peaks.roof_of("", is_product=True)
+    rows = zip(ops.dtype, ops.is_product.tolist(), ops.is_computed.tolist(), strict=True)
+    is_tpu = ops.device_type == "TPU"
+    roof = [
+        recorded if is_tpu and not is_computed else peaks.roof_of(dtype, is_product=is_product)
+        for dtype, is_product, is_computed in rows
+    ]
+    peak_of = {name: peaks.flop_peak(name) for name in set(roof)}
+    gflops = np.array([peak_of[name] for name in roof], np.float64)
+    flops = _known(ops.flops)
+    return OpWork(
+        ops.span_ps.astype(np.float64),
+        flops,
+        _known(ops.model_flops),
+        _known(ops.bytes_accessed),
+        {memory: _known(getattr(ops, column)) for memory, column in _MEMORIES.items()},
+        # 10^9 operations per second are one in 1,000 ps.
+        flops / gflops * 1e3,
+        roof,
+    )
+
+
+def sum_work(
+    work: OpWork, group: NDArray[np.int64], spans_ps: Values, is_summed: NDArray[np.bool_]
+) -> OpWork:
+    """The work of groups of rows: `group` [n] has the group of each row, -1 for none.
+
+    `spans_ps` [groups] is the time of each group. What is not known of a row counts as none in the
+    sums, and a sum of which nothing is known is NaN.
+    """
+    count = spans_ps.size
+    own = np.where(is_summed, group, -1)
+
+    def summed(values: Values) -> Values:
+        known = (own >= 0) & np.isfinite(values)
+        total = np.bincount(own[known], values[known], count)
+        has = np.bincount(own[known], minlength=count) > 0
+        return np.where(has, total, np.nan)
+
+    return OpWork(
+        spans_ps, summed(work.flops), summed(work.model_flops), summed(work.bytes),
+        {name: summed(values) for name, values in work.by_memory.items()}, summed(work.flop_ps),
+        [""] * count,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OpRates:
+    """Rates [n] of work over its time, NaN where not known.
+
+    10^9 operations and bytes per second, operations per byte, and shares of peaks, which may exceed
+    1. `flop_share` is of the peak of the element types, `memory_share` by memory. `bound_by` is
+    what a row uses the largest share of: "Compute", "HBM" and the like, "Unknown" if no share is
+    known; `efficiency` is that share, and `bounding_intensity` counts the bytes of that memory, or
+    of the busiest one for what computes.
+    """
+
+    gflops: Values
+    model_gflops: Values
+    gbytes: Values
+    intensity: Values
+    memory_gbytes: Mapping[str, Values]
+    memory_intensity: Mapping[str, Values]
+    flop_share: Values
+    memory_share: Mapping[str, Values]
+    bound_by: list[str]
+    efficiency: Values
+    most_memory_share: Values
+    bounding_intensity: Values
+
+    @property
+    def roof_gflops(self) -> Values:
+        """[n] The most that a row could compute per second at its intensity.
+
+        NaN for rows above their roof: caches served some of the bytes, or the peak is implausible.
+        """
+        return np.where(self.efficiency <= 1, ratio(self.gflops, self.efficiency), np.nan)
+
+
+def rates_of(work: OpWork, peaks: Peaks) -> OpRates:
+    """The rates and bounds of rows against the peaks of one device."""
+    span_ns = work.span_ps / 1e3
+    gbytes = {name: ratio(values, span_ns) for name, values in work.by_memory.items()}
+    share = {
+        name: values / peaks.memory_peak(name) if peaks.memory_peak(name) > 0 else values * np.nan
+        for name, values in gbytes.items()
+    }
+    flop_share = ratio(work.flop_ps, work.span_ps)
+    most, bound = _bounds({COMPUTE: flop_share, **share})
+    most_memory, busiest = _bounds(share)
+    intensities = {name: ratio(work.flops, values) for name, values in work.by_memory.items()}
+    bounding = np.full(span_ns.size, np.nan)
+    pairs = zip(bound, busiest, strict=True)
+    memories = [memory if memory in share else second for memory, second in pairs]
+    for name, values in intensities.items():
+        is_here = np.array([memory == name for memory in memories], bool)
+        bounding[is_here] = values[is_here]
+    return OpRates(
+        ratio(work.flops, span_ns),
+        ratio(work.model_flops, span_ns),
+        ratio(work.bytes, span_ns),
+        ratio(work.flops, work.bytes),
+        gbytes,
+        intensities,
+        flop_share,
+        share,
+        [_BOUNDS.get(name, name) for name in bound],
+        most,
+        most_memory,
+        bounding,
+    )
+
+
+def _bounds(shares: Mapping[str, Values]) -> tuple[Values, list[str]]:
+    """(the largest share, its name) [n]; NaN and "Unknown" where none is above 0.
+
+    The first of equal ones. A row that is known to do nothing has the share 0.
+    """
+    names = list(shares)
+    table = np.array([shares[name] for name in names])
+    filled = np.where(np.isnan(table), -1.0, table)
+    at = filled.argmax(axis=0)
+    most = filled.max(axis=0)
+    largest = zip(at.tolist(), most.tolist(), strict=True)
+    bound = [names[index] if top > 0 else UNBOUND for index, top in largest]
+    return np.where(most >= 0, most, np.nan), bound
+
+
+def above_roof(rates: OpRates, is_computed: NDArray[np.bool_]) -> list[str]:
+    """[n] Why a row is above its roof, "" if it is not."""
+    by_compute = rates.flop_share > 1
+    by_memory = rates.most_memory_share > 1
+    reasons = np.select(
+        [by_compute, by_memory & is_computed, by_memory],
+        [
+            "more operations than the peak allows: the peak is implausible",
+            "more bytes than the memory can move: caches served some of them",
+            "more bytes than the memory can move: the peak is implausible",
+        ],
+        "",
+    )
+    out: list[str] = reasons.tolist()
+    return out
+
+
+def _known(values: NDArray[np.int64]) -> Values:
+    return np.where(values < 0, np.nan, values.astype(np.float64))
+
+
+def of_texts(texts: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:
+    """(the number of each text [n], the distinct texts in the order in which they appear)."""
+    number: dict[str, int] = {}
+    rows = [number.setdefault(text, len(number)) for text in texts]
+    return np.array(rows, np.int64), list(number)

@@ -1,0 +1,217 @@
+"""Roofline: how near programs and their instructions are to what the device can do."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tbprof.advice.summaries import Summaries
+from tbprof.analysis.devices.devices import Devices, merge_devices
+from tbprof.analysis.devices.peaks import HBM, SHARED_MEMORY, Peaks, merge_peaks
+from tbprof.analysis.programs.program_ops import NOT_IN_HLO, ProgramOps
+from tbprof.analysis.programs.program_ops_merging import merge_program_ops
+from tbprof.base.errors import BadRequest
+from tbprof.tools.datatable import Column, Table, boolean, number, ratio, text
+from tbprof.tools.programs.op_work import GIBI, Values, above_roof, rates_of
+from tbprof.tools.programs.roofline_rows import RooflineRows, is_feed, op_rows, program_rows
+
+PARTS = ("program_ops", "peaks", "devices")
+
+TOTAL = "Total"
+# Ids of columns begin with the first, labels with the second. Scripts know GPUs' shared memory as
+# the vector memory that is written.
+_TPU_MEMORIES = {
+    HBM: ("hbm", "HBM"),
+    "CMEM read": ("cmem_read", "CMEM Read"),
+    "CMEM write": ("cmem_write", "CMEM Write"),
+    "VMEM read": ("vmem_read", "VMEM Read"),
+    "VMEM write": ("vmem_write", "VMEM Write"),
+}
+_GPU_MEMORIES = {HBM: ("hbm", "HBM"), SHARED_MEMORY: ("vmem_write", "SHM/L1")}
+_NO_STEPS = (
+    "Nothing in the trace marks steps: the records are of the whole recording. Mark steps with "
+    "jax.profiler.StepTraceAnnotation('train', step_num=n)."
+)
+
+
+class Group(NamedTuple):
+    """What records are about: the whole recording, a step, with or without feeds."""
+
+    label: str
+    has_feeds: bool
+    rows: RooflineRows
+
+
+def build(summaries: Summaries) -> Sequence[Table]:
+    """Records, diagnostics, and roofs: a row per peak, with its source.
+
+    Records come twice, with and without infeeds and outfeeds: first the programs together (rank 0),
+    then the instructions by self time. Parameters choose some of them: `level` is "op" (usually),
+    or "program" for whole programs; `feeds` is "1" or "0".
+    """
+    ops = merge_program_ops(summaries.take("program_ops", ProgramOps))
+    peaks = merge_peaks(summaries.take("peaks", Peaks))
+    if all(category == NOT_IN_HLO for category in ops.category):
+        return [Table(())] * 3
+    devices = merge_devices(summaries.take("devices", Devices))
+    groups = list(_groups(ops, peaks, summaries.params))
+    properties = {
+        "device_type": devices.type,
+        **_properties(ops, peaks),
+        "program_device": ops.device_type,
+        "feed_ops": str(int(is_feed(ops).sum())),
+    }
+    return [
+        _records(groups, ops, peaks, properties),
+        Table((text("severity", "Severity", ["WARNING"]), text("message", "Message", [_NO_STEPS]))),
+        _roofs(peaks),
+    ]
+
+
+def _groups(ops: ProgramOps, peaks: Peaks, params: Mapping[str, str]) -> Iterator[Group]:
+    level, feeds = params.get("level", ""), params.get("feeds", "")
+    if level not in ("", "op", "program"):
+        raise BadRequest(f"there is no level {level[:40]!r}", "levels are op and program")
+    if feeds not in ("", "0", "1"):
+        raise BadRequest(f"feeds cannot be {feeds[:40]!r}", "use 1 to include them, or 0")
+    for has_feeds in (True, False):
+        if feeds in ("", str(int(has_feeds))):
+            make = program_rows if level == "program" else op_rows
+            yield Group(TOTAL, has_feeds, make(ops, peaks, has_feeds=has_feeds))
+
+
+def _memories(ops: ProgramOps) -> Mapping[str, tuple[str, str]]:
+    return _GPU_MEMORIES if ops.device_type == "GPU" else _TPU_MEMORIES
+
+
+def _properties(ops: ProgramOps, peaks: Peaks) -> dict[str, str]:
+    """The peaks as scripts know them, 0 where unknown: GFLOP/s, GiB/s, operations per byte."""
+    flops = peaks.most_gflops
+    found = {"peak_flop_rate": flops}
+    for memory, (id_, _) in _memories(ops).items():
+        peak = peaks.memory_peak(memory)
+        found[f"peak_{id_}_bw"] = peak / GIBI
+        found[f"{id_}_ridge_point"] = flops / peak if peak > 0 else 0.0
+    texts = {name: f"{value:.6g}" if value > 0 else "0" for name, value in found.items()}
+    if ops.device_type != "GPU":
+        has_cmem = peaks.memory_peak("CMEM read") > 0 or peaks.memory_peak("CMEM write") > 0
+        texts |= {
+            "megacore": str(int(peaks.has_megacore)),
+            "has_cmem": str(int(has_cmem)),
+            "has_merged_vmem": str(int(peaks.has_merged_vmem)),
+            "time_scale_multiplier": "1",
+        }
+    return texts
+
+
+def _records(
+    groups: Sequence[Group], ops: ProgramOps, peaks: Peaks, properties: Mapping[str, str]
+) -> Table:
+    """The rows of all groups, one after another."""
+    tables = [_columns(group, ops, peaks) for group in groups]
+    columns = []
+    for same in zip(*tables, strict=True):
+        first = same[0]
+        if isinstance(first.values, np.ndarray):
+            values = np.concatenate([np.asarray(column.values) for column in same])
+            columns.append(Column(first.id, first.label, first.type, values))
+        else:
+            texts = [cell for column in same for cell in column.values]
+            columns.append(text(first.id, first.label, [str(cell) for cell in texts]))
+    return Table(tuple(columns), properties)
+
+
+def _columns(group: Group, ops: ProgramOps, peaks: Peaks) -> list[Column]:
+    rows = group.rows
+    rates = rates_of(rows.work, peaks)
+    memories = _memories(ops)
+    nothing = np.full(len(rows), np.nan)
+    count = rows.occurrences.astype(np.float64)
+    share = ratio(rows.self_ps, rows.whole_ps)
+    share[0] = np.nan
+
+    def of_memories(
+        values: Mapping[str, Values], id_: str, label: str, unit: float = 1
+    ) -> list[Column]:
+        return [
+            number(f"{key}_{id_}", f"{name} {label}", values.get(memory, nothing) / unit)
+            for memory, (key, name) in memories.items()
+        ]
+
+    stalls = [
+        number("dma_stall_percent", "%time stalled by DMA", ratio(rows.stalled_ps, rows.total_ps))
+    ]
+    return [
+        text("step", "Step", [group.label] * len(rows)),
+        number("rank", "Rank", rows.rank),
+        text("category", "Category", rows.category),
+        text("operation", "Operation", rows.name),
+        number("occurrences", "# Occurrences", rows.occurrences),
+        number("total_time", "Total Time (us)", rows.total_ps / 1e6),
+        number("avg_time", "Avg. time (us)", ratio(rows.total_ps / 1e6, count)),
+        number("total_self_time", "Total self time (us)", rows.self_ps / 1e6),
+        number("avg_self_time", "Avg. self time (us)", ratio(rows.self_ps / 1e6, count)),
+        number("total_self_time_percent", "Total self time (%)", share),
+        number(
+            "cumulative_total_self_time_percent",
+            "Cumulative total self time (%)",
+            np.append(np.nan, np.cumsum(share[1:])),
+        ),
+        *(stalls if ops.device_type != "GPU" else []),
+        number("measured_flop_rate", "Normalized FLOP Rate (GFLOP/s)", rates.gflops),
+        number("model_flop_rate", "Model FLOP Rate (GFLOP/s)", rates.model_gflops),
+        number("measured_memory_bw", "Memory BW (GiB/s)", rates.gbytes / GIBI),
+        *of_memories(rates.memory_gbytes, "bw", "BW (GiB/s)", GIBI),
+        number("operational_intensity", "Operational Intensity (FLOP/Byte)", rates.intensity),
+        *of_memories(
+            rates.memory_intensity, "operational_intensity", "Operational Intensity (FLOP/Byte)"
+        ),
+        number(
+            "bottleneck_operational_intensity",
+            "Bottleneck Operational Intensity (FLOP/Byte)",
+            rates.bounding_intensity,
+        ),
+        text("bound_by", "Bound by", rates.bound_by),
+        number(
+            "total_time_per_core",
+            "Total Time per core (us)",
+            ratio(rows.total_ps / 1e6, float(rows.devices)),
+        ),
+        number("total_time_in_percentage", "Total Time (%)", ratio(rows.total_ps, rows.whole_ps)),
+        number("optimal_flop_rate", "Optimal FLOP Rate (GFLOP/s)", rates.roof_gflops),
+        number("roofline_efficiency", "Roofline efficiency (%)", rates.efficiency),
+        number("compute_efficiency", "FLOP Rate / Peak (%)", rates.flop_share),
+        number(
+            "max_mem_bw_utilization",
+            "Max memory BW utilization (among supported memories) (%)",
+            rates.most_memory_share,
+        ),
+        boolean(
+            "include_infeed_outfeed",
+            "Include Infeed/Outfeed",
+            np.full(len(rows), group.has_feeds),
+        ),
+        text("hlo_module_id", "Program ID", rows.program_id),
+        text("source_info", "Source Info", rows.source_html),
+        text("program", "Program", rows.program),
+        text("dtype", "Element type", rows.dtype),
+        text("roof", "Peak of type", rows.work.roof),
+        text("source", "Source", rows.source),
+        number("span_time", "Time of the work (us)", rows.work.span_ps / 1e6),
+        number("unknown_time", "Time of unknown cost (us)", rows.unknown_ps / 1e6),
+        text("cost_note", "Unknown cost", rows.cost_note),
+        text("roof_note", "Above the roof", above_roof(rates, rows.is_computed)),
+    ]
+
+
+def _roofs(peaks: Peaks) -> Table:
+    """What operations and bytes are held against, per second and device."""
+    kinds = ["compute"] * len(peaks.dtype) + ["memory"] * len(peaks.memory)
+    return Table(
+        (
+            text("kind", "Kind", kinds),
+            text("name", "Element type or memory", [*peaks.dtype, *peaks.memory]),
+            number("peak", "Peak (GFLOP/s, GB/s)", np.append(peaks.gflops, peaks.gbytes)),
+            text("source", "Source", [*peaks.flop_source, *peaks.memory_source]),
+        )
+    )

@@ -1,0 +1,171 @@
+"""The records of the roofline: all programs together, each instruction, and the peaks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from builders.program_ops import peaks, program_ops
+from helpers.tables import columns, ids
+
+from tbprof.advice.summaries import Summaries
+from tbprof.analysis.devices.devices import Devices
+from tbprof.analysis.devices.peaks import Peaks
+from tbprof.analysis.programs.program_ops import NOT_IN_HLO, ProgramOps
+from tbprof.base.errors import BadRequest
+from tbprof.tools.datatable import Table
+from tbprof.tools.roofline_model import build
+
+GIBI = 2**30 / 1e9
+PEAKS = peaks({"f16": 100, "f32": 10}, {"HBM": 50})
+# 9 µs of ops in 10 µs: 2 µs of an infeed; one op of which nothing is known.
+OPS = program_ops(
+    {"name": "dot", "us": 4, "occurrences": 2, "flops": 200_000, "bytes_accessed": 40_000,
+     "dtype": "bf16", "is_product": True},
+    {"name": "add", "us": 2, "flops": 4_000, "bytes_accessed": 90_000, "program_id": "8",
+     "program": "jit_g"},
+    {"name": "feed", "us": 2, "category": "infeed", "opcode": "infeed", "bytes_accessed": 10_000},
+    {"name": "call", "us": 1, "flops": -1, "bytes_accessed": -1, "opcode": "custom-call"},
+    idle_ps=1_000_000,
+)  # fmt: skip
+
+
+def tables(
+    ops: ProgramOps = OPS, device: Peaks = PEAKS, params: Mapping[str, str] | None = None
+) -> tuple[Table, Table, Table]:
+    parts = {
+        "program_ops": [ops],
+        "peaks": [device],
+        "devices": [Devices(8, 0, "GPU X", device.most_gflops, device.hbm_gbytes)],
+    }
+    records, diagnostics, roofs = build(Summaries(("h",), parts, params or {}))
+    return records, diagnostics, roofs
+
+
+def records(**params: str) -> dict[str, list[Any]]:
+    return columns(tables(params=params)[0])
+
+
+def test_the_first_record_is_of_all_programs_together():
+    found = {key: values[0] for key, values in records(feeds="1").items()}
+    assert found["step"] == "Total"
+    assert (found["rank"], found["category"], found["operation"]) == (0, "Program", "Program")
+    assert (found["occurrences"], found["total_time"], found["avg_time"]) == (1, 10, 10)
+    assert found["total_self_time"] is None
+    # 204,000 operations and 140,000 bytes in 10 µs.
+    assert found["measured_flop_rate"] == pytest.approx(20.4)
+    assert found["hbm_bw"] == pytest.approx(14 / GIBI)
+    assert found["operational_intensity"] == pytest.approx(204 / 140)
+    # At their peaks, the operations take 2 µs and 0.4 µs, the bytes 2.8 µs.
+    assert found["compute_efficiency"] == pytest.approx(0.24)
+    assert found["max_mem_bw_utilization"] == pytest.approx(0.28)
+    assert (found["bound_by"], found["roofline_efficiency"]) == ("HBM", pytest.approx(0.28))
+    assert found["optimal_flop_rate"] == pytest.approx(20.4 / 0.28)
+    assert found["total_time_in_percentage"] == 1
+    assert found["unknown_time"] == 1
+    assert (found["include_infeed_outfeed"], found["hlo_module_id"]) == (True, "0")
+
+
+def test_instructions_follow_by_self_time():
+    found = records(feeds="1")
+    assert found["operation"][1:] == ["dot", "add", "feed", "call"]
+    assert found["rank"] == [0, 1, 2, 3, 4]
+    assert found["total_self_time_percent"][1:] == pytest.approx([0.4, 0.2, 0.2, 0.1])
+    assert found["cumulative_total_self_time_percent"][1:] == pytest.approx([0.4, 0.6, 0.8, 0.9])
+    assert found["measured_flop_rate"][1:] == [50, 2, 0, None]
+    assert found["roof"][1:] == ["f16", "f32", "f32", "f32"]
+    assert found["compute_efficiency"][1:] == [0.5, 0.2, 0, None]
+    assert found["max_mem_bw_utilization"][1:] == pytest.approx([0.2, 0.9, 0.1, None])
+    assert found["bound_by"][1:] == ["Compute", "HBM", "HBM", "Unknown"]
+    assert found["optimal_flop_rate"][1:] == pytest.approx([100, 2 / 0.9, 0, None])
+    assert found["cost_note"][4] == "nothing is known of what this custom call computes"
+
+
+def test_records_come_with_and_without_feeds_whose_time_is_no_time_then():
+    both = records()
+    assert both["include_infeed_outfeed"] == [True] * 5 + [False] * 4
+    assert both["operation"][5:] == ["Program", "dot", "add", "call"]
+    assert both["total_time"][5] == 8
+    assert both["measured_flop_rate"][5] == pytest.approx(204 / 8)
+    assert both["total_self_time_percent"][6] == 0.5
+    assert records(feeds="0") == {key: values[5:] for key, values in both.items()}
+
+
+def test_programs_are_the_sums_of_their_instructions():
+    found = records(level="program", feeds="1")
+    assert found["operation"] == ["Program", "jit_f(7)", "jit_g(8)"]
+    assert found["total_self_time"] == [None, 7, 2]
+    assert found["measured_flop_rate"] == pytest.approx([20.4, 200 / 7, 2])
+    assert found["unknown_time"] == [1, 1, 0]
+    assert found["hlo_module_id"] == ["0", "7", "8"]
+    everything = records(feeds="1")
+    assert {key: values[0] for key, values in found.items()} == {
+        key: values[0] for key, values in everything.items()
+    }
+
+
+def test_loops_count_for_what_they_ran_themselves():
+    ops = program_ops(
+        {"name": "while", "us": 9, "self_ps": 1_000_000, "flops": 80_000, "has_inner": True},
+        {"name": "body", "us": 8, "flops": 80_000, "bytes_accessed": 8_000},
+    )
+    found = columns(tables(ops, params={"feeds": "1"})[0])
+    assert found["total_time"] == [9, 8, 9]
+    assert found["measured_flop_rate"][0] == pytest.approx(80 / 9)
+    by_program = columns(tables(ops, params={"feeds": "1", "level": "program"})[0])
+    assert by_program["total_self_time"] == [None, 9]
+    assert by_program["measured_flop_rate"] == pytest.approx([80 / 9] * 2)
+
+
+def test_time_per_core_counts_devices_that_did_something():
+    found = columns(tables(program_ops({"name": "a", "us": 4}, devices=2))[0])
+    assert found["total_time_per_core"][:2] == [2, 2]
+
+
+def test_there_is_no_limit_of_rows():
+    ops = program_ops(*({"name": f"op.{row}", "us": 1} for row in range(1_500)))
+    found = columns(tables(ops, params={"feeds": "1"})[0])
+    assert len(found["operation"]) == 1_501
+    assert sum(found["total_self_time"][1:]) == 1_500 == found["total_time"][0]
+
+
+def test_columns_and_properties_are_those_that_scripts_know_on_each_device():
+    gpu, tpu = tables(), tables(program_ops({"name": "a", "us": 1}, device_type="TPU"))
+    assert {"dma_stall_percent", "cmem_read_bw", "vmem_read_bw"} & set(ids(gpu[0])) == set()
+    assert {"dma_stall_percent", "cmem_read_bw", "vmem_read_bw"} <= set(ids(tpu[0]))
+    assert gpu[0].column("vmem_write_bw").label == "SHM/L1 BW (GiB/s)"
+    assert gpu[0].properties == {
+        "device_type": "GPU X", "peak_flop_rate": "100", "peak_hbm_bw": "46.5661",
+        "hbm_ridge_point": "2", "peak_vmem_write_bw": "0", "vmem_write_ridge_point": "0",
+        "program_device": "GPU", "feed_ops": "1",
+    }  # fmt: skip
+    assert tpu[0].properties["megacore"] == "0"
+
+
+def test_peaks_are_listed_with_their_sources():
+    _, diagnostics, roofs = tables()
+    assert columns(roofs) == {
+        "kind": ["compute", "compute", "memory"],
+        "name": ["f16", "f32", "HBM"],
+        "peak": [100, 10, 50],
+        "source": ["table", "table", "recorded"],
+    }
+    assert columns(diagnostics)["severity"] == ["WARNING"]
+
+
+def test_what_is_unknown_of_the_device_is_unknown_of_its_ops():
+    found = columns(tables(device=peaks(), params={"feeds": "1"})[0])
+    assert found["bound_by"] == ["Unknown"] * 5
+    for name in ("roofline_efficiency", "compute_efficiency", "optimal_flop_rate"):
+        assert found[name] == [None] * 5
+    assert found["measured_flop_rate"][0] == pytest.approx(20.4)
+
+
+@pytest.mark.parametrize("params", [{"level": "x" * 99}, {"feeds": "yes"}])
+def test_choices_that_there_are_not_are_said_to_be(params: dict[str, str]):
+    with pytest.raises(BadRequest, match=r"there is no level|feeds cannot be"):
+        tables(params=params)
+
+
+def test_without_programs_there_is_nothing_to_show():
+    nothing = tables(program_ops({"name": "k", "us": 1, "category": NOT_IN_HLO}))
+    assert [len(table) for table in nothing] == [0, 0, 0]
