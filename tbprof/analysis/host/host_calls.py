@@ -11,7 +11,7 @@ from tbprof.analysis.host.host_activity import Activity, activity_of
 from tbprof.analysis.host.host_events import async_rows, host_threads
 from tbprof.analysis.host.host_roles import HostTypes, Role, host_types, role_without_device
 from tbprof.analysis.spans.groups import reduce_groups
-from tbprof.analysis.spans.nesting import inherit, nest, self_times
+from tbprof.analysis.spans.nesting import are_inside, nest, self_times
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import NameFamilies, name_families
 from tbprof.base.records import dataclass
@@ -27,7 +27,6 @@ _JITTED = "PjitFunction("
 _NUMBER = "/0123456789"
 # Keras names its loops like wrappers of the runtime.
 _LOOPS = ("train", "test")
-_RUNTIME = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +88,7 @@ def _add(rows: dict[tuple[str, str], NDArray[np.int64]], plane: Plane) -> None:
     lasts[async_rows(events)] = False
     # What lies inside events of the runtime, and inside compiled functions, belongs to the runtime.
     hides = events.by_type(~is_transparent) & lasts
-    above = np.where(parent >= 0, inherit(parent, np.where(hides, _RUNTIME, -1))[parent], -1)
-    is_call = events.by_type(kind >= 0) & lasts & (above != _RUNTIME)
+    is_call = events.by_type(kind >= 0) & lasts & ~are_inside(parent, hides)
     is_call &= np.repeat(_is_program(events, types), np.diff(events.first_event))
     calls = events.select(np.flatnonzero(is_call))
     self_ps = self_times(

@@ -23,8 +23,8 @@ def busy_time(
     if not begin.size:
         return 0, window
     # A gap lies where as many spans have ended as have begun: starts and ends can be sorted each by
-    # itself, in place, which needs no copies.
-    begin.sort()
-    end.sort()
+    # itself, in place, which needs no copies. A stable sort merges what ascends on each line.
+    begin.sort(kind="stable")
+    end.sort(kind="stable")
     gaps = begin[1:] - end[:-1]
     return int(end[-1] - begin[0] - gaps[gaps > 0].sum()), window

@@ -4,7 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.parallel import in_line_ranges
-from tbprof.kernels.analysis.event_nesting import fill_self_times, inherit_values, nest_events
+from tbprof.kernels.analysis.event_nesting import (
+    fill_self_times,
+    inherit_values,
+    look_around,
+    nest_events,
+)
 
 
 def nest(
@@ -48,3 +53,10 @@ def inherit(parent: NDArray[np.int32], value: NDArray[np.int64]) -> NDArray[np.i
     out: NDArray[np.int64] = value.copy()
     inherit_values(parent, out)
     return out
+
+
+def are_inside(parent: NDArray[np.int32], is_marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """[n] whether any event around each, not itself, is marked."""
+    is_inside = np.empty(parent.size, np.bool_)
+    look_around(parent, is_marked, is_inside)
+    return is_inside

@@ -1,7 +1,15 @@
 """Which event encloses which, and what follows from that."""
 
 import cython
-from cython.cimports.tbprof.kernels.types import Int32s, Ints, OutFlags, OutInt32s, OutInts, i64
+from cython.cimports.tbprof.kernels.types import (
+    Flags,
+    Int32s,
+    Ints,
+    OutFlags,
+    OutInt32s,
+    OutInts,
+    i64,
+)
 
 
 @cython.ccall
@@ -59,6 +67,17 @@ def inherit_values(parent: Int32s, value: OutInts) -> cython.void:
         for row in range(parent.shape[0]):
             if value[row] < 0 and parent[row] >= 0:
                 value[row] = value[parent[row]]
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(above=i64, row=i64)
+def look_around(parent: Int32s, is_marked: Flags, is_inside: OutFlags) -> cython.void:
+    """Fills in whether any event around each is marked, at any depth."""
+    with cython.nogil:
+        for row in range(parent.shape[0]):
+            above = parent[row]
+            is_inside[row] = above >= 0 and (is_marked[above] or is_inside[above])
 
 
 @cython.ccall

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.spans.nesting import inherit, nest, self_times
+from tbprof.analysis.spans.nesting import are_inside, inherit, nest, self_times
 from tbprof.base import parallel
 
 Interval = tuple[int, int]  # start, duration
@@ -133,3 +133,18 @@ def test_inherited_values_are_those_of_the_nearest_enclosing_event(lines, data):
         while at >= 0 and value[at] < 0:
             at = int(parent[at])
         assert found[row] == (value[at] if at >= 0 else -1)
+
+
+@given(LINES, st.data())
+def test_events_are_inside_of_the_marked_ones_around_them(lines, data):
+    first, start, duration = columns(lines)
+    parent = nest(first, start, duration)
+    marks = st.lists(st.booleans(), min_size=start.size, max_size=start.size)
+    is_marked = np.array(data.draw(marks), np.bool_)
+    found = are_inside(parent, is_marked)
+    for row in range(start.size):
+        above, around = parent[row], []
+        while above >= 0:
+            around.append(above)
+            above = parent[above]
+        assert found[row] == is_marked[around].any()
