@@ -57,7 +57,16 @@ PODS = ("analysis.tpu.exchanges", "tools.pod_*")
 # By tool, what an export does not import. Below all of them, what none does.
 NOT_IMPORTED = {
     "overview_page": (*EVENTS, *MEMORY, *PODS, "tools.framework_op_stats", "tools.kernel_stats"),
-    "input_pipeline_analyzer": (*EVENTS, *MEMORY, *PODS, *IDLE, *OPS, "advice.rules.findings"),
+    "input_pipeline_analyzer": (
+        *EVENTS,
+        *MEMORY,
+        *PODS,
+        *IDLE,
+        *OPS,
+        "advice.evidence",
+        "advice.rules.*",
+        "analysis.gpu.*",
+    ),
     "tf_data_bottleneck_analysis": (
         *EVENTS,
         *MEMORY,
@@ -92,6 +101,8 @@ NEVER = {
 }  # fmt: skip
 # They have nothing to show without programs that XLA compiled.
 OF_PROGRAMS = ("hlo_stats", "roofline_model")
+# What the traces of the others have no use for: one is of a CPU, one of a GPU without programs.
+NOT_THERE = ("analysis.costs.program_costs", "analysis.ops.[gt]pu_intervals")
 OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")
 
 
@@ -117,7 +128,8 @@ def test_an_export_imports_what_its_tool_needs(
     }
     assert not NEVER.intersection(modules) - needs.get(tool, set())
     ours = [name.removeprefix("tbprof.") for name in modules if name.startswith("tbprof.")]
-    for pattern in (*OURS, *NOT_IMPORTED.get(tool, ())):
+    absent = () if tool in OF_PROGRAMS else NOT_THERE
+    for pattern in (*OURS, *absent, *NOT_IMPORTED.get(tool, ())):
         assert not [name for name in ours if fnmatchcase(name, pattern)], pattern
 
 

@@ -31,12 +31,10 @@ from tbprof.analysis.ops.op_metrics import OpMetrics
 from tbprof.analysis.run.environment import Environment
 from tbprof.analysis.spans.layers import Spans, exclusive_time
 from tbprof.analysis.tpu.tpu_ops import TpuOps
-from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.analysis.vocabulary.phases import WORK, Phase
 from tbprof.base.records import dataclass, field, replace
 from tbprof.base.values import sum_of
 
-# Phases in which a device works; in all other phases it waits for its host or for data.
-WORK = (*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE, Phase.HOST_TRANSFER)
 # Phases of the ops of a TPU core: including transfers to and from the host.
 ON_CORES = (*WORK, Phase.HOST_CALLBACK, Phase.INPUT, Phase.OUTPUT)
 

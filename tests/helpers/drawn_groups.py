@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from traces import draw, space_of
 
-from tbprof.analysis.grouping.group_roots import event_names
 from tbprof.analysis.grouping.grouping import Grouping, find_grouping
+from tbprof.analysis.grouping.roots import event_names
 from tbprof.events.space import Space
 
 HOST = "/host:CPU"

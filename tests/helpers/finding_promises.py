@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from helpers.sentences import check_sentence
-from tbprof.advice.evidence import ON_CORES, WORK, Evidence
+from tbprof.advice.evidence import ON_CORES, Evidence
 from tbprof.advice.finding import Finding
 from tbprof.analysis.job.worker_groups import coupled_groups
-from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.analysis.vocabulary.phases import COMPUTE, WORK, Phase
 
 # What findings on device work are about; all others are on time in which no device works.
 ABOUT_WORK: dict[str, tuple[Phase, ...]] = {

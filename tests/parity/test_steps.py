@@ -16,8 +16,8 @@ from helpers.payloads import content_of, rows
 from parity.oracle import Row, ask_xprof
 
 from tbprof._pb import message
-from tbprof.analysis.grouping.group_roots import event_names
 from tbprof.analysis.grouping.grouping import find_grouping
+from tbprof.analysis.grouping.roots import event_names
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.tools.datatable import Table

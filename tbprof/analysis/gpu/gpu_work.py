@@ -1,16 +1,23 @@
 """What the ops of a GPU computed and moved: as recorded, else by the shapes of their programs."""
 
 from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.costs.cost import UNKNOWN, Cost
-from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.gpu.gpu_events import GpuKinds
 from tbprof.analysis.hlo.hlo import Module, Programs
+from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.values import as_counts
+
+if TYPE_CHECKING:
+    from tbprof.analysis.costs.program_costs import ProgramCosts
+
+# Few traces of GPUs hold programs.
+_program_costs = Later("tbprof.analysis.costs.program_costs.ProgramCosts")
 
 # Their instructions run by themselves, and are costed there.
 _CONTROL = ("call", "conditional", "while")
@@ -77,14 +84,16 @@ def rows_by_instruction(kinds: GpuKinds) -> list[list[int]]:
     return list(rows.values())
 
 
-def _cost(costs: dict[int, ProgramCosts], module: Module, name: str) -> Cost | None:
+def _cost(costs: "dict[int, ProgramCosts]", module: Module, name: str) -> Cost | None:
     """The cost of an instruction, None for one whose parts run by themselves."""
     instruction = module.find(name)
     if instruction is None:
         return UNKNOWN
     if instruction.opcode in _CONTROL:
         return None
-    return costs.setdefault(id(module), ProgramCosts(module)).of(name)
+    if id(module) not in costs:
+        costs[id(module)] = _program_costs(module)
+    return costs[id(module)].of(name)
 
 
 def executions_of(kinds: GpuKinds, rows: list[int]) -> int:

@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.grouping.group_roots import Roots, event_names
+from tbprof.analysis.grouping.roots import Roots, event_names
 from tbprof.analysis.host.host_events import GROUP_STATS, kinds, stats_by_pieces
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, named_lines, tpu_planes
 from tbprof.base import names

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.causality import CausalStats, keyed_rows
 from tbprof.analysis.grouping.event_graph import Graph, Loops
+from tbprof.analysis.grouping.roots import event_names
 from tbprof.analysis.host.driving_thread import is_ahead
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.nesting import inherit
 from tbprof.base import names
-from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, unique
 from tbprof.events.space import Events
 from tbprof.kernels.analysis.event_nesting import mark_ancestors
@@ -19,30 +19,6 @@ from tbprof.kernels.analysis.event_nesting import mark_ancestors
 # So many executions of functions that each hold a loop are steps, with their loops inside.
 _MANY_EXECUTIONS = 3
 _NOTHING = np.zeros(0, np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Roots:
-    """The groups, one row each: the event that began it, and its label.
-
-    `name` is the name of the root event, `number` the step number (the group's number where the
-    trace has none), `label` what viewers show ("train 3"). `is_marker`: the program marked it as a
-    step, or the user chose it; other roots are executions of functions or programs. `plane` (an
-    index into `Grouping.hosts`) and `row` locate the root event, -1 where it is unknown; times in
-    ps are then -1 and 0.
-    """
-
-    name: list[str]
-    number: NDArray[np.int64]
-    label: list[str]
-    is_marker: NDArray[np.bool_]
-    plane: NDArray[np.int64]
-    row: NDArray[np.int64]
-    start_ps: NDArray[np.int64]
-    duration_ps: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.name)
 
 
 def choose_roots(
@@ -116,15 +92,6 @@ def _find_loops(
         rows, execution[keeps], iteration[keeps], graph.start_ps(rows)
     )
     return Loops(rows[first >= 0], first[first >= 0]), executions
-
-
-def event_names(events: Events, rows: NDArray[np.int64]) -> list[str]:
-    """The full names of the events at `rows`."""
-    name = events.plane.types.name
-    types = events.type[rows]
-    return events.plane.strings.take(
-        np.where(types >= 0, name[types], -1).tolist() if name.size else [-1] * rows.size
-    )
 
 
 def _named_roots(

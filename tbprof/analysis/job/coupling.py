@@ -5,19 +5,17 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.gpu.gpu_events import find_gpu_kinds
-from tbprof.analysis.gpu.gpu_phases import kind_phases
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events, host_threads
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.spans.groups import group_rows, repeats
-from tbprof.analysis.tpu.tpu_phases import tpu_phases
 from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, tpu_planes
 from tbprof.analysis.vocabulary.name_families import remembered
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.digests import blake2b
+from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
 from tbprof.events.space import Plane, Space
@@ -30,6 +28,11 @@ _RENDEZVOUS = "Rendezvous"
 # A rendezvous is nested in the instruction that meets, or in a call of it.
 _LEVELS = 3
 _CPU = "CPU"
+
+# Few traces have GPUs and TPUs.
+find_gpu_kinds = Later("tbprof.analysis.gpu.gpu_events.find_gpu_kinds")
+kind_phases = Later("tbprof.analysis.gpu.gpu_phases.kind_phases")
+tpu_phases = Later("tbprof.analysis.tpu.tpu_phases.tpu_phases")
 
 NO_EXCHANGE, COLLECTIVE, TRANSFER = 0, 1, 2
 

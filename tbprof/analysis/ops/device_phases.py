@@ -1,22 +1,26 @@
 """What each device of a host did when: intervals by phase, its steps and its programs."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.devices.device_clock import Clock, find_core_ops
-from tbprof.analysis.gpu.gpu_events import find_gpu_kinds
-from tbprof.analysis.gpu.gpu_phases import NO_PHASE, gpu_phases
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.tpu.tpu_phases import find_op_segments, tpu_phases
 from tbprof.analysis.vocabulary.lines import gpu_planes, named_lines, tpu_planes
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
-from tbprof.base.lazy import regex
+from tbprof.base.lazy import Later, regex
 from tbprof.base.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
-_OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
+if TYPE_CHECKING:
+    from tbprof.analysis.devices.device_clock import Clock
+
+# Few traces have both.
+_gpu_intervals = Later("tbprof.analysis.ops.gpu_intervals.gpu_intervals")
+_tpu_intervals = Later("tbprof.analysis.ops.tpu_intervals.tpu_intervals")
+
 _STEP_LINES = (names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE)
 _MODULE_LINES = (names.XLA_MODULES_LINE, names.SPARSE_CORE_MODULES_LINE)
 
@@ -90,7 +94,8 @@ def find_device_intervals(space: Space, programs: Programs) -> list[DeviceInterv
 
     def find(at: int) -> DeviceIntervals:
         find_intervals = _gpu_intervals if at < len(gpus) else _tpu_intervals
-        return find_intervals(planes[at], programs)
+        intervals: DeviceIntervals = find_intervals(planes[at], programs)
+        return intervals
 
     size = sum(int(plane.line_bytes.sum()) for plane in planes)
     devices = in_parallel(find, range(len(planes)), size)
@@ -101,81 +106,15 @@ def find_device_intervals(space: Space, programs: Programs) -> list[DeviceInterv
     ]
 
 
-def _gpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
-    kinds = find_gpu_kinds(plane, programs)
-    phase, is_kernel = gpu_phases(plane, kinds, programs)
-    rows = np.flatnonzero(phase != NO_PHASE)
-    rows = rows[np.argsort(kinds.events.start_ps[rows], kind="stable")]
-    return _intervals(
-        plane,
-        kinds.events,
-        rows,
-        kinds.events.start_ps[rows],
-        kinds.events.duration_ps[rows],
-        phase[rows],
-        is_kernel[rows],
-        kinds.code[rows],
-        kinds.event_name,
-    )
-
-
-def _tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
-    lines = (*_OP_LINES, names.ASYNC_OPS_LINE, names.XLA_TRACE_LINE)
-    rows = named_lines(plane, *lines)
-    events = plane.events(rows)
-    # The names before the events, by which the ops below are chosen: names may also follow them.
-    line_names = plane.strings.take(plane.lines.name[rows].tolist())
-    op_rows, async_rows, marks = (
-        np.flatnonzero(np.array([name in line_group for name in line_names], bool)[events.line])
-        for line_group in (_OP_LINES, lines[-2:-1], lines[-1:])
-    )
-    barriers = marks[events.type[marks] == _barrier_type(plane)]
-    ops = find_core_ops(plane, *_OP_LINES)
-    start, duration, op = find_op_segments(ops)
-    clock = ops.clock
-    async_start, async_duration = clock.place(
-        events.start_ps[async_rows], events.duration_ps[async_rows]
-    )
-    wait = clock.place_waits(events.start_ps[barriers], events.duration_ps[barriers])
-    row = np.concatenate([op_rows[op], async_rows, barriers])
-    start = np.concatenate([start, async_start, wait[0]])
-    duration = np.concatenate([duration, async_duration, wait[1]])
-    order = np.argsort(start, kind="stable")
-    row, start, duration = row[order], start[order], duration[order]
-    types, kind = np.unique(events.type[row], return_inverse=True)
-    phase_of = tpu_phases(plane, programs, types.astype(np.int64))
-    # The entry after the last type is for events without a type (-1): they have no name.
-    label = np.append(plane.types.display_name, np.int32(-1))[types]
-    texts = np.where(label >= 0, label, np.append(plane.types.name, np.int32(-1))[types])
-    return _intervals(
-        plane,
-        events,
-        row,
-        start,
-        duration,
-        phase_of[kind],
-        np.zeros(row.size, bool),
-        kind.astype(np.int32),
-        plane.strings.take(texts.tolist()),
-        clock,
-    )
-
-
-def _barrier_type(plane: Plane) -> int:
-    """The event type of a core's wait for other cores; no type's number if there is none."""
-    texts = plane.strings.take(plane.types.name.tolist())
-    return texts.index(names.CORE_BARRIER) if names.CORE_BARRIER in texts else -2
-
-
 def _placed(
-    events: Events, rows: NDArray[np.int64], clock: Clock | None
+    events: Events, rows: NDArray[np.int64], clock: "Clock | None"
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(start, duration) of steps or programs, which have no device clock, unlike ops."""
     start, duration = events.start_ps[rows], events.duration_ps[rows]
     return (start, duration) if clock is None else clock.place(start, duration)
 
 
-def _intervals(
+def intervals_of(
     plane: Plane,
     events: Events,
     row: NDArray[np.int64],
@@ -185,7 +124,7 @@ def _intervals(
     is_kernel: NDArray[np.bool_],
     event_kind: NDArray[np.int32],
     event_name: list[str],
-    clock: Clock | None = None,
+    clock: "Clock | None" = None,
 ) -> DeviceIntervals:
     """The intervals of one plane, with its name, steps and executions."""
     match = _PLANE.match(plane.name)
@@ -216,7 +155,7 @@ def _intervals(
     )
 
 
-def _find_steps(plane: Plane, clock: Clock | None) -> DeviceSteps | None:
+def _find_steps(plane: Plane, clock: "Clock | None") -> DeviceSteps | None:
     """The steps on the plane's own line, recorded or derived; None if it has none."""
     rows = named_lines(plane, *_STEP_LINES)
     if not rows or not len(events := plane.events(rows)):
@@ -244,7 +183,7 @@ def _number(stat: int, label: str) -> int:
     return int(match[1]) if match else -1
 
 
-def _find_executions(plane: Plane, clock: Clock | None) -> Executions:
+def _find_executions(plane: Plane, clock: "Clock | None") -> Executions:
     """The executions of programs on the plane's own line, recorded or derived."""
     events = plane.events(named_lines(plane, *_MODULE_LINES))
     order = np.argsort(events.start_ps, kind="stable")

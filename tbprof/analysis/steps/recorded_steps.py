@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.grouping import Grouping
 from tbprof.analysis.ops.device_phases import DeviceIntervals
-from tbprof.analysis.steps.step_inference import quoted
+from tbprof.analysis.steps.source_words import quoted
 from tbprof.analysis.steps.step_sources import are_numbered
 from tbprof.analysis.steps.step_windows import Windows, tile
 from tbprof.analysis.steps.steps_line import (

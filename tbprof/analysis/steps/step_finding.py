@@ -19,6 +19,7 @@ from tbprof.analysis.run.recording import epoch_of_times
 from tbprof.analysis.steps.incomplete_steps import Incomplete, find_incomplete
 from tbprof.analysis.steps.recorded_steps import find_recorded_steps
 from tbprof.analysis.steps.recording_gaps import clock_doubts
+from tbprof.analysis.steps.source_words import STEPS_LINE
 from tbprof.analysis.steps.step_candidates import Candidates, find_candidates
 from tbprof.analysis.steps.step_layers import (
     NO_HOST_LAYERS,
@@ -29,7 +30,7 @@ from tbprof.analysis.steps.step_layers import (
     find_windows,
     split_by_phase,
 )
-from tbprof.analysis.steps.step_sources import STEPS_LINE, find_source
+from tbprof.analysis.steps.step_sources import find_source
 from tbprof.analysis.steps.steps import Steps, StepTimes
 from tbprof.analysis.steps.unrecorded_steps import find_silent_gpus, find_unrecorded
 from tbprof.analysis.vocabulary.lines import host_planes

@@ -11,6 +11,7 @@ from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, win
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.spans.repeats import find_repeats, rows_of
+from tbprof.analysis.steps.source_words import EXECUTIONS, INFERRED, PATTERN, quoted
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
@@ -19,9 +20,6 @@ from tbprof.base.records import dataclass, replace
 from tbprof.base.values import median, unique
 from tbprof.events.space import Events
 
-EXECUTIONS = "executions"
-PATTERN = "pattern"
-INFERRED = "Nothing in this trace marks steps, so they are inferred."
 _LEAST_EXECUTIONS = 2
 _LEAST_PERIODS = 3
 
@@ -41,7 +39,6 @@ _SPAN = 0.5
 _LEAST_OTHER_OPS = 2
 # No step is shorter on average: launching a single kernel takes a program longer.
 _SHORTEST_PS = 10**6
-_LONGEST_SHOWN = 80
 # Three executions of another program, each after equally many of the main one, are no coincidence.
 # Helpers that take less than this share of the main program's time do not update a model.
 _LEAST_ROUNDS = 3
@@ -287,12 +284,6 @@ def _last_end(
         return -1
     last_rows = rows[begins[-1] : begins[-1] + size]
     return int((events.start_ps[last_rows] + events.duration_ps[last_rows]).max())
-
-
-def quoted(name: str) -> str:
-    """A name from a trace, quoted for a sentence and cut to 80 characters."""
-    name = name.encode("utf-8", "replace").decode()  # a user's choice may hold lone surrogates
-    return f"'{name}'" if len(name) <= _LONGEST_SHOWN else f"'{name[: _LONGEST_SHOWN - 1]}…'"
 
 
 def _is_periodic(positions: NDArray[np.int64]) -> bool:

@@ -13,7 +13,7 @@ from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.ops.launching_threads import lines_for_devices
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
 from tbprof.analysis.steps.recorded_steps import RecordedSteps
-from tbprof.analysis.steps.step_inference import PATTERN
+from tbprof.analysis.steps.source_words import PATTERN
 from tbprof.analysis.steps.step_sources import StepSource
 from tbprof.analysis.steps.step_windows import (
     Windows,

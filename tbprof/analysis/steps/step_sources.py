@@ -5,6 +5,7 @@ Where nothing does, steps are inferred, and the pages say so.
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +16,26 @@ from tbprof.analysis.host.driving_thread import find_driving_line
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.spans.groups import reduce_groups
-from tbprof.analysis.steps.step_inference import (
+from tbprof.analysis.steps.source_words import (
+    CHOSEN,
+    EXECUTIONS,
     INFERRED,
-    InferredSteps,
-    doubt_of_rounds,
-    infer_steps,
+    MARKERS,
+    NONE,
+    STEPS_LINE,
     quoted,
 )
 from tbprof.analysis.steps.step_windows import GroupSteps
+from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass, replace
 from tbprof.events.space import Space
 
-CHOSEN = "chosen"
-STEPS_LINE = "steps_line"
-MARKERS = "markers"
-EXECUTIONS = "executions"
-NONE = "none"
+if TYPE_CHECKING:
+    from tbprof.analysis.steps.step_inference import InferredSteps
+
+# Imported where nothing marks steps.
+doubt_of_rounds = Later("tbprof.analysis.steps.step_inference.doubt_of_rounds")
+infer_steps = Later("tbprof.analysis.steps.step_inference.infer_steps")
 
 _NONE: NDArray[np.int64] = np.empty(0, np.int64)
 _NO_STEPS = (
@@ -174,14 +179,14 @@ def _doubts_of_runs(name: str, device: DeviceIntervals) -> list[str]:
         for program, rows in zip(runs.name, rows_of, strict=True)
     }
     main = times.pop(name)
-    return doubt_of_rounds(
-        quoted(name), *main, {quoted(program): time for program, time in times.items()}
-    )
+    others = {quoted(program): time for program, time in times.items()}
+    doubts: list[str] = doubt_of_rounds(quoted(name), *main, others)
+    return doubts
 
 
 def _inferred(space: Space, grouping: Grouping, programs: Programs) -> StepSource | None:
     """Steps that begin with what repeats on the host; events are grouped anew by them."""
-    inferred = infer_steps(grouping.hosts, programs)
+    inferred: InferredSteps | None = infer_steps(grouping.hosts, programs)
     if inferred is None:
         return None
     groups = _groups_at(grouping, inferred)
@@ -248,7 +253,7 @@ def are_numbered(grouping: Grouping, groups: NDArray[np.int64]) -> bool:
     return True
 
 
-def _groups_at(grouping: Grouping, inferred: InferredSteps) -> NDArray[np.int64] | None:
+def _groups_at(grouping: Grouping, inferred: "InferredSteps") -> NDArray[np.int64] | None:
     """The groups that begin with the inferred events, None if some have none."""
     roots = grouping.roots
     is_here = roots.plane == inferred.plane

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.grouping.group_roots import Roots
+from tbprof.analysis.grouping.roots import Roots
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.base.records import dataclass

@@ -42,3 +42,5 @@ COMPUTE = (
     Phase.COMPUTE_8,
     Phase.COMPUTE_UNKNOWN,
 )
+# Phases in which a device works; in all other phases it waits for its host or for data.
+WORK = (*COMPUTE, Phase.COLLECTIVES, Phase.DEVICE_TO_DEVICE, Phase.HOST_TRANSFER)

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.advice.evidence import WORK, Evidence
+from tbprof.advice.evidence import Evidence
 from tbprof.advice.rules.host.findings_host import eager_shares
 from tbprof.advice.sentences import milliseconds, owner, percent, size
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.step_means import sample_deviation, sparse_core_means
 from tbprof.analysis.vocabulary.input_names import fetches_batch
 from tbprof.analysis.vocabulary.op_names import DATASET
-from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.analysis.vocabulary.phases import COMPUTE, WORK, Phase
 from tbprof.base.records import dataclass
 from tbprof.base.values import median, sum_of
 from tbprof.tools.datatable import Table, number, text

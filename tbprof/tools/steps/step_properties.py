@@ -14,9 +14,8 @@ from tbprof.advice.bottlenecks import (
     Bottlenecks,
     find_bottlenecks,
 )
-from tbprof.advice.evidence import WORK
 from tbprof.advice.input.input_cause import TRY_APART, InputCause
-from tbprof.advice.rules.steps.findings_input import waits_in_trace
+from tbprof.advice.input.input_waits import waits_in_trace
 from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.job.idle_shares import IdleShare
 from tbprof.analysis.job.job_steps import JobSteps
@@ -28,7 +27,7 @@ from tbprof.analysis.job.step_means import (
     used_rows,
 )
 from tbprof.analysis.job.step_outliers import StepOutliers
-from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.analysis.vocabulary.phases import COMPUTE, WORK, Phase
 from tbprof.base.values import median, unique
 from tbprof.tools.datatable import Column
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tbprof.analysis.grouping.group_roots import event_names
 from tbprof.analysis.grouping.grouping import find_grouping, group_of_device_events
+from tbprof.analysis.grouping.roots import event_names
 from tbprof.xplane.reader import read_space
 
 

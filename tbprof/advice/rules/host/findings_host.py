@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tbprof.advice.bottlenecks import OVERHEAD
-from tbprof.advice.evidence import ON_CORES, WORK, Evidence, Rule, said_elsewhere
+from tbprof.advice.evidence import ON_CORES, Evidence, Rule, said_elsewhere
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.gain import UNKNOWN_GAIN
 from tbprof.advice.guides import FUNCTION_GUIDE, XLA_GUIDE
@@ -22,7 +22,7 @@ from tbprof.advice.rules.host.findings_eager import FEWEST_PER_STEP, single_ops_
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_facts import HostFacts
 from tbprof.analysis.vocabulary.input_names import fetches_batch
-from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.analysis.vocabulary.phases import WORK, Phase
 from tbprof.base.lazy import regex
 from tbprof.base.values import sum_of
 

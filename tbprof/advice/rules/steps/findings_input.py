@@ -9,12 +9,10 @@ from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import DATA_GUIDE, GPU_GUIDE, Guide
 from tbprof.advice.input.input_cause import InputCause
+from tbprof.advice.input.input_waits import waits_in_trace
 from tbprof.advice.pages import INPUT_PIPELINE, OPS, TF_DATA, TRACE, Page
 from tbprof.advice.sentences import milliseconds, percent, size
 from tbprof.analysis.gpu.gpu_facts import GpuFacts
-from tbprof.analysis.job.job_steps import JobSteps
-from tbprof.analysis.job.step_means import StepMeans
-from tbprof.analysis.job.step_places import worst_place
 from tbprof.analysis.steps.steps import copies_most
 from tbprof.analysis.vocabulary.phases import Phase
 
@@ -92,16 +90,6 @@ _LOOK = "Check on the input page which stage takes longest."
 
 def _whom(evidence: Evidence) -> str:
     return "program spends" if evidence.platform == "CPU" else "devices spend"
-
-
-def waits_in_trace(job: JobSteps, means: StepMeans, cause: InputCause | None) -> Page:
-    """The trace viewer at the longest wait of a step that counts, with the awaited events marked.
-
-    Copies are awaited if no pipeline is slow.
-    """
-    of_pipeline = cause is not None and cause.kind not in ("transfer", "unknown")
-    events = "category:input" if of_pipeline else "/category:^(input|copies)$/"
-    return TRACE.marking(events, worst_place(job, means, job.phase_ps[:, Phase.INPUT]))
 
 
 def _next_page(cause: InputCause | None) -> Page:
