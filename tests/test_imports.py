@@ -92,6 +92,19 @@ NOT_IMPORTED = {
         "analysis.memory.memory_growth",
         "tools.memory.memory_payload",
     ),
+    "memory_viewer": (
+        *EVENTS,
+        *EVIDENCE,
+        *PIPELINES,
+        "analysis.memory.*",
+        "tools.memory_profile",
+        "tools.memory.*",
+        *PODS,
+        *IDLE,
+        *OPS,
+        "advice.memory.*",
+        "tools.program_memory.heap_payload",
+    ),
     "trace_viewer": (*RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "pod_viewer": (*EVENTS, *RULES, *PIPELINES, *MEMORY, *IDLE, *OPS),
 }
@@ -100,7 +113,7 @@ NEVER = {
     "numpy.ma", "tqdm", "tempfile", "tensorboard", "werkzeug",
 }  # fmt: skip
 # They have nothing to show without programs that XLA compiled.
-OF_PROGRAMS = ("hlo_stats", "roofline_model")
+OF_PROGRAMS = ("hlo_stats", "roofline_model", "memory_viewer")
 # What the traces of the others have no use for: one is of a CPU, one of a GPU without programs.
 NOT_THERE = ("analysis.costs.program_costs", "analysis.ops.[gt]pu_intervals")
 OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")

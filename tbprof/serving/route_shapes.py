@@ -17,7 +17,8 @@ PARAMETERS: dict[str, dict[str, Any]] = {
             "tag", "host", "tqx", "eligible", "use", "launch", "copy", "version", "after",
             "category", "min_ps", "from_ps", "to_ps", "marker", "step", "steps", "graph_host",
             "input_pipeline", "rank", "memory_id", "at_ps", "start_time_ms", "end_time_ms",
-            "derived", "max_gb",
+            "derived", "max_gb", "module_name", "program_id", "memory_space", "program_host",
+            "instant", "from_event", "to_event",
         ),
         4096: ("run", "q", "name"),
         16384: ("kernel", "op", "rows", "tracks", "sections", "counters"),
@@ -54,7 +55,8 @@ _TILES = f"{_VERSIONED} level! from! to! rows"
 _SEARCHED = "q! regex case"
 _OF_TOOLS = (
     "marker step steps graph_host input_pipeline rank memory_id at_ps from_ps to_ps "
-    "start_time_ms end_time_ms derived max_gb"
+    "start_time_ms end_time_ms derived max_gb module_name program_id memory_space program_host "
+    "instant from_event to_event"
 )
 TAKES = {
     "runs": "",

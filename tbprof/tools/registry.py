@@ -87,6 +87,27 @@ TOOLS: tuple[Tool, ...] = (
         is_list=True,
     ),
     Tool(
+        name="memory_viewer",
+        label="Program memory",
+        short="Program memory",
+        content="programs",
+        absent="the trace has no planes",
+        absent_hint="record again: the profiler was stopped before it wrote anything",
+        empty="the trace has no compiled programs (HLO): XLA compiled nothing in it, or the "
+        "recorder left the programs out",
+        empty_hint="record a program of JAX or PyTorch/XLA, or of TensorFlow with "
+        "tf.function(jit_compile=True), and leave enable_hlo_proto on",
+        params=(
+            "module_name",
+            "program_id",
+            "memory_space",
+            "program_host",
+            "instant",
+            "from_event",
+            "to_event",
+        ),
+    ),
+    Tool(
         name="kernel_stats",
         label="GPU kernel stats",
         short="Kernels",

@@ -21,6 +21,8 @@ NOTHING = {
     ("tf_data_bottleneck_analysis", "jax_cpu_training"),
     ("tf_data_bottleneck_analysis", "tpu_trace"),
     ("memory_profile", "jax_cpu_training"),
+    ("memory_viewer", "tensorflow_cpu_training"),
+    ("memory_viewer", "gpu_trace"),
 }
 # The others are every event of a trace: tests/timeline/export/test_chrome.py.
 TABLE_TOOLS = {tool.name: tool for tool in TOOLS if not tool.is_streamed}

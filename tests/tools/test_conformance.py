@@ -109,6 +109,9 @@ def test_both_layouts_hold_the_same(engine: tuple[Engine, str], tool: Tool, tabl
     if "memoryProfilePerAllocator" in answers[0][0]:
         compare_memory(*answers[0], *answers[1])
         return
+    if "moduleName" in answers[0][0]:
+        compare_programs(*answers[0], *answers[1])
+        return
     for by_row, by_column in zip(*answers, strict=True):
         rows = [[cell["v"] for cell in row["c"]] for row in by_row.pop("rows")]
         transposed = [list(row) for row in zip(*by_column.pop("columns"), strict=True)]
@@ -159,6 +162,22 @@ def compare_memory(records: dict[str, Any], page: dict[str, Any]) -> None:
     rows = page["breakdown"]["rows"]
     assert total == sum(rows["allocated_bytes"]) == chosen["peak_bytes"]
     assert count == sum(rows["occurrences"])
+
+
+def compare_programs(records: dict[str, Any], page: dict[str, Any]) -> None:
+    """That records and our page tell the same of the chosen program's memory."""
+    figures, mib = page["figures"], 2**20
+    assert records["moduleName"] == page["programs"]["name"][page["chosen"]]
+    assert records["peakHeapMib"] * mib == figures["peak_bytes"]
+    assert records.get("peakHeapSizePosition", 0) == figures["peak_event"]
+    assert records.get("entryComputationParametersMib", 0) * mib == figures["parameter_bytes"]
+    assert records.get("maybeLiveOutMib", 0) * mib == figures["output_bytes"]
+    assert records["totalBufferAllocationMib"] * mib == figures["reserved_bytes"]
+    samples = [round(size * mib) for size in records["heapSizes"]]
+    assert samples[1:] == page["timeline"]["in_use_bytes"]
+    assert sum(page["live"]["size_bytes"]) == page["live"]["in_use_bytes"] == figures["peak_bytes"]
+    listed = sum(one["logicalBufferSizeMib"] for one in records["maxHeap"])
+    assert round(listed * mib) == figures["peak_bytes"]
 
 
 @every_page

@@ -136,7 +136,7 @@ def _place(
 ) -> tuple[int, int]:
     """The texts of a source, which is stated or the innermost frame, and of a stack."""
     stack = list(_frames(module, frame))
-    source = f"{file}:{line}" if file else (stack or [""])[0]
+    source = f"{file}:{line}" if file else (stack or [""])[0].rpartition(":")[0]
     return number(source), number("\n".join(stack))
 
 
@@ -149,7 +149,7 @@ def _bytes_of(shape: Any) -> int:
 
 
 def _frames(module: Module | None, frame: int) -> Iterator[str]:
-    """The frames of a stack as "file:line", the innermost first."""
+    """The frames of a stack as "file:line:column", the innermost first."""
     index = None if module is None else module.stack_frames
     for _ in range(_DEEPEST):
         if index is None or not 0 < frame <= len(index.stack_frames):
@@ -160,4 +160,5 @@ def _frames(module: Module | None, frame: int) -> Iterator[str]:
             continue
         location = index.file_locations[stack_frame.file_location_id - 1]
         if 0 < location.file_name_id <= len(index.file_names):
-            yield f"{index.file_names[location.file_name_id - 1]}:{location.line}"
+            file = index.file_names[location.file_name_id - 1]
+            yield f"{file}:{location.line}:{location.column}"

@@ -85,9 +85,9 @@ def find_program_memory(
 ) -> ProgramMemory:
     """The memory of the program and the memory space that a request names.
 
-    See `choose_program`; by default the device's memory is shown.
+    See `row_of_program`; by default the device's memory is shown.
     """
-    row = choose_program(peaks, module, number)
+    row = row_of_program(peaks, module, number)
     if row < 0:
         asked = number or module
         missing = f"program {asked[:200]!r} is not in the trace"
@@ -117,7 +117,7 @@ def find_program_memory(
     return memory
 
 
-def choose_program(peaks: ProgramPeaks, module: str, number: str) -> int:
+def row_of_program(peaks: ProgramPeaks, module: str, number: str) -> int:
     """The row of the program with that id, or else that module; -1 if there is none.
 
     A module is named "jit_f(17)", or "jit_f" if only one program has it. If neither is given, the

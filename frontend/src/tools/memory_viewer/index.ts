@@ -1,0 +1,27 @@
+import { texts } from "../../api/data_table";
+import { defineTool, showOnly } from "../tool";
+import { type Heap, parseHeap } from "./payload";
+import { ProgramMemoryPage, showProgram } from "./view";
+
+export default defineTool<Heap>({
+  parse: parseHeap,
+  warnings: () => [],
+  emptiness: ({ programs }) =>
+    programs.length > 0 ? null : "The trace has no compiled programs (HLO).",
+  finds: ({ programs, live }, select) => [
+    {
+      kind: "Program",
+      names: programs.map(({ title }) => title),
+      choose: (title) => {
+        const found = programs.find((one) => one.title === title);
+        if (found) select(showProgram(found));
+      },
+    },
+    {
+      kind: "Instruction",
+      names: texts(live.table, "instruction")?.strings ?? [],
+      choose: (name) => showOnly(live.table, "instruction", name, select),
+    },
+  ],
+  Page: ProgramMemoryPage,
+});

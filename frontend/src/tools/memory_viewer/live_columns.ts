@@ -1,0 +1,111 @@
+/** The columns of what is in memory, and by what it can be grouped. */
+import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
+import type { Grouping } from "../../widgets/table/group";
+
+const SOURCE = "The buffer assignment of the program in the trace.";
+const PROGRAM = "The instruction in the program (HLO).";
+
+function why(formula: string, unit: string, source = SOURCE): Explanation {
+  return { formula, unit, source };
+}
+
+export const LIVE_COLUMNS: readonly ColumnSpec[] = [
+  {
+    id: "instruction",
+    title: "Instruction",
+    isName: true,
+    width: 300,
+    isShown: true,
+    isSticky: true,
+    group: { how: "label" },
+    explanation: why(
+      "The instruction whose result is in memory; {1} is the second part of a tuple. Memory of a parameter or a result is named by the largest array in it.",
+      "none",
+      PROGRAM,
+    ),
+  },
+  size("size_bytes", "Size", "The memory that is held, with padding", true),
+  size("unpadded_bytes", "Unpadded", "Elements of the shape × size of an element"),
+  size("padding_bytes", "Padding", "Size − unpadded: what the layout adds to fill whole tiles"),
+  text(
+    "purpose",
+    "Purpose",
+    130,
+    "Parameter, result, constant or temporary array. Memory of a donated parameter holds a result, too.",
+    SOURCE,
+  ),
+  text("shape", "Shape", 240, "Type, sizes and layout of the array"),
+  text("op", "Op name", 260, "The framework op that the instruction was made of"),
+  text("source", "Source", 180, "The line of the program that called the op"),
+  text("opcode", "Opcode", 110, "What the instruction does"),
+  {
+    id: "start",
+    title: "Since event",
+    quantity: "count",
+    width: 110,
+    isShown: false,
+    group: { how: "min" },
+    explanation: why(
+      "The event of the heap that allocated it; 0 if it is in memory throughout",
+      "events",
+    ),
+  },
+  {
+    id: "instants",
+    title: "For events",
+    quantity: "count",
+    width: 110,
+    isShown: false,
+    group: { how: "max" },
+    explanation: why("For how many events of the heap it stays in memory", "events"),
+  },
+];
+
+export const LIVE_GROUPINGS: readonly Grouping[] = [
+  by("op", "Op name"),
+  by("purpose", "Purpose"),
+  by("source", "Source"),
+  by("opcode", "Opcode"),
+  by("shape", "Shape"),
+];
+
+function size(id: string, title: string, formula: string, hasBar = false): ColumnSpec {
+  return {
+    id,
+    title,
+    quantity: "bytes",
+    width: hasBar ? 140 : 110,
+    isShown: true,
+    hasBar,
+    group: { how: "sum" },
+    explanation: why(formula, "bytes, shown in the unit of the header"),
+  };
+}
+
+function text(
+  id: string,
+  title: string,
+  width: number,
+  formula: string,
+  source = PROGRAM,
+): ColumnSpec {
+  return {
+    id,
+    title,
+    width,
+    isShown: true,
+    group: { how: "same" },
+    explanation: why(formula, "none", source),
+  };
+}
+
+function by(id: string, label: string): Grouping {
+  return {
+    id,
+    label,
+    keys: (columns) => {
+      const data = columns.find((column) => column.id === id)?.data;
+      return data?.kind === "text" ? data : undefined;
+    },
+  };
+}

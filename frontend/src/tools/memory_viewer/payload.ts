@@ -1,0 +1,197 @@
+/** memory_viewer in its compact form: programs, one of them over its heap, and what is in memory when. */
+import { encodeTexts, type NumberColumn } from "../../api/data_table";
+import { PayloadError } from "../../api/errors";
+import {
+  columnOf,
+  count,
+  fields,
+  flag,
+  isRecord,
+  type Json,
+  list,
+  number,
+  numbers,
+  records,
+  text,
+} from "../../api/json";
+
+export type Heap = Readonly<ReturnType<typeof parseHeap>>;
+export type Program = Readonly<ReturnType<typeof parsePrograms>[number]>;
+export type HeapBars = Readonly<ReturnType<typeof parseBars>>;
+export type HeapTimeline = Readonly<ReturnType<typeof parseHeapTimeline>>;
+
+const LIVE_TEXTS = [
+  ["purpose", "Purpose"],
+  ["shape", "Shape"],
+  ["opcode", "Opcode"],
+  ["op", "Op name"],
+  ["source", "Source"],
+] as const;
+
+/** Throws PayloadError. Sizes are bytes; what is not known is NaN. */
+export function parseHeap(json: unknown) {
+  if (!isRecord(json) || !isRecord(json.programs)) throw new PayloadError("there are no programs");
+  const programs = parsePrograms(json.programs);
+  const texts = list(json.texts).map(text);
+  const chosen = typeof json.chosen === "number" ? json.chosen : -1;
+  return {
+    programs,
+    /** The one that is shown; null where the address names none that there is. */
+    program: programs[chosen] ?? null,
+    host: text(json.host),
+    /** Why there is nothing to show, "" where there is something. */
+    reason: text(json.reason),
+    space: number(json.space),
+    spaces: records(json.spaces).map((one) => ({
+      space: number(one.space),
+      label: text(one.label),
+      peak: number(one.peak_bytes),
+    })),
+    figures: parseFigures(fields(json.figures)),
+    timeline: parseHeapTimeline(fields(json.timeline), texts),
+    bars: parseBars(fields(json.bars), texts),
+    live: parseLive(fields(json.live), texts),
+    findings: records(json.findings).map((one) => ({
+      id: text(one.id),
+      severity: text(one.severity),
+      title: text(one.title),
+      detail: text(one.detail),
+      action: text(one.action),
+      bytes: number(one.bytes),
+      share: number(one.share),
+    })),
+  };
+}
+
+function parsePrograms(json: Json) {
+  const [ran, reasons, hosts] = [list(json.has_run), list(json.reason), list(json.host)];
+  const [ids, peaks, counts] = [list(json.program_id), list(json.peak_bytes), list(json.hosts)];
+  return list(json.name).map((name, at) => ({
+    id: text(ids[at]),
+    title: `${text(name)}(${text(ids[at])})`,
+    /** null where no event names its program. */
+    hasRun: typeof ran[at] === "boolean" ? ran[at] : null,
+    peak: number(peaks[at]),
+    reason: text(reasons[at]),
+    /** "" where all hosts have it. */
+    host: text(hosts[at]),
+    hosts: count(counts[at]),
+  }));
+}
+
+function parseFigures(json: Json) {
+  return {
+    entry: text(json.entry),
+    peak: number(json.peak_bytes),
+    peakEvent: count(json.peak_event, -1),
+    peakInstruction: text(json.peak_instruction),
+    events: count(json.events),
+    padding: number(json.padding_bytes),
+    parameters: number(json.parameter_bytes),
+    outputs: number(json.output_bytes),
+    donated: number(json.donated_bytes),
+    constants: number(json.constant_bytes),
+    temporaries: number(json.temporary_bytes),
+    threadLocal: number(json.thread_local_bytes),
+    reserved: number(json.reserved_bytes),
+    holes: number(json.hole_bytes),
+    untraced: number(json.untraced_bytes),
+    scoped: number(json.scoped_bytes),
+    scopedInstruction: text(json.scoped_instruction),
+  };
+}
+
+function parseHeapTimeline(json: Json, texts: readonly string[]) {
+  const event = numbers(json.event);
+  const inUse = columnOf(json.in_use_bytes, event.length);
+  const names = list(json.instruction);
+  return {
+    from: count(json.from_event),
+    to: count(json.to_event),
+    isSampled: flag(json.is_sampled),
+    length: event.length,
+    /** Ascending; what is in use after one stays until the next. */
+    event,
+    inUse,
+    hasPadding: Array.isArray(json.unpadded_bytes),
+    unpadded: Array.isArray(json.unpadded_bytes)
+      ? columnOf(json.unpadded_bytes, event.length)
+      : inUse,
+    instruction: Array.from({ length: event.length }, (_, at) => textOf(names[at], texts)),
+  };
+}
+
+function parseBars(json: Json, texts: readonly string[]) {
+  const start = numbers(json.start);
+  const { length } = start;
+  const [names, parts] = [list(json.instruction), list(json.part)];
+  const [shapes, purposes] = [list(json.shape), list(json.purpose)];
+  const at = <T>(read: (row: number) => T) => Array.from({ length }, (_, row) => read(row));
+  return {
+    length,
+    start,
+    end: columnOf(json.end, length),
+    offset: columnOf(json.offset_bytes, length),
+    size: columnOf(json.size_bytes, length),
+    unpadded: columnOf(json.unpadded_bytes, length),
+    name: at((row) => textOf(names[row], texts) + textOf(parts[row], texts)),
+    shape: at((row) => textOf(shapes[row], texts)),
+    purpose: at((row) => textOf(purposes[row], texts)),
+    total: count(json.total_bytes),
+    leftOut: count(json.left_out),
+    leftOutBytes: count(json.left_out_bytes),
+  };
+}
+
+function parseLive(json: Json, texts: readonly string[]) {
+  const size = numbers(json.size_bytes);
+  const { length } = size;
+  const unpadded = columnOf(json.unpadded_bytes, length);
+  const column = (id: string, label: string, values: Float64Array): NumberColumn => ({
+    kind: "number",
+    id,
+    label,
+    isRatio: false,
+    values,
+  });
+  const named = (row: number, id: string) => textOf(list(json[id])[row], texts);
+  const donated = list(json.is_donated);
+  const names = Array.from({ length }, (_, row) => named(row, "instruction") + named(row, "part"));
+  const columnTexts = (id: string) =>
+    Array.from({ length }, (_, row) => {
+      const found = named(row, id) || null;
+      return id === "purpose" && flag(donated[row]) ? "Parameter, donated" : found;
+    });
+  return {
+    event: count(json.event, -1),
+    isPeak: flag(json.is_peak),
+    isAll: flag(json.is_all),
+    inUse: number(json.in_use_bytes),
+    /** The instruction at which the event happens. */
+    at: textOf(json.at, texts),
+    /** Names of instructions without the part of the tuple. */
+    instruction: Array.from({ length }, (_, row) => named(row, "instruction")),
+    table: {
+      columns: [
+        encodeTexts("instruction", "Instruction", names),
+        column("size_bytes", "Size", size),
+        column("unpadded_bytes", "Unpadded size", unpadded),
+        column(
+          "padding_bytes",
+          "Padding",
+          size.map((value, row) => value - unpadded[row]),
+        ),
+        ...LIVE_TEXTS.map(([id, label]) => encodeTexts(id, label, columnTexts(id))),
+        column("start", "Since", columnOf(json.start, length)),
+        column("instants", "Events", columnOf(json.instants, length)),
+      ],
+      length,
+      properties: {},
+      warnings: [],
+    },
+  };
+}
+
+function textOf(value: unknown, texts: readonly string[]): string {
+  return typeof value === "number" ? (texts[value] ?? "") : "";
+}

@@ -1,0 +1,102 @@
+/** The choice of a program and of one of its memory spaces. */
+import { formatBytes, plural } from "../../base/format";
+import { bytes } from "../../base/units";
+import { Listbox, type Option } from "../../widgets/overlays/listbox";
+import { Popover } from "../../widgets/overlays/popover";
+import type { Select } from "../tool";
+import type { Heap, Program } from "./payload";
+
+interface ProgramPickersProps {
+  readonly heap: Heap;
+  readonly select: Select;
+}
+
+/** Another program has other spaces and events. */
+export function showProgram({ id, host }: Program): Readonly<Record<string, string | null>> {
+  return {
+    program_id: id,
+    program_host: host === "" ? null : host,
+    module_name: null,
+    memory_space: null,
+    ...NO_EVENTS,
+  };
+}
+
+const NO_EVENTS = { instant: null, from_event: null, to_event: null };
+
+export function ProgramPickers({ heap, select }: ProgramPickersProps) {
+  const { programs, program, spaces, space } = heap;
+  const name = program?.title ?? "none";
+  return (
+    <div class="heap-pickers">
+      <div class="picker">
+        <span class="picker-label">Program</span>
+        <Popover
+          label={
+            <>
+              <span class="picker-value">{name.slice(0, 200)}</span>{" "}
+              <span aria-hidden="true">▾</span>
+            </>
+          }
+          title={`Program: ${name.slice(0, 500)}`}
+          buttonClass="picker-button"
+          panelLabel="Programs"
+          role="listbox"
+          width={460}
+        >
+          {(close) => (
+            <Listbox
+              label="Programs"
+              placeholder="Search programs and hosts"
+              options={programs.map((one, at) => optionOf(one, at, one === program))}
+              choose={(option) => {
+                close();
+                select(showProgram(programs[Number(option.id)]));
+              }}
+            />
+          )}
+        </Popover>
+      </div>
+      {spaces.length > 1 || (spaces.length === 1 && Number.isNaN(space)) ? (
+        <div class="heap-spaces" role="group" aria-label="Memory space">
+          {spaces.map((one) => (
+            <button
+              type="button"
+              key={one.space}
+              class="button small"
+              aria-pressed={one.space === space}
+              title={`Memory space ${one.space}`}
+              onClick={() =>
+                select({ memory_space: one.space === 0 ? null : String(one.space), ...NO_EVENTS })
+              }
+            >
+              {one.label} {formatBytes(bytes(one.peak))}
+            </button>
+          ))}
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+function optionOf(program: Program, at: number, isSelected: boolean): Option {
+  const { title, hasRun, peak, reason, host, hosts } = program;
+  const ran = hasRun === null ? "not known whether it ran" : hasRun ? "ran" : "did not run";
+  const most = Number.isNaN(peak) ? reason : `peak ${formatBytes(bytes(peak))}`;
+  const where =
+    host === "" ? "" : ` · ${hosts > 1 ? `${plural(hosts, "host")}, the first ` : ""}${host}`;
+  return {
+    id: String(at),
+    text: `${title} ${host} ${ran}`,
+    isSelected,
+    content: (
+      <>
+        <span class="option-main">{title.slice(0, 500)}</span>
+        <span class="option-note">
+          {most} · {ran}
+          {where.slice(0, 200)}
+        </span>
+      </>
+    ),
+  };
+}

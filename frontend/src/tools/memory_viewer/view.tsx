@@ -1,0 +1,121 @@
+/** Program memory: what each compiled program keeps in memory, when, for what, and what could go. */
+import { formatBytes, formatRatio, sentence } from "../../base/format";
+import { bytes, ratio } from "../../base/units";
+import { Card } from "../../widgets/text/card";
+import { FindingList, type Severity } from "../../widgets/text/finding_list";
+import { ToolLink } from "../links/tool_link";
+import type { Links, PageProps } from "../tool";
+import { HeapCard } from "./heap_card";
+import { LiveCard } from "./live_card";
+import type { Heap } from "./payload";
+import "./program_memory.css";
+import { ProgramPickers, showProgram } from "./program_pickers";
+import { HeapFigures, HeapSentence } from "./summary";
+
+export { showProgram };
+
+export function ProgramMemoryPage(props: PageProps<Heap>) {
+  const { title, payload: heap, view, select, links, fileName } = props;
+  const file = `program_memory_${fileName}`;
+  return (
+    <div class="page flowing heap-page">
+      <header class="page-head heap-head">
+        <h1>{title}</h1>
+        <ProgramPickers heap={heap} select={select} />
+        <span class="space" />
+        <OtherPages heap={heap} links={links} />
+      </header>
+      {heap.reason === "" ? (
+        <>
+          <HeapSentence heap={heap} />
+          <div class="with-aside">
+            <HeapFigures heap={heap} />
+            <HeapCard heap={heap} select={select} fileName={file} />
+          </div>
+          <Savings heap={heap} />
+          <LiveCard heap={heap} view={view} select={select} links={links} fileName={file} />
+        </>
+      ) : (
+        <Nothing heap={heap} select={select} />
+      )}
+    </div>
+  );
+}
+
+/** Why nothing is shown, and the way out. */
+function Nothing({ heap, select }: Pick<PageProps<Heap>, "select"> & { readonly heap: Heap }) {
+  const other = heap.programs.find((one) => one.reason === "" && one !== heap.program);
+  const hasSpaces = heap.program !== null && heap.spaces.length > 0;
+  return (
+    <div class="heap-nothing" role="alert">
+      <p>{sentence(heap.reason).slice(0, 500)}</p>
+      {hasSpaces ? (
+        <p class="muted">Choose one of its memory spaces above.</p>
+      ) : other ? (
+        <p>
+          <button type="button" class="link" onClick={() => select(showProgram(other))}>
+            Show {other.title.slice(0, 200)}
+          </button>
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+function OtherPages({ heap, links }: { readonly heap: Heap; readonly links: Links }) {
+  const view = { program_id: heap.program?.id ?? "" };
+  return (
+    <span class="heap-links">
+      <ToolLink links={links} tool="graph_viewer" view={view} title="The program's instructions">
+        {links.short("graph_viewer")}
+      </ToolLink>
+      <ToolLink links={links} tool="op_profile" view={{}} title="The time of the programs">
+        {links.short("op_profile")}
+      </ToolLink>
+      <ToolLink
+        links={links}
+        tool="memory_profile"
+        view={{}}
+        title="What the allocators had in use while programs ran, this one among them"
+      >
+        {links.short("memory_profile")}
+      </ToolLink>
+    </span>
+  );
+}
+
+const SEVERITIES: readonly Severity[] = ["high", "moderate", "low", "good"];
+
+function Savings({ heap }: { readonly heap: Heap }) {
+  if (heap.findings.length === 0) return null;
+  return (
+    <Card
+      class="heap-savings"
+      title="What would free memory"
+      why={{
+        formula:
+          "Upper bounds, and their share of the peak: memory of results with the shape of a parameter that is not donated; arrays that cheap ops filled before the peak and that are needed after it; padding; gaps. They overlap, and do not add up.",
+        unit: "bytes, percent",
+        source: "The buffer assignment of the program, and its instructions.",
+      }}
+    >
+      <FindingList
+        findings={heap.findings.map((finding) => ({
+          id: finding.id,
+          severity: SEVERITIES.find((one) => one === finding.severity) ?? "low",
+          title: finding.title.slice(0, 1000),
+          gain: [
+            `≤ ${formatBytes(bytes(finding.bytes))}`,
+            Number.isNaN(finding.share) ? "" : formatRatio(ratio(finding.share)),
+          ]
+            .filter((text) => text !== "")
+            .join(" · "),
+          notes: "",
+          detail: finding.detail.slice(0, 4000),
+          action: finding.action.slice(0, 4000),
+          links: null,
+        }))}
+      />
+    </Card>
+  );
+}

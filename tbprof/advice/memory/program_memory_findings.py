@@ -1,0 +1,123 @@
+"""What would free memory of a compiled program at its peak: upper bounds, each with its reason."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.finding import Finding
+from tbprof.advice.sentences import shortened, size
+from tbprof.analysis.program_memory.memory_savings import MemorySavings, find_savings
+from tbprof.analysis.program_memory.program_memory import ProgramMemory
+
+# Percentage of the peak, ours: less is not worth a change of the program.
+LEAST_SAVED = 1.0
+# From this percentage on, a saving comes first.
+LARGE = 10.0
+_MOST_NAMED = 3
+
+
+def find_program_memory_findings(memory: ProgramMemory) -> list[Finding]:
+    """The findings on a program in a memory space, the largest first."""
+    savings = find_savings(memory)
+    findings = [one for rule in _RULES for one in rule(memory, savings)]
+    return sorted(findings, key=lambda one: -one.value)
+
+
+def _donation(memory: ProgramMemory, savings: MemorySavings) -> Iterator[Finding]:
+    """Parameters that results could take the place of."""
+    count = savings.donors.size
+    parameters = "1 parameter" if count == 1 else f"{count:,} parameters"
+    yield from _finding(
+        memory,
+        "donation",
+        savings.donated_bytes,
+        "Donated parameters could free",
+        f"{parameters} of the program have the shape and layout of a result, and are not donated, "
+        "so both are in memory at once. The largest: "
+        f"{_largest(memory, savings.donors, memory.size_bytes)}. How much is freed depends on the "
+        "caller: only what it does not need afterwards can be donated.",
+        "Donate what the call replaces: jax.jit(step, donate_argnums=...).",
+    )
+
+
+def _recomputation(memory: ProgramMemory, savings: MemorySavings) -> Iterator[Finding]:
+    """Buffers that cheap ops filled long before they are needed."""
+    yield from _finding(
+        memory,
+        "recomputation",
+        savings.recomputed_bytes,
+        "Recomputing cheap results could free",
+        "Elementwise ops, and others that cost little, filled these buffers before the peak, and "
+        f"they are needed after it. The largest: "
+        f"{_largest(memory, savings.recomputed, memory.size_bytes)}. What is freed may be less: "
+        "the inputs of what is recomputed must be kept instead.",
+        "Recompute instead of keeping: jax.checkpoint (jax.remat) around the layers that they "
+        "belong to, with a policy that saves only products.",
+    )
+
+
+def _padding(memory: ProgramMemory, savings: MemorySavings) -> Iterator[Finding]:
+    """What layouts add to the elements of arrays."""
+    padding = memory.size_bytes - memory.facts.unpadded_bytes
+    yield from _finding(
+        memory,
+        "padding",
+        savings.padding_bytes,
+        "Shapes that need no padding could free",
+        "Layouts round dimensions up to whole tiles. The most is in: "
+        f"{_largest(memory, savings.padded, padding)}.",
+        "Make the two dimensions that vary fastest multiples of the tile (8 x 128 for 32 bit), or "
+        "merge small dimensions.",
+    )
+
+
+def _holes(memory: ProgramMemory, savings: MemorySavings) -> Iterator[Finding]:
+    """What the heap reserves and never uses at once."""
+    yield from _finding(
+        memory,
+        "holes",
+        savings.hole_bytes,
+        "A denser arrangement could free",
+        "The compiler reserves this much more for temporary arrays than is ever in use at once: "
+        "arrays of different sizes and lifetimes leave gaps between them.",
+        "Fewer different sizes of large arrays leave smaller gaps; newer versions of the compiler "
+        "may arrange them better.",
+    )
+
+
+def _finding(
+    memory: ProgramMemory, id_: str, saved: int, title: str, detail: str, action: str
+) -> Iterator[Finding]:
+    """A finding if it is about enough of the peak."""
+    share = saved / memory.peak_bytes if memory.peak_bytes > 0 else 0.0
+    if 100 * share >= LEAST_SAVED:
+        yield Finding(
+            id=id_,
+            severity="moderate" if 100 * share >= LARGE else "low",
+            title=f"{title} at most {size(saved)}",
+            detail=detail,
+            action=action,
+            value=saved,
+            unit="bytes",
+            share=share,
+        )
+
+
+def _largest(memory: ProgramMemory, rows: NDArray[np.int64], bytes_: NDArray[np.int64]) -> str:
+    """The first buffers, with what each holds."""
+    facts = memory.facts
+    named = [
+        f"{shortened(facts.texts[facts.instruction[row]])} ({size(int(bytes_[row]))})"
+        for row in rows[:_MOST_NAMED].tolist()
+    ]
+    more = rows.size - len(named)
+    return ", ".join(named) + (f" and {more:,} more" if more else "")
+
+
+_RULES: tuple[Callable[[ProgramMemory, MemorySavings], Iterator[Finding]], ...] = (
+    _donation,
+    _recomputation,
+    _padding,
+    _holes,
+)

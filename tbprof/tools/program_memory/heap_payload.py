@@ -1,0 +1,256 @@
+"""The memory of a program for our own page, in columns."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.advice.memory.program_memory_findings import find_program_memory_findings
+from tbprof.analysis.program_memory.live_buffers import (
+    LiveBuffers,
+    Purpose,
+    live_at,
+    live_ever,
+    purposes,
+)
+from tbprof.analysis.program_memory.memory_savings import hole_bytes
+from tbprof.analysis.program_memory.memory_spaces import space_name
+from tbprof.analysis.program_memory.program_memory import ProgramMemory
+from tbprof.tools.program_memory.heap_points import points_of
+from tbprof.tools.program_memory.heap_records import PURPOSES
+from tbprof.tools.program_memory.program_choice import (
+    Chosen,
+    ProgramEntry,
+    chosen_event,
+    shows_all,
+    whole_number,
+)
+
+# Enough for any screen.
+MOST_POINTS = 3000
+_MOST_BARS = 1500
+# Shapes of tuples may be as long as the program.
+_MOST_TEXT = 2000
+_TEXTS = ("instruction", "part", "opcode", "shape", "op", "source")
+
+
+def heap_page(
+    hosts: Sequence[str],
+    programs: Sequence[ProgramEntry],
+    chosen: Chosen,
+    params: Mapping[str, str],
+) -> dict[str, object]:
+    """Every program's peak, and the memory of one over time and at an instant."""
+    memory = chosen.memory
+    head = {
+        "hosts": list(hosts),
+        "programs": _programs(programs, len(hosts)),
+        "chosen": chosen.row,
+        "host": chosen.host if chosen.row >= 0 else "",
+        "reason": memory.reason,
+        "spaces": [
+            {"space": space, "label": space_name(space), "peak_bytes": peak}
+            for space, peak in _spaces(memory, programs[chosen.row] if chosen.row >= 0 else None)
+        ],
+        "space": memory.space,
+    }
+    if memory.reason:
+        return head
+    texts = _Texts(memory)
+    return {
+        **head,
+        "figures": _figures(memory),
+        "timeline": _timeline(memory, params, texts),
+        "bars": _bars(memory, params, texts),
+        "live": _live(memory, params, texts),
+        "findings": [
+            {
+                "id": one.id,
+                "severity": one.severity,
+                "title": one.title,
+                "detail": one.detail,
+                "action": one.action,
+                "bytes": int(one.value),
+                "share": one.share,
+            }
+            for one in find_program_memory_findings(memory)
+        ],
+        "texts": texts.used,
+    }
+
+
+class _Texts:
+    """The texts that a payload needs, numbered in order of use; the first is ""."""
+
+    def __init__(self, memory: ProgramMemory) -> None:
+        self._facts = memory.facts.texts
+        self._number = {"": 0}
+
+    def of(self, row: int) -> int:
+        """The number of a text of the facts."""
+        text = self._facts[row]
+        return self.add(text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…")
+
+    def add(self, text: str) -> int:
+        """The number of a text."""
+        return self._number.setdefault(text, len(self._number))
+
+    @property
+    def used(self) -> list[str]:
+        """The texts by number."""
+        return list(self._number)
+
+
+def _programs(programs: Sequence[ProgramEntry], hosts: int) -> dict[str, object]:
+    return {
+        "name": [one.name for one in programs],
+        "program_id": [one.program_id for one in programs],
+        "has_run": [one.has_run for one in programs],
+        "peak_bytes": [one.device_bytes for one in programs],
+        "reason": [one.reason for one in programs],
+        # "" where all hosts have it.
+        "host": [one.hosts[0] if len(one.hosts) < hosts else "" for one in programs],
+        "hosts": [len(one.hosts) for one in programs],
+    }
+
+
+def _spaces(memory: ProgramMemory, program: ProgramEntry | None) -> list[tuple[int, int]]:
+    peaks = {} if program is None else dict(program.spaces)
+    return [(space, peaks.get(space, 0)) for space in memory.spaces.tolist()]
+
+
+def _figures(memory: ProgramMemory) -> dict[str, object]:
+    """Bytes of the whole space; those of the heap are at its peak."""
+    kinds, total, use = memory.allocations, memory.allocations.size_bytes, memory.use
+    purpose = purposes(kinds)
+
+    def of(wanted: NDArray[np.bool_]) -> int:
+        return int(total[wanted].sum())
+
+    heap_bytes = memory.peak_bytes - memory.fixed_bytes
+    planned = of(kinds.is_planned)
+    live = live_at(memory, use.peak)
+    return {
+        "entry": memory.entry,
+        "peak_bytes": memory.peak_bytes,
+        "peak_event": use.peak,
+        "peak_instruction": memory.instructions[use.instruction[use.peak]] if use.peak >= 0 else "",
+        "events": use.instruction.size,
+        "padding_bytes": int((live.size_bytes - live.unpadded_bytes).sum()),
+        "parameter_bytes": of(kinds.is_parameter),
+        "output_bytes": of(kinds.is_output),
+        "donated_bytes": of(kinds.is_parameter & kinds.is_output),
+        "constant_bytes": of(purpose == Purpose.CONSTANT),
+        "temporary_bytes": heap_bytes,
+        "thread_local_bytes": of(kinds.is_thread_local),
+        "reserved_bytes": of(~kinds.is_thread_local),
+        "hole_bytes": hole_bytes(memory),
+        # Of temporary arrays whose lifetimes no trace of the heap says.
+        "untraced_bytes": max(planned - heap_bytes - hole_bytes(memory), 0),
+        "buffers": memory.id.size,
+        "scoped_bytes": memory.scoped_bytes if memory.scoped_bytes >= 0 else None,
+        "scoped_instruction": memory.scoped_instruction,
+    }
+
+
+def _window(memory: ProgramMemory, params: Mapping[str, str]) -> tuple[int, int]:
+    """The first event that is shown, and the one after the last."""
+    events = memory.use.instruction.size
+    begin = min(whole_number(params, "from_event", 0), max(events - 1, 0))
+    end = min(whole_number(params, "to_event", events), events)
+    return (begin, end) if begin < end else (0, events)
+
+
+def _timeline(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
+    """What is in use after each event of the window, or after those that show all extremes."""
+    use = memory.use
+    begin, end = _window(memory, params)
+    at = points_of(use.in_use_bytes, begin, end, MOST_POINTS)
+    in_use = use.in_use_bytes[at] + memory.fixed_bytes
+    padding = use.in_use_bytes[at] - use.unpadded_bytes[at]
+    return {
+        "from_event": begin,
+        "to_event": end,
+        "is_sampled": bool(at.size < end - begin),
+        "event": at,
+        "in_use_bytes": in_use,
+        "unpadded_bytes": in_use - padding if padding.any() else None,
+        "instruction": [
+            texts.add(memory.instructions[row]) for row in use.instruction[at].tolist()
+        ],
+    }
+
+
+def _bars(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
+    """The memory that is in use in the window, as bars at their places; the largest areas.
+
+    Allocations are placed one after another, those that are in use throughout first.
+    """
+    live = live_ever(memory)
+    begin, end = _window(memory, params)
+    shown = np.minimum(live.end, end) - np.maximum(live.start, begin)
+    shown[live.start < 0] = max(end - begin, 1)
+    rows = np.flatnonzero(shown > 0)
+    area = shown[rows] * live.size_bytes[rows].astype(np.float64)
+    kept = np.sort(rows[np.argsort(-area, kind="stable")[:_MOST_BARS]])
+    kinds = memory.allocations
+    order = np.lexsort((kinds.index, ~kinds.is_fixed))
+    order = order[~kinds.is_thread_local[order]]
+    base = np.zeros(kinds.index.size, np.int64)
+    base[order] = np.cumsum(kinds.size_bytes[order]) - kinds.size_bytes[order]
+    buffer = live.buffer[kept]
+    is_fixed = kinds.is_fixed[memory.allocation[buffer]]
+    offset = np.where(is_fixed, 0, memory.offset_bytes[buffer])
+    return {
+        **_described(memory, _chosen(live, kept), texts, ("instruction", "part", "shape")),
+        "offset_bytes": base[memory.allocation[buffer]] + offset,
+        "start": live.start[kept],
+        "end": live.end[kept],
+        "total_bytes": int(kinds.size_bytes[order].sum()),
+        "left_out": int(rows.size - kept.size),
+        "left_out_bytes": int(live.size_bytes[rows].sum() - live.size_bytes[kept].sum()),
+    }
+
+
+def _live(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
+    """What is in use at the chosen instant, or ever; the largest first."""
+    is_all, event = shows_all(params), chosen_event(memory, params)
+    live = live_ever(memory) if is_all else live_at(memory, event)
+    live = _chosen(live, np.argsort(-live.size_bytes, kind="stable"))
+    events = memory.use.instruction.size
+    is_fixed = live.start < 0
+    return {
+        "event": event,
+        "is_peak": event == memory.use.peak and not is_all,
+        "is_all": is_all,
+        "in_use_bytes": None if is_all else int(live.size_bytes.sum()),
+        "at": texts.add(memory.instructions[memory.use.instruction[event]] if event >= 0 else ""),
+        **_described(memory, live, texts, _TEXTS),
+        "start": np.where(is_fixed, 0, live.start),
+        "instants": np.where(is_fixed, events, live.end - np.maximum(live.start, 0)),
+    }
+
+
+def _described(
+    memory: ProgramMemory, live: LiveBuffers, texts: _Texts, names: Sequence[str]
+) -> dict[str, object]:
+    """Columns of memory: sizes, purpose, and facts as numbers of texts."""
+    purpose = purposes(memory.allocations)[memory.allocation[live.buffer]]
+    labels = {value: texts.add(label) for value, label in PURPOSES.items()}
+    columns: dict[str, object] = {
+        name: [texts.of(row) for row in getattr(memory.facts, name)[live.buffer].tolist()]
+        for name in names
+    }
+    return {
+        **columns,
+        "purpose": [labels[Purpose(value)] for value in purpose.tolist()],
+        "is_donated": memory.allocations.is_output[memory.allocation[live.buffer]]
+        & memory.allocations.is_parameter[memory.allocation[live.buffer]],
+        "size_bytes": live.size_bytes,
+        "unpadded_bytes": live.unpadded_bytes,
+    }
+
+
+def _chosen(live: LiveBuffers, rows: NDArray[np.int64]) -> LiveBuffers:
+    columns = (getattr(live, name)[rows] for name in LiveBuffers.__match_args__)
+    return LiveBuffers(*columns)
