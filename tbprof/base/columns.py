@@ -30,3 +30,16 @@ def empty_column(size: int, dtype: DTypeLike) -> NDArray[Any]:
         with contextlib.suppress(OSError):  # a kernel without huge pages
             content.madvise(mmap.MADV_HUGEPAGE)  # as NumPy does: a tenth of the page faults
     return np.frombuffer(content, kind)
+
+
+def release_end(column: NDArray[Any], used: int) -> None:
+    """Returns the memory after the first `used` rows of an empty column to the system.
+
+    What it held is lost.
+    """
+    content: object = getattr(column.base, "obj", None)
+    if not isinstance(content, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    begin = -(-used * column.itemsize // mmap.PAGESIZE) * mmap.PAGESIZE
+    if begin < len(content):
+        content.madvise(mmap.MADV_DONTNEED, begin)

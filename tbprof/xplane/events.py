@@ -1,7 +1,9 @@
-"""Events of timelines as columns, by two passes over their bytes.
+"""Events of timelines as columns.
 
-The first pass counts, and finds what follows the events; the second decodes. Long lines are read
-window by window, short ones many at a time, since plain Python per line costs more than the line.
+Columns hold one line after the other, so a pass counts the events before another decodes them. Of
+long lines the number is estimated by their start, since counting takes a fifth of the time; where
+an estimate is too small, all are counted. Long lines are read window by window, short ones many at
+a time, since plain Python per line costs more than the line.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,17 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.columns import empty_column
+from tbprof.base.columns import empty_column, release_end
 from tbprof.base.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Aggregated
-from tbprof.kernels.codes import (
-    FOLLOWS_DISPLAY_ID,
-    FOLLOWS_DISPLAY_NAME,
-    FOLLOWS_ID,
-    FOLLOWS_NAME,
-    FOLLOWS_TIMESTAMP,
-)
+from tbprof.kernels.codes import FOLLOWS_TIMESTAMP
 from tbprof.kernels.xplane.event_decoding import (
     DecodedEvents,
     LineEvents,
@@ -29,11 +25,12 @@ from tbprof.kernels.xplane.event_decoding import (
     decode_span,
     decode_spans,
 )
-from tbprof.kernels.xplane.event_scan import LineEnds, scan_span, scan_spans
+from tbprof.kernels.xplane.event_scan import scan_span, scan_spans
 from tbprof.kernels.xplane.id_lookup import Lookup, find_rows
 from tbprof.kernels.xplane.passes import Pass, Window
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
+from tbprof.xplane.following import Following
 from tbprof.xplane.line_index import Line, Span
 from tbprof.xplane.lookup import build_lookup
 from tbprof.xplane.metadata import Dictionary
@@ -43,6 +40,12 @@ Marks = tuple[NDArray[np.int32], NDArray[np.uint8]]
 
 NO_MARKS: Marks = (np.empty(0, np.int32), np.empty(0, np.uint8))
 
+# Lines of fewer windows are counted.
+_LONG = 8
+# Events may be so many times as dense as in the first window. What is not used takes no memory.
+_ROOM = 2
+# Columns of smaller events take more memory than the file.
+_TINY_BYTES = 16
 # Smaller varints are one byte.
 _IDS_OF_ONE_BYTE = 128
 
@@ -108,61 +111,73 @@ _NO_ROWS, _NO_NUMBERS = np.zeros(0, np.int32), np.zeros(0, np.int64)
 _NOTHING_AGGREGATED = Aggregated(_NO_ROWS, _NO_ROWS, _NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS)
 
 
+class _LacksRoom(Exception):
+    """A line has more events than was estimated."""
+
+
 class EventReader:
-    """Decodes lines of one plane; `origin_ps` turns a time stamp in ns into the start of a span."""
+    """Decodes lines of one plane.
+
+    `origin_ps` turns a time stamp in ns into the start of a span; `check_stamps` notes impossible
+    time stamps of lines.
+    """
 
     def __init__(
         self,
         buffer: Buffer,
         types: Dictionary,
         origin_ps: Callable[[int], int],
+        check_stamps: Callable[[Sequence[Line]], None],
         damage: Damage,
     ) -> None:
         self._buffer = buffer
         self._types = types
         self._origin_ps = origin_ps
+        self._check_stamps = check_stamps
         self._damage = damage
 
     def read(self, lines: Sequence[Line], on_the_way: OnTheWay) -> Decoded:
-        """The events of `lines`, each decoded in one pass after one that counts them."""
+        """The events of `lines`."""
+        try:
+            return self._read(lines, on_the_way, estimates=True)
+        except _LacksRoom:
+            return self._read(lines, on_the_way, estimates=False)
+
+    def _read(self, lines: Sequence[Line], on_the_way: OnTheWay, *, estimates: bool) -> Decoded:
+        """The events of `lines`. Raises _LacksRoom if an estimate of their number was too small."""
         size = sum(span.end - span.begin for line in lines for span in line.spans)
         groups = _groups(lines, self._buffer.window)
-        scanned, event_counts = self._scan(lines, groups, size)
-        first = np.concatenate(([0], np.cumsum(event_counts))).astype(np.int64)
+        estimated = [self._most_events(lines, rows) if estimates else 0 for rows in groups]
+        following = Following.of(len(lines))
+        scanned, most_events = self._scan(lines, groups, estimated, size, following)
+        first = np.concatenate(([0], np.cumsum(most_events))).astype(np.int64)
         total = int(first[-1])
-        columns = (
-            empty_column(total, np.int32),
-            empty_column(total, np.int64),
-            empty_column(total, np.int64),
-            empty_column(total, np.int64),
-        )
+        start, duration, source = (empty_column(total, np.int64) for _ in range(3))
+        columns = empty_column(total, np.int32), start, duration, source
         reads = on_the_way.wanted.any()
         marks = (
             empty_column(total if reads and on_the_way.has_number else 0, np.int32),
             empty_column(total if reads else 0, np.uint8),
         )
         decoded_counts, merged = self._decode(
-            scanned, groups, size, first, columns, on_the_way, marks
+            scanned, groups, estimated, size, first, columns, on_the_way, marks, following
         )
         aggregated = _aggregated(first, merged, columns)
-        return Decoded(scanned, *_compact(first, decoded_counts, columns, marks), aggregated)
+        whole = following.complete(scanned, self._buffer)
+        return Decoded(whole, *_compact(first, decoded_counts, columns, marks), aggregated)
 
     def _scan(
-        self, lines: Sequence[Line], groups: Sequence[list[int]], size: int
+        self,
+        lines: Sequence[Line],
+        groups: Sequence[list[int]],
+        estimated: Sequence[int],
+        size: int,
+        following: Following,
     ) -> tuple[list[Line], NDArray[np.int64]]:
-        """(the lines with the fields that follow their events, the number of events of each)."""
-        scalars = np.zeros((5, len(lines)), np.int64)
-        event_counts, follows, id_, timestamp_ns, display_id = scalars
-        ranges = np.full((2, len(lines), 2), -1, np.int64)
-        ends = LineEnds(*scalars, *ranges)
+        """(the lines with their time stamps, the number of events of each or an estimate)."""
         scanned = list(lines)
-
-        def stamped(span: Span, row: int) -> Span:
-            """The span with the time stamp that followed its events, if any."""
-            if not follows[row] & FOLLOWS_TIMESTAMP:
-                return span
-            follows[row] &= ~FOLLOWS_TIMESTAMP
-            return span._replace(timestamp_ns=int(timestamp_ns[row]))
+        event_counts = np.zeros(len(lines), np.int64)
+        ends = following.ends(event_counts)
 
         def scan(group: int) -> None:
             rows = groups[group]
@@ -170,44 +185,55 @@ class EventReader:
                 begins, last = _ranges([lines[row] for row in rows])
                 window = self._window(int(begins[0]), int(last[-1]))
                 scan_spans(window, begins, last, np.array(rows, np.int64), ends)
-            else:
-                row = rows[0]
-                spans = []
-                for span in lines[row].spans:
-                    progress = Pass(span.begin, span.end)
-                    for window in self._buffer.along(progress):
-                        scan_span(window, progress, ends, row)
-                    spans.append(stamped(span, row))
-                if spans != [*lines[row].spans]:
-                    scanned[row] = lines[row]._replace(spans=tuple(spans))
+                return
+            row = rows[0]
+            event_counts[row] = estimated[group]
+            if estimated[group]:
+                return
+            spans = []
+            for span in lines[row].spans:
+                progress = Pass(span.begin, span.end)
+                for window in self._buffer.along(progress):
+                    scan_span(window, progress, ends, row)
+                spans.append(following.stamped(span, row))
+            if spans != [*lines[row].spans]:
+                scanned[row] = lines[row]._replace(spans=tuple(spans))
 
         in_parallel(scan, range(len(groups)), size)
-        rows = np.flatnonzero(follows)
-        if not rows.size:
-            return scanned, event_counts
-        names, display_names = (self._buffer.texts(texts[rows]) for texts in ranges)
-        for row, has, name, display_name in zip(
-            rows.tolist(), follows[rows].tolist(), names, display_names, strict=True
-        ):
-            line = scanned[row]
-            scanned[row] = Line(
-                int(id_[row]) if has & FOLLOWS_ID else line.id,
-                name if has & FOLLOWS_NAME else line.name,
-                int(display_id[row]) if has & FOLLOWS_DISPLAY_ID else line.display_id,
-                display_name if has & FOLLOWS_DISPLAY_NAME else line.display_name,
-                (stamped(line.spans[0], row), *line.spans[1:]),
-            )
+        for row in np.flatnonzero(following.follows & FOLLOWS_TIMESTAMP).tolist():
+            # The short lines, of one span each.
+            span = following.stamped(lines[row].spans[0], row)
+            scanned[row] = lines[row]._replace(spans=(span,))
         return scanned, event_counts
+
+    def _most_events(self, lines: Sequence[Line], rows: Sequence[int]) -> int:
+        """How many events a long line has at most, if all of it is like its start.
+
+        0 for lines that are short or have tiny events: these are counted.
+        """
+        spans = lines[rows[0]].spans
+        begin, end, _ = spans[0]
+        if len(rows) > 1 or len(spans) > 1 or end - begin < _LONG * self._buffer.window:
+            return 0
+        count = np.zeros(1, np.int64)
+        progress = Pass(begin, end)
+        window = self._window(begin, begin + self._buffer.window)
+        scan_span(window, progress, Following.of(1).ends(count), 0)
+        # One more: a start without events says little about the rest.
+        event_bytes = max(progress.at - begin, 1) / (int(count[0]) + 1)
+        return int(_ROOM * (end - begin) / event_bytes) if event_bytes >= _TINY_BYTES else 0
 
     def _decode(
         self,
         lines: Sequence[Line],
         groups: Sequence[list[int]],
+        estimated: Sequence[int],
         size: int,
         first: NDArray[np.int64],
         columns: Columns,
         on_the_way: OnTheWay,
         marks: Marks,
+        following: Following,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(events, aggregated entries) [lines]: how many were written into each line's rows."""
         counts = np.zeros((7, len(lines)), np.int64)
@@ -216,6 +242,10 @@ class EventReader:
         decoded = DecodedEvents(*columns)
         stats = StatMarks(on_the_way.wanted, on_the_way.by_id, on_the_way.lookup, *marks)
         origins = [[self._origin_ps(span.timestamp_ns) for span in line.spans] for line in lines]
+        # What follows the events of lines that were counted is known; nobody counts here.
+        noted, known = following.ends(), Following.of(len(lines)).ends()
+        lack_room: list[int] = []
+        cuts: list[tuple[int, Span, int]] = []
 
         def decode(group: int) -> None:
             rows = groups[group]
@@ -227,29 +257,40 @@ class EventReader:
                     np.array([origins[row][0] for row in rows], np.int64), cut_at,
                 )  # fmt: skip
                 window = self._window(int(begins[0]), int(ends[-1]))
-                decode_spans(window, of_spans, self._types.lookup, of_lines, decoded, stats)
+                decode_spans(window, of_spans, self._types.lookup, of_lines, decoded, stats, known)
                 self._buffer.note_decoded(int(begins[0]), int(ends[-1]))
                 for position in np.flatnonzero(cut_at >= 0).tolist():
-                    line = lines[rows[position]]
-                    self._note_cut(line, line.spans[0], int(cut_at[position]))
+                    row = rows[position]
+                    cuts.append((row, lines[row].spans[0], int(cut_at[position])))
             else:
-                line = lines[rows[0]]
-                for span, origin_ps in zip(line.spans, origins[rows[0]], strict=True):
+                row = rows[0]
+                for span, origin_ps in zip(lines[row].spans, origins[row], strict=True):
                     progress = Pass(span.begin, span.end)
                     for window in self._buffer.along(progress):
                         cut = decode_span(
-                            window, progress, origin_ps, rows[0],
+                            window, progress, origin_ps, row,
                             self._types.lookup, of_lines, decoded, stats,
+                            noted if estimated[group] else known,
                         )  # fmt: skip
                         self._buffer.note_decoded(window.base, progress.at)
-                        if cut >= 0:
-                            self._note_cut(line, span, cut)
+                        is_full = events[row] + aggregated[row] == first[row + 1] - first[row]
+                        if cut >= 0 and estimated[group] and is_full:
+                            lack_room.append(row)
+                        elif cut >= 0:
+                            cuts.append((row, span, cut))
+                if estimated[group] and following.follows[row] & FOLLOWS_TIMESTAMP:
+                    lack_room.append(row)  # of its time stamp, which had to be known first
             for row in rows:
                 if unsorted[row]:
                     begin = int(first[row])
                     _sort(columns, marks, begin, begin + int(events[row]))
 
         in_parallel(decode, range(len(groups)), size)
+        if lack_room:
+            raise _LacksRoom
+        self._check_stamps(lines)
+        for row, span, offset in sorted(cuts):
+            self._note_cut(lines[row], span, offset)
         for row in np.flatnonzero(counts[3:].any(axis=0)).tolist():
             self._note(lines[row], *counts[3:, row].tolist())
         return events, aggregated
@@ -331,14 +372,30 @@ def _aggregated(
 def _compact(
     first: NDArray[np.int64], event_counts: NDArray[np.int64], columns: Columns, marks: Marks
 ) -> tuple[NDArray[np.int64], Columns, Marks]:
-    """(first_event, columns, marks) of the first `event_counts` rows of each line's slice."""
-    capacity = np.diff(first)
-    if (event_counts == capacity).all():
+    """(first_event, columns, marks) of the first `event_counts` rows of each line's slice.
+
+    Rows move to the front, in place.
+    """
+    if (event_counts == np.diff(first)).all():
         return first, columns, marks
-    within = np.arange(first[-1]) - np.repeat(first[:-1], capacity)
-    keeps = within < np.repeat(event_counts, capacity)
+    packed = np.concatenate(([0], np.cumsum(event_counts))).astype(np.int64)
+    moves = [
+        (slice(to, to + count), slice(begin, begin + count))
+        for to, begin, count in zip(
+            packed.tolist(), first.tolist(), event_counts.tolist(), strict=False
+        )
+        if to != begin and count
+    ]
+    total = int(packed[-1])
+    for column in (*columns, *marks):
+        if column.size:
+            for to, rows in moves:
+                column[to] = column[rows]
+            release_end(column, total)
     type_, start, duration, source = columns
-    packed = (type_[keeps], start[keeps], duration[keeps], source[keeps])
     number, bits = marks
-    packed_marks = number[keeps[: number.size]], bits[keeps[: bits.size]]
-    return np.concatenate(([0], np.cumsum(event_counts))).astype(np.int64), packed, packed_marks
+    return (
+        packed,
+        (type_[:total], start[:total], duration[:total], source[:total]),
+        (number[:total], bits[:total]),
+    )

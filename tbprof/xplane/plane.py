@@ -142,6 +142,7 @@ class FilePlane:
         return [sum(span.end - span.begin for span in line.spans) for line in self.timelines]
 
     def _columns(self, lines: Sequence[Line]) -> Lines:
+        self._check_stamps(lines)
         starts = [min(self._origin_ps(span.timestamp_ns) for span in line.spans) for line in lines]
         return Lines(
             np.array([line.id for line in lines], np.int64),
@@ -153,13 +154,17 @@ class FilePlane:
 
     def _origin_ps(self, timestamp_ns: int) -> int:
         since_ns = timestamp_ns - self._epoch.start_ns if timestamp_ns > EPOCH_NS else timestamp_ns
-        origin_ps = max(-LIMIT_PS, min(LIMIT_PS, since_ns * 1000))
-        if origin_ps != since_ns * 1000:
-            self._damage.note(
-                "times_damaged",
-                f"a line starts at an impossible time ({timestamp_ns} ns); it was cut to 40 hours",
-            )
-        return origin_ps
+        return max(-LIMIT_PS, min(LIMIT_PS, since_ns * 1000))
+
+    def _check_stamps(self, lines: Sequence[Line]) -> None:
+        for line in lines:
+            for span in line.spans:
+                if abs(self._origin_ps(span.timestamp_ns)) == LIMIT_PS:
+                    self._damage.note(
+                        "times_damaged",
+                        f"a line starts at an impossible time ({span.timestamp_ns} ns); "
+                        "it was cut to 40 hours",
+                    )
 
     @cached_property
     def types(self) -> "FileTypes":
@@ -216,7 +221,13 @@ class FilePlane:
         return known[rows]
 
     def _read(self, rows: tuple[int, ...], on_the_way: OnTheWay) -> tuple[Lines, Decoded]:
-        reader = EventReader(self._buffer, self.types.dictionary, self._origin_ps, self._damage)
+        reader = EventReader(
+            self._buffer,
+            self.types.dictionary,
+            self._origin_ps,
+            self._check_stamps,
+            self._damage,
+        )
         wanted = [self.timelines[row] for row in rows]
         decoded = reader.read(wanted, on_the_way)
         is_known = all(map(is_, decoded.lines, wanted))

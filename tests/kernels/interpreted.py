@@ -30,6 +30,7 @@ _FIRST = [
     "xplane.passes",
     "xplane.id_lookup",
     "xplane.equal_texts",
+    "xplane.event_scan",
     _TEXTS,
     "export.stat_json",
     "timeline.level_merging",

@@ -8,6 +8,7 @@ from helpers.growth import is_linear
 from traces import COLUMN_PS, draw, space_of
 from xplane import generate
 from xplane.generate import body, scalar
+from xplane.whole import whole
 
 from tbprof.events.space import Plane
 from tbprof.xplane.buffer import Buffer
@@ -172,6 +173,38 @@ def test_many_short_lines_are_read_as_each_by_itself() -> None:
         ]
         assert events.lines.display_id.tolist() == [at if at % 2 else at + 1 for at in range(500)]
         assert events.lines.start_ps.tolist() == [at * 1000 for at in range(500)]
+
+
+def _of_event(at: int, more: bytes = b"") -> bytes:
+    return body(4, scalar(1, 1) + scalar(2, at * US) + scalar(3, US) + more)
+
+
+_LATER = {
+    "as many": b"".join(map(_of_event, range(200, 2000))),
+    "more": body(4, b"") * 9000,
+    "fewer": b"".join(_of_event(at, body(9, "x" * 90)) for at in range(200, 400)),
+    "entries for many": (_of_event(200) + body(4, scalar(1, 1) + scalar(5, 3))) * 900,
+    "none in order": b"".join(map(_of_event, range(2000, 200, -1))),
+    "damage": b"".join(map(_of_event, range(200, 900))) + b"\xff" * 11 + _of_event(3) * 900,
+    "a time stamp behind": b"".join(map(_of_event, range(200, 2000))) + scalar(3, 5),
+    "names behind": _of_event(7) * 1800 + body(2, "late") + body(11, "shown") + scalar(10, 4),
+}
+
+
+@pytest.mark.parametrize("later", _LATER.values(), ids=_LATER)
+@pytest.mark.parametrize("is_tiny", [False, True])
+def test_a_long_line_is_read_whatever_follows_its_start(is_tiny: bool, later: bytes) -> None:
+    start = body(4, b"") * 900 if is_tiny else b"".join(map(_of_event, range(200)))
+
+    def line(number: int) -> bytes:
+        return body(3, scalar(1, number) + body(2, f"line {number}") + start + later)
+
+    content = body(1, body(2, "p") + line(1) + line(2) + line(3))
+
+    # A window that holds each line, and one in which some of its start fits alone.
+    counted, estimated = (whole(space_in(Buffer(content, "x", size))) for size in (1 << 20, 1000))
+
+    assert estimated == counted
 
 
 def test_chunks_of_a_line_continue_it_however_many_there_are() -> None:

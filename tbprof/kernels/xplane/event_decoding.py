@@ -29,6 +29,7 @@ from cython.cimports.tbprof.kernels.types import (
     OutInts,
     i64,
 )
+from cython.cimports.tbprof.kernels.xplane.event_scan import LineEnds, note_field
 from cython.cimports.tbprof.kernels.xplane.id_lookup import Lookup
 from cython.cimports.tbprof.kernels.xplane.passes import Pass, Window
 from cython.cimports.tbprof.kernels.xplane.wire import (
@@ -157,17 +158,18 @@ def decode_span(
     lines: LineEvents,
     columns: DecodedEvents,
     marks: StatMarks,
+    found: LineEnds,
 ) -> i64:
     """Decodes the events of a span of `line` that the window holds as a whole.
 
-    Goes on from `progress.at`; `origin_ps` is the span's start. Returns the offset where damage
-    ended the pass, or -1.
+    Goes on from `progress.at`; `origin_ps` is the span's start. Notes the other fields of the line
+    in `found`. Returns the offset where damage ended the pass, or the line's room, or -1.
     """
     buf = window.content
     with cython.nogil:
         progress.at, progress.reach, cut_at = _decode(
             buf, window.base, progress.at, progress.end, origin_ps, line, lookup, lines, columns,
-            marks,
+            marks, found,
         )  # fmt: skip
         return cut_at
 
@@ -182,6 +184,7 @@ def decode_spans(
     lines: LineEvents,
     columns: DecodedEvents,
     marks: StatMarks,
+    found: LineEnds,
 ) -> cython.void:
     """`decode_span` of spans that all lie in the window, each of a line of its own."""
     buf = window.content
@@ -189,7 +192,7 @@ def decode_spans(
         for span in range(spans.begin.shape[0]):
             _, __, spans.cut_at[span] = _decode(
                 buf, window.base, spans.begin[span], spans.end[span], spans.origin_ps[span],
-                spans.line[span], lookup, lines, columns, marks,
+                spans.line[span], lookup, lines, columns, marks, found,
             )  # fmt: skip
 
 
@@ -234,6 +237,7 @@ def _decode(
     lines: LineEvents,
     columns: DecodedEvents,
     marks: StatMarks,
+    found: LineEnds,
 ) -> tuple[i64, i64, i64]:
     """(the offset where it goes on, what the next window has to reach, where damage ended it)."""
     reach = 0
@@ -250,7 +254,7 @@ def _decode(
         if tag != (LINE_EVENTS << 3 | LENGTH):
             after = -1
             if value_at >= 0 and tag >> 3 > 0:
-                after = skip_value(buf, value_at, end, tag & 7)
+                after = note_field(buf, base, tag, value_at, end, found, line)
             if after == BEYOND:
                 reach = base + 4 * buf.shape[0]
                 break

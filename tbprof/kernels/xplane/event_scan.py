@@ -45,14 +45,6 @@ class LineEnds:
     Names are byte ranges [n, 2].
     """
 
-    events: OutInts
-    follows: OutInts
-    id: OutInts
-    timestamp_ns: OutInts
-    display_id: OutInts
-    name: OutIntTable
-    display_name: OutIntTable
-
     def __init__(
         self, events: OutInts, follows: OutInts, id: OutInts, timestamp_ns: OutInts,
         display_id: OutInts, name: OutIntTable, display_name: OutIntTable,
@@ -98,18 +90,8 @@ def scan_spans(
 @cython.nogil
 @cython.exceptval(check=False)
 @cython.locals(
-    _=i64,
-    after=i64,
-    body=i64,
-    events=i64,
-    field=i64,
-    pos=i64,
-    reach=i64,
-    stop=i64,
-    tag=i64,
-    value=i64,
-    value_at=i64,
-)
+    _=i64, after=i64, events=i64, pos=i64, reach=i64, stop=i64, tag=i64, value_at=i64,
+)  # fmt: skip
 def _scan(buf: Bytes, base: i64, at: i64, end: i64, found: LineEnds, line: i64) -> tuple[i64, i64]:
     """(the offset where it goes on, what the next window has to reach)."""
     events = 0
@@ -120,38 +102,14 @@ def _scan(buf: Bytes, base: i64, at: i64, end: i64, found: LineEnds, line: i64) 
     while pos < stop:
         tag, value_at = read_varint(buf, pos, end)
         after = -1
-        field = tag >> 3
-        if value_at < 0 or field <= 0:
+        if value_at < 0 or tag >> 3 <= 0:
             after = -1
         elif tag == (LINE_EVENTS << 3 | LENGTH):
             _, after = read_length(buf, value_at, end)
             if after >= 0:
                 events += 1
-        elif tag & 7 == LENGTH:
-            body, after = read_length(buf, value_at, end)
-            if after >= 0:
-                if field == LINE_NAME:
-                    found.follows[line] |= FOLLOWS_NAME
-                    found.name[line, 0] = base + body
-                    found.name[line, 1] = base + after
-                elif field == LINE_DISPLAY_NAME:
-                    found.follows[line] |= FOLLOWS_DISPLAY_NAME
-                    found.display_name[line, 0] = base + body
-                    found.display_name[line, 1] = base + after
-        elif tag & 7 == VARINT:
-            value, after = read_varint(buf, value_at, end)
-            if after >= 0:
-                if field == LINE_ID:
-                    found.follows[line] |= FOLLOWS_ID
-                    found.id[line] = value
-                elif field == LINE_TIMESTAMP_NS:
-                    found.follows[line] |= FOLLOWS_TIMESTAMP
-                    found.timestamp_ns[line] = value
-                elif field == LINE_DISPLAY_ID:
-                    found.follows[line] |= FOLLOWS_DISPLAY_ID
-                    found.display_id[line] = value
         else:
-            after = skip_value(buf, value_at, end, tag & 7)
+            after = note_field(buf, base, tag, value_at, end, found, line)
         if after == BEYOND:
             reach = base + 4 * buf.shape[0]
             break
@@ -161,6 +119,38 @@ def _scan(buf: Bytes, base: i64, at: i64, end: i64, found: LineEnds, line: i64) 
         pos = after
     found.events[line] += events
     return base + pos, reach
+
+
+@cython.locals(after=i64, body=i64, field=i64, value=i64)
+def note_field(buf, base, tag, value_at, end, found, line):
+    """Notes a field of a line that is no event; its end, as `skip_value` has it."""
+    field = tag >> 3
+    if tag & 7 == LENGTH:
+        body, after = read_length(buf, value_at, end)
+        if after >= 0:
+            if field == LINE_NAME:
+                found.follows[line] |= FOLLOWS_NAME
+                found.name[line, 0] = base + body
+                found.name[line, 1] = base + after
+            elif field == LINE_DISPLAY_NAME:
+                found.follows[line] |= FOLLOWS_DISPLAY_NAME
+                found.display_name[line, 0] = base + body
+                found.display_name[line, 1] = base + after
+    elif tag & 7 == VARINT:
+        value, after = read_varint(buf, value_at, end)
+        if after >= 0:
+            if field == LINE_ID:
+                found.follows[line] |= FOLLOWS_ID
+                found.id[line] = value
+            elif field == LINE_TIMESTAMP_NS:
+                found.follows[line] |= FOLLOWS_TIMESTAMP
+                found.timestamp_ns[line] = value
+            elif field == LINE_DISPLAY_ID:
+                found.follows[line] |= FOLLOWS_DISPLAY_ID
+                found.display_id[line] = value
+    else:
+        after = skip_value(buf, value_at, end, tag & 7)
+    return after
 
 
 @cython.ccall
