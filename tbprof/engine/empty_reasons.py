@@ -25,7 +25,7 @@ def find_absence(tool: Tool, run: Run, outlines: Outlines) -> Absence | None:
     """Why the tool has nothing for the run, None if it may have data; only reads outlines."""
     good = {host: outline for host, outline in outlines.items() if isinstance(outline, Outline)}
     if good:
-        return _absence(tool, good)
+        return absence_by_outlines(tool, good)
     errors = [outline for outline in outlines.values() if isinstance(outline, TbprofError)]
     if errors:
         return Absence(f"no trace of this run can be read: {errors[0].message}", errors[0].hint)
@@ -33,15 +33,6 @@ def find_absence(tool: Tool, run: Run, outlines: Outlines) -> Absence | None:
         f"run {run.name!r} has no trace files",
         "the capture may have failed, or may still be writing: check its log",
     )
-
-
-def check_outlines(
-    tool: Tool, outlines: Mapping[str, Outline], failures: Sequence[TbprofError]
-) -> None:
-    """Raises NoData if no host has what the tool shows."""
-    absence = _absence(tool, outlines)
-    if absence is not None:
-        raise no_data(tool, absence, failures)
 
 
 def empty_tool(tool: Tool, outlines: Mapping[str, Outline]) -> Absence:
@@ -57,8 +48,11 @@ def no_data(tool: Tool, absence: Absence, failures: Sequence[TbprofError]) -> No
     return NoData(f"{tool.label} has nothing to show: {absence.reason}", hint)
 
 
-def _absence(tool: Tool, outlines: Mapping[str, Outline]) -> Absence | None:
-    """None if a plane of the tool has events, and the file contains what the tool shows."""
+def absence_by_outlines(tool: Tool, outlines: Mapping[str, Outline]) -> Absence | None:
+    """Why no host has what the tool shows.
+
+    None if a plane of the tool has events, and the file contains what the tool shows.
+    """
     is_there = False
     for outline in outlines.values():
         for plane, size in zip(outline.planes, outline.event_bytes.tolist(), strict=True):

@@ -9,13 +9,13 @@ from tbprof._pb import message
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.caches import LatestCache
-from tbprof.base.errors import Notice, TbprofError, ToolNotFound
+from tbprof.base.errors import NoData, Notice, TbprofError, ToolNotFound
 from tbprof.base.lazy import Later, compile_patterns, load
 from tbprof.base.waiting import check_awaited
 from tbprof.engine.empty_reasons import (
     Absence,
     Outlines,
-    check_outlines,
+    absence_by_outlines,
     empty_tool,
     find_absence,
     find_warnings,
@@ -84,6 +84,7 @@ class Engine:
         self._bodies: LatestCache[Hashable, Body] = LatestCache(_MOST_BODIES, _BODIES_BYTES)
         # What bodies are encoded from, weighed by these.
         self._payloads: LatestCache[Hashable, _Built] = LatestCache(_MOST_PAYLOADS, _PAYLOADS_BYTES)
+        self._nothing: LatestCache[Hashable, NoData] = LatestCache(_MOST_BODIES, 0)
         self._absences = LearnedAbsences()
         self._lock = threading.Lock()
         self._progress = Progress(self._cache.decoded_ratio)
@@ -197,6 +198,8 @@ class Engine:
         if tool.is_streamed:
             return self._stream(tool, run, files, request)
         of_payload = _key(tool, files, params)
+        if nothing := self._nothing.get(of_payload):
+            raise NoData(nothing.message, nothing.hint)
 
         def make() -> Body:
             built = self._payloads.get(of_payload) or self._payload(tool, run, files, params)
@@ -278,7 +281,8 @@ class Engine:
         if not good:
             raise failures[0]
         outlines = {host: found["outline"].value for host, found in good.items()}
-        check_outlines(tool, outlines, failures)
+        if absence := absence_by_outlines(tool, outlines):
+            raise self._no_data(tool, files, params, absence, failures)
         if not params:
             self._absences.learn_of_steps(run, files, good)
         parts = {name: [found[name].value for found in good.values()] for name in tool.parts}
@@ -288,8 +292,22 @@ class Engine:
             absence = empty_tool(tool, outlines)
             if not params:
                 self._absences.learn(tool, run, files, absence)
-            raise no_data(tool, absence, failures)
+            raise self._no_data(tool, files, params, absence, failures)
         return payload, outlines, find_warnings(files, results)
+
+    def _no_data(
+        self,
+        tool: Tool,
+        files: Sequence[TraceFile],
+        params: Mapping[str, str],
+        absence: Absence,
+        failures: Sequence[TbprofError],
+    ) -> NoData:
+        """The error of a tool without data, which is remembered if all hosts could be read."""
+        error = no_data(tool, absence, failures)
+        if not failures:
+            self._nothing.put(_key(tool, files, params), error)
+        return error
 
     def _map(
         self,

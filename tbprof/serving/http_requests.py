@@ -1,6 +1,6 @@
 """Parses the URL of a request. All input is untrusted."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Literal
 
 from werkzeug.datastructures import MultiDict
@@ -49,14 +49,15 @@ class Parameters:
         """The tool's name; older releases appended `^` or `#`."""
         return self.required("tag").rstrip("^#")
 
-    def hosts(self, known: Collection[str]) -> tuple[str, ...]:
+    def hosts(self, known: Callable[[], Collection[str]]) -> tuple[str, ...]:
         """The chosen hosts, each once, in the order given; empty means every host.
 
         The `known` hosts distinguish a name with commas from a list of names.
         """
         chosen = self.values.getlist("host")
         for value in self.values.getlist("hosts"):
-            chosen.extend([value] if value in known else value.split(","))
+            is_one = "," not in value or value in known()
+            chosen.extend([value] if is_one else value.split(","))
         chosen = [host for host in dict.fromkeys(chosen) if host]
         return () if ALL_HOSTS in chosen else tuple(chosen)
 

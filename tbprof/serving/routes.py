@@ -150,10 +150,9 @@ def _kernel_calls(service: Service, parameters: Parameters) -> Reply:
     from tbprof.engine.kernel_requests import ChosenKernel, kernel_calls  # heavy, as the engine is
 
     run, values = parameters.required("run"), parameters.values
-    hosts = {file.host for file in service.logdir().run(run).files}
     of = [values.get(name) for name in ("op", "launch", "eligible", "use", "copy")]
     chosen = ChosenKernel(parameters.required("kernel"), *of)
-    content = kernel_calls(service.engine(), run, parameters.hosts(hosts), chosen)
+    content = kernel_calls(service.engine(), run, _hosts_of(service, parameters), chosen)
     return Reply(content, JSON)
 
 
@@ -161,20 +160,23 @@ def _event_names(service: Service, parameters: Parameters) -> Reply:
     from tbprof.engine.timelines.event_names import event_names  # heavy, as the engine is
 
     run, query = parameters.required("run"), parameters.required("q")
-    hosts = {file.host for file in service.logdir().run(run).files}
-    content = event_names(service.engine(), run, parameters.hosts(hosts), query, _MOST_NAMES)
+    hosts = _hosts_of(service, parameters)
+    content = event_names(service.engine(), run, hosts, query, _MOST_NAMES)
     return Reply(content, JSON)
+
+
+def _hosts_of(service: Service, parameters: Parameters) -> tuple[str, ...]:
+    run = parameters.required("run")
+    return parameters.hosts(lambda: {file.host for file in service.logdir().run(run).files})
 
 
 def _data_request(service: Service, parameters: Parameters, *, is_csv: bool) -> "DataRequest":
     from tbprof.engine.engine import DataRequest  # not before the engine is needed: it is heavy
 
-    run = parameters.required("run")
-    hosts = {file.host for file in service.logdir().run(run).files}
     return DataRequest(
-        run=run,
+        run=parameters.required("run"),
         tag=parameters.tag(),
-        hosts=parameters.hosts(hosts),
+        hosts=_hosts_of(service, parameters),
         layout="rows" if is_csv else parameters.layout(),
         format="csv" if is_csv else "json",
         table=parameters.table(),

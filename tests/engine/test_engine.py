@@ -2,6 +2,7 @@
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.payloads import body_of
@@ -29,6 +30,7 @@ from tbprof.base.errors import (
     ToolNotFound,
 )
 from tbprof.engine.engine import ALL_HOSTS, DataRequest, Engine
+from tbprof.engine.summary_cache import SummaryCache
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import TOOLS
 
@@ -231,6 +233,30 @@ def test_no_gpu_is_no_data_for_kernels(engine: Engine):
     with pytest.raises(NoData, match="no GPU; ") as error:
         engine.data(DataRequest("mixed", KERNELS, ("h0", "h2")))
     assert "1 of the hosts could not be read" in error.value.hint
+
+
+def test_that_there_is_no_data_is_known_without_another_look_at_the_hosts(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+):
+    def ask(run: str, hosts: tuple[str, ...]) -> NoData:
+        with pytest.raises(NoData) as error:
+            engine.data(DataRequest(run, KERNELS, hosts))
+        return error.value
+
+    first, with_failure = ask("cpu", ()), ask("mixed", ("h0", "h2"))
+    looks: list[str] = []
+    parts = SummaryCache.parts_of_hosts
+
+    def counted(cache: SummaryCache, files: Any, *arguments: Any) -> Any:
+        looks.extend(file.host for file in files)
+        return parts(cache, files, *arguments)
+
+    monkeypatch.setattr(SummaryCache, "parts_of_hosts", counted)
+    again = ask("cpu", ())
+    assert (again.message, again.hint, looks) == (first.message, first.hint, [])
+    # A host that could not be read may be readable now.
+    assert ask("mixed", ("h0", "h2")).hint == with_failure.hint
+    assert looks == ["h0", "h2"]
 
 
 def test_gpus_that_ran_nothing_are_no_data_with_the_likely_cause(tmp_path: Path):

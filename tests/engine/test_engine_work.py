@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from helpers.payloads import body_of, content_of
 from helpers.replaced_parts import replace_part
-from helpers.small_runs import KERNELS, ON_GPUS, OPS
+from helpers.small_runs import GPU_TRACE, KERNELS, ON_GPUS, OPS
+from traces import write
 
 from tbprof.base.lazy import named
 from tbprof.engine import encode, summary_cache
@@ -65,6 +66,19 @@ def test_the_second_answer_comes_from_memory(engine: Engine, counts: Counter[str
     before = dict(counts)
     assert engine.data(DataRequest("gpu", OPS)) is one
     assert counts == before
+
+
+def test_a_second_page_of_many_hosts_computes_none_of_their_parts_again(
+    tmp_path: Path, counts: Counter[str]
+):
+    hosts = 100
+    for host in range(hosts):
+        write(tmp_path, GPU_TRACE, f"h{host:03}")
+    engine = Engine(Logdir(str(tmp_path)))
+    (run,) = engine.runs()
+    for tag in (OPS, KERNELS, "overview_page"):
+        engine.data(DataRequest(run, tag))
+    assert counts["ops"] == counts["kernels"] == counts["devices"] == hosts
 
 
 def test_every_layout_and_csv_are_made_from_one_payload(engine: Engine, counts: Counter[str]):

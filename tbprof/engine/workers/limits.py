@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from tbprof.base.records import dataclass
@@ -77,6 +78,7 @@ def _inflated(file: TraceFile) -> int:
     return file.bytes * (_INFLATED if file.compression else 1)
 
 
+@cache
 def _memory() -> int:
     """The memory of the machine, or of the control group if that is less."""
     if sys.platform != "linux":
