@@ -26,7 +26,7 @@ from tbprof.engine.workers.endings import (
 )
 from tbprof.engine.workers.limits import Limits
 from tbprof.engine.workers.starting import NoWorkers, Starter, WorkerProcess, make_starter
-from tbprof.engine.workers.worker import OPEN_FILES
+from tbprof.engine.workers.worker import LARGE, OPEN_FILES
 from tbprof.engine.workers.workers import Workers
 from tbprof.storage.files import fingerprint
 from tbprof.storage.results import ResultStore
@@ -35,8 +35,6 @@ from tbprof.storage.runs import TraceFile
 _log = get_logger(__name__)
 
 _MOST_PROCESSES = 4
-# A file that takes seconds.
-_LARGE = 64 << 20
 
 _BY_SIZE = Limits()
 # Stands for a file.
@@ -113,7 +111,7 @@ class WorkerProcesses(Workers):
         Then the file is not tried again for a while.
         """
         key = fingerprint(file)
-        with self._place_for(key, is_large=file.bytes >= _LARGE) as place:
+        with self._place_for(key, is_large=file.bytes >= LARGE) as place:
             self._endings.check(key)
             begun = time.monotonic()
             try:

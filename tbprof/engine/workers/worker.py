@@ -5,11 +5,13 @@ import pickle
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import IO
+from typing import IO, TypeVar
 
 from tbprof.base.heap import share_heap
+from tbprof.base.parallel import thread_pool
+from tbprof.engine.kept_parts import PartResult
 from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.workers.asking import Answer, Began, Decoded, Job, Kept
 from tbprof.engine.workers.limits import held_to
@@ -26,15 +28,16 @@ _IDLE_S = 30.0
 _SMALL = 4 << 20
 # Of memory that is free, for the next trace.
 _KEPT_BYTES = 32 << 20
-# The server, which answers from memory meanwhile, comes first (see nice(1)).
+# A file that takes seconds. The server, which answers from memory meanwhile, comes first (nice(1)).
+LARGE = 64 << 20
 _NICENESS = 5
+
+_T = TypeVar("_T")
 
 
 def work(reader: IO[bytes], writer: IO[bytes]) -> None:
     """Answers jobs until the server closes the connection, or until one took too much memory."""
     share_heap(_KEPT_BYTES)
-    if sys.platform != "win32":
-        os.nice(_NICENESS)
     with suppress(EOFError):
         kept: Kept | None = pickle.load(reader)  # noqa: S301 - of the server
         worker = _Worker(writer, None if kept is None else ResultStore(*kept))
@@ -71,14 +74,18 @@ class _Worker:
 
     def _answer(self, job: Job) -> Answer:
         file, parts, most_bytes = job
+
+        def find() -> Mapping[str, PartResult]:
+            return self._cache.parts(
+                file,
+                parts,
+                lambda name: self._send(Began(name)),
+                side_by_side=file.bytes >= _SMALL,
+            )
+
         try:
             with held_to(most_bytes):
-                found = self._cache.parts(
-                    file,
-                    parts,
-                    lambda name: self._send(Began(name)),
-                    side_by_side=file.bytes >= _SMALL,
-                )
+                found = _gently(find) if file.bytes >= LARGE else find()
             return Answer({part: found[part.name] for part in parts})
         except MemoryError:
             return Answer(None)
@@ -110,6 +117,17 @@ class _Worker:
                 self._writer.flush()
         except OSError:  # nobody will ever hear it
             os._exit(1)
+
+
+def _gently(function: Callable[[], _T]) -> _T:
+    """What a function returns, from a thread that gives way, as do those that it starts.
+
+    Only threads of Linux have priorities of their own, and a process could not take its own back.
+    """
+    with thread_pool(1) as thread:
+        if sys.platform == "linux":
+            thread.submit(os.nice, _NICENESS).result()
+        return thread.submit(function).result()
 
 
 def _sendable(error: Exception) -> Exception:
