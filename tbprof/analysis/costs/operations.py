@@ -7,11 +7,12 @@ hlo_cost_analysis.cc.
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tbprof.analysis.costs.cost import NOTHING, UNKNOWN, Cost
 from tbprof.analysis.costs.windows import convolution_products
 from tbprof.analysis.hlo.hlo_shapes import Shape
+from tbprof.analysis.hlo.module import Module
 
 _ELEMENTWISE = frozenset(
     {
@@ -53,13 +54,34 @@ def is_elementwise(opcode: str) -> bool:
     return opcode in _ELEMENTWISE | _TRANSCENDENTAL and opcode not in _NOT_ELEMENTWISE
 
 
-class Arrays(NamedTuple):
-    """An instruction, the arrays of each of its operands, those it returns, and what it calls."""
+# What these compute or move follows from more than the shapes of their arrays and what they call.
+BY_ATTRIBUTES = frozenset(
+    {
+        "convolution", "custom-call", "dot", "fft", "ragged-dot", "reduce-window", "scaled-dot",
+        "select-and-scatter", "transpose",
+    }
+)  # fmt: skip
 
-    proto: Any
-    operands: Sequence[tuple[Shape, ...]]
-    results: tuple[Shape, ...]
-    called: Sequence[Cost]
+
+class Arrays:
+    """An instruction, the arrays of each of its operands, those it returns, and what it calls.
+
+    `called` is the work of each computation that it calls. The message is parsed when requested.
+    """
+
+    __slots__ = ("_module", "_row", "called", "opcode", "operands", "results")
+
+    def __init__(self, module: Module, row: int, called: Sequence[Cost]) -> None:
+        self._module, self._row = module, row
+        self.opcode = module.opcode(row)
+        self.operands = [module.shapes.of(operand).shapes for operand in module.operand_rows(row)]
+        self.results = module.shapes.of(row).shapes
+        self.called = called
+
+    @property
+    def proto(self) -> Any:
+        """The HloInstructionProto."""
+        return self._module.message(self._row)
 
     def operand(self, number: int) -> Shape:
         """The array of an operand. Raises IndexError where there is none."""
@@ -68,7 +90,7 @@ class Arrays(NamedTuple):
 
 def operations(arrays: Arrays) -> Cost:
     """The operations of an instruction that is no fusion, call, loop, branch or custom call."""
-    opcode = arrays.proto.opcode
+    opcode = arrays.opcode
     if opcode in _ELEMENTWISE:
         return of_type(arrays.results[:1], sum(shape.elements for shape in arrays.results))
     if opcode in _TRANSCENDENTAL:
@@ -130,7 +152,7 @@ def _convolution(arrays: Arrays) -> Cost:
 
 def _reduce(arrays: Arrays) -> Cost:
     steps = arrays.operand(0).elements - arrays.results[0].elements
-    return arrays.called[0].work().times(max(steps, 0))
+    return arrays.called[0].times(max(steps, 0))
 
 
 def _reduce_window(arrays: Arrays) -> Cost:
@@ -143,7 +165,7 @@ def _reduce_window(arrays: Arrays) -> Cost:
         # The sum over a whole dimension, broadcast.
         size = returned.sizes[wide[0]]
         steps = returned.elements // max(size, 1) + size - 1
-    return arrays.called[0].work().times(max(steps, 0))
+    return arrays.called[0].times(max(steps, 0))
 
 
 def _has_padding(window: Any) -> bool:
@@ -161,8 +183,8 @@ def _select_and_scatter(arrays: Arrays) -> Cost:
     select, scatter = arrays.called[:2]
     source = arrays.operand(1).elements
     window = math.prod(window.size for window in arrays.proto.window.dimensions)
-    selected = select.work().times(source * max(window - 1, 0))
-    added = scatter.work().times(source)
+    selected = select.times(source * max(window - 1, 0))
+    added = scatter.times(source)
     return NOTHING._replace(
         flops=selected.flops + added.flops,
         transcendentals=selected.transcendentals + added.transcendentals,
@@ -171,12 +193,12 @@ def _select_and_scatter(arrays: Arrays) -> Cost:
 
 
 def _map(arrays: Arrays) -> Cost:
-    return arrays.called[0].work().times(arrays.results[0].elements)
+    return arrays.called[0].times(arrays.results[0].elements)
 
 
 def _scatter(arrays: Arrays) -> Cost:
     updates = arrays.operands[len(arrays.operands) // 2 + 1 :]
-    return arrays.called[0].work().times(updates[0][0].elements)
+    return arrays.called[0].times(updates[0][0].elements)
 
 
 def _sort(arrays: Arrays) -> Cost:

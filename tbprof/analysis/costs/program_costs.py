@@ -1,19 +1,18 @@
 """The costs of the instructions of a program."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from tbprof.analysis.costs.cost import UNKNOWN, Cost, add_costs, most_of_each
 from tbprof.analysis.costs.custom_calls import custom_call
 from tbprof.analysis.costs.fusions import fusion_traffic
-from tbprof.analysis.costs.operations import Arrays, operations
+from tbprof.analysis.costs.operations import BY_ATTRIBUTES, Arrays, operations
 from tbprof.analysis.costs.traffic import traffic
-from tbprof.analysis.hlo.hlo import Module
-from tbprof.analysis.hlo.hlo_shapes import read_shape
+from tbprof.analysis.hlo.module import Module
 from tbprof.base.lazy import regex
 
 # Computations that call each other; deeper ones are damaged.
 _DEEPEST = 64
+_BY_CALLEES = ("call", "async-start", "conditional", "while")
 _TRIPS = regex(r'"known_trip_count"\s*:\s*\{\s*"n"\s*:\s*"?([0-9]{1,18})')
 
 
@@ -26,63 +25,94 @@ class ProgramCosts:
 
     def __init__(self, module: Module) -> None:
         self._module = module
-        self._instructions: dict[int, Cost] = {}
-        self._computations: dict[int, Cost] = {}
+        self._costs: dict[int, Cost] = {}
+        self._works: dict[int, Cost] = {}
+        self._sums: dict[tuple[int, bool], Cost] = {}
+        # What instructions cost of which opcode, shapes and callees say all.
+        self._alike: dict[tuple[object, ...], Cost] = {}
 
     def of(self, name: str) -> Cost | None:
         """The cost of the instruction with that name, None if there is none."""
-        proto = self._module.find(name)
-        return None if proto is None else self._cost(proto, 0)
+        row = self._module.index.find(name)
+        return None if row < 0 else self.of_row(row)
+
+    def of_row(self, row: int) -> Cost:
+        """The cost of an instruction of the module's index."""
+        return self._cost(row, 0)
 
     def total(self) -> Cost:
         """The cost of the program: of the instructions of its entry computation."""
         entry = self._module.entry()
-        return UNKNOWN if entry is None else self._sum(entry, 0)
+        return UNKNOWN if entry is None else self._sum(entry.row, 0, is_work=False)
 
-    def _sum(self, computation: Any, depth: int) -> Cost:
-        known = self._computations.get(computation.id)
+    def _sum(self, computation: int, depth: int, *, is_work: bool) -> Cost:
+        """The cost of a computation, or of its operations alone."""
+        key = (computation, is_work)
+        known = self._sums.get(key)
         if known is None:
             # Until it is known: a damaged file may have computations that call themselves.
-            self._computations[computation.id] = UNKNOWN
-            known = add_costs(self._cost(part, depth + 1) for part in computation.instructions)
-            self._computations[computation.id] = known
+            self._sums[key] = UNKNOWN
+            of = self._work if is_work else self._cost
+            known = add_costs(of(row, depth + 1) for row in self._module.rows_in(computation))
+            self._sums[key] = known
         return known
 
-    def _cost(self, proto: Any, depth: int) -> Cost:
-        known = self._instructions.get(proto.id)
+    def _cost(self, row: int, depth: int) -> Cost:
+        known = self._costs.get(row)
         if known is None:
-            known = UNKNOWN if depth > _DEEPEST else self._compute(proto, depth)
-            self._instructions[proto.id] = known
+            known = UNKNOWN if depth > _DEEPEST else self._compute(row, depth)
+            self._costs[row] = known
         return known
 
-    def _compute(self, proto: Any, depth: int) -> Cost:
-        opcode = proto.opcode
+    def _work(self, row: int, depth: int) -> Cost:
+        """The operations of an instruction: what fusions and reductions ask of what they call."""
+        known = self._works.get(row)
+        if known is None:
+            if depth > _DEEPEST:
+                known = UNKNOWN
+            elif self._module.opcode(row) == "fusion":
+                known = add_costs(self._called(row, depth, is_work=True))
+            elif self._module.opcode(row) in _BY_CALLEES:
+                known = self._compute(row, depth, is_work=True)
+            else:
+                known = self._cost(row, depth).work()
+            self._works[row] = known
+        return known
+
+    def _compute(self, row: int, depth: int, *, is_work: bool = False) -> Cost:
+        opcode = self._module.opcode(row)
         if opcode == "fusion":
-            work = add_costs(self._called(proto, depth)).work()
-            moved = fusion_traffic(self._module, proto)
-            return work._replace(read=moved.read, written=moved.written)
+            moved = fusion_traffic(self._module, row)
+            return self._work(row, depth)._replace(read=moved.read, written=moved.written)
         if opcode in ("call", "async-start"):
-            return add_costs(self._called(proto, depth))
+            return add_costs(self._called(row, depth, is_work=is_work))
         if opcode == "conditional":
-            return most_of_each(self._called(proto, depth))
+            return most_of_each(self._called(row, depth, is_work=is_work))
         if opcode == "while":
-            one = add_costs(self._called(proto, depth))
-            trips = _TRIPS.search(bytes(proto.backend_config).decode("utf-8", "replace"))
+            one = add_costs(self._called(row, depth, is_work=is_work))
+            configuration = bytes(self._module.message(row).backend_config)
+            trips = _TRIPS.search(configuration.decode("utf-8", "replace"))
             return one.times(int(trips[1])) if trips else one._replace(is_known=False)
-        arrays = Arrays(
-            proto,
-            [tuple(read_shape(operand.shape)) for operand in self._module.operands_of(proto)],
-            tuple(read_shape(proto.shape)),
-            list(self._called(proto, depth)),
-        )
-        if opcode == "custom-call":
+        if opcode in BY_ATTRIBUTES:
+            return self._compute_one(row, depth)
+        numbers = self._module.shape_numbers(row)
+        key = (opcode, *numbers, None, *self._module.called_rows(row), self._module.calls(row))
+        if -1 in numbers:
+            return self._compute_one(row, depth)
+        if key not in self._alike:
+            self._alike[key] = self._compute_one(row, depth)
+        return self._alike[key]
+
+    def _compute_one(self, row: int, depth: int) -> Cost:
+        arrays = Arrays(self._module, row, list(self._called(row, depth, is_work=True)))
+        if arrays.opcode == "custom-call":
             return custom_call(arrays)
         moved = traffic(arrays)
         return operations(arrays)._replace(read=moved.read, written=moved.written)
 
-    def _called(self, proto: Any, depth: int) -> Iterator[Cost]:
-        called = self._module.called_by(proto)
-        if len(called) < len(proto.called_computation_ids):
+    def _called(self, row: int, depth: int, *, is_work: bool) -> Iterator[Cost]:
+        called = self._module.called_rows(row)
+        if len(called) < self._module.calls(row):
             yield UNKNOWN  # the file does not hold them all
         for computation in called:
-            yield self._sum(computation, depth)
+            yield self._sum(computation, depth, is_work=is_work)

@@ -31,7 +31,7 @@ def traffic(arrays: Arrays) -> Traffic:
 
     A copy or an exchange that is awaited by another instruction counts where it starts.
     """
-    opcode = arrays.proto.opcode
+    opcode = arrays.opcode
     if opcode in _NOTHING or opcode.endswith(("-done", "-update")) or _is_relayout(arrays):
         return Traffic(Counter(), Counter())
     try:
@@ -127,7 +127,7 @@ _BY_OPCODE: Mapping[str, Callable[[Arrays], Traffic]] = {
 
 def _is_relayout(arrays: Arrays) -> bool:
     """Whether a transpose leaves every element where it is in memory."""
-    if arrays.proto.opcode != "transpose" or not arrays.operands or not arrays.operands[0]:
+    if arrays.opcode != "transpose" or not arrays.operands or not arrays.operands[0]:
         return False
     taken, returned = arrays.operand(0), arrays.results[0]
     dimensions: Sequence[int] = arrays.proto.dimensions

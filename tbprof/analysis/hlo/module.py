@@ -34,7 +34,7 @@ class Module:
         # Faster than arrays where single numbers are wanted.
         rows = self.index.instructions
         self._at, self._end = rows.message[0].data, rows.message[1].data
-        self._opcode = rows.opcode.data
+        self._opcode, self._parameter = rows.opcode.data, rows.parameter.data
         self._operands, self._called = rows.operands.data, rows.called.data
         self._first = self.index.computations.first.data
 
@@ -154,13 +154,24 @@ class Module:
 
     def operand_rows(self, row: int) -> list[int]:
         """The rows of an instruction's operands, as `operands_of` lists them."""
-        rows = self._operand[self._operands[row] : self._operands[row + 1]].tolist()
-        return [operand for operand in rows if operand >= 0]
+        rows: list[int] = self._operand[self._operands[row] : self._operands[row + 1]].tolist()
+        return [operand for operand in rows if operand >= 0] if -1 in rows else rows
+
+    def shape_numbers(self, row: int) -> list[int]:
+        """Numbers of the shapes that an instruction takes and, last, returns; -1 if unknown.
+
+        Equal numbers are equal shapes.
+        """
+        number = self.shapes.number
+        return [*map(number, self.operand_rows(row)), number(row)]
 
     def called_rows(self, row: int) -> list[int]:
         """The rows of the computations that an instruction calls."""
-        rows = self._callee[self._called[row] : self._called[row + 1]].tolist()
-        return [computation for computation in rows if computation >= 0]
+        first, last = self._called[row], self._called[row + 1]
+        if first == last:
+            return []
+        rows: list[int] = self._callee[first:last].tolist()
+        return [computation for computation in rows if computation >= 0] if -1 in rows else rows
 
     def calls(self, row: int) -> int:
         """How many computations an instruction calls, whether the file holds them or not."""
@@ -170,6 +181,10 @@ class Module:
         """The rows of all instructions that take an instruction, each once."""
         first, user = self._users
         return user[first[row] : first[row + 1]].tolist() if row >= 0 else []
+
+    def parameter(self, row: int) -> int:
+        """Which parameter of its computation an instruction is, if it is one."""
+        return self._parameter[row]
 
     def rows_in(self, computation: int) -> range:
         """The rows of a computation's instructions."""

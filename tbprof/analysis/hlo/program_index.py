@@ -91,10 +91,8 @@ class ProgramIndex:
 
     def find(self, name: str) -> int:
         """The row of the instruction with that name, -1 if there is none."""
-        at, end = self.instructions.name
-        multiplier, slots = self._names
         text = np.frombuffer(name.encode("utf-8", "replace"), np.uint8)
-        return int(find_name(self._bytes, at, end, multiplier, slots, text))
+        return int(find_name(self._bytes, *self._names, text))
 
     @cached_property
     def ids(self) -> "IdRows":
@@ -142,13 +140,13 @@ class ProgramIndex:
         return np.flatnonzero(is_wanted[self.instructions.opcode])
 
     @cached_property
-    def _names(self) -> tuple[int, NDArray[np.int32]]:
-        """(multiplier, slots): a hash table of names."""
+    def _names(self) -> tuple[NDArray[np.int32], NDArray[np.int32], int, NDArray[np.int32]]:
+        """The names' ranges, and a hash table of them: its multiplier and slots."""
         at, end = self.instructions.name
         slots = np.full(2 << (2 * at.size).bit_length(), -1, np.int32)
         multiplier = _multiplier()
         fill_names(self._bytes, at, end, multiplier, slots)
-        return multiplier, slots
+        return at, end, multiplier, slots
 
 
 class IdRows:

@@ -16,10 +16,11 @@ _DEEPEST = 16
 class Returned(NamedTuple):
     """What an instruction returns: arrays as they lie in memory, and tensors, tokens among them.
 
-    `is_in_host` says that one of them lies in host memory.
+    `bytes` is the size of all arrays, and `is_in_host` says that one of them lies in host memory.
     """
 
     shapes: tuple[Shape, ...]
+    bytes: int
     tensors: tuple[Tensor, ...]
     is_in_host: bool
 
@@ -49,7 +50,9 @@ class ProgramShapes:
 
 
 def _returned(proto: Any) -> Returned:
-    return Returned(tuple(read_shape(proto)), tuple(_tensors(proto)), _is_in_host(proto))
+    shapes = tuple(read_shape(proto))
+    size = sum(shape.bytes for shape in shapes)
+    return Returned(shapes, size, tuple(_tensors(proto)), _is_in_host(proto))
 
 
 def _parse_shape(content: bytes) -> Any:
