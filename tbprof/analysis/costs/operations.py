@@ -5,11 +5,10 @@ hlo_cost_analysis.cc.
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tbprof.analysis.costs.cost import NOTHING, UNKNOWN, Cost
+from tbprof.analysis.costs.cost import NOTHING, UNKNOWN, Cost, counter
 from tbprof.analysis.costs.windows import convolution_products
 from tbprof.analysis.hlo.hlo_shapes import Shape
 from tbprof.analysis.hlo.module import Module
@@ -111,7 +110,7 @@ def of_type(shapes: Sequence[Shape], count: int | None) -> Cost:
     """`count` operations on elements of the first array's type, unknown if None."""
     if count is None:
         return UNKNOWN
-    return NOTHING._replace(flops=Counter({shapes[0].dtype: count} if shapes and count else {}))
+    return NOTHING._replace(flops=counter({shapes[0].dtype: count} if shapes and count else {}))
 
 
 def product_operations(left: Shape, returned: Shape, contracted: Sequence[int]) -> int:

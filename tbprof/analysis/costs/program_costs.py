@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from tbprof.analysis.costs.cost import UNKNOWN, Cost, add_costs, most_of_each
+from tbprof.analysis.costs.cost import NOTHING, UNKNOWN, Cost, add_costs, most_of_each
 from tbprof.analysis.costs.custom_calls import custom_call
 from tbprof.analysis.costs.fusions import fusion_traffic
 from tbprof.analysis.costs.operations import BY_ATTRIBUTES, Arrays, operations
-from tbprof.analysis.costs.traffic import traffic
+from tbprof.analysis.costs.traffic import NOTHING_MOVED, traffic
 from tbprof.analysis.hlo.module import Module
 from tbprof.base.lazy import regex
 
 # Computations that call each other; deeper ones are damaged.
 _DEEPEST = 64
-_BY_CALLEES = ("call", "async-start", "conditional", "while")
+_CALLERS = frozenset({"async-start", "call", "conditional", "fusion", "while"})
 _TRIPS = regex(r'"known_trip_count"\s*:\s*\{\s*"n"\s*:\s*"?([0-9]{1,18})')
 
 
@@ -53,7 +53,8 @@ class ProgramCosts:
             # Until it is known: a damaged file may have computations that call themselves.
             self._sums[key] = UNKNOWN
             of = self._work if is_work else self._cost
-            known = add_costs(of(row, depth + 1) for row in self._module.rows_in(computation))
+            rows = self._module.rows_in(computation)
+            known = add_costs((of(row, depth + 1) for row in rows), is_work=is_work)
             self._sums[key] = known
         return known
 
@@ -65,43 +66,47 @@ class ProgramCosts:
         return known
 
     def _work(self, row: int, depth: int) -> Cost:
-        """The operations of an instruction: what fusions and reductions ask of what they call."""
+        """A cost of which the operations count: fusions and reductions ask what they call."""
+        if self._module.opcode(row) not in _CALLERS:
+            return self._cost(row, depth)
         known = self._works.get(row)
         if known is None:
-            if depth > _DEEPEST:
-                known = UNKNOWN
-            elif self._module.opcode(row) == "fusion":
-                known = add_costs(self._called(row, depth, is_work=True))
-            elif self._module.opcode(row) in _BY_CALLEES:
-                known = self._compute(row, depth, is_work=True)
-            else:
-                known = self._cost(row, depth).work()
+            known = UNKNOWN if depth > _DEEPEST else self._compute(row, depth, is_work=True)
             self._works[row] = known
         return known
 
     def _compute(self, row: int, depth: int, *, is_work: bool = False) -> Cost:
         opcode = self._module.opcode(row)
+        if opcode in NOTHING_MOVED:
+            return NOTHING
+        if opcode in _CALLERS:
+            return self._compute_caller(row, opcode, depth, is_work=is_work)
+        numbers = self._module.shape_numbers(row)
+        if opcode in BY_ATTRIBUTES or -1 in numbers:
+            return self._compute_one(row, depth)
+        calls = self._module.calls(row)
+        callees = self._module.called_rows(row) if calls else ()
+        key = (opcode, calls, *callees, None, *numbers)
+        known = self._alike.get(key)
+        if known is None:
+            known = self._alike[key] = self._compute_one(row, depth)
+        return known
+
+    def _compute_caller(self, row: int, opcode: str, depth: int, *, is_work: bool) -> Cost:
+        if opcode == "fusion" and is_work:
+            return add_costs(self._called(row, depth, is_work=True), is_work=True)
         if opcode == "fusion":
             moved = fusion_traffic(self._module, row)
             return self._work(row, depth)._replace(read=moved.read, written=moved.written)
-        if opcode in ("call", "async-start"):
-            return add_costs(self._called(row, depth, is_work=is_work))
+        called = self._called(row, depth, is_work=is_work)
         if opcode == "conditional":
-            return most_of_each(self._called(row, depth, is_work=is_work))
-        if opcode == "while":
-            one = add_costs(self._called(row, depth, is_work=is_work))
-            configuration = bytes(self._module.message(row).backend_config)
-            trips = _TRIPS.search(configuration.decode("utf-8", "replace"))
-            return one.times(int(trips[1])) if trips else one._replace(is_known=False)
-        if opcode in BY_ATTRIBUTES:
-            return self._compute_one(row, depth)
-        numbers = self._module.shape_numbers(row)
-        key = (opcode, *numbers, None, *self._module.called_rows(row), self._module.calls(row))
-        if -1 in numbers:
-            return self._compute_one(row, depth)
-        if key not in self._alike:
-            self._alike[key] = self._compute_one(row, depth)
-        return self._alike[key]
+            return most_of_each(called)
+        one = add_costs(called)
+        if opcode != "while":
+            return one
+        configuration = bytes(self._module.message(row).backend_config)
+        trips = _TRIPS.search(configuration.decode("utf-8", "replace"))
+        return one.times(int(trips[1])) if trips else one._replace(is_known=False)
 
     def _compute_one(self, row: int, depth: int) -> Cost:
         arrays = Arrays(self._module, row, list(self._called(row, depth, is_work=True)))

@@ -8,8 +8,8 @@ from tbprof.analysis.costs.cost import spaces
 from tbprof.analysis.costs.operations import Arrays
 from tbprof.analysis.hlo.hlo_shapes import Shape
 
-# These say where data is.
-_NOTHING = frozenset(
+# These say where data is, and compute nothing either.
+NOTHING_MOVED = frozenset(
     {
         "add-dependency", "after-all", "bitcast", "constant", "domain", "get-tuple-element",
         "opt-barrier", "parameter", "tuple",
@@ -32,7 +32,7 @@ def traffic(arrays: Arrays) -> Traffic:
     A copy or an exchange that is awaited by another instruction counts where it starts.
     """
     opcode = arrays.opcode
-    if opcode in _NOTHING or opcode.endswith(("-done", "-update")) or _is_relayout(arrays):
+    if opcode in NOTHING_MOVED or opcode.endswith(("-done", "-update")) or _is_relayout(arrays):
         return Traffic(Counter(), Counter())
     try:
         return _BY_OPCODE.get(opcode, _all)(arrays)

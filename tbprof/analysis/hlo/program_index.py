@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
-from tbprof.kernels.analysis.name_table import fill_names, find_name
+from tbprof.kernels.analysis.name_table import NameTable, fill_names, find_name
 from tbprof.kernels.analysis.program_scan import (
     ComputationColumns,
     InstructionColumns,
@@ -92,7 +92,7 @@ class ProgramIndex:
     def find(self, name: str) -> int:
         """The row of the instruction with that name, -1 if there is none."""
         text = np.frombuffer(name.encode("utf-8", "replace"), np.uint8)
-        return int(find_name(self._bytes, *self._names, text))
+        return int(find_name(self._names, text))
 
     @cached_property
     def ids(self) -> "IdRows":
@@ -140,13 +140,12 @@ class ProgramIndex:
         return np.flatnonzero(is_wanted[self.instructions.opcode])
 
     @cached_property
-    def _names(self) -> tuple[NDArray[np.int32], NDArray[np.int32], int, NDArray[np.int32]]:
-        """The names' ranges, and a hash table of them: its multiplier and slots."""
+    def _names(self) -> NameTable:
         at, end = self.instructions.name
         slots = np.full(2 << (2 * at.size).bit_length(), -1, np.int32)
-        multiplier = _multiplier()
-        fill_names(self._bytes, at, end, multiplier, slots)
-        return at, end, multiplier, slots
+        table = NameTable(self._bytes, at, end, _multiplier(), slots)
+        fill_names(table)
+        return table
 
 
 class IdRows:

@@ -37,43 +37,64 @@ def _are_equal(
     return False
 
 
-@cython.ccall
-@cython.exceptval(check=False)
-@cython.locals(mask=i64, other=i64, row=i64, slot=i64)
-def fill_names(
-    buf: Bytes, name_at: Int32s, name_end: Int32s, multiplier: i64, slots: OutInt32s
-) -> cython.void:
-    """Fills a hash table, at most half full, with the row of each name; of equal ones the last.
+@cython.final
+@cython.cclass
+class NameTable:
+    """A hash table of names, ranges of `buf`: `slots` are their rows, at most half full.
 
     `multiplier` is random, so that no file can contain names that collide on purpose.
     """
+
+    buf: Bytes
+    name_at: Int32s
+    name_end: Int32s
+    multiplier: i64
+    slots: OutInt32s
+
+    def __init__(
+        self, buf: Bytes, name_at: Int32s, name_end: Int32s, multiplier: i64, slots: OutInt32s
+    ) -> None:
+        self.buf = buf
+        self.name_at = name_at
+        self.name_end = name_end
+        self.multiplier = multiplier
+        self.slots = slots
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(at=i64, end=i64, mask=i64, other=i64, row=i64, slot=i64)
+def fill_names(table: NameTable) -> cython.void:
+    """Fills a table with the row of each name; of equal ones the last counts."""
     with cython.nogil:
-        mask = slots.shape[0] - 1
-        for row in range(name_at.shape[0]):
-            slot = _slot_of(buf, name_at[row], name_end[row], multiplier, mask)
-            while slots[slot] >= 0:
-                other = slots[slot]
+        mask = table.slots.shape[0] - 1
+        for row in range(table.name_at.shape[0]):
+            at = table.name_at[row]
+            end = table.name_end[row]
+            slot = _slot_of(table.buf, at, end, table.multiplier, mask)
+            while table.slots[slot] >= 0:
+                other = table.slots[slot]
                 if _are_equal(
-                    buf, name_at[row], name_end[row], buf, name_at[other], name_end[other]
+                    table.buf, at, end, table.buf, table.name_at[other], table.name_end[other]
                 ):
                     break
                 slot = (slot + 1) & mask
-            slots[slot] = cython.cast(cython.int, row)
+            table.slots[slot] = cython.cast(cython.int, row)
 
 
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(mask=i64, row=i64, slot=i64)
-def find_name(
-    buf: Bytes, name_at: Int32s, name_end: Int32s, multiplier: i64, slots: Int32s, name: Bytes
-) -> i64:
-    """The row of a name, -1 if there is none. `slots` comes from `fill_names`."""
+def find_name(table: NameTable, name: Bytes) -> i64:
+    """The row of a name, -1 if there is none."""
     with cython.nogil:
-        mask = slots.shape[0] - 1
-        slot = _slot_of(name, 0, name.shape[0], multiplier, mask)
-        while slots[slot] >= 0:
-            row = slots[slot]
-            if _are_equal(buf, name_at[row], name_end[row], name, 0, name.shape[0]):
+        mask = table.slots.shape[0] - 1
+        slot = _slot_of(name, 0, name.shape[0], table.multiplier, mask)
+        while table.slots[slot] >= 0:
+            row = table.slots[slot]
+            if _are_equal(
+                table.buf, table.name_at[row], table.name_end[row], name, 0, name.shape[0]
+            ):
                 return row
             slot = (slot + 1) & mask
         return -1
