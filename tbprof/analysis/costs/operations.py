@@ -53,15 +53,6 @@ def is_elementwise(opcode: str) -> bool:
     return opcode in _ELEMENTWISE | _TRANSCENDENTAL and opcode not in _NOT_ELEMENTWISE
 
 
-# What these compute or move follows from more than the shapes of their arrays and what they call.
-BY_ATTRIBUTES = frozenset(
-    {
-        "convolution", "custom-call", "dot", "fft", "ragged-dot", "reduce-window", "scaled-dot",
-        "select-and-scatter", "transpose",
-    }
-)  # fmt: skip
-
-
 class Arrays:
     """An instruction, the arrays of each of its operands, those it returns, and what it calls.
 

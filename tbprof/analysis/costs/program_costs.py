@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from tbprof.analysis.costs.alike import BY_ATTRIBUTES, AlikeComputations, attributes_of
 from tbprof.analysis.costs.cost import NOTHING, UNKNOWN, Cost, add_costs, most_of_each
 from tbprof.analysis.costs.custom_calls import custom_call
 from tbprof.analysis.costs.fusions import fusion_traffic
-from tbprof.analysis.costs.operations import BY_ATTRIBUTES, Arrays, operations
+from tbprof.analysis.costs.operations import Arrays, operations
 from tbprof.analysis.costs.traffic import NOTHING_MOVED, traffic
 from tbprof.analysis.hlo.module import Module
 from tbprof.base.lazy import regex
@@ -28,7 +29,8 @@ class ProgramCosts:
         self._costs: dict[int, Cost] = {}
         self._works: dict[int, Cost] = {}
         self._sums: dict[tuple[int, bool], Cost] = {}
-        # What instructions cost of which opcode, shapes and callees say all.
+        # Costs of instructions that do the same.
+        self._computations = AlikeComputations(module)
         self._alike: dict[tuple[object, ...], Cost] = {}
 
     def of(self, name: str) -> Cost | None:
@@ -76,20 +78,23 @@ class ProgramCosts:
         return known
 
     def _compute(self, row: int, depth: int, *, is_work: bool = False) -> Cost:
-        opcode = self._module.opcode(row)
+        module = self._module
+        opcode = module.opcode(row)
         if opcode in NOTHING_MOVED:
             return NOTHING
-        if opcode in _CALLERS:
-            return self._compute_caller(row, opcode, depth, is_work=is_work)
-        numbers = self._module.shape_numbers(row)
-        if opcode in BY_ATTRIBUTES or -1 in numbers:
-            return self._compute_one(row, depth)
-        calls = self._module.calls(row)
-        callees = self._module.called_rows(row) if calls else ()
-        key = (opcode, calls, *callees, None, *numbers)
+        numbers = module.shape_numbers(row)
+        calls = module.calls(row)
+        callees = [self._computations.first(one) for one in module.called_rows(row)]
+        attributes = attributes_of(module.message(row)) if opcode in BY_ATTRIBUTES else b""
+        key = (opcode, is_work, attributes, calls, *callees, None, *numbers)
         known = self._alike.get(key)
         if known is None:
-            known = self._alike[key] = self._compute_one(row, depth)
+            if opcode in _CALLERS:
+                known = self._compute_caller(row, opcode, depth, is_work=is_work)
+            else:
+                known = self._compute_one(row, depth)
+            if -1 not in numbers:
+                self._alike[key] = known
         return known
 
     def _compute_caller(self, row: int, opcode: str, depth: int, *, is_work: bool) -> Cost:
@@ -120,4 +125,5 @@ class ProgramCosts:
         if len(called) < self._module.calls(row):
             yield UNKNOWN  # the file does not hold them all
         for computation in called:
-            yield self._sum(computation, depth, is_work=is_work)
+            first = self._computations.first(computation)
+            yield self._sum(first, depth, is_work=is_work)
