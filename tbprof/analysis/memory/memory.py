@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.memory.memory_events import (
+    MemoryEvents,
     MemoryStats,
     find_memory_events,
     is_device_name,
@@ -26,8 +27,6 @@ from tbprof.events.space import Plane, Space
 from tbprof.events.strings import Strings
 
 UNKNOWN_ALLOCATOR = "unknown allocator"
-# About what an event takes in a file.
-_EVENT_BYTES = 100
 # Kept memory is loaded without what finds steps.
 _find_step_times = Later("tbprof.analysis.steps.step_finding.find_step_times")
 
@@ -104,22 +103,25 @@ def find_memory(space: Space, programs: Programs, steps: Steps | None = None) ->
 
     `steps` are those of the host; their times are found here if they are not known.
     """
-    # The host's events stay decoded for its steps.
-    planes = [
-        (plane, find_memory_events(plane, is_kept=steps is None)) for plane in host_planes(space)
-    ]
-    recorded = [(plane, events) for plane, events in planes if events is not None]
-    stats, times = both(
-        lambda: [read_memory_stats(events) for _, events in recorded],
+    hosts = host_planes(space)
+
+    def read() -> tuple[list[tuple[Plane, MemoryEvents]], list[MemoryStats]]:
+        # The host's events stay decoded for its steps.
+        found = [(plane, find_memory_events(plane, is_kept=steps is None)) for plane in hosts]
+        recorded = [(plane, events) for plane, events in found if events is not None]
+        return recorded, [read_memory_stats(events) for _, events in recorded]
+
+    (recorded, stats), times = both(
+        read,
         lambda: steps or _find_step_times(space, programs),
-        sum(len(events.events) for _, events in recorded) * _EVENT_BYTES,
+        sum(int(plane.line_bytes.sum()) for plane in hosts),
     )
     name, owner = _allocators([plane for plane, _ in recorded], stats)
     time = _joined([events.events.start_ps for _, events in recorded], np.int64)
     is_allocation = _joined([events.is_allocation for _, events in recorded], np.bool_)
     begin = min((events.begin_ps for _, events in recorded), default=0)
     end = max((events.end_ps for _, events in recorded), default=0)
-    planes, recorded = [], []  # the other columns of the events are large
+    recorded = []  # the other columns of the events are large
     # The events of a line are already in order of time.
     order = np.lexsort((time, owner))
     owner, time, is_allocation = owner[order], time[order], is_allocation[order]
