@@ -62,15 +62,16 @@ def flatten(
         find_own_phases(*rows, *columns, counts, types.role, inside, phase)
 
     in_line_ranges(find_phases, first)
-    phase[_builds_graphs(threads, types, phase) & counts] = Phase.COMPILATION
+    builds = _builds_graphs(threads, types, phase)
+    phase[builds[counts[builds]]] = Phase.COMPILATION
     most = 2 * int(np.count_nonzero(counts))
     return pieces(events, counts, phase, most)
 
 
 def _builds_graphs(
     threads: HostThreads, types: HostTypes, phase: NDArray[np.int32]
-) -> NDArray[np.bool_]:
-    """[n] whether an event is a `tf.function` call that traces, or Python run by the tracing.
+) -> NDArray[np.int64]:
+    """The rows of `tf.function` calls that trace, and of Python run by the tracing.
 
     Other known events inside keep their phase, as does the execution that follows.
 
@@ -80,22 +81,21 @@ def _builds_graphs(
     """
     events = threads.events
     calls = events.rows_of(types.is_function)
-    builds: NDArray[np.bool_] = np.zeros(len(events), np.bool_)
     if not calls.size:
-        return builds
+        return calls
     mode = events.stats([names.TF_FUNCTION_CALL], calls)[names.TF_FUNCTION_CALL].texts()
     modes, code = np.unique(mode, return_inverse=True)
     traces = [text.startswith("traced") for text in events.plane.strings.take(modes.tolist())]
     calls = calls[np.array(traces, np.bool_)[code]]
     if not calls.size:
-        return builds
+        return calls
     executes = (
         is_in(types.role, (Role.WRAPPER, Role.LAUNCHER, Phase.KERNEL_LAUNCH)) & ~types.is_function
     )
     scope = np.where(events.by_type(executes), np.int64(0), np.int64(-1))
     scope[calls] = 1
-    builds[:] = (inherit(threads.parent, scope) == 1) & (phase == NO_PHASE)
-    return builds & (events.duration_ps > 0)
+    builds = (inherit(threads.parent, scope) == 1) & (phase == NO_PHASE)
+    return np.flatnonzero(builds & (events.duration_ps > 0))
 
 
 def pieces(
@@ -144,7 +144,7 @@ def driving_rows(
     events = threads.events
     counts: NDArray[np.bool_] = threads.group >= 0
     drives = (threads.apart.thread == driving_line).tolist()
-    counts |= events.by_type(types.is_hlo if has_groups else types.is_hlo | types.is_op)
+    counts[events.rows_of(types.is_hlo if has_groups else types.is_hlo | types.is_op)] = True
     for line, text in enumerate(events.plane.strings.take(events.lines.name.tolist())):
         rows = slice(int(events.first_event[line]), int(events.first_event[line + 1]))
         if drives[line]:
