@@ -102,6 +102,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
                 numbers("efficiency", "Roofline efficiency", rates.efficiency),
                 texts("cost_note", "Unknown cost", cost_notes(ops)),
                 texts("roof_note", "Above the roof", above_roof(rates, ops.is_computed)),
+                texts("replica_groups", "Replica groups", ops.replica_groups),
                 boolean("is_computed", "Cost computed from shapes", ops.is_computed[order]),
             ),
             {"device_type": ops.device_type},

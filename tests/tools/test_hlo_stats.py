@@ -94,6 +94,7 @@ def test_the_whole_table():
             "it belongs to no instruction of a program in the trace",
         ],
         "roof_note": [""] * 3,
+        "replica_groups": [""] * 3,
         "is_computed": [True, False, False],
     }
 

@@ -7,9 +7,11 @@ from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.costs.operations import is_elementwise
 from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.hlo.hlo import Module, Programs
+from tbprof.analysis.hlo.hlo_devices import numbers, replica_groups
 from tbprof.analysis.hlo.hlo_roles import PRODUCTS
 from tbprof.analysis.hlo.hlo_shapes import Shape, parse_shapes, read_shape
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
+from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.base.digests import blake2b
 from tbprof.base.lazy import regex
 
@@ -33,7 +35,8 @@ class InstructionFacts(NamedTuple):
     """An instruction; each text "" if unknown.
 
     `awaited` is the instruction that this one completes: "copy-start.1" of "copy-done.1". `stack`
-    has a line per frame, the innermost first. `cost` is that of one execution, None if the program
+    has a line per frame, the innermost first. `replica_groups` are the devices among which a
+    collective exchanges data: "{{0,1},{2,3}}". `cost` is that of one execution, None if the program
     is not in the trace.
     """
 
@@ -49,6 +52,7 @@ class InstructionFacts(NamedTuple):
     awaited: str = ""
     is_product: bool = False
     cost: Cost | None = None
+    replica_groups: str = ""
 
 
 class InstructionReader:
@@ -109,7 +113,21 @@ def _read(program: Module, proto: Any, cost: Cost | None) -> InstructionFacts:
         _awaited(program, proto),
         bool(instruction and instruction.products),
         cost,
+        _groups(program, proto),
     )
+
+
+def _groups(program: Module, proto: Any) -> str:
+    """The groups of a collective, or of the one that it starts or completes; "" for others."""
+    awaited = program.find(_awaited(program, proto)) if proto.opcode.endswith("-done") else None
+    collective = awaited or proto
+    if not is_collective_op(collective.opcode):
+        return ""
+    pairs = [numbers((pair.source, pair.target)) for pair in collective.source_target_pairs]
+    text = f"{{{','.join(pairs)}}}" if pairs else replica_groups(collective)
+    if text == "{}":
+        return "all devices"
+    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"
 
 
 def category_of(opcode: str, fusion_kind: str = "") -> str:

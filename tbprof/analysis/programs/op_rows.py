@@ -138,6 +138,7 @@ class OpRows:
 _NONE: tuple[tuple[()], ...] = ((), (), (), ())
 _FACTS = (
     "opcode", "category", "deduplicated_name", "scope", "source", "dtype", "result", "operands",
+    "replica_groups",
 )  # fmt: skip
 _OF_ROWS = tuple(ProgramOps.__annotations__)
 _COLUMNS = {

@@ -22,7 +22,8 @@ class ProgramOps:
     framework op ("jit(f)/add" or "jit(f)/add:Type"), `source` "file:line"; "" if unknown. `stack`
     is a row of `stacks`, texts of one line per frame, -1 for none. `core` is "TensorCore" or
     "SparseCore" on TPUs, "" elsewhere. `dtype` is what it mainly computes in, `result` and
-    `operands` are shapes with their layouts, shortened where they are long.
+    `operands` are shapes with their layouts, shortened where they are long. `replica_groups` are
+    the devices among which a collective exchanges data, "" for others.
 
     `occurrences` are executions; each may launch several `kernels`. `total_ps` contains what ran
     inside, `self_ps` does not. Work was spent over `span_ps`: the total, or from start to done for
@@ -54,6 +55,7 @@ class ProgramOps:
     dtype: list[str]
     result: list[str]
     operands: list[str]
+    replica_groups: list[str]
     stack: NDArray[np.int64]
     occurrences: NDArray[np.int64]
     kernels: NDArray[np.int64]

@@ -11,7 +11,7 @@ from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 _MOST = 2**63 - 1
 _TEXTS = (
     "program_id", "program", "digest", "name", "opcode", "category", "deduplicated_name", "scope",
-    "source", "core", "dtype", "result", "operands",
+    "source", "core", "dtype", "result", "operands", "replica_groups",
 )  # fmt: skip
 _KEY = ("program_id", "digest", "name", "core", "category")
 _SUMS = (

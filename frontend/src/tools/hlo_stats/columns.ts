@@ -175,6 +175,7 @@ function timeColumns(): ColumnSpec[] {
 }
 
 function rateColumns(table: DataTable): ColumnSpec[] {
+  const memory = table.properties.device_type === "CPU" ? "Memory" : "HBM";
   const rate = (id: string, title: string, unit: string, formula: string, isShown: boolean) =>
     ({
       id,
@@ -220,10 +221,16 @@ function rateColumns(table: DataTable): ColumnSpec[] {
       "Bytes read and written in all memories ÷ time of the work",
       isMeasured(table, "measured_memory_bw"),
     ),
-    rate("hbm_bw", "HBM bandwidth", "GiB/s", "Bytes in the main memory ÷ time of the work", false),
+    rate(
+      "hbm_bw",
+      `${memory} bandwidth`,
+      "GiB/s",
+      "Bytes in the main memory ÷ time of the work",
+      false,
+    ),
     rate("cmem_read_bw", "CMEM read", "GiB/s", "Bytes read from CMEM ÷ time of the work", false),
     rate("cmem_write_bw", "CMEM write", "GiB/s", "Bytes written to CMEM ÷ time of the work", false),
-    share("hbm_share", "HBM / peak", "Bandwidth of the main memory ÷ its peak"),
+    share("hbm_share", `${memory} / peak`, "Bandwidth of the main memory ÷ its peak"),
     {
       id: "operational_intensity",
       title: "Intensity",

@@ -19,6 +19,7 @@ function why(formula: string, unit: string, source: string): Explanation {
 
 export function rooflineColumns(table: DataTable, level: "op" | "program"): ColumnSpec[] {
   const isOp = level === "op";
+  const memory = table.properties.program_device === "CPU" ? "Memory" : "HBM";
   const isMany = (id: string) => new Set(texts(table, id)?.codes ?? []).size > 1;
   const has = (id: string) => texts(table, id)?.strings.some((value) => value !== "") ?? false;
   const text = (id: string, title: string, width: number, formula: string, isShown: boolean) =>
@@ -116,7 +117,13 @@ export function rooflineColumns(table: DataTable, level: "op" | "program"): Colu
       "FLOP rate ÷ peak of the type that it computes in",
       true,
     ),
-    rate("hbm_bw", "HBM bandwidth", "GiB/s", "Bytes in the main memory ÷ time of the work", true),
+    rate(
+      "hbm_bw",
+      `${memory} bandwidth`,
+      "GiB/s",
+      "Bytes in the main memory ÷ time of the work",
+      true,
+    ),
     share(
       "max_mem_bw_utilization",
       "Memory / peak",
