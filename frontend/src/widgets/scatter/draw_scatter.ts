@@ -190,46 +190,75 @@ function ofKind(roofs: readonly Roof[], kind: Roof["bounds"]): number[] {
   return roofs.filter(({ bounds }) => bounds === kind).map(({ value }) => value);
 }
 
+/** How far up slopes are named, as shares of the height, in the order of preference. */
+const SLOPE_HEIGHTS = [0.55, 0.45, 0.65, 0.35, 0.75, 0.25, 0.85];
+const LEVEL_PLACES = 4;
+
 /**
- * Levels are named at their right end, slopes below their lower end. A name that would cover
- * another one moves to the left; where there is no room it is left out.
+ * Levels are named above their right end, slopes on their upper side, where no point should be. A
+ * name that would cover another one or a mark has another place; where there is none it is left out.
  */
 function drawRoofLabels(pen: Pen, picture: ScatterPicture, colors: ScatterColors, box: Box): void {
   const at = places(picture);
   const { range } = picture;
-  const taken: Box[] = [];
-  const right = box.left + box.width;
-  const bottom = box.top + box.height;
+  const taken = markBoxes(picture);
   pen.textAlign = "left";
   pen.textBaseline = "top";
-  const put = (label: string, from: number, top: number, step: number) => {
-    const width = pen.measureText(label).width + 6;
-    const isFree = (left: number) =>
-      left >= box.left &&
-      left + width <= right &&
-      taken.every(
-        (other) =>
-          left + width <= other.left ||
-          left >= other.left + other.width ||
-          Math.abs(other.top - top) >= LINE,
-      );
-    let left = from;
-    for (let tries = 0; tries < 6 && !isFree(left); tries++) left += step;
-    if (!isFree(left) || top < box.top || top + LINE > bottom) return;
-    taken.push({ left, top, width, height: LINE });
-    write(pen, label, left, top, colors);
-  };
   for (const { bounds, value, label } of mainFirst(picture.roofs)) {
-    if (bounds === "level") {
-      const width = pen.measureText(label).width + 6;
-      put(label, right - width, at.y(value) - LINE - 1, -width / 2);
-    } else {
-      const lowest = Math.max(10 ** range.x[0], 10 ** (range.y[0] + 0.1) / value);
-      const x = Math.max(at.x(lowest), box.left) + 8;
-      const within = 10 ** (range.x[0] + ((x - box.left) / box.width) * (range.x[1] - range.x[0]));
-      put(label, x, Math.min(at.y(within * value) + 6, bottom - LINE - 2), 24);
-    }
+    const width = pen.measureText(label).width + 6;
+    const tops: readonly (readonly [left: number, top: number])[] =
+      bounds === "level"
+        ? Array.from({ length: LEVEL_PLACES }, (_, place) => [
+            box.left + box.width - width * (1 + place / 2),
+            at.y(value) - LINE - 1,
+          ])
+        : SLOPE_HEIGHTS.map((share) => {
+            const power = range.y[0] + share * (range.y[1] - range.y[0]);
+            return [at.x(10 ** power / value) - width - 4, at.y(10 ** power) - LINE];
+          });
+    const found = tops.find(([left, top]) =>
+      isFree({ left, top, width, height: LINE }, taken, box),
+    );
+    if (!found) continue;
+    taken.push({ left: found[0], top: found[1], width, height: LINE });
+    write(pen, label, found[0], found[1], colors);
   }
+}
+
+function isFree(label: Box, taken: readonly Box[], within: Box): boolean {
+  const isInside =
+    label.left >= within.left &&
+    label.left + label.width <= within.left + within.width &&
+    label.top >= within.top &&
+    label.top + label.height <= within.top + within.height;
+  return (
+    isInside &&
+    taken.every(
+      (other) =>
+        label.left + label.width <= other.left ||
+        label.left >= other.left + other.width ||
+        label.top + label.height <= other.top ||
+        label.top >= other.top + other.height,
+    )
+  );
+}
+
+/** Where marks are that a name would hide; small ones are too many. */
+function markBoxes(picture: ScatterPicture): Box[] {
+  const at = places(picture);
+  const { x, y } = picture.points;
+  return [...markRadii(picture.points)].flatMap((radius, point) =>
+    radius <= 2 * LEAST_RADIUS
+      ? []
+      : [
+          {
+            left: at.x(x[point]) - radius,
+            top: at.y(y[point]) - radius,
+            width: 2 * radius,
+            height: 2 * radius,
+          },
+        ],
+  );
 }
 
 function mainFirst(roofs: readonly Roof[]): readonly Roof[] {
