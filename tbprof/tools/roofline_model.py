@@ -29,8 +29,7 @@ _TPU_MEMORIES = {
 }
 _GPU_MEMORIES = {HBM: ("hbm", "HBM"), SHARED_MEMORY: ("vmem_write", "SHM/L1")}
 _NO_STEPS = (
-    "Nothing in the trace marks steps: the records are of the whole recording. Mark steps with "
-    "jax.profiler.StepTraceAnnotation('train', step_num=n)."
+    "The records are of the whole recording, with what ran between steps: there are none of steps."
 )
 
 

@@ -182,7 +182,7 @@ function rateColumns(table: DataTable): ColumnSpec[] {
       title,
       quantity: "number",
       unit,
-      width: title.length > 10 ? 124 : 96,
+      width: title.length > 10 ? 140 : 96,
       isShown,
       group: { how: "mean", weight: "span_time" },
       explanation: why(formula, unit, WORK),

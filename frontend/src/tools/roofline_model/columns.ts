@@ -47,7 +47,7 @@ export function rooflineColumns(table: DataTable, level: "op" | "program"): Colu
       title,
       quantity: "number",
       unit,
-      width: title.length > 10 ? 128 : 96,
+      width: title.length > 10 ? 140 : 96,
       isShown,
       group: { how: "mean", weight: "span_time" },
       explanation: why(formula, unit, WORK),

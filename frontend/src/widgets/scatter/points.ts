@@ -37,7 +37,7 @@ export interface Range {
   readonly y: readonly [number, number];
 }
 
-const ROOM = 0.3;
+const ROOM = 0.45;
 /** Fewer decades than this make small differences look large. */
 const LEAST_DECADES = 2;
 
