@@ -101,8 +101,15 @@ def test_long_lists_of_equal_texts_are_one_list():
         return [f"op {number}" for number in range(size)]
 
     one, other = share_texts(whole(text=texts(100))), share_texts(whole(text=texts(100)))
-    assert one.text is other.text is unpack(Whole, pack(whole(text=texts(100)))).text
+    assert one.text is other.text
     assert one.text == texts(100)
+    packed, again = pack(one), pack(other)
+    assert unpack(Whole, packed).text is unpack(Whole, again).text
+    assert unpack(Whole, packed).text == texts(100)
+    # The same number of texts with other ones between.
+    between = ["op 0", *["op"] * 98, "op 99"]
+    assert share_texts(whole(text=between)).text == between
+    assert share_texts(whole(text=texts(100))).text == texts(100)
     # The same characters, cut elsewhere.
     cut = [f"op {number}" for number in range(98)] + ["op 98o", "p 99"]
     assert share_texts(whole(text=cut)).text == cut
