@@ -1,5 +1,6 @@
 """The parts of a host's summary, and what each is computed from."""
 
+import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -34,8 +35,13 @@ class PartKind:
     @property
     def type(self) -> type:
         """What `compute` returns; its module is imported."""
-        type_: type = named(self.type_name)
-        return type_
+        return _type(self.type_name)
+
+
+@functools.cache  # for each host of thousands
+def _type(name: str) -> type:
+    type_: type = named(name)
+    return type_
 
 
 def _part(

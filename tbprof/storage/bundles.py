@@ -12,6 +12,8 @@ import orjson
 from numpy.typing import NDArray
 
 _KINDS = "biuf"
+# To look one up takes a fifth of the time of parsing its name.
+_DTYPES = {np.dtype(kind).str: np.dtype(kind) for kind in np.typecodes["AllInteger"] + "?efd"}
 # Compiled code reads whole words.
 _ALIGNED = 8
 _FILL = bytes(_ALIGNED)
@@ -42,12 +44,13 @@ def unbundle(content: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
     offset = _ALIGNED + length + -length % _ALIGNED
     arrays: dict[str, NDArray[Any]] = {}
     for name, kind, shape in orjson.loads(packed[_ALIGNED : _ALIGNED + length]):
-        dtype, count = np.dtype(kind), math.prod(shape)
-        size = count * dtype.itemsize
-        fits = min(shape, default=0) >= 0 and offset + size <= len(packed)
-        if dtype.kind not in _KINDS or not fits:
+        is_flat = len(shape) == 1
+        count = shape[0] if is_flat else math.prod(shape)
+        dtype = _DTYPES.get(kind)
+        lowest = count if is_flat else min(shape, default=0)
+        if dtype is None or lowest < 0 or offset + count * dtype.itemsize > len(packed):
             raise ValueError(f"array {name!r} is not in its bundle")
         array = np.frombuffer(packed, dtype, count, offset)
-        arrays[name] = array if len(shape) == 1 else array.reshape(shape)
-        offset += size + -size % _ALIGNED
+        arrays[name] = array if is_flat else array.reshape(shape)
+        offset += array.nbytes + -array.nbytes % _ALIGNED
     return arrays

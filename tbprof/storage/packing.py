@@ -54,7 +54,8 @@ def pack(value: Any, prefix: str = "") -> dict[str, NDArray[Any]]:
 
 def unpack(kind: type[_T], arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> _T:
     """The dataclass of type `kind` that `pack` took apart. Raises one of `DAMAGE`."""
-    unpacked: _T = _unpack(kind, prefix, arrays, json.loads(arrays[prefix + _META].tobytes()))
+    plain = json.loads(arrays[prefix + _META].tobytes().decode())  # of bytes it tries encodings
+    unpacked: _T = _unpack(kind, prefix, arrays, plain)
     return unpacked
 
 
