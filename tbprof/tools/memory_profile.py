@@ -27,7 +27,12 @@ def build(summaries: Summaries) -> Document:
     runs = summaries.take("program_runs", ProgramRuns)
     return Document(
         rows=lambda: profile_records(summaries.hosts, allocators, runs),
-        columns=lambda: _page_payload(summaries.hosts, allocators, summaries.params),
+        columns=lambda: _page_payload(
+            summaries.hosts,
+            allocators,
+            dict(zip(summaries.hosts, runs, strict=True)),
+            summaries.params,
+        ),
         table=lambda: _table(allocators, summaries.params),
         is_empty=not allocators,
     )

@@ -25,6 +25,7 @@ def test_figures_of_an_allocator():
         "peak_bytes": 990,
         "peak_ps": 10 * US,
         "peak_step": "5",
+        "peak_program": "",
         "peak_stack_bytes": 0,
         "peak_heap_bytes": 990,
         "peak_free_bytes": 10,

@@ -15,9 +15,11 @@ from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
 from tbprof.analysis.memory.memory_growth import Leaks, StepUsage, find_leaks, use_by_step
 from tbprof.analysis.memory.memory_samples import sample_events
 from tbprof.analysis.memory.memory_usage import event_at, event_rows
+from tbprof.analysis.tpu.program_runs import ProgramRuns
 from tbprof.base.values import unique
 from tbprof.tools.memory.memory_choice import chosen, instant, wanted_event
 from tbprof.tools.memory.memory_records import AGES, BEFORE_OP, STACK_OP
+from tbprof.tools.memory.peak_programs import program_at_peak
 
 # Enough for any screen, and for a small chart among others.
 MOST_POINTS = 2000
@@ -28,7 +30,10 @@ _KINDS = ("op", "region", "dtype", "shape")
 
 
 def page_payload(
-    hosts: Sequence[str], allocators: Sequence[Allocator], params: Mapping[str, str]
+    hosts: Sequence[str],
+    allocators: Sequence[Allocator],
+    runs: Mapping[str, ProgramRuns],
+    params: Mapping[str, str],
 ) -> dict[str, object]:
     """Every allocator's figures, and one of them over time and at an instant."""
     at = chosen(allocators, params)
@@ -45,7 +50,11 @@ def page_payload(
     return {
         "hosts": list(hosts),
         "memory_ids": [
-            {**_figures(each), "preview": _preview(each) if row in pictured else None}
+            {
+                **_figures(each),
+                "peak_program": program_at_peak(each, runs),
+                "preview": _preview(each) if row in pictured else None,
+            }
             for row, each in enumerate(allocators)
         ],
         "pictured": pictured,

@@ -81,6 +81,8 @@ function parseAllocator(value: unknown) {
     peak: bytes(number(json.peak_bytes)),
     peakAt: number(json.peak_ps),
     peakStep: text(json.peak_step),
+    /** Which program the device ran then, as "jit_f(7)"; "" where that is not known. */
+    peakProgram: text(json.peak_program),
     peakStack: bytes(number(json.peak_stack_bytes)),
     peakHeap: bytes(number(json.peak_heap_bytes)),
     peakFree: bytes(number(json.peak_free_bytes)),

@@ -4,7 +4,8 @@ import { formatCount, plural } from "../../base/format";
 import { Explained } from "../../widgets/overlays/why";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import { NotMeasured } from "../../widgets/text/definition_list";
-import type { Select } from "../tool";
+import { ToolLink } from "../links/tool_link";
+import type { Links, Select } from "../tool";
 import { formatAmount, formatGibibytes, formatMemoryShare, formatTraceTime } from "./format";
 import { MemoryPicker } from "./memory_picker";
 import type { Allocator, Memory } from "./payload";
@@ -13,11 +14,12 @@ import { MEMORY_PARTS } from "./plan";
 interface SummaryCardProps {
   readonly memory: Memory;
   readonly select: Select;
+  readonly links: Links;
 }
 
 const EVENTS = "Memory allocation and deallocation events on the host's threads.";
 
-export function SummaryCard({ memory, select }: SummaryCardProps) {
+export function SummaryCard({ memory, select, links }: SummaryCardProps) {
   const one = memory.allocators[memory.chosen];
   return (
     <section class="card memory-summary" aria-label="Memory profile summary">
@@ -36,6 +38,19 @@ export function SummaryCard({ memory, select }: SummaryCardProps) {
           <Fact key={figure.label} {...figure} isPart />
         ))}
       </dl>
+      {one.peakProgram === "" ? null : (
+        <p class="memory-notes one-line">
+          Running at the peak:{" "}
+          <ToolLink
+            links={links}
+            tool="memory_viewer"
+            view={{ module_name: one.peakProgram }}
+            title={`What ${one.peakProgram.slice(0, 200)} keeps in memory`}
+          >
+            {one.peakProgram.slice(0, 200)}
+          </ToolLink>
+        </p>
+      )}
       <Notes allocator={one} />
     </section>
   );

@@ -65,6 +65,16 @@ test("what fills the memory at the instant is said first, layers together", () =
   expect(document.querySelector(".memory-fills")).toBeNull();
 });
 
+test("the program that ran at the peak leads to what it keeps in memory", () => {
+  show();
+  expect(document.querySelector(".memory-notes a")).toBeNull();
+  const memory_ids = [sampleAllocator("0", { peak_program: "jit_f(7)" })];
+  show({}, { memory_ids, pictured: [0] });
+  const link = document.querySelector<HTMLAnchorElement>(".memory-notes a");
+  expect(link?.textContent).toBe("jit_f(7)");
+  expect(link?.getAttribute("href")).toContain("memory_viewer");
+});
+
 test("the summary has the figures of the guide, with units", () => {
   show();
   expect(facts()).toEqual({

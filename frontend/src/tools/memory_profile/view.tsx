@@ -34,7 +34,7 @@ export function MemoryPage(props: PageProps<Memory>) {
       </header>
       <Devices memory={memory} select={select} />
       <div class="with-aside">
-        <SummaryCard memory={memory} select={select} />
+        <SummaryCard memory={memory} select={select} links={links} />
         <TimelineCard {...shared} />
       </div>
       <Findings memory={memory} />
