@@ -47,6 +47,10 @@ OFFLOADING_GUIDE = Guide(
     "JAX memories and host offloading",
     "https://docs.jax.dev/en/latest/notebooks/host-offloading.html",
 )
+CHECKPOINT_GUIDE = Guide(
+    "JAX: gradient checkpointing",
+    "https://docs.jax.dev/en/latest/gradient-checkpointing.html",
+)
 CALLBACKS_GUIDE = Guide(
     "JAX: external callbacks", "https://docs.jax.dev/en/latest/external-callbacks.html"
 )

@@ -1,0 +1,93 @@
+"""Findings about what compiled programs compute a second time to save memory."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tbprof.advice.evidence import Evidence, Rule
+from tbprof.advice.finding import Finding, graded
+from tbprof.advice.guides import CHECKPOINT_GUIDE
+from tbprof.advice.pages import OPS
+from tbprof.advice.rules.devices.findings_memory import free_memory
+from tbprof.advice.rules.devices.findings_tpu import grouped, showing_ops
+from tbprof.advice.sentences import percent, size
+
+# Percentages of the time of all ops on devices; ours.
+SHARE = (5.0, 20.0)
+# Of the names of ops: what jax.checkpoint computes again in the backward pass.
+# Source: JAX, ad_checkpoint.py.
+_SCOPE = "rematted_computation"
+# Of the names of instructions: what XLA computes again rather than keeping it.
+# Source: OpenXLA, hlo_rematerialization.cc.
+_SUFFIX = ".remat"
+
+
+def recomputation(evidence: Evidence) -> Iterator[Finding]:
+    """Device time in what was computed before."""
+    names, own_ps, by_compiler, by_program = _recomputed(evidence)
+    total_ps = float(own_ps.sum())
+    is_again = by_compiler | by_program
+    share = 100 * float(own_ps[is_again].sum()) / total_ps if total_ps > 0 else 0.0
+    grade = graded(share, *SHARE)
+    if grade is None:
+        return
+    rows = np.flatnonzero(is_again & (own_ps > 0))
+    longest = rows[np.argsort(-own_ps[rows], kind="stable")].tolist()
+    ops = [names[row] for row in longest]
+    is_asked_for = bool(by_program[longest].any())
+    free = free_memory(evidence)
+    room = f" The fullest device has {size(free)} free at its peak." if free > 0 else ""
+    yield Finding(
+        id="recomputation",
+        severity=grade[0],
+        title=f"{percent(share)} of device op time computes again what was not kept",
+        detail=(
+            f"{_reason(is_asked_for, bool(by_compiler[longest].any()))}: {grouped(ops)}. That "
+            f"saves memory and costs time.{room}"
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=evidence.gain_of_work(share / 100 * evidence.share(*evidence.work)),
+        action=_KEEP_MORE if is_asked_for else _USE_LESS,
+        next_page=OPS,
+        evidence=showing_ops(ops),
+        guide=CHECKPOINT_GUIDE,
+    )
+
+
+_KEEP_MORE = (
+    "Where memory allows it, keep what is costly to compute: a policy such as "
+    "jax.checkpoint_policies.dots_with_no_batch_dims_saveable, or jax.checkpoint around fewer "
+    "layers."
+)
+_USE_LESS = (
+    "The compiler does so where a program does not fit into memory: use smaller batches or "
+    "narrower types, shard more, or choose with jax.checkpoint what is computed again."
+)
+
+
+def _recomputed(
+    evidence: Evidence,
+) -> "tuple[list[str], np.ndarray, np.ndarray, np.ndarray]":
+    """Names and own times of ops on devices; whether the compiler or the program repeats each."""
+    ops = evidence.tpu_ops
+    if ops is not None:
+        names, own_ps = ops.op, ops.self_ps
+        by_compiler = np.array([_SUFFIX in name for name in ops.name], np.bool_)
+    else:
+        names = evidence.ops.name
+        own_ps = np.where(evidence.ops.is_device, evidence.ops.self_ps, 0)
+        by_compiler = np.zeros(len(names), np.bool_)
+    by_program = np.array([_SCOPE in name for name in names], np.bool_)
+    return names, own_ps, by_compiler & ~by_program, by_program
+
+
+def _reason(is_asked_for: bool, is_compiled: bool) -> str:
+    who = ("The program asks for it (jax.checkpoint)", "the compiler chose it (rematerialization)")
+    parts = [text for text, is_so in zip(who, (is_asked_for, is_compiled), strict=True) if is_so]
+    text = ", and ".join(parts)
+    return f"{text[0].upper()}{text[1:]}"
+
+
+RECOMPUTATION_RULES: tuple[Rule, ...] = (recomputation,)
