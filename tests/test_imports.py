@@ -105,6 +105,7 @@ NOT_IMPORTED = {
         "advice.memory.*",
         "tools.program_memory.heap_payload",
     ),
+    "graph_viewer": (*EVENTS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "trace_viewer": (*RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "pod_viewer": (*EVENTS, *RULES, *PIPELINES, *MEMORY, *IDLE, *OPS),
 }
@@ -128,6 +129,8 @@ def test_an_export_imports_what_its_tool_needs(
     if tool == "kernel_stats":
         drawn = {"/device:GPU:0": "Stream #1 |k"}
         trace = write(tmp_path, draw(drawn, stats={"k": {"kernel_details": "regs:8"}}))
+    if tool == "graph_viewer":
+        trace = next(sample_logdir.rglob("jax_cpu_training/*.xplane.pb"))
     result = subprocess.run(
         [sys.executable, "-c", EXPORT, str(trace), tool],
         env={**os.environ, "PYTHONPATH": str(ROOT), "TBPROF_CACHE_DIR": str(tmp_path / "cache")},

@@ -13,7 +13,7 @@ const SLOW = "worker-0700";
 const PAGES: Readonly<Record<string, string>> = {
   overview_page: ".tile",
   input_pipeline_analyzer: ".why, h2",
-  tf_data_bottleneck_analysis: ".tf-graph-content",
+  tf_data_bottleneck_analysis: ".graph-content",
   framework_op_stats: '[role="gridcell"]',
   memory_profile: ".memory-multiple",
   pod_viewer: "canvas",

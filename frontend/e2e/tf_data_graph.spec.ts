@@ -38,7 +38,7 @@ test("outlines: red and bold, bold, gray and dashed", async () => {
   });
   const styleOf = (kind: string) =>
     page
-      .locator(`.tf-node[data-kind=${kind}] .outline`)
+      .locator(`.graph-node[data-kind=${kind}] .outline`)
       .first()
       .evaluate((rect) => {
         const { stroke, strokeWidth, strokeDasharray } = getComputedStyle(rect);

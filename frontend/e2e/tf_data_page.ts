@@ -20,14 +20,13 @@ export const parameter = (page: Page, name: string) =>
   new URLSearchParams(new URL(page.url()).hash.slice(1)).get(name);
 export const summary = (page: Page) =>
   page.getByRole("region", { name: "Performance Analysis Summary" });
-export const frame = (page: Page) => page.locator(".tf-graph-frame");
-export const nodes = (page: Page) => page.locator(".tf-node:not(.tf-stub)");
+export const frame = (page: Page) => page.locator(".graph-frame");
+export const nodes = (page: Page) => page.locator(".graph-node:not(.tf-stub)");
 export const node = (page: Page, type: string) =>
   nodes(page).filter({ has: page.locator(`text:text-is("${type}")`) });
 export const details = (page: Page) => page.locator(".tf-details");
 export const rank = (page: Page) => page.locator(".tf-rank-field");
-export const transform = (page: Page) =>
-  page.locator(".tf-graph-content").getAttribute("transform");
+export const transform = (page: Page) => page.locator(".graph-content").getAttribute("transform");
 export const fact = (page: Page, label: string) =>
   summary(page)
     .locator(".tf-facts > div")

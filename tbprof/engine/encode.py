@@ -12,7 +12,7 @@ from tbprof.engine.requests import Body, DataRequest, check_table, csv_filename
 from tbprof.kernels.export.table_json import weave_rows
 from tbprof.storage.runs import Run
 from tbprof.tools.datatable import PERCENT, Column, Table
-from tbprof.tools.tool import Document, EventStream, Payload, Tool
+from tbprof.tools.tool import Attachment, Document, EventStream, Payload, Tool
 
 # A spreadsheet runs cells that begin with these as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -31,6 +31,8 @@ def encode_payload(
         content = encode_csv(tables[request.table])
         name = csv_filename(tool, run, request.hosts)
         return Body(content, "text/csv; charset=utf-8", name)
+    if isinstance(payload, Attachment):
+        return Body(payload.content, payload.content_type, payload.filename)
     if isinstance(payload, Document):
         content = encode_document(payload, warnings, layout=request.layout)
     else:
@@ -46,6 +48,8 @@ def tables_of(tool: Tool, payload: Payload) -> Sequence[Table]:
             f"{tool.name} has no tables: it consists of every event of a trace",
             "write it to a file: run.trace().to_chrome_json(path) in Python, or tbprof export",
         )
+    if isinstance(payload, Attachment):
+        raise BadRequest(f"{payload.filename} has no tables", "ask without tqx=out:csv")
     return [payload.table()] if isinstance(payload, Document) else payload
 
 

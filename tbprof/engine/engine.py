@@ -11,6 +11,7 @@ from tbprof.analysis.run.outline import Outline
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import NoData, Notice, TbprofError, ToolNotFound
 from tbprof.base.lazy import Later, compile_patterns, load
+from tbprof.base.records import replace
 from tbprof.base.waiting import check_awaited
 from tbprof.engine.empty_reasons import (
     Absence,
@@ -286,7 +287,10 @@ class Engine:
         if not params:
             self._absences.learn_of_steps(run, files, good)
         parts = {name: [found[name].value for found in good.values()] for name in tool.parts}
-        payload = tool.build(Summaries(tuple(good), parts, params))
+        summaries = Summaries(tuple(good), parts, params)
+        if tool.is_chosen:
+            summaries = self._with_chosen(tool, run, files, summaries)
+        payload = tool.build(summaries)
         # Streams report themselves what they lack.
         if is_empty(payload):
             absence = empty_tool(tool, outlines)
@@ -308,6 +312,22 @@ class Engine:
         if not failures:
             self._nothing.put(_key(tool, files, params), error)
         return error
+
+    def _with_chosen(
+        self, tool: Tool, run: Run, files: Sequence[TraceFile], summaries: Summaries
+    ) -> Summaries:
+        """Summaries with the parts that one host computes, none if no host has what is shown."""
+        choice = tool.choose(summaries)
+        found: dict[str, list[object]] = {name: [] for name in tool.chosen_parts}
+        if choice is not None:
+            [file] = [file for file in files if file.host == choice.host]
+            wanted = part_keys(tool.chosen_parts, choice.params)
+            with self._progress.request(run.name, tool.name, (file,), len(wanted)):
+                [result] = self._map((file,), wanted, self._reporter(run, tool.name))
+            if isinstance(result, TbprofError):
+                raise result
+            found = {name: [result[name].value] for name in tool.chosen_parts}
+        return replace(summaries, parts={**summaries.parts, **found})
 
     def _map(
         self,

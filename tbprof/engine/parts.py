@@ -148,6 +148,16 @@ PARTS: Mapping[str, PartKind] = {
         ("module_name", "program_id", "memory_space"),
         needs=("program_peaks",),
     ),
+    "program_list": _part(
+        1, "graphs.program_source.ProgramList", "find_program_list", "reading the programs"
+    ),
+    "program_source": _part(
+        1,
+        "graphs.program_source.ProgramSource",
+        "find_program_source",
+        "reading a program",
+        ("program_id",),
+    ),
     "program_runs": _part(
         1, "tpu.program_runs.ProgramRuns", "find_program_runs", "reading the programs"
     ),

@@ -11,9 +11,10 @@ from tbprof.base.records import dataclass
 ALL_HOSTS = "ALL_HOSTS"
 # Names of runs are paths below the logdir, lists of hosts may name a whole pod.
 _LIMITS = {"run": 4096, "hosts": 65536, "q": 4096, "name": 4096, "rows": 16384, "tracks": 16384,
-           "sections": 16384, "counters": 16384, "kernel": 16384, "op": 16384}  # fmt: skip
+           "sections": 16384, "counters": 16384, "kernel": 16384, "op": 16384, "opened": 16384,
+           "node_name": 4096}  # fmt: skip
 _LIMIT = 1024
-_OWN = frozenset({"run", "tag", "host", "hosts", "tqx", "table", "layout", "format"})
+_OWN = frozenset({"run", "tag", "host", "hosts", "tqx", "table", "layout"})
 
 
 @dataclass(frozen=True, slots=True)

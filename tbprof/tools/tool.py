@@ -1,6 +1,6 @@
 """The definition of a tool."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Content
@@ -39,7 +39,24 @@ class EventStream:
     max_gb: float | None = None
 
 
-Payload = Sequence[Table] | Document | EventStream
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A payload that is a file for scripts and downloads, such as a program's text."""
+
+    content: bytes
+    content_type: str
+    filename: str
+
+
+Payload = Sequence[Table] | Document | EventStream | Attachment
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The host that a payload shows, and the parameters of the parts of that host alone."""
+
+    host: str
+    params: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +71,8 @@ class Tool:
     has no data without steps and events that could mark them. `params` are the request parameters
     that `build` uses. `is_detail` means that other pages lead to it, so that its tab is among the
     first to go where there is no space. `is_list` means that the payload is a list of tables,
-    `is_streamed` that it is an `EventStream`.
+    `is_streamed` that it is an `EventStream`. `is_chosen` means that its module also has
+    `CHOSEN_PARTS`, which only one host computes, and `choose`, which says which one.
     """
 
     name: str
@@ -73,6 +91,7 @@ class Tool:
     is_detail: bool = False
     is_list: bool = False
     is_streamed: bool = False
+    is_chosen: bool = False
 
     @property
     def module(self) -> str:
@@ -84,6 +103,17 @@ class Tool:
         """The parts of each host that its payload needs; its module is imported."""
         parts: tuple[str, ...] = named(f"{self.module}.PARTS")
         return parts
+
+    @property
+    def chosen_parts(self) -> tuple[str, ...]:
+        """The parts of the host that it chooses."""
+        parts: tuple[str, ...] = named(f"{self.module}.CHOSEN_PARTS") if self.is_chosen else ()
+        return parts
+
+    def choose(self, summaries: Summaries) -> Choice | None:
+        """The host whose `chosen_parts` its payload needs, None if no host has what it shows."""
+        choice: Choice | None = named(f"{self.module}.choose")(summaries)
+        return choice
 
     def build(self, summaries: Summaries) -> Payload:
         """Its payload, made from summaries only."""

@@ -23,6 +23,8 @@ NOTHING = {
     ("memory_profile", "jax_cpu_training"),
     ("memory_viewer", "tensorflow_cpu_training"),
     ("memory_viewer", "gpu_trace"),
+    ("graph_viewer", "tensorflow_cpu_training"),
+    ("graph_viewer", "gpu_trace"),
 }
 # The others are every event of a trace: tests/timeline/export/test_chrome.py.
 TABLE_TOOLS = {tool.name: tool for tool in TOOLS if not tool.is_streamed}

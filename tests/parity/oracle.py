@@ -44,9 +44,8 @@ def ask_xprof_graphs(
     """
     path = folder / "h0.xplane.pb"
     path.write_bytes(trace)
-    sources = Programs(read_space(path)).sources()
-    for name, blob in sources.items():
-        (folder / f"{name}.hlo_proto.pb").write_bytes(blob)
+    for name, content in Programs(read_space(path)).sources().items():
+        (folder / f"{name}.hlo_proto.pb").write_bytes(content)
     asked = json.dumps([str(folder / "answers"), [str(path)], [dict(one) for one in questions]])
     subprocess.run([python, "-c", _GRAPHS], input=asked, text=True, check=True, capture_output=True)
     with (folder / "answers").open() as answers:

@@ -112,6 +112,9 @@ def test_both_layouts_hold_the_same(engine: tuple[Engine, str], tool: Tool, tabl
     if "moduleName" in answers[0][0]:
         compare_programs(*answers[0], *answers[1])
         return
+    if "clusters" in answers[0][0]:
+        assert answers[0] == answers[1]
+        return
     for by_row, by_column in zip(*answers, strict=True):
         rows = [[cell["v"] for cell in row["c"]] for row in by_row.pop("rows")]
         transposed = [list(row) for row in zip(*by_column.pop("columns"), strict=True)]

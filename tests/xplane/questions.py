@@ -13,8 +13,9 @@ from tbprof.advice.summaries import Summaries
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.steps.steps import Steps
 from tbprof.base.errors import TbprofError
+from tbprof.base.records import replace
 from tbprof.engine.encode import encode_document, encode_json
-from tbprof.engine.parts import PARTS
+from tbprof.engine.parts import PARTS, part_keys
 from tbprof.engine.timelines.timeline_index import timeline_index
 from tbprof.events.space import Space
 from tbprof.storage.packing import pack, unpack
@@ -35,7 +36,7 @@ from tbprof.timeline.tiles.tiles import encode_tiles
 from tbprof.timeline.tiles.visible_events import all_events, filter_events
 from tbprof.tools import TOOLS
 from tbprof.tools.kernel_detail import ChosenKernel, describe_calls
-from tbprof.tools.tool import Document, EventStream
+from tbprof.tools.tool import Attachment, Document, EventStream, Tool
 
 _SEARCHES = (("a", False), ("a|Mat.*l|^$", True), ("tf_op:a", False), ("category:compute", False))
 # As the routes take them.
@@ -53,7 +54,7 @@ def ask_pages(space: Space) -> None:
         orjson.dumps(describe_calls(Summaries(("h0",), parts), ChosenKernel(kernel)))
     for tool in TOOLS:
         try:
-            payload = tool.build(Summaries(("h0",), parts))
+            payload = tool.build(_with_chosen(tool, Summaries(("h0",), parts), space))
         except TbprofError:  # it has nothing to show, and says why
             continue
         for layout in ("rows", "columns"):
@@ -61,8 +62,19 @@ def ask_pages(space: Space) -> None:
                 if payload.is_empty:  # the page says that there is nothing
                     continue
                 encode_document(payload, space.notices, layout=layout)
-            elif not isinstance(payload, EventStream):
+            elif not isinstance(payload, EventStream | Attachment):
                 encode_json(payload, layout=layout, is_list=tool.is_list)
+
+
+def _with_chosen(tool: Tool, summaries: Summaries, space: Space) -> Summaries:
+    """Summaries with the parts of the host that the tool chooses."""
+    choice = tool.choose(summaries) if tool.is_chosen else None
+    found: dict[str, list[object]] = {name: [] for name in tool.chosen_parts}
+    if choice is not None:
+        for key in part_keys(tool.chosen_parts, choice.params):
+            part = PARTS[key.name].compute(space, Programs(space), *key.values)
+            found[key.name] = [unpack(PARTS[key.name].type, pack(part))]
+    return replace(summaries, parts={**summaries.parts, **found})
 
 
 def ask_viewer(space: Space, random: Random) -> None:

@@ -106,7 +106,7 @@ def _read(program: Module, proto: Any, cost: Cost | None) -> InstructionFacts:
         category_of(proto.opcode, proto.fusion_kind),
         proto.metadata.deduplicated_name,
         _scope(proto.metadata),
-        *_place(program, proto.metadata),
+        *place_of(program, proto.metadata),
         _dtype(cost, (*results, *operands)),
         shapes_text(results),
         shapes_text(operands),
@@ -144,7 +144,7 @@ def _scope(metadata: Any) -> str:
     return f"{metadata.op_name}{type_}" if metadata.op_name else ""
 
 
-def _place(program: Module, metadata: Any) -> tuple[str, str]:
+def place_of(program: Module, metadata: Any) -> tuple[str, str]:
     """("file:line", the frames of the stack): stated, or the innermost frame."""
     frames = list(_frames(program, metadata.stack_frame_id))
     if metadata.source_file:

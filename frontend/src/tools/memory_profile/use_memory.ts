@@ -1,59 +1,12 @@
-/** The answer to what the address asks for; until it is there, the one before. */
-import { useEffect, useRef, useState } from "preact/hooks";
+/** The memory that the address asks for. */
 import type { View } from "../../base/url_state";
 import type { Ask } from "../tool";
+import { useViewAnswer } from "../view_answer";
 import { type Memory, parseMemory } from "./payload";
 
-interface MemoryAnswer {
-  readonly memory: Memory;
-  readonly isLoading: boolean;
-  /** Why what was asked for is not shown, "" where it is, or is on its way. */
-  readonly error: string;
-}
-
 const PARAMETERS = ["memory_id", "at_ps", "from_ps", "to_ps"] as const;
-/** Answers that are kept, so that the way back is no way to the server. */
-const MOST_KNOWN = 16;
-/** Zooming with held keys asks for where it ends. */
-const PAUSE_MS = 60;
 
-export function useMemory(payload: Memory, view: View, ask: Ask): MemoryAnswer {
-  const wanted = Object.fromEntries(
-    PARAMETERS.filter((name) => view[name]).map((name) => [name, view[name]]),
-  );
-  const key = JSON.stringify(wanted);
-  const state = useRef({ payload, known: new Map([["{}", payload]]), last: payload });
-  if (state.current.payload !== payload)
-    state.current = { payload, known: new Map([["{}", payload]]), last: payload };
-  const { known } = state.current;
-  const [, bump] = useState(0);
-  const [failed, setFailed] = useState({ key: "", error: "" });
-  useEffect(() => {
-    setFailed({ key: "", error: "" });
-    if (known.has(key)) return;
-    const abort = new AbortController();
-    const timer = setTimeout(async () => {
-      try {
-        known.set(key, parseMemory(await ask(wanted, abort.signal)));
-        const [, oldest] = known.keys();
-        if (known.size > MOST_KNOWN && oldest !== undefined) known.delete(oldest);
-        if (!abort.signal.aborted) bump((count) => count + 1);
-      } catch (thrown) {
-        if (!abort.signal.aborted)
-          setFailed({ key, error: thrown instanceof Error ? thrown.message : String(thrown) });
-      }
-    }, PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      abort.abort();
-    };
-  }, [known, key, ask]);
-  const found = known.get(key);
-  if (found) state.current.last = found;
-  const error = failed.key === key ? failed.error : "";
-  return {
-    memory: found ?? state.current.last,
-    isLoading: found === undefined && error === "",
-    error,
-  };
+export function useMemory(payload: Memory, view: View, ask: Ask) {
+  const { value, isLoading, error } = useViewAnswer(payload, view, ask, PARAMETERS, parseMemory);
+  return { memory: value, isLoading, error };
 }

@@ -1,9 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test } from "vitest";
-import { layGraph, NODE, pathBetween } from "./graph/graph_layout";
-import { BESIDE, chooseShown, MORE, MOST, makeTree } from "./graph/graph_tree";
-import { fitItems } from "./graph/name_fit";
-import { shortParameters } from "./graph/node_shapes";
+import { fitItems } from "../../widgets/graph/name_fit";
 import {
   boxesIn,
   firstLook,
@@ -13,7 +10,10 @@ import {
   parseLook,
   reveal,
   zoomViewport,
-} from "./graph/viewport";
+} from "../../widgets/graph/viewport";
+import { layGraph, NODE, pathBetween } from "./graph/graph_layout";
+import { BESIDE, chooseShown, MORE, MOST, makeTree } from "./graph/graph_tree";
+import { shortParameters } from "./graph/node_shapes";
 import { type CallGraph, type GraphNode, parseTfData } from "./payload";
 import { samplePayload } from "./sample.test_helper";
 import { executionPlace, iteratorPlace } from "./trace_places";

@@ -177,7 +177,7 @@ test("an execution whose making began before the recording says so", () => {
 
 test("the table holds every iterator", () => {
   show({ graph: "table" });
-  expect(one(".tf-graph-frame")).toBeNull();
+  expect(one(".graph-frame")).toBeNull();
   expect(one('[role="treegrid"]')?.getAttribute("aria-rowcount")).toBe("8");
 });
 

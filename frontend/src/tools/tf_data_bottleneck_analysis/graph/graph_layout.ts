@@ -1,17 +1,7 @@
 /** Where iterators are drawn: sources at the left, what the program calls at the right. */
 import { hierarchy, tree as treeLayout } from "d3-hierarchy";
+import type { GraphBox, PlacedGraph } from "../../../widgets/graph/shapes";
 import type { GraphTree, Shown } from "./graph_tree";
-
-export interface GraphBox {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
-interface NodeBox extends GraphBox {
-  readonly node: number;
-}
 
 interface StubBox extends GraphBox {
   /** Place in `Shown.stubs`. */
@@ -26,11 +16,8 @@ interface Edge {
   readonly isOfMany: boolean;
 }
 
-export interface GraphLayout {
-  readonly width: number;
-  readonly height: number;
-  /** From the left to the right. */
-  readonly nodes: readonly NodeBox[];
+/** Its nodes are ordered from the left to the right. */
+export interface GraphLayout extends PlacedGraph {
   readonly stubs: readonly StubBox[];
   readonly edges: readonly Edge[];
 }

@@ -123,7 +123,7 @@ export function GraphSection(props: GraphSectionProps) {
               trace does not show why that took so long.
             </p>
           ) : null}
-          <div class={chosen >= 0 ? "tf-graph-parts with-details" : "tf-graph-parts"}>
+          <div class={chosen >= 0 ? "graph-parts with-details" : "graph-parts"}>
             <GraphView
               tree={tree}
               shown={shown}

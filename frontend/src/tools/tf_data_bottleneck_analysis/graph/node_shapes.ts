@@ -8,17 +8,11 @@ import {
   type Scale,
 } from "../../../base/format";
 import { microseconds, ratio } from "../../../base/units";
+import { fitItems, fitText } from "../../../widgets/graph/name_fit";
+import { rectShape, type Shape, textShape } from "../../../widgets/graph/shapes";
 import type { GraphNode, Parameter } from "../payload";
-import { type GraphBox, NODE, STUB } from "./graph_layout";
+import { NODE, STUB } from "./graph_layout";
 import { type GraphTree, heldBy, heldShare, type Stub } from "./graph_tree";
-import { fitItems, fitText } from "./name_fit";
-
-/** Attributes as SVG names them; colours are custom properties of the page. */
-export interface Shape {
-  readonly kind: "rect" | "text" | "path";
-  readonly attributes: Readonly<Record<string, string | number>>;
-  readonly text?: string;
-}
 
 export const OUTLINES: Readonly<
   Record<GraphNode["kind"], Readonly<Record<string, string | number>>>
@@ -59,19 +53,19 @@ export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale):
       : ["# Calls", Number.isNaN(node.calls) ? NOT_MEASURED : formatCount(node.calls)],
   ];
   return [
-    rect(0, 0, NODE.width, NODE.height, { rx: 4, fill: "var(--background)" }),
-    rect(0, 0, NODE.width, NODE.height, {
+    rectShape(0, 0, NODE.width, NODE.height, { rx: 4, fill: "var(--background)" }),
+    rectShape(0, 0, NODE.width, NODE.height, {
       rx: 4,
       fill: "var(--c-input)",
       "fill-opacity": Number((filled * HEAT).toFixed(3)),
     }),
-    rect(0, 0, NODE.width, NODE.height, {
+    rectShape(0, 0, NODE.width, NODE.height, {
       rx: 4,
       fill: "none",
       class: "outline",
       ...OUTLINES[node.kind],
     }),
-    text(INSET, 20, fitText(node.type, NODE.width - 2 * INSET, 13, 600), {
+    textShape(INSET, 20, fitText(node.type, NODE.width - 2 * INSET, 13, 600), {
       "font-size": 13,
       "font-weight": 600,
     }),
@@ -83,29 +77,29 @@ export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale):
       PARAMETER_LINES.length,
       NODE.width - 2 * INSET,
       11,
-    ).map((line, at) => text(INSET, PARAMETER_LINES[at], line, { "font-size": 11 })),
+    ).map((line, at) => textShape(INSET, PARAMETER_LINES[at], line, { "font-size": 11 })),
     ...lines.flatMap(([label, value], at) => {
       const y = FIRST_LINE + at * LINE;
       const isMain = label === (isShared ? "Holds up" : "Self Time");
       return [
-        text(INSET, y, label, { "font-size": 11 }),
-        text(NODE.width - INSET, y, value, {
+        textShape(INSET, y, label, { "font-size": 11 }),
+        textShape(NODE.width - INSET, y, value, {
           "font-size": 11,
           "text-anchor": "end",
           "font-weight": isMain ? 600 : 400,
         }),
       ];
     }),
-    rect(INSET, BAR.y, BAR.width, BAR.height, {
+    rectShape(INSET, BAR.y, BAR.width, BAR.height, {
       fill: "var(--background)",
       stroke: "var(--control-border)",
       "stroke-width": 0.75,
     }),
-    rect(INSET, BAR.y, Number((BAR.width * filled).toFixed(1)), BAR.height, {
+    rectShape(INSET, BAR.y, Number((BAR.width * filled).toFixed(1)), BAR.height, {
       fill: "var(--c-input)",
       class: "self-bar",
     }),
-    text(
+    textShape(
       NODE.width - INSET,
       BAR.y + 7.5,
       Number.isNaN(share) ? NOT_MEASURED : formatRatio(ratio(share)),
@@ -117,25 +111,18 @@ export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale):
 export function stubShapes({ count, self }: Stub): Shape[] {
   const middle = { "font-size": 11, "text-anchor": "middle" };
   return [
-    rect(0, 0, STUB.width, STUB.height, {
+    rectShape(0, 0, STUB.width, STUB.height, {
       rx: 4,
       fill: "var(--background)",
       class: "outline",
       ...OUTLINES.other,
     }),
-    text(STUB.width / 2, 18, `+ ${formatCount(count)} more`, { ...middle, "font-weight": 600 }),
-    text(STUB.width / 2, 34, `self ${formatTime(microseconds(self))}`, middle),
+    textShape(STUB.width / 2, 18, `+ ${formatCount(count)} more`, {
+      ...middle,
+      "font-weight": 600,
+    }),
+    textShape(STUB.width / 2, 34, `self ${formatTime(microseconds(self))}`, middle),
   ];
-}
-
-/** A frame around a node that is chosen. */
-export function chosenShape({ width, height }: Pick<GraphBox, "width" | "height">): Shape {
-  return rect(-6, -6, width + 12, height + 12, {
-    rx: 8,
-    fill: "none",
-    stroke: "var(--accent)",
-    "stroke-width": 2,
-  });
 }
 
 /** To the microsecond: what begins together differs in little. */
@@ -164,23 +151,4 @@ export function shortParameters(parameters: readonly Parameter[]): string[] {
     const isTuned = found.value === "-1" || found.value === "-2";
     return [`${label} ${isTuned ? "auto" : found.value}`];
   });
-}
-
-function rect(
-  x: number,
-  y: number,
-  width: number,
-  height: number,
-  more: Readonly<Record<string, string | number>>,
-): Shape {
-  return { kind: "rect", attributes: { x, y, width, height, ...more } };
-}
-
-function text(
-  x: number,
-  y: number,
-  content: string,
-  more: Readonly<Record<string, string | number>>,
-): Shape {
-  return { kind: "text", attributes: { x, y, fill: "var(--text)", ...more }, text: content };
 }

@@ -1,7 +1,6 @@
 /** What part of the graph is in view: as the address says, and at once while it is being moved. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Select } from "../../tool";
-import type { GraphLayout } from "./graph_layout";
+import type { PlacedGraph } from "./shapes";
 import { boxesIn, firstLook, formatLook, type Look, parseLook, type Size } from "./viewport";
 
 /** Addresses do not change with every pixel. */
@@ -17,12 +16,12 @@ export interface LookState {
 
 export function useLook(
   element: { readonly current: HTMLElement | null },
-  layout: GraphLayout,
+  layout: PlacedGraph,
   /** CSS pixels of the frame where nothing beside it is higher. */
   height: number,
   focus: number,
   inAddress: string | undefined,
-  select: Select,
+  select: (patch: { look: string }) => void,
 ): LookState {
   const frame = useSize(element);
   const [moving, setMoving] = useState<Look | null>(null);

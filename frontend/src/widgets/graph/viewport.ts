@@ -1,5 +1,5 @@
 /** Which part of the graph is in view: what is at the frame's top left corner, and how large. */
-import type { GraphBox } from "./graph_layout";
+import type { GraphBox } from "./shapes";
 
 export interface Look {
   /** In the graph's own pixels. */

@@ -1,0 +1,19 @@
+/** An instruction in a few lines, for titles. */
+import { formatTime, plural } from "../../base/format";
+import type { GraphNode } from "./payload";
+
+export function describe(node: GraphNode): string {
+  return [
+    `${node.opcode} ${node.name}`.slice(0, 300),
+    node.shape,
+    Number.isNaN(node.self) ? "did not run by itself" : `self time ${formatTime(node.self)}`,
+    ...node.details,
+    node.opName.slice(0, 300),
+    node.source.slice(0, 300),
+    ...node.constants.map(({ operand, text }) => `operand ${operand}: ${text}`),
+    node.leftOperands > 0 ? `${plural(node.leftOperands, "operand")} not drawn` : "",
+    node.leftUsers > 0 ? `${plural(node.leftUsers, "user")} not drawn` : "",
+  ]
+    .filter(Boolean)
+    .join("\n");
+}

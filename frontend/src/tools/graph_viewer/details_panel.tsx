@@ -1,0 +1,259 @@
+/** Everything about one instruction, beside the graph. */
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { formatBytes, formatCount, formatTime, plural } from "../../base/format";
+import { microseconds } from "../../base/units";
+import { CopyButton } from "../../widgets/text/copy_button";
+import { type Definition, DefinitionList } from "../../widgets/text/definition_list";
+import { ToolLink } from "../links/tool_link";
+import { TRACE } from "../links/trace_links";
+import type { PageProps } from "../tool";
+import { type GraphNode, type NodeDetails, type ProgramGraph, parseDetails } from "./payload";
+import { instructionEvents } from "./trace_events";
+
+interface DetailsPanelProps extends PageProps<ProgramGraph> {
+  readonly graph: ProgramGraph;
+  readonly node: GraphNode;
+  readonly center: (name: string) => void;
+  readonly turn: (name: string) => void;
+  readonly close: () => void;
+}
+
+const LISTED = 12;
+
+export function DetailsPanel(props: DetailsPanelProps) {
+  const { graph, node, center, turn, close, links, hosts } = props;
+  const id = useId();
+  const { details, error } = useDetails(props);
+  const isCenter = node.id === graph.center;
+  const host = hosts.length > 1 ? [graph.host] : undefined;
+  return (
+    <aside
+      class="graph-details"
+      aria-labelledby={id}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape" || event.defaultPrevented) return;
+        event.preventDefault();
+        close();
+      }}
+    >
+      <header class="card-head">
+        <h3 class="one-line" id={id} title={node.name.slice(0, 2000)}>
+          {node.name.slice(0, 200)}
+        </h3>
+        <span class="space" />
+        <button type="button" class="icon" aria-label="Close the details" onClick={close}>
+          ✕
+        </button>
+      </header>
+      <p class="graph-actions">
+        <button
+          type="button"
+          class="button small"
+          disabled={isCenter}
+          onClick={() => center(node.name)}
+        >
+          {isCenter ? "The center" : "Center on it"}
+        </button>
+        {node.canOpen ? (
+          <button type="button" class="button small" onClick={() => turn(node.name)}>
+            Open in place
+          </button>
+        ) : null}
+      </p>
+      <p class="graph-links">
+        {node.occurrences > 0 ? (
+          <ToolLink
+            links={links}
+            tool={TRACE}
+            view={instructionEvents(graph, node)}
+            hosts={host}
+            title="All of its events, marked"
+          >
+            Events
+          </ToolLink>
+        ) : null}
+        <ToolLink
+          links={links}
+          tool="hlo_stats"
+          view={{ "f.hlo_op_name": `=${node.name}`, filters: "1" }}
+        >
+          HLO stats
+        </ToolLink>
+        <ToolLink links={links} tool="op_profile" view={{}}>
+          Op profile
+        </ToolLink>
+        <ToolLink links={links} tool="memory_viewer" view={{ program_id: graph.programId }}>
+          Program memory
+        </ToolLink>
+      </p>
+      <DefinitionList items={facts(node)} />
+      {error !== "" ? <p role="alert">⚠ {error.slice(0, 300)}</p> : null}
+      {details ? <Whole details={details} node={node} center={center} /> : null}
+    </aside>
+  );
+}
+
+function facts(node: GraphNode): Definition[] {
+  const didRun = node.occurrences > 0;
+  const none = "no event of it in the trace";
+  const unknown = "no cost model";
+  return [
+    { id: "opcode", label: "Opcode", value: node.opcode, note: noteOf(node) },
+    { id: "op", label: "Op", value: node.opName || null, reason: "not stated" },
+    { id: "source", label: "Source", value: node.source || null, reason: "not stated" },
+    {
+      id: "self",
+      label: "Self time",
+      value: didRun ? formatTime(node.self) : null,
+      note: didRun ? `in ${plural(node.occurrences, "execution")}` : undefined,
+      reason: none,
+    },
+    {
+      id: "total",
+      label: "Total time",
+      value: didRun ? formatTime(node.total) : null,
+      note: didRun ? `${formatTime(microseconds(node.total / node.occurrences))} each` : undefined,
+      reason: none,
+    },
+    {
+      id: "flops",
+      label: "FLOPs",
+      value: Number.isNaN(node.flops) ? null : formatCount(node.flops),
+      note: "of one execution",
+      reason: unknown,
+    },
+    {
+      id: "bytes",
+      label: "Bytes",
+      value: Number.isNaN(node.bytes) ? null : formatBytes(node.bytes),
+      note: "read and written by one execution",
+      reason: unknown,
+    },
+  ].map(({ note, ...item }) => (item.value === null ? item : { ...item, note }));
+}
+
+function noteOf({ category, opcode }: GraphNode): string | undefined {
+  return category === opcode ? undefined : category;
+}
+
+interface WholeProps {
+  readonly details: NodeDetails;
+  readonly node: GraphNode;
+  readonly center: (name: string) => void;
+}
+
+function Whole({ details, node, center }: WholeProps) {
+  return (
+    <>
+      <h4>
+        HLO <CopyButton text={() => details.text} label="Copy" title="Copy the text" />
+      </h4>
+      <pre class="graph-hlo">{details.text.slice(0, 20_000)}</pre>
+      <h4>Shape</h4>
+      <p class="graph-shape">
+        <code>{details.shape.slice(0, 2000)}</code>
+      </p>
+      <Names title="Operands" names={details.operands} center={center} />
+      <Names title="Users" names={details.users} count={details.userCount} center={center} />
+      {node.constants.length > 0 ? (
+        <>
+          <h4>Constants</h4>
+          <ul class="graph-names">
+            {node.constants.slice(0, LISTED).map(({ operand, text }) => (
+              <li key={operand}>
+                operand {operand}: <code>{text.slice(0, 200)}</code>
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : null}
+      {details.calls.length > 0 ? (
+        <Names title="Calls" names={details.calls} center={center} />
+      ) : null}
+      <h4>Computation</h4>
+      <p>
+        <button type="button" class="link" onClick={() => center(details.computation)}>
+          {details.computation.slice(0, 200)}
+        </button>
+        {details.callers.length > 0 ? <span class="muted"> called by </span> : null}
+        {details.callers.slice(0, LISTED).map((name) => (
+          <button key={name} type="button" class="link" onClick={() => center(name)}>
+            {name.slice(0, 100)}{" "}
+          </button>
+        ))}
+      </p>
+      {details.stack.length > 0 ? (
+        <>
+          <h4>Stack</h4>
+          <ol class="graph-stack">
+            {details.stack.map((frame, at) => (
+              <li key={at}>{frame.slice(0, 300)}</li>
+            ))}
+          </ol>
+        </>
+      ) : null}
+    </>
+  );
+}
+
+interface NamesProps {
+  readonly title: string;
+  readonly names: readonly string[];
+  readonly count?: number;
+  readonly center: (name: string) => void;
+}
+
+function Names({ title, names, count = names.length, center }: NamesProps) {
+  return (
+    <>
+      <h4>
+        {title} {count > 0 ? <span class="muted">{formatCount(count)}</span> : null}
+      </h4>
+      {count === 0 ? <p class="muted">none</p> : null}
+      <ul class="graph-names">
+        {names.slice(0, LISTED).map((name, at) => (
+          <li key={at}>
+            <button type="button" class="link" onClick={() => center(name)}>
+              {name.slice(0, 100)}
+            </button>
+          </li>
+        ))}
+        {count > LISTED ? <li class="muted">and {formatCount(count - LISTED)} more</li> : null}
+      </ul>
+    </>
+  );
+}
+
+/** What the server knows of the instruction; null until it is there. */
+function useDetails({ graph, node, ask }: DetailsPanelProps) {
+  const [answer, setAnswer] = useState<{ key: string; details: NodeDetails | null; error: string }>(
+    { key: "", details: null, error: "" },
+  );
+  const latest = useRef(ask);
+  latest.current = ask;
+  const key = `${graph.host} ${graph.programId} ${node.name}`;
+  useEffect(() => {
+    const abort = new AbortController();
+    (async () => {
+      try {
+        const parameters = {
+          program_id: graph.programId,
+          program_host: graph.host,
+          type: "node",
+          node_name: node.name,
+        };
+        const details = parseDetails(await latest.current(parameters, abort.signal));
+        if (!abort.signal.aborted) setAnswer({ key, details, error: "" });
+      } catch (thrown) {
+        if (!abort.signal.aborted)
+          setAnswer({
+            key,
+            details: null,
+            error: thrown instanceof Error ? thrown.message : String(thrown),
+          });
+      }
+    })();
+    return () => abort.abort();
+  }, [key]);
+  return answer.key === key ? answer : { details: null, error: "" };
+}

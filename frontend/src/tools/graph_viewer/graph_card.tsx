@@ -1,0 +1,212 @@
+/** The graph around one instruction, and what is known of the one that is chosen. */
+import { useMemo, useRef } from "preact/hooks";
+import { formatCount, plural } from "../../base/format";
+import { microseconds } from "../../base/units";
+import { ChartMenu } from "../../widgets/chart/chart_menu";
+import { Card } from "../../widgets/text/card";
+import { TRACE } from "../links/trace_links";
+import type { PageProps } from "../tool";
+import { DetailsPanel } from "./details_panel";
+import { GraphCanvas } from "./graph_canvas";
+import { Legend } from "./legend";
+import type { ColorMode } from "./node_shapes";
+import { NodeTable, saveNodes } from "./node_table";
+import type { ProgramGraph } from "./payload";
+import { layProgram } from "./program_layout";
+import { instructionEvents } from "./trace_events";
+
+interface GraphCardProps extends PageProps<ProgramGraph> {
+  readonly graph: ProgramGraph;
+  readonly isLoading: boolean;
+  readonly center: (name: string) => void;
+}
+
+/** CSS pixels of the frame: as high as the graph is, within bounds. */
+const LEAST = 420;
+const HIGHEST = 720;
+const ROOM = 60;
+
+export function GraphCard(props: GraphCardProps) {
+  const { graph, isLoading, view, select, center } = props;
+  const place = useRef<HTMLElement>(null);
+  const layout = useMemo(() => layProgram(graph), [graph]);
+  const mode: ColorMode = view.color === "time" ? "time" : "kind";
+  const most = microseconds(graph.nodes.reduce((found, { self }) => Math.max(found, self || 0), 0));
+  const named = view.node ?? graph.centerName;
+  const chosen = view.node === "" ? undefined : graph.nodes.find(({ name }) => name === named);
+  const names = opened(view.opened);
+  const latest = useRef({ graph, names, select, center });
+  latest.current = { graph, names, select, center };
+  // The same functions all the time: nodes are not made anew for others.
+  const actions = useMemo(() => {
+    const nameOf = (node: number) =>
+      latest.current.graph.nodes.find(({ id }) => id === node)?.name ?? "";
+    return {
+      choose: (node: number | null) => {
+        if (
+          node === null &&
+          place.current?.querySelector(".graph-details")?.contains(document.activeElement)
+        )
+          place.current?.querySelector<SVGElement>(".graph-node[aria-pressed=true]")?.focus();
+        latest.current.select({ node: node === null ? "" : nameOf(node) });
+      },
+      center: (node: number) => latest.current.center(nameOf(node)),
+      turn: (name: string) => {
+        const { names: before, select: go } = latest.current;
+        const after = before.includes(name)
+          ? before.filter((one) => one !== name)
+          : [...before, name];
+        go({ opened: after.length === 0 ? null : after.join(","), look: null });
+      },
+      open: (node: number) => actions.turn(nameOf(node)),
+    };
+  }, []);
+  const isTable = view.graph === "table";
+  const title = `${graph.centerName} in ${graph.name}(${graph.programId})`;
+  const fileName = `graph_${graph.centerName}_${props.fileName}`;
+  const height = Math.max(LEAST, Math.min(layout.height + ROOM, HIGHEST));
+  return (
+    <Card
+      class="graph-card"
+      title="Graph"
+      place={place}
+      isBusy={isLoading}
+      why={{
+        formula:
+          "Instructions at most so many hops from the center. A hop leads to an operand or to a user; to and from operands that only change the type or shape (bitcast) it is free. Operands of a tuple, users of a constant, and users where there are more than 16 are not followed. Constants are shown in what takes them, elements of tuples as edges.",
+        unit: "time: of all executions in the trace; FLOPs and bytes: of one execution",
+        source: "The program's HLO in the trace; times from events that name the instruction.",
+      }}
+      head={
+        <>
+          <span class="muted graph-counts">
+            {plural(graph.nodes.length, "instruction")} within {plural(graph.hops, "hop")} of{" "}
+            {graph.centerName.slice(0, 100)}
+          </span>
+          <span class="space" />
+          <span class="picker-label">Color by</span>
+          {(["kind", "time"] as const).map((one) => (
+            <button
+              key={one}
+              type="button"
+              class="button small"
+              aria-pressed={mode === one}
+              onClick={() => select({ color: one === "kind" ? null : one })}
+            >
+              {one === "kind" ? "kind" : "self time"}
+            </button>
+          ))}
+          <ChartMenu
+            title="Graph"
+            isTable={isTable}
+            setTable={(table) => select({ graph: table ? "table" : null })}
+            fileName={fileName}
+            saveCsv={() => saveNodes(fileName, graph.nodes)}
+            picture={async () => {
+              const { drawProgramSvg } = await import("./graph_picture");
+              return drawProgramSvg(graph, layout, mode, most, title);
+            }}
+            noun="picture"
+          />
+        </>
+      }
+    >
+      {graph.nodes.length === 0 ? (
+        <p class="muted">The program has no instructions that can be read.</p>
+      ) : isTable ? (
+        <NodeTable
+          nodes={graph.nodes}
+          toTimeline={(node) => {
+            if (props.links.reason(TRACE) === null)
+              props.links.open(TRACE, instructionEvents(graph, node));
+          }}
+        />
+      ) : (
+        <>
+          <Legend nodes={graph.nodes} mode={mode} most={most} />
+          <Around graph={graph} center={center} turn={actions.turn} />
+          <div class={chosen ? "graph-parts with-details" : "graph-parts"}>
+            <GraphCanvas
+              graph={graph}
+              layout={layout}
+              height={height}
+              mode={mode}
+              most={most}
+              chosen={chosen?.id ?? -1}
+              label={`Graph of ${title}; ${formatCount(graph.nodes.length)} instructions`}
+              lookText={view.look}
+              select={select}
+              {...actions}
+            />
+            {chosen ? (
+              <DetailsPanel
+                {...props}
+                graph={graph}
+                node={chosen}
+                center={center}
+                turn={actions.turn}
+                close={() => actions.choose(null)}
+              />
+            ) : null}
+          </div>
+        </>
+      )}
+    </Card>
+  );
+}
+
+function opened(text: string | undefined): readonly string[] {
+  return text ? text.split(",") : [];
+}
+
+interface AroundProps {
+  readonly graph: ProgramGraph;
+  readonly center: (name: string) => void;
+  readonly turn: (name: string) => void;
+}
+
+/** In which computation the graph is, what is open, and what is left out. */
+function Around({ graph, center, turn }: AroundProps) {
+  const [outermost] = graph.clusters;
+  const owners = graph.clusters.flatMap(({ owner }) => (owner ? [owner.name] : []));
+  return (
+    <div class="graph-around">
+      {outermost && !outermost.isEntry ? (
+        <p>
+          Inside computation <code>{outermost.computation.slice(0, 200)}</code>
+          {outermost.callers.length > 0 ? ", called by " : ""}
+          {outermost.callers.slice(0, 8).map((name, at) => (
+            <>
+              {at > 0 ? ", " : ""}
+              <button type="button" class="link" onClick={() => center(name)}>
+                {name.slice(0, 100)}
+              </button>
+            </>
+          ))}
+        </p>
+      ) : null}
+      {owners.length > 0 ? (
+        <p>
+          Open:{" "}
+          {[...new Set(owners)].map((name) => (
+            <button
+              key={name}
+              type="button"
+              class="button small"
+              title={`Close ${name.slice(0, 100)}`}
+              onClick={() => turn(name)}
+            >
+              {name.slice(0, 100)} ✕
+            </button>
+          ))}
+        </p>
+      ) : null}
+      {graph.omitted > 0 ? (
+        <p role="note">
+          <span aria-hidden="true">⚠ </span>+{formatCount(graph.omitted)} more: no more than{" "}
+          {formatCount(graph.mostNodes)} instructions are drawn, the nearest first.
+        </p>
+      ) : null}
+    </div>
+  );
+}

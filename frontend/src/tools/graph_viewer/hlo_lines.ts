@@ -1,0 +1,46 @@
+/** HLO text by lines: what is a name in it, and where each name is defined. */
+
+/** A part of a line; `name` where it is the name of an instruction or computation. */
+export interface Piece {
+  readonly text: string;
+  readonly name?: string;
+}
+
+/** Longer lines are cut for the page: kernels' code may be in them. */
+const MOST = 4000;
+/** "%fusion.3", and what begins a line. */
+const NAME = /%([A-Za-z_][\w.-]{0,199})/g;
+const DEFINED = /^\s*(?:ROOT |ENTRY )?%([A-Za-z_][\w.-]{0,199}) /;
+
+/** By name the line that defines it. */
+export function definitionsOf(lines: readonly string[]): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  lines.forEach((line, at) => {
+    const [, name] = DEFINED.exec(line.slice(0, 300)) ?? [];
+    if (name && !found.has(name)) found.set(name, at);
+  });
+  return found;
+}
+
+/** A line in pieces; only what is defined somewhere is a name. */
+export function piecesOf(line: string, definitions: ReadonlyMap<string, number>): Piece[] {
+  const shown = line.length > MOST ? `${line.slice(0, MOST)}…` : line;
+  const pieces: Piece[] = [];
+  let end = 0;
+  for (const match of shown.matchAll(NAME)) {
+    const [whole, name] = match;
+    if (!definitions.has(name)) continue;
+    if (match.index > end) pieces.push({ text: shown.slice(end, match.index) });
+    pieces.push({ text: whole, name });
+    end = match.index + whole.length;
+  }
+  if (end < shown.length) pieces.push({ text: shown.slice(end) });
+  return pieces;
+}
+
+/** The lines that contain a text, without regard to case. */
+export function searchLines(lines: readonly string[], query: string): number[] {
+  const wanted = query.toLowerCase();
+  if (wanted === "") return [];
+  return lines.flatMap((line, at) => (line.toLowerCase().includes(wanted) ? [at] : []));
+}

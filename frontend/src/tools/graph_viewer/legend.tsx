@@ -1,0 +1,34 @@
+/** What colours and marks of the graph say. */
+import { formatTime } from "../../base/format";
+import type { Microseconds } from "../../base/units";
+import { type ColorMode, GROUPS } from "./node_shapes";
+import type { GraphNode } from "./payload";
+
+interface LegendProps {
+  readonly nodes: readonly GraphNode[];
+  readonly mode: ColorMode;
+  readonly most: Microseconds;
+}
+
+export function Legend({ nodes, mode, most }: LegendProps) {
+  const here = Object.entries(GROUPS).filter(([group]) =>
+    nodes.some((node) => node.group === group),
+  );
+  return (
+    <ul class="color-key" aria-label="Legend">
+      {here.map(([group, [color, label]]) => (
+        <li key={group}>
+          <span class="graph-swatch" style={{ background: color }} aria-hidden="true" />
+          {label}
+        </li>
+      ))}
+      {mode === "time" ? (
+        <li>
+          <span class="graph-swatch graph-heat" aria-hidden="true" />
+          {most > 0 ? `self time, up to ${formatTime(most)}` : "self time: none of these ran"}
+        </li>
+      ) : null}
+      <li class="muted">operands above, users below · ↑↓ how many are not drawn · ⊞ opens</li>
+    </ul>
+  );
+}

@@ -1,0 +1,166 @@
+/** graph_viewer: what is near an instruction of a compiled program, and what it is. */
+import { PayloadError } from "../../api/errors";
+import {
+  count,
+  fields,
+  flag,
+  isRecord,
+  type Json,
+  number,
+  records,
+  text,
+  texts,
+} from "../../api/json";
+import { parseWarnings } from "../../api/types";
+import { type Bytes, bytes, type Microseconds, microseconds } from "../../base/units";
+
+export type ProgramGraph = Readonly<ReturnType<typeof parseGraph>>;
+export type GraphNode = Readonly<ReturnType<typeof parseNode>>;
+export type GraphEdge = Readonly<ReturnType<typeof parseEdge>>;
+export type GraphCluster = Readonly<ReturnType<typeof parseCluster>>;
+export type ListedProgram = Readonly<ReturnType<typeof parseProgram>>;
+export type Facts = Readonly<ReturnType<typeof parseFacts>>;
+export type NodeDetails = Readonly<ReturnType<typeof parseDetails>>;
+export type Found = Readonly<ReturnType<typeof parseFound>>;
+
+/** Throws PayloadError. */
+export function parseGraph(json: unknown) {
+  if (!isRecord(json) || !Array.isArray(json.nodes))
+    throw new PayloadError("there is no list of nodes");
+  const nodes = records(json.nodes).map(parseNode);
+  const known = new Set(nodes.map(({ id }) => id));
+  const clusters = records(json.clusters).map(parseCluster);
+  const edges = records(json.edges).map(parseEdge);
+  if (edges.some(({ from, to }) => !known.has(from) || !known.has(to)))
+    throw new PayloadError("an edge leads to a node that is not there");
+  if (nodes.some(({ cluster }) => !clusters[cluster]))
+    throw new PayloadError("a node is in a cluster that is not there");
+  if (clusters.some(({ parent }, at) => parent >= at))
+    throw new PayloadError("a cluster is in one that is not there");
+  return {
+    programs: records(json.programs).map(parseProgram),
+    programId: text(json.program_id),
+    name: text(json.name),
+    host: text(json.host),
+    instructions: count(json.instructions),
+    /** Id of a node, -1 where the program has no instructions. */
+    center: count(json.center, -1),
+    centerName: text(json.center_name),
+    hops: count(json.hops),
+    nodes,
+    edges,
+    clusters,
+    /** Within the hops, and yet not drawn. */
+    omitted: count(json.omitted),
+    mostNodes: count(json.most_nodes),
+    /** "TPU", "GPU", "CPU", or "" where nothing ran. */
+    deviceType: text(json.device_type),
+    warnings: parseWarnings(json.warnings),
+  };
+}
+
+function parseProgram(json: Json) {
+  return {
+    id: text(json.program_id),
+    name: text(json.name),
+    host: text(json.host),
+    /** 0: it did not run. */
+    time: microseconds(count(json.device_ps) / 1e6),
+  };
+}
+
+/** What is known of an instruction; numbers are NaN where they are not known. */
+function parseFacts(json: Json) {
+  return {
+    name: text(json.name),
+    opcode: text(json.opcode),
+    shape: text(json.shape),
+    category: text(json.category),
+    group: text(json.group),
+    details: texts(json.details),
+    opName: text(json.op_name),
+    source: text(json.source),
+    /** Of one execution. */
+    flops: number(json.flops),
+    bytes: bytes(number(json.bytes)) as Bytes,
+    occurrences: number(json.occurrences),
+    /** Of all executions. */
+    total: microseconds(number(json.total_ps) / 1e6) as Microseconds,
+    self: microseconds(number(json.self_ps) / 1e6) as Microseconds,
+  };
+}
+
+function parseNode(json: Json) {
+  return {
+    ...parseFacts(json),
+    id: count(json.id, -1),
+    hops: count(json.hops),
+    cluster: count(json.cluster),
+    canOpen: flag(json.can_open),
+    constants: records(json.constants).map((one) => ({
+      operand: count(one.operand),
+      text: text(one.text),
+    })),
+    leftOperands: count(json.left_operands),
+    leftUsers: count(json.left_users),
+  };
+}
+
+function parseEdge(json: Json) {
+  return {
+    from: count(json.from, -1),
+    to: count(json.to, -1),
+    /** -1: it must only run before. */
+    operand: count(json.operand, -1),
+    /** -1: all of it. */
+    element: count(json.tuple_index, -1),
+  };
+}
+
+function parseCluster(json: Json) {
+  return {
+    computation: text(json.computation),
+    /** The instruction that calls it, null for the outermost. */
+    owner: isRecord(json.owner) ? parseFacts(json.owner) : null,
+    parent: count(json.parent, -1),
+    leftOut: count(json.left_out),
+    isEntry: flag(json.is_entry),
+    callers: texts(json.callers),
+  };
+}
+
+/** Throws PayloadError. */
+export function parseDetails(json: unknown) {
+  if (!isRecord(json) || typeof json.text !== "string")
+    throw new PayloadError("there is no text of the instruction");
+  return {
+    ...parseFacts(json),
+    text: json.text,
+    computation: text(json.computation),
+    callers: texts(json.callers),
+    calls: texts(json.calls),
+    operands: texts(json.operands),
+    users: texts(json.users),
+    userCount: count(json.user_count),
+    stack: text(json.stack).split("\n").filter(Boolean),
+  };
+}
+
+export function parseFound(json: unknown) {
+  const answer = fields(json);
+  return {
+    count: count(answer.count),
+    found: records(answer.found).map((one) => ({
+      name: text(one.name),
+      opcode: text(one.opcode),
+      shape: text(one.shape),
+      computation: text(one.computation),
+      self: microseconds(number(one.self_ps) / 1e6),
+    })),
+  };
+}
+
+/** The lines of a program's HLO text. */
+export function parseLines(json: unknown): readonly string[] {
+  return text(fields(json).text).split("\n");
+}

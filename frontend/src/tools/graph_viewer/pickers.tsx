@@ -1,0 +1,199 @@
+/** Which program, which instruction of it, and how far around it. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { formatCount, formatTime } from "../../base/format";
+import { Listbox } from "../../widgets/overlays/listbox";
+import { Popover } from "../../widgets/overlays/popover";
+import type { Ask, Select } from "../tool";
+import { type Found, type ListedProgram, type ProgramGraph, parseFound } from "./payload";
+
+interface PickersProps {
+  readonly graph: ProgramGraph;
+  readonly ask: Ask;
+  readonly select: Select;
+  readonly center: (name: string) => void;
+}
+
+const HOPS = [1, 2, 3, 4];
+/** What is typed on is asked for when it rests. */
+const PAUSE_MS = 150;
+
+export function Pickers({ graph, ask, select, center }: PickersProps) {
+  const choose = ({ id, host }: ListedProgram) =>
+    select({
+      program_id: id,
+      program_host: graph.programs.filter((one) => one.id === id).length > 1 ? host : null,
+      module_name: null,
+      node_name: null,
+      opened: null,
+      node: null,
+      look: null,
+      line: null,
+    });
+  return (
+    <div class="graph-pickers">
+      <div class="picker">
+        <span class="picker-label">Program</span>
+        <Popover
+          label={
+            <>
+              <span class="picker-value">{titleOf(graph.name, graph.programId)}</span>{" "}
+              <span aria-hidden="true">▾</span>
+            </>
+          }
+          title={`Program: ${titleOf(graph.name, graph.programId)}`}
+          buttonClass="picker-button"
+          panelLabel="Programs"
+          role="listbox"
+          width={460}
+        >
+          {(close) => (
+            <Listbox
+              label="Programs"
+              placeholder="Search by name or id"
+              options={graph.programs.map((one, at) => ({
+                id: String(at),
+                text: `${one.name}(${one.id})`,
+                isSelected: one.id === graph.programId && one.name === graph.name,
+                content: (
+                  <>
+                    <span class="option-main">{titleOf(one.name, one.id)}</span>
+                    <span class="option-note">
+                      {one.time > 0 ? formatTime(one.time) : "did not run"}
+                    </span>
+                  </>
+                ),
+              }))}
+              choose={({ id }) => {
+                close();
+                choose(graph.programs[Number(id)]);
+              }}
+            />
+          )}
+        </Popover>
+      </div>
+      <InstructionSearch graph={graph} ask={ask} center={center} />
+      <fieldset class="graph-hops">
+        <legend class="picker-label">Hops</legend>
+        {HOPS.map((hops) => (
+          <button
+            key={hops}
+            type="button"
+            class="button small"
+            aria-pressed={graph.hops === hops}
+            title={`What is at most ${hops} ${hops === 1 ? "hop" : "hops"} away`}
+            onClick={() => select({ graph_width: String(hops), look: null })}
+          >
+            {hops}
+          </button>
+        ))}
+      </fieldset>
+      <span class="muted">
+        {formatCount(graph.instructions)} instructions
+        {graph.programs.length > 1 ? ` · ${formatCount(graph.programs.length)} programs` : ""}
+      </span>
+    </div>
+  );
+}
+
+function titleOf(name: string, id: string): string {
+  return `${name.slice(0, 200) || "unnamed"} (${id})`;
+}
+
+function InstructionSearch({ graph, ask, center }: Omit<PickersProps, "select">) {
+  return (
+    <div class="picker">
+      <span class="picker-label">Instruction</span>
+      <Popover
+        label={
+          <>
+            <span class="picker-value">{graph.centerName.slice(0, 200) || "none"}</span>{" "}
+            <span aria-hidden="true">▾</span>
+          </>
+        }
+        title={`Instruction: ${graph.centerName.slice(0, 200)}`}
+        buttonClass="picker-button"
+        panelLabel="Instructions"
+        role="listbox"
+        width={520}
+      >
+        {(close) => (
+          <Instructions
+            graph={graph}
+            ask={ask}
+            choose={(name) => {
+              close();
+              center(name);
+            }}
+          />
+        )}
+      </Popover>
+    </div>
+  );
+}
+
+interface InstructionsProps {
+  readonly graph: ProgramGraph;
+  readonly ask: Ask;
+  readonly choose: (name: string) => void;
+}
+
+function Instructions({ graph, ask, choose }: InstructionsProps) {
+  const [query, setQuery] = useState("");
+  const [answer, setAnswer] = useState<Found | null>(null);
+  const latest = useRef(ask);
+  latest.current = ask;
+  useEffect(() => {
+    const abort = new AbortController();
+    const timer = setTimeout(
+      async () => {
+        try {
+          const parameters = {
+            program_id: graph.programId,
+            program_host: graph.host,
+            type: "search",
+            search: query,
+          };
+          const found = parseFound(await latest.current(parameters, abort.signal));
+          if (!abort.signal.aborted) setAnswer(found);
+        } catch {
+          // What was found before stays; the page says what is wrong with the program.
+        }
+      },
+      query === "" ? 0 : PAUSE_MS,
+    );
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [query, graph.programId, graph.host]);
+  const found = answer?.found ?? [];
+  return (
+    <>
+      <Listbox
+        label="Instructions"
+        placeholder="Search by name or opcode"
+        typed={setQuery}
+        options={found.map(({ name, opcode, shape, computation, self }) => ({
+          id: name,
+          text: `${name} ${opcode} ${query}`,
+          isSelected: name === graph.centerName,
+          content: (
+            <>
+              <span class="option-main">{name.slice(0, 200)}</span>
+              <span class="option-note">
+                {opcode} · {shape.slice(0, 40)}
+                {Number.isNaN(self) ? "" : ` · ${formatTime(self)}`} · {computation.slice(0, 60)}
+              </span>
+            </>
+          ),
+        }))}
+        choose={({ id }) => choose(id)}
+      />
+      {answer && answer.count > found.length ? (
+        <p class="listbox-note">
+          The first {formatCount(found.length)} of {formatCount(answer.count)}: type to narrow down.
+        </p>
+      ) : null}
+    </>
+  );
+}

@@ -1,0 +1,206 @@
+/** The HLO text of the program: searched, and with links from names to where they are defined. */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { formatCount, plural } from "../../base/format";
+import { Card } from "../../widgets/text/card";
+import type { PageProps } from "../tool";
+import { definitionsOf, piecesOf, searchLines } from "./hlo_lines";
+import { type ProgramGraph, parseLines } from "./payload";
+
+interface TextCardProps extends PageProps<ProgramGraph> {
+  readonly graph: ProgramGraph;
+  readonly center: (name: string) => void;
+}
+
+const ROW = 18;
+const OVERSCAN = 20;
+/** Browsers draw no higher boxes. */
+const HIGHEST = 8_000_000;
+
+export function TextCard(props: TextCardProps) {
+  const { graph, center, view, select } = props;
+  const { lines, error } = useLines(props);
+  const definitions = useMemo(() => definitionsOf(lines ?? []), [lines]);
+  const [query, setQuery] = useState("");
+  const found = useMemo(() => searchLines(lines ?? [], query), [lines, query]);
+  const asked = Number(view.line ?? Number.NaN);
+  const start = Number.isNaN(asked) ? (definitions.get(graph.centerName) ?? 0) : asked - 1;
+  const [at, setAt] = useState(-1);
+  const marked = at >= 0 ? (found[at] ?? -1) : start;
+  const goTo = (name: string) => {
+    const line = definitions.get(name);
+    if (line === undefined) return;
+    setAt(-1);
+    select({ line: String(line + 1) });
+  };
+  const next = (by: 1 | -1) => {
+    if (found.length > 0) setAt((before) => (before + by + found.length) % found.length);
+  };
+  return (
+    <Card
+      class="graph-text"
+      title="HLO text"
+      isBusy={lines === null && error === ""}
+      head={
+        <>
+          <span class="muted">
+            {lines ? plural(lines.length, "line") : ""} · a click on a name leads to its definition,
+            with Ctrl to its graph
+          </span>
+          <span class="space" />
+          <input
+            type="search"
+            class="graph-text-search"
+            aria-label="Search the text"
+            placeholder="Search the text"
+            value={query}
+            onInput={(event) => {
+              setQuery(event.currentTarget.value);
+              setAt(event.currentTarget.value === "" ? -1 : 0);
+            }}
+            onKeyDown={(event) => {
+              if (event.key !== "Enter") return;
+              event.preventDefault();
+              next(event.shiftKey ? -1 : 1);
+            }}
+          />
+          <span class="muted graph-text-count" role="status">
+            {query === ""
+              ? ""
+              : found.length === 0
+                ? "not found"
+                : `${formatCount(Math.max(at, 0) + 1)} of ${plural(found.length, "line")}`}
+          </span>
+          <button type="button" class="button small" aria-label="Previous" onClick={() => next(-1)}>
+            ◂
+          </button>
+          <button type="button" class="button small" aria-label="Next" onClick={() => next(1)}>
+            ▸
+          </button>
+        </>
+      }
+    >
+      {error !== "" ? (
+        <p role="alert">⚠ {error.slice(0, 300)}</p>
+      ) : lines === null ? (
+        <p class="muted">Loading…</p>
+      ) : (
+        <Lines
+          lines={lines}
+          definitions={definitions}
+          marked={marked}
+          goTo={goTo}
+          center={center}
+        />
+      )}
+    </Card>
+  );
+}
+
+interface LinesProps {
+  readonly lines: readonly string[];
+  readonly definitions: ReadonlyMap<string, number>;
+  /** Line that is marked, and scrolled to. */
+  readonly marked: number;
+  readonly goTo: (name: string) => void;
+  readonly center: (name: string) => void;
+}
+
+/** Only what is in view exists. */
+function Lines({ lines, definitions, marked, goTo, center }: LinesProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [place, setPlace] = useState({ top: 0, height: 600 });
+  const height = Math.min(lines.length * ROW, HIGHEST);
+  // Where all lines would be higher than a box may be, a pixel stands for more than its own.
+  const scale = (lines.length * ROW) / Math.max(height, 1);
+  const first = Math.max(Math.floor((place.top * scale) / ROW) - OVERSCAN, 0);
+  const last = Math.min(first + Math.ceil(place.height / ROW) + 2 * OVERSCAN, lines.length);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    element.scrollTop = Math.max((marked * ROW) / scale - element.clientHeight / 3, 0);
+    setPlace({ top: element.scrollTop, height: element.clientHeight });
+  }, [marked, lines]);
+  return (
+    <section
+      class="graph-lines"
+      ref={scroller}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keyboard
+      tabIndex={0}
+      aria-label="Lines of HLO"
+      onScroll={({ currentTarget: { scrollTop, clientHeight } }) =>
+        setPlace({ top: scrollTop, height: clientHeight })
+      }
+    >
+      <div class="graph-lines-body" style={{ height: `${height}px` }}>
+        <div
+          class="graph-lines-shown"
+          style={{ transform: `translateY(${first * ROW - place.top * (scale - 1)}px)` }}
+        >
+          {lines.slice(first, last).map((line, index) => {
+            const at = first + index;
+            return (
+              <div key={at} class={at === marked ? "graph-line marked" : "graph-line"}>
+                <span class="graph-line-number" aria-hidden="true">
+                  {at + 1}
+                </span>
+                <code>
+                  {piecesOf(line, definitions).map(({ text, name }, piece) =>
+                    name === undefined ? (
+                      text
+                    ) : (
+                      <button
+                        key={piece}
+                        type="button"
+                        class="graph-name"
+                        onClick={(event) =>
+                          event.ctrlKey || event.metaKey ? center(name) : goTo(name)
+                        }
+                      >
+                        {text}
+                      </button>
+                    ),
+                  )}
+                </code>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** null until they are there. */
+function useLines({ graph, ask }: TextCardProps) {
+  const [answer, setAnswer] = useState<{
+    key: string;
+    lines: readonly string[] | null;
+    error: string;
+  }>({ key: "", lines: null, error: "" });
+  const latest = useRef(ask);
+  latest.current = ask;
+  const key = `${graph.host} ${graph.programId}`;
+  useEffect(() => {
+    const abort = new AbortController();
+    (async () => {
+      try {
+        const parameters = {
+          program_id: graph.programId,
+          program_host: graph.host,
+          type: "text",
+        };
+        const lines = parseLines(await latest.current(parameters, abort.signal));
+        if (!abort.signal.aborted) setAnswer({ key, lines, error: "" });
+      } catch (thrown) {
+        if (!abort.signal.aborted)
+          setAnswer({
+            key,
+            lines: null,
+            error: thrown instanceof Error ? thrown.message : String(thrown),
+          });
+      }
+    })();
+    return () => abort.abort();
+  }, [key]);
+  return answer.key === key ? answer : { lines: null, error: "" };
+}

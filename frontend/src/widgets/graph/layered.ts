@@ -1,0 +1,310 @@
+/**
+ * A graph in layers: what is taken above what takes it, edges as short and with as few crossings as
+ * a few sweeps find. Sources: Sugiyama, Tagawa, Toda 1981; Gansner et al. 1993 (dot).
+ */
+
+export interface LayerNode {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface LayerEdge {
+  /** Places in the list of nodes. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Layered {
+  readonly width: number;
+  readonly height: number;
+  /** Top left corners, by node. */
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+  /** By edge: where it passes the layers between its ends, from its own start to its own end. */
+  readonly bends: readonly (readonly { readonly x: number; readonly y: number }[])[];
+}
+
+const SWEEPS = 8;
+const GAP = { across: 18, down: 38 };
+/** Of an edge that passes a layer. */
+const LANE = 10;
+
+/** Edges of a cycle, and from a node to itself, are laid as if they led the other way. */
+export function layLayers(nodes: readonly LayerNode[], edges: readonly LayerEdge[]): Layered {
+  const forward = acyclic(nodes.length, edges);
+  const rank = ranks(nodes.length, forward);
+  const chains = withLanes(nodes, forward, rank);
+  order(chains);
+  const x = place(chains);
+  const depth = Math.max(0, ...chains.rank) + 1;
+  const heights = new Array<number>(depth).fill(0);
+  for (let at = 0; at < nodes.length; at++)
+    heights[rank[at]] = Math.max(heights[rank[at]], nodes[at].height);
+  const tops: number[] = [];
+  let top = 0;
+  for (const height of heights) {
+    tops.push(top);
+    top += height + GAP.down;
+  }
+  const y = nodes.map(({ height }, at) => tops[rank[at]] + (heights[rank[at]] - height) / 2);
+  return {
+    width: Math.max(0, ...nodes.map(({ width }, at) => x[at] + width)),
+    height: nodes.length === 0 ? 0 : top - GAP.down,
+    x: x.slice(0, nodes.length),
+    y,
+    bends: forward.map(({ isReversed }, edge) => {
+      const points = chains.lanes[edge].map((lane) => ({
+        x: x[lane],
+        y: tops[chains.rank[lane]] + heights[chains.rank[lane]] / 2,
+      }));
+      return isReversed ? points.reverse() : points;
+    }),
+  };
+}
+
+interface Forward extends LayerEdge {
+  readonly isReversed: boolean;
+}
+
+/** Edges that lead back to where a walk came from are turned around. */
+function acyclic(count: number, edges: readonly LayerEdge[]): Forward[] {
+  const after: number[][] = Array.from({ length: count }, () => []);
+  edges.forEach(({ from }, at) => {
+    after[from].push(at);
+  });
+  const state = new Uint8Array(count);
+  const isBack = new Uint8Array(edges.length);
+  const taken = new Uint32Array(count);
+  for (let start = 0; start < count; start++) {
+    if (state[start]) continue;
+    const path = [start];
+    state[start] = 1;
+    while (path.length > 0) {
+      const at = path[path.length - 1];
+      if (taken[at] === after[at].length) {
+        state[at] = 2;
+        path.pop();
+        continue;
+      }
+      const edge = after[at][taken[at]++];
+      const { to } = edges[edge];
+      if (state[to] === 1) isBack[edge] = 1;
+      else if (state[to] === 0) {
+        state[to] = 1;
+        path.push(to);
+      }
+    }
+  }
+  return edges.map(({ from, to }, at) =>
+    isBack[at] ? { from: to, to: from, isReversed: true } : { from, to, isReversed: false },
+  );
+}
+
+/** Longest paths from the sources; sources then move down to what takes them. */
+function ranks(count: number, edges: readonly Forward[]): number[] {
+  const after: number[][] = Array.from({ length: count }, () => []);
+  const waits = new Uint32Array(count);
+  for (const { from, to } of edges) {
+    if (from === to) continue;
+    after[from].push(to);
+    waits[to]++;
+  }
+  const rank = new Array<number>(count).fill(0);
+  const ready: number[] = [];
+  for (let at = 0; at < count; at++) if (waits[at] === 0) ready.push(at);
+  const sorted: number[] = [];
+  while (ready.length > 0) {
+    const at = ready.pop()!;
+    sorted.push(at);
+    for (const to of after[at]) {
+      rank[to] = Math.max(rank[to], rank[at] + 1);
+      if (--waits[to] === 0) ready.push(to);
+    }
+  }
+  const isSource = new Uint8Array(count).fill(1);
+  for (const { from, to } of edges) if (from !== to) isSource[to] = 0;
+  for (const at of sorted.reverse())
+    if (isSource[at] && after[at].length > 0)
+      rank[at] = Math.min(...after[at].map((to) => rank[to])) - 1;
+  const least = Math.min(0, ...rank);
+  return rank.map((one) => one - least);
+}
+
+/** Nodes and lanes: an edge over several layers has a lane in each layer that it passes. */
+interface Chains {
+  readonly width: number[];
+  readonly rank: number[];
+  /** By edge: its lanes, from the top. */
+  readonly lanes: number[][];
+  readonly above: number[][];
+  readonly below: number[][];
+  readonly layers: number[][];
+}
+
+function withLanes(
+  nodes: readonly LayerNode[],
+  edges: readonly Forward[],
+  rankOf: readonly number[],
+): Chains {
+  const width = nodes.map((node) => node.width);
+  const rank = [...rankOf];
+  const above: number[][] = nodes.map(() => []);
+  const below: number[][] = nodes.map(() => []);
+  const shared = new Map<string, number>();
+  const lanes = edges.map(({ from, to }) => {
+    const own: number[] = [];
+    let last = from;
+    for (let layer = rank[from] + 1; layer < rank[to]; layer++) {
+      // Edges from one node share lanes as far as they go together.
+      const key = `${from} ${layer}`;
+      let lane = shared.get(key);
+      if (lane === undefined) {
+        lane = width.push(LANE) - 1;
+        shared.set(key, lane);
+        rank.push(layer);
+        above.push([]);
+        below.push([]);
+        link(last, lane);
+      }
+      own.push(lane);
+      last = lane;
+    }
+    if (from !== to) link(last, to);
+    return own;
+  });
+  function link(from: number, to: number) {
+    below[from].push(to);
+    above[to].push(from);
+  }
+  const layers: number[][] = Array.from({ length: Math.max(0, ...rank) + 1 }, () => []);
+  rank.forEach((layer, at) => {
+    layers[layer].push(at);
+  });
+  return { width, rank, lanes, above, below, layers };
+}
+
+/** Each sweep orders a layer by the middle of its neighbours in the layer before. */
+function order({ layers, above, below, rank }: Chains): void {
+  const position = new Float64Array(rank.length);
+  const number = () => {
+    for (const layer of layers)
+      layer.forEach((at, index) => {
+        position[at] = index;
+      });
+  };
+  number();
+  const crossings = () => countCrossings(layers, below, position);
+  let best = layers.map((layer) => [...layer]);
+  let least = crossings();
+  for (let sweep = 0; sweep < SWEEPS && least > 0; sweep++) {
+    const isDown = sweep % 2 === 0;
+    for (const layer of isDown ? layers : layers.toReversed()) {
+      const middle = new Map(
+        layer.map((at) => [at, mean((isDown ? above : below)[at], position) ?? position[at]]),
+      );
+      layer.sort((a, b) => middle.get(a)! - middle.get(b)! || position[a] - position[b]);
+      layer.forEach((at, index) => {
+        position[at] = index;
+      });
+    }
+    const now = crossings();
+    if (now < least) {
+      least = now;
+      best = layers.map((layer) => [...layer]);
+    }
+  }
+  best.forEach((layer, at) => {
+    layers[at] = layer;
+  });
+}
+
+/** Of the edges between neighbouring layers. */
+function countCrossings(
+  layers: readonly (readonly number[])[],
+  below: readonly (readonly number[])[],
+  position: Float64Array,
+): number {
+  let count = 0;
+  layers.forEach((layer, at) => {
+    const size = layers[at + 1]?.length ?? 0;
+    // A Fenwick tree of the ends that are already taken.
+    const tree = new Uint32Array(size + 1);
+    let taken = 0;
+    for (const from of layer) {
+      const ends = below[from].map((to) => position[to]).sort((a, b) => a - b);
+      for (const end of ends) {
+        let before = 0;
+        for (let i = end + 1; i > 0; i -= i & -i) before += tree[i];
+        count += taken - before;
+      }
+      for (const end of ends) {
+        for (let i = end + 1; i <= size; i += i & -i) tree[i]++;
+        taken++;
+      }
+    }
+  });
+  return count;
+}
+
+/** Left edges: near the middle of the neighbours, in order and without overlaps. */
+function place({ layers, above, below, width }: Chains): number[] {
+  const center = new Float64Array(width.length);
+  for (const layer of layers) {
+    let x = 0;
+    for (const at of layer) {
+      center[at] = x + width[at] / 2;
+      x += width[at] + GAP.across;
+    }
+  }
+  for (let sweep = 0; sweep < SWEEPS; sweep++) {
+    const isDown = sweep % 2 === 0;
+    const isLast = sweep >= SWEEPS - 2;
+    for (const layer of isDown ? layers : layers.toReversed()) {
+      const wish = layer.map((at) => {
+        const near = isLast ? [...above[at], ...below[at]] : (isDown ? above : below)[at];
+        return mean(near, center) ?? center[at];
+      });
+      spread(layer, wish, width, center);
+    }
+  }
+  let least = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < width.length; at++) least = Math.min(least, center[at] - width[at] / 2);
+  return width.map((one, at) => center[at] - one / 2 - least);
+}
+
+/** The places nearest to the wished ones, by least squares, in order: pool adjacent violators. */
+function spread(
+  layer: readonly number[],
+  wish: readonly number[],
+  width: readonly number[],
+  center: Float64Array,
+): void {
+  const offset: number[] = [];
+  let x = 0;
+  layer.forEach((at, index) => {
+    if (index > 0) x += (width[layer[index - 1]] + width[at]) / 2 + GAP.across;
+    offset.push(x);
+  });
+  const blocks: { sum: number; count: number }[] = [];
+  layer.forEach((_, index) => {
+    let block = { sum: wish[index] - offset[index], count: 1 };
+    while (blocks.length > 0) {
+      const last = blocks[blocks.length - 1];
+      if (last.sum / last.count <= block.sum / block.count) break;
+      block = { sum: block.sum + last.sum, count: block.count + last.count };
+      blocks.pop();
+    }
+    blocks.push(block);
+  });
+  let index = 0;
+  for (const { sum, count } of blocks)
+    for (let left = count; left > 0; left--, index++)
+      center[layer[index]] = sum / count + offset[index];
+}
+
+function mean(list: readonly number[], values: Float64Array): number | undefined {
+  if (list.length === 0) return undefined;
+  let sum = 0;
+  for (const at of list) sum += values[at];
+  return sum / list.length;
+}

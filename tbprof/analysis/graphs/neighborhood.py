@@ -1,0 +1,131 @@
+"""What is near an instruction in its program."""
+
+from collections import deque
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from tbprof.analysis.graphs.program_links import ProgramLinks
+
+MOST_HOPS = 4
+# More users than these are not followed. Source: XLA, HloGraphDumper's kMaxUsersToRender.
+MOST_USERS = 16
+# Computations of these are parts of the program's flow; others, such as the sum of a reduction,
+# only say what the instruction does.
+_OPENS = frozenset({"fusion", "call", "while", "conditional", "async-start", "custom-call"})
+_FREE = "bitcast"
+
+
+class Neighborhood(NamedTuple):
+    """The rows near a center, nearest first, and the computations that are drawn in place.
+
+    `hops` are how far each row of `rows` is from the center, or inside what was opened its owner.
+    `opened` are pairs (row of the instruction, computation), owners before what they contain;
+    `left_out` says how many rows of a computation are within the hops and yet not in `rows`.
+    """
+
+    rows: list[int]
+    hops: list[int]
+    opened: list[tuple[int, int]]
+    left_out: dict[int, int]
+
+
+def can_open(links: ProgramLinks, row: int) -> bool:
+    """Whether an instruction's computations can be drawn in place of it."""
+    return links.opcode(row) in _OPENS and bool(links.called_rows(row))
+
+
+def find_neighborhood(
+    links: ProgramLinks, center: int, hops: int, opened: Collection[int], most: int
+) -> Neighborhood:
+    """The rows at most `hops` from the center, and inside the `opened` ones; at most `most`.
+
+    A hop leads to an operand or to a user; from or to an operand that is a bitcast it is free. Not
+    followed are the operands of a tuple other than the center, users of a constant, and users where
+    there are more than `MOST_USERS`. Constants are shown by what takes them, so they are not among
+    the rows unless one is the center. Inside an opened computation all is shown, what is nearest to
+    its result first. Source: XLA, HloGraphDumper's MakeNodeRadiusAroundFilter.
+
+        a -> b -> c -> d, center c, one hop: c, b, d
+    """
+    rows: dict[int, int] = {}
+    left_out: dict[int, int] = {}
+    _take(rows, left_out, links.computation_of(center), _near(links, center, hops), most)
+    pairs: list[tuple[int, int]] = []
+    waiting = deque(row for row in rows if row in opened and can_open(links, row))
+    done: set[int] = set()
+    while waiting:
+        owner = waiting.popleft()
+        for computation in links.called_rows(owner):
+            # A damaged program may contain itself.
+            if computation in done or computation == links.computation_of(center):
+                continue
+            done.add(computation)
+            pairs.append((owner, computation))
+            before = len(rows)
+            _take(rows, left_out, computation, _inside(links, computation), most)
+            waiting.extend(
+                row for row in list(rows)[before:] if row in opened and can_open(links, row)
+            )
+    return Neighborhood(list(rows), list(rows.values()), pairs, left_out)
+
+
+def _take(
+    rows: dict[int, int],
+    left_out: dict[int, int],
+    computation: int,
+    found: Iterator[tuple[int, int]],
+    most: int,
+) -> None:
+    """Adds rows with their hops while there is room, and counts the rest."""
+    for row, distance in found:
+        if len(rows) < most:
+            rows.setdefault(row, distance)
+        elif row not in rows:
+            left_out[computation] = left_out.get(computation, 0) + 1
+
+
+def _near(links: ProgramLinks, center: int, most_hops: int) -> Iterator[tuple[int, int]]:
+    """(row, hops) around a center in its computation, nearest first."""
+    home = links.rows_in(links.computation_of(center))
+    # Bitcasts are free, so both ends of the queue are used: nearest first all the same.
+    queue = deque([(center, 0)])
+    done: set[int] = set()
+    while queue:
+        row, distance = queue.popleft()
+        if row in done:
+            continue
+        done.add(row)
+        if row == center or links.opcode(row) != "constant":
+            yield row, distance
+        if distance == most_hops:
+            continue
+        opcode = links.opcode(row)
+        for operand in links.operand_rows(row) if row == center or opcode != "tuple" else ():
+            if operand not in home:
+                continue
+            if _FREE in (opcode, links.opcode(operand)):
+                queue.appendleft((operand, distance))
+            else:
+                queue.append((operand, distance + 1))
+        users = links.users_of(row)
+        if opcode != "constant" and len(users) <= MOST_USERS:
+            queue.extend((user, distance + 1) for user in users if user in home)
+
+
+def _inside(links: ProgramLinks, computation: int) -> Iterator[tuple[int, int]]:
+    """(row, hops from the root) of a computation; what does not lead to the root comes last."""
+    home = links.rows_in(computation)
+    root = links.root_row(computation)
+    queue = deque([(root, 0)] if root in home else [])
+    done: set[int] = set()
+    while queue:
+        row, distance = queue.popleft()
+        if row in done or row not in home:
+            continue
+        done.add(row)
+        if row == root or links.opcode(row) != "constant":
+            yield row, distance
+        queue.extend((operand, distance + 1) for operand in links.operand_rows(row))
+    for row in home:
+        if row not in done and links.opcode(row) != "constant":
+            yield row, len(home)

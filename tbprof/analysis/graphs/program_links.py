@@ -1,0 +1,92 @@
+"""What the instructions of a program take and call, by row."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.hlo.module import Computation
+
+
+class ProgramLinks:
+    """The instructions of a program by row, in the order of the file; computations likewise.
+
+    Rows of operands and computations that the file does not hold are left out. -1 means none.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self._index = module.index
+        self._computation = module.index.computation.data
+
+    @property
+    def rows(self) -> int:
+        """How many instructions there are."""
+        return int(self._index.instructions.id.size)
+
+    def message(self, row: int) -> Any:
+        """The instruction (HloInstructionProto)."""
+        return self.module.message(row)
+
+    def part(self, computation: int) -> Computation:
+        """The computation."""
+        return Computation(self.module, computation)
+
+    def find(self, name: str) -> int:
+        """The row of the instruction with that name."""
+        return self._index.find(name)
+
+    def row_of(self, id_: int) -> int:
+        """The row of the instruction with that id."""
+        return self._index.ids.row(id_)
+
+    def opcode(self, row: int) -> str:
+        """The opcode of an instruction."""
+        return self.module.opcode(row)
+
+    def operand_rows(self, row: int) -> list[int]:
+        """The operands of an instruction, in order."""
+        return self.module.operand_rows(row)
+
+    def users_of(self, row: int) -> list[int]:
+        """The instructions that take an instruction, each once, in order."""
+        return self.module.users_of(row)
+
+    def called_rows(self, row: int) -> list[int]:
+        """The computations that an instruction calls, in order."""
+        return self.module.called_rows(row)
+
+    def rows_in(self, computation: int) -> range:
+        """The instructions of a computation."""
+        return self.module.rows_in(computation)
+
+    def root_row(self, computation: int) -> int:
+        """What a computation returns."""
+        return self.module.root_row(computation)
+
+    def computation_of(self, row: int) -> int:
+        """The computation that an instruction is in."""
+        return self._computation[row]
+
+    def callers_of(self, computation: int) -> Sequence[int]:
+        """The instructions that call a computation, in order."""
+        calls = np.flatnonzero(self._index.callee == computation)
+        rows = np.searchsorted(self._index.instructions.called, calls, side="right") - 1
+        return list(dict.fromkeys(rows.tolist()))
+
+    @property
+    def entry(self) -> int:
+        """The computation that the program begins with."""
+        return self._index.computation_ids.row(self._index.entry_id)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of all instructions."""
+        return [self._index.text(*place) for place in self._index.instructions.name.T.tolist()]
+
+    @cached_property
+    def computation_names(self) -> list[str]:
+        """The names of all computations."""
+        return [part.name for part in self.module.computations()]

@@ -1,0 +1,59 @@
+"""The programs of a host, and the serialized form of one of them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof._pb import message
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.base.records import dataclass
+from tbprof.events.space import Space
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramList:
+    """The programs whose HLO a trace holds, in its order.
+
+    `program_id` is the unsigned id as a decimal text.
+    """
+
+    program_id: list[str]
+    name: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramSource:
+    """A program as the trace holds it: the bytes of an HloProto, none if it is not there."""
+
+    program_id: str
+    name: str
+    content: NDArray[np.uint8]
+
+
+def find_program_list(_: Space, programs: Programs) -> ProgramList:
+    """The programs of a trace."""
+    found = programs.listed()
+    return ProgramList([str(number) for number, _ in found], [name for _, name in found])
+
+
+def find_program_source(_: Space, programs: Programs, program_id: str = "") -> ProgramSource:
+    """The program with that id, a decimal text."""
+    number = int(program_id) if program_id.isdecimal() else -1
+    name = dict(programs.listed()).get(number)
+    content = b"" if name is None else programs.blob(number)
+    return ProgramSource(program_id, name or "", np.frombuffer(content, np.uint8))
+
+
+def proto_text(content: bytes) -> str:
+    """An HloProto in the text format of protobuf, unknown fields by number; as far as it is whole.
+
+    A damaged one has no text but a comment.
+    """
+    from google.protobuf import text_format
+    from google.protobuf.message import DecodeError
+
+    proto = message("xla.HloProto")()
+    try:
+        proto.ParseFromString(content)
+    except DecodeError as err:
+        return f"# the proto is damaged: {err}\n"
+    return text_format.MessageToString(proto, print_unknown_fields=True)

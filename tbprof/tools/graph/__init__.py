@@ -1,0 +1,1 @@
+"""What the graph viewer is made of: requests, its document, and files for scripts."""

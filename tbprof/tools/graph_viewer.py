@@ -1,0 +1,128 @@
+"""Graph viewer: what an instruction of a compiled program takes, and what takes it."""
+
+import functools
+from collections.abc import Callable
+
+from tbprof.advice.summaries import Summaries
+from tbprof.analysis.graphs.node_facts import times_of
+from tbprof.analysis.graphs.program_links import ProgramLinks
+from tbprof.analysis.graphs.program_source import ProgramList, ProgramSource
+from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.programs.program_ops import ProgramOps
+from tbprof.base.errors import BadRequest
+from tbprof.tools.datatable import Table
+from tbprof.tools.graph.graph_choice import (
+    ListedProgram,
+    choose_center,
+    choose_program,
+    hops_of,
+    is_set,
+    list_programs,
+)
+from tbprof.tools.graph.graph_document import (
+    OpenProgram,
+    found_document,
+    graph_document,
+    graph_of,
+    graph_table,
+    node_document,
+    text_document,
+)
+from tbprof.tools.graph.graph_files import (
+    dot_file,
+    kernel_file,
+    neighbors_file,
+    proto_file,
+    text_file,
+)
+from tbprof.tools.tool import Attachment, Choice, Document
+
+PARTS = ("program_list", "program_ops")
+CHOSEN_PARTS = ("program_source",)
+_TEXTS, _PROTOS = ("short_txt", "long_txt"), ("pb", "pbtxt")
+_OF_NODES = ("adj_nodes", "custom_call", "node")
+_TYPES = ("graph", "json", *_TEXTS, *_PROTOS, *_OF_NODES, "search", "text")
+
+
+def choose(summaries: Summaries) -> Choice | None:
+    """The host that holds the program. Raises BadRequest if none does."""
+    program = choose_program(_programs(summaries), summaries.params)
+    return None if program is None else Choice(program.host, {"program_id": program.program_id})
+
+
+def build(summaries: Summaries) -> Document | Attachment:
+    """A graph, or what `type` asks for. Raises BadRequest."""
+    params = summaries.params
+    kind = params.get("type", "") or "graph"
+    if kind not in _TYPES:
+        raise BadRequest(f"type={kind[:40]!r} is unknown", f"use {', '.join(_TYPES)}")
+    sources = summaries.take("program_source", ProgramSource)
+    listed = choose_program(_programs(summaries), params)
+    if not sources or listed is None:
+        return Document(dict, dict, lambda: Table(()), is_empty=True)
+    content = sources[0].content.tobytes()
+    program = _open(summaries, listed, content)
+    if kind in _TEXTS:
+        return text_file(program, kind, has_metadata=is_set(params, "show_metadata"))
+    if kind in _PROTOS:
+        return proto_file(program, content, kind)
+    if kind == "text":
+        return _document(lambda: text_document(program), program)
+    if kind == "search":
+        query = params.get("search", "")
+        return _document(lambda: found_document(program, query), program)
+    return _of_node(summaries, program, kind)
+
+
+def _of_node(summaries: Summaries, program: OpenProgram, kind: str) -> Document | Attachment:
+    params = summaries.params
+    name = params.get("node_name", "")
+    if kind in _OF_NODES and not name:
+        raise BadRequest(f"type={kind} needs node_name", "search=… lists the names of a program")
+    center = choose_center(program.links, program.times, name)
+    if kind == "node" and center is not None:
+        row = center.row
+        return _document(lambda: node_document(program, row), program)
+    if kind in _OF_NODES and center is not None:
+        return (neighbors_file if kind == "adj_nodes" else kernel_file)(program, center.row)
+    hops = hops_of(params)
+    opened = params.get("opened", "").split(",")
+    opens_all = params.get("merge_fusion", "") in ("0", "false")
+    graph = None
+    if center is not None:
+        graph = graph_of(program, center, hops, opened, opens_all=opens_all)
+    if params.get("format", "") == "dot" and graph is not None:
+        return dot_file(program, graph)
+    if params.get("format", "") not in ("", "json", "dot"):
+        raise BadRequest(
+            f"format={params['format'][:40]!r} is not supported",
+            "use format=dot; the page itself draws the graph",
+        )
+    made = functools.cache(
+        lambda: graph_document(_programs(summaries), program, center, hops, graph)
+    )
+    return Document(made, made, lambda: graph_table(program, graph))
+
+
+def _document(make: Callable[[], dict[str, object]], program: OpenProgram) -> Document:
+    return Document(make, make, lambda: graph_table(program, None))
+
+
+def _programs(summaries: Summaries) -> list[ListedProgram]:
+    return list_programs(
+        summaries.hosts,
+        summaries.take("program_list", ProgramList),
+        summaries.take("program_ops", ProgramOps),
+    )
+
+
+def _open(summaries: Summaries, listed: ListedProgram, content: bytes) -> OpenProgram:
+    ops = summaries.take("program_ops", ProgramOps)[summaries.hosts.index(listed.host)]
+    times = times_of(ops, listed.program_id)
+    return OpenProgram(listed, _links(content), times, ops.device_type)
+
+
+@functools.lru_cache(maxsize=2)
+def _links(content: bytes) -> ProgramLinks:
+    """The links of the programs that were requested last: a click follows a click."""
+    return ProgramLinks(Module(content))
