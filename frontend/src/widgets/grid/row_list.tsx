@@ -1,6 +1,7 @@
 /** A table of which only the visible rows exist; arrow keys move in it, Enter and clicks choose. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import "./row_list.css";
 
 export interface RowColumn {
   readonly id: string;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { callName, childrenOf, findPath, pathKey, pathTo } from "./call_tree";
+import { childrenOf, pathTo } from "../../../widgets/icicle/weighted_tree";
+import { callName, findPath, pathKey } from "./call_tree";
 import { parseCalls } from "./calls_api";
 import { mergeTrees } from "./merge_trees";
 import { callsJson, SAMPLE, sampleTree } from "./sample.test_helper";

@@ -1,4 +1,10 @@
 /** A tree of calls as columns: what the server answers, with the children of each node. */
+import {
+  arrangeTree,
+  childrenOf,
+  pathTo,
+  type WeightedTree,
+} from "../../../widgets/icicle/weighted_tree";
 
 /** Where the rows of a tree begin, or, bottom up, which name they are traced back from. */
 export type CallOrder = "top_down" | "bottom_up";
@@ -28,46 +34,20 @@ export interface CallColumns {
   readonly host: Int32Array;
 }
 
-export interface CallTree extends CallColumns {
+/** A node is drawn wide by its time top down, by its self time bottom up. */
+export interface CallTree extends CallColumns, WeightedTree {
+  readonly parent: Int32Array;
   readonly order: CallOrder;
-  /** What a node is drawn wide by: its time top down, its self time bottom up. */
-  readonly weightPs: Float64Array;
-  readonly depth: Int32Array;
-  readonly deepest: number;
-  /** Children of node i: `child[childFirst[i]]` and on, the largest first, the unlisted last. */
-  readonly childFirst: Int32Array;
-  readonly child: Int32Array;
   /** Time of events that is left out since an earlier event of the track has it. */
   readonly overlapPs: number;
 }
 
+/** Children are the largest first, the unlisted last. */
 export function makeCallTree(columns: CallColumns, order: CallOrder, overlapPs: number): CallTree {
   const { parent, name } = columns;
-  const length = parent.length;
   const weightPs = order === "top_down" ? columns.totalPs : columns.selfPs;
-  const depth = new Int32Array(length);
-  const childFirst = new Int32Array(length + 1);
-  let deepest = 0;
-  for (let at = 1; at < length; at++) {
-    depth[at] = depth[parent[at]] + 1;
-    deepest = Math.max(deepest, depth[at]);
-    childFirst[parent[at] + 1]++;
-  }
-  for (let at = 0; at < length; at++) childFirst[at + 1] += childFirst[at];
-  const child = Int32Array.from({ length: Math.max(length - 1, 0) }, (_, at) => at + 1);
-  child.sort(
-    (a, b) =>
-      parent[a] - parent[b] ||
-      Number(name[a] < 0) - Number(name[b] < 0) ||
-      weightPs[b] - weightPs[a] ||
-      a - b,
-  );
-  return { ...columns, order, weightPs, depth, deepest, childFirst, child, overlapPs };
-}
-
-/** The children of a node in order. */
-export function childrenOf({ child, childFirst }: CallTree, node: number): Int32Array {
-  return child.subarray(childFirst[node], childFirst[node + 1]);
+  const unlistedLast = (a: number, b: number) => Number(name[a] < 0) - Number(name[b] < 0);
+  return { ...columns, ...arrangeTree(parent, weightPs, unlistedLast), order, overlapPs };
 }
 
 /** What a node is called in tables, texts and search. */
@@ -77,14 +57,7 @@ export function callName(tree: CallTree, node: number): string {
   return name < 0 ? "Other calls" : tree.names[name].text || "(no name)";
 }
 
-/** The node and those above it, the root first. */
-export function pathTo({ parent }: CallTree, node: number): number[] {
-  const path = [];
-  for (let at = node; at >= 0; at = parent[at]) path.push(at);
-  return path.reverse();
-}
-
-/** The same for the node of another tree that has the same names around it. */
+/** Stands for a node, also in another tree that has the same names around it. */
 export function pathKey(tree: CallTree, node: number): string {
   return pathTo(tree, node)
     .slice(1)

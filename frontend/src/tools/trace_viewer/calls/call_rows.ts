@@ -1,5 +1,6 @@
 /** The rows of a tree of calls as a table: what is open, in order. */
-import { type CallTree, callName, childrenOf, keyPart } from "../call_tree/call_tree";
+import { childrenOf } from "../../../widgets/icicle/weighted_tree";
+import { type CallTree, callName, keyPart } from "../call_tree/call_tree";
 import { type CallSearch, LEADS_TO_MATCH, MATCHES } from "../call_tree/search_calls";
 
 export type CallSort = "name" | "total" | "self" | "count" | "longest";

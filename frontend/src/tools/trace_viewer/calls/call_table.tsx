@@ -10,8 +10,8 @@ import {
 } from "../../../base/format";
 import { foldNames, readableName } from "../../../base/names";
 import { ratio } from "../../../base/units";
+import { LevelName } from "../../../widgets/grid/level_name";
 import { type RowColumn, RowList, type RowSort } from "../../../widgets/grid/row_list";
-import { Name } from "../../../widgets/text/name";
 import { type CallTree, callName } from "../call_tree/call_tree";
 import { type CallSearch, MATCHES } from "../call_tree/search_calls";
 import { type CallRows, type CallSort, callRows } from "./call_rows";
@@ -25,8 +25,6 @@ interface CallTableProps {
 }
 
 const PS_PER_US = 1e6;
-/** Deeper calls are indented like these. */
-const DEEPEST_INDENT = 40;
 
 export function CallTable({ tree, search, selected, select }: CallTableProps) {
   const turned = useSignal<ReadonlySet<string>>(new Set());
@@ -95,7 +93,7 @@ function callColumns(
         const name = callName(tree, node);
         const hasChildren = tree.childFirst[node + 1] > tree.childFirst[node];
         return (
-          <NameCell
+          <LevelName
             name={name}
             text={folded[tree.name[node]] || name}
             depth={tree.depth[node]}
@@ -168,42 +166,5 @@ function timeScale(ps: Float64Array): Scale {
     values.reduce((most, value) => Math.max(most, value), 0),
     "",
     values,
-  );
-}
-
-interface NameCellProps {
-  readonly name: string;
-  readonly text: string;
-  readonly depth: number;
-  readonly isFound: boolean;
-  /** null: there is nothing below. */
-  readonly isOpen: boolean | null;
-  readonly turn: () => void;
-}
-
-function NameCell({ name, text, depth, isFound, isOpen, turn }: NameCellProps) {
-  return (
-    <span
-      class={isFound ? "trace-call found" : "trace-call"}
-      style={{ "--depth": `${Math.min(depth - 1, DEEPEST_INDENT)}` }}
-    >
-      {isOpen === null ? (
-        <span class="trace-call-leaf" />
-      ) : (
-        <button
-          type="button"
-          class="trace-call-turn"
-          tabIndex={-1}
-          aria-label={isOpen ? "Close" : "Open"}
-          onClick={(event) => {
-            event.stopPropagation();
-            turn();
-          }}
-        >
-          {isOpen ? "▾" : "▸"}
-        </button>
-      )}
-      <Name text={text} full={name} />
-    </span>
   );
 }

@@ -1,5 +1,6 @@
 /** The picture of a flame graph: the rows that are in sight, as the timeline draws its own. */
 
+import type { IcicleLayout } from "../../../widgets/icicle/icicle_layout";
 import { type CallTree, callName } from "../call_tree/call_tree";
 import { type CallSearch, MATCHES } from "../call_tree/search_calls";
 import { LabelPen } from "../canvas/label_pen";
@@ -18,11 +19,10 @@ import { shortName } from "../model/short_name";
 import { formatPs } from "../model/time";
 import type { ColorBy } from "../model/types";
 import type { Category } from "../protocol/payload";
-import type { FlameLayout } from "./flame_layout";
 
 export interface FlameInput {
   readonly tree: CallTree;
-  readonly layout: FlameLayout;
+  readonly layout: IcicleLayout;
   readonly search: CallSearch | null;
   readonly colors: EventColors;
   readonly colorBy: ColorBy;

@@ -2,6 +2,8 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { watchColors } from "../../../base/theme";
 import { useHeight, useWidth } from "../../../widgets/chart/use_size";
+import { icicleStep } from "../../../widgets/icicle/icicle_keys";
+import { layOutIcicle, nodeAt } from "../../../widgets/icicle/icicle_layout";
 import { callFacts } from "../call_tree/call_facts";
 import type { CallTree } from "../call_tree/call_tree";
 import type { CallSearch } from "../call_tree/search_calls";
@@ -12,8 +14,6 @@ import type { ColorBy } from "../model/types";
 import type { Category } from "../protocol/payload";
 import { CallCard } from "./call_card";
 import { FlamePainter } from "./draw_flame";
-import { flameStep } from "./flame_keys";
-import { layOutFlame, nodeAt } from "./flame_layout";
 
 interface FlameGraphProps {
   readonly tree: CallTree;
@@ -44,7 +44,7 @@ export function FlameGraph(props: FlameGraphProps) {
   const width = useWidth(scroller);
   const height = useHeight(scroller);
   const [pointed, setPointed] = useState<Pointed | null>(null);
-  const layout = useMemo(() => layOutFlame(tree, focus), [tree, focus]);
+  const layout = useMemo(() => layOutIcicle(tree, focus), [tree, focus]);
 
   // The latest is drawn, however often what it shows changes before the next frame.
   const draw = useRef(() => {});
@@ -104,7 +104,7 @@ export function FlameGraph(props: FlameGraphProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const at = Math.max(selected, 0);
-    const next = flameStep(tree, layout, at, event.key);
+    const next = icicleStep(tree, layout, at, event.key);
     if (next !== null) select(next);
     else if (event.key === "Enter" || event.key === " ") zoom(at);
     else if (event.key === "Escape" && focus !== 0) zoom(0);

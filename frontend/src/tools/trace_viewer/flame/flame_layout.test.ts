@@ -1,15 +1,16 @@
 import { expect, test } from "vitest";
-import { callName, childrenOf, makeCallTree } from "../call_tree/call_tree";
+import { icicleStep } from "../../../widgets/icicle/icicle_keys";
+import { layOutIcicle, nodeAt } from "../../../widgets/icicle/icicle_layout";
+import { childrenOf } from "../../../widgets/icicle/weighted_tree";
+import { callName, makeCallTree } from "../call_tree/call_tree";
 import { SAMPLE, sampleTree } from "../call_tree/sample.test_helper";
-import { flameStep } from "./flame_keys";
-import { layOutFlame, nodeAt } from "./flame_layout";
 
 const TREE = sampleTree(SAMPLE);
 const byName = new Map([...TREE.parent.keys()].map((node) => [callName(TREE, node), node]));
 const node = (name: string) => byName.get(name)!;
 
 test("a node is as wide as its time, below the one that it is part of", () => {
-  const { left, width } = layOutFlame(TREE, 0);
+  const { left, width } = layOutIcicle(TREE, 0);
   const whole = TREE.totalPs[0];
   for (const at of TREE.parent.keys()) {
     expect(width[at]).toBeCloseTo(TREE.totalPs[at] / whole, 12);
@@ -22,7 +23,7 @@ test("a node is as wide as its time, below the one that it is part of", () => {
 });
 
 test("what is zoomed into takes the width, and so does what is above it", () => {
-  const layout = layOutFlame(TREE, node("forward"));
+  const layout = layOutIcicle(TREE, node("forward"));
   const { width } = layout;
   expect([width[0], width[node("train")], width[node("forward")]]).toEqual([1, 1, 1]);
   expect(width[node("matmul")]).toBeCloseTo(40 / 60, 12);
@@ -31,7 +32,7 @@ test("what is zoomed into takes the width, and so does what is above it", () => 
 });
 
 test("the node at a place, and none beside", () => {
-  const layout = layOutFlame(TREE, 0);
+  const layout = layOutIcicle(TREE, 0);
   expect(nodeAt(layout, 0, 0.99)).toBe(0);
   expect(nodeAt(layout, 1, 0.1)).toBe(node("train"));
   expect(nodeAt(layout, 1, 0.95)).toBe(node("k"));
@@ -41,9 +42,9 @@ test("the node at a place, and none beside", () => {
 });
 
 test("arrow keys lead up, down to the largest, and along the row", () => {
-  const layout = layOutFlame(TREE, 0);
+  const layout = layOutIcicle(TREE, 0);
   const step = (from: string, key: string) => {
-    const to = flameStep(TREE, layout, node(from), key);
+    const to = icicleStep(TREE, layout, node(from), key);
     return to === null ? null : callName(TREE, to);
   };
   expect(step("All calls", "ArrowDown")).toBe("train");
@@ -73,8 +74,8 @@ test("5,000 nodes are laid out, and 5,000 levels", () => {
   };
   const tree = makeCallTree(deep, "top_down", 0);
   expect(tree.deepest).toBe(5000);
-  expect(layOutFlame(tree, 4000).width[5000]).toBeCloseTo(1 / 1001, 12);
+  expect(layOutIcicle(tree, 4000).width[5000]).toBeCloseTo(1 / 1001, 12);
   const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`g${at}`, { self: 1 }]));
-  const layout = layOutFlame(sampleTree(wide), 0);
+  const layout = layOutIcicle(sampleTree(wide), 0);
   expect(nodeAt(layout, 1, 2500.5 / 5000)).toBe(2501);
 });

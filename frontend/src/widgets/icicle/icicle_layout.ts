@@ -1,7 +1,7 @@
-/** Where each node of a flame graph is: as wide as its time, below the node that it is part of. */
-import { type CallTree, childrenOf, pathTo } from "../call_tree/call_tree";
+/** Where each node of an icicle is: as wide as its time, below the node that it is part of. */
+import { childrenOf, pathTo, type WeightedTree } from "./weighted_tree";
 
-export interface FlameLayout {
+export interface IcicleLayout {
   /** Left edge and width as parts of the picture's width; the width is 0 where it is not drawn. */
   readonly left: Float64Array;
   readonly width: Float64Array;
@@ -11,7 +11,7 @@ export interface FlameLayout {
 }
 
 /** `focus` and the nodes above it take the whole width. */
-export function layOutFlame(tree: CallTree, focus: number): FlameLayout {
+export function layOutIcicle(tree: WeightedTree, focus: number): IcicleLayout {
   const { weightPs, deepest, parent } = tree;
   const left = new Float64Array(parent.length);
   const width = new Float64Array(parent.length);
@@ -46,7 +46,7 @@ export function layOutFlame(tree: CallTree, focus: number): FlameLayout {
 }
 
 /** The node at a depth and a part of the width, -1 for none. */
-export function nodeAt(layout: FlameLayout, depth: number, part: number): number {
+export function nodeAt(layout: IcicleLayout, depth: number, part: number): number {
   const { row, rowFirst, left, width } = layout;
   if (depth < 0 || depth + 1 >= rowFirst.length) return -1;
   let low = rowFirst[depth];

@@ -1,11 +1,11 @@
-/** Where the arrow keys lead to in a flame graph. */
-import { type CallTree, childrenOf } from "../call_tree/call_tree";
-import type { FlameLayout } from "./flame_layout";
+/** Where the arrow keys lead to in an icicle. */
+import type { IcicleLayout } from "./icicle_layout";
+import { childrenOf, type WeightedTree } from "./weighted_tree";
 
 /** The node above, the largest one below, or a neighbour in the row; null for other keys. */
-export function flameStep(
-  tree: CallTree,
-  layout: FlameLayout,
+export function icicleStep(
+  tree: WeightedTree,
+  layout: IcicleLayout,
   node: number,
   key: string,
 ): number | null {

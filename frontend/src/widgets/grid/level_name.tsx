@@ -1,0 +1,44 @@
+/** The name of a row that is part of a tree: indented, with a button that opens what is below. */
+import { Name } from "../text/name";
+
+/** Deeper rows are indented like these. */
+const DEEPEST_INDENT = 40;
+
+interface LevelNameProps {
+  readonly name: string;
+  /** What is shown of it. */
+  readonly text: string;
+  /** From 1. */
+  readonly depth: number;
+  readonly isFound: boolean;
+  /** null: there is nothing below. */
+  readonly isOpen: boolean | null;
+  readonly turn: () => void;
+}
+
+export function LevelName({ name, text, depth, isFound, isOpen, turn }: LevelNameProps) {
+  return (
+    <span
+      class={isFound ? "level-name found" : "level-name"}
+      style={{ "--depth": `${Math.min(depth - 1, DEEPEST_INDENT)}` }}
+    >
+      {isOpen === null ? (
+        <span class="level-leaf" />
+      ) : (
+        <button
+          type="button"
+          class="level-turn"
+          tabIndex={-1}
+          aria-label={isOpen ? "Close" : "Open"}
+          onClick={(event) => {
+            event.stopPropagation();
+            turn();
+          }}
+        >
+          {isOpen ? "▾" : "▸"}
+        </button>
+      )}
+      <Name text={text} full={name} />
+    </span>
+  );
+}

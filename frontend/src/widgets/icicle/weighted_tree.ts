@@ -1,0 +1,51 @@
+/** A tree as columns, of which each node has a weight: what an icicle is drawn of. */
+
+/** Nodes [n], each before its children, the root first. */
+export interface WeightedTree {
+  /** -1 for the root. */
+  readonly parent: Int32Array;
+  /** What a node is drawn wide by. */
+  readonly weightPs: Float64Array;
+  readonly depth: Int32Array;
+  readonly deepest: number;
+  /** Children of node i: `child[childFirst[i]]` and on, in their order. */
+  readonly childFirst: Int32Array;
+  readonly child: Int32Array;
+}
+
+type Order = (a: number, b: number) => number;
+
+/** The tree of these parents; children are in the order of `compare`, then of their weight. */
+export function arrangeTree(
+  parent: Int32Array,
+  weightPs: Float64Array,
+  compare: Order = () => 0,
+): WeightedTree {
+  const length = parent.length;
+  const depth = new Int32Array(length);
+  const childFirst = new Int32Array(length + 1);
+  let deepest = 0;
+  for (let at = 1; at < length; at++) {
+    depth[at] = depth[parent[at]] + 1;
+    deepest = Math.max(deepest, depth[at]);
+    childFirst[parent[at] + 1]++;
+  }
+  for (let at = 0; at < length; at++) childFirst[at + 1] += childFirst[at];
+  const child = Int32Array.from({ length: Math.max(length - 1, 0) }, (_, at) => at + 1);
+  child.sort(
+    (a, b) => parent[a] - parent[b] || compare(a, b) || weightPs[b] - weightPs[a] || a - b,
+  );
+  return { parent, weightPs, depth, deepest, childFirst, child };
+}
+
+/** The children of a node in order. */
+export function childrenOf({ child, childFirst }: WeightedTree, node: number): Int32Array {
+  return child.subarray(childFirst[node], childFirst[node + 1]);
+}
+
+/** The node and those above it, the root first. */
+export function pathTo({ parent }: WeightedTree, node: number): number[] {
+  const path = [];
+  for (let at = node; at >= 0; at = parent[at]) path.push(at);
+  return path.reverse();
+}
