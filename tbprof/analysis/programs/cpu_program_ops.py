@@ -26,7 +26,7 @@ def cpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader)
     A loop contains what its body ran on the same thread. Markers of the end of an instruction, and
     launches on other devices, are none.
     """
-    events, keys = _find_events(plane)
+    events, keys = find_executions(plane)
     rows = OpRows()
     if not len(events):
         return rows.table()
@@ -56,7 +56,7 @@ def cpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader)
     return rows.table(device_type="CPU", devices=devices, window_ps=window, idle_ps=idle)
 
 
-def _find_events(plane: Plane) -> tuple[Events, list[NDArray[np.int64]]]:
+def find_executions(plane: Plane) -> tuple[Events, list[NDArray[np.int64]]]:
     """The executions of instructions, and four columns of them.
 
     They are the ids of the texts of op and module, and the numbers of program and device, -1 if

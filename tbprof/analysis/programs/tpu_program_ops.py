@@ -36,11 +36,12 @@ from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.events.space import Plane
 
-_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
+OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
 _DMA_STALL = "dma_stall_duration_ps"
 _NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
 # An execution of a program: "jit_f(12190760917235803885)".
 _EXECUTION = regex(r"([^%()=]{1,400})\(([0-9]{1,20})\)\Z")
+_UNNAMED = "(unnamed)"
 # Their work depends on what they call: a type that states none does not say that there is none.
 _CALLS = ("custom-call", "custom call")
 
@@ -58,7 +59,7 @@ class _Row(NamedTuple):
 
 def tpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader) -> ProgramOps:
     """The instructions of one core. Work is per execution on the event's type, or on events."""
-    kinds = find_tpu_kinds(plane, *_LINES)
+    kinds = find_tpu_kinds(plane, *OP_LINES)
     found = list(_rows(plane, kinds, programs, reader))
     is_sparse = is_sparse_core(plane)
     rows = OpRows()
@@ -95,6 +96,17 @@ def _rows(
         )  # fmt: skip
 
 
+def instruction_name(plane: Plane, row: int) -> str:
+    """The instruction that events of a type executed: by its text, else the label of the type."""
+    if row < 0:
+        return _UNNAMED
+    event = plane.strings[int(plane.types.name[row])]
+    label = int(plane.types.display_name[row])
+    match = _NAME.match(event)
+    written = match[1] if match and " = " in event else ""
+    return written or (plane.strings[label] if label >= 0 else "") or event or _UNNAMED
+
+
 class _TypeReader:
     """What the types of a plane's events say."""
 
@@ -106,6 +118,7 @@ class _TypeReader:
         stats = plane.types.stats([names.PROGRAM_ID, names.MEMORY_BREAKDOWN, *WORK, *texts])
         self._reader = reader
         self._programs = programs
+        self._plane = plane
         self._strings = plane.strings
         self._types = plane.types
         self._program = stats[names.PROGRAM_ID].integers(-1)
@@ -117,12 +130,9 @@ class _TypeReader:
     def read(self, row: int) -> tuple[ProgramName, str, InstructionFacts]:
         """The program, name and facts of a type, -1 for events without one."""
         if row < 0:
-            return ProgramName(), "(unnamed)", InstructionFacts(category=NOT_IN_HLO)
+            return ProgramName(), _UNNAMED, InstructionFacts(category=NOT_IN_HLO)
         event = self._strings[int(self._types.name[row])]
-        label = int(self._types.display_name[row])
-        match = _NAME.match(event)
-        written = match[1] if match and " = " in event else ""
-        name = written or (self._strings[label] if label >= 0 else "") or event or "(unnamed)"
+        name = instruction_name(self._plane, row)
         number = int(self._program[row])
         program = self._program_name(number)
         facts = self._reader.read(number, program.name, name) if number != -1 else None
@@ -209,7 +219,7 @@ def _dma_stalls(plane: Plane, kinds: TpuKinds) -> list[int]:
     nothing = [UNKNOWN] * kinds.type.size
     if _DMA_STALL not in plane.stat_names:
         return nothing
-    events = find_core_ops(plane, *_LINES).events
+    events = find_core_ops(plane, *OP_LINES).events
     stat = events.stats([_DMA_STALL])[_DMA_STALL]
     number = {type_: kind for kind, type_ in enumerate(kinds.type[kinds.has_work].tolist())}
     of_type = np.full(int(events.type.max(initial=-1)) + 2, -1, np.int32)
@@ -267,7 +277,7 @@ class _PairSpans:
     """How long pairs of ops took from the start of one to the end of the other."""
 
     def __init__(self, plane: Plane) -> None:
-        ops = find_core_ops(plane, *_LINES)
+        ops = find_core_ops(plane, *OP_LINES)
         order = np.argsort(ops.events.type, kind="stable")
         self._type = ops.events.type[order]
         self._start = ops.own_start[order]

@@ -13,30 +13,37 @@ from tbprof.base.records import dataclass
 from tbprof.timeline.search.patterns import Pattern
 
 Scope = Literal["name", "whole", "arg", "source", "category"]
-TableKind = Literal["device-op", "sparse-core-op", "host-op", "kernel", "input-op", "iterator"]
+TableKind = Literal[
+    "device-op", "sparse-core-op", "host-op", "kernel", "input-op", "iterator", "instruction"
+]
 
 # Hostile names may be a megabyte long; what people look for comes earlier.
 MOST_CHARACTERS = 16_384
 _MOST_QUERY = 4096
 _SCOPED = regex(r"(whole|arg|source|category):(.*)", re.DOTALL)
 _OF_CATEGORY = regex(r"category:(\w+) (whole:.*)", re.DOTALL)
-_ROW = regex(r"(device-op|sparse-core-op|host-op|input-op|iterator|kernel):(.+)", re.DOTALL)
+_ROW = regex(
+    r"(device-op|sparse-core-op|host-op|input-op|iterator|kernel|instruction):(.+)", re.DOTALL
+)
 _KERNEL = regex(r"(.+?)(?: op:(.*?))?(?: launch:([\d,/]*))?", re.DOTALL)
+_INSTRUCTION = regex(r"(.+?)(?: program:(\d{0,20}))?", re.DOTALL)
 _NUMBER = regex(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?|[-+]?inf", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of a table: the op, kernel, input op or stage of a tf.data pipeline `name`.
+    """A row of a table: the op, kernel, instruction, input op or stage of a pipeline `name`.
 
     For kernels, `op` is the op that launched it and `launch` its configuration as
     "grid/block/registers/shared bytes", the last two empty if they were not recorded; None for any.
+    For instructions, `program` is the id of the program, "" for none, None for any.
     """
 
     kind: TableKind
     name: str
     op: str | None = None
     launch: str | None = None
+    program: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +69,12 @@ class Query:
         kernel:gemm                                all launches of a kernel
         kernel:gemm op:bert/dense/MatMul           those of one op; `op:` alone: of no op
         kernel:gemm op:bert launch:8,1,1/256,1,1/32/0   those of one configuration
+        instruction:fusion.1 program:17            a row of the programs page
         input-op:Iterator::Root::Map               a row of the input pipeline analyzer
         iterator:Iterator::Root::Interleave::Map   a stage of a tf.data pipeline, all copies of it
 
-    Names may contain spaces and colons: a kernel's ends at the first ` op:` or ` launch:`.
+    Names may contain spaces and colons: a kernel's ends at the first ` op:` or ` launch:`, an
+    instruction's at ` program:`.
     """
 
     scope: Scope
@@ -117,8 +126,11 @@ def _parse_row(text: str) -> TableRow | None:
     if match is None:
         return None
     kind, name = cast(TableKind, match[1]), match[2]
-    kernel = _KERNEL.fullmatch(name) if kind == "kernel" else None
-    return TableRow(kind, name) if kernel is None else TableRow(kind, *kernel.groups())
+    if kind == "kernel" and (kernel := _KERNEL.fullmatch(name)):
+        return TableRow(kind, *kernel.groups())
+    if kind == "instruction" and (parts := _INSTRUCTION.fullmatch(name)):
+        return TableRow(kind, parts[1], program=parts[2])
+    return TableRow(kind, name)
 
 
 def text_test(query: Query) -> Callable[[Sequence[str]], NDArray[np.bool_]]:

@@ -1,4 +1,4 @@
-"""Which events a row of a table of ops, kernels, input ops or stages of pipelines counts."""
+"""Which events a row of a table of ops, kernels, instructions or stages of pipelines counts."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -11,6 +11,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.input.input_events import OPS, OpIndex, find_input_events
 from tbprof.analysis.ops.host_ops import find_op_events
+from tbprof.analysis.programs.instruction_events import instruction_events
 from tbprof.analysis.tpu.tpu_kinds import TpuOpNames
 from tbprof.analysis.vocabulary import input_names
 from tbprof.analysis.vocabulary.lines import (
@@ -123,6 +124,10 @@ def _of_iterator(space: Space, _programs: Programs, row: TableRow) -> _Found:
         yield plane, events.source[events.rows_of(wanted)]
 
 
+def _of_instruction(space: Space, programs: Programs, row: TableRow) -> _Found:
+    return instruction_events(space, programs, row.name, row.program)
+
+
 _FINDERS: dict[TableKind, Callable[[Space, Programs, TableRow], _Found]] = {
     "device-op": _of_device_op,
     "sparse-core-op": _of_sparse_core_op,
@@ -130,4 +135,5 @@ _FINDERS: dict[TableKind, Callable[[Space, Programs, TableRow], _Found]] = {
     "kernel": _of_kernel,
     "input-op": _of_input_op,
     "iterator": _of_iterator,
+    "instruction": _of_instruction,
 }

@@ -1,6 +1,8 @@
 from pathlib import Path
 
+import numpy as np
 import pytest
+from helpers.computed_parts import compute_part
 from traces import draw, space_of
 
 from tbprof.analysis.gpu.kernels import find_kernels
@@ -77,6 +79,57 @@ def test_a_stage_has_the_calls_of_its_copies():
     assert starts(space, TableRow("iterator", "Iterator::Root::Zip[1]")) == [8]
     assert starts(space, TableRow("iterator", "Iterator::Root::Zip")) == []
     assert starts(space, TableRow("iterator", "Interleave::Map")) == []
+
+
+def test_instructions_are_found_in_their_program_on_every_kind_of_device():
+    launch = {"hlo_op": "while::dot", "hlo_module": "jit_f"}
+    gpu = space_of(
+        draw(
+            {"/device:GPU:0": "Stream #1 |ab.c.k.ab", "/host:CPU": "python |d"},
+            stats={
+                "a": {**launch, "program_id": 7}, "b": {**launch, "program_id": 7},
+                "c": {**launch, "program_id": 8}, "d": {**launch, "program_id": 7},
+            },
+        )
+    )  # fmt: skip
+    assert starts(gpu, TableRow("instruction", "dot", program="7")) == [0, 1, 7, 8]
+    assert starts(gpu, TableRow("instruction", "dot")) == [0, 1, 3, 7, 8]
+    assert starts(gpu, TableRow("instruction", "dot", program="")) == []
+    assert starts(gpu, TableRow("instruction", "k", program="")) == [5]
+    tpu = space_of(
+        draw(
+            {"/device:TPU:0": "XLA Ops |aa.b.aa\nAsync XLA Ops |aaaa"},
+            names={"a": "%dot = f32[8] dot(f32[8] %p)", "b": "dot"},
+            type_stats={"a": {"program_id": -3}, "b": {"program_id": 8}},
+        )
+    )
+    assert starts(tpu, TableRow("instruction", "dot", program=str(2**64 - 3))) == [0, 5]
+    assert starts(tpu, TableRow("instruction", "dot")) == [0, 3, 5]
+    cpu = space_of(
+        draw(
+            {"/host:CPU": "pool |aa.x.b.a"},
+            names={"x": "end: dot"},
+            stats={key: {**launch, "program_id": 7} for key in "axb"} | {"b": launch},
+        )
+    )
+    assert starts(cpu, TableRow("instruction", "dot", program="7")) == [0, 7]
+    assert starts(cpu, TableRow("instruction", "dot", program="")) == [5]
+
+
+@pytest.mark.parametrize("trace", ["jax", "tpu_trace", "amd_trace"])
+def test_instructions_have_as_many_events_as_their_table_says(
+    trace: str, request: pytest.FixtureRequest
+) -> None:
+    """Executions; on GPUs their kernels."""
+    path = SAMPLES[0] if trace == "jax" else request.getfixturevalue(trace)
+    space = read_space(path)
+    programs = Programs(space)
+    ops = compute_part("program_ops", space)
+    assert ops.name
+    for row in np.argsort(-ops.self_ps)[:20].tolist():
+        wanted = TableRow("instruction", ops.name[row], program=ops.program_id[row])
+        found = sum(sources.size for _, sources in find_row_events(space, programs, wanted))
+        assert found == (ops.kernels[row] or ops.occurrences[row])
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.parent.name)

@@ -18,6 +18,7 @@ const QUERIES: readonly (readonly [query: string, finds: string])[] = [
   ["source:model.py", "events whose source line contains it"],
   ["device-op:dense/MatMul", "what a row of Ops counts on devices; host-op: on hosts"],
   ["kernel:gemm op:dense/MatMul", "launches that a row of Kernels counts"],
+  ["instruction:fusion.1 program:17", "what a row of Programs counts"],
   ["input-op:Iterator::Root", "what a row of Input counts"],
   ["iterator:Iterator::Root", "the calls of a tf.data iterator"],
 ];
