@@ -77,6 +77,7 @@ NOT_IMPORTED = {
         "analysis.steps.step_finding",
     ),
     "framework_op_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE),
+    "op_profile": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "hlo_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "roofline_model": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "kernel_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
@@ -131,6 +132,9 @@ def test_an_export_imports_what_its_tool_needs(
         trace = write(tmp_path, draw(drawn, stats={"k": {"kernel_details": "regs:8"}}))
     if tool == "graph_viewer":
         trace = next(sample_logdir.rglob("jax_cpu_training/*.xplane.pb"))
+    if tool == "op_profile":
+        drawn = {"/device:GPU:0": "Stream #1 |k"}
+        trace = write(tmp_path, draw(drawn, stats={"k": {"hlo_op": "x", "program_id": 7}}))
     result = subprocess.run(
         [sys.executable, "-c", EXPORT, str(trace), tool],
         env={**os.environ, "PYTHONPATH": str(ROOT), "TBPROF_CACHE_DIR": str(tmp_path / "cache")},

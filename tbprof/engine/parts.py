@@ -65,7 +65,7 @@ def _part(
 # Their modules are imported when a part is computed, or loaded from disk.
 PARTS: Mapping[str, PartKind] = {
     "outline": _part(
-        5, "run.outline.Outline", "run.outline_finding.find_outline", "reading the index"
+        6, "run.outline.Outline", "run.outline_finding.find_outline", "reading the index"
     ),
     "coupling": _part(
         4, "job.coupling.Coupling", "find_coupling", "finding workers that wait for each other"

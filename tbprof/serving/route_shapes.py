@@ -18,7 +18,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
             "category", "min_ps", "from_ps", "to_ps", "marker", "step", "steps", "graph_host",
             "input_pipeline", "rank", "memory_id", "at_ps", "start_time_ms", "end_time_ms",
             "derived", "max_gb", "module_name", "program_id", "memory_space", "program_host",
-            "instant", "from_event", "to_event",
+            "instant", "from_event", "to_event", "group_by", "row", "feeds",
         ),
         4096: ("run", "q", "name"),
         16384: ("kernel", "op", "rows", "tracks", "sections", "counters"),
@@ -56,7 +56,7 @@ _SEARCHED = "q! regex case"
 _OF_TOOLS = (
     "marker step steps graph_host input_pipeline rank memory_id at_ps from_ps to_ps "
     "start_time_ms end_time_ms derived max_gb module_name program_id memory_space program_host "
-    "instant from_event to_event"
+    "instant from_event to_event group_by row rows feeds level"
 )
 TAKES = {
     "runs": "",

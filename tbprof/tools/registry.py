@@ -63,10 +63,22 @@ TOOLS: tuple[Tool, ...] = (
         is_list=True,
     ),
     Tool(
+        name="op_profile",
+        label="Programs",
+        short="Programs",
+        also=("Op profile",),
+        content="instructions",
+        absent="the trace has no planes",
+        empty="the trace has no instruction of a compiled program that ran",
+        empty_hint="XLA programs are recorded on GPUs and TPUs, and of JAX on CPUs, too "
+        "(host_tracer_level 2); for other ops, see the op stats",
+        params=("group_by", "rows", "row"),
+    ),
+    Tool(
         name="hlo_stats",
         label="HLO op stats",
         short="HLO ops",
-        content="names",
+        content="instructions",
         absent="the trace has no planes",
         empty="the trace has no instruction of a compiled program: XLA compiled nothing that ran, "
         "or the recorder did not name what ran",
@@ -77,7 +89,7 @@ TOOLS: tuple[Tool, ...] = (
         name="roofline_model",
         label="Roofline",
         short="Roofline",
-        content="names",
+        content="instructions",
         absent="the trace has no planes",
         empty="the trace has no instruction of a compiled program: XLA compiled nothing that ran, "
         "or the recorder did not name what ran",

@@ -187,11 +187,11 @@ def test_names_that_do_not_exist_are_told_with_those_that_do(engine: Engine):
     with pytest.raises(HostNotFound, match="'h7'") as host:
         engine.data(DataRequest("gpu", OPS, ("h0", "h7")))
     assert host.value.hint == "its hosts are h0, h1"
-    with pytest.raises(ToolNotFound, match="'op_profile'") as tool:
-        engine.data(DataRequest("gpu", "op_profile"))
+    with pytest.raises(ToolNotFound, match="'input_stats'") as tool:
+        engine.data(DataRequest("gpu", "input_stats"))
     assert OPS in tool.value.hint
     with pytest.raises(ToolNotFound):
-        engine.hosts("gpu", "op_profile")
+        engine.hosts("gpu", "input_stats")
 
 
 # Losses.

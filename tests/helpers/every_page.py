@@ -25,6 +25,8 @@ NOTHING = {
     ("memory_viewer", "gpu_trace"),
     ("graph_viewer", "tensorflow_cpu_training"),
     ("graph_viewer", "gpu_trace"),
+    ("op_profile", "tensorflow_cpu_training"),
+    ("op_profile", "gpu_trace"),
 }
 # The others are every event of a trace: tests/timeline/export/test_chrome.py.
 TABLE_TOOLS = {tool.name: tool for tool in TOOLS if not tool.is_streamed}

@@ -1,6 +1,7 @@
 """What holds for every tool: the same rules over each entry of TOOLS."""
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -106,6 +107,9 @@ def test_both_layouts_hold_the_same(engine: tuple[Engine, str], tool: Tool, tabl
     if "podStatsSequence" in answers[0][0]:
         compare_pods(*answers[0], *answers[1])
         return
+    if "byProgram" in answers[0][0]:
+        compare_profiles(*answers[0], *answers[1])
+        return
     if "memoryProfilePerAllocator" in answers[0][0]:
         compare_memory(*answers[0], *answers[1])
         return
@@ -135,6 +139,22 @@ def compare_pods(records: dict[str, Any], cells: dict[str, Any]) -> None:
                 exact = record["totalDurationUs"]
                 assert total * cells["unit_us"] == pytest.approx(exact, abs=cells["unit_us"])
                 assert sum(record["stepBreakdownUs"].values()) == pytest.approx(exact)
+
+
+def compare_profiles(tree: dict[str, Any], page: dict[str, Any]) -> None:
+    """That the tree and our page tell the same time and work of programs, and of the device."""
+    own_ps: Counter[str] = Counter()
+    flops: Counter[str] = Counter()
+    rows = page["rows"]
+    columns = (rows[name] for name in ("program", "self_ps", "flops", "has_inner"))
+    for program, own, count, has_inner in zip(*columns, strict=True):
+        own_ps[page["texts"][program]] += own
+        flops[page["texts"][program]] += 0 if has_inner else max(count, 0)
+    children = tree["byProgramExcludeIdle"]["children"]
+    assert {one["name"]: one["metrics"]["rawTime"] for one in children} == own_ps
+    assert {one["name"]: one["metrics"]["bf16Flops"] for one in children} == flops
+    whole = sum(own_ps.values()) + page["idle_ps"] + page["sparse_core_idle_ps"]
+    assert tree["byProgram"]["metrics"]["rawTime"] == whole
 
 
 def compare_memory(records: dict[str, Any], page: dict[str, Any]) -> None:

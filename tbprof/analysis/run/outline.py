@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from tbprof.base.records import dataclass
 
 # What some files lack: events with names, GPU kernels, allocations, iterators of tf.data, compiled
-# programs.
-Content = Literal["names", "kernels", "allocations", "iterators", "programs"]
+# programs, executed instructions of these.
+Content = Literal["names", "kernels", "allocations", "iterators", "programs", "instructions"]
 
 
 @dataclass(frozen=True, slots=True)

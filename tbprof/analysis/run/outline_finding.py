@@ -6,7 +6,12 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.run.outline import Content, Outline
 from tbprof.analysis.run.recording import epoch_of_times
 from tbprof.analysis.vocabulary import input_names
-from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, metadata_planes
+from tbprof.analysis.vocabulary.lines import (
+    gpu_planes,
+    host_planes,
+    metadata_planes,
+    tpu_planes,
+)
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
 
@@ -37,6 +42,8 @@ def _contents(space: Space) -> list[Content]:
         contents.append("iterators")
     if any(map(_has_programs, metadata_planes(space))):
         contents.append("programs")
+    if _has_instructions(space):
+        contents.append("instructions")
     return contents
 
 
@@ -44,6 +51,14 @@ def _has_programs(plane: Plane) -> bool:
     if names.HLO_PROTO not in plane.stat_names:
         return False
     return bool(plane.types.stats([names.HLO_PROTO])[names.HLO_PROTO].is_present.any())
+
+
+def _has_instructions(space: Space) -> bool:
+    """Whether events may name instructions: those of GPUs and threads do, types of TPUs' ops."""
+    threads = (*gpu_planes(space), *host_planes(space))
+    return any(names.HLO_OP in plane.stat_names for plane in threads) or any(
+        names.PROGRAM_ID in plane.stat_names for plane in tpu_planes(space)
+    )
 
 
 def _type_names(plane: Plane) -> list[str]:

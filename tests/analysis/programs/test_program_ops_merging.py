@@ -58,7 +58,7 @@ def figures(ops: ProgramOps) -> Any:
     return sorted(rows), ops.devices, ops.window_ps, ops.idle_ps
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(hosts(), min_size=2, max_size=4), st.randoms(use_true_random=False))
 def test_the_order_and_grouping_of_hosts_do_not_matter(parts, random):
     at_once = figures(merge_program_ops(parts))
@@ -71,7 +71,7 @@ def test_the_order_and_grouping_of_hosts_do_not_matter(parts, random):
     assert figures(merge_program_ops(shuffled)) == at_once
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(hosts(), min_size=1, max_size=4))
 def test_no_time_and_no_kernel_is_lost(parts):
     merged = merge_program_ops(parts)

@@ -1,0 +1,5 @@
+import type { ToolEntry } from "../tools";
+
+export default {
+  outline: "split",
+} satisfies ToolEntry;

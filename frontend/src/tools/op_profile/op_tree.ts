@@ -1,0 +1,274 @@
+/** The instructions of a profile as a tree: children add up to their parents in ps. */
+import { arrangeTree, type WeightedTree } from "../../widgets/icicle/weighted_tree";
+import { type Profile, textOf } from "./payload";
+import { scopeParts } from "./scope_parts";
+
+export type Grouping = "program" | "category" | "scope" | "source";
+export const GROUPINGS: readonly Grouping[] = ["program", "category", "scope", "source"];
+
+export type Kind =
+  | "root"
+  | "program"
+  | "category"
+  | "scope"
+  | "file"
+  | "line"
+  | "group"
+  | "op"
+  | "kernel"
+  /** Instructions that are not loaded yet, or kernels that are not sent. */
+  | "rest"
+  | "idle";
+
+/** Nodes [n], each before its children. Times are self times, those of kernels on the device. */
+export interface OpTree extends WeightedTree {
+  readonly kind: readonly Kind[];
+  readonly label: readonly string[];
+  /** The row of the profile that an op, a kernel or a rest belongs to, -1 for others. */
+  readonly place: Int32Array;
+  /** NaN where nothing of it is known. */
+  readonly wastedPs: Float64Array;
+  /** Self time of ops of which it is not known what they waste. */
+  readonly unknownPs: Float64Array;
+  readonly flopShare: Float64Array;
+  readonly hbmShare: Float64Array;
+  /** Executions of ops, launches of kernels. */
+  readonly occurrences: Float64Array;
+  /** How many instructions there are below. */
+  readonly count: Float64Array;
+}
+
+/** What is added up while a tree grows. */
+interface Growing {
+  readonly parent: number[];
+  readonly kind: Kind[];
+  readonly label: string[];
+  readonly place: number[];
+  readonly time: number[];
+  readonly wasted: number[];
+  readonly unknown: number[];
+  readonly atPeak: number[];
+  readonly flopSpan: number[];
+  readonly hbm: number[];
+  readonly hbmSpan: number[];
+  readonly occurrences: number[];
+  readonly count: number[];
+}
+
+type Level = readonly [kind: Kind, key: string, label: string];
+
+export function makeOpTree(profile: Profile, grouping: Grouping, hasIdle: boolean): OpTree {
+  const { rows } = profile;
+  const tree: Growing = {
+    parent: [],
+    kind: [],
+    label: [],
+    place: [],
+    time: [],
+    wasted: [],
+    unknown: [],
+    atPeak: [],
+    flopSpan: [],
+    hbm: [],
+    hbmSpan: [],
+    occurrences: [],
+    count: [],
+  };
+  const numbers = new Map<string, number>();
+  const add = (parent: number, [kind, key, label]: Level, place = -1) => {
+    const id = `${parent}\0${kind}\0${key}`;
+    const known = numbers.get(id);
+    if (known !== undefined) return known;
+    const at = tree.parent.length;
+    numbers.set(id, at);
+    tree.parent.push(parent);
+    tree.kind.push(kind);
+    tree.label.push(label);
+    tree.place.push(place);
+    for (const sums of [tree.time, tree.unknown, tree.occurrences, tree.count]) sums.push(0);
+    for (const sums of [tree.wasted, tree.atPeak, tree.flopSpan, tree.hbm, tree.hbmSpan])
+      sums.push(Number.NaN);
+    return at;
+  };
+  const root = add(-1, ["root", "", "All programs"]);
+  const levels = levelsOf(profile, grouping);
+  const kernels = kernelsByPlace(profile);
+  for (let place = 0; place < rows.length; place++) {
+    let at = root;
+    const path = [root];
+    for (const level of levels(place)) {
+      at = add(at, level);
+      path.push(at);
+    }
+    const isRest = rows.row[place] < 0;
+    const name = textOf(profile, rows.name[place]);
+    const label = isRest ? `${rows.count[place]} shorter ops` : name || "(no name)";
+    at = add(at, [isRest ? "rest" : "op", String(place), label], place);
+    path.push(at);
+    for (const node of path) addRow(tree, node, profile, place);
+    addKernels(tree, at, profile, place, kernels.get(place) ?? [], add);
+  }
+  if (hasIdle && profile.idlePs > 0) {
+    const idle = add(root, ["idle", "", "Idle"]);
+    tree.time[idle] = profile.idlePs;
+    tree.time[root] += profile.idlePs;
+  }
+  return finish(tree, profile);
+}
+
+function addRow(tree: Growing, node: number, { rows }: Profile, place: number): void {
+  tree.time[node] += rows.selfPs[place];
+  tree.count[node] += rows.count[place];
+  const wasted = rows.wastedPs[place];
+  if (Number.isNaN(wasted)) tree.unknown[node] += rows.selfPs[place];
+  else addTo(tree.wasted, node, wasted);
+  if (tree.kind[node] === "op") tree.occurrences[node] += rows.occurrences[place];
+  // What an op with others inside computes is theirs.
+  if (rows.hasInner[place]) return;
+  const span = rows.spanPs[place];
+  if (rows.atPeakPs[place] >= 0) {
+    addTo(tree.atPeak, node, rows.atPeakPs[place]);
+    addTo(tree.flopSpan, node, span);
+  }
+  if (rows.hbmBytes[place] >= 0) {
+    addTo(tree.hbm, node, rows.hbmBytes[place]);
+    addTo(tree.hbmSpan, node, span);
+  }
+}
+
+function addTo(sums: number[], node: number, value: number): void {
+  sums[node] = (Number.isNaN(sums[node]) ? 0 : sums[node]) + value;
+}
+
+function addKernels(
+  tree: Growing,
+  op: number,
+  { kernels, rows, texts }: Profile,
+  place: number,
+  listed: readonly number[],
+  add: (parent: number, level: Level, place?: number) => number,
+): void {
+  let rest = rows.selfPs[place];
+  for (const kernel of listed) {
+    const name = texts[kernels.name[kernel]] || "(no name)";
+    const node = add(op, ["kernel", String(kernel), name], place);
+    tree.time[node] = kernels.totalPs[kernel];
+    tree.occurrences[node] = kernels.occurrences[kernel];
+    rest -= kernels.totalPs[kernel];
+  }
+  if (listed.length > 0 && rest > 0)
+    tree.time[add(op, ["rest", "kernels", "Shorter kernels"], place)] = rest;
+}
+
+function kernelsByPlace({ kernels }: Profile): ReadonlyMap<number, readonly number[]> {
+  const found = new Map<number, number[]>();
+  kernels.place.forEach((place, kernel) => {
+    const listed = found.get(place);
+    if (listed) listed.push(kernel);
+    else found.set(place, [kernel]);
+  });
+  return found;
+}
+
+/** What is above a row: without a group that it is alone in. */
+function levelsOf(profile: Profile, grouping: Grouping): (place: number) => Level[] {
+  const { rows } = profile;
+  const read = (at: number) => textOf(profile, at);
+  const groupKey = (place: number) =>
+    `${rows.program[place]}\0${rows.category[place]}\0${rows.group[place]}`;
+  const sizes = new Map<string, number>();
+  const names = new Map<string, string>();
+  for (let place = 0; place < rows.length; place++) {
+    if (rows.row[place] < 0) continue;
+    const key = groupKey(place);
+    sizes.set(key, (sizes.get(key) ?? 0) + 1);
+    if (!names.has(key)) names.set(key, read(rows.name[place]));
+  }
+  const program = (place: number): Level => {
+    const label = read(rows.program[place]);
+    return ["program", label, label];
+  };
+  const category = (place: number): Level => {
+    const label = read(rows.category[place]) || "(no category)";
+    return ["category", label, label];
+  };
+  const group = (place: number): Level[] => {
+    const key = groupKey(place);
+    const size = sizes.get(key) ?? 0;
+    if (rows.row[place] < 0 || size < 2) return [];
+    return [["group", key, `${names.get(key)} and ${size - 1} equal to it`]];
+  };
+  switch (grouping) {
+    case "program":
+      return (place) => [program(place), category(place), ...group(place)];
+    case "category":
+      return (place) => [category(place), program(place), ...group(place)];
+    case "scope":
+      return (place) => [
+        program(place),
+        ...(rows.row[place] < 0 ? [] : scopeLevels(read(rows.scope[place]))),
+      ];
+    case "source":
+      return (place) => sourceLevels(rows.row[place] < 0 ? "" : read(rows.source[place]));
+  }
+}
+
+function scopeLevels(scope: string): Level[] {
+  return scopeParts(scope).map((part) => ["scope", part, part]);
+}
+
+function sourceLevels(source: string): Level[] {
+  if (source === "") return [["file", "", "No source line"]];
+  const colon = source.lastIndexOf(":");
+  const file = colon > 0 ? source.slice(0, colon) : source;
+  const short = file.split(/[\\/]/).at(-1) || file;
+  const line: Level = ["line", source, `${short}:${source.slice(colon + 1)}`];
+  return colon > 0 ? [["file", file, file], line] : [["file", file, file]];
+}
+
+function finish(tree: Growing, profile: Profile): OpTree {
+  const { rows } = profile;
+  const parent = Int32Array.from(tree.parent);
+  const weightPs = Float64Array.from(tree.time);
+  const place = Int32Array.from(tree.place);
+  const hbmPeak = profile.memoryPeaks.find((peak) => peak.of === "HBM")?.giga ?? Number.NaN;
+  const isRow = (node: number) => tree.kind[node] === "op" && rows.row[place[node]] >= 0;
+  const nodes = [...parent.keys()];
+  return {
+    ...arrangeTree(parent, weightPs),
+    kind: tree.kind,
+    label: tree.label,
+    place,
+    wastedPs: Float64Array.from(tree.wasted),
+    unknownPs: Float64Array.from(tree.unknown),
+    // Ops have those of the server, which are the same in all tables.
+    flopShare: Float64Array.from(nodes, (node) =>
+      isRow(node) ? rows.flopShare[place[node]] : tree.atPeak[node] / tree.flopSpan[node],
+    ),
+    // 10^9 bytes per second are one per 1,000 ps.
+    hbmShare: Float64Array.from(nodes, (node) =>
+      isRow(node)
+        ? rows.hbmShare[place[node]]
+        : (tree.hbm[node] * 1e3) / tree.hbmSpan[node] / hbmPeak,
+    ),
+    occurrences: Float64Array.from(tree.occurrences),
+    count: Float64Array.from(tree.count),
+  };
+}
+
+/** The op that a row of the server is, -1 where the tree has none. */
+export function findOp(tree: OpTree, profile: Profile, programId: string, name: string): number {
+  const { rows } = profile;
+  return tree.kind.findIndex(
+    (kind, node) =>
+      kind === "op" &&
+      textOf(profile, rows.name[tree.place[node]]) === name &&
+      textOf(profile, rows.programId[tree.place[node]]) === programId,
+  );
+}
+
+/** The largest share of a peak that a node uses, NaN where none is known. */
+export function usedShare(tree: OpTree, node: number): number {
+  const shares = [tree.flopShare[node], tree.hbmShare[node]].filter((share) => share >= 0);
+  return shares.length > 0 ? Math.max(...shares) : Number.NaN;
+}

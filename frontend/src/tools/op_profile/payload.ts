@@ -1,0 +1,203 @@
+/** The instructions of a run as the server sends them: columns, and texts of which each is sent once. */
+import {
+  checkLength,
+  columnOf,
+  count,
+  fields,
+  flag,
+  list,
+  number,
+  record,
+  records,
+  text,
+  texts,
+} from "../../api/json";
+
+/** The most that a device can do of something, and how that is known. */
+export interface Peak {
+  /** An element type, or a memory. */
+  readonly of: string;
+  /** 10^9 operations, or bytes, per second. */
+  readonly giga: number;
+  readonly source: string;
+}
+
+/** [rows] Places among the texts of the profile. */
+type TextColumn = Int32Array;
+
+/** One row per instruction, longest self time first; then sums of those that are not sent yet. */
+export interface ProfileRows {
+  readonly length: number;
+  /** The number by which the server knows an instruction, -1 for sums. */
+  readonly row: Float64Array;
+  /** How many instructions it is. */
+  readonly count: Float64Array;
+  readonly programId: TextColumn;
+  readonly program: TextColumn;
+  readonly name: TextColumn;
+  readonly category: TextColumn;
+  /** Ops of one program with equal groups are equal. */
+  readonly group: TextColumn;
+  readonly opcode: TextColumn;
+  readonly scope: TextColumn;
+  readonly source: TextColumn;
+  readonly dtype: TextColumn;
+  /** The type whose peak bounds its operations. */
+  readonly roof: TextColumn;
+  readonly boundBy: TextColumn;
+  /** Why its work is not known, or why it exceeds a peak. */
+  readonly note: TextColumn;
+  readonly occurrences: Float64Array;
+  readonly kernels: Float64Array;
+  readonly totalPs: Float64Array;
+  readonly selfPs: Float64Array;
+  /** The time over which its work was done. */
+  readonly spanPs: Float64Array;
+  /** NaN where it is not known, as in what follows. */
+  readonly wastedPs: Float64Array;
+  /** How long its operations take at the peak. */
+  readonly atPeakPs: Float64Array;
+  readonly flops: Float64Array;
+  readonly bytes: Float64Array;
+  readonly hbmBytes: Float64Array;
+  readonly flopShare: Float64Array;
+  readonly hbmShare: Float64Array;
+  /** The largest share of a peak. */
+  readonly efficiency: Float64Array;
+  readonly isComputed: readonly boolean[];
+  readonly hasInner: readonly boolean[];
+}
+
+/** The longest kernels of rows, those of one row together. */
+export interface ProfileKernels {
+  /** The place of the row. */
+  readonly place: Float64Array;
+  readonly name: TextColumn;
+  readonly occurrences: Float64Array;
+  readonly totalPs: Float64Array;
+}
+
+export interface Profile {
+  readonly deviceType: string;
+  readonly devices: number;
+  readonly idlePs: number;
+  readonly flopPeaks: readonly Peak[];
+  readonly memoryPeaks: readonly Peak[];
+  /** Of the run: `rows` may have fewer at first. */
+  readonly instructions: number;
+  readonly texts: readonly string[];
+  readonly rows: ProfileRows;
+  readonly kernels: ProfileKernels;
+}
+
+/** Throws PayloadError. */
+export function parseProfile(json: unknown): Profile {
+  const all = record(json, "the profile of programs");
+  const rows = fields(all.rows);
+  const length = list(rows.row).length;
+  const known = texts(all.texts);
+  const textColumn = (value: unknown, size = length) =>
+    Int32Array.from(checkLength(list(value), size), (item) => {
+      const at = number(item);
+      return Number.isInteger(at) && at >= 0 && at < known.length ? at : -1;
+    });
+  const column = (name: string) => columnOf(rows[name], length);
+  const knownColumn = (name: string) =>
+    column(name).map((value) => (value >= 0 ? value : Number.NaN));
+  const kernels = fields(all.kernels);
+  const kernelCount = list(kernels.place).length;
+  return {
+    deviceType: text(all.device_type),
+    devices: count(all.devices),
+    idlePs: count(all.idle_ps) + count(all.sparse_core_idle_ps),
+    flopPeaks: records(fields(all.peaks).flops).map((one) => ({
+      of: text(one.dtype),
+      giga: number(one.gflops),
+      source: text(one.source),
+    })),
+    memoryPeaks: records(fields(all.peaks).memories).map((one) => ({
+      of: text(one.memory),
+      giga: number(one.gbytes),
+      source: text(one.source),
+    })),
+    instructions: count(all.instructions),
+    texts: known,
+    rows: {
+      length,
+      row: column("row"),
+      count: column("count"),
+      programId: textColumn(rows.program_id),
+      program: textColumn(rows.program),
+      name: textColumn(rows.name),
+      category: textColumn(rows.category),
+      group: textColumn(rows.group),
+      opcode: textColumn(rows.opcode),
+      scope: textColumn(rows.scope),
+      source: textColumn(rows.source),
+      dtype: textColumn(rows.dtype),
+      roof: textColumn(rows.roof),
+      boundBy: textColumn(rows.bound_by),
+      note: textColumn(rows.note),
+      occurrences: column("occurrences"),
+      kernels: column("kernels"),
+      totalPs: column("total_ps"),
+      selfPs: column("self_ps"),
+      spanPs: column("span_ps"),
+      wastedPs: knownColumn("wasted_ps"),
+      atPeakPs: knownColumn("at_peak_ps"),
+      flops: knownColumn("flops"),
+      bytes: knownColumn("bytes_accessed"),
+      hbmBytes: knownColumn("hbm_bytes"),
+      flopShare: column("flop_share"),
+      hbmShare: column("hbm_share"),
+      efficiency: column("efficiency"),
+      isComputed: checkLength(list(rows.is_computed), length).map(flag),
+      hasInner: checkLength(list(rows.has_inner), length).map(flag),
+    },
+    kernels: {
+      place: columnOf(kernels.place, kernelCount),
+      name: textColumn(kernels.name, kernelCount),
+      occurrences: columnOf(kernels.occurrences, kernelCount),
+      totalPs: columnOf(kernels.total_ps, kernelCount),
+    },
+  };
+}
+
+/** A text of the profile, "" where there is none. */
+export function textOf({ texts }: Profile, at: number): string {
+  return texts[at] ?? "";
+}
+
+/** What is known of one instruction beside its row. */
+export interface OpDetails {
+  readonly name: string;
+  readonly result: string;
+  readonly operands: string;
+  /** A line per frame, the innermost first. */
+  readonly stack: string;
+  /** How many kernels of different names it launched. */
+  readonly kernelNames: number;
+  readonly kernels: readonly { name: string; occurrences: number; totalPs: number }[];
+}
+
+/** Throws PayloadError. */
+export function parseDetails(json: unknown): OpDetails {
+  const all = record(json, "what is known of an op");
+  return {
+    name: text(all.name),
+    result: text(all.result),
+    operands: text(all.operands),
+    stack: text(all.stack),
+    kernelNames: count(all.kernel_names),
+    kernels: records(all.kernels).map((kernel) => ({
+      name: text(kernel.name),
+      occurrences: count(kernel.occurrences),
+      totalPs: count(kernel.total_ps),
+    })),
+  };
+}
+
+/** The peak of an element type or a memory; null where it is not known. */
+export function peakOf(peaks: readonly Peak[], of: string): Peak | null {
+  return peaks.find((peak) => peak.of === of) ?? null;
+}

@@ -1,0 +1,23 @@
+/** The parts of a framework op's name: "jit(f)/jvp(a/b)/dot:" is jit(f), jvp(a/b), dot. */
+
+const OPENING = "([{";
+const CLOSING = ")]}";
+
+export function scopeParts(scope: string): string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let begin = 0;
+  for (let at = 0; at < scope.length; at++) {
+    const letter = scope[at];
+    if (OPENING.includes(letter)) depth++;
+    else if (CLOSING.includes(letter)) depth = Math.max(depth - 1, 0);
+    else if (letter === "/" && depth === 0) {
+      parts.push(scope.slice(begin, at));
+      begin = at + 1;
+    }
+  }
+  const last = scope.slice(begin);
+  const colon = last.lastIndexOf(":");
+  parts.push(colon >= 0 ? last.slice(0, colon) : last);
+  return parts.filter((part) => part !== "");
+}

@@ -1,0 +1,52 @@
+/** The answer in a few words: which program takes most, how near it is to the peaks, what is wasted. */
+import { formatRatio, plural } from "../../base/format";
+import { cut } from "../../base/names";
+import { ratio } from "../../base/units";
+import { Explained } from "../../widgets/overlays/why";
+import { formatPicoseconds, formatShare } from "./node_facts";
+import type { Profile } from "./payload";
+import { findSummary } from "./summary";
+
+const LONGEST = 80;
+/** Less than this is not worth a word. */
+const LITTLE = 0.0005;
+
+export function SummaryLine({ profile }: { profile: Profile }) {
+  const { program, share, used, bound, wasted, unknown, whole } = findSummary(profile);
+  const { deviceType, devices } = profile;
+  const where =
+    deviceType === "CPU"
+      ? "of the CPU's time in ops"
+      : `of op time on ${plural(devices, deviceType)}`;
+  const part = (ps: number) => formatRatio(ratio(whole > 0 ? ps / whole : 0));
+  return (
+    <p class="card verdict program-summary">
+      <span>
+        <b>
+          {cut(program, LONGEST)} takes {formatRatio(ratio(share))}
+        </b>{" "}
+        {where}
+        {Number.isNaN(used) ? "" : `, at ${formatShare(used)} of ${bound}`}.{" "}
+        {Number.isNaN(wasted) ? (
+          <>The peaks of this device are not known, and so is how much time is wasted. </>
+        ) : (
+          <>
+            Of all {formatPicoseconds(whole)}, {formatPicoseconds(wasted)} ({part(wasted)}) are{" "}
+            <Explained label="wasted" title="Wasted time" explanation={WASTED} />.{" "}
+          </>
+        )}
+        {!Number.isNaN(wasted) && unknown > LITTLE * whole
+          ? `For ${part(unknown)} this is not known. `
+          : ""}
+      </span>
+    </p>
+  );
+}
+
+export const WASTED = {
+  formula:
+    "Self time × (1 − the larger of FLOP rate ÷ peak FLOP rate and HBM bandwidth ÷ peak bandwidth), summed over ops",
+  unit: "time on all devices; 0 for ops above a peak",
+  source:
+    "Work that the device recorded, or that follows from the shapes in the program. Ops whose work or peak is not known are left out.",
+};

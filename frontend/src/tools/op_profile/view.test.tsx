@@ -1,0 +1,118 @@
+// @vitest-environment happy-dom
+import { render } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type Noted, pageProps, press, text } from "../page.test_helper";
+import { sampleJson, sampleProfile } from "./sample.test_helper";
+import { ProgramsPage } from "./view";
+
+const DETAILS = {
+  name: "dot.1",
+  result: "bf16[8,8]{1,0}",
+  operands: "bf16[8,4]{1,0}, bf16[4,8]{1,0}",
+  stack: "step train.py:12\nmain train.py:40",
+  kernel_names: 2,
+  kernels: [
+    { name: "gemm", occurrences: 2, total_ps: 40e6 },
+    { name: "split", occurrences: 2, total_ps: 8e6 },
+  ],
+};
+
+let noted: Noted;
+
+beforeEach(() => {
+  noted = { selected: [], asked: [] };
+  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
+  vi.stubGlobal("requestAnimationFrame", () => 1);
+  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(600);
+});
+
+afterEach(() => {
+  render(null, document.body);
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+async function show(view: Record<string, string> = {}, answer: unknown = DETAILS) {
+  await act(async () =>
+    render(
+      <ProgramsPage {...pageProps(noted, answer)} payload={sampleProfile()} view={view} />,
+      document.body,
+    ),
+  );
+}
+
+const rowTexts = () =>
+  [...document.querySelectorAll(".trace-rows-body [role=row]")].map(
+    (row) => row.querySelector(".name")?.textContent ?? "",
+  );
+
+function row(name: string): HTMLElement {
+  const found = [...document.querySelectorAll<HTMLElement>(".trace-rows-body [role=row]")];
+  return found.find((one) => one.textContent?.includes(name))!;
+}
+
+test("the sentence says what takes most and what is wasted", async () => {
+  await show();
+  expect(text(".program-summary")).toBe(
+    "jit_f(7) takes 74.0 % of op time on 1 GPU, at 50.0 % of the peak FLOP rate. " +
+      "Of all 100 µs, 59.0 µs (59.0 %) are wasted. For 4.0 % this is not known. ",
+  );
+});
+
+test("a row opens, and an op that is chosen goes into the address", async () => {
+  await show();
+  expect(rowTexts()).toContain("dot.1");
+  await act(async () => row("dot.2").click());
+  expect(noted.selected.at(-1)).toEqual({ program_id: "7", node_name: "dot.2" });
+  await act(async () => row("while").click());
+  expect(noted.selected.at(-1)).toEqual({ program_id: null, node_name: null });
+  expect(text(".program-details h2")).toBe("Category");
+});
+
+test("the op of the address is shown with what the server knows of it", async () => {
+  await show({ program_id: "7", node_name: "dot.1" });
+  expect(noted.asked).toEqual([{ row: "0" }]);
+  const shown = text(".program-details");
+  for (const part of [
+    "bf16[8,8]{1,0}", "/src/train.py:12", "40.0 % of the peak", "1.00 TFLOP/s",
+    "recorded by the device", "step train.py:12", "jit(f)/jvp(a/b)/dot:",
+  ]) // biome-ignore format: what is shown
+    expect(shown).toContain(part);
+  const links = [...document.querySelectorAll(".program-links a, .program-kernels a")].map((link) =>
+    link.getAttribute("href"),
+  );
+  expect(links[0]).toBe("#trace_viewer?instruction:dot.1 program:7");
+  expect(links.filter((link) => link?.startsWith("#kernel_stats"))).toHaveLength(2);
+});
+
+test("groupings, idle time and the order are in the address", async () => {
+  await show({ group: "source", idle: "1", sort: "name" });
+  expect(rowTexts().at(0)).toBe("/src/train.py");
+  expect(rowTexts().at(-1)).toBe("Idle");
+  const radios = [...document.querySelectorAll<HTMLInputElement>("input[type=radio]")];
+  expect(radios.map(({ checked }) => checked)).toEqual([false, false, false, true]);
+  await act(async () => radios[1].click());
+  expect(noted.selected.at(-1)).toEqual({ group: "category" });
+  const [name, time] = document.querySelectorAll<HTMLElement>(".trace-sort");
+  await act(async () => name.click());
+  expect(noted.selected.at(-1)).toEqual({ sort: "-name" });
+  await act(async () => time.click());
+  expect(noted.selected.at(-1)).toEqual({ sort: "time" });
+});
+
+test("keys move in the picture", async () => {
+  await show();
+  press(document.querySelector(".program-icicle"), "ArrowDown");
+  expect(text("#program-icicle-node")).toContain("jit_f(7): 74.0 µs (74.0 %), 35.0 µs wasted");
+});
+
+test("what is not loaded is loaded when that is asked for", async () => {
+  await show({}, sampleJson());
+  await act(async () => row("25 shorter ops").click());
+  const load = [...document.querySelectorAll<HTMLButtonElement>(".program-details button")].find(
+    (one) => one.textContent === "Load all 29 ops",
+  );
+  await act(async () => load?.click());
+  expect(noted.asked.at(-1)).toEqual({ rows: "all" });
+});

@@ -1,0 +1,157 @@
+/** Programs: which ops of compiled programs the time goes to, and how much of it is wasted. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { describeProblem } from "../../api/errors";
+import { Card } from "../../widgets/text/card";
+import type { Ask, PageProps } from "../tool";
+import { Details } from "./details";
+import { Icicle } from "./icicle";
+import { findOp, GROUPINGS, type Grouping, makeOpTree } from "./op_tree";
+import { type Profile, parseProfile, textOf } from "./payload";
+import "./op_profile.css";
+import { SummaryLine } from "./summary_line";
+import { nodeKey } from "./tree_rows";
+import { TreeTable } from "./tree_table";
+
+const LABELS: Readonly<Record<Grouping, string>> = {
+  program: "Program",
+  category: "Category",
+  scope: "Framework op",
+  source: "Source line",
+};
+
+export function ProgramsPage(props: PageProps<Profile>) {
+  const { title, view, select, ask, links } = props;
+  const { profile, loadAll, isLoading, error } = useAllRows(props.payload, ask);
+  const grouping = GROUPINGS.find((one) => one === view.group) ?? "program";
+  const hasIdle = view.idle === "1";
+  const tree = useMemo(() => makeOpTree(profile, grouping, hasIdle), [profile, grouping, hasIdle]);
+  // Where it is no op, the selection is not worth sharing.
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [zoomed, setZoomed] = useState("");
+  const keys = useMemo(() => {
+    const found = new Map<string, number>();
+    for (let node = 0; node < tree.label.length; node++) found.set(nodeKey(tree, node), node);
+    return found;
+  }, [tree]);
+  const named = useMemo(
+    () => (view.node_name ? findOp(tree, profile, view.program_id ?? "", view.node_name) : -1),
+    [tree, profile, view.program_id, view.node_name],
+  );
+  const selected = chosen === null ? named : (keys.get(chosen) ?? -1);
+  const choose = (node: number) => {
+    const place = tree.place[node];
+    setChosen(nodeKey(tree, node));
+    if (tree.kind[node] === "op")
+      select({
+        program_id: textOf(profile, profile.rows.programId[place]) || null,
+        node_name: textOf(profile, profile.rows.name[place]),
+      });
+    else select({ program_id: null, node_name: null });
+  };
+  useEffect(() => setChosen(null), [view.program_id, view.node_name, grouping]);
+  const focus = keys.get(zoomed) ?? 0;
+  return (
+    <div class="page programs-page">
+      <header class="page-head">
+        <h1>{title}</h1>
+        <GroupingChoice value={grouping} choose={(group) => select({ group })} />
+        <label class="switch">
+          <input
+            type="checkbox"
+            checked={hasIdle}
+            onChange={(event) => select({ idle: event.currentTarget.checked ? "1" : null })}
+          />
+          Include idle time
+        </label>
+        {error === "" ? null : (
+          <p class="program-error" role="alert">
+            {error}
+          </p>
+        )}
+      </header>
+      <SummaryLine profile={profile} />
+      <Card
+        title="Where the time goes"
+        class="program-time"
+        head={
+          <>
+            <span class="muted">
+              as wide as its time; the bar at its foot is the share of a peak that it uses
+            </span>
+            <span class="space" />
+            {focus > 0 ? (
+              <button type="button" class="link" onClick={() => setZoomed("")}>
+                Show all
+              </button>
+            ) : null}
+          </>
+        }
+      >
+        <Icicle
+          tree={tree}
+          focus={focus}
+          selected={selected}
+          select={choose}
+          zoom={(node) => setZoomed(node === focus ? "" : nodeKey(tree, node))}
+        />
+      </Card>
+      <div class="program-parts">
+        <TreeTable
+          tree={tree}
+          selected={selected}
+          choose={choose}
+          sort={view.sort ?? ""}
+          select={select}
+        />
+        <Details {...{ profile, tree, ask, links, loadAll, isLoading }} node={selected} />
+      </div>
+    </div>
+  );
+}
+
+interface GroupingChoiceProps {
+  readonly value: Grouping;
+  readonly choose: (grouping: Grouping | null) => void;
+}
+
+function GroupingChoice({ value, choose }: GroupingChoiceProps) {
+  return (
+    <fieldset class="program-grouping">
+      <legend class="unseen">Group by</legend>
+      <span class="muted" aria-hidden="true">
+        Group by
+      </span>
+      {GROUPINGS.map((grouping) => (
+        <label key={grouping} class="switch">
+          <input
+            type="radio"
+            name="program-grouping"
+            checked={grouping === value}
+            onChange={() => choose(grouping === "program" ? null : grouping)}
+          />
+          {LABELS[grouping]}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The profile, with all instructions once they were asked for. */
+function useAllRows(first: Profile, ask: Ask) {
+  const [whole, setWhole] = useState<Profile | null>(null);
+  const [isLoading, setIsLoading] = useState(false);
+  const [error, setError] = useState("");
+  useEffect(() => {
+    setWhole(null);
+    setError("");
+  }, [first]);
+  const loadAll = () => {
+    setIsLoading(true);
+    setError("");
+    ask({ rows: "all" }, new AbortController().signal)
+      .then((answer) => setWhole(parseProfile(answer)))
+      .catch((reason: unknown) => setError(describeProblem(reason).message))
+      .finally(() => setIsLoading(false));
+  };
+  return { profile: whole ?? first, loadAll, isLoading, error };
+}
