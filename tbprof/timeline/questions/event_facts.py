@@ -133,14 +133,12 @@ def is_hlo(facts: Facts) -> bool:
 
 def find_hlo(opened: OpenTimeline, facts: Facts) -> dict[str, Any] | None:
     """The event's instruction: module, instruction, text ("" if the program is not in the file)."""
-    instruction = instruction_of(facts.text(names.HLO_OP))
     # The recorder's text contains more than the program.
     stated = facts.name if facts.is_tpu and " = " in facts.name else ""
-    if facts.is_tpu and is_hlo(facts):
-        instruction = facts.name.partition(" ")[0].removeprefix("%")
+    instruction = instruction_name(facts)
     if not instruction:
         return None
-    module = _module(opened, facts)
+    module = program_of(opened, facts)
     first, _, rest = (
         instruction_text(module, instruction).partition("\n") if module else ("", "", "")
     )
@@ -149,7 +147,15 @@ def find_hlo(opened: OpenTimeline, facts: Facts) -> dict[str, Any] | None:
     return {"module": name, "instruction": instruction, "text": text}
 
 
-def _module(opened: OpenTimeline, facts: Facts) -> Module | None:
+def instruction_name(facts: Facts) -> str:
+    """The name of the event's instruction, "" if it has none."""
+    if facts.is_tpu and is_hlo(facts):
+        return facts.name.partition(" ")[0].removeprefix("%")
+    return instruction_of(facts.text(names.HLO_OP))
+
+
+def program_of(opened: OpenTimeline, facts: Facts) -> Module | None:
+    """The event's program, None if the file does not hold it."""
     return opened.programs.module(facts.integer(names.PROGRAM_ID), facts.text(names.HLO_MODULE))
 
 
@@ -158,7 +164,7 @@ def find_source(opened: OpenTimeline, facts: Facts) -> str | None:
     *stated, recorded = (facts.text(key) for key in SOURCE_STATS)
     source = next(filter(None, stated), "")
     if not source and facts.text(names.HLO_OP):
-        module = _module(opened, facts)
+        module = program_of(opened, facts)
         instruction = instruction_of(facts.text(names.HLO_OP))
         source = source_line(module, instruction) if module else ""
     if not source and facts.name.startswith(names.PYTHON_FRAME):

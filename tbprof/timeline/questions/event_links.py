@@ -4,11 +4,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from tbprof.analysis.vocabulary.op_names import DATASET
+from tbprof.base import names
 from tbprof.timeline.model.open_timeline import OpenTimeline
-from tbprof.timeline.questions.event_facts import Facts, find_op, kernel_op
+from tbprof.timeline.questions.event_facts import (
+    Facts,
+    find_op,
+    instruction_name,
+    kernel_op,
+    program_of,
+)
 
 # Longer names do not fit into an address.
 _MOST_NAME = 4000
+_MASK = 2**64 - 1
 
 
 def find_links(
@@ -18,7 +26,7 @@ def find_links(
 
     Filters on a name are `=name`, as the pages' tables write them.
     """
-    return [*_rows(opened, facts), *_steps(facts, step)]
+    return [*_rows(opened, facts), *_graph(opened, facts), *_steps(facts, step)]
 
 
 def _rows(opened: OpenTimeline, facts: Facts) -> Iterator[dict[str, Any]]:
@@ -36,6 +44,17 @@ def _rows(opened: OpenTimeline, facts: Facts) -> Iterator[dict[str, Any]]:
     yield from _link("framework_op_stats", f"Op {op.name}", view)
     if side == "Host" and op.type == DATASET:
         yield from _link("input_pipeline_analyzer", f"Input op {op.name}", {"f.opName": op.name})
+
+
+def _graph(opened: OpenTimeline, facts: Facts) -> Iterator[dict[str, Any]]:
+    """The instruction in the graph of its program."""
+    name, program_id = instruction_name(facts), facts.integer(names.PROGRAM_ID)
+    if not 0 < len(name) <= _MOST_NAME or program_id == -1:
+        return
+    module = program_of(opened, facts)
+    if module is not None and module.find(name) is not None:
+        view = {"program_id": str(program_id & _MASK), "node_name": name}
+        yield {"tool": "graph_viewer", "label": f"Instruction {name}"[:200], "params": view}
 
 
 def _link(tool: str, label: str, filters: dict[str, str]) -> Iterator[dict[str, Any]]:

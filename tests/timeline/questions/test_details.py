@@ -208,6 +208,8 @@ def test_instructions_have_their_text_and_source_where_the_program_is_known():
     kernel = details(opened, first(opened, "loop_fusion_kernel"))
     assert kernel["hlo"] == answer["hlo"]
     assert kernel["links"][0]["params"]["f.operation"] == "=jit(f)/neg"
+    graph = [link for link in kernel["links"] if link["tool"] == "graph_viewer"]
+    assert [link["params"] for link in graph] == [{"program_id": "7", "node_name": "fusion.1"}]
 
 
 def test_sources_are_stats_or_frames():
