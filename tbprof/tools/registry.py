@@ -84,6 +84,7 @@ TOOLS: tuple[Tool, ...] = (
         "or the recorder did not name what ran",
         empty_hint="run a jitted function of JAX, PyTorch/XLA or TensorFlow (jit_compile=True) "
         "while recording; see the op stats for ops that XLA does not compile",
+        is_detail=True,
     ),
     Tool(
         name="roofline_model",
@@ -96,6 +97,7 @@ TOOLS: tuple[Tool, ...] = (
         empty_hint="run a jitted function of JAX, PyTorch/XLA or TensorFlow (jit_compile=True) "
         "while recording; see the kernel stats for what ran on a GPU",
         params=("level", "feeds"),
+        is_detail=True,
         is_list=True,
     ),
     Tool(
@@ -118,6 +120,7 @@ TOOLS: tuple[Tool, ...] = (
             "from_event",
             "to_event",
         ),
+        is_detail=True,
     ),
     Tool(
         name="graph_viewer",

@@ -8,7 +8,7 @@ import pytest
 from parity.oracle import ask_xprof_graphs
 
 from tbprof.analysis.hlo.hlo import Module, Programs
-from tbprof.analysis.hlo.hlo_text import LONG, SHORT, module_text
+from tbprof.analysis.hlo_text.hlo_text import LONG, SHORT, module_text
 from tbprof.xplane.reader import read_space
 
 pytestmark = pytest.mark.parity

@@ -12,7 +12,7 @@ from helpers.recordings import recorded
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Module
-from tbprof.analysis.hlo.hlo_text import EVENT, LONG, SHORT, Form, module_text
+from tbprof.analysis.hlo_text.hlo_text import EVENT, LONG, SHORT, Form, module_text
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Module
-from tbprof.analysis.hlo.hlo_shape_text import shape_text
 from tbprof.analysis.hlo.hlo_shapes import read_shape
+from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
 from tbprof.analysis.program_memory.buffer_assignment import Buffers
 from tbprof.base.records import dataclass
 

@@ -7,10 +7,10 @@ from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.costs.operations import is_elementwise
 from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.hlo.hlo import Module, Programs
-from tbprof.analysis.hlo.hlo_devices import numbers, replica_groups
 from tbprof.analysis.hlo.hlo_roles import PRODUCTS
 from tbprof.analysis.hlo.hlo_shapes import Shape, parse_shapes, read_shape
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
+from tbprof.analysis.hlo_text.hlo_devices import numbers, replica_groups
 from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.base.digests import blake2b
 from tbprof.base.lazy import regex

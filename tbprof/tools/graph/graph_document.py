@@ -9,8 +9,8 @@ from tbprof.analysis.graphs.neighborhood import can_open, find_neighborhood
 from tbprof.analysis.graphs.node_facts import NodeReader, NodeTimes
 from tbprof.analysis.graphs.program_graph import ProgramGraph, draw_graph
 from tbprof.analysis.graphs.program_links import ProgramLinks
-from tbprof.analysis.hlo.hlo_shape_text import shape_text
-from tbprof.analysis.hlo.hlo_text import WHOLE, instruction_text, module_text, one_line
+from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
+from tbprof.analysis.hlo_text.hlo_text import WHOLE, instruction_text, module_text, one_line
 from tbprof.analysis.programs.instruction_facts import place_of
 from tbprof.tools.datatable import Numbers, Table, number, text
 from tbprof.tools.graph.graph_choice import Center, ListedProgram, search_names

@@ -4,10 +4,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tbprof.analysis.hlo.hlo import Module
-from tbprof.analysis.hlo.hlo_attributes import MOST_LETTERS, aliasing_text, own_attributes, quoted
-from tbprof.analysis.hlo.hlo_devices import sharding_text, word_of
-from tbprof.analysis.hlo.hlo_literals import ELIDED, FEW_ELEMENTS, literal_text
-from tbprof.analysis.hlo.hlo_shape_text import numbered, shape_text
+from tbprof.analysis.hlo_text.hlo_attributes import (
+    MOST_LETTERS,
+    aliasing_text,
+    own_attributes,
+    quoted,
+)
+from tbprof.analysis.hlo_text.hlo_devices import sharding_text, word_of
+from tbprof.analysis.hlo_text.hlo_literals import ELIDED, FEW_ELEMENTS, literal_text
+from tbprof.analysis.hlo_text.hlo_shape_text import numbered, shape_text
 
 # Attributes name the computations that instructions with these opcodes call.
 _APPLIES = frozenset(

@@ -11,9 +11,9 @@ from traces.programs import Program
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Module, Programs
-from tbprof.analysis.hlo.hlo_attributes import MOST_LETTERS
-from tbprof.analysis.hlo.hlo_literals import literal_text
-from tbprof.analysis.hlo.hlo_text import (
+from tbprof.analysis.hlo_text.hlo_attributes import MOST_LETTERS
+from tbprof.analysis.hlo_text.hlo_literals import literal_text
+from tbprof.analysis.hlo_text.hlo_text import (
     EVENT,
     LONG,
     SHORT,

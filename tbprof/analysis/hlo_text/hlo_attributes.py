@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from tbprof.analysis.hlo.hlo_devices import numbers, replica_groups, sharding_text, word_of
-from tbprof.analysis.hlo.hlo_literals import FEW_ELEMENTS, literal_text
-from tbprof.analysis.hlo.hlo_shape_text import shape_text
+from tbprof.analysis.hlo_text.hlo_devices import numbers, replica_groups, sharding_text, word_of
+from tbprof.analysis.hlo_text.hlo_literals import FEW_ELEMENTS, literal_text
+from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
 
 _ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("'"): "\\'", ord("\n"): "\\n",
             ord("\r"): "\\r", ord("\t"): "\\t"}  # fmt: skip
