@@ -9,7 +9,10 @@ from functools import cache
 from random import Random
 from typing import Any
 
+from google.protobuf.message import DecodeError
+from traces import draw
 from traces.allocators import Tensor, memory_trace
+from traces.programs import Program
 from traces.runs import cpu_steps, gpu_steps, idle_python, tpu_ops, unmarked_ops
 from traces.tpu_steps import tpu_steps
 
@@ -20,6 +23,28 @@ from . import generate
 _WHOLE = (*generate.TIMES, *generate.WILD_TIMES, *generate.IDS, 2, 64, 10**9, 10**12)
 _REAL = (0.0, -0.0, 1.5, -1.0, 1e308, 5e-324, float("inf"), float("-inf"), float("nan"))
 _DIGITS = ("0", "-1", "9" * 19, "9" * 40, "1e999", "nan", "", "٣")
+
+
+def program_ops() -> bytes:
+    """Instructions of a compiled program that ran on a CPU, some of them in a loop."""
+    program = Program()
+    program.name("jit_f", 7)
+    program.add("p", "parameter", "f32[8,8]")
+    program.add("q", "parameter", "f32[8,8]", within="inside")
+    program.add("t", "transpose", "f32[8,8]", "q", within="inside").dimensions.extend((1, 0))
+    product = program.add("d", "dot", "f32[8,8]", "q", "t", within="inside")
+    product.dot_dimension_numbers.lhs_contracting_dimensions.append(1)
+    program.add("x", "fusion", "f32[8,8]", "p", calls="inside", op="jit(f)/dot_general")
+    program.add("s", "reduce", "f32[8]", "x", "p", calls="inside", op="jit(f)/reduce_sum")
+    calls = {
+        letter: {"hlo_op": letter, "hlo_module": "jit_f", "program_id": 7} for letter in ("x", "s")
+    }
+    return draw(
+        {"/host:metadata": "none |", "/host:CPU": "thread |xxx.s.xx.s"},
+        names={"x": "x", "s": "s", "P": "jit_f(7)"},
+        stats=calls,
+        type_stats={"P": {"Hlo Proto": program.bytes()}},
+    )
 
 
 @cache
@@ -33,6 +58,7 @@ def drawn() -> tuple[bytes, ...]:
         idle_python(),
         unmarked_ops(),
         tpu_ops(),
+        program_ops(),
         tpu_steps({"/device:TPU:0": "aa.b", "/device:TPU:1": "a..b"}),
         memory_trace(
             "a |a.b..A.c.B", a=Tensor(4096, op="x/MatMul"), b=Tensor(8), c=Tensor(1 << 40)
@@ -50,15 +76,20 @@ def change(random: Random, content: bytes) -> bytes:
 
 def _change_within(random: Random, inside: Any) -> None:
     """One change to the message or to one below it."""
-    below = [list(_messages(getattr(inside, field.name))) for field in _nested(inside)]
+    below = [list(_messages(inside, field)) for field in _nested(inside)]
     filled = [items for items in below if items]
     if filled and random.random() < 0.85:
         _change_within(random, random.choice(random.choice(filled)))
         return
     field = random.choice(inside.DESCRIPTOR.fields)
     if field.message_type is None:
-        if field.name != "child_id":
+        if field.is_repeated and field.type != field.TYPE_STRING:
+            largest = 1 if field.type == field.TYPE_BOOL else 2**31 - 1
+            _change_numbers(random, getattr(inside, field.name), largest)
+        elif field.name != "child_id":
             _set(random, inside, field)
+    elif not field.is_repeated:
+        inside.ClearField(field.name)
     elif field.message_type.GetOptions().map_entry:
         _change_map(random, getattr(inside, field.name))
     else:
@@ -69,8 +100,21 @@ def _nested(inside: Any) -> list[Any]:
     return [field for field in inside.DESCRIPTOR.fields if field.message_type is not None]
 
 
-def _messages(values: Any) -> Iterator[Any]:
-    yield from values.values() if hasattr(values, "values") else values
+def _messages(inside: Any, field: Any) -> Iterator[Any]:
+    values = getattr(inside, field.name)
+    if not field.is_repeated:
+        yield from [values] if inside.HasField(field.name) else []
+    elif not hasattr(values, "values"):
+        yield from values
+    elif field.message_type.fields_by_name["value"].message_type is not None:
+        yield from values.values()
+
+
+def _change_numbers(random: Random, numbers: Any, largest: int) -> None:
+    if numbers and random.random() < 0.5:
+        del numbers[random.randrange(len(numbers))]
+    else:
+        numbers.append(random.choice((*numbers, 0, 1, largest)))
 
 
 def _set(random: Random, inside: Any, field: Any) -> None:
@@ -81,14 +125,34 @@ def _set(random: Random, inside: Any, field: Any) -> None:
         case field.TYPE_STRING:
             before.append(random.choice(generate.TEXTS))
         case field.TYPE_BYTES:
-            setattr(inside, field.name, random.randbytes(random.choice((0, 1, 9))))
-        case field.TYPE_DOUBLE:
+            setattr(inside, field.name, _content(random, before))
+        case field.TYPE_DOUBLE | field.TYPE_FLOAT:
             setattr(inside, field.name, random.choice((*_REAL, -before)))
+        case field.TYPE_BOOL:
+            setattr(inside, field.name, not before)
+        case field.TYPE_INT32 | field.TYPE_ENUM:
+            setattr(inside, field.name, random.choice((0, 1, before // 2, 2**31 - 1, -(2**31))))
         case field.TYPE_UINT64:
             setattr(inside, field.name, random.choice((before + 1, *_WHOLE)) % 2**64)
         case _:
             near = (before + 1, before - 1, before // 2, -before, random.choice(_WHOLE))
             setattr(inside, field.name, (random.choice(near) + 2**63) % 2**64 - 2**63)
+
+
+def _content(random: Random, content: bytes) -> bytes:
+    """Other bytes; of a compiled program usually the same one with one to eight changes."""
+    if len(content) < 16 or random.random() < 0.1:
+        return random.randbytes(random.choice((0, 1, 9)))
+    program = message("xla.HloProto")()
+    try:
+        program.ParseFromString(content)
+    except DecodeError:
+        return content[: random.randrange(len(content))]
+    for _ in range(random.choice((1, 1, 2, 4, 8))):
+        _change_within(random, program)
+    changed = bytes(program.SerializeToString())
+    is_cut = random.random() < 0.2
+    return changed[: random.randrange(len(changed) + 1)] if is_cut else changed
 
 
 def _text(random: Random, text: str) -> str:
@@ -125,7 +189,7 @@ def _change_list(random: Random, items: Any) -> None:
 
 
 def _change_map(random: Random, entries: Any) -> None:
-    if not entries:
+    if not entries or not hasattr(entries[next(iter(entries))], "CopyFrom"):
         return
     key, other = (random.choice(list(entries)) for _ in range(2))
     match random.randrange(3):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
+from typing import Literal
 
 import numpy as np
 import orjson
@@ -41,6 +42,7 @@ from tbprof.tools.tool import Attachment, Document, EventStream, Tool
 _SEARCHES = (("a", False), ("a|Mat.*l|^$", True), ("tf_op:a", False), ("category:compute", False))
 # As the routes take them.
 _LEVELS = (0, 9, 40, 52)
+_LAYOUTS: tuple[Literal["rows", "columns"], ...] = ("rows", "columns")
 _NUMPY = orjson.OPT_SERIALIZE_NUMPY
 
 
@@ -54,16 +56,20 @@ def ask_pages(space: Space) -> None:
         orjson.dumps(describe_calls(Summaries(("h0",), parts), ChosenKernel(kernel)))
     for tool in TOOLS:
         try:
-            payload = tool.build(_with_chosen(tool, Summaries(("h0",), parts), space))
+            _ask_page(tool, _with_chosen(tool, Summaries(("h0",), parts), space), space)
         except TbprofError:  # it has nothing to show, and says why
             continue
-        for layout in ("rows", "columns"):
-            if isinstance(payload, Document):
-                if payload.is_empty:  # the page says that there is nothing
-                    continue
-                encode_document(payload, space.notices, layout=layout)
-            elif not isinstance(payload, EventStream | Attachment):
-                encode_json(payload, layout=layout, is_list=tool.is_list)
+
+
+def _ask_page(tool: Tool, summaries: Summaries, space: Space) -> None:
+    payload = tool.build(summaries)
+    for layout in _LAYOUTS:
+        if isinstance(payload, Document):
+            if payload.is_empty:  # the page says that there is nothing
+                continue
+            encode_document(payload, space.notices, layout=layout)
+        elif not isinstance(payload, EventStream | Attachment):
+            encode_json(payload, layout=layout, is_list=tool.is_list)
 
 
 def _with_chosen(tool: Tool, summaries: Summaries, space: Space) -> Summaries:
