@@ -42,7 +42,7 @@ libc.malloc_stats()
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has a heap per thread")
-def test_threads_share_one_heap_that_keeps_what_is_freed():
+def test_threads_share_one_heap_that_keeps_what_is_freed() -> None:
     arenas = {}
     for way in ("own", "shared"):
         ran = subprocess.run(

@@ -32,7 +32,7 @@ OPS = program_ops(
 def tables(
     ops: ProgramOps = OPS, device: Peaks = PEAKS, params: Mapping[str, str] | None = None
 ) -> tuple[Table, Table, Table]:
-    parts = {
+    parts: dict[str, list[object]] = {
         "program_ops": [ops],
         "peaks": [device],
         "devices": [Devices(8, 0, "GPU X", device.most_gflops, device.hbm_gbytes)],
