@@ -52,19 +52,15 @@ export async function fetchData(
 
 /** One host goes as `host`; several as a repeated `hosts`, because names may hold commas. */
 export function dataParameters({ run, tool, hosts, options = {} }: DataRequest): Parameters {
+  // A page may ask for the data of another one.
+  const { tag = tool, ...others } = options;
   const chosen: Parameters =
     hosts === null
       ? []
       : hosts.length === 1
         ? [["host", hosts[0]]]
         : hosts.map((host) => ["hosts", host] as const);
-  return [
-    ["run", run],
-    ["tag", tool],
-    ...chosen,
-    ...Object.entries(options),
-    ["layout", "columns"],
-  ];
+  return [["run", run], ["tag", tag], ...chosen, ...Object.entries(others), ["layout", "columns"]];
 }
 
 /** Throws ApiError where there is no answer, or one that says what is wrong. */

@@ -6,7 +6,7 @@ import type { View } from "../base/url_state";
 
 export type Select = (patch: Readonly<Record<string, string | null>>) => void;
 
-/** Asks `route`, "data" by default. */
+/** Asks `route`, "data" by default, of the page's own tool or the one that the parameter `tag` names. */
 export type Ask = (
   parameters: Readonly<Record<string, string>>,
   signal: AbortSignal,

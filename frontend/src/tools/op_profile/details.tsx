@@ -1,8 +1,11 @@
 /** What is known of the selected node, and where other pages have it. */
 import { useEffect, useState } from "preact/hooks";
+import { describeProblem } from "../../api/errors";
+import { fields, text } from "../../api/json";
 import { formatBytes, formatCount, plural, significant } from "../../base/format";
 import { cut, readableName } from "../../base/names";
 import { bytes } from "../../base/units";
+import type { View } from "../../base/url_state";
 import { Card } from "../../widgets/text/card";
 import { CopyButton } from "../../widgets/text/copy_button";
 import { type Definition, DefinitionList } from "../../widgets/text/definition_list";
@@ -150,6 +153,9 @@ function OpFacts({ profile, tree, node, ask, links }: OpFactsProps) {
         <KernelTable details={details} links={links} />
       ) : null}
       {details && details.stack !== "" ? <Stack text={details.stack} /> : null}
+      {links.reason(GRAPH) === null ? (
+        <HloText ask={ask} of={instructionView(profile, place)} />
+      ) : null}
     </>
   );
 }
@@ -179,8 +185,8 @@ function opItems(profile: Profile, place: number): Definition[] {
   const source = rows.isComputed[place]
     ? "from the shapes in the program"
     : "recorded by the device";
-  const given = (id: string, label: string, text: string): Definition[] =>
-    text === "" ? [] : [{ id, label, value: text }];
+  const given = (id: string, label: string, value: string): Definition[] =>
+    value === "" ? [] : [{ id, label, value }];
   return [
     ...given("program", "Program", read(rows.program)),
     ...given("category", "Category", read(rows.category)),
@@ -262,8 +268,8 @@ function rateText(giga: number, unit: string): string {
 
 function shapeItems(details: OpDetails | null): Definition[] {
   if (details === null) return [];
-  const given = (id: string, label: string, text: string): Definition[] =>
-    text === "" ? [] : [{ id, label, value: text }];
+  const given = (id: string, label: string, value: string): Definition[] =>
+    value === "" ? [] : [{ id, label, value }];
   return [
     ...given("result", "Result", details.result),
     ...given("operands", "Operands", details.operands),
@@ -309,6 +315,28 @@ function Stack({ text }: { text: string }) {
     <details class="program-stack">
       <summary>Python stack</summary>
       <pre>{text}</pre>
+    </details>
+  );
+}
+
+/** The instruction as the compiler prints it, once that is asked for. */
+function HloText({ ask, of }: { ask: Ask; of: View }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const [hlo, setHlo] = useState<string | null>(null);
+  useEffect(() => {
+    if (!isOpen || hlo !== null) return;
+    const abort = new AbortController();
+    ask({ tag: GRAPH, type: "node", ...of }, abort.signal)
+      .then((answer) => setHlo(text(fields(answer).text) || "The program has no text for it."))
+      .catch((reason: unknown) => {
+        if (!abort.signal.aborted) setHlo(describeProblem(reason).message);
+      });
+    return () => abort.abort();
+  }, [isOpen]);
+  return (
+    <details class="program-stack" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>HLO text</summary>
+      <pre>{hlo ?? "Loading…"}</pre>
     </details>
   );
 }

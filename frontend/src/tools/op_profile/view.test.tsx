@@ -116,3 +116,21 @@ test("what is not loaded is loaded when that is asked for", async () => {
   await act(async () => load?.click());
   expect(noted.asked.at(-1)).toEqual({ rows: "all" });
 });
+
+test("the HLO text is asked for when it is opened", async () => {
+  await show({ program_id: "7", node_name: "dot.2" }, { ...DETAILS, text: "%dot.2 = fusion(...)" });
+  const parts = [...document.querySelectorAll<HTMLDetailsElement>(".program-stack")];
+  const hlo = parts.find((one) => one.textContent?.startsWith("HLO text"));
+  await act(async () => {
+    hlo!.open = true;
+    hlo!.dispatchEvent(new Event("toggle"));
+  });
+  expect(noted.asked.at(-1)).toEqual({
+    tag: "graph_viewer",
+    type: "node",
+    program_id: "7",
+    node_name: "dot.2",
+  });
+  await act(async () => {});
+  expect(hlo?.textContent).toContain("%dot.2 = fusion(...)");
+});
