@@ -12,6 +12,8 @@ export default {
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: true,
+    // Each file costs a request and its headers: small ones are merged.
+    rollupOptions: { output: { experimentalMinChunkSize: 2500 } },
   },
   // Views are tested in a document; to make one for each of the other files takes half of the time.
   test: {

@@ -146,25 +146,25 @@ describe("op stats on a recorded TensorFlow loop", () => {
     expect(problems).toEqual([]);
   });
 
-  test("what the overview loads first stays under 90 kB", async () => {
+  test("what the overview loads first stays under 92 kB", async () => {
     const { page, received } = await open(address(run, "overview_page"), {
       isFresh: true,
     });
     await page.locator(".step-chart canvas").waitFor();
     await settled(page);
     await expect.poll(() => received()).toBeGreaterThan(50_000);
-    expect(await received()).toBeLessThan(90_000);
+    expect(await received()).toBeLessThan(92_000);
   });
 });
 
-test("all pages together stay under 280 kB", () => {
+test("all pages together stay under 350 kB", () => {
   const folder = join(ROOT, "tbprof/static");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
     /\.(html|css|js)$/.test(name),
   );
   const sizes = files.map((name) => gzipSync(readFileSync(join(folder, name))).length);
   expect(files.length).toBeGreaterThan(20);
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(280_000);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(350_000);
 });
 
 test("a trace without a GPU grays the kernel page and says why", async () => {

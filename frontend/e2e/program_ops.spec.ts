@@ -71,7 +71,7 @@ describe("HLO op stats", () => {
 describe("the roofline", () => {
   test("points are walked by keys, and one opens its row", async () => {
     const { page, problems } = await show(RUN, "roofline_model");
-    const [records] = await ask(server, RUN, "roofline_model", { level: "op", feeds: "1" });
+    const [records] = await ask(server, RUN, "roofline_model", { per: "op", feeds: "1" });
     const names = column(records, "operation").map(String);
     const rates = column(records, "measured_flop_rate");
     const largest = names.find((_, row) => row > 0 && Number(rates[row]) > 0) ?? "";
@@ -103,9 +103,9 @@ describe("the roofline", () => {
   test("shows programs, and the address remembers it", async () => {
     const { page, problems } = await show(RUN, "roofline_model");
     await page.getByRole("button", { name: "Programs", exact: true }).click();
-    const [records] = await ask(server, RUN, "roofline_model", { level: "program", feeds: "1" });
+    const [records] = await ask(server, RUN, "roofline_model", { per: "program", feeds: "1" });
     await expect.poll(() => rowCount(page)).toBe(column(records, "operation").length - 1);
-    await expect.poll(() => page.url()).toContain("level=program");
+    await expect.poll(() => page.url()).toContain("per=program");
     expect(problems).toEqual([]);
   });
 

@@ -137,6 +137,7 @@ test("an answer of somebody else's is no page, and Try again asks anew", async (
 
 test("a tab goes gray once the server knows that it has nothing, without a reload", async () => {
   const { page, problems } = await open((await served("small")).page);
+  await page.setViewportSize({ width: 2000, height: 720 }); // all tabs fit
   await overview(page).waitFor();
   await page.locator('.tab.unavailable[aria-label^="Pod"]').waitFor();
   expect(problems).toEqual([]);

@@ -160,23 +160,26 @@ test("a long name of a run is cut before a page leaves the bar, and there is one
   await page.locator(".why-text dt", { hasText: "Formula" }).waitFor();
 });
 
-test("More holds pages below 1,100 alone, and the page that is shown has its name there", async () => {
+test("More holds what does not fit: pages without data, then details, and the page that is shown has its name there", async () => {
   const page = await ready(`#run=${LONG}&tool=overview_page`, { width: 1100 }, ".tile");
   const tabs = page.locator(".tabs .tab");
   const more = page.locator(".tabs").getByRole("button", { name: "more pages" });
   await expect.poll(() => tabs.allTextContents()).toContain("Op stats");
-  await expect.poll(() => tabs.count()).toBe(8);
-  await expect.poll(() => more.count()).toBe(0);
+  await expect.poll(() => tabs.allTextContents()).toContain("Trace");
+  await expect.poll(() => tabs.allTextContents()).not.toContain("Roofline");
   await expect
     .poll(() => tabs.evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth)))
     .toEqual([]);
   await expect.poll(() => overflowsSideways(page)).toBe(false);
+  await page.setViewportSize({ width: 2000, height: 720 });
+  await expect.poll(() => more.count()).toBe(0);
+  await expect.poll(() => tabs.count()).toBe(13);
   await page.setViewportSize({ width: 900, height: 720 });
   await more.click();
-  await page.getByRole("menuitemradio", { name: "Memory" }).waitFor();
+  await page.getByRole("menuitemradio", { name: /^Roofline/ }).waitFor();
   await page.keyboard.press("Escape");
-  await page.goto(`${server.page}#run=${LONG}&tool=memory_profile`);
-  await expect.poll(() => more.textContent()).toMatch(/^Memory/);
+  await page.goto(`${server.page}#run=${LONG}&tool=roofline_model`);
+  await expect.poll(() => more.textContent()).toMatch(/^Roofline/);
 });
 
 test("a narrow window keeps every page within reach", async () => {

@@ -18,10 +18,11 @@ PARAMETERS: dict[str, dict[str, Any]] = {
             "category", "min_ps", "from_ps", "to_ps", "marker", "step", "steps", "graph_host",
             "input_pipeline", "rank", "memory_id", "at_ps", "start_time_ms", "end_time_ms",
             "derived", "max_gb", "module_name", "program_id", "memory_space", "program_host",
-            "instant", "from_event", "to_event", "group_by", "row", "feeds",
+            "instant", "from_event", "to_event", "group_by", "row", "per", "feeds", "node_name",
+            "type", "format", "graph_width", "merge_fusion", "show_metadata", "search",
         ),
         4096: ("run", "q", "name"),
-        16384: ("kernel", "op", "rows", "tracks", "sections", "counters"),
+        16384: ("kernel", "op", "rows", "tracks", "sections", "counters", "opened"),
         65536: ("hosts",),
     }.items()
     for name in names
@@ -56,7 +57,8 @@ _SEARCHED = "q! regex case"
 _OF_TOOLS = (
     "marker step steps graph_host input_pipeline rank memory_id at_ps from_ps to_ps "
     "start_time_ms end_time_ms derived max_gb module_name program_id memory_space program_host "
-    "instant from_event to_event group_by row rows feeds level"
+    "instant from_event to_event group_by row rows per feeds node_name type format graph_width "
+    "merge_fusion show_metadata opened search"
 )
 TAKES = {
     "runs": "",

@@ -96,7 +96,7 @@ TOOLS: tuple[Tool, ...] = (
         "or the recorder did not name what ran",
         empty_hint="run a jitted function of JAX, PyTorch/XLA or TensorFlow (jit_compile=True) "
         "while recording; see the kernel stats for what ran on a GPU",
-        params=("level", "feeds"),
+        params=("per", "feeds"),
         is_detail=True,
         is_list=True,
     ),

@@ -45,7 +45,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
     """Records, diagnostics, and roofs: a row per peak, with its source.
 
     Records come twice, with and without infeeds and outfeeds: first the programs together (rank 0),
-    then the instructions by self time. Parameters choose some of them: `level` is "op" (usually),
+    then the instructions by self time. Parameters choose some of them: `per` is "op" (usually),
     or "program" for whole programs; `feeds` is "1" or "0".
     """
     ops = merge_program_ops(summaries.take("program_ops", ProgramOps))
@@ -68,14 +68,14 @@ def build(summaries: Summaries) -> Sequence[Table]:
 
 
 def _groups(ops: ProgramOps, peaks: Peaks, params: Mapping[str, str]) -> Iterator[Group]:
-    level, feeds = params.get("level", ""), params.get("feeds", "")
-    if level not in ("", "op", "program"):
-        raise BadRequest(f"there is no level {level[:40]!r}", "levels are op and program")
+    per, feeds = params.get("per", ""), params.get("feeds", "")
+    if per not in ("", "op", "program"):
+        raise BadRequest(f"per cannot be {per[:40]!r}", "it is op or program")
     if feeds not in ("", "0", "1"):
         raise BadRequest(f"feeds cannot be {feeds[:40]!r}", "use 1 to include them, or 0")
     for has_feeds in (True, False):
         if feeds in ("", str(int(has_feeds))):
-            make = program_rows if level == "program" else op_rows
+            make = program_rows if per == "program" else op_rows
             yield Group(TOTAL, has_feeds, make(ops, peaks, has_feeds=has_feeds))
 
 

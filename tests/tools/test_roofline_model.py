@@ -91,7 +91,7 @@ def test_records_come_with_and_without_feeds_whose_time_is_no_time_then():
 
 
 def test_programs_are_the_sums_of_their_instructions():
-    found = records(level="program", feeds="1")
+    found = records(per="program", feeds="1")
     assert found["operation"] == ["Program", "jit_f(7)", "jit_g(8)"]
     assert found["total_self_time"] == [None, 7, 2]
     assert found["measured_flop_rate"] == pytest.approx([20.4, 200 / 7, 2])
@@ -111,7 +111,7 @@ def test_loops_count_for_what_they_ran_themselves():
     found = columns(tables(ops, params={"feeds": "1"})[0])
     assert found["total_time"] == [9, 8, 9]
     assert found["measured_flop_rate"][0] == pytest.approx(80 / 9)
-    by_program = columns(tables(ops, params={"feeds": "1", "level": "program"})[0])
+    by_program = columns(tables(ops, params={"feeds": "1", "per": "program"})[0])
     assert by_program["total_self_time"] == [None, 9]
     assert by_program["measured_flop_rate"] == pytest.approx([80 / 9] * 2)
 
@@ -160,9 +160,9 @@ def test_what_is_unknown_of_the_device_is_unknown_of_its_ops():
     assert found["measured_flop_rate"][0] == pytest.approx(20.4)
 
 
-@pytest.mark.parametrize("params", [{"level": "x" * 99}, {"feeds": "yes"}])
+@pytest.mark.parametrize("params", [{"per": "x" * 99}, {"feeds": "yes"}])
 def test_choices_that_there_are_not_are_said_to_be(params: dict[str, str]):
-    with pytest.raises(BadRequest, match=r"there is no level|feeds cannot be"):
+    with pytest.raises(BadRequest, match=r"(per|feeds) cannot be"):
         tables(params=params)
 
 

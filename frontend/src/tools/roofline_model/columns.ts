@@ -17,8 +17,8 @@ function why(formula: string, unit: string, source: string): Explanation {
   return { formula, unit, source };
 }
 
-export function rooflineColumns(table: DataTable, level: "op" | "program"): ColumnSpec[] {
-  const isOp = level === "op";
+export function rooflineColumns(table: DataTable, per: "op" | "program"): ColumnSpec[] {
+  const isOp = per === "op";
   const memory = table.properties.program_device === "CPU" ? "Memory" : "HBM";
   const isMany = (id: string) => new Set(texts(table, id)?.codes ?? []).size > 1;
   const has = (id: string) => texts(table, id)?.strings.some((value) => value !== "") ?? false;

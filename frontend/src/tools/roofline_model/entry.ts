@@ -2,6 +2,6 @@ import type { ToolEntry } from "../tools";
 
 export default {
   outline: "split",
-  parameters: ["level", "feeds"],
-  defaults: { level: "op", feeds: "1" },
+  parameters: ["per", "feeds"],
+  defaults: { per: "op", feeds: "1" },
 } satisfies ToolEntry;

@@ -46,15 +46,15 @@ const WHY = {
 export function RooflinePage(props: PageProps<Roofline>) {
   const { title, payload, view, select, links, fileName } = props;
   const { table, whole, peaks } = payload;
-  const level = view.level === "program" ? "program" : "op";
-  const noun = level === "op" ? "op" : "program";
-  const specs = useMemo(() => rooflineColumns(table, level), [table, level]);
+  const per = view.per === "program" ? "program" : "op";
+  const noun = per === "op" ? "op" : "program";
+  const specs = useMemo(() => rooflineColumns(table, per), [table, per]);
   const pointed = useSignal<number | null>(null);
   const opened = useSignal<number | null>(null);
   const model = useTableModel({
     table,
     specs,
-    groupings: level === "op" ? ROOFLINE_GROUPINGS : [],
+    groupings: per === "op" ? ROOFLINE_GROUPINGS : [],
     rankBy: "total_self_time",
     noun,
     view,
@@ -62,8 +62,8 @@ export function RooflinePage(props: PageProps<Roofline>) {
   });
   const kindId = KINDS.find(([id]) => id === view.color)?.[0] ?? "category";
   const found = useMemo(
-    () => findPoints(table, model.matched, level === "op" ? kindId : "operation"),
-    [table, model.matched, kindId, level],
+    () => findPoints(table, model.matched, per === "op" ? kindId : "operation"),
+    [table, model.matched, kindId, per],
   );
   const roofs = useMemo(() => findRoofs(peaks, usedRoof(table)), [peaks, table]);
   const sentences = useMemo(() => summarize(table, whole, peaks.length > 0), [table, whole, peaks]);
@@ -79,7 +79,7 @@ export function RooflinePage(props: PageProps<Roofline>) {
     return row === undefined ? null : (other) => other === row;
   });
   const instruction = (row: number): Instruction => ({
-    name: level === "op" ? textAt(texts(table, "operation"), row) : "",
+    name: per === "op" ? textAt(texts(table, "operation"), row) : "",
     programId: textAt(texts(table, "hlo_module_id"), row),
     deviceType: payload.deviceType,
   });
@@ -93,8 +93,8 @@ export function RooflinePage(props: PageProps<Roofline>) {
               key={id}
               type="button"
               class="button small"
-              aria-pressed={level === id}
-              onClick={() => select({ level: id === "op" ? null : id, group: null })}
+              aria-pressed={per === id}
+              onClick={() => select({ per: id === "op" ? null : id, group: null })}
             >
               {id === "op" ? "Ops" : "Programs"}
             </button>
@@ -121,7 +121,7 @@ export function RooflinePage(props: PageProps<Roofline>) {
         ))}
       </section>
       <Scatter
-        title={level === "op" ? "Ops under their roofs" : "Programs under their roofs"}
+        title={per === "op" ? "Ops under their roofs" : "Programs under their roofs"}
         explanation={WHY}
         points={found.points}
         kinds={found.kinds}
@@ -147,7 +147,7 @@ export function RooflinePage(props: PageProps<Roofline>) {
           />
         )}
         head={
-          level === "op" ? (
+          per === "op" ? (
             <Choices label="Color by">
               {KINDS.map(([id, label]) => (
                 <button
@@ -180,13 +180,13 @@ export function RooflinePage(props: PageProps<Roofline>) {
       <TableBar model={model} />
       <Grid
         model={model}
-        label={level === "op" ? "Ops of the roofline" : "Programs of the roofline"}
+        label={per === "op" ? "Ops of the roofline" : "Programs of the roofline"}
         highlight={highlight}
         pointAt={pointAt}
         opened={opened}
         detail={(row) => (
           <RowDetail model={model} row={row} nameId="operation">
-            {level === "op" ? <InstructionLinks links={links} of={instruction(row)} /> : null}
+            {per === "op" ? <InstructionLinks links={links} of={instruction(row)} /> : null}
             <SourceStack markup={textAt(texts(table, "source_info"), row)} />
           </RowDetail>
         )}
