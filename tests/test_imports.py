@@ -115,7 +115,7 @@ NEVER = {
     "numpy.ma", "tqdm", "tempfile", "tensorboard", "werkzeug",
 }  # fmt: skip
 # They have nothing to show without programs that XLA compiled.
-OF_PROGRAMS = ("hlo_stats", "roofline_model", "memory_viewer")
+OF_PROGRAMS = ("op_profile", "hlo_stats", "roofline_model", "memory_viewer", "graph_viewer")
 # What the traces of the others have no use for: one is of a CPU, one of a GPU without programs.
 NOT_THERE = ("analysis.costs.program_costs", "analysis.ops.[gt]pu_intervals")
 OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")
@@ -130,11 +130,6 @@ def test_an_export_imports_what_its_tool_needs(
     if tool == "kernel_stats":
         drawn = {"/device:GPU:0": "Stream #1 |k"}
         trace = write(tmp_path, draw(drawn, stats={"k": {"kernel_details": "regs:8"}}))
-    if tool == "graph_viewer":
-        trace = next(sample_logdir.rglob("jax_cpu_training/*.xplane.pb"))
-    if tool == "op_profile":
-        drawn = {"/device:GPU:0": "Stream #1 |k"}
-        trace = write(tmp_path, draw(drawn, stats={"k": {"hlo_op": "x", "program_id": 7}}))
     result = subprocess.run(
         [sys.executable, "-c", EXPORT, str(trace), tool],
         env={**os.environ, "PYTHONPATH": str(ROOT), "TBPROF_CACHE_DIR": str(tmp_path / "cache")},

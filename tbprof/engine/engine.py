@@ -192,8 +192,8 @@ class Engine:
 
         Raises our errors: run, host or tool not found, no data for this tool, no readable host.
         """
-        tool = find_tool(request.tag)
         run = self._logdir.run(request.run)
+        tool = find_tool(request.tag)
         files = choose_files(run, request.hosts)
         params = _params(tool, request)
         if tool.is_streamed:
@@ -237,8 +237,8 @@ class Engine:
 
     def tables(self, request: DataRequest) -> tuple[Table, ...]:
         """The tables of a request, not encoded."""
-        tool = find_tool(request.tag)
         run = self._logdir.run(request.run)
+        tool = find_tool(request.tag)
         files = choose_files(run, request.hosts)
         params = _params(tool, request)
         built = self._payloads.get(_key(tool, files, params))
