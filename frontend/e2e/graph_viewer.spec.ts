@@ -13,7 +13,7 @@ interface Graph {
 }
 
 const RUN = "jax_cpu_training";
-const { show, answer } = toolRuns("graph_viewer", async (page) => {
+const { open, show, answer } = toolRuns("graph_viewer", async (page) => {
   await page.locator(".graph-node, .graph-line").first().waitFor();
   await settled(page);
 });
@@ -43,7 +43,7 @@ test("hops, another center and an opened fusion are in the address", async () =>
   const other = wide.nodes.find(({ name }) => name !== wide.center_name)!;
   await page.getByRole("button", { name: /^Instruction:/ }).click();
   await page.getByRole("combobox").fill(other.name);
-  await page.getByRole("option").first().click();
+  await page.getByRole("option").filter({ hasText: other.name }).first().click();
   await eventually(async () => expect(parameter(page, "node_name")).toBe(other.name));
   const fusion = wide.nodes.find(({ can_open }) => can_open);
   if (!fusion) throw new Error("the sample has no fusion near its slowest instruction");
@@ -70,7 +70,9 @@ test("nodes are walked by keyboard, and an instruction that is not there is said
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
   await eventually(async () => expect(parameter(page, "node")).not.toBeNull());
-  const broken = await show(RUN, { node_name: "nothing" });
+  const { page: broken, problems } = await open(RUN, { node_name: "nothing" });
   await broken.getByRole("alert").waitFor();
   expect(await broken.getByRole("alert").textContent()).toContain("named 'nothing'");
+  await settled(broken);
+  for (const problem of problems.splice(0)) expect(problem).toContain("400");
 });
