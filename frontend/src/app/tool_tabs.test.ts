@@ -31,3 +31,8 @@ test.each([
 ])("of tabs of 500 px in %i px, those without data go first, then details", (width, rest) => {
   expect(overflow(ALL, width)).toEqual(rest);
 });
+
+test("the menu's button needs more room with the name of the current tab", () => {
+  expect(overflow(ALL, 484, "dddddddddd")).toEqual([ROOFLINE, KERNELS]);
+  expect(overflow(ALL, 484, "aaaaaaaaaa")).toEqual([KERNELS]);
+});

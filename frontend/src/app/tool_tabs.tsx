@@ -23,7 +23,11 @@ interface ToolTabsProps {
   readonly open: (tool: string) => void;
 }
 
-const MORE_WIDTH = 84;
+const MAIN = 2;
+/** What the tabs give up themselves while the pickers shrink. */
+const SLACK = 4;
+/** The current name is bold. */
+const BOLD = 1.08;
 
 export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
   const nav = useRef<HTMLElement>(null);
@@ -35,14 +39,20 @@ export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  const rest = overflow(tabs, width);
+  const rest = overflow(tabs, width, current);
   const hidden = rest.find((tab) => tab.name === current);
+  const main = tabs.filter((tab) => rank(tab) === MAIN);
+  const isAll = main.length === tabs.length;
   return (
     <nav
       class="tabs"
       aria-label="Pages"
       ref={nav}
-      style={{ flexBasis: `${Math.ceil(widthOf(tabs))}px` }}
+      // The pickers shrink for the main tabs alone; the others take what is left.
+      style={{
+        flexBasis: `${widthOf(main) + (isAll ? 0 : moreWidth(hidden)) + SLACK}px`,
+        minWidth: `${moreWidth(hidden)}px`,
+      }}
     >
       {tabs
         .filter((tab) => !rest.includes(tab))
@@ -134,17 +144,20 @@ function withHint(reason: string, hint: string): string {
 
 /**
  * The tabs that do not fit, in their order: first those that cannot be opened, then those of details,
- * from the last on.
+ * from the last on. If the current one is among them, the menu has its name.
  */
-export function overflow(tabs: readonly ToolTab[], width: number): ToolTab[] {
+export function overflow(tabs: readonly ToolTab[], width: number, current = ""): ToolTab[] {
   if (widthOf(tabs) <= width) return [];
-  const reversed = [...tabs].reverse();
-  const unavailable = reversed.filter((tab) => tab.reason !== null);
-  const details = reversed.filter((tab) => tab.reason === null && tab.isDetail);
-  const others = reversed.filter((tab) => tab.reason === null && !tab.isDetail);
+  const rest = tabsBeyond(tabs, width - moreWidth(undefined));
+  const hidden = rest.find((tab) => tab.name === current);
+  return hidden ? tabsBeyond(tabs, width - moreWidth(hidden)) : rest;
+}
+
+function tabsBeyond(tabs: readonly ToolTab[], width: number): ToolTab[] {
+  const order = [...tabs].reverse().sort((a, b) => rank(a) - rank(b));
   const rest = new Set<ToolTab>();
-  let used = widthOf(tabs) + MORE_WIDTH;
-  for (const tab of [...unavailable, ...details, ...others]) {
+  let used = widthOf(tabs);
+  for (const tab of order) {
     if (used <= width) break;
     rest.add(tab);
     used -= widthOf([tab]);
@@ -152,7 +165,18 @@ export function overflow(tabs: readonly ToolTab[], width: number): ToolTab[] {
   return tabs.filter((tab) => rest.has(tab));
 }
 
+/** Lower ones leave the bar first. */
+function rank(tab: ToolTab): number {
+  if (tab.reason !== null) return 0;
+  return tab.isDetail ? 1 : MAIN;
+}
+
 /** The width of tabs by the length of their names: nothing is drawn twice to be measured. */
 function widthOf(tabs: readonly ToolTab[]): number {
   return tabs.reduce((sum, tab) => sum + 26 + tab.short.length * 7.4, 0);
+}
+
+/** The width of the menu's button, which has the name of the current tab if that is in the menu. */
+function moreWidth(hidden: ToolTab | undefined): number {
+  return hidden ? widthOf([hidden]) * BOLD + 22 : 84;
 }

@@ -127,7 +127,7 @@ function treeColumns(tree: OpTree, rows: TreeRows, turn: (row: number) => void):
         );
       },
     },
-    of("wasted", `Wasted (${scale.unit})`, 104, (node) => time(tree.wastedPs[node])),
+    of("wasted", `Wasted (${scale.unit})`, 116, (node) => time(tree.wastedPs[node])),
     of("flops", "FLOPs / peak", 108, (node) => formatShare(tree.flopShare[node])),
     of("hbm", "HBM / peak", 100, (node) => formatShare(tree.hbmShare[node])),
     of("occurrences", "Executions", 96, (node) =>
