@@ -1,6 +1,7 @@
 /** The pages of a run as links; what does not fit goes into "More". */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Menu } from "../widgets/overlays/menu";
+import { ARROW, isMain, overflow, TabRoom } from "./tab_room";
 
 export interface ToolTab {
   readonly name: string;
@@ -23,11 +24,8 @@ interface ToolTabsProps {
   readonly open: (tool: string) => void;
 }
 
-const MAIN = 2;
 /** What the tabs give up themselves while the pickers shrink. */
-const SLACK = 4;
-/** The current name is bold. */
-const BOLD = 1.08;
+const SLACK = 2;
 
 export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
   const nav = useRef<HTMLElement>(null);
@@ -39,9 +37,10 @@ export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  const rest = overflow(tabs, width, current);
+  const room = new TabRoom(current, textWidth);
+  const rest = overflow(tabs, width, room);
   const hidden = rest.find((tab) => tab.name === current);
-  const main = tabs.filter((tab) => rank(tab) === MAIN);
+  const main = tabs.filter(isMain);
   const isAll = main.length === tabs.length;
   return (
     <nav
@@ -50,8 +49,8 @@ export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
       ref={nav}
       // The pickers shrink for the main tabs alone; the others take what is left.
       style={{
-        flexBasis: `${widthOf(main) + (isAll ? 0 : moreWidth(hidden)) + SLACK}px`,
-        minWidth: `${moreWidth(hidden)}px`,
+        flexBasis: `${room.ofAll(main) + (isAll ? 0 : room.ofMenu(hidden)) + SLACK}px`,
+        minWidth: `${room.ofMenu(hidden)}px`,
       }}
     >
       {tabs
@@ -61,7 +60,7 @@ export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
         ))}
       {rest.length > 0 ? (
         <Menu
-          label={`${hidden?.short ?? "More"} ▾`}
+          label={`${hidden?.short ?? "More"}${ARROW}`}
           title={`${hidden?.short ?? "More"}: more pages`}
           buttonClass={hidden ? "tab current" : "tab"}
           items={rest.map((tab) => ({
@@ -142,41 +141,11 @@ function withHint(reason: string, hint: string): string {
   return hint === "" ? reason : `${reason}; ${hint}`;
 }
 
-/**
- * The tabs that do not fit, in their order: first those that cannot be opened, then those of details,
- * from the last on. If the current one is among them, the menu has its name.
- */
-export function overflow(tabs: readonly ToolTab[], width: number, current = ""): ToolTab[] {
-  if (widthOf(tabs) <= width) return [];
-  const rest = tabsBeyond(tabs, width - moreWidth(undefined));
-  const hidden = rest.find((tab) => tab.name === current);
-  return hidden ? tabsBeyond(tabs, width - moreWidth(hidden)) : rest;
-}
+const makePen = () => document.createElement("canvas").getContext("2d")!;
+let pen: CanvasRenderingContext2D | undefined;
 
-function tabsBeyond(tabs: readonly ToolTab[], width: number): ToolTab[] {
-  const order = [...tabs].reverse().sort((a, b) => rank(a) - rank(b));
-  const rest = new Set<ToolTab>();
-  let used = widthOf(tabs);
-  for (const tab of order) {
-    if (used <= width) break;
-    rest.add(tab);
-    used -= widthOf([tab]);
-  }
-  return tabs.filter((tab) => rest.has(tab));
-}
-
-/** Lower ones leave the bar first. */
-function rank(tab: ToolTab): number {
-  if (tab.reason !== null) return 0;
-  return tab.isDetail ? 1 : MAIN;
-}
-
-/** The width of tabs by the length of their names: nothing is drawn twice to be measured. */
-function widthOf(tabs: readonly ToolTab[]): number {
-  return tabs.reduce((sum, tab) => sum + 26 + tab.short.length * 7.4, 0);
-}
-
-/** The width of the menu's button, which has the name of the current tab if that is in the menu. */
-function moreWidth(hidden: ToolTab | undefined): number {
-  return hidden ? widthOf([hidden]) * BOLD + 22 : 84;
+function textWidth(text: string, isBold: boolean): number {
+  pen ??= makePen();
+  pen.font = `${isBold ? 600 : 400} 13px ${getComputedStyle(document.body).fontFamily}`;
+  return pen.measureText(text).width;
 }
