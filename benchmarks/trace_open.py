@@ -16,7 +16,7 @@ from wsgiref.util import setup_testing_defaults
 import trace_session
 
 if TYPE_CHECKING:
-    from tbprof.serving.routes import Application
+    from tbprof.serving.routes.routes import Application
 
 ROUTE = "/data/plugin/profile"
 
@@ -26,7 +26,7 @@ def main(logdir: str, *, is_kept: bool) -> None:
     # As `tbprof serve` starts.
     gc.disable()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from tbprof.serving.routes import Application
+    from tbprof.serving.routes.routes import Application
     from tbprof.serving.service import Service
 
     gc.freeze()

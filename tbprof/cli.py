@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import tbprof
 from tbprof.base.errors import BadRequest, RunNotFound, TbprofError
-from tbprof.base.frame_stack import on_one_stack
-from tbprof.base.garbage import collect_garbage
-from tbprof.base.heap import share_heap
 from tbprof.base.lazy import Later
+from tbprof.base.process.frame_stack import on_one_stack
+from tbprof.base.process.garbage import collect_garbage
+from tbprof.base.process.heap import share_heap
+from tbprof.base.process.terminal import printable, spinner
 from tbprof.base.records import dataclass
-from tbprof.base.terminal import printable, spinner
 
 if TYPE_CHECKING:
     from tbprof.engine.engine import Engine

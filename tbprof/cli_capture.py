@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from tbprof.base.errors import BadRequest
-from tbprof.base.terminal import printable, progress_line
+from tbprof.base.process.terminal import printable, progress_line
 
 if TYPE_CHECKING:
     from tqdm import tqdm

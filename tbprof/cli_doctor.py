@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tbprof.base.addresses import is_ip_address
-from tbprof.base.terminal import printable
+from tbprof.base.process.terminal import printable
 
 if TYPE_CHECKING:
     from tbprof.engine.doctor import Diagnosis

@@ -7,8 +7,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from tbprof.base.errors import RunNotFound, TbprofError
-from tbprof.base.garbage import collect_garbage
-from tbprof.base.terminal import printable, spinner
+from tbprof.base.process.garbage import collect_garbage
+from tbprof.base.process.terminal import printable, spinner
 from tbprof.cli_scheduler import declare_scheduler
 from tbprof.engine.workers.scheduler import cluster_at
 

@@ -3,7 +3,7 @@
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
-from tbprof.base.garbage import collect_garbage
+from tbprof.base.process.garbage import collect_garbage
 from tbprof.cli_scheduler import declare_scheduler
 from tbprof.engine.workers.scheduler import SCHEDULER, cluster_at
 

@@ -93,8 +93,8 @@ def _answers_are_as_described() -> Iterator[None]:
     from helpers.answer_promises import check_answer
     from werkzeug.wrappers import Request
 
-    from tbprof.serving import routes
     from tbprof.serving.responses import Reply, response
+    from tbprof.serving.routes import routes
 
     def checked(request: Request, reply: Reply, csp: str) -> object:
         check_answer(request.path.rpartition("/")[2], request.method, reply)

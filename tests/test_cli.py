@@ -17,7 +17,7 @@ from traces import draw
 from werkzeug.test import Client
 
 import tbprof
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 
 ROOT = Path(__file__).parent.parent

@@ -13,6 +13,7 @@ import pytest
 from traces import draw, write
 
 from tbprof.base.lazy import Later, compile_patterns, load, regex
+from tbprof.base.process import user_dirs
 from tbprof.engine.engine import Engine
 from tbprof.engine.parts import PARTS
 from tbprof.engine.space_pool import read_space
@@ -53,7 +54,7 @@ MEMORY = (
     "tools.memory*",
 )
 OPS = ("analysis.ops.ops", "analysis.ops.device_ops", "tools.framework_op_stats")
-PODS = ("analysis.tpu.exchanges", "tools.pod_*")
+PODS = ("analysis.tpu.exchanges", "tools.pod_*", "tools.pods.*")
 # By tool, what an export does not import. Below all of them, what none does.
 NOT_IMPORTED = {
     "overview_page": (*EVENTS, *MEMORY, *PODS, "tools.framework_op_stats", "tools.kernel_stats"),
@@ -204,9 +205,9 @@ def test_a_server_imports_everything_before_someone_waits_for_it(
 def test_a_function_is_imported_when_it_is_called_or_loaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    name = "tbprof.base.user_dirs.cache_directory"
-    assert Later(name)() == __import__("tbprof.base.user_dirs").base.user_dirs.cache_directory()
-    load(Later(name))
+    cache_directory = Later("tbprof.base.process.user_dirs.cache_directory")
+    assert cache_directory() == user_dirs.cache_directory()
+    load(cache_directory)
     load(len)
     monkeypatch.delitem(sys.modules, "tbprof.tools.memory.memory_payload", raising=False)
     load(Later("tbprof.tools.memory_profile.build"))
@@ -214,7 +215,7 @@ def test_a_function_is_imported_when_it_is_called_or_loaded(
     with pytest.raises(ModuleNotFoundError):
         load(Later("tbprof.no_module.no_function"))
     with pytest.raises(AttributeError, match="no_function"):
-        load(Later("tbprof.base.user_dirs.no_function"))
+        load(Later("tbprof.base.process.user_dirs.no_function"))
 
 
 def test_a_regular_expression_is_compiled_when_it_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

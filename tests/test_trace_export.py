@@ -14,7 +14,7 @@ from werkzeug.test import Client
 
 import tbprof
 from tbprof.base.errors import BadRequest, HostNotFound
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 
 TOOL = "trace_viewer"

@@ -203,7 +203,7 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
     await page.keyboard.press("Enter");
     const pairs = names.filter((name) => name === first).length;
     await expect.poll(() => rowCount(page)).toBe(times.size + pairs);
-    // The idle time is counted from the events in tests/tools/test_kernel_detail.py.
+    // The idle time is counted from the events in tests/tools/kernels/test_kernel_detail.py.
     const detail = grid(page).locator(".grid-detail").first();
     const idle = detail.getByRole("row").filter({ hasText: "GPU idle before" }).first();
     await expect.poll(() => idle.textContent()).toBe("GPU idle before5.128.1927.3194");

@@ -10,9 +10,9 @@ import tbprof
 from tbprof.analysis.run.outline import Outline
 from tbprof.analysis.steps.steps import Steps
 from tbprof.base.errors import CUT_HINT, TbprofError
+from tbprof.base.process.user_dirs import cache_directory
 from tbprof.base.recorder_errors import fix_for
 from tbprof.base.records import dataclass
-from tbprof.base.user_dirs import cache_directory
 from tbprof.engine.engine import Engine
 from tbprof.engine.kept_parts import PartResult
 from tbprof.storage.logdir import Logdir

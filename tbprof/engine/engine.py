@@ -11,8 +11,8 @@ from tbprof.analysis.run.outline import Outline
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import NoData, Notice, TbprofError, ToolNotFound
 from tbprof.base.lazy import Later, compile_patterns, load
+from tbprof.base.process.waiting import check_awaited
 from tbprof.base.records import replace
-from tbprof.base.waiting import check_awaited
 from tbprof.engine.empty_reasons import (
     Absence,
     Outlines,

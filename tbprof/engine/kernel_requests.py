@@ -9,7 +9,7 @@ from tbprof.base.errors import TbprofError
 from tbprof.base.records import replace
 from tbprof.engine.engine import Engine
 from tbprof.engine.requests import choose_files
-from tbprof.tools.kernel_detail import PARTS, ChosenKernel, describe_calls
+from tbprof.tools.kernels.kernel_detail import PARTS, ChosenKernel, describe_calls
 
 __all__ = ["ChosenKernel", "kernel_calls"]
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from tbprof.base.errors import TbprofError
-from tbprof.base.user_dirs import CACHE_SIZE
+from tbprof.base.process.user_dirs import CACHE_SIZE
 from tbprof.engine.parts import part_keys
 from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.workers.workers import Workers

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 
 from tbprof.base.caches import OnceCache
 from tbprof.base.errors import TbprofError
-from tbprof.base.parallel import thread_pool
+from tbprof.base.process.parallel import thread_pool
 from tbprof.engine.kept_parts import PartResult, PartStore
 from tbprof.engine.part_memory import FILES_IN_MEMORY, PartMemory
 from tbprof.engine.parts import PartKey

@@ -19,7 +19,7 @@ from tensorboard.plugins import base_plugin
 
 from tbprof.base.errors import LoadFailed
 from tbprof.serving.host_names import HostNames
-from tbprof.serving.routes import ROUTES, Application
+from tbprof.serving.routes.routes import ROUTES, Application
 from tbprof.serving.service import ALLOW_HOST, Service
 
 logger = logging.getLogger(__name__)

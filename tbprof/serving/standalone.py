@@ -13,7 +13,7 @@ from tbprof.serving.access import Access, with_token
 from tbprof.serving.assets import Assets
 from tbprof.serving.host_names import WILDCARDS, HostNames
 from tbprof.serving.responses import CSP_STANDALONE, error_reply, response
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 from tbprof.serving.web_server import WebServer
 

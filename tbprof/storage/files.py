@@ -12,9 +12,9 @@ from typing import BinaryIO
 
 from tbprof.base.digests import blake2b
 from tbprof.base.errors import BadTrace, Notice, Unreachable, Unsupported
+from tbprof.base.process.regular_files import open_regular
+from tbprof.base.process.user_dirs import ENVIRONMENT
 from tbprof.base.records import dataclass
-from tbprof.base.regular_files import open_regular
-from tbprof.base.user_dirs import ENVIRONMENT
 from tbprof.storage.filesystems import file_system, is_remote
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile, called, reason

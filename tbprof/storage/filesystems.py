@@ -16,8 +16,8 @@ from stat import S_ISDIR
 from typing import Protocol
 
 from tbprof.base.errors import TbprofError
+from tbprof.base.process.regular_files import open_regular
 from tbprof.base.records import dataclass
-from tbprof.base.regular_files import open_regular
 
 _CHUNK = 1 << 18
 

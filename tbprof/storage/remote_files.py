@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from tbprof.base.errors import TbprofError, Unreachable
 from tbprof.base.lazy import get_logger
-from tbprof.base.parallel import thread_pool
+from tbprof.base.process.parallel import thread_pool
 from tbprof.storage.filesystems import FileStat, Listed
 from tbprof.storage.remote_errors import is_transient, needs_login, not_installed, storage_error
 from tbprof.storage.remote_facts import shown, stat_of

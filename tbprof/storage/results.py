@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from tbprof.base.digests import blake2b
 from tbprof.base.lazy import get_logger
-from tbprof.base.user_dirs import ENVIRONMENT, cache_bytes, cache_directory
+from tbprof.base.process.user_dirs import ENVIRONMENT, cache_bytes, cache_directory
 
 logger = get_logger(__name__)
 

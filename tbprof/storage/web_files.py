@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from urllib.parse import quote, unquote, urlsplit
 
 from tbprof.base.errors import TbprofError
-from tbprof.base.parallel import thread_pool
+from tbprof.base.process.parallel import thread_pool
 from tbprof.base.records import replace
 from tbprof.storage.filesystems import FileStat, Listed
 from tbprof.storage.remote_errors import is_transient

@@ -21,7 +21,7 @@ from tbprof.analysis.tpu.exchanges import Exchanges
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base.values import median
 from tbprof.tools.datatable import Table, boolean, number, text
-from tbprof.tools.pod_exchanges import PodExchanges
+from tbprof.tools.pods.pod_exchanges import PodExchanges
 from tbprof.tools.steps.diagnostics import diagnostics
 from tbprof.tools.tool import Document
 

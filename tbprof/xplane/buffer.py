@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadTrace, Unreachable
-from tbprof.base.regular_files import open_regular
+from tbprof.base.process.regular_files import open_regular
 from tbprof.kernels.xplane.fields import body_at
 from tbprof.kernels.xplane.passes import Pass, Window
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.parallel import in_parallel
+from tbprof.base.process.parallel import in_parallel
 from tbprof.kernels.xplane.event_scan import find_types
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.interning import in_file_order

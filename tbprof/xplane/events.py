@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.columns import empty_column, release_end
-from tbprof.base.parallel import in_parallel
+from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Aggregated
 from tbprof.kernels.codes import FOLLOWS_TIMESTAMP

@@ -17,7 +17,7 @@ from helpers.payloads import content_of, rows, values_in
 from helpers.timeline_client import Timeline, get
 from tbprof.base.errors import TbprofError
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 from tbprof.tools import TOOLS
 from tbprof.tools.tool import Tool

@@ -6,8 +6,8 @@ from typing import Any
 import jsonschema_rs
 import orjson
 
-from tbprof.serving.openapi import openapi
 from tbprof.serving.responses import JSON, Reply
+from tbprof.serving.routes.openapi import openapi
 
 # Larger ones take longer to check than to make.
 _MOST_BYTES = 1 << 18

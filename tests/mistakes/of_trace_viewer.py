@@ -14,7 +14,7 @@ from werkzeug.test import Client
 from mistakes.catalogue import Show, mistake
 from tbprof._pb import message
 from tbprof.engine.engine import DataRequest
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 
 VIEWER = "trace viewer"

@@ -11,8 +11,8 @@ from helpers.own_server import own_server
 from tbprof import cli
 from tbprof.base.errors import BadRequest
 from tbprof.serving.access import choose_token, with_token
-from tbprof.serving.capture_routes import POST_ROUTES
-from tbprof.serving.routes import ROUTES
+from tbprof.serving.routes.capture_routes import POST_ROUTES
+from tbprof.serving.routes.routes import ROUTES
 from tbprof.serving.service import Service
 from tbprof.serving.web_server import WebServer
 

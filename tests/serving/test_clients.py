@@ -11,7 +11,7 @@ from helpers.replaced_parts import replace_part
 from helpers.small_runs import GPU_TRACE, OPS
 from traces import write
 
-from tbprof.base.waiting import Abandoned, awaited_while, check_awaited
+from tbprof.base.process.waiting import Abandoned, awaited_while, check_awaited
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.parts import PARTS
 from tbprof.engine.summary_cache import SummaryCache

@@ -8,7 +8,7 @@ from werkzeug.test import Client
 
 from tbprof.serving.host_names import HostNames
 from tbprof.serving.plugin import ProfilePlugin
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import ALLOW_HOST, Service
 
 PREFIX = "/data/plugin/profile"

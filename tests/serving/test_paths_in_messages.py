@@ -7,8 +7,8 @@ import pytest
 from traces import draw
 from werkzeug.test import Client
 
-from tbprof.base.user_dirs import cache_directory
-from tbprof.serving.routes import ROUTES, Application
+from tbprof.base.process.user_dirs import cache_directory
+from tbprof.serving.routes.routes import ROUTES, Application
 from tbprof.serving.service import Service
 from tbprof.tools import TOOLS
 

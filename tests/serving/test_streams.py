@@ -12,13 +12,13 @@ from urllib.parse import urlencode
 
 import pytest
 from helpers.own_server import own_server
+from serving.routes.test_routes import BASE, error_of
 from serving.test_plugin import install_tbprof, tensorboard
-from serving.test_routes import BASE, error_of
 from traces import draw, write
 from werkzeug.test import Client
 
 from tbprof._pb import message
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 
 RUN, TOOL = "train", "trace_viewer"

@@ -15,7 +15,7 @@ from werkzeug.test import Client
 
 from tbprof.base.errors import TbprofError, Unreachable
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 from tbprof.storage import logdir as logdir_module
 from tbprof.storage import logdir_scan, remote_files

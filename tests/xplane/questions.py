@@ -36,7 +36,7 @@ from tbprof.timeline.questions.steps_of_events import step_windows
 from tbprof.timeline.tiles.tiles import encode_tiles
 from tbprof.timeline.tiles.visible_events import all_events, filter_events
 from tbprof.tools import TOOLS
-from tbprof.tools.kernel_detail import ChosenKernel, describe_calls
+from tbprof.tools.kernels.kernel_detail import ChosenKernel, describe_calls
 from tbprof.tools.tool import Attachment, Document, EventStream, Tool
 
 _SEARCHES = (("a", False), ("a|Mat.*l|^$", True), ("tf_op:a", False), ("category:compute", False))

@@ -10,7 +10,7 @@ from tbprof.analysis.grouping.roots import Roots, event_names
 from tbprof.analysis.host.host_events import GROUP_STATS, kinds, stats_by_pieces
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, named_lines, tpu_planes
 from tbprof.base import names
-from tbprof.base.parallel import in_pieces
+from tbprof.base.process.parallel import in_pieces
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Events, Plane, Space

@@ -10,7 +10,7 @@ from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.spans.nesting import inherit
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
-from tbprof.base.parallel import PIECE, in_line_ranges
+from tbprof.base.process.parallel import PIECE, in_line_ranges
 from tbprof.base.values import is_in
 from tbprof.events.space import Events
 from tbprof.kernels.analysis.phase_sweep import find_own_phases, flatten_phases, look_inside

@@ -21,7 +21,7 @@ from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base import names
 from tbprof.base.lazy import Later
-from tbprof.base.parallel import both
+from tbprof.base.process.parallel import both
 from tbprof.base.records import as_dict, dataclass
 from tbprof.events.space import Plane, Space
 from tbprof.events.strings import Strings

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.base import names
-from tbprof.base.parallel import thread_pool
+from tbprof.base.process.parallel import thread_pool
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import INT64, UINT64, StatColumn

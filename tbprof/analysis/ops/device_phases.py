@@ -10,7 +10,7 @@ from tbprof.analysis.vocabulary.lines import gpu_planes, named_lines, tpu_planes
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.lazy import Later, regex
-from tbprof.base.parallel import in_parallel
+from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 

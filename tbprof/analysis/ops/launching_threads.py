@@ -9,7 +9,7 @@ from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_roles import HostTypes
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.base import names
-from tbprof.base.parallel import in_parallel
+from tbprof.base.process.parallel import in_parallel
 from tbprof.base.values import is_in, unique
 
 # This many launches of a thread are examined.

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.parallel import in_line_ranges
+from tbprof.base.process.parallel import in_line_ranges
 from tbprof.kernels.analysis.event_nesting import (
     fill_self_times,
     inherit_values,

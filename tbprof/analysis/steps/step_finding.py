@@ -35,7 +35,7 @@ from tbprof.analysis.steps.steps import Steps, StepTimes
 from tbprof.analysis.steps.unrecorded_steps import find_silent_gpus, find_unrecorded
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base.errors import CUT_HINT
-from tbprof.base.parallel import both
+from tbprof.base.process.parallel import both
 from tbprof.base.records import replace
 from tbprof.events.space import Space
 

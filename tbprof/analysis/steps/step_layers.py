@@ -28,7 +28,7 @@ from tbprof.analysis.vocabulary.input_names import is_iterator
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
 from tbprof.base import names
-from tbprof.base.parallel import in_parallel
+from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass, replace
 from tbprof.base.values import is_in
 

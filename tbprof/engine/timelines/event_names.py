@@ -6,7 +6,7 @@ import numpy as np
 import orjson
 
 from tbprof.base.errors import TbprofError
-from tbprof.base.parallel import in_parallel
+from tbprof.base.process.parallel import in_parallel
 from tbprof.engine.engine import Engine
 from tbprof.engine.requests import choose_files
 from tbprof.storage.runs import TraceFile

@@ -20,9 +20,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from tbprof._pb import message
-from tbprof.base.garbage import collect_garbage
 from tbprof.base.lazy import compile_patterns, load
-from tbprof.base.parallel import thread_pool
+from tbprof.base.process.garbage import collect_garbage
+from tbprof.base.process.parallel import thread_pool
 from tbprof.engine.parts import PARTS
 from tbprof.engine.space_pool import read_space
 from tbprof.engine.workers.starting import NUMBER

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, TypeVar
 
-from tbprof.base.heap import share_heap
-from tbprof.base.parallel import thread_pool
+from tbprof.base.process.heap import share_heap
+from tbprof.base.process.parallel import thread_pool
 from tbprof.engine.kept_parts import PartResult
 from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.workers.asking import Answer, Began, Decoded, Job, Kept

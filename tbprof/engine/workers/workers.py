@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from tbprof.base.errors import TbprofError
-from tbprof.base.parallel import helpers, thread_pool
+from tbprof.base.process.parallel import helpers, thread_pool
 from tbprof.engine.kept_parts import PartResult
 from tbprof.engine.parts import PartKey
 from tbprof.storage.runs import TraceFile

@@ -6,7 +6,7 @@ from itertools import groupby
 import numpy as np
 
 from tbprof.base.errors import Notice
-from tbprof.base.parallel import in_parallel
+from tbprof.base.process.parallel import in_parallel
 from tbprof.events.space import Space
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.build.busy import find_busy

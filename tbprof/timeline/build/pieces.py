@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_roles import lasting_rows
 from tbprof.base import names
-from tbprof.base.parallel import in_parallel
+from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Aggregated, Events, Lines, Plane
 from tbprof.timeline.build.device_times import on_device_clock

@@ -15,7 +15,7 @@ from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.vocabulary.lines import gpu_planes, is_derived, tpu_planes
 from tbprof.base import names
-from tbprof.base.parallel import in_parallel
+from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass, replace
 from tbprof.events.space import Events, Plane, Space
 from tbprof.kernels.timeline.track_layout import survey_types

@@ -17,7 +17,7 @@ one before: any other level is then computed from at most five times as many ent
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.parallel import in_parallel
+from tbprof.base.process.parallel import in_parallel
 from tbprof.kernels.codes import MOST_SHIFT
 from tbprof.kernels.timeline.level_merging import LevelBuffers, RowEvents, make_levels, plan_levels
 from tbprof.timeline.model.store import Levels

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.errors import BadRequest
-from tbprof.base.parallel import in_parallel
+from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.timeline.model.category_names import CATEGORIES

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.base.parallel import PIECE, in_pieces
+from tbprof.base.process.parallel import PIECE, in_pieces
 from tbprof.base.records import dataclass
 from tbprof.kernels.timeline.hit_rows import (
     count_wanted,

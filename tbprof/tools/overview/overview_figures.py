@@ -19,7 +19,7 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import median, sum_of
 from tbprof.tools.datatable import Table, number, text
 from tbprof.tools.overview.overview_ops import duty_cycle_percent, mean_known
-from tbprof.tools.rates import device_rates, sparse_core_rates
+from tbprof.tools.overview.rates import device_rates, sparse_core_rates
 
 _NO_STEPS = "no steps were found in the trace"
 _UNRECORDED = "device activity in the steps was not recorded"

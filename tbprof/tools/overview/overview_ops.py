@@ -15,7 +15,7 @@ from tbprof.analysis.vocabulary.op_families import family_name, stems
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base.values import sum_of
 from tbprof.tools.datatable import PERCENT, Column, Table, boolean, number, ratio, text
-from tbprof.tools.rates import device_rates
+from tbprof.tools.overview.rates import device_rates
 
 _TOP = 10
 # An op below this share of its side's self time says little alone; ops are usually shown in

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbprof.analysis.spans.nesting import are_inside, inherit, nest, self_times
-from tbprof.base import parallel
+from tbprof.base.process import parallel
 
 Interval = tuple[int, int]  # start, duration
 LINES = st.lists(

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from traces import draw, write
 from werkzeug.test import Client
 
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
+from tbprof.serving.routes.timeline_routes import TIMELINE_ROUTES
 from tbprof.serving.service import Service
-from tbprof.serving.timeline_routes import TIMELINE_ROUTES
 
 SPAN: dict[str, Any] = {"level": 20, "from": 0, "to": 1}
 

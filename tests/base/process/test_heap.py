@@ -7,7 +7,7 @@ import pytest
 # Threads that are all alive allocate in turn; then large blocks come and go.
 PROGRAM = """
 import ctypes, resource, sys, threading
-from tbprof.base.heap import share_heap
+from tbprof.base.process.heap import share_heap
 
 if sys.argv[1] == "shared":
     share_heap(64 << 20)

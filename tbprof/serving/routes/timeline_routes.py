@@ -8,8 +8,8 @@ from tbprof.base.digests import blake2b
 from tbprof.base.errors import BadRequest
 from tbprof.serving.http_requests import Parameters
 from tbprof.serving.responses import JSON, TILES, Reply
+from tbprof.serving.routes.timeline_parameters import TimelineParameters
 from tbprof.serving.service import Service
-from tbprof.serving.timeline_parameters import TimelineParameters
 
 if TYPE_CHECKING:
     from tbprof.engine.timelines.timeline_requests import (

@@ -10,7 +10,7 @@ from werkzeug.datastructures import MultiDict
 
 from tbprof.base.errors import BadRequest
 from tbprof.serving.http_requests import Parameters
-from tbprof.serving.timeline_parameters import TimelineParameters
+from tbprof.serving.routes.timeline_parameters import TimelineParameters
 
 
 def given_as(**values: str) -> TimelineParameters:

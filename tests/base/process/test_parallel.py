@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from tbprof.base import parallel
-from tbprof.base.parallel import both, helpers, in_line_ranges, in_parallel
+from tbprof.base.process import parallel
+from tbprof.base.process.parallel import both, helpers, in_line_ranges, in_parallel
 
 
 def test_as_many_passes_run_at_once_as_there_are_processors(

@@ -9,13 +9,13 @@ import pytest
 from werkzeug.datastructures import MultiDict
 
 from tbprof.base.errors import TbprofError
-from tbprof.serving.capture_routes import POST_ROUTES
 from tbprof.serving.http_requests import Parameters
-from tbprof.serving.routes import ROUTES
+from tbprof.serving.routes.capture_routes import POST_ROUTES
+from tbprof.serving.routes.routes import ROUTES
 from tbprof.serving.service import Service
 from tbprof.tools import TOOLS
 
-API = (Path(__file__).parents[2] / "docs" / "http_api.md").read_text(encoding="utf-8")
+API = (Path(__file__).parents[3] / "docs" / "http_api.md").read_text(encoding="utf-8")
 RUN = "tensorflow_cpu_training"
 # What every route is asked with, so that it reads all that it knows.
 VALUES = {

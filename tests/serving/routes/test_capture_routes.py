@@ -9,7 +9,7 @@ import pytest
 from helpers.profilers import Profiler, recorded, serving, trace
 from werkzeug.test import Client
 
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import NO_CAPTURE, Service
 
 PREFIX = "/data/plugin/profile"

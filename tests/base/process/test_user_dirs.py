@@ -6,7 +6,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from tbprof.base.user_dirs import cache_directory
+from tbprof.base.process.user_dirs import cache_directory
 
 
 @pytest.mark.parametrize("given", [None, "", " ", "/var/tmp/cache"])

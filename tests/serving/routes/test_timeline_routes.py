@@ -10,7 +10,7 @@ from helpers.timeline_client import DRAWN, Timeline, error_of, folder_of, get, i
 from traces import write
 from werkzeug.test import Client
 
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 
 RUN = "tensorflow_cpu_training"

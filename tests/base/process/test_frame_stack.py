@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tbprof.base.frame_stack import on_one_stack
+from tbprof.base.process.frame_stack import on_one_stack
 
 resource = pytest.importorskip("resource", reason="POSIX counts page faults")
 

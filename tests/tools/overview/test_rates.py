@@ -9,7 +9,7 @@ from builders.evidence import evidence
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.ops.op_metrics import DEVICE, OpGatherer, OpMetrics
 from tbprof.base.records import replace
-from tbprof.tools.rates import device_rates
+from tbprof.tools.overview.rates import device_rates
 
 COMPUTED = "that ops state, or that follow from the shapes in their programs"
 

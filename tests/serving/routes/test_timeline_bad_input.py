@@ -14,7 +14,7 @@ from traces import draw, write
 from traces.bad_files import BAD_FILES, trace
 from werkzeug.test import Client
 
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 
 

@@ -12,9 +12,8 @@ from werkzeug.wrappers import Request
 
 import tbprof
 from tbprof.base.errors import TbprofError
-from tbprof.base.waiting import awaited_while
+from tbprof.base.process.waiting import awaited_while
 from tbprof.serving.assets import Assets
-from tbprof.serving.capture_routes import CAPTURE_ROUTES, POST_ROUTES, read_post
 from tbprof.serving.clients import is_connected
 from tbprof.serving.http_requests import Parameters
 from tbprof.serving.responses import (
@@ -27,8 +26,9 @@ from tbprof.serving.responses import (
     json_reply,
     response,
 )
+from tbprof.serving.routes.capture_routes import CAPTURE_ROUTES, POST_ROUTES, read_post
+from tbprof.serving.routes.timeline_routes import TIMELINE_ROUTES
 from tbprof.serving.service import Service
-from tbprof.serving.timeline_routes import TIMELINE_ROUTES
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -267,7 +267,7 @@ def _progress(service: Service, parameters: Parameters) -> Reply:
 
 
 def _openapi(_: Service, __: Parameters) -> Reply:
-    from tbprof.serving.openapi import openapi  # rarely asked for
+    from tbprof.serving.routes.openapi import openapi  # rarely asked for
 
     return json_reply(openapi())
 

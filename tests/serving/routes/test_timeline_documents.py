@@ -10,12 +10,12 @@ from helpers.tile_reader import read_tiles
 from helpers.timeline_client import expanded
 from werkzeug.test import Client
 
-from tbprof.serving.routes import Application
+from tbprof.serving.routes.routes import Application
+from tbprof.serving.routes.timeline_routes import TIMELINE_ROUTES
 from tbprof.serving.service import Service
-from tbprof.serving.timeline_routes import TIMELINE_ROUTES
 from tbprof.timeline.model.category_names import CATEGORIES
 
-API = (Path(__file__).parents[2] / "docs" / "http_api.md").read_text(encoding="utf-8")
+API = (Path(__file__).parents[3] / "docs" / "http_api.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^(timeline\w*\?run=RUN\S*)$", API, re.MULTILINE)
 WORDS = set(re.findall(r"\w+", API))
 BASE = "/data/plugin/profile/"

@@ -7,13 +7,13 @@ import json
 
 import pytest
 from helpers.answer_promises import check_answer
-from serving.test_http_api import DOCUMENTED
+from serving.routes.test_http_api import DOCUMENTED
 from werkzeug.test import Client
 
-from tbprof.serving.capture_routes import POST_ROUTES
-from tbprof.serving.openapi import openapi, schema
 from tbprof.serving.responses import PLAIN, Reply, json_reply
-from tbprof.serving.routes import ROUTES, Application
+from tbprof.serving.routes.capture_routes import POST_ROUTES
+from tbprof.serving.routes.openapi import openapi, schema
+from tbprof.serving.routes.routes import ROUTES, Application
 from tbprof.serving.service import Service
 from tbprof.tools import TOOLS
 

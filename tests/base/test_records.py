@@ -22,7 +22,7 @@ from tbprof.base.records import (
     replace,
 )
 
-PACKAGE = Path(__file__).resolve().parents[1] / "tbprof"
+PACKAGE = Path(__file__).resolve().parents[2] / "tbprof"
 
 
 def point(make: Any, **options: bool) -> Any:

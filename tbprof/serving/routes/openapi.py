@@ -6,7 +6,7 @@ Source: OpenAPI Specification 3.1.0, https://spec.openapis.org/oas/v3.1.0.
 from typing import Any
 
 from tbprof import __version__
-from tbprof.serving.route_shapes import (
+from tbprof.serving.routes.route_shapes import (
     ANSWERS,
     CONTENT,
     ERROR,

@@ -15,8 +15,8 @@ from traces import draw, space_of
 
 from tbprof.advice.summaries import Summaries
 from tbprof.events.space import Space
-from tbprof.tools.kernel_detail import PARTS, ChosenKernel, describe_calls
 from tbprof.tools.kernel_stats import build
+from tbprof.tools.kernels.kernel_detail import PARTS, ChosenKernel, describe_calls
 from tbprof.xplane.reader import read_space
 
 GPU, GPU1, HOST = "/device:GPU:0", "/device:GPU:1", "/host:CPU"

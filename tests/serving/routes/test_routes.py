@@ -18,7 +18,7 @@ from werkzeug.test import Client
 import tbprof
 import tbprof.serving.service as service_module
 from tbprof.serving.assets import Assets
-from tbprof.serving.routes import ROUTES, Application
+from tbprof.serving.routes.routes import ROUTES, Application
 from tbprof.serving.service import Service
 
 BASE = "/data/plugin/profile/"

@@ -1,0 +1,1 @@
+"""What the page of kernels asks for when one is chosen: its calls."""

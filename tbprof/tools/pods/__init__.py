@@ -1,0 +1,1 @@
+"""What the pod viewer is made of, beside its steps: the exchanges between cores."""
