@@ -77,13 +77,17 @@ export function DetailsPanel(props: DetailsPanelProps) {
           tool="hlo_stats"
           view={{ "f.hlo_op_name": `=${node.name}`, filters: "1" }}
         >
-          HLO stats
+          {links.short("hlo_stats")}
         </ToolLink>
-        <ToolLink links={links} tool="op_profile" view={{}}>
-          Op profile
+        <ToolLink
+          links={links}
+          tool="op_profile"
+          view={{ program: graph.programId, ...(node.occurrences > 0 && { op: node.name }) }}
+        >
+          {links.short("op_profile")}
         </ToolLink>
         <ToolLink links={links} tool="memory_viewer" view={{ program_id: graph.programId }}>
-          Program memory
+          {links.short("memory_viewer")}
         </ToolLink>
       </p>
       <DefinitionList items={facts(node)} />

@@ -63,13 +63,23 @@ function Nothing({ heap, select }: Pick<PageProps<Heap>, "select"> & { readonly 
 }
 
 function OtherPages({ heap, links }: { readonly heap: Heap; readonly links: Links }) {
-  const view = { program_id: heap.program?.id ?? "" };
+  const id = heap.program?.id ?? "";
   return (
     <span class="heap-links">
-      <ToolLink links={links} tool="graph_viewer" view={view} title="The program's instructions">
+      <ToolLink
+        links={links}
+        tool="graph_viewer"
+        view={{ program_id: id }}
+        title="The program's instructions"
+      >
         {links.short("graph_viewer")}
       </ToolLink>
-      <ToolLink links={links} tool="op_profile" view={{}} title="The time of the programs">
+      <ToolLink
+        links={links}
+        tool="op_profile"
+        view={{ program: id }}
+        title="The time of the program's ops"
+      >
         {links.short("op_profile")}
       </ToolLink>
       <ToolLink
