@@ -24,6 +24,7 @@ export function DetailsPanel(props: DetailsPanelProps) {
   const { graph, node, center, turn, close, links, hosts } = props;
   const id = useId();
   const { details, error } = useDetails(props);
+  const didRun = node.occurrences > 0;
   const isCenter = node.id === graph.center;
   const host = hosts.length > 1 ? [graph.host] : undefined;
   return (
@@ -61,7 +62,7 @@ export function DetailsPanel(props: DetailsPanelProps) {
         ) : null}
       </p>
       <p class="graph-links">
-        {node.occurrences > 0 ? (
+        {didRun ? (
           <ToolLink
             links={links}
             tool={TRACE}
@@ -82,7 +83,7 @@ export function DetailsPanel(props: DetailsPanelProps) {
         <ToolLink
           links={links}
           tool="op_profile"
-          view={{ program: graph.programId, ...(node.occurrences > 0 && { op: node.name }) }}
+          view={{ program_id: graph.programId, node_name: didRun ? node.name : "" }}
         >
           {links.short("op_profile")}
         </ToolLink>

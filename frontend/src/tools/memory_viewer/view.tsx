@@ -63,23 +63,13 @@ function Nothing({ heap, select }: Pick<PageProps<Heap>, "select"> & { readonly 
 }
 
 function OtherPages({ heap, links }: { readonly heap: Heap; readonly links: Links }) {
-  const id = heap.program?.id ?? "";
+  const view = { program_id: heap.program?.id ?? "" };
   return (
     <span class="heap-links">
-      <ToolLink
-        links={links}
-        tool="graph_viewer"
-        view={{ program_id: id }}
-        title="The program's instructions"
-      >
+      <ToolLink links={links} tool="graph_viewer" view={view} title="The program's instructions">
         {links.short("graph_viewer")}
       </ToolLink>
-      <ToolLink
-        links={links}
-        tool="op_profile"
-        view={{ program: id }}
-        title="The time of the program's ops"
-      >
+      <ToolLink links={links} tool="op_profile" view={view} title="The time of the program's ops">
         {links.short("op_profile")}
       </ToolLink>
       <ToolLink

@@ -154,6 +154,9 @@ test("an op is found by its program's id and its name", () => {
   const tree = makeOpTree(PROFILE, "category", false);
   expect(tree.label[findOp(tree, PROFILE, "7", "dot.2")]).toBe("dot.2");
   expect(findOp(tree, PROFILE, "8", "dot.2")).toBe(-1);
+  const byProgram = makeOpTree(PROFILE, "program", false);
+  expect(byProgram.label[findOp(byProgram, PROFILE, "8", "")]).toBe("jit_g(8)");
+  expect(findOp(byProgram, PROFILE, "9", "")).toBe(-1);
 });
 
 test("the summary names the largest program, its share of a peak, and the waste", () => {

@@ -256,15 +256,19 @@ function finish(tree: Growing, profile: Profile): OpTree {
   };
 }
 
-/** The op that a row of the server is, -1 where the tree has none. */
+/** The node of an op, or of a program where `name` is ""; -1 where it is not in the tree. */
 export function findOp(tree: OpTree, profile: Profile, programId: string, name: string): number {
   const { rows } = profile;
-  return tree.kind.findIndex(
+  const op = tree.kind.findIndex(
     (kind, node) =>
       kind === "op" &&
-      textOf(profile, rows.name[tree.place[node]]) === name &&
+      (name === "" || textOf(profile, rows.name[tree.place[node]]) === name) &&
       textOf(profile, rows.programId[tree.place[node]]) === programId,
   );
+  if (name !== "") return op;
+  let node = op;
+  while (node >= 0 && tree.kind[node] !== "program") node = tree.parent[node];
+  return node;
 }
 
 /** The largest share of a peak that a node uses, NaN where none is known. */

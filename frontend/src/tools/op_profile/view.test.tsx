@@ -70,6 +70,14 @@ test("a row opens, and an op that is chosen goes into the address", async () => 
   expect(text(".program-details h2")).toBe("Category");
 });
 
+test("a program of the address is shown, and an op that is not there yet is asked for", async () => {
+  await show({ program_id: "8" });
+  expect(noted.asked).toEqual([]);
+  expect(text(".program-details h2")).toBe("Program");
+  await show({ program_id: "8", node_name: "copy.9" });
+  expect(noted.asked).toEqual([{ rows: "all" }]);
+});
+
 test("the op of the address is shown with what the server knows of it", async () => {
   await show({ program_id: "7", node_name: "dot.1" });
   expect(noted.asked).toEqual([{ row: "0" }]);

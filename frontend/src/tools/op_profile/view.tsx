@@ -33,10 +33,16 @@ export function ProgramsPage(props: PageProps<Profile>) {
     for (let node = 0; node < tree.label.length; node++) found.set(nodeKey(tree, node), node);
     return found;
   }, [tree]);
+  const isNamed = Boolean(view.program_id || view.node_name);
   const named = useMemo(
-    () => (view.node_name ? findOp(tree, profile, view.program_id ?? "", view.node_name) : -1),
+    () => (isNamed ? findOp(tree, profile, view.program_id ?? "", view.node_name ?? "") : -1),
     [tree, profile, view.program_id, view.node_name],
   );
+  // Links lead to the shortest ops, too.
+  const isMissing = isNamed && named < 0 && profile.rows.row.includes(-1);
+  useEffect(() => {
+    if (isMissing) loadAll();
+  }, [isMissing]);
   const selected = chosen === null ? named : (keys.get(chosen) ?? -1);
   const choose = (node: number) => {
     const place = tree.place[node];

@@ -23,17 +23,14 @@ export function instructionEvents({ name, programId, deviceType }: Instruction):
 /** Pages of the run that show the same instruction, those that there are. */
 export function InstructionLinks({ links, of }: { links: Links; of: Instruction }) {
   const events = instructionEvents(of);
+  const place = { program_id: of.programId, node_name: of.name };
   const pages: readonly (readonly [tool: string, view: View, text: string])[] = [
     ...(events ? [[TRACE, events, "Show in the trace viewer"] as const] : []),
     ...(of.programId === ""
       ? []
       : ([
-          ["op_profile", { program: of.programId, op: of.name }, "Show among its program's ops"],
-          [
-            "graph_viewer",
-            { program_id: of.programId, node_name: of.name },
-            "Show its operands, users and text",
-          ],
+          ["op_profile", place, "Show among its program's ops"],
+          ["graph_viewer", place, "Show its operands, users and text"],
         ] as const)),
   ];
   const known = pages.filter(([tool]) => links.title(tool) !== tool);
