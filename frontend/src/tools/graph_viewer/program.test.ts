@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { layProgram, NODE } from "./graph/program_layout";
 import { definitionsOf, piecesOf, searchLines } from "./hlo_lines";
 import { parseGraph } from "./payload";
-import { layProgram, NODE } from "./program_layout";
 import { instructionEvents } from "./trace_events";
 
 const node = (id: number, cluster = 0) => ({ id, name: `n.${id}`, cluster, opcode: "add" });

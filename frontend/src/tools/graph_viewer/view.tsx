@@ -2,7 +2,7 @@
 import type { PageProps } from "../tool";
 import { useViewAnswer } from "../view_answer";
 import { Downloads } from "./downloads";
-import { GraphCard } from "./graph_card";
+import { GraphCard } from "./graph/graph_card";
 import "./graph_viewer.css";
 import { type ProgramGraph, parseGraph } from "./payload";
 import { Pickers } from "./pickers";

@@ -5,7 +5,7 @@ import { Card } from "../../widgets/text/card";
 import { FindingList, type Severity } from "../../widgets/text/finding_list";
 import { ToolLink } from "../links/tool_link";
 import type { Links, PageProps } from "../tool";
-import { HeapCard } from "./heap_card";
+import { HeapCard } from "./heap/heap_card";
 import { LiveCard } from "./live_card";
 import type { Heap } from "./payload";
 import "./program_memory.css";

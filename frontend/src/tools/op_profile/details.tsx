@@ -13,11 +13,11 @@ import { ErrorMessage } from "../../widgets/text/message";
 import { ToolLink } from "../links/tool_link";
 import { TraceLink } from "../links/trace_link";
 import type { Ask, Links } from "../tool";
-import { formatPicoseconds, formatShare, shareOfAll } from "./node_facts";
 import { executionsOf, GRAPH, instructionView, KERNELS, kernelRows, MEMORY } from "./op_links";
-import type { OpTree } from "./op_tree";
 import { type OpDetails, type Peak, type Profile, parseDetails, peakOf, textOf } from "./payload";
 import { WASTED } from "./summary_line";
+import { formatPicoseconds, formatShare, shareOfAll } from "./tree/node_facts";
+import type { OpTree } from "./tree/op_tree";
 
 interface DetailsProps {
   readonly profile: Profile;

@@ -3,8 +3,8 @@ import type { IcicleLayout } from "../../widgets/icicle/icicle_layout";
 import { LabelPen } from "../trace_viewer/canvas/label_pen";
 import type { TextFit } from "../trace_viewer/canvas/text_fit";
 import { type EventColors, GRAY, hueOfName, toCss } from "../trace_viewer/model/event_colors";
-import { formatPicoseconds } from "./node_facts";
-import { type OpTree, usedShare } from "./op_tree";
+import { formatPicoseconds } from "./tree/node_facts";
+import { type OpTree, usedShare } from "./tree/op_tree";
 
 export const ICICLE_ROW = 24;
 const INSET = 4;

@@ -8,8 +8,8 @@ import { layOutIcicle, nodeAt } from "../../widgets/icicle/icicle_layout";
 import { getComputedColor } from "../trace_viewer/canvas/computed_color";
 import { type EventColors, makeColors } from "../trace_viewer/model/event_colors";
 import { ICICLE_ROW, IciclePainter } from "./draw_icicle";
-import { nodeFacts } from "./node_facts";
-import type { OpTree } from "./op_tree";
+import { nodeFacts } from "./tree/node_facts";
+import type { OpTree } from "./tree/op_tree";
 
 interface IcicleProps {
   readonly tree: OpTree;

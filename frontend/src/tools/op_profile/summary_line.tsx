@@ -3,9 +3,9 @@ import { formatRatio, plural } from "../../base/format";
 import { cut } from "../../base/names";
 import { ratio } from "../../base/units";
 import { Explained } from "../../widgets/overlays/why";
-import { formatPicoseconds, formatShare } from "./node_facts";
 import type { Profile } from "./payload";
 import { findSummary } from "./summary";
+import { formatPicoseconds, formatShare } from "./tree/node_facts";
 
 const LONGEST = 80;
 /** Less than this is not worth a word. */

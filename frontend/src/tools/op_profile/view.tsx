@@ -5,12 +5,12 @@ import { Card } from "../../widgets/text/card";
 import type { Ask, PageProps } from "../tool";
 import { Details } from "./details";
 import { Icicle } from "./icicle";
-import { findOp, GROUPINGS, type Grouping, makeOpTree } from "./op_tree";
 import { type Profile, parseProfile, textOf } from "./payload";
+import { findOp, GROUPINGS, type Grouping, makeOpTree } from "./tree/op_tree";
 import "./op_profile.css";
 import { SummaryLine } from "./summary_line";
-import { nodeKey } from "./tree_rows";
-import { TreeTable } from "./tree_table";
+import { nodeKey } from "./tree/tree_rows";
+import { TreeTable } from "./tree/tree_table";
 
 const LABELS: Readonly<Record<Grouping, string>> = {
   program: "Program",

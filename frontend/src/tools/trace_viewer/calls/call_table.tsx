@@ -10,8 +10,8 @@ import {
 } from "../../../base/format";
 import { foldNames, readableName } from "../../../base/names";
 import { ratio } from "../../../base/units";
-import { LevelName } from "../../../widgets/grid/level_name";
-import { type RowColumn, RowList, type RowSort } from "../../../widgets/grid/row_list";
+import { LevelName } from "../../../widgets/row_list/level_name";
+import { type RowColumn, RowList, type RowSort } from "../../../widgets/row_list/row_list";
 import { type CallTree, callName } from "../call_tree/call_tree";
 import { type CallSearch, MATCHES } from "../call_tree/search_calls";
 import { type CallRows, type CallSort, callRows } from "./call_rows";

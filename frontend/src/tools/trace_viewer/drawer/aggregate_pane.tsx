@@ -5,7 +5,7 @@ import { toTsv } from "../../../base/csv";
 import { columnScale, formatRatio, NOT_MEASURED, plural, type Scale } from "../../../base/format";
 import { foldName, foldNames, readableName } from "../../../base/names";
 import { ratio } from "../../../base/units";
-import { type RowColumn, RowList, type RowSort } from "../../../widgets/grid/row_list";
+import { type RowColumn, RowList, type RowSort } from "../../../widgets/row_list/row_list";
 import { CopyButton } from "../../../widgets/text/copy_button";
 import { Name } from "../../../widgets/text/name";
 import { formatPs } from "../model/time";

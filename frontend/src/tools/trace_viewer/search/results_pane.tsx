@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { formatCount } from "../../../base/format";
 import { foldName, readableName } from "../../../base/names";
-import { type RowColumn, RowList } from "../../../widgets/grid/row_list";
+import { type RowColumn, RowList } from "../../../widgets/row_list/row_list";
 import { Name } from "../../../widgets/text/name";
 import { formatInstant, formatPs } from "../model/time";
 import { indexOf, listHitsInView, type Page } from "../page/page";

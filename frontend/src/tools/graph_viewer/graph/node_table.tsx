@@ -1,11 +1,11 @@
 /** The instructions of the graph as a table. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts } from "../../api/data_table";
-import { type Cell, toCsv } from "../../base/csv";
-import { saveFile } from "../../base/save";
-import { LocalTable } from "../../widgets/grid/local_table";
-import type { ColumnSpec } from "../../widgets/table/columns";
-import type { GraphNode } from "./payload";
+import { type DataTable, encodeTexts } from "../../../api/data_table";
+import { type Cell, toCsv } from "../../../base/csv";
+import { saveFile } from "../../../base/save";
+import { LocalTable } from "../../../widgets/grid/local_table";
+import type { ColumnSpec } from "../../../widgets/table/columns";
+import type { GraphNode } from "../payload";
 
 interface NodeTableProps {
   readonly nodes: readonly GraphNode[];

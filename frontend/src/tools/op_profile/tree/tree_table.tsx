@@ -1,12 +1,12 @@
 /** The tree of ops as a table, most wasted time first. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { columnScale, formatCount, formatRatio, NOT_MEASURED } from "../../base/format";
-import { cut, readableName } from "../../base/names";
-import { ratio } from "../../base/units";
-import { LevelName } from "../../widgets/grid/level_name";
-import { type RowColumn, RowList } from "../../widgets/grid/row_list";
-import type { Select } from "../tool";
+import { columnScale, formatCount, formatRatio, NOT_MEASURED } from "../../../base/format";
+import { cut, readableName } from "../../../base/names";
+import { ratio } from "../../../base/units";
+import { LevelName } from "../../../widgets/row_list/level_name";
+import { type RowColumn, RowList } from "../../../widgets/row_list/row_list";
+import type { Select } from "../../tool";
 import { formatShare } from "./node_facts";
 import type { OpTree } from "./op_tree";
 import { nodeKey, type OpSort, type TreeRows, treeRows } from "./tree_rows";

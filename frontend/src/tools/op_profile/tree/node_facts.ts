@@ -1,6 +1,6 @@
 /** What is known of a node of the tree, in words. */
-import { formatCount, formatRatio, formatTime, NOT_MEASURED, plural } from "../../base/format";
-import { microseconds, ratio } from "../../base/units";
+import { formatCount, formatRatio, formatTime, NOT_MEASURED, plural } from "../../../base/format";
+import { microseconds, ratio } from "../../../base/units";
 import { type OpTree, usedShare } from "./op_tree";
 
 const PS_PER_US = 1e6;

@@ -1,10 +1,10 @@
 /** What is in use over the events of the heap, and below it where each array lies, and how long. */
-import { formatTick, type Scale } from "../../base/format";
-import { resolveColor } from "../../base/theme";
-import type { Pen } from "../../widgets/chart/pen";
-import { marksOf } from "../memory_profile/plan";
+import { formatTick, type Scale } from "../../../base/format";
+import { resolveColor } from "../../../base/theme";
+import type { Pen } from "../../../widgets/chart/pen";
+import { marksOf } from "../../memory_profile/plan";
+import type { Heap } from "../payload";
 import { type HeapPlan, xOfEvent, yOfPlace, yOfUse } from "./heap_plan";
-import type { Heap } from "./payload";
 import { FIXED, HEAP, PURPOSES } from "./purposes";
 
 export interface HeapPicture {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { childrenOf } from "../../widgets/icicle/weighted_tree";
+import { childrenOf } from "../../../widgets/icicle/weighted_tree";
+import { parseProfile } from "../payload";
+import { sampleJson, sampleProfile } from "../sample.test_helper";
+import { findSummary } from "../summary";
 import { findOp, GROUPINGS, makeOpTree, type OpTree } from "./op_tree";
-import { parseProfile } from "./payload";
-import { sampleJson, sampleProfile } from "./sample.test_helper";
 import { scopeParts } from "./scope_parts";
-import { findSummary } from "./summary";
 import { nodeKey, treeRows } from "./tree_rows";
 
 const PROFILE = sampleProfile();

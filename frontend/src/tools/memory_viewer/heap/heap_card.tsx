@@ -1,13 +1,13 @@
 /** The charts of a program's memory: their head, their picture or table, and their legend. */
 import { useState } from "preact/hooks";
-import { columnScale, formatBytes, formatCount } from "../../base/format";
-import { bytes } from "../../base/units";
-import { ChartMenu } from "../../widgets/chart/chart_menu";
-import { Card } from "../../widgets/text/card";
-import type { Select } from "../tool";
+import { columnScale, formatBytes, formatCount } from "../../../base/format";
+import { bytes } from "../../../base/units";
+import { ChartMenu } from "../../../widgets/chart/chart_menu";
+import { Card } from "../../../widgets/text/card";
+import type { Select } from "../../tool";
+import type { Heap } from "../payload";
 import { HeapPlot, PLOT_HEIGHT } from "./heap_plot";
 import { HeapTable, saveHeapCsv } from "./heap_table";
-import type { Heap } from "./payload";
 import { PURPOSES, UNPADDED } from "./purposes";
 
 interface HeapCardProps {

@@ -1,6 +1,6 @@
 /** An instruction in a few lines, for titles. */
-import { formatTime, plural } from "../../base/format";
-import type { GraphNode } from "./payload";
+import { formatTime, plural } from "../../../base/format";
+import type { GraphNode } from "../payload";
 
 export function describe(node: GraphNode): string {
   return [

@@ -1,10 +1,10 @@
 /** The charts with their legend as a picture file. */
-import { columnScale } from "../../base/format";
-import { drawPicture } from "../../widgets/chart/picture";
+import { columnScale } from "../../../base/format";
+import { drawPicture } from "../../../widgets/chart/picture";
+import type { Heap } from "../payload";
 import { drawHeap } from "./draw_heap";
 import { planHeap } from "./heap_plan";
 import { PLOT_HEIGHT, SIDES } from "./heap_plot";
-import type { Heap } from "./payload";
 import { PURPOSES } from "./purposes";
 
 const RIGHT = 924;

@@ -1,12 +1,13 @@
 /** The two charts over the events of the heap, and what a pointer and keys do on them. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { formatBytes, formatCount, type Scale } from "../../base/format";
-import { bindKeys, runKey } from "../../base/keys";
-import { watchColors } from "../../base/theme";
-import { bytes } from "../../base/units";
-import { canvasPen } from "../../widgets/chart/pen";
-import { useWidth } from "../../widgets/chart/use_size";
-import type { Select } from "../tool";
+import { formatBytes, formatCount, type Scale } from "../../../base/format";
+import { bindKeys, runKey } from "../../../base/keys";
+import { watchColors } from "../../../base/theme";
+import { bytes } from "../../../base/units";
+import { canvasPen } from "../../../widgets/chart/pen";
+import { useWidth } from "../../../widgets/chart/use_size";
+import type { Select } from "../../tool";
+import type { Heap } from "../payload";
 import { drawHeap } from "./draw_heap";
 import { heapKeys } from "./heap_keys";
 import {
@@ -18,7 +19,6 @@ import {
   xOfEvent,
   zoomedEvents,
 } from "./heap_plan";
-import type { Heap } from "./payload";
 
 interface HeapPlotProps {
   readonly heap: Heap;

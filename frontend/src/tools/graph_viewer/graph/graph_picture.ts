@@ -1,10 +1,10 @@
 /** The graph as a picture file: all that is drawn, at its own size. */
-import { resolveColor } from "../../base/theme";
-import type { Microseconds } from "../../base/units";
-import { svgElement, svgText } from "../../widgets/chart/svg_pen";
-import { drawArrow, drawShapes, resolveColors } from "../../widgets/graph/picture";
+import { resolveColor } from "../../../base/theme";
+import type { Microseconds } from "../../../base/units";
+import { svgElement, svgText } from "../../../widgets/chart/svg_pen";
+import { drawArrow, drawShapes, resolveColors } from "../../../widgets/graph/picture";
+import type { ProgramGraph } from "../payload";
 import { type ColorMode, GROUPS, nodeShapes } from "./node_shapes";
-import type { ProgramGraph } from "./payload";
 import type { ProgramLayout } from "./program_layout";
 
 const HEAD = 64;

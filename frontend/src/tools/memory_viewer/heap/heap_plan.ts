@@ -1,5 +1,5 @@
 /** Where events and bytes are in the charts. */
-import type { Heap, HeapBars, HeapTimeline } from "./payload";
+import type { Heap, HeapBars, HeapTimeline } from "../payload";
 
 export interface HeapPlan {
   readonly left: number;

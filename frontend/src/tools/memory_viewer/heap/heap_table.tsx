@@ -1,11 +1,11 @@
 /** The points of the upper chart as a table and as a file. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts } from "../../api/data_table";
-import { toCsv } from "../../base/csv";
-import { saveFile } from "../../base/save";
-import { LocalTable } from "../../widgets/grid/local_table";
-import type { ColumnSpec } from "../../widgets/table/columns";
-import type { Heap } from "./payload";
+import { type DataTable, encodeTexts } from "../../../api/data_table";
+import { toCsv } from "../../../base/csv";
+import { saveFile } from "../../../base/save";
+import { LocalTable } from "../../../widgets/grid/local_table";
+import type { ColumnSpec } from "../../../widgets/table/columns";
+import type { Heap } from "../payload";
 
 const SPECS: readonly ColumnSpec[] = [
   column("event", "Event", "count", 96),

@@ -1,12 +1,12 @@
 /** The drawn graph: moved, zoomed, and its instructions chosen, by mouse and by keyboard. */
 import { useMemo } from "preact/hooks";
-import type { Microseconds } from "../../base/units";
-import { GraphFrame } from "../../widgets/graph/graph_frame";
-import { Arrow, GraphNodes, type Walk } from "../../widgets/graph/graph_nodes";
-import type { Select } from "../tool";
+import type { Microseconds } from "../../../base/units";
+import { GraphFrame } from "../../../widgets/graph/graph_frame";
+import { Arrow, GraphNodes, type Walk } from "../../../widgets/graph/graph_nodes";
+import type { Select } from "../../tool";
+import type { ProgramGraph } from "../payload";
 import { describe } from "./describe";
 import { type ColorMode, nodeShapes } from "./node_shapes";
-import type { ProgramGraph } from "./payload";
 import type { ProgramLayout } from "./program_layout";
 
 interface GraphCanvasProps {

@@ -1,5 +1,5 @@
 /** The rows of the tree as a table: what is open, in order. */
-import { childrenOf } from "../../widgets/icicle/weighted_tree";
+import { childrenOf } from "../../../widgets/icicle/weighted_tree";
 import type { OpTree } from "./op_tree";
 
 export type OpSort = "name" | "time" | "wasted" | "flops" | "hbm" | "occurrences";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { parseHeap } from "../payload";
+import { sampleHeap } from "../sample.test_helper";
 import { barAt, eventAt, planHeap, pointOf, xOfEvent, yOfUse, zoomedEvents } from "./heap_plan";
-import { parseHeap } from "./payload";
-import { sampleHeap } from "./sample.test_helper";
 
 const heap = parseHeap(sampleHeap());
 const plan = planHeap(heap, {

@@ -1,19 +1,19 @@
 /** The graph around one instruction, and what is known of the one that is chosen. */
 import { useMemo, useRef } from "preact/hooks";
-import { formatCount, plural } from "../../base/format";
-import { microseconds } from "../../base/units";
-import { ChartMenu } from "../../widgets/chart/chart_menu";
-import { Card } from "../../widgets/text/card";
-import { TRACE } from "../links/trace_links";
-import type { PageProps } from "../tool";
-import { DetailsPanel } from "./details_panel";
+import { formatCount, plural } from "../../../base/format";
+import { microseconds } from "../../../base/units";
+import { ChartMenu } from "../../../widgets/chart/chart_menu";
+import { Card } from "../../../widgets/text/card";
+import { TRACE } from "../../links/trace_links";
+import type { PageProps } from "../../tool";
+import { DetailsPanel } from "../details_panel";
+import type { ProgramGraph } from "../payload";
+import { instructionEvents } from "../trace_events";
 import { GraphCanvas } from "./graph_canvas";
 import { Legend } from "./legend";
 import type { ColorMode } from "./node_shapes";
 import { NodeTable, saveNodes } from "./node_table";
-import type { ProgramGraph } from "./payload";
 import { layProgram } from "./program_layout";
-import { instructionEvents } from "./trace_events";
 
 interface GraphCardProps extends PageProps<ProgramGraph> {
   readonly graph: ProgramGraph;

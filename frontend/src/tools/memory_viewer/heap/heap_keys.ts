@@ -1,5 +1,5 @@
 /** The keys of the charts that have the focus. */
-import type { Binding } from "../../base/keys";
+import type { Binding } from "../../../base/keys";
 
 interface HeapActions {
   /** To the event that many later. */

@@ -1,8 +1,8 @@
 /** What an instruction is drawn of. */
-import { formatTime } from "../../base/format";
-import { fitText } from "../../widgets/graph/name_fit";
-import { rectShape, type Shape, textShape } from "../../widgets/graph/shapes";
-import type { GraphNode } from "./payload";
+import { formatTime } from "../../../base/format";
+import { fitText } from "../../../widgets/graph/name_fit";
+import { rectShape, type Shape, textShape } from "../../../widgets/graph/shapes";
+import type { GraphNode } from "../payload";
 import { NODE } from "./program_layout";
 
 export type ColorMode = "kind" | "time";

@@ -1,8 +1,8 @@
 /** What colours and marks of the graph say. */
-import { formatTime } from "../../base/format";
-import type { Microseconds } from "../../base/units";
+import { formatTime } from "../../../base/format";
+import type { Microseconds } from "../../../base/units";
+import type { GraphNode } from "../payload";
 import { type ColorMode, GROUPS } from "./node_shapes";
-import type { GraphNode } from "./payload";
 
 interface LegendProps {
   readonly nodes: readonly GraphNode[];

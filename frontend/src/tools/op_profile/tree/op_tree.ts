@@ -1,6 +1,6 @@
 /** The instructions of a profile as a tree: children add up to their parents in ps. */
-import { arrangeTree, type WeightedTree } from "../../widgets/icicle/weighted_tree";
-import { type Profile, textOf } from "./payload";
+import { arrangeTree, type WeightedTree } from "../../../widgets/icicle/weighted_tree";
+import { type Profile, textOf } from "../payload";
 import { scopeParts } from "./scope_parts";
 
 export type Grouping = "program" | "category" | "scope" | "source";

@@ -1,7 +1,7 @@
 /** Where instructions are drawn: in layers, and what is open in frames of its own. */
-import { layLayers } from "../../widgets/graph/layered";
-import type { GraphBox, NodeBox, PlacedGraph } from "../../widgets/graph/shapes";
-import type { GraphEdge, ProgramGraph } from "./payload";
+import { layLayers } from "../../../widgets/graph/layered";
+import type { GraphBox, NodeBox, PlacedGraph } from "../../../widgets/graph/shapes";
+import type { GraphEdge, ProgramGraph } from "../payload";
 
 export interface ClusterBox extends GraphBox {
   /** Place in the list of clusters. */
