@@ -28,7 +28,8 @@ import { usePayload } from "./state/use_payload";
 import { useProgress } from "./state/use_progress";
 import { useSession, useTools } from "./state/use_session";
 import { pageWarnings } from "./state/warnings";
-import { type ToolTab, ToolTabs } from "./tool_tabs";
+import type { ToolTab } from "./tab_room";
+import { ToolTabs } from "./tool_tabs";
 import { Unreachable } from "./unreachable";
 
 const TRACE = "trace_viewer";

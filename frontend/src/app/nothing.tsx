@@ -3,7 +3,7 @@ import type { SessionHost } from "../api/types";
 import { plural, sentence } from "../base/format";
 import { Diagnoses } from "../widgets/diagnoses";
 import { Message } from "../widgets/text/message";
-import type { ToolTab } from "./tool_tabs";
+import type { ToolTab } from "./tab_room";
 
 interface NothingProps {
   readonly run: string;

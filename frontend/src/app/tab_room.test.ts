@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { overflow, TabRoom } from "./tab_room";
-import type { ToolTab } from "./tool_tabs";
+import { overflow, TabRoom, type ToolTab } from "./tab_room";
 
 const tab = (short: string, isDetail = false, reason: string | null = null): ToolTab => ({
   name: short,

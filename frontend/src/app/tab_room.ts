@@ -1,5 +1,19 @@
 /** How many tabs a bar has room for. */
-import type { ToolTab } from "./tool_tabs";
+
+export interface ToolTab {
+  readonly name: string;
+  readonly short: string;
+  readonly title: string;
+  /** Other names that people look for. */
+  readonly also: readonly string[];
+  readonly address: string;
+  /** Other pages lead to it. */
+  readonly isDetail: boolean;
+  /** Why it cannot be opened, null where it can. */
+  readonly reason: string | null;
+  /** The way out, "" where there is none. */
+  readonly hint: string;
+}
 
 /** Of a tab, left and right. */
 const PADDING = 24;

@@ -1,22 +1,7 @@
 /** The pages of a run as links; what does not fit goes into "More". */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Menu } from "../widgets/overlays/menu";
-import { ARROW, isMain, overflow, TabRoom } from "./tab_room";
-
-export interface ToolTab {
-  readonly name: string;
-  readonly short: string;
-  readonly title: string;
-  /** Other names that people look for. */
-  readonly also: readonly string[];
-  readonly address: string;
-  /** Other pages lead to it. */
-  readonly isDetail: boolean;
-  /** Why it cannot be opened, null where it can. */
-  readonly reason: string | null;
-  /** The way out, "" where there is none. */
-  readonly hint: string;
-}
+import { ARROW, isMain, overflow, TabRoom, type ToolTab } from "./tab_room";
 
 interface ToolTabsProps {
   readonly tabs: readonly ToolTab[];
