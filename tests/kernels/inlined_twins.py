@@ -6,7 +6,17 @@ Source of the wire format: protobuf.dev, "Encoding".
 from dataclasses import dataclass
 from typing import Any
 
-from tbprof.kernels.codes import BEYOND, END_GROUP, FIXED32, FIXED64, GROUP, HEADER, LENGTH, VARINT
+from tbprof.kernels.codes import (
+    BEYOND,
+    END_GROUP,
+    FIXED32,
+    FIXED64,
+    GROUP,
+    HEADER,
+    LENGTH,
+    MOST_FIELDS,
+    VARINT,
+)
 
 
 @dataclass
@@ -38,6 +48,11 @@ def read_varint(buf: Any, pos: int, end: int) -> tuple[int, int]:
         if byte < 0x80:
             return signed(value), pos + step + 1
     return 0, -1
+
+
+def read_tag(buf: Any, pos: int, end: int) -> tuple[int, int]:
+    tag, value_at = read_varint(buf, pos, end)
+    return (tag, value_at) if 0 < tag // 8 <= MOST_FIELDS else (tag, -1)
 
 
 def read_length(buf: Any, pos: int, end: int) -> tuple[int, int]:

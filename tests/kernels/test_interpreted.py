@@ -10,10 +10,12 @@ from random import Random
 import numpy as np
 from analysis.program_memory.heap_twin import replay
 from traces import draw
+from traces.memory_plans import train_step
 from traces.programs import Program
 from xplane import fuzz, generate, questions
 
 from tbprof.analysis.hlo.program_index import ProgramIndex
+from tbprof.analysis.program_memory.buffer_assignment import read_assignment
 from tbprof.events.space import Space
 from tbprof.events.strings import Strings
 from tbprof.kernels.analysis import line_fits
@@ -69,6 +71,7 @@ def ask_what_few_traces_need(random: Random) -> None:
     program = Program()
     program.add("x", "add", "f32[2]")
     assert ProgramIndex(program.bytes()).find("x") == 0
+    assert read_assignment(train_step().bytes()).spaces == [0]
     for points in range(1, 12):
         x, y, level, slope = np.array([
             [random.choice((0.0, 1.5, -2.0, 1e15, random.random())) for _ in range(points)]

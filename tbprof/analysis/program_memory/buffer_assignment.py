@@ -1,18 +1,26 @@
 """Where the arrays of a program lie in memory, as its compiler assigned them."""
 
-from collections.abc import Iterable
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof._pb import message
+from tbprof.analysis.hlo.program_index import IdRows
+from tbprof.analysis.program_memory.messages import DamagedMessage, Messages
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.kernels.codes import HEAP_SHARE_WITH
 
 # Sizes whose sums could leave int64 are damage.
 _MOST_BYTES = 2**62
+# Numbers of fields. Source: OpenXLA's hlo.proto.
+_BUFFER_ASSIGNMENT = 3
+_LOGICAL_BUFFERS, _ALLOCATIONS, _HEAP_TRACES = 1, 3, 4
+_BUFFER_ID, _BUFFER_SIZE, _DEFINED_AT = 1, 2, 3
+_OF_INSTRUCTION_NAME, _SHAPE_INDEX, _OF_INSTRUCTION = 2, 3, 4
+_INDEX, _SIZE, _COLOR, _PARAMETER, _ASSIGNED = 1, 2, 8, 6, 9
+_IS_PARAMETER, _IS_OUTPUT, _IS_CONSTANT, _IS_THREAD_LOCAL, _IS_TUPLE = 5, 7, 12, 3, 11
+_PLACED_BUFFER, _OFFSET = 1, 2
+_EVENTS = 1
+_KIND, _EVENT_BUFFER, _COMPUTATION_NAME, _INSTRUCTION_NAME, _SHARED_WITH = 1, 2, 3, 4, 5
 
 
 class BadAssignment(Exception):
@@ -104,80 +112,93 @@ def read_assignment(blob: bytes) -> BufferAssignment:
 
     Parts that refer to what the program does not have are left out.
     """
-    from google.protobuf.message import DecodeError
-
-    proto = message("xla.HloMemoryProto")()
     try:
-        proto.ParseFromString(blob)
-    except DecodeError as err:
+        _, assigned = Messages.one(blob).parts(_BUFFER_ASSIGNMENT)
+        _, made = assigned.parts(_ALLOCATIONS)
+        if not len(made):
+            raise BadAssignment("the compiler wrote no buffer assignment for the program")
+        allocations, buffers = _read_allocations(made), _read_buffers(assigned, made)
+        heap = _read_heap(assigned, buffers.id)
+    except DamagedMessage as err:
         raise BadAssignment("the program is damaged in the file") from err
-    assigned = proto.buffer_assignment
-    if not assigned.buffer_allocations:
-        raise BadAssignment("the compiler wrote no buffer assignment for the program")
-    allocations = _read_allocations(assigned.buffer_allocations)
-    buffers = _read_buffers(assigned)
-    total = sum(map(int, buffers.size_bytes)) + sum(map(int, allocations.size_bytes))
+    total = sum(buffers.size_bytes.tolist()) + sum(allocations.size_bytes.tolist())
     least = min(buffers.size_bytes.min(initial=0), allocations.size_bytes.min(initial=0))
-    heap = _read_heap(assigned.heap_simulator_traces, buffers.id)
     if least < 0 or total * (1 + heap.kind.size) > _MOST_BYTES:
         raise BadAssignment("the sizes in the program's buffer assignment are impossible")
     return BufferAssignment(allocations, buffers, heap)
 
 
-def _read_allocations(protos: Iterable[Any]) -> Allocations:
-    rows = [
-        (
-            one.index, one.size, one.color, one.is_entry_computation_parameter, one.maybe_live_out,
-            one.is_constant, one.is_thread_local, one.is_tuple,
-            one.parameter_number if one.is_entry_computation_parameter else -1,
-        )
-        for one in protos
-    ]  # fmt: skip
-    columns = np.ascontiguousarray(np.array(rows, np.int64).T)
-    flags = columns[3:8].astype(bool)
+def _read_allocations(made: Messages) -> Allocations:
+    index, size, color, parameter = made.numbers(_INDEX, _SIZE, _COLOR, _PARAMETER)
+    flags = made.numbers(
+        _IS_PARAMETER, _IS_OUTPUT, _IS_CONSTANT, _IS_THREAD_LOCAL, _IS_TUPLE
+    ).astype(bool)
+    parameter = np.where(flags[0], parameter, -1)
     return Allocations(
-        columns[0], columns[1], columns[2], flags[0], flags[1], flags[2], flags[3], flags[4],
-        columns[8],
-    )  # fmt: skip
-
-
-def _read_buffers(assigned: Any) -> Buffers:
-    """The buffers that lie in an allocation."""
-    protos = {one.id: one for one in assigned.logical_buffers}
-    places = {
-        place.logical_buffer_id: (row, place.offset)
-        for row, allocation in enumerate(assigned.buffer_allocations)
-        for place in allocation.assigned
-    }
-    known = [number for number in places if number in protos]
-    defined = [protos[number].defined_at for number in known]
-    return Buffers(
-        np.array(known, np.int64),
-        np.array([protos[number].size for number in known], np.int64),
-        np.array([places[number][0] for number in known], np.int32),
-        np.array([places[number][1] for number in known], np.int64),
-        np.array([one.instruction_id for one in defined], np.int64),
-        [one.instruction_name for one in defined],
-        [tuple(one.shape_index) for one in defined],
+        index, size, color, flags[0], flags[1], flags[2], flags[3], flags[4], parameter
     )
 
 
-def _read_heap(traces: Iterable[Any], buffer_id: NDArray[np.int64]) -> Heap:
-    row_of = {number: row for row, number in enumerate(buffer_id.tolist())}
-    names: dict[str, int] = {}
+def _read_buffers(assigned: Messages, made: Messages) -> Buffers:
+    """The buffers that lie in an allocation."""
+    _, logical = assigned.parts(_LOGICAL_BUFFERS)
+    ids, sizes = logical.numbers(_BUFFER_ID, _BUFFER_SIZE)
+    allocation, places = made.parts(_ASSIGNED)
+    placed, offset = places.numbers(_PLACED_BUFFER, _OFFSET)
+    # Of equal ids the last counts.
+    row = IdRows(ids).rows(placed)
+    is_known = (row >= 0) & (IdRows(placed).rows(placed) == np.arange(placed.size))
+    rows = row[is_known]
+    instruction, name, index = _read_definitions(logical)
+    return Buffers(
+        ids[rows],
+        sizes[rows],
+        allocation[is_known],
+        offset[is_known],
+        instruction[rows],
+        [name.get(at, "") for at in rows.tolist()],
+        [tuple(index.get(at, ())) for at in rows.tolist()],
+    )
+
+
+def _read_definitions(
+    logical: Messages,
+) -> tuple[NDArray[np.int64], dict[int, str], dict[int, list[int]]]:
+    """What defines buffers [b]: ids of instructions, their names by row, and indexes of parts."""
+    owner, defined = logical.parts(_DEFINED_AT)
+    instruction = np.zeros(len(logical), np.int64)
+    instruction[owner] = defined.numbers(_OF_INSTRUCTION)[0]
+    names = {
+        row: text.decode("utf-8", "replace")
+        for row, text in zip(owner.tolist(), defined.texts(_OF_INSTRUCTION_NAME), strict=True)
+        if text
+    }
+    index: dict[int, list[int]] = {}
+    rows, places = defined.lists(_SHAPE_INDEX)
+    for row, place in zip(owner[rows].tolist(), places.tolist(), strict=True):
+        index.setdefault(row, []).append(place)
+    return instruction, names, index
+
+
+def _read_heap(assigned: Messages, buffer_id: NDArray[np.int64]) -> Heap:
+    trace, events = assigned.parts(_HEAP_TRACES)[1].parts(_EVENTS)
+    kind, buffer, shared = events.numbers(_KIND, _EVENT_BUFFER, _SHARED_WITH)
+    known = np.flatnonzero((kind >= 0) & (kind <= HEAP_SHARE_WITH))  # newer kinds are not
+    instructions, computations = events.texts(_INSTRUCTION_NAME), events.texts(_COMPUTATION_NAME)
+    names: dict[bytes, int] = {}
     rows = [
-        (
-            trace,
-            event.kind,
-            row_of.get(event.buffer_id, -1),
-            row_of.get(event.share_with_canonical_id, -1),
-            names.setdefault(event.instruction_name, len(names)),
-            names.setdefault(event.computation_name, len(names)),
-        )
-        for trace, proto in enumerate(traces)
-        for event in proto.events
-        if event.kind <= HEAP_SHARE_WITH  # newer kinds are not known
+        names.setdefault(text, len(names))
+        for row in known.tolist()
+        for text in (instructions[row], computations[row])
     ]
-    columns = np.ascontiguousarray(np.array(rows, np.int32).reshape(-1, 6).T)
-    trace, kind, buffer, shared, instruction, computation = columns
-    return Heap(trace, kind.astype(np.int8), buffer, shared, instruction, computation, list(names))
+    at = np.array(rows, np.int32).reshape(-1, 2)
+    row_of = IdRows(buffer_id)
+    return Heap(
+        trace[known],
+        kind[known].astype(np.int8),
+        row_of.rows(buffer[known]),
+        row_of.rows(shared[known]),
+        at[:, 0].copy(),
+        at[:, 1].copy(),
+        [name.decode("utf-8", "replace") for name in names],
+    )

@@ -24,12 +24,16 @@ from cython.cimports.tbprof.kernels.codes import (
     MODULE_COMPUTATIONS,
     MODULE_ENTRY_ID,
     MODULE_NAME,
-    MOST_FIELDS,
     VARINT,
 )
 from cython.cimports.tbprof.kernels.types import Bytes, OutFlags, OutInt32s, OutInts, i64
 from cython.cimports.tbprof.kernels.xplane.equal_texts import KnownTexts, number_text
-from cython.cimports.tbprof.kernels.xplane.wire import read_length, read_varint, skip_value
+from cython.cimports.tbprof.kernels.xplane.wire import (
+    read_length,
+    read_tag,
+    read_varint,
+    skip_value,
+)
 
 
 @cython.final
@@ -132,7 +136,7 @@ def scan_program(
         end = buf.shape[0]
         at = 0
         while at < end and scan.is_full == 0:
-            tag, value_at = _read_tag(buf, at, end)
+            tag, value_at = read_tag(buf, at, end)
             if value_at < 0:
                 scan.damaged += 1
                 break
@@ -171,7 +175,7 @@ def _scan_module(
     begun = at
     while at < end and scan.is_full == 0:
         begun = at
-        tag, value_at = _read_tag(buf, at, end)
+        tag, value_at = read_tag(buf, at, end)
         if value_at < 0:
             scan.damaged += 1
             break
@@ -248,7 +252,7 @@ def _scan_computation(
     thread_at = 0
     thread_end = 0
     while at < end:
-        tag, value_at = _read_tag(buf, at, end)
+        tag, value_at = read_tag(buf, at, end)
         if value_at < 0:
             scan.damaged += 1
             break
@@ -332,7 +336,7 @@ def _scan_instruction(
     operands = scan.operands
     called = scan.called
     while at < end:
-        tag, value_at = _read_tag(buf, at, end)
+        tag, value_at = read_tag(buf, at, end)
         after = -1
         field = tag >> 3
         if value_at < 0:
@@ -425,19 +429,6 @@ def _read_ids(buf: Bytes, at: i64, end: i64, ids: OutInts, row: i64) -> i64:
             ids[row] = number
         row += 1
     return row
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-@cython.locals(tag=i64, value_at=i64)
-def _read_tag(buf: Bytes, at: i64, end: i64) -> tuple[i64, i64]:
-    """(tag, position of its value), a position of -1 where it is damaged."""
-    tag, value_at = read_varint(buf, at, end)
-    if tag >> 3 <= 0 or tag >> 3 > MOST_FIELDS:
-        return tag, -1
-    return tag, value_at
 
 
 @cython.cfunc

@@ -7,7 +7,7 @@
 # These are compiled into each kernel that calls them: a call per byte would cost more than the byte.
 
 from tbprof.kernels.codes cimport (
-    BEYOND, END_GROUP, FIXED32, FIXED64, GROUP, HEADER, LENGTH, VARINT,
+    BEYOND, END_GROUP, FIXED32, FIXED64, GROUP, HEADER, LENGTH, MOST_FIELDS, VARINT,
 )
 from tbprof.kernels.types cimport Bytes, Int32s, Ints, i64
 
@@ -33,6 +33,15 @@ cdef inline (i64, i64) read_long_varint(Bytes buf, i64 pos, i64 end) noexcept no
             return <i64>value, pos
         shift += 7
     return 0, -1
+
+
+cdef inline (i64, i64) read_tag(Bytes buf, i64 pos, i64 end) noexcept nogil:
+    """(tag, position of its value) at `pos`; a position of -1 where it is damaged."""
+    cdef i64 tag, value_at
+    tag, value_at = read_varint(buf, pos, end)
+    if tag >> 3 <= 0 or tag >> 3 > MOST_FIELDS:
+        return tag, -1
+    return tag, value_at
 
 
 cdef inline (i64, i64) read_length(Bytes buf, i64 pos, i64 end) noexcept nogil:

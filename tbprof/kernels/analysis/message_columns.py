@@ -1,0 +1,140 @@
+# cython: wraparound=False
+"""The fields of many equal messages at once, as columns."""
+
+import cython
+from cython.cimports.tbprof.kernels.codes import LENGTH, VARINT
+from cython.cimports.tbprof.kernels.types import (
+    Bytes,
+    Int32s,
+    Ints,
+    OutInt32s,
+    OutInts,
+    OutIntTable,
+    i64,
+)
+from cython.cimports.tbprof.kernels.xplane.wire import (
+    read_length,
+    read_tag,
+    read_varint,
+    skip_value,
+)
+
+
+@cython.final
+@cython.cclass
+class BodyColumns:
+    """Parts of messages [m]: the row of the message that each is in, and its range of bytes."""
+
+    owner: OutInt32s
+    at: OutInt32s
+    end: OutInt32s
+
+    def __init__(self, owner: OutInt32s, at: OutInt32s, end: OutInt32s) -> None:
+        self.owner = owner
+        self.at = at
+        self.end = end
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    at=i64, column=i64, count=i64, end=i64, number=i64, row=i64, tag=i64, value_at=i64
+)  # fmt: skip
+def read_numbers(buf: Bytes, begins: Int32s, ends: Int32s, field: Ints, values: OutIntTable) -> i64:
+    """Fills in the varints of each `field` [k] of messages [n]; the last of a message counts.
+
+    Returns how many messages are damaged.
+    """
+    with cython.nogil:
+        count = 0
+        for row in range(begins.shape[0]):
+            at = begins[row]
+            end = ends[row]
+            while at >= 0 and at < end:
+                tag, value_at = read_tag(buf, at, end)
+                at = -1
+                if value_at >= 0 and tag & 7 == VARINT:
+                    number, at = read_varint(buf, value_at, end)
+                    for column in range(field.shape[0]):
+                        if field[column] == tag >> 3:
+                            values[column, row] = number
+                elif value_at >= 0:
+                    at = skip_value(buf, value_at, end, tag & 7)
+            if at < 0:
+                count += 1
+        return count
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    after=i64, at=i64, body=i64, count=i64, end=i64, row=i64, tag=i64, value_at=i64
+)  # fmt: skip
+def list_bodies(buf: Bytes, begins: Int32s, ends: Int32s, field: i64, bodies: BodyColumns) -> i64:
+    """Lists the parts in one field of messages, by message and in order, as far as there is room.
+
+    Returns how many there are, -1 if a message is damaged.
+    """
+    with cython.nogil:
+        count = 0
+        for row in range(begins.shape[0]):
+            at = begins[row]
+            end = ends[row]
+            while at < end:
+                tag, value_at = read_tag(buf, at, end)
+                if value_at < 0:
+                    return -1
+                if tag & 7 == LENGTH:
+                    body, after = read_length(buf, value_at, end)
+                    if body < 0:
+                        return -1
+                    if tag >> 3 == field:
+                        if count < bodies.owner.shape[0]:
+                            bodies.owner[count] = cython.cast(cython.int, row)
+                            bodies.at[count] = cython.cast(cython.int, body)
+                            bodies.end[count] = cython.cast(cython.int, after)
+                        count += 1
+                    at = after
+                else:
+                    at = skip_value(buf, value_at, end, tag & 7)
+                    if at < 0:
+                        return -1
+        return count
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    after=i64, at=i64, body=i64, count=i64, end=i64, number=i64, row=i64, tag=i64, value_at=i64
+)  # fmt: skip
+def list_numbers(
+    buf: Bytes, begins: Int32s, ends: Int32s, field: i64, owner: OutInt32s, value: OutInts
+) -> i64:
+    """Lists the varints of one repeated field, packed or not, as `list_bodies` does parts."""
+    with cython.nogil:
+        count = 0
+        for row in range(begins.shape[0]):
+            at = begins[row]
+            end = ends[row]
+            while at < end:
+                tag, value_at = read_tag(buf, at, end)
+                if value_at < 0:
+                    return -1
+                after = skip_value(buf, value_at, end, tag & 7)
+                if after < 0:
+                    return -1
+                at = after
+                if tag >> 3 != field or (tag & 7 != LENGTH and tag & 7 != VARINT):
+                    continue
+                body = value_at
+                if tag & 7 == LENGTH:
+                    body, after = read_length(buf, value_at, end)
+                while body < after:
+                    number, body = read_varint(buf, body, after)
+                    if body < 0:
+                        return -1
+                    if count < owner.shape[0]:
+                        owner[count] = cython.cast(cython.int, row)
+                        value[count] = number
+                    count += 1
+        return count
