@@ -100,15 +100,7 @@ class Module:
 
         If the schedule does not list them all, in the order of the file.
         """
-        schedule = self.header.schedule.sequences
-        if computation.id not in schedule:
-            return computation.instructions
-        own = self.index.instructions.id[computation.rows.start : computation.rows.stop].tolist()
-        row_of = dict(zip(own, computation.rows, strict=True))
-        order = dict.fromkeys(schedule[computation.id].instruction_ids)
-        is_whole = len(order) == len(row_of) and order.keys() == row_of.keys()
-        rows = [row_of[number] for number in order] if is_whole else computation.rows
-        return Instructions(self, rows)
+        return Instructions(self, self.rows_in_order(computation.row))
 
     def users_in(self, computation: "Computation", proto: Any) -> list[Any]:
         """The instructions of a computation that take an instruction, each once."""
@@ -189,6 +181,19 @@ class Module:
     def rows_in(self, computation: int) -> range:
         """The rows of a computation's instructions."""
         return range(self._first[computation], self._first[computation + 1])
+
+    def rows_in_order(self, computation: int) -> Sequence[int]:
+        """The same as `in_order`, by rows."""
+        rows = self.rows_in(computation)
+        schedule = self.header.schedule.sequences
+        number = int(self.index.computations.id[computation])
+        if number not in schedule:
+            return rows
+        own = self.index.instructions.id[rows.start : rows.stop].tolist()
+        row_of = dict(zip(own, rows, strict=True))
+        order = dict.fromkeys(schedule[number].instruction_ids)
+        is_whole = len(order) == len(row_of) and order.keys() == row_of.keys()
+        return [row_of[number] for number in order] if is_whole else rows
 
     def root_row(self, computation: int) -> int:
         """The row of what a computation returns, -1 if the file does not hold it."""

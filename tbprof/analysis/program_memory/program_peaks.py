@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.hlo import Module, Programs
 from tbprof.analysis.program_memory.buffer_assignment import (
     BadAssignment,
     BufferAssignment,
@@ -97,16 +97,15 @@ def ranks_of_events(assignment: BufferAssignment, blob: bytes) -> NDArray[np.int
     """[e] when the instructions of the heap's events run, None where traces need no order."""
     if not has_several_traces(assignment):
         return None
-    ranks, heap = rank_instructions(blob), assignment.heap
-    return np.array(
-        [
-            ranks.get((heap.names[computation], heap.names[instruction]), -1)
-            for computation, instruction in zip(
-                heap.computation.tolist(), heap.instruction.tolist(), strict=True
-            )
-        ],
-        np.int64,
-    )
+    module, heap = Module(blob), assignment.heap
+    rank = np.append(rank_instructions(module), -1)
+    is_named = np.zeros(len(heap.names), bool)
+    is_named[heap.instruction] = True
+    # The last rank is that of names that the program does not have.
+    row = np.full(len(heap.names), -1, np.int64)
+    for at in np.flatnonzero(is_named).tolist():
+        row[at] = module.index.find(heap.names[at])
+    return rank[row[heap.instruction]]
 
 
 def fixed_bytes(assignment: BufferAssignment, space: int) -> int:
