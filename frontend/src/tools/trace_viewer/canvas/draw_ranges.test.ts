@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { TextFit } from "../../../widgets/canvas/text_fit";
 import type { Mark } from "../model/types";
 import { axisPills, cursorPill, lengthPill, markFlag, meets } from "./draw_ranges";
-import { TextFit } from "./text_fit";
 
 /** Every letter is 6 pixels wide. */
 const fit = new TextFit((text) => text.length * 6);

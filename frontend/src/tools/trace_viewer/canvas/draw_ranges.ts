@@ -1,9 +1,10 @@
 /** Parts of the axis that are marked: the range of box and ruler, marks, what is being dragged. */
+
+import type { TextFit } from "../../../widgets/canvas/text_fit";
 import { formatInstant, formatPs } from "../model/time";
 import type { Mark, Span } from "../model/types";
 import { AXIS_HEIGHT, AXIS_LINE, type Drag, type OverlayInput } from "./overlay_input";
 import { timeInStep } from "./step_axis";
-import type { TextFit } from "./text_fit";
 
 const PILL_HEIGHT = 16;
 const PILL_INSET = 5;

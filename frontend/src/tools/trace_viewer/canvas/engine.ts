@@ -1,10 +1,11 @@
 /** Draws the model: at most one frame per change, from the data that is loaded. */
 import { computed, effect, type ReadonlySignal } from "@preact/signals";
 import { watchColors } from "../../../base/theme";
+import { getComputedColor } from "../../../widgets/canvas/computed_color";
+import { type EventColors, makeColors } from "../../../widgets/canvas/event_colors";
 import { valueAt } from "../data/in_view";
 import { ViewData } from "../data/view_data";
 import { windowsIn } from "../data/wants";
-import { type EventColors, makeColors } from "../model/event_colors";
 import { lanesInView, lastScrollTop, type PlacedLane } from "../model/lane_layout";
 import type { TimelineModel } from "../model/model";
 import { selectedTrack } from "../model/selected_track";
@@ -15,7 +16,6 @@ import { buildScene, countRows, laneFigures, type SelectedKind } from "../scene/
 import { hitAt, type Snap, snap } from "../scene/hit_test";
 import { Scene } from "../scene/scene";
 import { axisStepRow, type StepRow, stepsInView } from "../scene/steps_in_view";
-import { getComputedColor } from "./computed_color";
 import { createPainter, type PainterChoice } from "./create_painter";
 import { HoverFollower } from "./hover";
 import { Overlay } from "./overlay";

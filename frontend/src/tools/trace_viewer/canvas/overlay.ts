@@ -1,4 +1,7 @@
 /** What lies upon the rectangles: texts, the selection, flows, ranges, marks, the time axis. */
+
+import { LabelPen } from "../../../widgets/canvas/label_pen";
+import type { TextFit } from "../../../widgets/canvas/text_fit";
 import { findRow, type PlacedLane, type TrackLane } from "../model/lane_layout";
 import type { EventPlace, EventSelection, Hover, Mark } from "../model/types";
 import type { Part } from "../protocol/payload";
@@ -14,10 +17,8 @@ import {
   meets,
   stepPill,
 } from "./draw_ranges";
-import { LabelPen } from "./label_pen";
 import { AXIS_HEIGHT, AXIS_LINE, type Box, type OverlayInput } from "./overlay_input";
 import { stepTexts } from "./step_axis";
-import type { TextFit } from "./text_fit";
 
 const LABEL_INSET = 4;
 

@@ -1,6 +1,7 @@
 /** What is drawn upon the rectangles, for all that draw there. */
+
+import type { EventColors } from "../../../widgets/canvas/event_colors";
 import type { TypeTable } from "../data/type_table";
-import type { EventColors } from "../model/event_colors";
 import type { HostGroup } from "../model/groups";
 import type { LaneList, PlacedLane } from "../model/lane_layout";
 import type { Source } from "../model/sources";

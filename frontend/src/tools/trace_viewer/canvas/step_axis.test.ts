@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { TextFit } from "../../../widgets/canvas/text_fit";
 import { stepTexts, timeInStep } from "./step_axis";
-import { TextFit } from "./text_fit";
 
 /** Every letter is 6 pixels wide. */
 const fit = new TextFit((text) => text.length * 6);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { GRAY, HUES, hueOfName } from "../model/event_colors";
+import { GRAY, HUES, hueOfName } from "../../../widgets/canvas/event_colors";
 import { TypeTable } from "./type_table";
 
 test("a name of a category has one number, whatever ids it comes with", () => {

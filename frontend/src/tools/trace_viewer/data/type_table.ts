@@ -1,5 +1,10 @@
 /** Names of events as they arrive with tiles: each name of a category once, with its colours. */
-import { type ColorIndex, colorOfMeaning, hueOfName, hueOfNumber } from "../model/event_colors";
+import {
+  type ColorIndex,
+  colorOfMeaning,
+  hueOfName,
+  hueOfNumber,
+} from "../../../widgets/canvas/event_colors";
 import { shortName } from "../model/short_name";
 import type { Category } from "../protocol/payload";
 import type { TypeName } from "../protocol/tiles";

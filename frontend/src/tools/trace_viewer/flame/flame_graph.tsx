@@ -1,14 +1,14 @@
 /** The flame graph: nodes as wide as their time, each below the one that it is part of. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { watchColors } from "../../../base/theme";
+import { getComputedColor } from "../../../widgets/canvas/computed_color";
+import { type EventColors, makeColors } from "../../../widgets/canvas/event_colors";
 import { useHeight, useWidth } from "../../../widgets/chart/use_size";
 import { icicleStep } from "../../../widgets/icicle/icicle_keys";
 import { layOutIcicle, nodeAt } from "../../../widgets/icicle/icicle_layout";
 import { callFacts } from "../call_tree/call_facts";
 import type { CallTree } from "../call_tree/call_tree";
 import type { CallSearch } from "../call_tree/search_calls";
-import { getComputedColor } from "../canvas/computed_color";
-import { type EventColors, makeColors } from "../model/event_colors";
 import { ROW_HEIGHT } from "../model/lane_layout";
 import type { ColorBy } from "../model/types";
 import type { Category } from "../protocol/payload";

@@ -1,7 +1,13 @@
 /** What the colours of events stand for, where they stand for something. */
 import { useEffect, useState } from "preact/hooks";
 import { resolveColor, watchColors } from "../../../base/theme";
-import { colorOfMeaning, GRAY, hueColors, hueOfNumber, parseRgb } from "../model/event_colors";
+import {
+  colorOfMeaning,
+  GRAY,
+  hueColors,
+  hueOfNumber,
+  parseRgb,
+} from "../../../widgets/canvas/event_colors";
 import type { TimelineModel } from "../model/model";
 import type { Category } from "../protocol/payload";
 

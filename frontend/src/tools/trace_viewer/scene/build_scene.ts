@@ -1,8 +1,9 @@
 /** The picture of a view: what lies in which lane, as rectangles. Pure but for the scene it fills. */
+
+import type { EventColors, Pixel } from "../../../widgets/canvas/event_colors";
 import { shareInView } from "../data/in_view";
 import { windowsIn } from "../data/wants";
 import type { PiecePart } from "../data/window_store";
-import type { EventColors, Pixel } from "../model/event_colors";
 import { depthsInView, type PlacedLane, ROW_HEIGHT, type TrackLane } from "../model/lane_layout";
 import { isStrip, summarizedSections } from "../model/lane_sections";
 import { type Source, sourceOf } from "../model/sources";

@@ -1,7 +1,8 @@
 /** Tiles of drawn events, as a scene finds them, for tests. */
+
+import { makeColors } from "../../../widgets/canvas/event_colors";
 import { TileCache } from "../data/tile_cache";
 import { TypeTable } from "../data/type_table";
-import { makeColors } from "../model/event_colors";
 import { groupHosts } from "../model/groups";
 import { lanesInView, layOutLanes } from "../model/lane_layout";
 import { placeHosts } from "../model/place_hosts";

@@ -1,5 +1,5 @@
 /** The picture as flat arrays that keep their room from frame to frame: rectangles in strips. */
-import type { Pixel } from "../model/event_colors";
+import type { Pixel } from "../../../widgets/canvas/event_colors";
 import type { Source } from "../model/sources";
 import type { TileBlock } from "../protocol/tiles";
 

@@ -9,10 +9,11 @@
  * there, else coarser ones, whose merged events are hatched when they are wide; where nothing is
  * known the row is tinted.
  */
+
+import type { EventColors } from "../../../widgets/canvas/event_colors";
 import type { Chunk } from "../data/tile_cache";
 import { FARTHEST_STAND_IN } from "../data/tile_plan";
 import type { TypeTable } from "../data/type_table";
-import type { EventColors } from "../model/event_colors";
 import type { Source } from "../model/sources";
 import type { Span } from "../model/types";
 import { tileSpan } from "../protocol/tiles";

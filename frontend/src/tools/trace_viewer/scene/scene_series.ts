@@ -1,6 +1,7 @@
 /** Counters and busy shares over time, as columns of rectangles. */
+
+import type { EventColors, Pixel } from "../../../widgets/canvas/event_colors";
 import { type PiecePart, WINDOW_BUCKETS } from "../data/window_store";
-import type { EventColors, Pixel } from "../model/event_colors";
 import type { Source } from "../model/sources";
 import type { CounterScale, Span } from "../model/types";
 import type { CounterPoints } from "../protocol/payload";

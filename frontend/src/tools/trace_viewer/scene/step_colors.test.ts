@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { GRAY, hueOfNumber } from "../model/event_colors";
+import { GRAY, hueOfNumber } from "../../../widgets/canvas/event_colors";
 import type { TrackLane } from "../model/lane_layout";
 import { stage } from "./scene.test_helper";
 import { colorByStep } from "./step_colors";

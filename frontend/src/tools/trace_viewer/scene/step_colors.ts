@@ -1,6 +1,7 @@
 /** Events in the colour of the step in which they begin. */
+
+import { type ColorIndex, GRAY, hueOfNumber } from "../../../widgets/canvas/event_colors";
 import type { Chunk } from "../data/tile_cache";
-import { type ColorIndex, GRAY, hueOfNumber } from "../model/event_colors";
 import type { TrackLane } from "../model/lane_layout";
 import { stepTrack } from "../model/lane_sections";
 import { sourceOf } from "../model/sources";

@@ -1,6 +1,6 @@
 /** Colours of events: 24 of equal lightness for names, and those with a meaning on all pages. */
-import { toLab, toRgb } from "../../../base/oklab";
-import { textColorOn } from "../../../base/palette";
+import { toLab, toRgb } from "../../base/oklab";
+import { textColorOn } from "../../base/palette";
 
 export const HUES = 24;
 /** Lightness in OKLab: dark text reads well on both, and both stand out from their page. */

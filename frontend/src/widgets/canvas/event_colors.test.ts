@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { toLab } from "../../../base/oklab";
+import { toLab } from "../../base/oklab";
 import {
   colorOfMeaning,
   type EventColors,
@@ -14,7 +14,7 @@ import {
   toCss,
 } from "./event_colors";
 
-const css = readFileSync(join(import.meta.dirname, "../../../styles/tokens.css"), "utf8");
+const css = readFileSync(join(import.meta.dirname, "../../styles/tokens.css"), "utf8");
 
 function themed(isDark: boolean): EventColors {
   return makeColors((property) => {
