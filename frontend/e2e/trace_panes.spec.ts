@@ -222,7 +222,7 @@ test("the card follows the pointer; the line at the bottom counts", async () => 
   const box = (await page.locator("#trace-timeline").boundingBox())!;
   const lane = (await page.locator('[data-lane="e0@host0"]').boundingBox())!;
   await page.mouse.move(box.x + box.width * (20 / 50), lane.y + 9);
-  const card = page.locator(".trace-hover");
+  const card = page.locator(".pointer-card");
   await expect.poll(() => textOf(card)).toMatch(/gemm_kernel.*24\.0 µs.*12 µs/s);
   // One mebibyte is reserved; another is taken at 10 µs and given back at 30, then two, to four.
   const counter = page.locator(".trace-label.counter");

@@ -111,8 +111,8 @@ test("groupings, idle time and the order are in the address", async () => {
 
 test("keys move in the picture", async () => {
   await show();
-  press(document.querySelector(".program-icicle"), "ArrowDown");
-  expect(text("#program-icicle-node")).toContain("jit_f(7): 74.0 µs (74.0 %), 35.0 µs wasted");
+  press(document.querySelector(".icicle"), "ArrowDown");
+  expect(text(".icicle [role=status]")).toContain("jit_f(7): 74.0 µs (74.0 %), 35.0 µs wasted");
 });
 
 test("what is not loaded is loaded when that is asked for", async () => {

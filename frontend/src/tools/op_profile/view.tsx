@@ -4,7 +4,7 @@ import { describeProblem } from "../../api/errors";
 import { Card } from "../../widgets/text/card";
 import type { Ask, PageProps } from "../tool";
 import { Details } from "./details";
-import { Icicle } from "./icicle";
+import { OpIcicle } from "./op_icicle";
 import { type Profile, parseProfile, textOf } from "./payload";
 import { findOp, GROUPINGS, type Grouping, makeOpTree } from "./tree/op_tree";
 import "./op_profile.css";
@@ -93,7 +93,7 @@ export function ProgramsPage(props: PageProps<Profile>) {
           </>
         }
       >
-        <Icicle
+        <OpIcicle
           tree={tree}
           focus={focus}
           selected={selected}

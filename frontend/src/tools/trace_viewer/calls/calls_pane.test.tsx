@@ -115,12 +115,12 @@ test("tracks without a stack of calls are left out, and said to be", async () =>
 
 test("a flame graph is what it opens with; nothing and errors are said", async () => {
   await showCalls({ tab: "calls" });
-  expect(query(".trace-flame").getAttribute("aria-label")).toBe("Flame graph, top down");
-  await press(query(".trace-flame"), "ArrowDown");
-  expect(text(".trace-flame [role=status]")).toBe(
+  expect(query(".icicle").getAttribute("aria-label")).toBe("Flame graph, top down");
+  await press(query(".icicle"), "ArrowDown");
+  expect(text(".icicle [role=status]")).toBe(
     "train: total 101 ps (83.4 %), self 10 ps (8.3 %), 1 call",
   );
-  await press(query(".trace-flame"), "Enter");
+  await press(query(".icicle"), "Enter");
   expect(button("Show all calls")).toBeDefined();
   await click(button("Show all calls"));
   expect(button("Show all calls")).toBeUndefined();

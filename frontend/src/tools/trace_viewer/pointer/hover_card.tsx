@@ -1,16 +1,14 @@
 /** What the pointer is on. */
 import type { RefObject } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { plural } from "../../../base/format";
 import { cut, foldName, readableName } from "../../../base/names";
+import { PointerCard } from "../../../widgets/overlays/pointer_card";
 import { formatValue } from "../lanes/lane_facts";
 import type { TimelineModel } from "../model/model";
 import { formatInstant, formatPs } from "../model/time";
 import type { Hover, HoverValue } from "../model/types";
 import { indexOf } from "../page/page";
 import { trackOfRow } from "../page/reveal";
-
-const BESIDE = 14;
 
 interface HoverCardProps {
   readonly model: TimelineModel;
@@ -19,28 +17,16 @@ interface HoverCardProps {
 }
 
 export function HoverCard({ model, canvas }: HoverCardProps) {
-  const card = useRef<HTMLDivElement>(null);
   const event = model.hover.value;
   const value = model.hoverValue.value;
   const hover = event ?? value;
-  // Beside the pointer, within the window.
-  useLayoutEffect(() => {
-    const element = card.current;
-    const place = canvas.current?.getBoundingClientRect();
-    if (!element || !hover || !place) return;
-    const { offsetWidth: width, offsetHeight: height } = element;
-    const x = place.left + hover.x;
-    const y = place.top + hover.y;
-    const left = x + BESIDE + width > innerWidth ? x - BESIDE - width : x + BESIDE;
-    const top = y + BESIDE + height > innerHeight ? y - BESIDE - height : y + BESIDE;
-    element.style.transform = `translate(${Math.max(left, 4)}px, ${Math.max(top, 4)}px)`;
-  });
-  if (hover === null) return null;
+  const place = canvas.current?.getBoundingClientRect();
+  if (!hover || !place) return null;
   return (
-    <div class="trace-hover" ref={card} aria-hidden="true">
+    <PointerCard x={place.left + hover.x} y={place.top + hover.y}>
       {event ? <HoverText model={model} hover={event} /> : null}
       {value && !event ? <ValueText model={model} hover={value} /> : null}
-    </div>
+    </PointerCard>
   );
 }
 

@@ -1,0 +1,53 @@
+/** Where the time goes as a picture: programs and what is in them, with a bar for use of a peak. */
+import { useMemo } from "preact/hooks";
+import { cut } from "../../base/names";
+import { type ColorIndex, GRAY, hueOfName } from "../../widgets/canvas/event_colors";
+import { Icicle } from "../../widgets/icicle/icicle";
+import type { IcicleStyle } from "../../widgets/icicle/icicle_painter";
+import { formatPicoseconds, nodeFacts } from "./tree/node_facts";
+import { type OpTree, usedShare } from "./tree/op_tree";
+
+interface OpIcicleProps {
+  readonly tree: OpTree;
+  /** The node that takes the whole width. */
+  readonly focus: number;
+  /** -1 for none. */
+  readonly selected: number;
+  readonly select: (node: number) => void;
+  readonly zoom: (node: number) => void;
+}
+
+const ROW_HEIGHT = 24;
+const MOST_LETTERS = 300;
+
+export function OpIcicle(props: OpIcicleProps) {
+  const { tree } = props;
+  const style = useMemo(() => styleOf(tree), [tree]);
+  const facts = (node: number) => cut(nodeFacts(tree, node), MOST_LETTERS);
+  return (
+    <Icicle
+      {...props}
+      label="Time of ops, as wide as they are long"
+      style={style}
+      describe={facts}
+      card={facts}
+    />
+  );
+}
+
+function styleOf(tree: OpTree): IcicleStyle {
+  return {
+    rowHeight: ROW_HEIGHT,
+    colorOf: (node) => colorOf(tree, node),
+    labelOf: (node) =>
+      node === 0 ? `${tree.label[0]}: ${formatPicoseconds(tree.weightPs[0])}` : tree.label[node],
+    barOf: (node) => usedShare(tree, node),
+  };
+}
+
+/** By name, as in the timeline; -1 for the root and what is not loaded. */
+function colorOf({ kind, label }: OpTree, node: number): ColorIndex {
+  if (kind[node] === "idle") return GRAY;
+  if (kind[node] === "root" || kind[node] === "rest") return -1;
+  return hueOfName(label[node]);
+}
