@@ -15,28 +15,31 @@ const JAX_PORT = 21_399;
 const open = ownPages();
 let server: Server;
 let folder: { path: string; remove: () => void };
-let program: ChildProcess | undefined;
+/** What trains in TensorFlow: its import takes long, and the first tests do without. */
+let program: Promise<ChildProcess> | undefined;
 
 beforeAll(async () => {
   folder = temporaryFolder();
   server = await serve(folder.path);
-  if (PYTHON !== "") program = await train("serve_tensorflow.py", PORT);
+  if (PYTHON !== "") program = train("serve_tensorflow.py", PORT);
 });
 afterAll(async () => {
-  program?.kill("SIGKILL");
+  (await program)?.kill("SIGKILL");
   await server?.stop();
   folder?.remove();
 });
 
-/** A program that trains, with a profiler server. */
+/** A program that trains, with a profiler server; it is at its pace. */
 function train(script: string, port: number): Promise<ChildProcess> {
   const child = spawn(PYTHON, [join(ROOT, "examples", script), String(port)], {
     env: { ...process.env, CUDA_VISIBLE_DEVICES: "", TF_CPP_MIN_LOG_LEVEL: "3" },
   });
-  // It takes every core that it gets: the page and the server come first.
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   return new Promise((found, failed) => {
-    child.stdout?.once("data", () => found(child));
+    child.stdout?.once("data", () => {
+      // It takes every core that it gets: from now on the page and the server come first.
+      if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+      found(child);
+    });
     child.once("exit", (code) => failed(new Error(`the program ended (${code})`)));
   });
 }
@@ -144,6 +147,7 @@ test("a server without captures offers none", async () => {
 });
 
 test.skipIf(PYTHON === "")("a capture can be cancelled, and goes on while it is shut", async () => {
+  await program;
   const { page } = await open(server.page);
   const dialog = await openDialog(page);
   await dialog.getByLabel("Profile service URLs or TPU names").fill(`localhost:${PORT}`);
@@ -162,7 +166,7 @@ test.skipIf(PYTHON === "")(
   async () => {
     const empty = temporaryFolder();
     const own = await serve(empty.path);
-    const program = await train("serve_jax.py", JAX_PORT);
+    const [jax] = await Promise.all([train("serve_jax.py", JAX_PORT), program]);
     const slow = await holdAnswers(JAX_PORT);
     try {
       const { page } = await open(own.page);
@@ -188,7 +192,7 @@ test.skipIf(PYTHON === "")(
       await page.locator(".bar").getByText("all 2").waitFor();
     } finally {
       slow.stop();
-      program.kill("SIGKILL");
+      jax.kill("SIGKILL");
       await own.stop();
       empty.remove();
     }
@@ -197,7 +201,7 @@ test.skipIf(PYTHON === "")(
 
 test.skipIf(PYTHON === "")("from an empty TensorBoard to the overview of a program", async () => {
   const empty = temporaryFolder();
-  const board = await tensorBoard(empty.path);
+  const [board] = await Promise.all([tensorBoard(empty.path), program]);
   try {
     const { page } = await open(`${board.url}#profile`);
     const frame = page.frameLocator("iframe").first();
