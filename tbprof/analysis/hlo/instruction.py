@@ -62,6 +62,11 @@ def read_instruction(module: "Module", row: int) -> Instruction:
     )
 
 
+def multiplies(module: "Module", row: int) -> bool:
+    """Whether an instruction is or contains a product of matrices, or a convolution."""
+    return next(_products(module, _start(module, row)), None) is not None
+
+
 def _start(module: "Module", row: int) -> int:
     """What an `async-done` or `async-update` waits for; other instructions as they are."""
     for _ in range(64):  # a chain of updates

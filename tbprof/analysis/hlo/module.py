@@ -12,6 +12,7 @@ from tbprof.analysis.hlo.host_channels import HANDLER
 from tbprof.analysis.hlo.instruction import Instruction, read_instruction
 from tbprof.analysis.hlo.program_index import ProgramIndex
 from tbprof.analysis.hlo.program_shapes import ProgramShapes
+from tbprof.analysis.hlo.stack_frames import StackFrames
 
 # Messages that are kept: callers come back to the same few.
 _MESSAGES_KEPT = 1 << 11
@@ -51,10 +52,10 @@ class Module:
         proto = _parse("xla.HloModuleProto", content)
         return message("xla.HloModuleProto")() if proto is None else proto
 
-    @property
-    def stack_frames(self) -> Any:
-        """The stacks of its instructions (StackFrameIndexProto), in which ids count from 1."""
-        return self.header.stack_frame_index
+    @cached_property
+    def stack_frames(self) -> StackFrames:
+        """The stacks of its instructions."""
+        return StackFrames(self.header.stack_frame_index)
 
     def find(self, name: str) -> Any | None:
         """The instruction with that name, None if there is none."""

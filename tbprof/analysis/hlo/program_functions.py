@@ -2,15 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tbprof.analysis.hlo.module import Module
+from tbprof.analysis.hlo.stack_frames import Frame
 from tbprof.base.lazy import regex
 
 # Names of ops begin with the compiled function: "jit(train_step)/add".
 _FUNCTION = regex(r"\A(?:jit|pjit|pmap|xmap)\(([^()/]+)\)")
 _LAMBDA = "<lambda>"
-_DEEPEST = 256
 
 # A file, and a line or 0.
 Place = tuple[str, int]
@@ -61,7 +60,6 @@ def _text(place: Place) -> str:
 
 def places_of(module: Module) -> set[Place]:
     """The locations of the function of a program, as its instructions say."""
-    index = module.stack_frames
     stacks: set[tuple[int, str]] = set()
     places: set[Place] = set()
     for metadata in module.metadata():
@@ -74,26 +72,12 @@ def places_of(module: Module) -> set[Place]:
         elif metadata.source_file and function == _LAMBDA:
             # The location of the op itself, which may be in a called function.
             places.add((metadata.source_file, metadata.source_line))
-    return places.union(*(_outermost(index, *stack) for stack in stacks))
+    return places.union(
+        *(_outermost(module.stack_frames.of(frame), function) for frame, function in stacks)
+    )
 
 
-def _outermost(index: Any, frame: int, function: str) -> Sequence[Place]:
+def _outermost(frames: Sequence[Frame], function: str) -> Sequence[Place]:
     """The location of the outermost frame of a function on a stack; empty if it has none."""
-    place: list[Place] = []
-    for _ in range(_DEEPEST):
-        if not 0 < frame <= len(index.stack_frames):
-            break
-        stack_frame = index.stack_frames[frame - 1]
-        frame = stack_frame.parent_frame_id
-        if not 0 < stack_frame.file_location_id <= len(index.file_locations):
-            continue
-        location = index.file_locations[stack_frame.file_location_id - 1]
-        name = _entry(index.function_names, location.function_name_id)
-        if name.rpartition(".")[2] == function:
-            file = _entry(index.file_names, location.file_name_id)
-            place = [(file, int(location.line) if function == _LAMBDA else 0)]
-    return place
-
-
-def _entry(texts: Sequence[str], number: int) -> str:
-    return texts[number - 1] if 0 < number <= len(texts) else ""
+    found = [frame for frame in frames if frame.function.rpartition(".")[2] == function]
+    return [(frame.file, frame.line if function == _LAMBDA else 0) for frame in found[-1:]]

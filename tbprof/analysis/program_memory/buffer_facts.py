@@ -1,6 +1,5 @@
 """What the buffers of a program hold: which instruction's result, of which shape and op."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ from tbprof.base.records import dataclass
 
 _TUPLE = 13  # PrimitiveType
 _POINTER_BYTES = 8
-_DEEPEST = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +133,8 @@ def _place(
     module: Module | None, file: str, line: int, frame: int, number: _Texts
 ) -> tuple[int, int]:
     """The texts of a source, which is stated or the innermost frame, and of a stack."""
-    stack = list(_frames(module, frame))
+    frames = () if module is None else module.stack_frames.of(frame)
+    stack = [f"{one.file}:{one.line}:{one.column}" for one in frames if one.file]
     source = f"{file}:{line}" if file else (stack or [""])[0].rpartition(":")[0]
     return number(source), number("\n".join(stack))
 
@@ -146,19 +145,3 @@ def _bytes_of(shape: Any) -> int:
         return _POINTER_BYTES * len(shape.tuple_shapes)
     array = next(read_shape(shape), None)
     return 0 if array is None else array.bytes
-
-
-def _frames(module: Module | None, frame: int) -> Iterator[str]:
-    """The frames of a stack as "file:line:column", the innermost first."""
-    index = None if module is None else module.stack_frames
-    for _ in range(_DEEPEST):
-        if index is None or not 0 < frame <= len(index.stack_frames):
-            return
-        stack_frame = index.stack_frames[frame - 1]
-        frame = stack_frame.parent_frame_id
-        if not 0 < stack_frame.file_location_id <= len(index.file_locations):
-            continue
-        location = index.file_locations[stack_frame.file_location_id - 1]
-        if 0 < location.file_name_id <= len(index.file_names):
-            file = index.file_names[location.file_name_id - 1]
-            yield f"{file}:{location.line}:{location.column}"

@@ -1,6 +1,7 @@
 """What the instructions of programs are: their category, type, shapes, place in the source."""
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tbprof.analysis.costs.cost import Cost
@@ -8,8 +9,9 @@ from tbprof.analysis.costs.operations import is_elementwise
 from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.hlo.hlo import Module, Programs
 from tbprof.analysis.hlo.hlo_roles import PRODUCTS
-from tbprof.analysis.hlo.hlo_shapes import Shape, parse_shapes, read_shape
+from tbprof.analysis.hlo.hlo_shapes import Shape, parse_shapes
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
+from tbprof.analysis.hlo.instruction import multiplies
 from tbprof.analysis.hlo_text.hlo_devices import numbers, replica_groups
 from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.base.digests import blake2b
@@ -27,6 +29,7 @@ _FUSIONS = {
     "kCustom": "custom fusion",
 }  # fmt: skip
 _MOST_TEXT = 400
+_SHAPES_CACHED = 2**12
 _DEEPEST = 64
 _OPERAND = regex(r"%([A-Za-z_][\w.\-]{0,200})")
 
@@ -60,21 +63,18 @@ class InstructionReader:
 
     def __init__(self, programs: Programs) -> None:
         self._programs = programs
-        self._costs: dict[int, ProgramCosts] = {}
+        self._readers: dict[int, _ProgramReader] = {}
         self._digests: dict[int, str] = {}
-        self._facts: dict[tuple[int, str], InstructionFacts] = {}
 
     def read(self, program_id: int, module: str, name: str) -> InstructionFacts | None:
         """The instruction, None if no program in the trace has it."""
         program = self._programs.module(program_id, module)
-        proto = None if program is None else program.find(name)
-        if program is None or proto is None:
+        if program is None:
             return None
-        key = (id(program), name)
-        if key not in self._facts:
-            costs = self._costs.setdefault(id(program), ProgramCosts(program))
-            self._facts[key] = _read(program, proto, costs.of(name))
-        return self._facts[key]
+        reader = self._readers.get(id(program))
+        if reader is None:
+            reader = self._readers[id(program)] = _ProgramReader(program)
+        return reader.read(name)
 
     def digest(self, program_id: int, module: str) -> str:
         """Stands for the instructions of a program, "" if it is not in the trace."""
@@ -88,33 +88,70 @@ class InstructionReader:
 
 def _digest(program: Module) -> str:
     """Of names, opcodes and shapes: the rest may be written in another order each time."""
+    index, columns = program.index, program.index.instructions
+    opcodes = [opcode.encode() for opcode in index.opcodes]
+
+    def shape_of(row: int, number: int) -> bytes:
+        if number >= 0:
+            return index.shapes[number]
+        return bytes(program.message(row).shape.SerializeToString())
+
+    rows = zip(*columns.name.tolist(), columns.opcode.tolist(), columns.shape.tolist(), strict=True)
     lines = (
-        b"\0".join((part.name.encode(), part.opcode.encode(), part.shape.SerializeToString()))
-        for part in program.instructions()
+        b"\0".join((program.blob[at:end], opcodes[opcode], shape_of(row, shape)))
+        for row, (at, end, opcode, shape) in enumerate(rows)
     )
     return blake2b(b"\n".join(lines)).hexdigest()[:16]
 
 
-def _read(program: Module, proto: Any, cost: Cost | None) -> InstructionFacts:
-    instruction = program.instruction(proto.name)
-    results = tuple(read_shape(proto.shape))
-    operands = tuple(
-        shape for operand in program.operands_of(proto) for shape in read_shape(operand.shape)
-    )
-    return InstructionFacts(
-        proto.opcode,
-        category_of(proto.opcode, proto.fusion_kind),
-        proto.metadata.deduplicated_name,
-        _scope(proto.metadata),
-        *place_of(program, proto.metadata),
-        _dtype(cost, (*results, *operands)),
-        shapes_text(results),
-        shapes_text(operands),
-        _awaited(program, proto),
-        bool(instruction and instruction.products),
-        cost,
-        _groups(program, proto),
-    )
+class _ProgramReader:
+    """Reads the instructions of one program, each once."""
+
+    def __init__(self, program: Module) -> None:
+        self._program = program
+        self._costs = ProgramCosts(program)
+        self._facts: dict[str, InstructionFacts] = {}
+        self._places: dict[tuple[str, int, int], tuple[str, str]] = {}
+
+    def read(self, name: str) -> InstructionFacts | None:
+        """The instruction, None if the program does not have it."""
+        if name not in self._facts:
+            row = self._program.index.find(name)
+            if row < 0:
+                return None
+            self._facts[name] = self._read(row)
+        return self._facts[name]
+
+    def _read(self, row: int) -> InstructionFacts:
+        program, cost = self._program, self._costs.of_row(row)
+        proto = program.message(row)
+        results = program.shapes.of(row).shapes
+        operands = tuple(
+            shape
+            for operand in program.operand_rows(row)
+            for shape in program.shapes.of(operand).shapes
+        )
+        return InstructionFacts(
+            proto.opcode,
+            category_of(proto.opcode, proto.fusion_kind),
+            proto.metadata.deduplicated_name,
+            _scope(proto.metadata),
+            *self._place(proto.metadata),
+            _dtype(cost, (*results, *operands)),
+            shapes_text(results),
+            shapes_text(operands),
+            _awaited(program, proto),
+            multiplies(program, row),
+            cost,
+            _groups(program, proto),
+        )
+
+    def _place(self, metadata: Any) -> tuple[str, str]:
+        """As `place_of`: instructions share few places."""
+        key = (metadata.source_file, metadata.source_line, metadata.stack_frame_id)
+        if key not in self._places:
+            self._places[key] = place_of(self._program, metadata)
+        return self._places[key]
 
 
 def _groups(program: Module, proto: Any) -> str:
@@ -145,34 +182,17 @@ def _scope(metadata: Any) -> str:
 
 
 def place_of(program: Module, metadata: Any) -> tuple[str, str]:
-    """("file:line", the frames of the stack): stated, or the innermost frame."""
-    frames = list(_frames(program, metadata.stack_frame_id))
+    """("file:line", the frames of the stack): stated, or the innermost frame.
+
+    Frames are lines "function file:line", the innermost first.
+    """
+    frames = [frame for frame in program.stack_frames.of(metadata.stack_frame_id) if frame.file]
+    texts = [f"{frame.function} {frame.file}:{frame.line}".strip() for frame in frames]
     if metadata.source_file:
         source = f"{metadata.source_file}:{metadata.source_line}"
     else:
-        source = frames[0].rpartition(" ")[2] if frames else ""
-    return source, "\n".join(frames)
-
-
-def _frames(program: Module, frame: int) -> Iterator[str]:
-    """The frames of a stack, the innermost first: "function file:line"."""
-    index = program.stack_frames
-    for _ in range(_DEEPEST):
-        if not 0 < frame <= len(index.stack_frames):
-            return
-        stack_frame = index.stack_frames[frame - 1]
-        frame = stack_frame.parent_frame_id
-        if not 0 < stack_frame.file_location_id <= len(index.file_locations):
-            continue
-        location = index.file_locations[stack_frame.file_location_id - 1]
-        file = _entry(index.file_names, location.file_name_id)
-        function = _entry(index.function_names, location.function_name_id)
-        if file:
-            yield f"{function} {file}:{location.line}".strip()
-
-
-def _entry(texts: Sequence[str], number: int) -> str:
-    return texts[number - 1] if 0 < number <= len(texts) else ""
+        source = texts[0].rpartition(" ")[2] if texts else ""
+    return source, "\n".join(texts)
 
 
 def _dtype(cost: Cost | None, shapes: Sequence[Shape]) -> str:
@@ -195,9 +215,14 @@ def shapes_text(shapes: Sequence[Shape]) -> str:
     for shape in shapes:
         if size > _MOST_TEXT:
             return ", ".join([*out, "…"])
-        out.append(shape.text + shape.layout)
+        out.append(_shape_text(shape))
         size += len(out[-1])
     return ", ".join(out)
+
+
+@functools.lru_cache(_SHAPES_CACHED)
+def _shape_text(shape: Shape) -> str:
+    return shape.text + shape.layout
 
 
 def _awaited(program: Module, proto: Any) -> str:
