@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from tbprof.analysis.hlo.module import Module
 
 # What these compute or move follows from more than the shapes of their arrays and what they call.
@@ -27,11 +29,28 @@ class AlikeComputations:
         self._first: dict[int, int] = {}
         self._by_content: dict[tuple[object, ...], int] = {}
         index = module.index
-        rows = index.instructions
-        self._columns = (rows.opcode.data, rows.shape.data, rows.parameter.data)
-        self._operands, self._operand = rows.operands.data, index.operand.data
-        self._called, self._callee = rows.called.data, index.callee.data
-        self._has_attributes = [opcode in BY_ATTRIBUTES for opcode in index.opcodes]
+        rows, first = index.instructions, index.computations.first
+        operands, called = np.diff(rows.operands), np.diff(rows.called)
+        begin, end = (
+            np.repeat(side[index.computation], operands) for side in (first[:-1], first[1:])
+        )
+        is_outside = (index.operand < begin) | (index.operand >= end)
+        unknown = np.zeros(first.size - 1, np.bool_)
+        unknown[np.repeat(index.computation, operands)[is_outside]] = True
+        unknown[np.repeat(index.computation, called)[index.callee < 0]] = True
+        unknown[index.computation[rows.shape < 0]] = True
+        self._is_unknown = unknown.data
+        # What a computation does, wherever it stands: opcodes, shapes, operands, how many.
+        self._columns = [
+            column.data for column in (rows.opcode, rows.shape, rows.parameter, operands, called)
+        ]
+        self._operand = (index.operand - begin).data
+        self._root = (index.root - first[:-1]).data
+        self._operands, self._called, self._callee = (
+            rows.operands.data, rows.called.data, index.callee.data,
+        )  # fmt: skip
+        has_attributes = np.array([opcode in BY_ATTRIBUTES for opcode in index.opcodes], np.bool_)
+        self._has_attributes = has_attributes[rows.opcode].data
 
     def first(self, computation: int, depth: int = 0) -> int:
         """The first computation like this one; itself if the file lacks some of what it does."""
@@ -39,39 +58,51 @@ class AlikeComputations:
         if known is None:
             # Until it is known: a damaged file may have computations that call themselves.
             self._first[computation] = computation
-            content = self._content(computation, depth) if depth < _DEEPEST else None
             known = computation
-            if content is not None:
+            if depth < _DEEPEST and not self._is_unknown[computation]:
+                content = self._content(computation, depth)
                 known = self._by_content.setdefault(content, computation)
             self._first[computation] = known
         return known
 
-    def _content(self, computation: int, depth: int) -> tuple[object, ...] | None:
+    def _content(self, computation: int, depth: int) -> tuple[object, ...]:
         """Opcodes, shapes, operands, callees and attributes."""
         rows = self._module.rows_in(computation)
         begin, end = rows.start, rows.stop
-        opcode, shape, parameter = (column[begin:end] for column in self._columns)
-        operand_ends = self._operands[begin : end + 1].tolist()
-        callee_ends = self._called[begin : end + 1].tolist()
-        operands = self._operand[operand_ends[0] : operand_ends[-1]].tolist()
-        callees = self._callee[callee_ends[0] : callee_ends[-1]].tolist()
-        is_known = -1 not in callees and -1 not in shape
-        least, most = min(operands, default=begin), max(operands, default=begin)
-        if not is_known or least < begin or most >= end:
-            return None
+        callees = self._callee[self._called[begin] : self._called[end]].tolist()
         return (
-            opcode.tobytes(), shape.tobytes(), parameter.tobytes(),
-            self._module.root_row(computation) - begin,
-            *(row - begin for row in operands), None,
-            *(at - operand_ends[0] for at in operand_ends),
-            *(at - callee_ends[0] for at in callee_ends),
+            *(column[begin:end].tobytes() for column in self._columns),
+            self._operand[self._operands[begin] : self._operands[end]].tobytes(),
+            self._root[computation],
             *(self.first(callee, depth + 1) for callee in callees),
             *(
                 attributes_of(self._module.message(row))
-                for row, number in zip(rows, opcode, strict=True)
-                if self._has_attributes[number]
+                for row in rows
+                if self._has_attributes[row]
             ),
         )  # fmt: skip
+
+
+class AlikeShapes:
+    """Tells which instructions take and return equal shapes."""
+
+    def __init__(self, module: Module) -> None:
+        index = module.index
+        rows = index.instructions
+        # The last shape is that of operands that the file does not hold.
+        taken = np.append(rows.shape, np.int32(-1))[index.operand]
+        unknown = rows.shape < 0
+        unknown[np.repeat(np.arange(unknown.size), np.diff(rows.operands))[taken < 0]] = True
+        self._is_unknown = unknown.data
+        self._taken, self._returned = taken.data, rows.shape.data
+        self._operands = rows.operands.data
+
+    def of(self, row: int) -> bytes | None:
+        """What instructions share whose operands and results are alike, None if unknown."""
+        if self._is_unknown[row]:
+            return None
+        taken = self._taken[self._operands[row] : self._operands[row + 1]]
+        return bytes(taken) + bytes(self._returned[row : row + 1])
 
 
 def attributes_of(proto: Any) -> bytes:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tbprof.analysis.costs.alike import BY_ATTRIBUTES, AlikeComputations, attributes_of
+from tbprof.analysis.costs.alike import BY_ATTRIBUTES, AlikeComputations, AlikeShapes, attributes_of
 from tbprof.analysis.costs.cost import NOTHING, UNKNOWN, Cost, add_costs, most_of_each
 from tbprof.analysis.costs.custom_calls import custom_call
 from tbprof.analysis.costs.fusions import fusion_traffic
@@ -30,7 +30,7 @@ class ProgramCosts:
         self._works: dict[int, Cost] = {}
         self._sums: dict[tuple[int, bool], Cost] = {}
         # Costs of instructions that do the same.
-        self._computations = AlikeComputations(module)
+        self._computations, self._shapes = AlikeComputations(module), AlikeShapes(module)
         self._alike: dict[tuple[object, ...], Cost] = {}
 
     def of(self, name: str) -> Cost | None:
@@ -82,18 +82,18 @@ class ProgramCosts:
         opcode = module.opcode(row)
         if opcode in NOTHING_MOVED:
             return NOTHING
-        numbers = module.shape_numbers(row)
+        shapes = self._shapes.of(row)
         calls = module.calls(row)
         callees = [self._computations.first(one) for one in module.called_rows(row)]
         attributes = attributes_of(module.message(row)) if opcode in BY_ATTRIBUTES else b""
-        key = (opcode, is_work, attributes, calls, *callees, None, *numbers)
-        known = self._alike.get(key)
+        key = (opcode, is_work, attributes, calls, shapes, *callees)
+        known = None if shapes is None else self._alike.get(key)
         if known is None:
             if opcode in _CALLERS:
                 known = self._compute_caller(row, opcode, depth, is_work=is_work)
             else:
                 known = self._compute_one(row, depth)
-            if -1 not in numbers:
+            if shapes is not None:
                 self._alike[key] = known
         return known
 

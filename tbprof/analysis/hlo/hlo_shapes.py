@@ -99,7 +99,7 @@ class Shape(NamedTuple):
     @property
     def bytes(self) -> int:
         """The bytes of its elements, without padding."""
-        return _bytes(self)[0]
+        return -(-self.elements * self.bits // 8)
 
     @property
     def text(self) -> str:
@@ -163,7 +163,7 @@ def padding_of(shapes: Iterable[Shape]) -> Padding:
     worst = None
     is_assumed = False
     for shape in shapes:
-        bytes_, padded = _bytes(shape)
+        bytes_, padded = shape.bytes, _padded_bytes(shape)
         held_bytes += bytes_
         padded_bytes += padded
         is_assumed |= shape.is_assumed and padded > bytes_
@@ -173,10 +173,9 @@ def padding_of(shapes: Iterable[Shape]) -> Padding:
 
 
 @functools.lru_cache(maxsize=16384)
-def _bytes(shape: Shape) -> tuple[int, int]:
-    """The bytes that an array holds and occupies; cached, as programs have few shapes."""
-    bits = shape.bits
-    return -(-shape.elements * bits // 8), -(-shape.padded_elements * bits // 8)
+def _padded_bytes(shape: Shape) -> int:
+    """The bytes that an array occupies; cached, as programs have few shapes."""
+    return -(-shape.padded_elements * shape.bits // 8)
 
 
 def read_shape(proto: Any, depth: int = 0) -> Iterator[Shape]:

@@ -45,8 +45,8 @@ def read_instruction(module: "Module", row: int) -> Instruction:
     proto = module.message(row)
     start = _start(module, row)
     root = _root(module, start)
-    returned = module.shapes.of(row)
-    taken = [module.shapes.of(operand) for operand in module.operand_rows(row)]
+    returned = module.shapes.tensors(row)
+    taken = [module.shapes.tensors(operand) for operand in module.operand_rows(row)]
     return Instruction(
         proto.opcode,
         proto.custom_call_target,
@@ -108,4 +108,4 @@ def _products(module: "Module", row: int) -> Iterator[Tensor]:
 
 def _operands(module: "Module", row: int) -> Iterator[Tensor]:
     for operand in module.operand_rows(row):
-        yield from module.shapes.of(operand).tensors
+        yield from module.shapes.tensors(operand).tensors

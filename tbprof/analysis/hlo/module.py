@@ -150,14 +150,6 @@ class Module:
         rows: list[int] = self._operand[self._operands[row] : self._operands[row + 1]].tolist()
         return [operand for operand in rows if operand >= 0] if -1 in rows else rows
 
-    def shape_numbers(self, row: int) -> list[int]:
-        """Numbers of the shapes that an instruction takes and, last, returns; -1 if unknown.
-
-        Equal numbers are equal shapes.
-        """
-        number = self.shapes.number
-        return [*map(number, self.operand_rows(row)), number(row)]
-
     def called_rows(self, row: int) -> list[int]:
         """The rows of the computations that an instruction calls."""
         first, last = self._called[row], self._called[row + 1]
@@ -198,7 +190,7 @@ class Module:
 
     def root_row(self, computation: int) -> int:
         """The row of what a computation returns, -1 if the file does not hold it."""
-        return self.index.ids.row(int(self.index.computations.root_id[computation]))
+        return self._root[computation]
 
     def scheduled_rows(self) -> NDArray[np.int64]:
         """The rows of the instructions outside of fusions."""
@@ -225,6 +217,10 @@ class Module:
     @cached_property
     def _callee(self) -> memoryview:
         return self.index.callee.data
+
+    @cached_property
+    def _root(self) -> memoryview:
+        return self.index.root.data
 
     @cached_property
     def _users(self) -> tuple[memoryview, memoryview]:

@@ -121,6 +121,11 @@ class ProgramIndex:
         return self.computation_ids.rows(self.instructions.called_id)
 
     @cached_property
+    def root(self) -> NDArray[np.int32]:
+        """The row [c] of what each computation returns, -1 where the file does not hold it."""
+        return self.ids.rows(self.computations.root_id)
+
+    @cached_property
     def users(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """(first [n + 1], user): the instructions that take i, each once and in order.
 

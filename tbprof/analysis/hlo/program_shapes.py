@@ -1,7 +1,7 @@
 """The shapes of a program's instructions, each different one read once."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo_shapes import Shape, read_shape
@@ -11,16 +11,19 @@ from tbprof.analysis.vocabulary.dtypes import Tensor
 
 _TUPLE = 13  # PrimitiveType.TUPLE
 _DEEPEST = 16
+_T = TypeVar("_T")
 
 
 class Returned(NamedTuple):
-    """What an instruction returns: arrays as they lie in memory, and tensors, tokens among them.
-
-    `bytes` is the size of all arrays, and `is_in_host` says that one of them lies in host memory.
-    """
+    """What an instruction returns: arrays as they lie in memory, and the size of all of them."""
 
     shapes: tuple[Shape, ...]
     bytes: int
+
+
+class Tensors(NamedTuple):
+    """What an instruction returns: tensors, tokens among them; whether one is in host memory."""
+
     tensors: tuple[Tensor, ...]
     is_in_host: bool
 
@@ -31,28 +34,35 @@ class ProgramShapes:
     def __init__(self, index: ProgramIndex, read: Callable[[int], Any]) -> None:
         self._texts = index.shapes
         self._read = read
-        self._known: dict[int, Returned] = {}
+        self._returned: dict[int, Returned] = {}
+        self._tensors: dict[int, Tensors] = {}
         self._numbers = index.instructions.shape.data
-
-    def number(self, row: int) -> int:
-        """What instructions that return the same share, -1 if that is not known."""
-        return self._numbers[row]
 
     def of(self, row: int) -> Returned:
         """What an instruction returns."""
+        return self._known(row, self._returned, _read_returned)
+
+    def tensors(self, row: int) -> Tensors:
+        """The same as tensors."""
+        return self._known(row, self._tensors, _read_tensors)
+
+    def _known(self, row: int, known: dict[int, _T], read: Callable[[Any], _T]) -> _T:
         number = self._numbers[row]
         if number < 0:
-            return _returned(self._read(row).shape)
-        known = self._known.get(number)
-        if known is None:
-            known = self._known[number] = _returned(_parse_shape(self._texts[number]))
-        return known
+            return read(self._read(row).shape)
+        found = known.get(number)
+        if found is None:
+            found = known[number] = read(_parse_shape(self._texts[number]))
+        return found
 
 
-def _returned(proto: Any) -> Returned:
+def _read_returned(proto: Any) -> Returned:
     shapes = tuple(read_shape(proto))
-    size = sum(shape.bytes for shape in shapes)
-    return Returned(shapes, size, tuple(_tensors(proto)), _is_in_host(proto))
+    return Returned(shapes, sum(shape.bytes for shape in shapes))
+
+
+def _read_tensors(proto: Any) -> Tensors:
+    return Tensors(tuple(_tensors(proto)), _is_in_host(proto))
 
 
 def _parse_shape(content: bytes) -> Any:
