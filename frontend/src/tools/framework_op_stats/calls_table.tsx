@@ -2,6 +2,7 @@
 import type { DataTable } from "../../api/data_table";
 import { LocalTable } from "../../widgets/grid/local_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
+import { TIME_UNIT } from "../../widgets/table/specs";
 import { toTrace } from "../links/trace_link";
 import { callEvents } from "../links/trace_links";
 import type { Links } from "../tool";
@@ -27,7 +28,7 @@ const time = (id: string, title: string, formula: string): ColumnSpec => ({
   group: { how: "none" },
   explanation: {
     formula,
-    unit: "µs, shown in the unit of the header",
+    unit: TIME_UNIT,
     source: "Events of the program's own threads",
   },
 });

@@ -1,6 +1,7 @@
 /** The columns of the op table. */
 import { type DataTable, isMeasured } from "../../api/data_table";
-import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
+import type { ColumnSpec } from "../../widgets/table/columns";
+import { explaining, TIME_UNIT } from "../../widgets/table/specs";
 import { CUMULATIVE, SHARE, sideRows } from "./payload";
 
 const TRACE =
@@ -9,9 +10,7 @@ const WORK =
   "Counts that the trace states, or that follow from the shapes in the XLA program. " +
   "Bytes that caches serve are counted.";
 
-function why(formula: string, unit: string, source = TRACE): Explanation {
-  return { formula, unit, source };
-}
+const why = explaining(TRACE);
 
 /** The usual columns are those that `table` has something in. */
 export function opColumns(table: DataTable): ColumnSpec[] {
@@ -71,10 +70,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       width: 88,
       isShown: true,
       group: { how: "sum" },
-      explanation: why(
-        "Sum of the op's durations, including the ops it called",
-        "µs, shown in the unit of the header",
-      ),
+      explanation: why("Sum of the op's durations, including the ops it called", TIME_UNIT),
     },
     {
       id: "avg_time",
@@ -83,7 +79,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       width: 80,
       isShown: false,
       group: { how: "quotient", of: "total_time", by: "occurrences" },
-      explanation: why("Total ÷ occurrences", "µs, shown in the unit of the header"),
+      explanation: why("Total ÷ occurrences", TIME_UNIT),
     },
     {
       id: "total_self_time",
@@ -93,10 +89,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       isShown: true,
       hasBar: true,
       group: { how: "sum" },
-      explanation: why(
-        "Total minus the time in the ops it called",
-        "µs, shown in the unit of the header",
-      ),
+      explanation: why("Total minus the time in the ops it called", TIME_UNIT),
     },
     {
       id: "avg_self_time",
@@ -105,7 +98,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       width: 84,
       isShown: true,
       group: { how: "quotient", of: "total_self_time", by: "occurrences" },
-      explanation: why("Self ÷ occurrences", "µs, shown in the unit of the header"),
+      explanation: why("Self ÷ occurrences", TIME_UNIT),
     },
     ...shareColumns(hasDevice && hasHost),
     {

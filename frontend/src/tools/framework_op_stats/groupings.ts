@@ -1,9 +1,9 @@
 /** By what the op table can be grouped, and usually is. */
 import { encodeTexts, type TextColumn } from "../../api/data_table";
-import { nameScope } from "../../base/names";
 import type { TableColumn } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
 import { foldNumbers } from "../../widgets/table/name_folding";
+import { groupBy, groupByScope, textColumn } from "../../widgets/table/specs";
 
 const FAMILY: Grouping = {
   id: "family",
@@ -13,19 +13,15 @@ const FAMILY: Grouping = {
     return operation && foldColumn(operation);
   },
 };
-const TYPE: Grouping = {
-  id: "type",
-  label: "Op type",
-  keys: (columns) => textColumn(columns, "type"),
-};
+const TYPE = groupBy("type", "Op type");
 
 export const OP_GROUPINGS: readonly Grouping[] = [
   FAMILY,
   TYPE,
-  { id: "scope1", label: "Name scope, first part", keys: byScope(1) },
-  { id: "scope2", label: "Name scope, two parts", keys: byScope(2) },
-  { id: "scope", label: "Name scope, whole", keys: byScope(Number.POSITIVE_INFINITY) },
-  { id: "side", label: "Host or device", keys: (columns) => textColumn(columns, "host_or_device") },
+  groupByScope("scope1", "Name scope, first part", "operation", 1),
+  groupByScope("scope2", "Name scope, two parts", "operation", 2),
+  groupByScope("scope", "Name scope, whole", "operation", Number.POSITIVE_INFINITY),
+  groupBy("host_or_device", "Host or device", "side"),
 ];
 
 /** A row below this share of its side's self time says little alone. */
@@ -88,24 +84,3 @@ export function foldColumn(operation: TextColumn): TextColumn {
 }
 
 const folds = new WeakMap<TextColumn, TextColumn>();
-
-function byScope(levels: number): Grouping["keys"] {
-  return (columns) => {
-    const operation = textColumn(columns, "operation");
-    if (!operation) return undefined;
-    const scopes = encodeTexts(
-      "scope",
-      "Scope",
-      operation.strings.map((name) => nameScope(name, levels)),
-    );
-    return {
-      ...scopes,
-      codes: operation.codes.map((code) => (code < 0 ? -1 : scopes.codes[code])),
-    };
-  };
-}
-
-function textColumn(columns: readonly TableColumn[], id: string): TextColumn | undefined {
-  const data = columns.find((column) => column.id === id)?.data;
-  return data?.kind === "text" ? data : undefined;
-}

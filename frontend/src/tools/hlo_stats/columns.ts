@@ -1,68 +1,41 @@
 /** The columns of the table of instructions. */
-import { type DataTable, isMeasured, texts } from "../../api/data_table";
-import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
-import { PROGRAM } from "../programs/program_column";
+import { type DataTable, isMeasured } from "../../api/data_table";
+import type { ColumnSpec } from "../../widgets/table/columns";
+import { TIME_UNIT } from "../../widgets/table/specs";
+import {
+  elementType,
+  executions,
+  hasText,
+  named,
+  ofEvents,
+  ofProgram,
+  program,
+  rank,
+  rate,
+  SELF_TIME,
+  SPAN_TIME,
+  shareOfPeak,
+  source,
+  text,
+  WORK,
+} from "../programs/instruction_columns";
 
-const EVENTS =
-  "Events of devices that name an instruction of a program; on a CPU those of threads.";
-const HLO = "The compiled program in the trace, or the event's own description of the instruction.";
-const WORK =
-  "Counts that the device recorded, or that follow from the shapes in the program. Bytes that " +
-  "caches serve are counted then.";
 const PEAKS = `${WORK} Peaks: see the roofline page, which names their sources.`;
-
-function why(formula: string, unit: string, source: string): Explanation {
-  return { formula, unit, source };
-}
-
-const TIME_UNIT = "µs, shown in the unit of the header";
 
 /** Usual columns are those that `table` has something in. */
 export function hloColumns(table: DataTable): ColumnSpec[] {
-  const isMany = (id: string) => new Set(texts(table, id)?.codes ?? []).size > 1;
   return [
-    {
-      id: "rank",
-      title: "Rank",
-      quantity: "rank",
-      width: 56,
-      isShown: true,
-      isSticky: true,
-      group: { how: "rank" },
-      explanation: why("Rank by self time; what ran on SparseCores comes last", "none", EVENTS),
-    },
-    {
-      id: "hlo_op_name",
-      title: "HLO op",
-      isName: true,
-      width: 280,
-      isShown: true,
-      isSticky: true,
-      group: { how: "label" },
-      explanation: why("Name of the instruction in its program", "none", HLO),
-    },
-    {
-      id: "category",
-      title: "Category",
-      width: 130,
-      isShown: true,
-      group: { how: "same" },
-      explanation: why(
-        "What kind of instruction it is, as XLA names it; kernels and copies that belong to no " +
-          "instruction are “not in HLO”",
-        "none",
-        HLO,
-      ),
-    },
-    {
-      id: PROGRAM,
-      title: "Program",
-      width: 150,
-      isShown: isMany(PROGRAM),
-      group: { how: "same" },
-      noun: "program",
-      explanation: why("Name of the program, and its id", "none", HLO),
-    },
+    rank("Rank by self time; what ran on SparseCores comes last"),
+    named("hlo_op_name", "HLO op", "Name of the instruction in its program"),
+    text(
+      "category",
+      "Category",
+      130,
+      "What kind of instruction it is, as XLA names it; kernels and copies that belong to no " +
+        "instruction are “not in HLO”",
+      true,
+    ),
+    program(table),
     ...timeColumns(),
     ...rateColumns(table),
     ...textColumns(table),
@@ -71,16 +44,7 @@ export function hloColumns(table: DataTable): ColumnSpec[] {
 
 function timeColumns(): ColumnSpec[] {
   return [
-    {
-      id: "total_self_time",
-      title: "Self",
-      quantity: "time",
-      width: 92,
-      isShown: true,
-      hasBar: true,
-      group: { how: "sum" },
-      explanation: why("Total minus the time in the ops within it", TIME_UNIT, EVENTS),
-    },
+    SELF_TIME,
     {
       id: "total_self_time_percent",
       title: "Share",
@@ -88,10 +52,9 @@ function timeColumns(): ColumnSpec[] {
       width: 76,
       isShown: true,
       group: { how: "sum" },
-      explanation: why(
+      explanation: ofEvents(
         "Self ÷ time of the devices from the first op to the last, idle time included",
         "percent",
-        EVENTS,
       ),
     },
     {
@@ -101,17 +64,9 @@ function timeColumns(): ColumnSpec[] {
       width: 96,
       isShown: false,
       group: { how: "running", of: "total_self_time_percent" },
-      explanation: why("Sum of “Share” over this row and those above", "percent", EVENTS),
+      explanation: ofEvents("Sum of “Share” over this row and those above", "percent"),
     },
-    {
-      id: "occurrences",
-      title: "Executions",
-      quantity: "count",
-      width: 96,
-      isShown: true,
-      group: { how: "sum" },
-      explanation: why("Number of times the instruction ran", "executions", EVENTS),
-    },
+    executions(true),
     {
       id: "kernels",
       title: "Kernels",
@@ -119,7 +74,7 @@ function timeColumns(): ColumnSpec[] {
       width: 80,
       isShown: false,
       group: { how: "sum" },
-      explanation: why("Number of kernels that ran for it", "kernels", EVENTS),
+      explanation: ofEvents("Number of kernels that ran for it", "kernels"),
     },
     {
       id: "avg_self_time",
@@ -128,7 +83,7 @@ function timeColumns(): ColumnSpec[] {
       width: 84,
       isShown: true,
       group: { how: "quotient", of: "total_self_time", by: "occurrences" },
-      explanation: why("Self ÷ executions", TIME_UNIT, EVENTS),
+      explanation: ofEvents("Self ÷ executions", TIME_UNIT),
     },
     {
       id: "total_time",
@@ -137,7 +92,7 @@ function timeColumns(): ColumnSpec[] {
       width: 88,
       isShown: false,
       group: { how: "sum" },
-      explanation: why("Sum of its durations, with the ops within it", TIME_UNIT, EVENTS),
+      explanation: ofEvents("Sum of its durations, with the ops within it", TIME_UNIT),
     },
     {
       id: "avg_time",
@@ -146,22 +101,9 @@ function timeColumns(): ColumnSpec[] {
       width: 80,
       isShown: false,
       group: { how: "quotient", of: "total_time", by: "occurrences" },
-      explanation: why("Total ÷ executions", TIME_UNIT, EVENTS),
+      explanation: ofEvents("Total ÷ executions", TIME_UNIT),
     },
-    {
-      id: "span_time",
-      title: "Time of the work",
-      quantity: "time",
-      width: 120,
-      isShown: false,
-      group: { how: "sum" },
-      explanation: why(
-        "Time over which the work was done, of which rates are: the total, or from start to done " +
-          "for copies and exchanges that run beside other ops",
-        TIME_UNIT,
-        EVENTS,
-      ),
-    },
+    SPAN_TIME,
     {
       id: "dma_stall_percent",
       title: "Stalled by DMA",
@@ -169,34 +111,15 @@ function timeColumns(): ColumnSpec[] {
       width: 116,
       isShown: false,
       group: { how: "mean", weight: "total_time" },
-      explanation: why("Time in which it waited for transfers ÷ total", "percent", EVENTS),
+      explanation: ofEvents("Time in which it waited for transfers ÷ total", "percent"),
     },
   ];
 }
 
 function rateColumns(table: DataTable): ColumnSpec[] {
   const memory = table.properties.device_type === "CPU" ? "Memory" : "HBM";
-  const rate = (id: string, title: string, unit: string, formula: string, isShown: boolean) =>
-    ({
-      id,
-      title,
-      quantity: "number",
-      unit,
-      width: title.length > 10 ? 140 : 96,
-      isShown,
-      group: { how: "mean", weight: "span_time" },
-      explanation: why(formula, unit, WORK),
-    }) as const;
   const share = (id: string, title: string, formula: string) =>
-    ({
-      id,
-      title,
-      quantity: "ratio",
-      width: 96,
-      isShown: isMeasured(table, id),
-      group: { how: "mean", weight: "span_time" },
-      explanation: why(formula, "percent; above 100 % where caches serve bytes", PEAKS),
-    }) as const;
+    shareOfPeak(table, id, title, 96, formula, PEAKS);
   return [
     rate(
       "normalized_flop_rate",
@@ -239,15 +162,15 @@ function rateColumns(table: DataTable): ColumnSpec[] {
       width: 84,
       isShown: false,
       group: { how: "none" },
-      explanation: why("Operations ÷ bytes read and written", "operations per byte", WORK),
+      explanation: {
+        formula: "Operations ÷ bytes read and written",
+        unit: "operations per byte",
+        source: WORK,
+      },
     },
     {
-      id: "bound_by",
-      title: "Bound by",
-      width: 90,
-      isShown: true,
-      group: { how: "same" },
-      explanation: why(
+      ...text("bound_by", "Bound by", 90, "", true),
+      explanation: ofProgram(
         "What it uses the largest share of: compute, or a memory. Unknown without peaks or costs",
         "none",
         PEAKS,
@@ -261,33 +184,24 @@ function rateColumns(table: DataTable): ColumnSpec[] {
       width: 124,
       isShown: false,
       group: { how: "sum" },
-      explanation: why(
-        "Exponentials, logarithms, square roots and the like; they are not among the operations",
-        "operations",
-        WORK,
-      ),
+      explanation: {
+        formula:
+          "Exponentials, logarithms, square roots and the like; they are not among the operations",
+        unit: "operations",
+        source: WORK,
+      },
     },
   ];
 }
 
 function textColumns(table: DataTable): ColumnSpec[] {
-  const text = (id: string, title: string, width: number, formula: string, isShown = false) =>
-    ({
-      id,
-      title,
-      width,
-      isShown,
-      group: { how: "same" },
-      explanation: why(formula, "none", HLO),
-    }) as const;
-  const has = (id: string) => texts(table, id)?.strings.some((value) => value !== "") ?? false;
   return [
     text(
       "cost_note",
       "Unknown cost",
       180,
       "Why it is not known what the instruction computes; empty where it is known",
-      has("cost_note"),
+      hasText(table, "cost_note"),
     ),
     text(
       "roof_note",
@@ -300,18 +214,15 @@ function textColumns(table: DataTable): ColumnSpec[] {
       isName: true,
       noun: "op",
     },
-    {
-      ...text("source", "Source", 200, "File and line that it was compiled from", true),
-      noun: "line",
-    },
-    text("dtype", "Type", 64, "Element type that it mainly computes in", true),
+    source(true),
+    elementType(true),
     text("opcode", "Opcode", 120, "Opcode of the instruction"),
     text(
       "replica_groups",
       "Replica groups",
       140,
       "Devices that exchange data with each other, for collectives",
-      has("replica_groups"),
+      hasText(table, "replica_groups"),
     ),
     text("hlo_op_expression", "HLO text", 320, "The instruction in short: long shapes are cut"),
     text("program_id", "Program id", 120, "Id of the program"),

@@ -1,13 +1,11 @@
 /** The columns of the table of input ops. */
-import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
+import type { ColumnSpec } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
+import { explaining, groupBy, TIME_UNIT } from "../../widgets/table/specs";
 
 const TRACE = "Host events of the input pipeline, on all threads and hosts.";
-const TIME = "µs, shown in the unit of the header";
 
-function why(formula: string, unit: string): Explanation {
-  return { formula, unit, source: TRACE };
-}
+const why = explaining(TRACE);
 
 export const OP_COLUMNS: readonly ColumnSpec[] = [
   {
@@ -48,7 +46,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     isShown: true,
     hasBar: true,
     group: { how: "sum" },
-    explanation: why("Self time minus waiting, plus what other threads did for the op", TIME),
+    explanation: why("Self time minus waiting, plus what other threads did for the op", TIME_UNIT),
   },
   {
     id: "waitTimeInMs",
@@ -57,7 +55,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     width: 104,
     isShown: true,
     group: { how: "sum" },
-    explanation: why("Part of the self time in which the op waits for others", TIME),
+    explanation: why("Part of the self time in which the op waits for others", TIME_UNIT),
   },
   {
     id: "selfTimeInMs",
@@ -66,7 +64,10 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     width: 104,
     isShown: true,
     group: { how: "sum" },
-    explanation: why("Total minus the time of input ops nested in it on the same thread", TIME),
+    explanation: why(
+      "Total minus the time of input ops nested in it on the same thread",
+      TIME_UNIT,
+    ),
   },
   {
     id: "selfTimeInPercent",
@@ -84,7 +85,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     width: 104,
     isShown: true,
     group: { how: "none" },
-    explanation: why("Sum of the durations; nested ops count in both", TIME),
+    explanation: why("Sum of the durations; nested ops count in both", TIME_UNIT),
   },
   {
     id: "timeInPercent",
@@ -97,13 +98,4 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
   },
 ];
 
-export const OP_GROUPINGS: readonly Grouping[] = [
-  {
-    id: "category",
-    label: "Category",
-    keys: (columns) => {
-      const data = columns.find((column) => column.id === "category")?.data;
-      return data?.kind === "text" ? data : undefined;
-    },
-  },
-];
+export const OP_GROUPINGS: readonly Grouping[] = [groupBy("category", "Category")];

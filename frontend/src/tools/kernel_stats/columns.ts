@@ -1,6 +1,7 @@
 /** The columns of the kernel table: what it costs, who launched it, how it was launched. */
 import { type DataTable, isMeasured } from "../../api/data_table";
-import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
+import type { ColumnSpec } from "../../widgets/table/columns";
+import { explaining, TIME_UNIT } from "../../widgets/table/specs";
 
 const LAUNCH = "The launch parameters recorded with each kernel.";
 const WORK =
@@ -8,9 +9,7 @@ const WORK =
   "that launch one kernel. Bytes that caches serve are counted.";
 const TRACE = "Kernel events on the GPU's streams.";
 
-function why(formula: string, unit: string, source: string): Explanation {
-  return { formula, unit, source };
-}
+const why = explaining(TRACE);
 
 /** `unit` is what multiplies matrices on the GPU: "Tensor Cores" on NVIDIA's. */
 const initials = (unit: string) => unit.replace(/[^A-Z]/g, "");
@@ -25,7 +24,7 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     isShown: true,
     isSticky: true,
     group: { how: "rank" },
-    explanation: why("Rank by total duration", "none", TRACE),
+    explanation: why("Rank by total duration", "none"),
   },
   {
     id: "kernel_name",
@@ -38,7 +37,6 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     explanation: why(
       "Name of the kernel; C++ names are made readable and long parts folded",
       "none",
-      TRACE,
     ),
   },
   {
@@ -49,7 +47,7 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     isShown: true,
     hasBar: true,
     group: { how: "sum" },
-    explanation: why("Sum of the durations", "µs, shown in the unit of the header", TRACE),
+    explanation: why("Sum of the durations", TIME_UNIT),
   },
   {
     id: "occurrences",
@@ -58,7 +56,7 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     width: 84,
     isShown: true,
     group: { how: "sum" },
-    explanation: why("Number of launches", "launches", TRACE),
+    explanation: why("Number of launches", "launches"),
   },
   {
     id: "avg_duration_us",
@@ -67,7 +65,7 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     width: 76,
     isShown: true,
     group: { how: "quotient", of: "total_duration_us", by: "occurrences" },
-    explanation: why("Total ÷ launches", "µs, shown in the unit of the header", TRACE),
+    explanation: why("Total ÷ launches", TIME_UNIT),
   },
   {
     id: "min_duration_us",
@@ -76,7 +74,7 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     width: 76,
     isShown: true,
     group: { how: "min" },
-    explanation: why("Shortest duration", "µs, shown in the unit of the header", TRACE),
+    explanation: why("Shortest duration", TIME_UNIT),
   },
   {
     id: "max_duration_us",
@@ -85,7 +83,7 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     width: 76,
     isShown: true,
     group: { how: "max" },
-    explanation: why("Longest duration", "µs, shown in the unit of the header", TRACE),
+    explanation: why("Longest duration", TIME_UNIT),
   },
   {
     id: "op_name",
@@ -95,7 +93,7 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     isShown: true,
     group: { how: "same" },
     noun: "op",
-    explanation: why("The op that launched the kernel", "none", TRACE),
+    explanation: why("The op that launched the kernel", "none"),
   },
   {
     id: "is_op_tensor_core_eligible",

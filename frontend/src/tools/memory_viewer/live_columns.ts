@@ -1,13 +1,12 @@
 /** The columns of what is in memory, and by what it can be grouped. */
-import type { ColumnSpec, Explanation } from "../../widgets/table/columns";
+import type { ColumnSpec } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
+import { BYTES_UNIT, explaining, groupBy, textSpec } from "../../widgets/table/specs";
 
 const SOURCE = "The buffer assignment of the program in the trace.";
 const PROGRAM = "The instruction in the program (HLO).";
 
-function why(formula: string, unit: string, source = SOURCE): Explanation {
-  return { formula, unit, source };
-}
+const why = explaining(SOURCE);
 
 export const LIVE_COLUMNS: readonly ColumnSpec[] = [
   {
@@ -62,11 +61,11 @@ export const LIVE_COLUMNS: readonly ColumnSpec[] = [
 ];
 
 export const LIVE_GROUPINGS: readonly Grouping[] = [
-  by("op", "Op name"),
-  by("purpose", "Purpose"),
-  by("source", "Source"),
-  by("opcode", "Opcode"),
-  by("shape", "Shape"),
+  groupBy("op", "Op name"),
+  groupBy("purpose", "Purpose"),
+  groupBy("source", "Source"),
+  groupBy("opcode", "Opcode"),
+  groupBy("shape", "Shape"),
 ];
 
 function size(id: string, title: string, formula: string, hasBar = false): ColumnSpec {
@@ -78,7 +77,7 @@ function size(id: string, title: string, formula: string, hasBar = false): Colum
     isShown: true,
     hasBar,
     group: { how: "sum" },
-    explanation: why(formula, "bytes, shown in the unit of the header"),
+    explanation: why(formula, BYTES_UNIT),
   };
 }
 
@@ -89,23 +88,5 @@ function text(
   formula: string,
   source = PROGRAM,
 ): ColumnSpec {
-  return {
-    id,
-    title,
-    width,
-    isShown: true,
-    group: { how: "same" },
-    explanation: why(formula, "none", source),
-  };
-}
-
-function by(id: string, label: string): Grouping {
-  return {
-    id,
-    label,
-    keys: (columns) => {
-      const data = columns.find((column) => column.id === id)?.data;
-      return data?.kind === "text" ? data : undefined;
-    },
-  };
+  return textSpec(id, title, width, true, why(formula, "none", source));
 }

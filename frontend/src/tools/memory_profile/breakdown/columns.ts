@@ -1,12 +1,11 @@
 /** The columns of the breakdown table, and by what it can be grouped. */
-import type { ColumnSpec, Explanation } from "../../../widgets/table/columns";
+import type { ColumnSpec } from "../../../widgets/table/columns";
 import type { Grouping } from "../../../widgets/table/group";
+import { BYTES_UNIT, explaining, groupBy, textSpec } from "../../../widgets/table/specs";
 
 const EVENTS = "Memory allocation events on the host's threads, matched by address.";
 
-function why(formula: string, unit: string, source = EVENTS): Explanation {
-  return { formula, unit, source };
-}
+const why = explaining(EVENTS);
 
 export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
   {
@@ -33,7 +32,7 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
     group: { how: "sum" },
     explanation: why(
       "Sum of the memory that was allocated for the row's allocations in use at the instant; allocators round requests up",
-      "bytes, shown in the unit of the header",
+      BYTES_UNIT,
     ),
   },
   {
@@ -43,7 +42,7 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
     width: 150,
     isShown: true,
     group: { how: "sum" },
-    explanation: why("Sum of the requested memory", "bytes, shown in the unit of the header"),
+    explanation: why("Sum of the requested memory", BYTES_UNIT),
   },
   {
     id: "occurrences",
@@ -84,32 +83,14 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
 ];
 
 export const BREAKDOWN_GROUPINGS: readonly Grouping[] = [
-  by("op", "Op"),
-  by("shape", "Shape"),
-  by("dtype", "Data type"),
-  by("region", "Region type"),
-  by("age", "Allocated in"),
-  by("step", "Step"),
+  groupBy("op", "Op"),
+  groupBy("shape", "Shape"),
+  groupBy("dtype", "Data type"),
+  groupBy("region", "Region type"),
+  groupBy("age", "Allocated in"),
+  groupBy("step", "Step"),
 ];
 
 function text(id: string, title: string, width: number, formula: string): ColumnSpec {
-  return {
-    id,
-    title,
-    width,
-    isShown: true,
-    group: { how: "same" },
-    explanation: why(formula, "none", "Stats of the allocation."),
-  };
-}
-
-function by(id: string, label: string): Grouping {
-  return {
-    id,
-    label,
-    keys: (columns) => {
-      const data = columns.find((column) => column.id === id)?.data;
-      return data?.kind === "text" ? data : undefined;
-    },
-  };
+  return textSpec(id, title, width, true, why(formula, "none", "Stats of the allocation."));
 }

@@ -1,0 +1,159 @@
+/** Columns that tables of instructions share. */
+import { type DataTable, isMeasured, texts } from "../../api/data_table";
+import type { ColumnSpec } from "../../widgets/table/columns";
+import { explaining, TIME_UNIT, textSpec } from "../../widgets/table/specs";
+import { PROGRAM } from "./program_column";
+
+const EVENTS =
+  "Events of devices that name an instruction of a program; on a CPU those of threads.";
+const HLO = "The compiled program in the trace, or the event's own description of the instruction.";
+export const WORK =
+  "Counts that the device recorded, or that follow from the shapes in the program. Bytes that " +
+  "caches serve are counted then.";
+
+export const ofEvents = explaining(EVENTS);
+export const ofProgram = explaining(HLO);
+
+export function rank(formula: string): ColumnSpec {
+  return {
+    id: "rank",
+    title: "Rank",
+    quantity: "rank",
+    width: 56,
+    isShown: true,
+    isSticky: true,
+    group: { how: "rank" },
+    explanation: ofEvents(formula, "none"),
+  };
+}
+
+/** The name of a row, which stays in place. */
+export function named(id: string, title: string, formula: string): ColumnSpec {
+  return {
+    id,
+    title,
+    isName: true,
+    width: 280,
+    isShown: true,
+    isSticky: true,
+    group: { how: "label" },
+    explanation: ofProgram(formula, "none"),
+  };
+}
+
+export const PROGRAM_NAME = "Name of the program, and its id";
+
+/** Usual where the table has rows of several programs. */
+export function program(table: DataTable, isOfOps = true): ColumnSpec {
+  const isMany = new Set(texts(table, PROGRAM)?.codes ?? []).size > 1;
+  const spec = textSpec(
+    PROGRAM,
+    "Program",
+    150,
+    isOfOps && isMany,
+    ofProgram(PROGRAM_NAME, "none"),
+  );
+  return { ...spec, noun: "program" };
+}
+
+/** A text of the program. */
+export function text(
+  id: string,
+  title: string,
+  width: number,
+  formula: string,
+  isShown = false,
+): ColumnSpec {
+  return textSpec(id, title, width, isShown, ofProgram(formula, "none"));
+}
+
+export function source(isShown: boolean): ColumnSpec {
+  const formula = "File and line that it was compiled from";
+  return { ...text("source", "Source", 200, formula, isShown), noun: "line" };
+}
+
+export function elementType(isShown: boolean): ColumnSpec {
+  return text("dtype", "Type", 64, "Element type that it mainly computes in", isShown);
+}
+
+/** Whether a row has such a text. */
+export function hasText(table: DataTable, id: string): boolean {
+  return texts(table, id)?.strings.some((value) => value !== "") ?? false;
+}
+
+export const SELF_TIME: ColumnSpec = {
+  id: "total_self_time",
+  title: "Self",
+  quantity: "time",
+  width: 92,
+  isShown: true,
+  hasBar: true,
+  group: { how: "sum" },
+  explanation: ofEvents("Total minus the time in the ops within it", TIME_UNIT),
+};
+
+export function executions(isShown: boolean): ColumnSpec {
+  return {
+    id: "occurrences",
+    title: "Executions",
+    quantity: "count",
+    width: 96,
+    isShown,
+    group: { how: "sum" },
+    explanation: ofEvents("Number of times it ran", "executions"),
+  };
+}
+
+export const SPAN_TIME: ColumnSpec = {
+  id: "span_time",
+  title: "Time of the work",
+  quantity: "time",
+  width: 120,
+  isShown: false,
+  group: { how: "sum" },
+  explanation: ofEvents(
+    "Time over which the work was done, of which rates are: the total, or from start to done " +
+      "for copies and exchanges that run beside other ops",
+    TIME_UNIT,
+  ),
+};
+
+export function rate(
+  id: string,
+  title: string,
+  unit: string,
+  formula: string,
+  isShown: boolean,
+): ColumnSpec {
+  return {
+    id,
+    title,
+    quantity: "number",
+    unit,
+    width: title.length > 10 ? 140 : 96,
+    isShown,
+    group: { how: "mean", weight: "span_time" },
+    explanation: { formula, unit, source: WORK },
+  };
+}
+
+/** A share of a peak, usual where it is known; `peaks` says where the peaks are from. */
+export function shareOfPeak(
+  table: DataTable,
+  id: string,
+  title: string,
+  width: number,
+  formula: string,
+  peaks: string,
+): ColumnSpec {
+  const unit = "percent; above 100 % where caches serve bytes";
+  return {
+    id,
+    title,
+    quantity: "ratio",
+    width,
+    isShown: isMeasured(table, id),
+    group: { how: "mean", weight: "span_time" },
+    explanation: { formula, unit, source: peaks },
+  };
+}

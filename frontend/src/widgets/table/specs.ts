@@ -1,0 +1,51 @@
+/** What the columns and groupings of many tables are made of. */
+import { encodeTexts, type TextColumn } from "../../api/data_table";
+import { nameScope } from "../../base/names";
+import type { ColumnSpec, Explanation, TableColumn } from "./columns";
+import type { Grouping } from "./group";
+
+export const TIME_UNIT = "µs, shown in the unit of the header";
+export const BYTES_UNIT = "bytes, shown in the unit of the header";
+
+/** Makes explanations of columns that have this source, unless they name another. */
+export function explaining(source: string) {
+  return (formula: string, unit: string, own = source): Explanation => ({
+    formula,
+    unit,
+    source: own,
+  });
+}
+
+/** A column of texts, of which a group shows what its rows have in common. */
+export function textSpec(
+  id: string,
+  title: string,
+  width: number,
+  isShown: boolean,
+  explanation?: Explanation,
+): ColumnSpec {
+  return { id, title, width, isShown, group: { how: "same" }, explanation };
+}
+
+/** Rows with the same text in a column. */
+export function groupBy(column: string, label: string, id = column): Grouping {
+  return { id, label, keys: (columns) => textColumn(columns, column) };
+}
+
+/** Rows whose names in a column begin with the same scopes, of which so many count. */
+export function groupByScope(id: string, label: string, column: string, levels: number): Grouping {
+  const keys = (columns: readonly TableColumn[]) => {
+    const names = textColumn(columns, column);
+    if (!names) return undefined;
+    const texts = names.strings.map((name) => nameScope(name, levels));
+    const scopes = encodeTexts("scope", "Scope", texts);
+    return { ...scopes, codes: names.codes.map((code) => (code < 0 ? -1 : scopes.codes[code])) };
+  };
+  return { id, label, keys };
+}
+
+/** The texts of a column; undefined where there is none, or one of numbers. */
+export function textColumn(columns: readonly TableColumn[], id: string): TextColumn | undefined {
+  const data = columns.find((column) => column.id === id)?.data;
+  return data?.kind === "text" ? data : undefined;
+}
