@@ -293,9 +293,9 @@ def report(found: Sequence[Measured]) -> list[str]:
     lines += [
         "",
         (
-            "One session of zooming, panning and scrolling, the views as wide on each trace, all "
-            "tiles of each view anew, gzipped: median and 95th percentile of time and size. The "
-            "cost of a view does not follow the size of the trace."
+            "One session of zooming, panning and scrolling, with equally wide views on each trace. "
+            "All tiles of each view are requested again, gzipped: median and 95th percentile of "
+            "time and size. The cost of a view does not depend on the size of the trace."
         ),
         "",
         "| trace | views | tbprof | xprof |",

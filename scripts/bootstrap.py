@@ -192,7 +192,7 @@ def install_chromium() -> None:
 
 
 def _environment(name: str) -> str:
-    """The interpreter of the environment `name`, made anew where it is of another Python."""
+    """The interpreter of the environment `name`, made again where it is of another Python."""
     folder = ROOT / name
     python = folder / BIN / "python"
     ours = f"{sys.version_info.major}.{sys.version_info.minor}"

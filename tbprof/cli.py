@@ -356,7 +356,7 @@ def run() -> NoReturn:
 
 
 def _join_writers() -> None:
-    """Waits for threads that are no daemons, as the interpreter would: they write to the cache."""
+    """Waits for threads that are not daemons, as the interpreter would: they write to the cache."""
     threading = sys.modules.get("threading")  # without it there are none
     if threading is not None:
         for thread in threading.enumerate():

@@ -90,7 +90,7 @@ interface Lease {
 
 /**
  * Pages that wait for the next test, blank. A page in a new context takes twice the processor time
- * until it is drawn: for its process, and for scripts that are compiled anew.
+ * until it is drawn: for its process, and for scripts that are compiled again.
  */
 const free: Page[] = [];
 const leases = new Map<Page, Lease>();
@@ -201,7 +201,7 @@ export async function violations(page: Page | Frame, rules?: readonly string[]):
       const options = {
         ...(values && { runOnly: { type: "rule", values } }),
         rules: Object.fromEntries(slight.map((rule) => [rule, { enabled: false }])),
-        // Style sheets are fetched anew for rules on orientation and sound alone.
+        // Style sheets are fetched again for rules on orientation and sound alone.
         preload: false,
         // No more than is returned: half of the time went to lists of what holds.
         resultTypes: ["violations"],

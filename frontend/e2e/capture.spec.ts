@@ -106,7 +106,7 @@ test("nobody there: each worker says why, and nothing is written", async () => {
   await page.getByRole("heading", { name: "No profiles yet" }).waitFor();
 });
 
-test("a server that was started anew is asked for its token, and forgets captures", async () => {
+test("a restarted server is asked for its token, and has forgotten captures", async () => {
   const { page } = await open("about:blank");
   let asked = 0;
   await page.route("**/config", async (route) => {

@@ -57,7 +57,7 @@ test("a run without files is distinguished from an empty logdir", async () => {
   await page.locator(".diagnoses summary").waitFor();
 });
 
-test("a file that is no trace is an error with its place and the way out", async () => {
+test("a file that is not a trace is an error with its place and the way out", async () => {
   const { page } = await open(address("no_trace"));
   await page
     .getByRole("main")
@@ -122,7 +122,7 @@ test("while the server is out of reach a page keeps what it has, others say what
   await expect.poll(() => alert.count()).toBe(0);
 });
 
-test("an answer of somebody else's is no page, and Try again asks anew", async () => {
+test("an answer from another server is not a page, and Try again asks again", async () => {
   const { page: start } = await served("small");
   const { page } = await open("about:blank");
   const proxy = "**/data?**";

@@ -176,7 +176,7 @@ test("by keyboard: from iterator to iterator, to their details and back, larger 
   await page.getByRole("button", { name: label }).waitFor();
 });
 
-test("by mouse: dragged, zoomed with Ctrl and the wheel, fitted; a drag is no click", async () => {
+test("by mouse: dragged, zoomed with Ctrl and the wheel, fitted; a drag is not a click", async () => {
   const page = await show("tensorflow_input_bound", {}, { width: 1280, height: 1000 });
   const box = (await node(page, "BatchV2").boundingBox())!;
   await page.mouse.move(box.x + 20, box.y + 20);

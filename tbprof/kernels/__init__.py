@@ -2,7 +2,7 @@
 
 Each fills arrays that its caller gives, allocates nothing and holds no interpreter lock. Numbers
 that kernels and callers share are in `codes.py`, types of arrays in `types.pxd`, binary searches
-in `searches.pxd`. A room is named for the package that calls it. Only `base` may come in.
+in `searches.pxd`. A room is named for the package that calls it. It may import `base` alone.
 
 - Sources are Python that ruff and mypy read; types are annotations. Functions are inlined into
   other modules from `.pxd` files only.
@@ -78,7 +78,7 @@ def _check_processor() -> None:
 
 
 def _features() -> dict[str, bool]:
-    """What NumPy found that the processor has, by names of features; empty where it is no x86."""
+    """What NumPy found that the processor has, by feature; empty unless it is an x86."""
     umath = sys.modules.get("numpy._core._multiarray_umath")  # NumPy 2
     umath = umath or sys.modules.get("numpy.core._multiarray_umath")
     found: dict[str, bool] = getattr(umath, "__cpu_features__", {})

@@ -163,7 +163,7 @@ PHASE_COMPUTE = 14
 # In place of one: none; work for later steps.
 NO_PHASE = -1
 PHASE_AHEAD = -2
-# In place of one: what an event means that is no phase by itself, numbers of `Role`.
+# In place of one: what an event means that is not a phase by itself, numbers of `Role`.
 ROLE_WRAPPER = -2
 ROLE_WAIT = -3
 ROLE_LAUNCHER = -5

@@ -85,7 +85,7 @@ def local_trace(
 
 @contextmanager
 def _removed_if_no_trace(copy: Path) -> Iterator[None]:
-    """What turns out to be no trace inside the block does not stay in the store."""
+    """What turns out not to be a trace inside the block does not stay in the store."""
     try:
         yield
     except BadTrace:

@@ -170,7 +170,7 @@ class RemoteFiles:
 def _backend(url: str, options: dict[str, Any]) -> tuple[tuple[object, ...], Any]:
     """(what identifies it, fsspec's file system for the URL), one for all threads.
 
-    fsspec keeps one for each thread, which would connect and log in anew with each search.
+    fsspec keeps one for each thread, which would connect and log in again for each search.
     """
     scheme = url.partition("://")[0]
     # gcsfs asks for the kind of a bucket over gRPC, which takes a minute where that is blocked.

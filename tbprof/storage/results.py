@@ -148,7 +148,7 @@ class ResultStore:
             is_first, self._is_failing = not self._is_failing, True
         if is_first:
             logger.warning(
-                "The cache directory %s is not used (%s); results are computed anew each time. Set "
+                "The cache directory %s is not used (%s); results are computed each time. Set "
                 "%s to a directory that you, and nobody else, can write.",
                 self.directory, err, ENVIRONMENT,
             )  # fmt: skip

@@ -53,7 +53,7 @@ def _gigabytes(summaries: Summaries) -> float | None:
 
 
 def _number(text: str) -> float | None:
-    """NaN for a text that is no number, None for an empty one."""
+    """NaN for a text that is not a number, None for an empty one."""
     try:
         return float(text) if text else None
     except ValueError:

@@ -170,7 +170,7 @@ def test_only_what_is_asked_for_is_computed(
     assert counting.counts == {"outline": 1, "kernels": 1}
     assert sorted(heard) == ["kernels", "outline"]  # side by side
     SummaryCache(store).parts(file, keys("kernels"), heard.append)
-    assert len(heard) == 2  # kept ones are no work
+    assert len(heard) == 2  # kept ones are not work
 
 
 def test_a_part_takes_what_it_rests_on_from_where_that_is_kept(

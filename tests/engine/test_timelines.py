@@ -1,4 +1,4 @@
-"""Timelines of files: built once, kept, mapped, and built anew where they must be."""
+"""Timelines of files: built once, kept, mapped, and rebuilt where they must be."""
 
 import gc
 import os
@@ -144,9 +144,9 @@ def test_a_damaged_copy_is_built_anew(folder, harm):
         overwrite(path, b"not ours")
     else:
         path.unlink()
-    anew = folder.timelines()
-    anew.open(folder.file(), "events")
-    anew.settle()
+    reopened = folder.timelines()
+    reopened.open(folder.file(), "events")
+    reopened.settle()
     assert folder.built == ["host"] * 2
     assert len(folder.kept()) == 1
 

@@ -46,7 +46,7 @@ def check_gain(evidence: Evidence, one: Finding) -> None:
     if one.gain_ms is None or one.gain_ratio is None:
         return
     assert 0 <= one.gain_ratio <= 1, one.id
-    # What recurs in some steps is no part of the typical one: of that and its cost it is a part.
+    # What recurs in some steps is not part of the typical one: of that and its cost it is a part.
     step_ms = evidence.step_ms
     if one.id in OF_ALL_STEPS:
         step_ms = evidence.outliers.typical_ps / 1e9 + one.gain_ms

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parents[2] / ".cache" / "recordings"
 def recorded(python: str, sources: Sequence[str], record: Callable[[Path], object]) -> Path:
     """The folder that `record(folder)` filled, in this run of the tests or in an earlier one.
 
-    It is filled anew where one of the sources, which are code and arguments, or a package of the
+    It is filled again where one of the sources, which are code and arguments, or a package of the
     interpreter has changed. What `record` fails at is not kept.
     """
     key = hashlib.sha256("\0".join((packages(python), *sources)).encode()).hexdigest()[:24]
@@ -31,7 +31,7 @@ def recorded(python: str, sources: Sequence[str], record: Callable[[Path], objec
 
 
 def drop_used() -> None:
-    """Forgets the recordings of this run: one on which tests fail is made anew."""
+    """Forgets the recordings of this run: one on which tests fail is made again."""
     for folder in _used:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -27,7 +27,7 @@ _FINDINGS = 7
 
 
 def check_sentence(text: str) -> None:
-    """Fails where a sentence holds what is no number for people."""
+    """Fails where a sentence holds what is not a number for people."""
     assert not _NUMBERS.search(text), text
     assert not _MINUS_ZERO.search(text), text
     for found in _PERCENT.findall(text):

@@ -1,7 +1,7 @@
 """What all pages show of a drawn job, held against its truth.
 
 Clocks that drift show times that differ from the job's by as much, and a step that begins with a
-wait that is no op begins later; `slack` says how much of that there is.
+wait that is not an op begins later; `slack` says how much of that there is.
 """
 
 import tempfile
@@ -31,7 +31,7 @@ _COLUMNS: dict[str, tuple[Work, ...]] = {
     "infeedTimeMs": (Work.INPUT,),
     "outfeedTimeMs": (Work.OUTPUT,),
 }
-# What the host does while the device is idle is shown, too; launches of TPUs are no part of truth.
+# What the host does while the device is idle is shown, too; launches of TPUs are not part of truth.
 _IDLE_COLUMNS = ("otherTimeMs", "hostComputeTimeMs", "kernelLaunchTimeMs", "compileTimeMs")
 _OP_THREADS = ("XLA Ops", "Sparse Core Ops", "Stream #")
 _POD = {

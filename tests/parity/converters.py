@@ -12,7 +12,7 @@ XPROF = "xprof"
 PROFILE = "tensorboard_plugin_profile"
 
 _TIMEOUT_S = 300
-# What the package prints is no answer. Parameters are parsed for each tool: it changes them.
+# What the package prints is not an answer. Parameters are parsed for each tool: it changes them.
 _SCRIPT = """
 import importlib, json, os, sys
 answers = os.fdopen(os.dup(1), "w", buffering=1)

@@ -112,7 +112,7 @@ DIFFERENCES = (
         BOTH,
         _COUNTED,
         _fewer_executions,
-        "allocating memory is no execution of the op",
+        "allocating memory is not an execution of the op",
     ),
     Differs(
         TPUS,

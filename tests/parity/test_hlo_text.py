@@ -14,7 +14,7 @@ from tbprof.xplane.reader import read_space
 pytestmark = pytest.mark.parity
 
 FORMS = {"short_txt": SHORT, "long_txt": LONG}
-# Tables of source locations, which xprof prints after the header and numbers anew.
+# Tables of source locations, which xprof prints after the header and numbers differently.
 _TABLE = re.compile(r'\d+ ["{]|FileNames|FunctionNames|FileLocations|StackFrames|\Z')
 _SOURCE = re.compile(r' ?(?:stack_frame_id=\d+|source_line=\d+|source_file="[^"]*")')
 
@@ -41,7 +41,8 @@ def _parts(lines: Iterable[str]) -> list[str]:
     """The header and the computations, in any order.
 
     Left out is what xprof changes: it drops fields of backend configs and groups of replicas that
-    it does not know (`test_xprof_loses_groups_of_replicas`), and numbers source locations anew.
+    it does not know (`test_xprof_loses_groups_of_replicas`), and numbers source locations in its
+    own way.
     """
     parts, part = [], []
     for line in lines:

@@ -23,7 +23,7 @@ BOOKKEEPING = {
     "MemoryAllocation", "MemoryDeallocation", "PrefetchProduce", "PrefetchConsume",
     "MapAndBatchProduce", "MapAndBatchConsume",
 }  # fmt: skip
-# It lists events anew that say when a thread of a pool worked, and when copies went on.
+# It lists again the events that say when a thread of a pool worked, and when copies went on.
 ADDED = ("ThreadpoolListener::Region", "offload-copy.")
 DERIVED_FIRST = 0xDEADBEEF
 

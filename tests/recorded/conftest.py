@@ -1,4 +1,4 @@
-"""Programs of known behaviour, recorded anew, with what their own clocks measured."""
+"""Programs of known behaviour, recorded live, with what their own clocks measured."""
 
 import functools
 import json

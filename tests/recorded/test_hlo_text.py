@@ -20,7 +20,7 @@ SCRIPTS = Path(__file__).parent / "scripts"
 SOURCE = Path(__file__).parent / "programs" / "attributes.hlo"
 PROGRAMS, SEED = 45, "3"
 FORMS = {"short": SHORT, "long": LONG._replace(has_metadata=True), "event": EVENT}
-# Tables of source locations, which the compiler prints after the header and numbers anew.
+# Tables of source locations, which the compiler prints after the header and numbers differently.
 _TABLE = re.compile(r'\d+ ["{]|FileNames|FunctionNames|FileLocations|StackFrames|\Z')
 # What a module's proto does not say, and the numbers of stack frames.
 _UNSAID = re.compile(

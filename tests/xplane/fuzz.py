@@ -31,7 +31,7 @@ from . import generate, mutations, questions
 from .whole import whole
 
 _MOST_SECONDS = 1.0
-# For some inputs together, as each watch is a thread of its own; a busy machine is no reason.
+# For some inputs together, as each watch is a thread of its own; a busy machine is not a reason.
 _STUCK_SECONDS = 600
 _WATCHED = 50
 _MOST_GROWTH_BYTES = 512 * 2**20

@@ -92,7 +92,7 @@ export async function postJson(
   throw toError(body, response.status);
 }
 
-/** The same for an answer that is no text. */
+/** The same for an answer that is not a text. */
 export async function getBytes(
   route: string,
   parameters: Parameters,

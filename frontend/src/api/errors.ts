@@ -58,7 +58,7 @@ interface Problem {
   readonly title: string;
   readonly message: string;
   readonly hint: string;
-  /** What asks anew. */
+  /** Asks again. */
   readonly again: string;
   /** Nothing has failed: the run holds nothing for this page, or nobody wanted it. */
   readonly isFailure: boolean;

@@ -10,7 +10,7 @@ export function isRecord(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Throws PayloadError where `value` is no object. */
+/** Throws PayloadError where `value` is not an object. */
 export function record(value: unknown, what: string): Json {
   if (!isRecord(value)) throw new PayloadError(`${what} is not an object`);
   return value;
@@ -38,12 +38,12 @@ export function texts(value: unknown): readonly string[] {
   return list(value).map(text);
 }
 
-/** NaN where it is no number: not measured. */
+/** NaN where it is not a number: not measured. */
 export function number(value: unknown): number {
   return typeof value === "number" ? value : Number.NaN;
 }
 
-/** `otherwise` where it is no finite number. */
+/** `otherwise` where it is not a finite number. */
 export function count(value: unknown, otherwise = 0): number {
   return typeof value === "number" && Number.isFinite(value) ? value : otherwise;
 }

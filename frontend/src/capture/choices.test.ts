@@ -35,7 +35,7 @@ test("the last addresses come first, each once, and not for ever", () => {
   expect(recentAddresses()[0]).toBe("h19:1");
 });
 
-test("what others have left in the storage is no address", () => {
+test("values that others left in the storage are not addresses", () => {
   localStorage.setItem("tbprof.capture.recent", '{"a":1}');
   expect(recentAddresses()).toEqual([]);
   localStorage.setItem("tbprof.capture.recent", '["a:1",3]');

@@ -25,7 +25,7 @@ export interface CaptureModel {
   /** Why the last request failed. */
   readonly error: unknown;
   readonly isStarting: boolean;
-  /** Posts with the server's token; one that was started anew has another, which is asked for. */
+  /** Posts with the server's token; a restarted server has another, which is requested. */
   readonly post: <Answer>(send: (token: string) => Promise<Answer>) => Promise<Answer>;
   readonly start: () => void;
   readonly cancel: () => void;
@@ -78,7 +78,7 @@ export function useCapture(onWritten: (standing: Standing) => void): CaptureMode
       } catch (problem) {
         if (abort.signal.aborted) return;
         failures += 1;
-        // A server that was started anew knows nothing of it.
+        // A restarted server does not know it.
         if (failures > MOST_FAILURES || isGone(problem)) {
           setStanding(null);
           setError(problem);

@@ -47,7 +47,7 @@ export interface PageProps<P> {
   readonly run: string;
   /** The chosen hosts that can be read, in the run's order. */
   readonly hosts: readonly string[];
-  /** What the banner says besides the payload's own warnings, until it is said anew. */
+  /** What the banner says besides the payload's own warnings, until it is set again. */
   readonly warn: (warnings: readonly Warning[]) => void;
 }
 

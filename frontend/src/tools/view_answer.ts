@@ -10,7 +10,7 @@ export interface ViewAnswer<T> {
   readonly error: string;
 }
 
-/** Answers that are kept, so that the way back is no way to the server. */
+/** Answers that are kept, so that going back asks the server nothing. */
 const MOST_KNOWN = 16;
 /** Zooming with held keys asks for where it ends. */
 const PAUSE_MS = 60;

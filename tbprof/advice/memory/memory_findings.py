@@ -209,7 +209,7 @@ def _growth(facts: PeakFacts) -> Iterator[Finding]:
         ),
         action=(
             "Look for references that Python keeps: tensors appended to a list (for losses, "
-            "append float(loss)), tf.functions and jitted functions created anew in every step, "
+            "append float(loss)), tf.functions and jitted functions created in every step, "
             "caches, and summaries that are never written."
         ),
         value=grows,

@@ -79,7 +79,7 @@ class Arrays:
 
 
 def operations(arrays: Arrays) -> Cost:
-    """The operations of an instruction that is no fusion, call, loop, branch or custom call."""
+    """The operations of an instruction that is not a fusion, call, loop, branch or custom call."""
     opcode = arrays.opcode
     if opcode in _ELEMENTWISE:
         return of_type(arrays.results[:1], sum(shape.elements for shape in arrays.results))

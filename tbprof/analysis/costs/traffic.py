@@ -27,7 +27,7 @@ class Traffic(NamedTuple):
 
 
 def traffic(arrays: Arrays) -> Traffic:
-    """What an instruction moves that is no fusion, call, loop, branch or custom call.
+    """What an instruction moves that is not a fusion, call, loop, branch or custom call.
 
     A copy or an exchange that is awaited by another instruction counts where it starts.
     """

@@ -21,7 +21,7 @@ _MESSAGES_KEPT = 1 << 11
 class Module:
     """A program with its instructions by name, by id and by row.
 
-    Instructions are messages (HloInstructionProto), parsed anew when they are requested: compare
+    Instructions are messages (HloInstructionProto), parsed each time they are requested: compare
     their ids. Rows count the instructions of all computations in order. Of a damaged program the
     rest is there (`ProgramIndex`).
     """

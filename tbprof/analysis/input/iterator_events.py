@@ -307,7 +307,7 @@ def _match_elements(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """([rows] for turns of a stage's own thread the call that took what was made, else -1; takers).
 
-    Takers are the calls that took any element. Stages number their elements, some of them anew: of
+    Takers are the calls that took any element. Stages number their elements, some of them again: of
     several calls of a stage that took an element of one number it is the first that did after the
     making began.
     """

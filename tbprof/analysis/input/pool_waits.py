@@ -35,7 +35,7 @@ def pool_waits(
     """(queue_ps, filler), both [calls]: how long functions of a call's stage waited for a thread.
 
     `queued` lasts from handing a function to the pool until a thread starts it, `ran` is when
-    threads ran functions. Time in which another function of the same stage ran is no wait: such a
+    threads ran functions. Time in which another function of the same stage ran is not a wait: that
     stage fills the pool itself. `filler` is the stage whose functions ran meanwhile, the longest if
     there are several, -1 if no pipeline's function ran.
     """

@@ -59,7 +59,7 @@ class TfData:
     them, 0 for stages that do all in place. Times are ps since `Space.start_ns`.
 
     `loops` counts calls that led back to an iterator above them, and were left out; `orphans`
-    iterators whose parent has no events, though they are no roots.
+    iterators whose parent has no events, though they are not roots.
     """
 
     iterator_id: NDArray[np.uint64]

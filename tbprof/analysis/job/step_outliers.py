@@ -21,7 +21,7 @@ _MOST_LIKE_DUE = 0.1
 _LEAST_DEVIATION = 0.03
 _LEAST_OF_FEW = 0.4  # divided by the number of steps
 FEWEST_STEPS = 4
-# Larger shares of all steps are no exceptions: one-off, and recurring.
+# Larger shares of all steps are not exceptions: one-off, and recurring.
 MOST_ONCE = 0.2
 MOST_RECURRING = 1 / 3
 # For a normal distribution. Source: Rousseeuw and Croux, "Alternatives to the median absolute

@@ -15,7 +15,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 
-# Fewer occurrences are no repetition, and more candidates would be too many to choose from.
+# Fewer occurrences are not repetition, and more candidates would be too many to choose from.
 _LEAST = 3
 _MOST = 20
 # How many of the best candidates are examined closely.

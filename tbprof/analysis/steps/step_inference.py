@@ -39,7 +39,7 @@ _SPAN = 0.5
 _LEAST_OTHER_OPS = 2
 # No step is shorter on average: launching a single kernel takes a program longer.
 _SHORTEST_PS = 10**6
-# Three executions of another program, each after equally many of the main one, are no coincidence.
+# Three executions of another program, each after equally many of the main one, are not coincidence.
 # Helpers that take less than this share of the main program's time do not update a model.
 _LEAST_ROUNDS = 3
 _NOTABLE_SHARE = 0.02
@@ -88,7 +88,7 @@ def infer_steps(
     calls, plus that of the compiled program's instructions where they ran on the host's own
     threads. Without executions, the thread on which the program runs is searched for a repeating
     pattern. A single op, even one that JAX compiled by itself, marks steps only if nothing else
-    repeats. What recurs after less than a microsecond on average is no step.
+    repeats. What recurs after less than a microsecond on average is not a step.
     """
     executions = [_executions(threads) for threads in hosts]
     functions = [

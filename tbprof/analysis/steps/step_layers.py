@@ -46,7 +46,7 @@ class HostLayers:
     `spans` holds for each worker the spans of each phase of `_LAYERS`. `work_start_ps` are the
     ascending starts of the events that did work; filled only where there are no devices. `explains`
     [workers, lines] of each host plane says whose idle time a thread can explain; empty where there
-    are no steps.
+    are not steps.
     """
 
     spans: Sequence[Sequence[Spans]]

@@ -185,7 +185,7 @@ def _doubts_of_runs(name: str, device: DeviceIntervals) -> list[str]:
 
 
 def _inferred(space: Space, grouping: Grouping, programs: Programs) -> StepSource | None:
-    """Steps that begin with what repeats on the host; events are grouped anew by them."""
+    """Steps that begin with what repeats on the host; events are grouped again by them."""
     inferred: InferredSteps | None = infer_steps(grouping.hosts, programs)
     if inferred is None:
         return None

@@ -166,7 +166,7 @@ def with_cut_ends(line: StepsLine, device: DeviceIntervals) -> StepsLine:
         if not rows.any() or line.is_cut[row] or line.number[row] + stride < 0:
             continue
         begin, stop = int(start[rows].min()), int(end[rows].max())
-        # Anything else is no step, or an unknown number of steps.
+        # Anything else is not a step, or an unknown number of steps.
         if stop - begin <= longest and is_in(device.event_kind[rows], known_kinds).all():
             line = _with_cut(line, len(line) if row else 0, stride, begin, stop)
     return line

@@ -197,7 +197,7 @@ def is_get_next(event: str) -> bool:
 
 
 def fetches_batch(op: str) -> bool:
-    """Whether an op of this name or type takes a batch: its time is no computation."""
+    """Whether an op of this name or type takes a batch: its time is not computation."""
     return _FETCHES.search(op) is not None
 
 

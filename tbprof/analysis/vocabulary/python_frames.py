@@ -83,7 +83,7 @@ _OWNERS = {
 
 
 def wait_of(text: str) -> Wait:
-    """What an event of this name waits for, `NONE` if it is no frame of a wait."""
+    """What an event of this name waits for, `NONE` if it is not a frame of a wait."""
     wait = _WAITS.match(text) if text.startswith(names.PYTHON_FRAME) else None
     return Wait[wait.lastgroup or ""] if wait else Wait.NONE
 

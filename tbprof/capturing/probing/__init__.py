@@ -1,4 +1,4 @@
 """What answers at an address, how busy it is, and why it cannot be recorded.
 
-`requests` and `protocol` may come in.
+May import `requests` and `protocol`.
 """

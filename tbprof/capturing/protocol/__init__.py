@@ -1,4 +1,4 @@
 """What goes over the wire: messages, channels, and calls whose answers are traces.
 
-`requests` may come in.
+May import `requests`.
 """

@@ -107,7 +107,7 @@ class Cluster(Workers):
             return self._client
 
     def _disconnect(self, client: "Client") -> None:
-        """The next request connects anew."""
+        """The next request connects again."""
         with self._lock:
             if self._client is client:
                 self._client = None

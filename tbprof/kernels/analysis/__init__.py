@@ -1,5 +1,4 @@
 """Loops over sorted rows of events: nesting, spans, phases, groups, iterators; and over programs.
 
-`analysis` calls them. Besides `codes` and `types`, how bytes and texts are read comes in from
-`xplane`.
+`analysis` calls them. They import `codes`, `types` and, for reading bytes and texts, `xplane`.
 """

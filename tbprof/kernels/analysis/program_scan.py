@@ -94,7 +94,7 @@ class InstructionColumns:
     """Instructions [n]: [at, end) is the message of each, by computation and in its order.
 
     Names and metadata are ranges of bytes, `opcode` and `shape` numbers of texts; a shape that is
-    written in several parts has -1. `parameter` is -1 where it is no number of an operand.
+    written in several parts has -1. `parameter` is -1 where it is not a number of an operand.
     `operands_end` and `called_end` are where the ids of each end in `operand_id` and `called_id`.
     """
 

@@ -123,7 +123,7 @@ def _scan(buf: Bytes, base: i64, at: i64, end: i64, found: LineEnds, line: i64) 
 
 @cython.locals(after=i64, body=i64, field=i64, value=i64)
 def note_field(buf, base, tag, value_at, end, found, line):
-    """Notes a field of a line that is no event; its end, as `skip_value` has it."""
+    """Notes a field of a line that is not an event; its end, as `skip_value` has it."""
     field = tag >> 3
     if tag & 7 == LENGTH:
         body, after = read_length(buf, value_at, end)

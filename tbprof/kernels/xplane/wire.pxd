@@ -20,7 +20,7 @@ cdef inline (i64, i64) read_varint(Bytes buf, i64 pos, i64 end) noexcept nogil:
 
 
 cdef inline (i64, i64) read_long_varint(Bytes buf, i64 pos, i64 end) noexcept nogil:
-    # Unsigned: a bit that leaves on the left is no overflow.
+    # Unsigned: a bit that leaves on the left is not an overflow.
     cdef unsigned long long value = 0
     cdef unsigned long long byte
     cdef int shift = 0

@@ -88,7 +88,7 @@ def kernel_file(program: OpenProgram, row: int) -> Attachment:
     proto = program.links.message(row)
     if proto.opcode != "custom-call" or not proto.backend_config:
         raise BadRequest(
-            f"{one_line(proto.name)[:80]!r} is no custom call with a configuration",
+            f"{one_line(proto.name)[:80]!r} is not a custom call with a configuration",
             "its target alone says what it runs",
         )
     text = proto.backend_config.decode("utf-8", "replace")

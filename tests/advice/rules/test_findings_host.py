@@ -1,4 +1,4 @@
-"""Eager ops, functions that are traced anew, and compilation."""
+"""Eager ops, functions that are traced again, and compilation."""
 
 import dataclasses
 import math

@@ -37,7 +37,7 @@ def test_one_clock_for_ops_and_steps(tmp_path, drift):
     idle = found.tables[0].properties["device_idle_time_percent"]
     assert found.shares["other"] == pytest.approx(7.0, abs=0.01)
     assert float(idle.rstrip("%")) == pytest.approx(7.0, abs=0.1)
-    # Infeed, outfeed and idle time are no duty.
+    # Infeed, outfeed and idle time are not duty.
     assert found.figures["duty_cycle"] == pytest.approx(100 - 25 - 3 - 7, abs=0.1)
 
 

@@ -31,7 +31,7 @@ def one(text: str) -> Shape:
         ("f32[1000]{0:T(1024)}", (1024,), 1024),
         ("f32[]{:T(128)}", (), 128),
         ("f32[0,5]{1,0:T(8,128)}", (0, 128), 0),
-        # A second tile that packs rows of 16 bit: it pads where the first one is no multiple.
+        # A second tile that packs rows of 16 bit: it pads where the first one is not a multiple.
         ("bf16[7,3]{1,0:T(8,128)(2,1)}", (8, 128), 1024),
         ("bf16[2,8192]{1,0:T(4,128)(2,1)}", (4, 8192), 4 * 8192),
         ("bf16[1,128]{1,0:T(1,128)(2,1)}", (1, 128), 256),

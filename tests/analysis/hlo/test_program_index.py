@@ -175,7 +175,7 @@ def test_an_instruction_that_is_damaged_is_left_out_and_no_other():
 
 
 def test_what_is_damaged_inside_an_instruction_costs_its_details_alone():
-    """The shape is no message: name, opcode and operands are known all the same."""
+    """The shape is not a message: name, opcode and operands are known all the same."""
     part = field(1, b"a") + field(2, b"add") + field(3, b"\xff") + field(36, b"\x05\x07")
     module = Module(field(1, field(3, field(2, part))))
     proto = module.message(0)

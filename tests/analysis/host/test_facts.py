@@ -267,7 +267,7 @@ def test_planes_of_one_host_add_up():
 
 
 def test_compilation_is_the_union_over_threads():
-    """Spans [1, 7) and [10, 11); the pass inside is no compilation of its own."""
+    """Spans [1, 7) and [10, 11); the pass inside is not a compilation of its own."""
     found = host(
         """
             main |.ccccc....d

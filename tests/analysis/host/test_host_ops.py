@@ -165,7 +165,7 @@ def test_an_op_is_eager_when_the_nearest_eager_execution_around_it_runs_no_funct
     content = draw({HOST: drawing}, names=names, stats=stats)
     ops = ops_of(content)
     assert eager(ops) == {"a": True, "b": False, "c": False, "d": True}
-    assert table(ops)["a"] == (1, 4, 4)  # markers are no ops: they take no time from anything
+    assert table(ops)["a"] == (1, 4, 4)  # markers are not ops: they take no time from anything
     assert table(ops)["b"] == (1, 6, 5)
 
 

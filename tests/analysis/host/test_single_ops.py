@@ -51,7 +51,7 @@ def test_a_run_that_is_held_up_stays_whole():
     run = found("python |" + "a." * 33 + pause + "b." * 7)
     assert run.calls.tolist() == [33, 7]
     assert run.called_ps.tolist() == [33 * US, 7 * US]
-    # Few calls again and again are no run, nor is what lies far away from one.
+    # A few repeated calls are not a run, and neither is what lies far away from one.
     assert found("python |" + ("a." * 15 + pause) * 4).calls.size == 0
     assert found("python |" + "a." * 40 + "." * 100_000 + "b." * 7).calls.tolist() == [40]
 

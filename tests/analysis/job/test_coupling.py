@@ -47,7 +47,7 @@ def test_gpus_with_collectives_and_without():
             names={"n": NCCL, "m": "matmul", "k": "relu", "h": "MemcpyH2D"},
         )
     )
-    assert found.worker == ["GPU:0", "GPU:1", "GPU:2"]  # a copy is no program
+    assert found.worker == ["GPU:0", "GPU:1", "GPU:2"]  # a copy is not a program
     assert [exchanges(found, name) for name in found.worker] == [[COLLECTIVE], [COLLECTIVE], []]
     names = [set(found.hash[found.of == at].tolist()) for at in range(3)]
     assert names[0] == names[1]
@@ -70,7 +70,7 @@ def test_ops_of_tpus_by_their_category():
     )  # fmt: skip
     assert found.worker == ["TPU:0"]
     assert sorted(exchanges(found, "TPU:0")) == [COLLECTIVE, TRANSFER]
-    assert found.of.size == 3  # the program itself is no op
+    assert found.of.size == 3  # the program itself is not an op
 
 
 def training(late: int, *, collective: str = NCCL, kernel: str = "matmul") -> bytes:

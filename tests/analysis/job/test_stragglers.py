@@ -158,7 +158,7 @@ def test_programs_with_other_names_are_no_peers():
     assert judged(both, TIED, other).reason == "uncoupled"
     other = coupling_of(["GPU:0"], exchanges=[8])
     assert judged(both, TIED, other).reason == "uncoupled"
-    # Libraries choose some kernels anew on every host.
+    # Libraries choose some kernels separately on every host.
     similar = coupling_of(["GPU:0"], ran=[100, 101, 202])
     assert len(judged(both, TIED, similar).late) == 1
 

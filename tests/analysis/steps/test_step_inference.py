@@ -156,7 +156,7 @@ def test_an_op_that_jax_compiled_marks_steps_only_where_nothing_else_repeats():
     found = infer_jitted("python |" + "m.a.m.t._." * 4, ops)
     assert (found.source, found.name) == ("pattern", "PjitFunction(add)")
     assert starts(found) == [2, 12, 22, 32]
-    # A program of more instructions is no op, and one op alone is what there is.
+    # A program of more instructions is not an op, and one op alone is what there is.
     found = infer_jitted("python |" + "m.a.m.t._." * 4, {**ops, "multiply": 3})
     assert (found.source, found.program) == ("executions", "multiply")
     found = infer_jitted("python |" + "m.a.m.t._." * 4, {**ops, "tanh": 9, "add": 9})

@@ -60,7 +60,7 @@ def test_first_and_last_steps_with_too_little_work_are_cut():
     assert find_truncated(steps, work(3, 4, 4, 3)).tolist() == [False] * 4
     assert find_truncated(steps, work(2, 4, 4, 4)).tolist() == [True, False, False, False]
     assert find_truncated(steps, work(4, 4, 4, 2)).tolist() == [False, False, False, True]
-    # Less work between is no cut, and with one step between nothing is typical.
+    # Less work between is not a cut, and with one step between nothing is typical.
     assert find_truncated(steps, work(4, 2, 4, 4)).tolist() == [False] * 4
     assert find_truncated(windows((0, 10), (10, 20), (20, 30)), work(1, 4, 4)).sum() == 0
 

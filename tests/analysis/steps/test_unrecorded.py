@@ -143,7 +143,7 @@ def test_launches_for_other_devices_are_said():
 
 
 def test_where_no_device_was_recorded_steps_are_not_known():
-    """They are no steps of a program that left its devices idle."""
+    """They are not steps of a program that left its devices idle."""
     launched = dict.fromkeys(range(8), STEPS)
     found = steps_of(lossy({}, launches=launched, says_device=True, silent=range(8)))
     assert missing(found) == {"CPU": list(STEPS)}

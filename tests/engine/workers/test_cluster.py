@@ -57,7 +57,7 @@ Threads.compute = planted
 
 @pytest.fixture(scope="module")
 def run_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """64 hosts, with and without a GPU; one is no trace."""
+    """64 hosts, with and without a GPU; one is not a trace."""
     folder = tmp_path_factory.mktemp("hosts") / "run"
     folder.mkdir()
     for host in range(HOSTS):

@@ -64,7 +64,7 @@ def test_memory_beyond_the_limit_is_not_given():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="control groups of Linux")
 def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    memory = limits._memory.__wrapped__  # asked anew
+    memory = limits._memory.__wrapped__  # computed again
     machine = memory()
     monkeypatch.setattr(limits, "_GROUPS", tmp_path)
     (tmp_path / "memory.max").write_text("max\n")

@@ -1,4 +1,4 @@
-"""Worker processes compute what threads compute, and their end is no other's."""
+"""Worker processes compute what threads compute, and the end of one does not affect the others."""
 
 import os
 import signal

@@ -119,7 +119,7 @@ def blocking_read(clock: Clock, plant: bool) -> Body:
 
 
 def changing_shapes(clock: Clock, plant: bool) -> Body:
-    """A batch of another size each few steps, for which the program is compiled anew."""
+    """A batch of another size each few steps, for which the program is compiled again."""
     step, weights = compiled(long_step), jnp.array(_weights)
 
     def body(number: int) -> None:
@@ -313,7 +313,7 @@ def eager_ops(clock: Clock, plant: bool) -> Body:
 
 
 def allocation_churn(clock: Clock, plant: bool) -> Body:
-    """Large arrays that are allocated anew in each step."""
+    """Large arrays that are allocated in each step."""
     step, weights = compiled(), jnp.array(_weights)
     kept = np.zeros(30_000_000, np.float32)
 

@@ -59,7 +59,7 @@ def late_rank(clock: Clock, plant: bool) -> Body:
         )
     )
     random = np.random.default_rng(seed=1)
-    # Where the devices want them: what has to be sent anew in each step would be input.
+    # Where the devices want them: what has to be sent in each step would be input.
     weights = jax.device_put(
         (random.normal(size=(SIZE, SIZE)) / 20).astype(np.float32),
         NamedSharding(mesh, PartitionSpec()),

@@ -134,7 +134,7 @@ def no_prefetch(clock: Clock, plant: bool) -> Body:
 
 
 def uncached_reading(clock: Clock, plant: bool) -> Body:
-    """Compressed records that are read anew in each step, as long as this machine inflates them."""
+    """Compressed records that are read again in each step, while this machine inflates them."""
     path = str(Path(tempfile.mkdtemp(), "part-00000.tfrecord"))
     content = _random.bytes(1_500_000) + bytes(3_000_000)
     packed = gzip.compress(content)

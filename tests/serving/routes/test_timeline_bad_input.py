@@ -220,9 +220,9 @@ def test_damaged_copy_in_the_cache_is_built_anew(tmp_path: Path, monkeypatch: py
     assert kept
     for path in kept:
         overwrite(path, path.read_bytes()[:-8] + b"\xff" * 8)
-    anew = Service(str(tmp_path / "logdir"))
-    first.client = Client(Application(anew))
+    reopened = Service(str(tmp_path / "logdir"))
+    first.client = Client(Application(reopened))
     assert first.count() == 2
-    anew.engine().timelines.settle()
+    reopened.engine().timelines.settle()
     shutil.rmtree(cache)
     assert first.count() == 2

@@ -140,7 +140,7 @@ def test_counters_are_values_over_time() -> None:
          "pid": 1, "tid": 1, "ts": at}
         for at in (0, 2)
     ]  # fmt: skip
-    # What has no number is no value, and events of other lines are none whatever their name.
+    # What has no number is not a value, and events of other lines are none whatever their name.
     slices = events(found, "X")
     assert [event["name"] for event in slices] == ["note", "memory"]
     assert slices[0]["args"] == {"text": "x"}

@@ -139,7 +139,7 @@ def test_sending_data_is_the_cause_where_it_takes_longer_than_the_pipeline():
 def test_what_single_ops_are_given_is_said_where_it_is_most_of_what_is_sent(
     beside: str, is_single: bool
 ):
-    """16 calls send a microsecond each; what is sent beside them is no part of any."""
+    """16 calls send a microsecond each; other sends are not part of any."""
     names = {"p": "PjitFunction(add)", "h": "DevicePut"}
     drawing = f"""
         python |{"ppp." * 16}.{"." * len(beside)}

@@ -156,7 +156,7 @@ def test_maps_before_batches_can_work_on_batches():
     assert "called 64 times for each batch" in found["map_vectorize"].detail
     assert found["map_vectorize"].code.startswith("dataset = dataset.batch(64).map(")
     assert "map_vectorize" not in bound_by("Map")
-    # Batches are mapped already; and a function that takes long is no matter of calls.
+    # Batches are mapped already; and a function that takes long is not a matter of calls.
     assert "map_vectorize" not in bound_by("BatchV2", "Map", below="BatchV2")
     assert "map_vectorize" not in bound_by("BatchV2", "Map", calls=1)
     fused = bound_by("MapAndBatch", last={"batch_size": 8, "name": "fused(MapDataset:6,Batch:7)"})

@@ -22,7 +22,7 @@ export function GraphPage(props: PageProps<ProgramGraph>) {
   const answer = useViewAnswer(payload, view, ask, PARAMETERS, parseGraph);
   const { value: graph, isLoading, error } = answer;
   const isText = view.tab === "text";
-  /** Who asks for another instruction looks at it anew. */
+  /** Whoever asks for another instruction gets a fresh view of it. */
   const center = (name: string) => select({ node_name: name, node: null, look: null, tab: null });
   return (
     <div class="page flowing graph-page">

@@ -69,7 +69,7 @@ test("cores by how often they waited longest; steps in which none waited are lef
   ]);
 });
 
-test("empty tables and what is no list", () => {
+test("empty tables and what is not a list", () => {
   const { steps, ops, host, waitingShare, cores } = parseInputPipeline([{}, {}, {}]);
   expect([steps.count, ops.length, host.total, cores.length]).toEqual([0, 0, 0, 0]);
   expect(waitingShare.average).toBeNaN();

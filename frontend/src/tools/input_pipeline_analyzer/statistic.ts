@@ -26,7 +26,7 @@ export function findStatistic(values: Float64Array, isLeftOut: readonly boolean[
   return {
     average,
     median: medianOf(known),
-    // Of equal values, what rounding makes of their mean is no measurement.
+    // Of equal values, what rounding makes of their mean is not a measurement.
     deviation: count > 1 ? (most - least > 1e-12 * most ? spread : 0) : Number.NaN,
     least,
     most,

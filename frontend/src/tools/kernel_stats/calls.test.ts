@@ -17,7 +17,7 @@ const ANSWER = {
   ],
 };
 
-test("times of the server are in µs here, and those that are not known are no number", () => {
+test("times of the server are in µs here, and unknown ones are NaN", () => {
   const calls = parseCalls(ANSWER);
   expect(calls.duration).toEqual({ calls: 2, total: 6, median: 3, percentile95: 4 });
   expect(calls.latency).toEqual({

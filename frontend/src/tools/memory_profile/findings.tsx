@@ -6,7 +6,7 @@ import type { Memory } from "./payload";
 
 const SEVERITIES: readonly Severity[] = ["high", "moderate", "low", "good"];
 
-/** What is no trouble leaves the room to the table. */
+/** Findings that need no action leave the space to the table. */
 const URGENT: readonly Severity[] = ["high", "moderate"];
 
 export function Findings({ memory }: { readonly memory: Memory }) {

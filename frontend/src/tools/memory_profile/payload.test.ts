@@ -4,7 +4,7 @@ import { PayloadError } from "../../api/errors";
 import { inUse, parseMemory } from "./payload";
 import { GIB, sampleMemory } from "./sample.test_helper";
 
-test("what was not recorded is no number, and never zero", () => {
+test("what was not recorded is not a number, and never zero", () => {
   const { allocators, timeline } = parseMemory(sampleMemory());
   expect(allocators[2].capacity).toBeNaN();
   expect(timeline.fragmentation[3]).toBeNaN();

@@ -47,7 +47,7 @@ test("a payload with a reason has nothing else", () => {
   expect(heap.timeline.length).toBe(0);
 });
 
-test("what is no payload, or has columns of unequal lengths, is said to", () => {
+test("what is not a payload, or has columns of unequal lengths, is said to", () => {
   expect(() => parseHeap({})).toThrow("there are no programs");
   expect(() => parseHeap(null)).toThrow("there are no programs");
   const live = sampleLive({ unpadded_bytes: [1] });

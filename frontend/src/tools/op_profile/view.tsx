@@ -25,7 +25,7 @@ export function ProgramsPage(props: PageProps<Profile>) {
   const grouping = GROUPINGS.find((one) => one === view.group) ?? "program";
   const hasIdle = view.idle === "1";
   const tree = useMemo(() => makeOpTree(profile, grouping, hasIdle), [profile, grouping, hasIdle]);
-  // Where it is no op, the selection is not worth sharing.
+  // Where it is not an op, the selection is not worth sharing.
   const [chosen, setChosen] = useState<string | null>(null);
   const [zoomed, setZoomed] = useState("");
   const keys = useMemo(() => {

@@ -15,7 +15,7 @@ interface StepParts {
 const US_PER_MS = 1000;
 const COMPUTE = "device_compute";
 
-/** What the mean step is called: outliers are no part of a typical one. */
+/** What the mean step is called: outliers are not part of a typical one. */
 export function averageName({ isTypical }: Pick<StepTable, "isTypical">): string {
   return isTypical ? "Typical step" : "Average step";
 }

@@ -57,7 +57,7 @@ export function Verdict({ overview, links }: VerdictProps) {
 }
 
 function savings({ gainMs, gainRatio }: Finding, stepMs: number): string {
-  // What recurs in some steps is no part of the typical one, but of the average one.
+  // What recurs in some steps is not part of the typical one, but of the average one.
   const other = gainRatio > 0 ? gainMs / gainRatio : stepMs;
   const wholeMs = Math.abs(other - stepMs) > 0.01 * stepMs ? other : stepMs;
   if (gainMs > 0 && wholeMs > 0)

@@ -77,7 +77,7 @@ const JSON_TABLES = [
 const payload = parseRoofline(JSON_TABLES);
 const all = Uint32Array.from({ length: 5 }, (_, row) => row);
 
-test("the row of all programs is no row of the table", () => {
+test("the row of all programs is not a row of the table", () => {
   expect(payload.table.length).toBe(5);
   expect(payload.names).toContain("dot");
   expect(payload.whole.number("measured_flop_rate")).toBe(20);

@@ -24,7 +24,7 @@ export interface StepTable extends StepAxis {
   readonly start: Float64Array;
   /** The step on its slowest worker: where it began, how long it was in µs, and its host. */
   readonly slowest: SlowestSteps;
-  /** [count] "" for steps that are no outliers. */
+  /** [count] "" for steps that are not outliers. */
   readonly outliers: readonly string[];
   /** Whether what the page says is not of a step: it is truncated, not recorded, or an outlier. */
   readonly isLeftOut: readonly boolean[];

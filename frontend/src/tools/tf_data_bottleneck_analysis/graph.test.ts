@@ -118,7 +118,7 @@ test.each([
   20_000,
 );
 
-test("no iterators are no graph", () => {
+test("without iterators there is no graph", () => {
   const empty = makeTree({ ...graph, nodes: [] });
   const layout = layGraph(empty, chooseShown(empty, []));
   expect([layout.nodes, layout.edges, layout.width]).toEqual([[], [], 0]);

@@ -30,7 +30,7 @@ test("the graph is one execution, its iterators joined by ids beyond 2^63", () =
   ]);
 });
 
-test("what was not measured is no zero", () => {
+test("what was not measured is not a zero", () => {
   const { graph } = parseTfData(samplePayload());
   expect(graph.nodes[0].worker).toBeNaN();
   expect(graph.nodes[0].wait).toBe(0);

@@ -51,7 +51,7 @@ function TraceView({ title, run, hosts: chosen, view, select, warn, links }: Pag
       hits.state.subscribe(({ hits: found, isLoading }) => {
         if (isLoading || found.length === 0) return;
         if (page.isRangeWanted.current) {
-          // Tracks that come later lie above: until then it is done anew with them.
+          // Tracks that come later lie above: until then it is repeated with them.
           page.isRangeWanted.current = loading.text.peek() !== "";
           void hits.mainInView().then((mains) => revealRows(model, mains));
         }

@@ -9,7 +9,7 @@ test("what was not measured is left out", () => {
   expect(sparkPath(Float64Array.of(1, Number.NaN, 1))).toBe("M0.0 1.0L120.0 1.0");
 });
 
-test("one value is no line", () => {
+test("one value is not a line", () => {
   expect(sparkPath(Float64Array.of(3))).toBe("");
   expect(sparkPath(Float64Array.of(0, 0))).toBe("");
 });

@@ -23,7 +23,7 @@ interface GraphFrameProps {
   /** As in the address. */
   readonly lookText: string | undefined;
   readonly select: (patch: { look: string }) => void;
-  /** Made anew only where they change: moving the graph must not make hundreds of nodes. */
+  /** Rendered again only where they change: moving the graph must not render hundreds of nodes. */
   readonly children: ComponentChildren;
 }
 

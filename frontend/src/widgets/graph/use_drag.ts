@@ -30,7 +30,7 @@ export function useDrag(move: (right: number, down: number) => void) {
     onPointerCancel: () => {
       held.current = null;
     },
-    /** A drag that ends upon a node is no click on it. */
+    /** A drag that ends on a node is not a click on it. */
     onClickCapture: (event: MouseEvent) => {
       if (!wasMoved.current) return;
       wasMoved.current = false;

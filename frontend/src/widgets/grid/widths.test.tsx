@@ -34,7 +34,7 @@ test("a width is kept for tables of the same name, until it is the usual one aga
 });
 
 test.each(["{", "3", '{"Ops":7}', '{"Ops":{"name":"wide","time":-1}}'])(
-  "storage %s is no widths",
+  "storage %s is not widths",
   (text) => {
     localStorage.setItem("tbprof.widths", text);
     open("Ops");

@@ -199,7 +199,7 @@ export function RowList(props: RowListProps) {
   );
 }
 
-/** Where a key leads to from row `at`; null where it is no key of the table. */
+/** Where a key leads to from row `at`; null where it is not a key of the table. */
 function stepOf(key: string, at: number, page: number, length: number): number | null {
   switch (key) {
     case "ArrowDown":

@@ -35,7 +35,7 @@ test("the axes show all points, and where the roofs bend", () => {
   expect(10 ** y[1]).toBeGreaterThan(1000);
 });
 
-test("few decades are not stretched, and no points are no error", () => {
+test("few decades are not stretched, and no points are not an error", () => {
   const { x } = wholeRange(points([2, 2, 1], [3, 3, 1]), []);
   expect(x[1] - x[0]).toBeGreaterThan(2);
   expect(wholeRange(points(), [])).toEqual({ x: [-1, 1], y: [-1, 1] });

@@ -1,7 +1,7 @@
 /** What a scatter shows: points on logarithmic axes, each of a kind, under lines that bound them. */
 
 export interface ScatterPoints {
-  /** Positive; what has no place on a logarithmic axis is no point. */
+  /** Positive; what has no place on a logarithmic axis is not a point. */
   readonly x: Float64Array;
   readonly y: Float64Array;
   /** What the areas of the marks are proportional to. */

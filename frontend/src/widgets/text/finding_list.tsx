@@ -75,7 +75,7 @@ export function FindingList({ findings, opens = USUAL }: FindingListProps) {
   );
 }
 
-/** A link to a guide on another server, which opens beside us; its title alone where it is no https address. */
+/** A link to a guide on another server, opened in a new tab; its title alone where it is not an https address. */
 export function GuideLink({ title, url }: { title: string; url: string }) {
   if (!url.startsWith("https://")) return title === "" ? null : <span>{title}</span>;
   return (

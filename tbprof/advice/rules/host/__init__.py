@@ -1,4 +1,4 @@
 """Rules about what the host did: Python, eager ops, compilation, callbacks, reads of results.
 
-`devices` may come in.
+May import `devices`.
 """

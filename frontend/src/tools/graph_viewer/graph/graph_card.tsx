@@ -37,7 +37,7 @@ export function GraphCard(props: GraphCardProps) {
   const names = opened(view.opened);
   const latest = useRef({ graph, names, select, center });
   latest.current = { graph, names, select, center };
-  // The same functions all the time: nodes are not made anew for others.
+  // Stable functions: nodes are not rendered again.
   const actions = useMemo(() => {
     const nameOf = (node: number) =>
       latest.current.graph.nodes.find(({ id }) => id === node)?.name ?? "";

@@ -174,7 +174,7 @@ test("scopes are cut outside of brackets", () => {
   expect(scopeParts("")).toEqual([]);
 });
 
-test("payloads that are no profile are refused, strange places are no texts", () => {
+test("payloads that are not profiles are refused, and unknown places are not texts", () => {
   expect(() => parseProfile([])).toThrow("not an object");
   const odd = sampleJson();
   const rows = odd.rows as Record<string, unknown[]>;

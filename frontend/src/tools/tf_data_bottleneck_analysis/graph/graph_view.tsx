@@ -33,7 +33,7 @@ const SECTION = "Input pipeline graph";
 export function GraphView(props: GraphViewProps) {
   const { tree, shown, layout, chosen, label, lookText, select, height, choose, openStub } = props;
   const focus = chosen >= 0 ? chosen : tree.bottleneck;
-  // Moving the graph must not make hundreds of nodes anew.
+  // Moving the graph must not render hundreds of nodes again.
   const content = useMemo(
     () => (
       <>

@@ -44,7 +44,7 @@ test("the last bucket reaches beyond the trace, and is none the less busy for it
   expect(shareInView({ from: 0, to: 5000 }, source, [[part(end, 0, 4096, 10)]])).toBeCloseTo(1, 6);
 });
 
-test("what is not there yet is left out; nothing at all is no share", () => {
+test("what is not there yet is left out; nothing at all is not a share", () => {
   const half = [[part(busy, 0, 1000, 3), part<Float32Array>(null, 1000, 4096, 3)]];
   expect(shareInView({ from: 0, to: 4000 }, source, half)).toBeCloseTo(0.5, 6);
   expect(shareInView({ from: 0, to: 4000 }, source, [])).toBeNull();

@@ -222,7 +222,7 @@ test("a changed file is reported once and not requested again", async () => {
   expect(asked).toEqual([]);
 });
 
-test("an answer that is no tiles is an error, not an end", async () => {
+test("an answer that is not tiles is an error, not an end", async () => {
   const fetchTiles = vi.fn(async () => new ArrayBuffer(3));
   const failed = vi.fn();
   const store = new TileStore(fetchTiles, { arrived: () => {}, failed, stale: () => {} }, Date.now);

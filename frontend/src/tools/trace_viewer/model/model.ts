@@ -64,7 +64,7 @@ export interface TimelineModel {
   readonly error: Signal<unknown>;
   /** Why the server refuses the filter; null where it takes it. */
   readonly filterError: Signal<unknown>;
-  /** Counts up where the file is another than the index says: the page loads the index anew. */
+  /** Counts up where the file is another than the index says: the page reloads the index. */
   readonly stale: Signal<number>;
   /** Counts up with "/": the search box takes the focus. */
   readonly searchAsked: Signal<number>;

@@ -44,7 +44,7 @@ export function groupDigits(whole: string): string {
   return whole.replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** "5 µs", "1.5ms", "20" (µs) as ps; NaN where it is no time, 0 where it is empty. */
+/** "5 µs", "1.5ms", "20" (µs) as ps; NaN where it is not a time, 0 where it is empty. */
 export function parseTime(text: string): number {
   const trimmed = text.trim();
   if (trimmed === "") return 0;

@@ -7,7 +7,7 @@ const REST_MS = 400;
 const MOST_PLACES = 100;
 /** A view is within another though its edges are out by this share of it. */
 const SLACK = 0.02;
-/** Of a view: what is wider is no step further in. */
+/** Of a view: what is wider is not a step further in. */
 const NEARER = 0.9;
 
 /** Keeps `model.places` equal to where the view has rested. Returns what ends that. */

@@ -176,7 +176,7 @@ function writeSpan({ from, to }: AddressSpan): string {
   return from === to ? writeMs(from) : `${writeMs(from)}..${writeMs(to)}`;
 }
 
-/** NaN where it is no number. */
+/** NaN where it is not a number. */
 function readMs(text = ""): number {
   return /^-?\d{1,12}(\.\d{1,12})?$/.test(text) ? Math.round(Number(text) * PS_PER_MS) : Number.NaN;
 }

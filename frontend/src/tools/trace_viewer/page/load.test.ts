@@ -123,10 +123,10 @@ test("a part that cannot be derived is a warning, and the events are shown", asy
 test("when no host opens, the first reason is the page's", async () => {
   fakeServer({
     timeline: () => {
-      throw new Refusal(422, "bad_trace", "this is no trace");
+      throw new Refusal(422, "bad_trace", "this is not a trace");
     },
   });
   const { loading, opened } = await load(createPage("r"), ["h0", "h1"]);
-  expect(loading.error.value).toMatchObject({ code: "bad_trace", message: "this is no trace" });
+  expect(loading.error.value).toMatchObject({ code: "bad_trace", message: "this is not a trace" });
   expect([opened(), loading.isReady.value]).toEqual([0, false]);
 });

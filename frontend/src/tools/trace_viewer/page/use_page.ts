@@ -102,7 +102,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
     [page],
   );
   useEffect(() => followLaunchers(page), [page]);
-  // The file has changed: everything that is known of it is asked for anew.
+  // The file has changed: everything known about it is requested again.
   useEffect(() => {
     let reloaded = 0;
     return page.model.stale.subscribe((count) => {

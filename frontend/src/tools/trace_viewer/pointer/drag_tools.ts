@@ -142,7 +142,7 @@ function rulerTool(scene: DragScene, x: number, y: number): DragTool {
   const held = edgeOfRange(scene, x);
   const start = held ? { ps: held.other, rounded: null } : engine.snapAt(x, y, before);
   const tracks = held ? (before?.tracks ?? null) : null;
-  // The ruler itself is no edge: it would hold on to where it was.
+  // The ruler itself is not an edge: it would hold on to where it was.
   const end = (atX: number, atY: number) => engine.snapAt(atX, atY, null);
   const move = (atX: number, atY: number) => {
     model.range.value = { ...ordered(start.ps, end(atX, atY).ps), tracks };

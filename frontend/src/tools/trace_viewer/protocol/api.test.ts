@@ -58,7 +58,7 @@ test("a changed file is distinguished from other errors", async () => {
   expect(isStale(new ApiError("internal", "", "", 500))).toBe(false);
 });
 
-test("a move that leads nowhere is no error", async () => {
+test("a move that leads nowhere is not an error", async () => {
   answer(200, null);
   expect(await fetchEvent(OF, 1, "next", signal)).toBeNull();
 });

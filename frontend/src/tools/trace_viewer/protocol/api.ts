@@ -158,7 +158,7 @@ export async function fetchAggregate(
   return parseAggregate(await ask("timeline_aggregate", of, more, signal));
 }
 
-/** Whether the file has changed since the index was read: the index has to be asked for anew. */
+/** Whether the file has changed since the index was read: the index has to be requested again. */
 export function isStale(error: unknown): boolean {
   return error instanceof ApiError && error.code === "stale";
 }

@@ -48,7 +48,7 @@ test.each([
   [{ sections: [{ id: 4 }] }, /not numbered/],
   [{ tracks: "many" }, /not an object/],
   [{ tracks: { name: ["a", "b"], kinds: ["stream"], kind: [0] } }, /differ in length/],
-])("%j is no timeline", (patch, message) => {
+])("%j is not a timeline", (patch, message) => {
   const json = patch === null ? null : sampleTimelineJson(patch);
   expect(() => parseTimeline(json)).toThrow(PayloadError);
   expect(() => parseTimeline(json)).toThrow(message);

@@ -69,7 +69,7 @@ test("times are exact to a 16th of a bucket at every level", () => {
 });
 
 test.each([
-  [(bytes: Uint8Array) => bytes.fill(0, 0, 1), /no tiles/],
+  [(bytes: Uint8Array) => bytes.fill(0, 0, 1), /not tiles/],
   [(bytes: Uint8Array) => bytes.fill(255, 4, 8), /cut short/],
 ])("a damaged answer is refused", (damage, message) => {
   const buffer = encodeTiles([event(0, 0, 5)], { level: 0, from: 0, to: 1, rows: [0] });
@@ -81,5 +81,5 @@ test.each([
 test("an answer that ends early is refused", () => {
   const buffer = encodeTiles([event(0, 0, 5)], { level: 0, from: 0, to: 1, rows: [0] });
   expect(() => decodeTiles(buffer.slice(0, -8))).toThrow(/cut short/);
-  expect(() => decodeTiles(new ArrayBuffer(4))).toThrow(/no tiles/);
+  expect(() => decodeTiles(new ArrayBuffer(4))).toThrow(/not tiles/);
 });

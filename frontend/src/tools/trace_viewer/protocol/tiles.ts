@@ -47,7 +47,7 @@ export function tileSpan(level: number): number {
   return TILE_BUCKETS * 2 ** level;
 }
 
-/** Numbers for the types of an answer, which names them anew. */
+/** Numbers for the types of an answer, which names them again. */
 type Intern = (types: readonly TypeName[]) => ArrayLike<number>;
 
 /** Throws PayloadError. Source: docs/http_api.md, "timeline_tiles". */
@@ -152,7 +152,7 @@ function fillTypes(
 function readHead(buffer: ArrayBuffer): { readonly json: Json; readonly end: number } {
   const view = new DataView(buffer);
   if (buffer.byteLength < 8 || view.getUint32(0, true) !== MAGIC)
-    throw new PayloadError("the answer is no tiles");
+    throw new PayloadError("the answer is not tiles");
   const length = view.getUint32(4, true);
   if (8 + length > buffer.byteLength) throw new PayloadError("the tiles are cut short");
   const json: unknown = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));

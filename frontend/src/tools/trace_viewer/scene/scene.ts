@@ -67,7 +67,7 @@ export class Scene {
     this.fills = this.count;
   }
 
-  /** Adds a rectangle that is no event. */
+  /** Adds a rectangle that is not an event. */
   plain(x: number, y: number, width: number, height: number, color: Pixel): void {
     this.add(x, y, width, height, color, NO_EVENT, 0, 0);
   }

@@ -178,7 +178,7 @@ test("a query that the server refuses is said, and the next one heals it", async
   hits.dispose();
 });
 
-test("a file that has changed makes the page load it anew", async () => {
+test("a file that has changed is loaded again", async () => {
   fakeServer({
     timeline_search: () => {
       throw new Refusal(409, "stale", "the file has changed");
