@@ -34,6 +34,15 @@ def as_counts(values: Sequence[int]) -> NDArray[np.int64]:
         return np.array([max(-_MOST_COUNT, min(_MOST_COUNT, value)) for value in values], np.int64)
 
 
+def ratio(part: NDArray[np.float64], whole: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    """[n] part / whole, NaN if the whole is 0: nothing was measured."""
+    part = np.asarray(part, np.float64)
+    whole = np.broadcast_to(np.asarray(whole, np.float64), part.shape)
+    out = np.full(part.shape, np.nan)
+    np.divide(part, whole, out=out, where=whole != 0)
+    return out
+
+
 def unique(values: NDArray[_T]) -> NDArray[_T]:
     """[u] the different values of an array of any shape; NaNs differ from each other."""
     ordered = np.sort(values, axis=None)

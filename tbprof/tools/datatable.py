@@ -76,12 +76,3 @@ def text(id_: str, label: str, values: Sequence[str]) -> Column:
 def boolean(id_: str, label: str, values: NDArray[np.bool_]) -> Column:
     """A column of truth values."""
     return Column(id_, label, "boolean", values)
-
-
-def ratio(part: NDArray[np.float64], whole: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    """[n] part / whole, NaN if the whole is 0: nothing was measured."""
-    part = np.asarray(part, np.float64)
-    whole = np.broadcast_to(np.asarray(whole, np.float64), part.shape)
-    out = np.full(part.shape, np.nan)
-    np.divide(part, whole, out=out, where=whole != 0)
-    return out

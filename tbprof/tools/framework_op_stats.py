@@ -14,7 +14,8 @@ from tbprof.analysis.host.host_calls import HostCalls, merge_host_calls
 from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.analysis.vocabulary.op_names import IDLE
 from tbprof.analysis.vocabulary.training import is_training
-from tbprof.tools.datatable import PERCENT, Column, Table, number, ratio, text
+from tbprof.base.values import ratio
+from tbprof.tools.datatable import PERCENT, Column, Table, number, text
 
 PARTS = ("ops", "devices", "kernels", "host_calls")
 

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.summaries import Summaries
+from tbprof.analysis.bounds.op_work import GIBI, OpRates, above_roof, rates_of, work_of
 from tbprof.analysis.devices.peaks import HBM, Peaks, merge_peaks
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, SPARSE_CORE, ProgramOps
 from tbprof.analysis.programs.program_ops_merging import merge_program_ops
-from tbprof.tools.datatable import Column, Table, boolean, number, ratio, text
+from tbprof.base.values import ratio
+from tbprof.tools.datatable import Column, Table, boolean, number, text
 from tbprof.tools.programs.op_texts import cost_notes, expressions, scopes, sources_as_html
-from tbprof.tools.programs.op_work import GIBI, OpRates, above_roof, rates_of, work_of
 
 PARTS = ("program_ops", "peaks")
 

@@ -6,13 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from tbprof.advice.summaries import Summaries
+from tbprof.analysis.bounds.op_work import GIBI, Values, above_roof, rates_of
 from tbprof.analysis.devices.devices import Devices, merge_devices
 from tbprof.analysis.devices.peaks import HBM, SHARED_MEMORY, Peaks, merge_peaks
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, ProgramOps
 from tbprof.analysis.programs.program_ops_merging import merge_program_ops
 from tbprof.base.errors import BadRequest
-from tbprof.tools.datatable import Column, Table, boolean, number, ratio, text
-from tbprof.tools.programs.op_work import GIBI, Values, above_roof, rates_of
+from tbprof.base.values import ratio
+from tbprof.tools.datatable import Column, Table, boolean, number, text
 from tbprof.tools.programs.roofline_rows import RooflineRows, is_feed, op_rows, program_rows
 
 PARTS = ("program_ops", "peaks", "devices")

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbprof.base.errors import Notice
+from tbprof.base.values import ratio
 from tbprof.engine.encode import encode_csv, encode_json
-from tbprof.tools.datatable import PERCENT, Column, Table, boolean, number, ratio, text
+from tbprof.tools.datatable import PERCENT, Column, Table, boolean, number, text
 
 TABLE = Table(
     (

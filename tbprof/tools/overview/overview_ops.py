@@ -13,8 +13,8 @@ from tbprof.analysis.gpu.kernels import Kernels
 from tbprof.analysis.ops.op_metrics import OpMetrics
 from tbprof.analysis.vocabulary.op_families import family_name, stems
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
-from tbprof.base.values import sum_of
-from tbprof.tools.datatable import PERCENT, Column, Table, boolean, number, ratio, text
+from tbprof.base.values import ratio, sum_of
+from tbprof.tools.datatable import PERCENT, Column, Table, boolean, number, text
 from tbprof.tools.overview.rates import device_rates
 
 _TOP = 10

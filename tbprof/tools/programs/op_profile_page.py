@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.bounds.op_work import above_roof, rates_of, work_of
+from tbprof.analysis.bounds.wasted_time import wasted_ps
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 from tbprof.base.errors import BadRequest
 from tbprof.tools.datatable import Table, boolean, number, text
 from tbprof.tools.programs.op_profile_tree import program_label
 from tbprof.tools.programs.op_texts import cost_notes
-from tbprof.tools.programs.op_work import above_roof, rates_of, work_of
-from tbprof.tools.programs.wasted_time import wasted_ps
 
 # The first answer has so many of the longest instructions; the others are sums until asked for.
 _FIRST = 4000

@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.bounds.op_work import OpWork, Values, of_texts, sum_work, work_of
 from tbprof.analysis.devices.peaks import Peaks
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, SPARSE_CORE, ProgramOps
 from tbprof.base.records import dataclass
 from tbprof.tools.programs.op_texts import cost_notes, sources_as_html
-from tbprof.tools.programs.op_work import OpWork, Values, of_texts, sum_work, work_of
 
 PROGRAM = "Program"
 _FEEDS = ("infeed", "outfeed")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.base.records import dataclass
-from tbprof.tools.datatable import ratio
+from tbprof.base.values import ratio
 
 Values = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from builders.program_ops import peaks, program_ops
 
-from tbprof.tools.programs.op_work import above_roof, rates_of, sum_work, work_of
+from tbprof.analysis.bounds.op_work import above_roof, rates_of, sum_work, work_of
 
 # 100 GFLOP/s of 16 bit, 10 of 32 bit, 50 GB/s: 1 µs is 100,000 and 10,000 operations, 50,000 bytes.
 PEAKS = peaks({"f16": 100, "f32": 10}, {"HBM": 50})

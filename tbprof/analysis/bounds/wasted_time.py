@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.bounds.op_work import OpRates
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
-from tbprof.tools.programs.op_work import OpRates
 
 
 def wasted_ps(ops: ProgramOps, rates: OpRates) -> NDArray[np.int64]:
