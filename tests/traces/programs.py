@@ -13,6 +13,7 @@ class Program:
         self.proto = message("xla.HloProto")()
         self._computations: dict[str, Any] = {}
         self.named: dict[str, Any] = {}
+        self._instructions = 0
         self.proto.hlo_module.entry_computation_id = self.computation("main").id
 
     def name(self, module: str, program_id: int) -> None:
@@ -40,7 +41,7 @@ class Program:
     ) -> Any:
         """An instruction, the last one of a computation its root; several shapes are a tuple."""
         place = self.computation(within)
-        number = len(self.named) + 1
+        self._instructions = number = self._instructions + 1
         one = place.instructions.add(name=name, opcode=opcode, id=number)
         place.root_id = number
         arrays = parse_shapes(shape)

@@ -151,7 +151,7 @@ class NodeReader:
             :_MOST_ATTRIBUTES
         ]
         if proto.opcode == "fusion":
-            inside = sorted(opcodes_of(links.module, proto))
+            inside = sorted(opcodes_of(links.module, row))
             more = f" +{len(inside) - _MOST_INSIDE} more" if len(inside) > _MOST_INSIDE else ""
             details.append(", ".join(map(one_line, inside[:_MOST_INSIDE])) + more)
         elif links.called_rows(row):

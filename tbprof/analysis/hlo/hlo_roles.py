@@ -1,11 +1,11 @@
 """The roles of a program's instructions among the instructions around them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 from tbprof.analysis.hlo.hlo import Module
-from tbprof.analysis.hlo.hlo_shapes import read_shape
+from tbprof.analysis.hlo.hlo_shapes import Shape, read_shape
 
 PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot"})
 # Opcodes that cost nothing by themselves, or only say where data is.
@@ -32,6 +32,8 @@ _ELEMENTWISE = frozenset(
 )  # fmt: skip
 _SCALING = frozenset({"multiply", "divide"})
 _PASSING = frozenset({"bitcast", "get-tuple-element", "copy", "reshape", "convert"})
+# Fusions in fusions; deeper ones are damaged.
+_DEEPEST = 8
 # How far back reductions are searched for.
 _MOST_STEPS = 6
 _MOST_SEEN = 64
@@ -65,32 +67,41 @@ class _Sum(NamedTuple):
     is_sum: bool
 
 
-def opcodes_of(module: Module, proto: Any) -> frozenset[str]:
-    """What an instruction does: its opcode, or those inside its fusion."""
-    return frozenset(part.opcode for part in _inside(module, proto)) - _NOTHING
+def opcodes_of(module: Module, row: int) -> frozenset[str]:
+    """What the instruction of a row does: its opcode, or those inside its fusion."""
+    return frozenset(map(module.opcode, rows_inside(module, row))) - _NOTHING
 
 
-def _inside(module: Module, proto: Any, depth: int = 0) -> Iterator[Any]:
-    if proto.opcode != "fusion":
-        yield proto
+def rows_inside(module: Module, row: int, depth: int = 0) -> Iterator[int]:
+    """The rows of what a fusion does; of an instruction that is none, its own."""
+    if row < 0:
         return
-    for computation in module.called_by(proto) if depth < 8 else ():
-        for part in computation.instructions:
-            yield from _inside(module, part, depth + 1)
+    if module.opcode(row) != "fusion":
+        yield row
+        return
+    for computation in module.called_rows(row) if depth < _DEEPEST else ():
+        for part in module.rows_in(computation):
+            yield from rows_inside(module, part, depth + 1)
 
 
-def move_of(opcodes: frozenset[str], *, is_relaid: bool) -> Move:
-    """How an instruction with these opcodes moves data; NONE if it also computes.
+def _inside(module: Module, proto: Any) -> Iterator[Any]:
+    return map(module.message, rows_inside(module, module.row_of(proto)))
 
-    `is_relaid` says whether its result has another layout than its operand.
-    """
+
+def move_of(opcodes: frozenset[str], results: Sequence[Shape], operands: Sequence[Shape]) -> Move:
+    """How an instruction with these opcodes and arrays moves data; NONE if it also computes."""
     if opcodes & _TRANSPOSES and opcodes <= _TRANSPOSES | _RESHAPES | _SLICES | _BESIDE_MOVES:
         return Move.TRANSPOSE
     if opcodes & _RESHAPES and opcodes <= _RESHAPES | _SLICES | _BESIDE_MOVES:
         return Move.RESHAPE
     if opcodes & _SLICES and opcodes <= _SLICES | _BESIDE_MOVES:
         return Move.SLICE
-    return Move.LAYOUT if opcodes == {"copy"} and is_relaid else Move.NONE
+    is_copy = opcodes == {"copy"} and len(results) == len(operands) == 1
+    return Move.LAYOUT if is_copy and _is_relaid(results[0], operands[0]) else Move.NONE
+
+
+def _is_relaid(result: Shape, operand: Shape) -> bool:
+    return result.order != operand.order or result.tiles != operand.tiles
 
 
 def dimension_roles(module: Module, proto: Any) -> dict[tuple[int, ...], dict[int, str]]:
@@ -131,7 +142,7 @@ class Reductions:
             # What waits for a maximum cannot run beside it.
             is_beside = not equal and proto.id in self._find_beside()
             return Reduction.BESIDE if is_beside else Reduction.NONE
-        opcodes = opcodes_of(self._module, proto)
+        opcodes = opcodes_of(self._module, self._module.row_of(proto))
         if opcodes & _SCALING and opcodes <= _ELEMENTWISE:
             sizes = _sizes(proto)
             for other in self._before(proto, _PASSING, 3):
@@ -176,7 +187,7 @@ class Reductions:
                     reduction = self._sum(operand)
                     if reduction is not None:
                         yield reduction
-                    elif opcodes_of(self._module, operand) <= through:
+                    elif opcodes_of(self._module, self._module.row_of(operand)) <= through:
                         following.append(operand)
             edge = following
 

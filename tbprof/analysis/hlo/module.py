@@ -65,6 +65,10 @@ class Module:
         """The instruction with that id, None if there is none."""
         return self._message_or_none(self.index.ids.row(number))
 
+    def row_of(self, proto: Any) -> int:
+        """The row of an instruction, of equal ids the last one; -1 if there is none."""
+        return self.index.ids.row(proto.id)
+
     def instructions(self) -> "Instructions":
         """All instructions of all computations, in the order of the file."""
         return Instructions(self, range(len(self._opcode)))

@@ -233,7 +233,7 @@ class _OpReader:
                 for operand in module.operands_of(proto)
                 for shape in read_shape(operand.shape)
             )
-            opcode, opcodes = proto.opcode, opcodes_of(module, proto)
+            opcode, opcodes = proto.opcode, opcodes_of(module, module.index.find(name))
             reduction = self._role(program, module, proto)
         else:
             result, opcode, operand_text = split_hlo(text)
@@ -251,8 +251,7 @@ class _OpReader:
         largest = max((*results, *operands), key=lambda shape: shape.elements, default=None)
         is_jax = op.category == OpCategory.JAX
         is_layer = not is_jax and bool(batch_norm_scope(op.name)) and not opcodes & PRODUCTS
-        is_relaid = len(operands) == len(results) == 1 and _is_relaid(results[0], operands[0])
-        move = move_of(opcodes, is_relaid=is_relaid)
+        move = move_of(opcodes, results, operands)
         is_pool_gradient = "select-and-scatter" in opcodes or op.type in POOL_GRADIENT_TYPES
         return _OpRow(
             name,
@@ -284,10 +283,6 @@ class _OpReader:
         if program not in self._reductions:
             self._reductions[program] = Reductions(module)
         return self._reductions[program].role(proto)
-
-
-def _is_relaid(result: Shape, operand: Shape) -> bool:
-    return result.order != operand.order or result.tiles != operand.tiles
 
 
 def _random(op: OpName, opcodes: frozenset[str]) -> Random:
