@@ -9,7 +9,7 @@ from tbprof.analysis.programs.program_ops import ProgramOps
 
 _TEXTS = (
     "program_id", "program", "digest", "name", "opcode", "category", "deduplicated_name", "scope",
-    "source", "core", "dtype", "result", "operands", "replica_groups",
+    "source", "core", "dtype", "result", "operands", "replica_groups", "product_dtype",
 )  # fmt: skip
 _USUAL: dict[str, Any] = {
     "program_id": "7", "program": "jit_f", "digest": "d", "opcode": "fusion",
@@ -17,8 +17,9 @@ _USUAL: dict[str, Any] = {
     "dma_stall_ps": -1, "transcendentals": 0, "hbm_bytes": None, "cmem_read_bytes": -1,
     "cmem_written_bytes": -1, "vmem_read_bytes": -1, "vmem_written_bytes": -1, "flops": 0,
     "bytes_accessed": 0, "is_computed": True, "is_product": False, "has_inner": False,
+    "product_size": -1, "core_use": -1,
 }  # fmt: skip
-_FLAGS = ("is_computed", "is_product", "has_inner")
+_FLAGS = ("is_computed", "is_product", "has_inner", "is_of_argument")
 
 
 def program_ops(*rows: dict[str, Any], **of_host: Any) -> ProgramOps:

@@ -22,6 +22,7 @@ _ATTRIBUTE = regex(r"([a-z_]{1,64}) = (-?[0-9]{1,12}) : i64")
 # What the library works in, not what it returns.
 _WORKSPACE = ("s8", "u8")
 
+_PRODUCT_TARGET = "__cublas$"
 # NVTE_Mask_Type of Transformer Engine: which keys a query meets.
 _NO_MASK, _CAUSAL, _CAUSAL_BOTTOM_RIGHT = 0, 2, 4
 
@@ -33,6 +34,11 @@ def custom_call(arrays: Arrays) -> Cost:
         if target.startswith(prefix):
             return _counted(arrays, count)
     return UNKNOWN
+
+
+def is_library_product(target: str) -> bool:
+    """Whether a custom call multiplies two matrices by cuBLAS or its counterparts."""
+    return target.startswith(_PRODUCT_TARGET)
 
 
 def _counted(arrays: Arrays, count: Callable[[Arrays], int | None]) -> Cost:
@@ -127,7 +133,7 @@ def _configuration(proto: Any) -> str:
 
 
 _BY_TARGET: Mapping[str, Callable[[Arrays], int | None]] = {
-    "__cublas$": _product,
+    _PRODUCT_TARGET: _product,
     "__cudnn$conv": _convolution,
     "te_fused_attn_backward": _backward,
     "te_fused_attn_forward": _forward,

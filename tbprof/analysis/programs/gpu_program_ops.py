@@ -3,10 +3,14 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
+from tbprof.analysis.devices.devices import text_stat
+from tbprof.analysis.devices.tensor_cores import CoreUse, core_use, is_amd
 from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.gpu.gpu_work import executions_of, rows_by_instruction
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.programs.instruction_facts import (
+    COMMAND_BUFFER,
+    COMMAND_BUFFER_NAME,
     CONTROL,
     InstructionFacts,
     InstructionReader,
@@ -21,11 +25,12 @@ from tbprof.analysis.programs.op_rows import (
     id_text,
 )
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, UNKNOWN, ProgramOps
+from tbprof.base import names
 from tbprof.events.space import Plane
 
-# The thunk of a CUDA graph: what it ran is not told apart.
-_COMMAND_BUFFER = "command_buffer"
-COMMAND_BUFFER = "inside a command buffer"
+# The events of whole CUDA graphs. Source: OpenXLA, cupti_buffer_events.cc.
+_GRAPH = "CudaGraphExec:"
+_NO_USE = CoreUse.UNKNOWN
 
 
 def gpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader) -> ProgramOps:
@@ -33,14 +38,15 @@ def gpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader)
     kinds = find_gpu_kinds(plane, programs)
     rows = OpRows()
     for of_instruction in rows_by_instruction(kinds):
-        _add_instruction(rows, kinds, of_instruction, programs, reader)
+        _add_instruction(rows, kinds, of_instruction, programs, reader, plane)
     others: dict[str, list[int]] = defaultdict(list)
     for row, instruction in enumerate(kinds.instruction):
         if not instruction:
             others[kinds.event_name[row] or "(unnamed)"].append(row)
     for name, of_name in others.items():
         first = of_name[0]
-        facts = InstructionFacts(category=NOT_IN_HLO, scope=kinds.op[first].name)
+        category = COMMAND_BUFFER if name.startswith(_GRAPH) else NOT_IN_HLO
+        facts = InstructionFacts(category=category, scope=kinds.op[first].name)
         count = int(kinds.occurrences[of_name].sum())
         total = int(kinds.total_ps[of_name].sum())
         rows.add(
@@ -59,6 +65,7 @@ def _add_instruction(
     of_instruction: list[int],
     programs: Programs,
     reader: InstructionReader,
+    plane: Plane,
 ) -> None:
     first = of_instruction[0]
     number, module, name = (
@@ -69,9 +76,10 @@ def _add_instruction(
     )
     facts = reader.read(number, module, name)
     if facts is None:
-        is_buffer = name.startswith(_COMMAND_BUFFER)
         facts = InstructionFacts(scope=kinds.op[first].name)
-        facts = facts._replace(category=COMMAND_BUFFER) if is_buffer else facts
+    is_graph = any(kinds.event_name[row].startswith(_GRAPH) for row in of_instruction)
+    if is_graph or name.startswith(COMMAND_BUFFER_NAME):
+        facts = facts._replace(category=COMMAND_BUFFER)
     executions = executions_of(kinds, of_instruction)
     total = int(kinds.total_ps[of_instruction].sum())
     launches = int(kinds.occurrences[of_instruction].sum())
@@ -83,7 +91,22 @@ def _add_instruction(
     rows.add(
         program, name, facts, Times(executions, launches, total, total), work,
         _kernels(kinds, of_instruction),
+        core_use=_core_use(kinds, of_instruction, programs, plane) if facts.is_product else _NO_USE,
     )  # fmt: skip
+
+
+def _core_use(kinds: GpuKinds, rows: Sequence[int], programs: Programs, plane: Plane) -> CoreUse:
+    """Whether the kernel that takes most of an instruction's time runs on matrix units."""
+    longest = max(rows, key=kinds.total_ps.__getitem__)
+    major = plane.stats.get(names.COMPUTE_MAJOR, -1)
+    return core_use(
+        kinds.event_name[longest],
+        is_amd=is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME)),
+        compute_major=major if isinstance(major, int) else -1,
+        instruction=programs.instruction(
+            kinds.program_id[longest], kinds.module[longest], kinds.instruction[longest]
+        ),
+    )
 
 
 def _recorded(kinds: GpuKinds, rows: Sequence[int]) -> Work | None:

@@ -8,11 +8,13 @@ from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.costs.operations import is_elementwise
 from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.hlo.hlo import Module, Programs
-from tbprof.analysis.hlo.hlo_roles import PRODUCTS
+from tbprof.analysis.hlo.hlo_roles import PRODUCTS, Move, move_of, opcodes_of
 from tbprof.analysis.hlo.hlo_shapes import Shape, parse_shapes
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
 from tbprof.analysis.hlo.instruction import multiplies
+from tbprof.analysis.hlo.module import Computation
 from tbprof.analysis.hlo_text.hlo_devices import numbers, replica_groups
+from tbprof.analysis.programs.matrix_products import MatrixProduct, product_in
 from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.base.digests import blake2b
 from tbprof.base.lazy import regex
@@ -21,6 +23,10 @@ from tbprof.base.lazy import regex
 NO_HLO = "HLO not in the trace"
 # Their parts run by themselves, and are costed there.
 CONTROL = frozenset({"call", "conditional", "while"})
+# CUDA graphs, by the name of a thunk, or of the computation that a call runs as one: what ran in
+# them is not told apart. Source: OpenXLA, command_buffer_scheduling.cc.
+COMMAND_BUFFER_NAME = "command_buffer"
+COMMAND_BUFFER = "inside a command buffer"
 # What TPUs call fusions around a product, whichever it is.
 PRODUCT_CATEGORIES = ("convolution", "convolution fusion")
 _MOVED = frozenset({"copy", "dynamic-reshape", "reshape", "transpose"})
@@ -40,7 +46,7 @@ class InstructionFacts(NamedTuple):
     `awaited` is the instruction that this one completes: "copy-start.1" of "copy-done.1". `stack`
     has a line per frame, the innermost first. `replica_groups` are the devices among which a
     collective exchanges data: "{{0,1},{2,3}}". `cost` is that of one execution, None if the program
-    is not in the trace.
+    is not in the trace. The others are columns of `ProgramOps`.
     """
 
     opcode: str = ""
@@ -56,6 +62,11 @@ class InstructionFacts(NamedTuple):
     is_product: bool = False
     cost: Cost | None = None
     replica_groups: str = ""
+    product_dtype: str = ""
+    product_size: int = -1
+    product_passes: int = 0
+    move: int = Move.NONE
+    is_of_argument: bool = False
 
 
 class InstructionReader:
@@ -131,9 +142,12 @@ class _ProgramReader:
             for operand in program.operand_rows(row)
             for shape in program.shapes.of(operand).shapes
         )
+        is_product = multiplies(program, row)
+        product = product_in(program, row, self._costs) if is_product else MatrixProduct()
+        move = move_of(opcodes_of(program, row), results, operands)
         return InstructionFacts(
             proto.opcode,
-            category_of(proto.opcode, proto.fusion_kind),
+            _category(program, row, proto),
             proto.metadata.deduplicated_name,
             _scope(proto.metadata),
             *self._place(proto.metadata),
@@ -141,9 +155,14 @@ class _ProgramReader:
             shapes_text(results),
             shapes_text(operands),
             _awaited(program, proto),
-            multiplies(program, row),
+            is_product,
             cost,
             _groups(program, proto),
+            product.dtype,
+            product.size,
+            product.passes,
+            move,
+            move != Move.NONE and _is_of_argument(program, row),
         )
 
     def _place(self, metadata: Any) -> tuple[str, str]:
@@ -152,6 +171,22 @@ class _ProgramReader:
         if key not in self._places:
             self._places[key] = place_of(self._program, metadata)
         return self._places[key]
+
+
+def _category(program: Module, row: int, proto: Any) -> str:
+    called = program.called_rows(row) if proto.opcode == "call" else []
+    names = (Computation(program, one).name for one in called)
+    if any(name.startswith(COMMAND_BUFFER_NAME) for name in names):
+        return COMMAND_BUFFER
+    return category_of(proto.opcode, proto.fusion_kind)
+
+
+def _is_of_argument(program: Module, row: int) -> bool:
+    """Whether all that an instruction takes are arguments of the program, and constants."""
+    opcodes = {program.opcode(operand) for operand in program.operand_rows(row)}
+    entry = program.entry()
+    is_in_entry = entry is not None and row in entry.rows
+    return is_in_entry and "parameter" in opcodes and opcodes <= {"parameter", "constant"}
 
 
 def _groups(program: Module, proto: Any) -> str:
@@ -252,4 +287,5 @@ def facts_of_text(text: str, category: str) -> InstructionFacts:
         operands=shapes_text(operands),
         awaited=awaited[1] if awaited else "",
         is_product=opcode in PRODUCTS or category in PRODUCT_CATEGORIES,
+        move=move_of(frozenset({opcode}), results, operands),
     )

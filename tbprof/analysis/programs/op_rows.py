@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.costs.cost import Cost
+from tbprof.analysis.devices.tensor_cores import CoreUse
 from tbprof.analysis.programs.instruction_facts import CONTROL, InstructionFacts
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 from tbprof.analysis.programs.program_ops_merging import arrange_kernels
@@ -93,6 +94,7 @@ class OpRows:
         work: Work,
         kernels: Sequence[KernelTimes] = (),
         core: str = "",
+        core_use: CoreUse = CoreUse.UNKNOWN,
     ) -> None:
         """Adds a row."""
         has_inner = facts.opcode in CONTROL or times.self_ps < times.total_ps
@@ -100,7 +102,7 @@ class OpRows:
         values: Mapping[str, Any] = {
             "program_id": program.id, "program": program.name, "digest": program.digest,
             "name": name, "core": core, "stack": stack, "has_inner": has_inner,
-            "is_product": facts.is_product,
+            "is_product": facts.is_product, "core_use": core_use,
             **{key: getattr(facts, key) for key in _FACTS},
             **times._asdict(), **work._asdict(),
         }  # fmt: skip
@@ -138,7 +140,7 @@ class OpRows:
 _NONE: tuple[tuple[()], ...] = ((), (), (), ())
 _FACTS = (
     "opcode", "category", "deduplicated_name", "scope", "source", "dtype", "result", "operands",
-    "replica_groups",
+    "replica_groups", "product_dtype", "product_size", "product_passes", "move", "is_of_argument",
 )  # fmt: skip
 _OF_ROWS = tuple(ProgramOps.__annotations__)
 _COLUMNS = {

@@ -32,7 +32,10 @@ class ProgramOps:
     the rate of the fastest), `model_flops` (as the program states them), `transcendentals`, and
     bytes in all memories, in the device's main memory, and in those on the chip; -1 if unknown. If
     `is_computed`, work follows from the shapes of the program. `is_product` says that it multiplies
-    matrices or convolves, so that matrix units may do it. Rows with `has_inner` contain other
+    matrices or convolves, so that matrix units may do it; `product_dtype`, `product_size` and
+    `product_passes` are the fields of `MatrixProduct`, and `core_use` is a `CoreUse`. `move` is a
+    `Move`, how it moves data without computing, and `is_of_argument` says that it moves an argument
+    of its program. Rows with `has_inner` contain other
     rows, which state their work themselves: it must not be added to the others'.
 
     The kernels of row r are `first_kernel[r:r + 2]` of the `kernel_…` columns, longest first.
@@ -56,6 +59,11 @@ class ProgramOps:
     result: list[str]
     operands: list[str]
     replica_groups: list[str]
+    product_dtype: list[str]
+    product_size: NDArray[np.int64]
+    product_passes: NDArray[np.int64]
+    core_use: NDArray[np.int64]
+    move: NDArray[np.int64]
     stack: NDArray[np.int64]
     occurrences: NDArray[np.int64]
     kernels: NDArray[np.int64]
@@ -75,6 +83,7 @@ class ProgramOps:
     is_computed: NDArray[np.bool_]
     is_product: NDArray[np.bool_]
     has_inner: NDArray[np.bool_]
+    is_of_argument: NDArray[np.bool_]
     first_kernel: NDArray[np.int64]
     kernel_name: list[str]
     kernel_occurrences: NDArray[np.int64]

@@ -11,7 +11,7 @@ from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 _MOST = 2**63 - 1
 _TEXTS = (
     "program_id", "program", "digest", "name", "opcode", "category", "deduplicated_name", "scope",
-    "source", "core", "dtype", "result", "operands", "replica_groups",
+    "source", "core", "dtype", "result", "operands", "replica_groups", "product_dtype",
 )  # fmt: skip
 _KEY = ("program_id", "digest", "name", "core", "category")
 _SUMS = (
@@ -19,7 +19,9 @@ _SUMS = (
     "model_flops", "transcendentals", "bytes_accessed", "hbm_bytes", "cmem_read_bytes",
     "cmem_written_bytes", "vmem_read_bytes", "vmem_written_bytes",
 )  # fmt: skip
-_FLAGS = ("is_computed", "is_product", "has_inner")
+# Facts of the instruction, which are those of the first of equal rows.
+_FACTS = ("product_size", "product_passes", "core_use", "move")
+_FLAGS = ("is_computed", "is_product", "has_inner", "is_of_argument")
 _HOST_SUMS = (
     "devices", "window_ps", "idle_ps", "sparse_cores", "sparse_core_window_ps",
     "sparse_core_idle_ps",
@@ -51,6 +53,9 @@ def add_up(parts: Sequence[ProgramOps]) -> ProgramOps:
     columns: dict[str, Any] = {
         name: [getattr(parts[part], name)[index] for part, index in firsts] for name in _TEXTS
     }
+    for name in _FACTS:
+        values = [getattr(parts[part], name)[index] for part, index in firsts]
+        columns[name] = np.array(values, np.int64)
     columns |= {name: _sum(_column(parts, name), row, count) for name in _SUMS}
     for name in _FLAGS:
         columns[name] = np.zeros(count, bool)

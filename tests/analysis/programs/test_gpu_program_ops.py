@@ -7,8 +7,7 @@ from helpers.computed_parts import compute_part
 from traces import draw, space_of
 from traces.programs import Program
 
-from tbprof.analysis.programs.gpu_program_ops import COMMAND_BUFFER
-from tbprof.analysis.programs.instruction_facts import NO_HLO, category_of
+from tbprof.analysis.programs.instruction_facts import COMMAND_BUFFER, NO_HLO, category_of
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, ProgramOps
 
 GPU = "/device:GPU:0"
@@ -39,7 +38,7 @@ def found(streams: str, instructions: dict[str, str], **options: Any) -> Program
         {"/host:metadata": "none |", GPU: streams},
         names={"P": "jit_f(7)", **options.pop("names", {})},
         stats={**stats, **options.pop("stats", {})},
-        type_stats={"P": {"Hlo Proto": program().bytes()}},
+        type_stats={"P": {"Hlo Proto": options.pop("made", program()).bytes()}},
         **options,
     )
     ops: ProgramOps = compute_part("program_ops", space_of(trace))
@@ -100,6 +99,25 @@ def test_instructions_of_unknown_programs_and_graphs_are_said_to_be():
         "command_buffer.1": [COMMAND_BUFFER, "", -1, False],
         "d": ["dot", "dot", DOT_FLOPS, False],
         "w": ["while", "while", -1, True],
+    }
+
+
+def test_calls_of_command_buffers_and_whole_graphs_hide_what_ran():
+    made = program()
+    made.add("k", "add", "bf16[8]", "c", within="command_buffer.1")
+    made.add("g", "call", "bf16[8]", "c", calls="command_buffer.1")
+    made.add("h", "call", "bf16[8]", "c", calls="body")
+    ops = found(
+        "Stream #1 |g.h.x.yy",
+        {"g": "g", "h": "h", "x": "w"},
+        made=made,
+        names={"x": "CudaGraphExec:3", "y": "CudaGraphExec:4"},
+    )
+    assert by_name(ops, "category", "program_id", "total_ps") == {
+        "g": [COMMAND_BUFFER, "7", US],
+        "h": ["call", "7", US],
+        "w": [COMMAND_BUFFER, "7", US],
+        "CudaGraphExec:4": [COMMAND_BUFFER, "", 2 * US],
     }
 
 

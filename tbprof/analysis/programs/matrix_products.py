@@ -1,0 +1,86 @@
+"""The matrix product or convolution that an instruction is, or has in its fusion."""
+
+import math
+from typing import Any, NamedTuple
+
+from tbprof.analysis.costs.custom_calls import is_library_product
+from tbprof.analysis.costs.program_costs import ProgramCosts
+from tbprof.analysis.hlo.hlo_roles import PRODUCTS, rows_inside
+from tbprof.analysis.hlo.hlo_shapes import Shape
+from tbprof.analysis.hlo.module import Module
+
+_MATRIX_PRODUCTS = ("dot", "scaled-dot")
+# By PrecisionConfig.Precision. Source: JAX, lax.Precision ("bf16_3x", "bf16_6x").
+_PASSES = {0: 1, 1: 3, 2: 6}
+# By PrecisionConfig.Algorithm, those that say it: ALG_DOT_BF16_BF16_F32_X3 and the like.
+_PASSES_OF_ALGORITHM = {5: 1, 6: 1, 7: 3, 8: 6, 13: 9}
+
+
+class MatrixProduct(NamedTuple):
+    """The product with most operations.
+
+    `dtype` is the type of what it multiplies, "" without a product. `size` is the smallest of the
+    three dimensions of a matrix product, without batch dimensions; -1 for convolutions and where
+    the program does not say. `passes` is how many products of 16-bit numbers the program asks a TPU
+    for: 1 usually, 3 or 6 for more digits; 0 if unknown.
+    """
+
+    dtype: str = ""
+    size: int = -1
+    passes: int = 0
+
+
+def product_in(module: Module, row: int, costs: ProgramCosts) -> MatrixProduct:
+    """The product in the instruction of a row, or in its fusion."""
+    rows = [part for part in rows_inside(module, row) if _is_product(module, part)]
+    if not rows:
+        return MatrixProduct()
+    most = max(rows, key=lambda part: costs.of_row(part).all_flops)
+    operands = [module.shapes.of(operand).shapes for operand in module.operand_rows(most)]
+    if len(operands) < 2 or not (operands[0] and operands[1]):
+        return MatrixProduct()
+    left, right = operands[0][0], operands[1][0]
+    proto = module.message(most)
+    config = proto.precision_config
+    passes = _PASSES_OF_ALGORITHM.get(config.algorithm, 0)
+    if not config.algorithm:
+        passes = max((_PASSES.get(one, 0) for one in config.operand_precision), default=1)
+    if module.opcode(most) == "custom-call":
+        results = module.shapes.of(most).shapes
+        return MatrixProduct(left.dtype, _library_size(left, right, results), 0)
+    size = _size(proto, left, right) if proto.opcode in _MATRIX_PRODUCTS else -1
+    return MatrixProduct(left.dtype, size, passes)
+
+
+def _is_product(module: Module, row: int) -> bool:
+    opcode = module.opcode(row)
+    if opcode == "custom-call":
+        return is_library_product(module.message(row).custom_call_target)
+    return opcode in PRODUCTS
+
+
+def _size(proto: Any, left: Shape, right: Shape) -> int:
+    """The smallest of rows, columns and what is summed over."""
+    numbers = proto.dot_dimension_numbers
+    summed = set(numbers.lhs_contracting_dimensions)
+    apart = summed | set(numbers.lhs_batch_dimensions)
+    others = {*numbers.rhs_contracting_dimensions, *numbers.rhs_batch_dimensions}
+    if not (apart <= set(range(len(left.sizes))) and others <= set(range(len(right.sizes)))):
+        return -1
+    sizes: tuple[int, ...] = (
+        math.prod(size for axis, size in enumerate(left.sizes) if axis not in apart),
+        math.prod(size for axis, size in enumerate(right.sizes) if axis not in others),
+        math.prod(left.sizes[axis] for axis in summed),
+    )
+    return min(sizes)
+
+
+def _library_size(left: Shape, right: Shape, results: tuple[Shape, ...]) -> int:
+    """The same for a library's product of two matrices: m k × k n = m n."""
+    if not results or not len(left.sizes) == len(right.sizes) == len(results[0].sizes) == 2:
+        return -1
+    returned = results[0].elements
+    summed = math.isqrt(left.elements * right.elements // returned) if returned else 0
+    if not summed or left.elements % summed or right.elements % summed:
+        return -1
+    return min(left.elements // summed, right.elements // summed, summed)
