@@ -11,6 +11,7 @@ from tbprof.advice.finding import Finding
 from tbprof.advice.gain import UNKNOWN_GAIN, Gain
 from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.sentences import milliseconds
+from tbprof.analysis.bounds.program_losses import NO_LOSSES, ProgramLosses
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.gpu.gpu_facts import GpuFacts
 from tbprof.analysis.gpu.kernels import Kernels
@@ -64,6 +65,7 @@ class Evidence:
     memory: MemoryPeaks
     inputs: InputOps | None = None
     tpu_ops: TpuOps | None = None
+    losses: ProgramLosses = NO_LOSSES
     single_ops: Sequence[SingleOps] = ()
     reads: Sequence[ResultReads] = ()
     callbacks: Sequence[HostCallbacks] = ()

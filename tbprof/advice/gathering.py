@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.input.input_judgement import find_cause, judge_input
 from tbprof.advice.summaries import Summaries
+from tbprof.analysis.bounds.program_losses import ProgramLosses, merge_program_losses
 from tbprof.analysis.devices.devices import Devices, merge_devices
 from tbprof.analysis.gpu.gpu_facts import GpuFacts, merge_gpu_facts
 from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
@@ -44,6 +45,7 @@ FIELDS: Mapping[str, _Source] = {
     "hosts": _Source("host_facts", HostFacts),
     "inputs": _Source("input_ops", InputOps, merge_input_ops),
     "tpu_ops": _Source("tpu_ops", TpuOps, merge_tpu_ops),
+    "losses": _Source("program_losses", ProgramLosses, merge_program_losses),
     "single_ops": _Source("single_ops", SingleOps),
     "reads": _Source("result_reads", ResultReads),
     "callbacks": _Source("host_callbacks", HostCallbacks),

@@ -47,6 +47,9 @@ OFFLOADING_GUIDE = Guide(
     "JAX memories and host offloading",
     "https://docs.jax.dev/en/latest/notebooks/host-offloading.html",
 )
+COMMAND_BUFFER_GUIDE = Guide(
+    "JAX: GPU performance tips", "https://docs.jax.dev/en/latest/gpu_performance_tips.html"
+)
 CHECKPOINT_GUIDE = Guide(
     "JAX: gradient checkpointing",
     "https://docs.jax.dev/en/latest/gradient-checkpointing.html",

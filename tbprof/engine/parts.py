@@ -134,6 +134,13 @@ PARTS: Mapping[str, PartKind] = {
         "programs.program_ops_finding.find_program_ops",
         "analyzing programs",
     ),
+    "program_losses": _part(
+        1,
+        "bounds.program_losses.ProgramLosses",
+        "find_program_losses",
+        "judging programs",
+        needs=("program_ops", "peaks"),
+    ),
     "program_peaks": _part(
         1,
         "program_memory.program_peaks.ProgramPeaks",

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.summaries import Summaries
+from tbprof.analysis.bounds.op_causes import find_causes
 from tbprof.analysis.bounds.op_work import GIBI, OpRates, above_roof, rates_of, work_of
 from tbprof.analysis.devices.peaks import HBM, Peaks, merge_peaks
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, SPARSE_CORE, ProgramOps
@@ -30,6 +31,8 @@ def build(summaries: Summaries) -> Sequence[Table]:
     order = _order(ops)
     work = work_of(ops, peaks)
     rates = rates_of(work, peaks)
+    causes = find_causes(ops, work, rates, peaks)
+    could_save = np.where(causes.saved_ps > 0, causes.saved_ps / 1e6, np.nan)
     rows = order.tolist()
 
     def texts(id_: str, label: str, values: Sequence[str]) -> Column:
@@ -105,6 +108,8 @@ def build(summaries: Summaries) -> Sequence[Table]:
                 texts("roof_note", "Above the roof", above_roof(rates, ops.is_computed)),
                 texts("replica_groups", "Replica groups", ops.replica_groups),
                 boolean("is_computed", "Cost computed from shapes", ops.is_computed[order]),
+                texts("cause", "Why slow", causes.names),
+                numbers("could_save", "Could save at most (us)", could_save),
             ),
             {"device_type": ops.device_type},
         )

@@ -25,6 +25,11 @@ ABOUT_WORK: dict[str, tuple[Phase, ...]] = {
     "host_callbacks": (Phase.HOST_CALLBACK, Phase.HOST_COMPUTE, Phase.OTHER),
 }
 ABOUT_TPU_WORK = "tpu_"
+# These may be about any work of devices, and on a CPU about its ops.
+ABOUT_OPS = (
+    "wide_products", "small_products", "memory_bound", "moved_data", "command_buffers",
+    "recomputation",
+)  # fmt: skip
 
 
 # Gains in steps that are not typical, by what these take more.
@@ -61,7 +66,8 @@ def check_sums(evidence: Evidence, findings: list[Finding]) -> None:
         return
     for one in promising:
         of_computing = set(ABOUT_WORK.get(one.id, ())) == set(COMPUTE)
-        assert one.gain.taken or of_computing or one.id.startswith(ABOUT_TPU_WORK), one.id
+        is_of_ops = one.id.startswith(ABOUT_TPU_WORK) or one.id in ABOUT_OPS
+        assert one.gain.taken or of_computing or is_of_ops, one.id
         assert sum(one.gain.taken.values()) in (0, pytest.approx(100 * (one.gain_ratio or 0)))
     for phase in Phase:
         promised = sum(one.gain.taken.get(phase, 0.0) for one in promising)
@@ -81,7 +87,7 @@ def bound_ms(evidence: Evidence, id_: str) -> float:
         return float((whole[outliers].max() - whole[means.is_whole & ~outliers].min()) / 3e9)
     if id_ in ABOUT_WORK:
         return means.mean_ms(*ABOUT_WORK[id_])
-    if id_.startswith(ABOUT_TPU_WORK):
+    if id_.startswith(ABOUT_TPU_WORK) or id_ in ABOUT_OPS:
         return means.mean_ms(*work)
     return waited_ms(evidence) if id_ == "straggler" else idle
 

@@ -96,6 +96,8 @@ def test_the_whole_table():
         "roof_note": [""] * 3,
         "replica_groups": [""] * 3,
         "is_computed": [True, False, False],
+        "cause": [""] * 3,
+        "could_save": nothing,
     }
 
 

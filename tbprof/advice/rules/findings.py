@@ -9,6 +9,7 @@ from tbprof.advice.rules.devices.findings_copies import COPY_RULES
 from tbprof.advice.rules.devices.findings_gpu import GPU_RULES
 from tbprof.advice.rules.devices.findings_layout import LAYOUT_RULES
 from tbprof.advice.rules.devices.findings_memory import MEMORY_RULES
+from tbprof.advice.rules.devices.findings_programs import PROGRAM_RULES
 from tbprof.advice.rules.devices.findings_recomputation import RECOMPUTATION_RULES
 from tbprof.advice.rules.devices.findings_tpu import TPU_RULES
 from tbprof.advice.rules.host.findings_callbacks import CALLBACK_RULES
@@ -45,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     *LAYOUT_RULES,
     *TPU_RULES,
     *RECOMPUTATION_RULES,
+    *PROGRAM_RULES,
     *MEMORY_RULES,
 )
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.devices.peaks import HBM, Peaks
+from tbprof.analysis.hlo.host_copies import is_host_copy
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.base.records import dataclass
 from tbprof.base.values import ratio
@@ -25,6 +26,8 @@ _MEMORIES = {
 MEMORIES = tuple(_MEMORIES)
 COMPUTE = "Compute"
 UNBOUND = "Unknown"
+# Copies between a device and its host wait for what connects them, of which no peak is known.
+HOST_LINK = "Host link"
 # As scripts know them.
 _BOUNDS = {
     HBM: HBM, "CMEM read": "CMEM Read", "CMEM write": "CMEM Write", "VMEM read": "VMEM Read",
@@ -39,6 +42,7 @@ class OpWork:
     The rows are instructions, or sums over some. `span_ps` is the time over which the work was
     done. `flop_ps` is the time that the operations take at the peak of their element types, NaN
     without a peak, and `roof` the row of `Peaks.dtype` that they were held against, "" for none.
+    `is_linked` says that a row is a copy between device and host.
     """
 
     span_ps: Values
@@ -48,13 +52,14 @@ class OpWork:
     by_memory: Mapping[str, Values]
     flop_ps: Values
     roof: list[str]
+    is_linked: NDArray[np.bool_]
 
     def select(self, rows: NDArray[np.int64]) -> "OpWork":
         """Some of the rows, in this order."""
         return OpWork(
             self.span_ps[rows], self.flops[rows], self.model_flops[rows], self.bytes[rows],
             {name: values[rows] for name, values in self.by_memory.items()}, self.flop_ps[rows],
-            [self.roof[row] for row in rows.tolist()],
+            [self.roof[row] for row in rows.tolist()], self.is_linked[rows],
         )  # fmt: skip
 
 
@@ -74,6 +79,8 @@ def work_of(ops: ProgramOps, peaks: Peaks) -> OpWork:
     peak_of = {name: peaks.flop_peak(name) for name in set(roof)}
     gflops = np.array([peak_of[name] for name in roof], np.float64)
     flops = _known(ops.flops)
+    shapes = zip(ops.result, ops.operands, strict=True)
+    copies = zip(ops.opcode, map("".join, shapes), strict=True)
     return OpWork(
         ops.span_ps.astype(np.float64),
         flops,
@@ -83,6 +90,7 @@ def work_of(ops: ProgramOps, peaks: Peaks) -> OpWork:
         # 10^9 operations per second are one in 1,000 ps.
         flops / gflops * 1e3,
         roof,
+        np.array([is_host_copy(*texts) for texts in copies], np.bool_),
     )
 
 
@@ -106,7 +114,7 @@ def sum_work(
     return OpWork(
         spans_ps, summed(work.flops), summed(work.model_flops), summed(work.bytes),
         {name: summed(values) for name, values in work.by_memory.items()}, summed(work.flop_ps),
-        [""] * count,
+        [""] * count, np.zeros(count, np.bool_),
     )  # fmt: skip
 
 
@@ -117,7 +125,8 @@ class OpRates:
     10^9 operations and bytes per second, operations per byte, and shares of peaks, which may exceed
     1. `flop_share` is of the peak of the element types, `memory_share` by memory. `bound_by` is
     what a row uses the largest share of: "Compute", "HBM" and the like, "Unknown" if no share is
-    known; `efficiency` is that share, and `bounding_intensity` counts the bytes of that memory, or
+    known, and "Host link" for copies between device and host, whose share is not known;
+    `efficiency` is that share, and `bounding_intensity` counts the bytes of that memory, or
     of the busiest one for what computes.
     """
 
@@ -155,6 +164,9 @@ def rates_of(work: OpWork, peaks: Peaks) -> OpRates:
     most, bound = _bounds({COMPUTE: flop_share, **share})
     most_memory, busiest = _bounds(share)
     intensities = {name: ratio(work.flops, values) for name, values in work.by_memory.items()}
+    most = np.where(work.is_linked, np.nan, most)
+    linked = work.is_linked.tolist()
+    bound = [HOST_LINK if is_it else one for is_it, one in zip(linked, bound, strict=True)]
     bounding = np.full(span_ns.size, np.nan)
     pairs = zip(bound, busiest, strict=True)
     memories = [memory if memory in share else second for memory, second in pairs]

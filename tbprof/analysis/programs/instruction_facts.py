@@ -182,11 +182,15 @@ def _category(program: Module, row: int, proto: Any) -> str:
 
 
 def _is_of_argument(program: Module, row: int) -> bool:
-    """Whether all that an instruction takes are arguments of the program, and constants."""
-    opcodes = {program.opcode(operand) for operand in program.operand_rows(row)}
+    """Whether an instruction takes arguments of the program that nothing else takes."""
     entry = program.entry()
-    is_in_entry = entry is not None and row in entry.rows
-    return is_in_entry and "parameter" in opcodes and opcodes <= {"parameter", "constant"}
+    if entry is None or row not in entry.rows:
+        return False
+    operands = [one for one in program.operand_rows(row) if program.opcode(one) != "constant"]
+    return bool(operands) and all(
+        program.opcode(operand) == "parameter" and program.users_of(operand) == [row]
+        for operand in operands
+    )
 
 
 def _groups(program: Module, proto: Any) -> str:

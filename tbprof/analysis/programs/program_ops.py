@@ -34,8 +34,8 @@ class ProgramOps:
     `is_computed`, work follows from the shapes of the program. `is_product` says that it multiplies
     matrices or convolves, so that matrix units may do it; `product_dtype`, `product_size` and
     `product_passes` are the fields of `MatrixProduct`, and `core_use` is a `CoreUse`. `move` is a
-    `Move`, how it moves data without computing, and `is_of_argument` says that it moves an argument
-    of its program. Rows with `has_inner` contain other
+    `Move`, how it moves data without computing, and `is_of_argument` says that it moves arguments
+    of its program which nothing else takes. Rows with `has_inner` contain other
     rows, which state their work themselves: it must not be added to the others'.
 
     The kernels of row r are `first_kernel[r:r + 2]` of the `kernel_…` columns, longest first.

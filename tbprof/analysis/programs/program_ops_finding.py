@@ -1,21 +1,29 @@
 """The instructions that ran on the devices of a host."""
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.programs.cpu_program_ops import cpu_program_ops
-from tbprof.analysis.programs.gpu_program_ops import gpu_program_ops
-from tbprof.analysis.programs.instruction_facts import InstructionReader
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.analysis.programs.program_ops_merging import add_up
-from tbprof.analysis.programs.tpu_program_ops import tpu_program_ops
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, tpu_planes
+from tbprof.base import names
+from tbprof.base.lazy import Later
 from tbprof.events.space import Space
+
+# Most traces have no programs, and none has all kinds of devices.
+_gpu_program_ops = Later("tbprof.analysis.programs.gpu_program_ops.gpu_program_ops")
+_tpu_program_ops = Later("tbprof.analysis.programs.tpu_program_ops.tpu_program_ops")
+_cpu_program_ops = Later("tbprof.analysis.programs.cpu_program_ops.cpu_program_ops")
+_reader = Later("tbprof.analysis.programs.instruction_facts.InstructionReader")
 
 
 def find_program_ops(space: Space, programs: Programs) -> ProgramOps:
     """The instructions of all GPUs and TPU cores; of the CPU where none of these ran anything."""
-    reader = InstructionReader(programs)
-    found = [gpu_program_ops(plane, programs, reader) for plane in gpu_planes(space)]
-    found += [tpu_program_ops(plane, programs, reader) for plane in tpu_planes(space)]
+    finders = [(_gpu_program_ops, plane) for plane in gpu_planes(space)]
+    finders += [(_tpu_program_ops, plane) for plane in tpu_planes(space)]
+    hosts = [plane for plane in host_planes(space) if names.HLO_OP in plane.stat_names]
+    if not finders and not hosts:
+        return add_up([])
+    reader = _reader(programs)
+    found = [find(plane, programs, reader) for find, plane in finders]
     if not any(part.name for part in found):
-        found += [cpu_program_ops(plane, programs, reader) for plane in host_planes(space)]
+        found += [_cpu_program_ops(plane, programs, reader) for plane in hosts]
     return add_up([part for part in found if part.name])

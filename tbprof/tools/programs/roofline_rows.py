@@ -177,4 +177,5 @@ def _chain(first: OpWork, others: OpWork) -> OpWork:
             for name, values in first.by_memory.items()
         },
         both("flop_ps"), [*first.roof, *others.roof],
+        np.concatenate([first.is_linked, others.is_linked]),
     )  # fmt: skip

@@ -5,6 +5,7 @@ import pytest
 from builders.program_ops import peaks, program_ops
 
 from tbprof.analysis.bounds.op_work import above_roof, rates_of, sum_work, work_of
+from tbprof.analysis.bounds.wasted_time import wasted_ps
 
 # 100 GFLOP/s of 16 bit, 10 of 32 bit, 50 GB/s: 1 µs is 100,000 and 10,000 operations, 50,000 bytes.
 PEAKS = peaks({"f16": 100, "f32": 10}, {"HBM": 50})
@@ -105,3 +106,27 @@ def test_without_peaks_nothing_is_bound():
     assert rates.bound_by == ["Unknown"]
     assert np.isnan(rates.efficiency).all()
     assert rates.gflops.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("result", "operands", "opcode", "bound"),
+    [
+        ("f32[8]{0}", "f32[8]{0:S(5)}", "copy-done", "Host link"),
+        ("f32[8]{0:S(5)}", "f32[8]{0}", "copy-start", "Host link"),
+        ("f32[8]{0:S(1)}", "f32[8]{0}", "copy-done", "HBM"),
+        ("f32[8]{0}", "f32[8]{0:S(5)}", "fusion", "HBM"),
+    ],
+)
+def test_copies_between_device_and_host_are_bound_by_their_link(result, operands, opcode, bound):
+    row = {
+        "name": "a", "us": 2, "flops": 0, "bytes_accessed": 20_000, "opcode": opcode,
+        "result": result, "operands": operands,
+    }  # fmt: skip
+    ops = program_ops(row)
+    rates = rates_of(work_of(ops, PEAKS), PEAKS)
+    is_linked = bound == "Host link"
+    assert rates.bound_by == [bound]
+    assert rates.memory_share["HBM"].tolist() == pytest.approx([0.2])
+    assert rates.efficiency.tolist() == pytest.approx([np.nan if is_linked else 0.2], nan_ok=True)
+    wasted = wasted_ps(ops, rates).tolist()
+    assert wasted == [-1 if is_linked else pytest.approx(1_600_000)]

@@ -112,11 +112,15 @@ def test_what_only_moves_data_and_whether_it_is_an_argument():
     program.add("p", "parameter", "f32[16,8]", within="fused")
     program.add("r", "reshape", "f32[128]", "p", within="fused")
     program.add("f", "fusion", "f32[128]", "s", calls="fused")
+    program.add("z", "parameter", "f32[8,16]{1,0}")
+    program.add("u", "transpose", "f32[16,8]{1,0}", "z")
+    program.add("a", "add", "f32[8,16]{1,0}", "z", "z")
     program.add("y", "parameter", "f32[16,8]", within="body")
     program.add("b", "transpose", "f32[8,16]", "y", within="body")
-    moves = {name: tuple(found(program, name).values())[3:] for name in "tcsfb"}
+    moves = {name: tuple(found(program, name).values())[3:] for name in "tcsfub"}
     assert moves == {
         "t": (Move.TRANSPOSE, True), "c": (Move.LAYOUT, False), "s": (Move.NONE, False),
         "f": (Move.RESHAPE, False),
+        "u": (Move.TRANSPOSE, False),  # something else takes the argument as it is
         "b": (Move.TRANSPOSE, False),  # the body of a loop has parameters, and no arguments
     }  # fmt: skip

@@ -196,6 +196,26 @@ function rateColumns(table: DataTable): ColumnSpec[] {
 
 function textColumns(table: DataTable): ColumnSpec[] {
   return [
+    {
+      ...text(
+        "cause",
+        "Why slow",
+        120,
+        "What keeps it from being faster, as the findings of the overview count it; empty where " +
+          "the trace proves no cause",
+        has("cause"),
+      ),
+      noun: "cause",
+    },
+    {
+      id: "could_save",
+      title: "Could save",
+      quantity: "time",
+      width: 96,
+      isShown: has("cause"),
+      group: { how: "sum" },
+      explanation: why("The most of its self time that could be saved", TIME_UNIT, PEAKS),
+    },
     text(
       "cost_note",
       "Unknown cost",

@@ -13,5 +13,6 @@ export const HLO_GROUPINGS: readonly Grouping[] = [
   groupBy("source", "Source line"),
   groupBy("dtype", "Element type"),
   groupBy("bound_by", "Bound by"),
+  groupBy("cause", "Why slow"),
   groupBy("replica_groups", "Replica groups"),
 ];

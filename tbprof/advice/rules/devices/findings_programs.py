@@ -1,0 +1,225 @@
+"""Findings about instructions of compiled programs, by the causes that the pages of programs show.
+
+An instruction has one cause at most, so no two of these count the same time.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tbprof.advice.bottlenecks import HIGH, MODERATE
+from tbprof.advice.evidence import Evidence, Rule
+from tbprof.advice.finding import Finding, Severity, graded
+from tbprof.advice.gain import UNKNOWN_GAIN
+from tbprof.advice.guides import (
+    COMMAND_BUFFER_GUIDE,
+    GPU_GUIDE,
+    PRECISION_GUIDE,
+    TPU_GUIDE,
+    Guide,
+)
+from tbprof.advice.pages import HLO_STATS, PROGRAMS
+from tbprof.advice.sentences import percent, shortened
+from tbprof.analysis.bounds.causes import CAUSE_NAMES, Cause
+
+# Percentages of the time of all instructions; ours, those of products as for kernels.
+_MOVING = (MODERATE, HIGH)
+_PRODUCTS = (10.0, 40.0)
+_WAITING = 30.0
+_HIDDEN = (10.0, 30.0)
+# What can be saved, from which waiting for memory is more than worth knowing.
+_NOTABLE = 10.0
+_NAMED = 3
+
+
+def moved_data(evidence: Evidence) -> Iterator[Finding]:
+    """Transposes, reshapes and changes of layouts."""
+    share = _share(evidence, Cause.MOVE)
+    grade = graded(share, *_MOVING)
+    if grade is None:
+        return
+    of_arguments = _percent(evidence, Cause.MOVE, evidence.losses.argument_ps)
+    arguments = (
+        f" {percent(of_arguments)} moves arguments of programs that nothing else takes: the host "
+        "could pass them in that order."
+        if of_arguments > 0
+        else ""
+    )
+    yield from _finding(
+        evidence,
+        Cause.MOVE,
+        "moved_data",
+        grade,
+        f"Instructions that only rearrange data take {percent(share)} of op time",
+        "Transposes, reshapes and changes of layouts compute nothing: {ops}. What moves and "
+        f"computes in one fusion is not counted.{arguments}",
+        "Keep one order of dimensions throughout the model, the one that its products and "
+        "convolutions take (images: channels last, NHWC), and prepare inputs in that order.",
+        TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
+    )
+
+
+def wide_products(evidence: Evidence) -> Iterator[Finding]:
+    """Matrix products of 32-bit numbers that the device multiplies slower than 16-bit ones."""
+    share = _share(evidence, Cause.WIDE_PRODUCT)
+    grade = graded(share, *_PRODUCTS)
+    if grade is None:
+        return
+    how = (
+        "The program asks for more digits than the usual single pass of 16-bit products"
+        if evidence.platform == "TPU"
+        else "The GPU's peak is lower for them than for 16-bit ones"
+    )
+    remedy = (
+        "a lower precision (jax_default_matmul_precision, or that of single products)"
+        if evidence.platform == "TPU"
+        else "bfloat16 arrays"
+        if evidence.is_jax
+        else "tf.keras.mixed_precision"
+    )
+    yield from _finding(
+        evidence,
+        Cause.WIDE_PRODUCT,
+        "wide_products",
+        grade,
+        f"Products of 32-bit numbers take {percent(share)} of op time",
+        f"{how}: {{ops}}. At the 16-bit peak, or with half of the bytes where memory is slower, "
+        "they would take {rest} of that.",
+        f"Use {remedy} where the model's accuracy allows it.",
+        PRECISION_GUIDE,
+    )
+
+
+def small_products(evidence: Evidence) -> Iterator[Finding]:
+    """Matrix products with a dimension so small that they wait for memory."""
+    share = _share(evidence, Cause.SMALL_PRODUCT)
+    grade = graded(share, *_PRODUCTS)
+    if grade is None:
+        return
+    yield from _finding(
+        evidence,
+        Cause.SMALL_PRODUCT,
+        "small_products",
+        grade,
+        f"Matrix products that are too small for the matrix units take {percent(share)} of op time",
+        "They wait for memory, since each number that they read takes part in too few "
+        "operations: {ops}. Their operations alone would take {rest} of that.",
+        "Raise the batch size, or combine small products into larger ones: more rows take hardly "
+        "more time until the matrix units are busy. Multiples of 128, or at least of 8, leave no "
+        "part of them idle.",
+        TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
+    )
+
+
+def memory_bound(evidence: Evidence) -> Iterator[Finding]:
+    """Other instructions that wait for the device's memory."""
+    share = _share(evidence, Cause.MEMORY)
+    if not share >= _WAITING:
+        return
+    saved = _percent(evidence, Cause.MEMORY, evidence.losses.saved_ps)
+    severity: Severity = "moderate" if saved >= _NOTABLE else "low"
+    halved = (
+        " In 16 bit instead of 32, their arrays would take {rest} of that time."
+        if saved > 0
+        else " How much of that time could be saved does not follow from the trace."
+    )
+    yield from _finding(
+        evidence,
+        Cause.MEMORY,
+        "memory_bound",
+        (severity, _WAITING),
+        f"{percent(share)} of op time waits for the device's memory",
+        "Half of the memory's bandwidth or more is in use, and less of what the device can "
+        f"compute: {{ops}}.{halved}",
+        "Move fewer bytes: 16-bit arrays where accuracy allows it, and more operations between "
+        "reading and writing an array (fusion), such as attention that keeps its scores on the "
+        "chip.",
+        TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
+    )
+
+
+def command_buffers(evidence: Evidence) -> Iterator[Finding]:
+    """Time of GPUs in CUDA graphs, which the trace attributes to no instruction."""
+    share = _share(evidence, Cause.COMMAND_BUFFER)
+    if not share >= _HIDDEN[0]:
+        return
+    severity: Severity = "moderate" if share >= _HIDDEN[1] else "low"
+    yield from _finding(
+        evidence,
+        Cause.COMMAND_BUFFER,
+        "command_buffers",
+        (severity, _HIDDEN[severity == "moderate"]),
+        f"{percent(share)} of GPU op time is hidden in command buffers (CUDA graphs)",
+        "The trace does not say which instructions ran in them: {ops}. Categories, rates and other "
+        "findings leave that time out.",
+        "Record once with this flag, whose value is empty: kernels then have the names of their "
+        "instructions. Launches may take longer meanwhile, so compare step times without it.",
+        COMMAND_BUFFER_GUIDE,
+        code="XLA_FLAGS=--xla_gpu_enable_command_buffer=",
+    )
+
+
+def _finding(
+    evidence: Evidence,
+    cause: Cause,
+    id_: str,
+    grade: tuple[Severity, float],
+    title: str,
+    detail: str,
+    action: str,
+    guide: Guide,
+    code: str = "",
+) -> Iterator[Finding]:
+    """In `detail`, `{ops}` are the longest instructions, `{rest}` the part that cannot be saved."""
+    share = _share(evidence, cause)
+    saved = _percent(evidence, cause, evidence.losses.saved_ps)
+    gain = evidence.gain_of_work(saved / 100 * evidence.share(*evidence.work))
+    rest = percent(100 - 100 * saved / share)
+    page = HLO_STATS.showing(cause=f"={CAUSE_NAMES[cause]}")
+    yield Finding(
+        id=id_,
+        severity=grade[0],
+        title=title,
+        detail=detail.replace("{rest}", rest).replace("{ops}", _longest(evidence, cause)),
+        action=action,
+        guide=guide,
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain if saved > 0 else UNKNOWN_GAIN,
+        evidence=page,
+        next_page=PROGRAMS,
+        code=code,
+    )
+
+
+def _share(evidence: Evidence, cause: Cause) -> float:
+    """The percentage of the time of all instructions in those of a cause."""
+    return _percent(evidence, cause, evidence.losses.time_ps)
+
+
+def _percent(evidence: Evidence, cause: Cause, column: "np.ndarray") -> float:
+    losses = evidence.losses
+    part = float(column[losses.cause == cause].sum())
+    return 100 * part / losses.total_ps if losses.total_ps > 0 else 0.0
+
+
+def _longest(evidence: Evidence, cause: Cause) -> str:
+    """The longest instructions for a sentence, with their time and what shows the cause."""
+    losses = evidence.losses
+    rows = np.flatnonzero(losses.of == cause).tolist()[:_NAMED]
+    texts = []
+    for row in rows:
+        fact = f", {losses.fact[row]}" if losses.fact[row] else ""
+        share = percent(100 * float(losses.name_ps[row]) / losses.total_ps)
+        texts.append(f"{shortened(losses.name[row], 40)} ({share}{fact})")
+    return "; ".join(texts)
+
+
+PROGRAM_RULES: tuple[Rule, ...] = (
+    wide_products,
+    small_products,
+    memory_bound,
+    moved_data,
+    command_buffers,
+)

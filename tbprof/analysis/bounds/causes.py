@@ -1,0 +1,24 @@
+"""Why instructions take longer than they might."""
+
+from enum import IntEnum
+
+
+class Cause(IntEnum):
+    """Why an instruction takes longer than it might; one has one cause at most."""
+
+    NONE = 0
+    COMMAND_BUFFER = 1  # it is a CUDA graph, of which nothing is known
+    MOVE = 2  # it moves data and computes nothing
+    WIDE_PRODUCT = 3  # it multiplies 32-bit numbers as such
+    SMALL_PRODUCT = 4  # it waits for memory, as the arrays that it multiplies are short
+    MEMORY = 5  # it waits for memory otherwise
+
+
+CAUSE_NAMES = {
+    Cause.NONE: "",
+    Cause.COMMAND_BUFFER: "command buffer",
+    Cause.MOVE: "moves data",
+    Cause.WIDE_PRODUCT: "32-bit product",
+    Cause.SMALL_PRODUCT: "small product",
+    Cause.MEMORY: "memory-bound",
+}

@@ -1,0 +1,166 @@
+"""What keeps instructions from being faster, where the trace proves it, and what that costs."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.bounds.causes import CAUSE_NAMES, Cause
+from tbprof.analysis.bounds.op_work import HOST_LINK, OpRates, OpWork, Values
+from tbprof.analysis.devices.peaks import HBM, Peaks
+from tbprof.analysis.devices.tensor_cores import CoreUse
+from tbprof.analysis.hlo.hlo_roles import Move
+from tbprof.analysis.hlo.hlo_shapes import Shape, padding_of, parse_shapes
+from tbprof.analysis.programs.instruction_facts import COMMAND_BUFFER
+from tbprof.analysis.programs.program_ops import SPARSE_CORE, ProgramOps
+from tbprof.analysis.vocabulary.collectives import is_collective_op
+from tbprof.analysis.vocabulary.tpu_op_names import SPACE_TYPES
+
+# From this share of the memory's peak on, an instruction waits for memory.
+BUSY = 0.5
+# Moves of arrays with that much padding are about the padding, on TPUs.
+PADDED = 0.1
+_USUAL = "f16"
+_WIDE = ("f32", "f64")
+_MOVES = (Move.TRANSPOSE, Move.RESHAPE, Move.LAYOUT)
+# Bytes by shapes and those that were accessed are the same ones if they differ by no more.
+_ALIKE = 0.01
+
+
+class OpCauses(NamedTuple):
+    """`Cause` [n] of each instruction, and how much of its self time [n] could be saved, in ps.
+
+    That is a bound, and 0 where it is not known what could be.
+    """
+
+    cause: NDArray[np.int64]
+    saved_ps: NDArray[np.int64]
+
+    @property
+    def names(self) -> list[str]:
+        """[n] the causes in words, "" for none."""
+        return [CAUSE_NAMES[Cause(one)] for one in self.cause.tolist()]
+
+
+def find_causes(ops: ProgramOps, work: OpWork, rates: OpRates, peaks: Peaks) -> OpCauses:
+    """The causes of instructions whose work is known, from their rates against a device's peaks.
+
+    - A 32-bit product on a TPU takes several passes of its matrix units, on a GPU it is held
+      against a lower peak. At most what is beyond the time at the 16-bit peak, or for half of the
+      bytes, can be saved, and no more than the speeds of both types differ. Products on a GPU's
+      ordinary cores have another finding.
+    - What uses half of the memory's bandwidth or more, and less of its compute peak, waits for
+      memory. A matrix product does so for its shape if each element takes part in too few
+      operations for the peak: with more of them, it would take the time of the operations alone.
+      Of the others, 16-bit arrays would save half of the traffic in 32-bit ones. If caches served
+      bytes, what it waits for is not known.
+    """
+    own = ops.self_ps.astype(np.float64)
+    is_wide, wide_ps = _wide_products(ops, work, peaks)
+    is_known = _can_tell(ops, rates)
+    share, flop_share = rates.memory_share[HBM], np.nan_to_num(rates.flop_share)
+    is_bound = np.array([bound == HBM for bound in rates.bound_by], np.bool_)
+    waits = is_known & is_bound & (share >= BUSY) & (share <= 1)
+    is_small = waits & ops.is_product & _is_short(ops, work, peaks)
+    tests = {
+        Cause.COMMAND_BUFFER: (_is_graph(ops), np.zeros(own.size)),
+        Cause.MOVE: (is_known & _moves(ops), own),
+        Cause.WIDE_PRODUCT: (is_known & is_wide, wide_ps),
+        Cause.SMALL_PRODUCT: (is_small, own * (1 - flop_share)),
+        Cause.MEMORY: (waits, own * _wide_shares(ops, waits) / 2),
+    }
+    cause = np.zeros(own.size, np.int64)
+    saved = np.zeros(own.size)
+    for one, (is_it, saved_ps) in tests.items():
+        is_new = is_it & (cause == Cause.NONE)
+        cause[is_new] = one
+        saved[is_new] = saved_ps[is_new]
+    return OpCauses(cause, np.rint(np.clip(saved, 0, own)).astype(np.int64))
+
+
+def _can_tell(ops: ProgramOps, rates: OpRates) -> NDArray[np.bool_]:
+    """[n] whether an instruction's time is its own work on a device."""
+    is_exchange = np.array([is_collective_op(opcode) for opcode in ops.opcode], np.bool_)
+    is_beside = np.array([core == SPARSE_CORE for core in ops.core], np.bool_)
+    is_linked = np.array([bound == HOST_LINK for bound in rates.bound_by], np.bool_)
+    is_own = (ops.span_ps == ops.total_ps) & ~ops.has_inner & (ops.self_ps > 0)
+    return np.asarray(is_own & ~is_exchange & ~is_beside & ~is_linked, np.bool_)
+
+
+def _is_graph(ops: ProgramOps) -> NDArray[np.bool_]:
+    """[n] whether an instruction, or an event beside those of XLA, is a CUDA graph."""
+    is_graph = np.array([category == COMMAND_BUFFER for category in ops.category], np.bool_)
+    return np.asarray(is_graph & any(ops.program_id) & (ops.self_ps > 0), np.bool_)
+
+
+def _moves(ops: ProgramOps) -> NDArray[np.bool_]:
+    """[n] whether an instruction only rearranges data; on TPUs not if there is padding in it."""
+    is_move = np.zeros(len(ops.name), np.bool_)
+    for move in _MOVES:
+        is_move |= ops.move == move
+    if ops.device_type == "TPU":
+        for row in np.flatnonzero(is_move).tolist():
+            padding = padding_of(_arrays(ops, row))
+            is_space = ops.scope[row].rpartition(":")[2] in SPACE_TYPES
+            is_move[row] = padding.wasted < PADDED and not is_space
+    return is_move
+
+
+def _wide_products(ops: ProgramOps, work: OpWork, peaks: Peaks) -> tuple[NDArray[np.bool_], Values]:
+    """Whether an instruction multiplies 32-bit numbers slower than 16-bit ones, what that costs."""
+    narrow = peaks.flop_peak(_USUAL)
+    own_ps = ops.self_ps.astype(np.float64)
+    slower = np.ones(own_ps.size)
+    if ops.device_type == "TPU":
+        is_wide = np.array([dtype == "f32" for dtype in ops.product_dtype], np.bool_)
+        slower = np.maximum(ops.product_passes, 1).astype(np.float64)
+    else:
+        is_wide = np.array([dtype in _WIDE for dtype in ops.product_dtype], np.bool_)
+        is_wide &= ops.core_use != CoreUse.NO
+        gflops = {roof: peaks.flop_peak(roof) for roof in set(work.roof)}
+        slower = narrow / np.array([gflops[roof] for roof in work.roof], np.float64)
+    with np.errstate(invalid="ignore"):
+        # 10^9 operations and bytes per second are one in 1,000 ps.
+        least_ps = np.fmax(
+            work.model_flops / narrow * 1e3,
+            work.by_memory[HBM] / 2 / peaks.hbm_gbytes * 1e3,
+        )
+        saved_ps = np.fmin(own_ps - least_ps, own_ps * (1 - 1 / slower))
+        is_known = np.isfinite(work.model_flops) & np.isfinite(slower)
+        is_it = is_wide & is_known & (saved_ps > 0)
+    return is_it, np.nan_to_num(saved_ps)
+
+
+def _is_short(ops: ProgramOps, work: OpWork, peaks: Peaks) -> NDArray[np.bool_]:
+    """[n] whether a matrix product cannot reach its peak, however well it uses what it reads.
+
+    m k and k n elements are read and m n written for 2 m n k operations: less than two operations
+    per element times the smallest of the three.
+    """
+    width = {dtype: Shape(dtype, ()).bits / 8 for dtype in set(ops.product_dtype)}
+    bytes_ = np.array([width[dtype] for dtype in ops.product_dtype], np.float64)
+    needed = {roof: peaks.flop_peak(roof) / peaks.hbm_gbytes for roof in set(work.roof)}
+    ridge = np.array([needed[roof] for roof in work.roof], np.float64)
+    return np.asarray((ops.product_size > 0) & (2 * ops.product_size / bytes_ < ridge), np.bool_)
+
+
+def _wide_shares(ops: ProgramOps, wanted: NDArray[np.bool_]) -> Values:
+    """[n] the share of the bytes of arrays that is in 32-bit floats or wider ones.
+
+    0 where the instruction does not access its arrays as a whole, or they are not all known.
+    """
+    out = np.zeros(len(ops.name))
+    for row in np.flatnonzero(wanted).tolist():
+        shapes = _arrays(ops, row)
+        total = sum(shape.bytes for shape in shapes)
+        accessed = int(ops.bytes_accessed[row]) / max(int(ops.occurrences[row]), 1)
+        if total > 0 and abs(accessed - total) <= _ALIKE * total:
+            wide = sum(shape.bytes for shape in shapes if shape.dtype in _WIDE)
+            out[row] = wide / total
+    return out
+
+
+def _arrays(ops: ProgramOps, row: int) -> tuple[Shape, ...]:
+    """The arrays of an instruction, none if its text was cut."""
+    text = f"{ops.result[row]} {ops.operands[row]}"
+    return () if "…" in text else parse_shapes(text)

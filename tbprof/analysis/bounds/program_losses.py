@@ -1,0 +1,130 @@
+"""How much of a host's device time is in instructions that could be faster, by cause."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.devices.peaks import Peaks
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.programs.program_ops import SPARSE_CORE, ProgramOps
+from tbprof.base.lazy import Later
+from tbprof.base.records import dataclass
+from tbprof.events.space import Space
+
+# Most traces have no programs: what judges their instructions is imported where there are some.
+_judge = Later("tbprof.analysis.bounds.op_judgement.judge")
+# So many instructions of each cause are named, the longest ones.
+NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramLosses:
+    """The self time of instructions by cause, in ps, summed over the devices of a host.
+
+    `total_ps` is that of all of them. `cause` [c] holds each `Cause` once, `time_ps` [c] the time
+    of its instructions, `saved_ps` [c] the most of it that could be saved, and `argument_ps` [c]
+    the part in instructions that move arguments of programs.
+
+    The longest instructions of each cause: `name` [m], `of` [m] its cause, `name_ps` [m] its time,
+    and `fact` [m] what shows the cause, such as "82 % of the bandwidth of HBM".
+    """
+
+    total_ps: int
+    cause: NDArray[np.int64]
+    time_ps: NDArray[np.int64]
+    saved_ps: NDArray[np.int64]
+    argument_ps: NDArray[np.int64]
+    name: list[str]
+    of: NDArray[np.int64]
+    name_ps: NDArray[np.int64]
+    fact: list[str]
+
+
+def _none() -> NDArray[np.int64]:
+    return np.zeros(0, np.int64)
+
+
+NO_LOSSES = ProgramLosses(0, _none(), _none(), _none(), _none(), [], _none(), _none(), [])
+
+
+def find_program_losses(
+    _space: Space, _programs: Programs, ops: ProgramOps, peaks: Peaks
+) -> ProgramLosses:
+    """The losses in the instructions of a host, by the rates of these against the peaks."""
+    if not any(ops.program_id):
+        return NO_LOSSES
+    causes, facts = _judge(ops, peaks)
+    own_ps = ops.self_ps
+    is_of_device = np.array([core != SPARSE_CORE or not ops.devices for core in ops.core], np.bool_)
+    found = sorted({one for one in causes.cause.tolist() if one})
+    argument_ps = np.where(ops.is_of_argument, own_ps, 0)
+
+    def summed(values: NDArray[np.int64]) -> NDArray[np.int64]:
+        sums = [int(values[causes.cause == one].sum()) for one in found]
+        return np.array(sums, np.int64)
+
+    return ProgramLosses(
+        int(own_ps[is_of_device].sum()),
+        np.array(found, np.int64),
+        summed(own_ps),
+        summed(causes.saved_ps),
+        summed(argument_ps),
+        *_longest(
+            (cause, name, fact, time_ps)
+            for cause, name, fact, time_ps in zip(
+                causes.cause.tolist(), ops.name, facts, own_ps.tolist(), strict=True
+            )
+            if cause
+        ),
+    )
+
+
+def merge_program_losses(parts: Sequence[ProgramLosses]) -> ProgramLosses:
+    """The sum over hosts; instructions of equal names and facts are one."""
+    causes = sorted({one for part in parts for one in part.cause.tolist()})
+
+    def summed(column: str) -> NDArray[np.int64]:
+        sums = dict.fromkeys(causes, 0)
+        for part in parts:
+            for cause, value in zip(
+                part.cause.tolist(), getattr(part, column).tolist(), strict=True
+            ):
+                sums[cause] += value
+        return np.array(list(sums.values()), np.int64)
+
+    return ProgramLosses(
+        sum(part.total_ps for part in parts),
+        np.array(causes, np.int64),
+        summed("time_ps"),
+        summed("saved_ps"),
+        summed("argument_ps"),
+        *_longest(
+            row
+            for part in parts
+            for row in zip(
+                part.of.tolist(), part.name, part.fact, part.name_ps.tolist(), strict=True
+            )
+        ),
+    )
+
+
+def _longest(
+    rows: Iterable[tuple[int, str, str, int]],
+) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64], list[str]]:
+    """The name, cause, time and fact of the longest instructions of each cause."""
+    time_of: dict[tuple[int, str, str], int] = {}
+    for cause, name, fact, time_ps in rows:
+        time_of[cause, name, fact] = time_of.get((cause, name, fact), 0) + time_ps
+    kept: list[tuple[int, str, str, int]] = []
+    left: dict[int, int] = {}
+    for (cause, name, fact), time_ps in sorted(time_of.items(), key=lambda one: (-one[1], one[0])):
+        left[cause] = left.get(cause, NAMED) - 1
+        if left[cause] >= 0:
+            kept.append((cause, name, fact, time_ps))
+    return (
+        [name for _, name, _, _ in kept],
+        np.array([cause for cause, *_ in kept], np.int64),
+        np.array([time_ps for *_, time_ps in kept], np.int64),
+        [fact for _, _, fact, _ in kept],
+    )

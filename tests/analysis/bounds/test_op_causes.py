@@ -1,0 +1,133 @@
+"""Why instructions take longer than they might, and what could be saved, counted by hand."""
+
+from typing import Any
+
+import pytest
+from builders.program_ops import peaks, program_ops
+
+from tbprof.analysis.bounds.causes import CAUSE_NAMES, Cause
+from tbprof.analysis.bounds.op_causes import find_causes
+from tbprof.analysis.bounds.op_work import rates_of, work_of
+from tbprof.analysis.devices.peaks import Peaks
+from tbprof.analysis.devices.tensor_cores import CoreUse
+from tbprof.analysis.hlo.hlo_roles import Move
+from tbprof.analysis.programs.instruction_facts import COMMAND_BUFFER
+
+# In 1 µs: 100,000 operations in 16 bit, 25,000 in TF32, 10,000 in 32 bit; 50,000 bytes.
+PEAKS = peaks({"f16": 100, "tf32": 25, "f32": 10}, {"HBM": 50})
+TPU_PEAKS = peaks({"f16": 100}, {"HBM": 50})
+PRODUCT: dict[str, Any] = {
+    "us": 10, "is_product": True, "dtype": "bf16", "product_dtype": "bf16", "flops": 100_000,
+    "bytes_accessed": 1_000,
+}  # fmt: skip
+WIDE = {**PRODUCT, "dtype": "f32", "product_dtype": "f32"}
+# 40,000 bytes in 1 µs: 80 % of the bandwidth.
+WAITING: dict[str, Any] = {"us": 10, "flops": 1_000, "bytes_accessed": 400_000}
+
+
+def judged(row: dict[str, Any], device: Peaks = PEAKS, **of_host: Any) -> tuple[Cause, float]:
+    """The cause of an instruction, and how many µs of it could be saved."""
+    ops = program_ops(row, **of_host)
+    work = work_of(ops, device)
+    found = find_causes(ops, work, rates_of(work, device), device)
+    assert found.names == [CAUSE_NAMES[Cause(int(found.cause[0]))]]
+    return Cause(int(found.cause[0])), float(found.saved_ps[0]) / 1e6
+
+
+def of_tpu(row: dict[str, Any]) -> tuple[Cause, float]:
+    return judged(row, TPU_PEAKS, device_type="TPU")
+
+
+def test_products_of_32_bit_numbers_on_a_gpu_could_be_held_against_a_higher_peak():
+    # 1 µs at the 16-bit peak would save 9; four times the speed saves 7.5 of 10.
+    assert judged(WIDE) == (Cause.WIDE_PRODUCT, pytest.approx(7.5))
+    # 700,000 operations take 7 µs at that peak.
+    assert judged({**WIDE, "flops": 700_000}) == (Cause.WIDE_PRODUCT, pytest.approx(3))
+    # 400,000 bytes take 8 µs, half of them 4.
+    assert judged({**WIDE, "bytes_accessed": 400_000}) == (Cause.WIDE_PRODUCT, pytest.approx(6))
+    assert judged(PRODUCT) == (Cause.NONE, 0)
+    # What runs on ordinary cores has the finding about these; unknown operations prove nothing.
+    assert judged({**WIDE, "core_use": CoreUse.NO}) == (Cause.NONE, 0)
+    assert judged({**WIDE, "core_use": CoreUse.YES})[0] == Cause.WIDE_PRODUCT
+    assert judged({**WIDE, "flops": -1}) == (Cause.NONE, 0)
+    assert judged(WIDE, peaks({"f32": 10}, {"HBM": 50})) == (Cause.NONE, 0)
+    assert judged(WIDE, peaks({}, {})) == (Cause.NONE, 0)
+
+
+def test_products_of_32_bit_numbers_on_a_tpu_count_if_they_take_several_passes():
+    assert of_tpu({**WIDE, "product_passes": 6}) == (Cause.WIDE_PRODUCT, pytest.approx(10 * 5 / 6))
+    assert of_tpu({**WIDE, "product_passes": 3}) == (Cause.WIDE_PRODUCT, pytest.approx(10 * 2 / 3))
+    assert of_tpu({**WIDE, "product_passes": 1}) == (Cause.NONE, 0)  # as usual
+    assert of_tpu({**WIDE, "product_passes": 0}) == (Cause.NONE, 0)  # unknown
+    assert of_tpu({**PRODUCT, "product_passes": 6}) == (Cause.NONE, 0)  # of 16-bit numbers
+
+
+def test_products_that_are_too_small_for_the_peak_wait_for_memory():
+    # The peaks are 2 operations per byte apart: a dimension of 1 allows 1 per byte of 16 bit.
+    small = {**WAITING, "is_product": True, "dtype": "bf16", "product_dtype": "bf16"}
+    # 1,000 operations take 0.01 µs of the 10.
+    assert judged({**small, "product_size": 1}) == (Cause.SMALL_PRODUCT, pytest.approx(9.99))
+    assert judged({**small, "product_size": 2})[0] == Cause.MEMORY
+    assert judged({**small, "product_size": -1})[0] == Cause.MEMORY
+    assert judged({**small, "product_size": 1, "bytes_accessed": 240_000}) == (Cause.NONE, 0)
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "cause"),
+    [
+        (249_000, Cause.NONE), (250_000, Cause.MEMORY), (500_000, Cause.MEMORY),
+        (501_000, Cause.NONE),  # caches served some of them
+    ],
+)  # fmt: skip
+def test_what_uses_half_of_the_bandwidth_or_more_waits_for_memory(bytes_, cause):
+    assert judged({**WAITING, "bytes_accessed": bytes_})[0] == cause
+
+
+def test_of_what_waits_for_memory_half_of_the_bytes_in_32_bit_could_be_saved():
+    # 200,000 bytes in and 200,000 out.
+    arrays = {"result": "f32[50000]{0}", "operands": "f32[50000]{0}"}
+    assert judged({**WAITING, **arrays}) == (Cause.MEMORY, pytest.approx(5))
+    mixed = {"result": "bf16[100000]{0}", "operands": "f32[50000]{0}"}
+    assert judged({**WAITING, **mixed}) == (Cause.MEMORY, pytest.approx(2.5))
+    # It reads a part of its arrays, or they are not all known: which bytes these are is unknown.
+    assert judged({**WAITING, **arrays, "operands": "f32[60000]{0}"}) == (Cause.MEMORY, 0)
+    assert judged({**WAITING, **arrays, "operands": "f32[50000]{0}, …"}) == (Cause.MEMORY, 0)
+    compute = {"flops": 90_000, "dtype": "f32"}  # 90 % of the peak
+    assert judged({**WAITING, **compute}) == (Cause.NONE, 0)
+
+
+def test_what_moves_data_could_be_saved_as_a_whole():
+    row = {"us": 10, "move": Move.TRANSPOSE, "bytes_accessed": 400_000}
+    for move in (Move.TRANSPOSE, Move.RESHAPE, Move.LAYOUT):
+        assert judged({**row, "move": move}) == (Cause.MOVE, 10)
+    assert judged({**row, "move": Move.SLICE})[0] == Cause.MEMORY
+    assert judged({**row, "move": Move.SPACE})[0] == Cause.MEMORY
+    # A CPU has no peaks, and moves are moves.
+    assert judged(row, peaks({}, {}), device_type="CPU") == (Cause.MOVE, 10)
+
+
+def test_moves_of_padded_data_on_tpus_have_findings_of_their_own():
+    row = {"us": 10, "move": Move.TRANSPOSE, "result": "f32[128,256]{1,0:T(8,128)}"}
+    whole = {**row, "operands": "f32[256,128]{1,0:T(8,128)}"}
+    assert of_tpu(whole) == (Cause.MOVE, 10)
+    assert of_tpu({**whole, "scope": "m/x:SpaceToBatchND"}) == (Cause.NONE, 0)
+    assert of_tpu({**row, "operands": "f32[100,2]{1,0:T(8,128)}"}) == (Cause.NONE, 0)
+    assert of_tpu({**row, "operands": "…"}) == (Cause.NONE, 0)
+
+
+def test_command_buffers_say_nothing_of_what_ran():
+    row = {"us": 10, "category": COMMAND_BUFFER, "flops": -1, "bytes_accessed": -1}
+    assert judged(row) == (Cause.COMMAND_BUFFER, 0)
+    assert judged({**row, "program_id": ""}) == (Cause.NONE, 0)  # not of XLA
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"opcode": "all-reduce"}, {"has_inner": True}, {"span_ps": 20_000_000}, {"self_ps": 0},
+        {"core": "SparseCore"},
+        {"opcode": "copy-done", "result": "f32[8]{0}", "operands": "f32[8]{0:S(5)}"},
+    ],
+)  # fmt: skip
+def test_time_that_is_not_an_instructions_own_work_has_no_cause(told):
+    assert judged({**WAITING, "move": Move.LAYOUT, **told}) == (Cause.NONE, 0)
