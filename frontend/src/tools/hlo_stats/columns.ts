@@ -171,7 +171,7 @@ function rateColumns(table: DataTable): ColumnSpec[] {
     {
       ...text("bound_by", "Bound by", 90, "", true),
       explanation: ofProgram(
-        "What it uses the largest share of: compute, or a memory. Unknown without peaks or costs",
+        "What it uses the largest share of: compute, or a memory. Host link: a copy between device and host. Unknown without peaks or costs",
         "none",
         PEAKS,
       ),
@@ -203,7 +203,7 @@ function textColumns(table: DataTable): ColumnSpec[] {
         120,
         "What keeps it from being faster, as the findings of the overview count it; empty where " +
           "the trace proves no cause",
-        has("cause"),
+        hasText(table, "cause"),
       ),
       noun: "cause",
     },
@@ -212,9 +212,13 @@ function textColumns(table: DataTable): ColumnSpec[] {
       title: "Could save",
       quantity: "time",
       width: 96,
-      isShown: has("cause"),
+      isShown: hasText(table, "cause"),
       group: { how: "sum" },
-      explanation: why("The most of its self time that could be saved", TIME_UNIT, PEAKS),
+      explanation: {
+        formula: "The most of its self time that could be saved",
+        unit: TIME_UNIT,
+        source: PEAKS,
+      },
     },
     text(
       "cost_note",
