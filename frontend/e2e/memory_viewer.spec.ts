@@ -40,7 +40,7 @@ test.each([RUN, ...(TRACES ? ["tpu", "amd"] : [])])(
 
 test("a click and keys choose the event whose memory is listed", async () => {
   const page = await runs.show(RUN);
-  const plot = page.locator(".heap-plot");
+  const plot = page.locator(".memory-plot");
   const box = await plot.boundingBox();
   expect(box).not.toBeNull();
   if (!box) return;
@@ -54,7 +54,7 @@ test("a click and keys choose the event whose memory is listed", async () => {
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
   await expect.poll(() => instant(page)).toContain("after event 3 ");
-  await page.locator(".heap-flag").click();
+  await page.locator(".memory-flag").click();
   await expect.poll(() => parameter(page, "instant")).toBeNull();
   await expect.poll(() => instant(page)).toContain(", the peak");
   await page.getByRole("button", { name: "All arrays" }).click();
@@ -63,7 +63,7 @@ test("a click and keys choose the event whose memory is listed", async () => {
 
 test("a drag shows those events alone, and a button all of them", async () => {
   const page = await runs.show(RUN);
-  const box = await page.locator(".heap-plot").boundingBox();
+  const box = await page.locator(".memory-plot").boundingBox();
   expect(box).not.toBeNull();
   if (!box) return;
   await page.mouse.move(box.x + box.width * 0.25, box.y + 50);

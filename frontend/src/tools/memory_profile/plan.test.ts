@@ -3,7 +3,6 @@ import { formatTraceTime, traceTimeScale } from "./format";
 import { parseMemory } from "./payload";
 import {
   lastPointBefore,
-  marksOf,
   type Plan,
   pointAt,
   topOf,
@@ -84,14 +83,6 @@ test("the last point before the pointer is meant, or the fullest one close by", 
 test("the last time before is found by halves", () => {
   const times = Float64Array.of(1, 2, 2, 5);
   expect([0, 1, 2, 4, 9].map((time) => lastPointBefore(times, time))).toEqual([-1, 0, 2, 2, 3]);
-});
-
-test("marks are round in the written unit", () => {
-  const { values, increment } = marksOf(0, 8e9, 1e-9, 4);
-  expect(increment).toBeCloseTo(2e9, 3);
-  expect(values.map(Math.round)).toEqual([0, 2e9, 4e9, 6e9, 8e9]);
-  expect(marksOf(1.5, 7.9, 1, 4).values).toEqual([2, 4, 6]);
-  expect(marksOf(3, 3, 1, 4).values).toEqual([]);
 });
 
 test("zooming keeps the middle in place, and ends at the whole recording", () => {

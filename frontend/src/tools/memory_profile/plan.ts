@@ -1,5 +1,4 @@
 /** Where things are in the timeline: scales, marks, and the point that is meant by a place. */
-import { tickIncrement } from "../../widgets/chart/ticks";
 import { inUse, type Memory, type Timeline } from "./payload";
 
 /** Parts of the picture that a person can hide, the bottom of the stack first. */
@@ -109,24 +108,6 @@ export function xOf({ left, right, from, to }: Plan, time: number): number {
 export function timeAt({ left, right, from, to }: Plan, x: number): number {
   const share = (x - left) / (right - left);
   return Math.round(from + Math.max(0, Math.min(share, 1)) * (to - from));
-}
-
-/** Steps of 1, 2 or 5 times a power of ten in the written unit, at most `marks` of them. */
-export function marksOf(
-  from: number,
-  to: number,
-  factor: number,
-  marks: number,
-): { readonly values: readonly number[]; readonly increment: number } {
-  const increment = tickIncrement(to - from, factor, marks);
-  if (increment === 0) return { values: [], increment: 1 };
-  const first = Math.ceil(from / increment - 1e-9);
-  const last = Math.floor(to / increment + 1e-9);
-  const values = Array.from(
-    { length: Math.max(last - first + 1, 0) },
-    (_, at) => (first + at) * increment,
-  );
-  return { values, increment };
 }
 
 /** Pixels about the pointer in which the largest use is what is meant. */

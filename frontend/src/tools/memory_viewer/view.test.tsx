@@ -23,7 +23,7 @@ function show(more: Record<string, unknown> = {}, view: View = {}) {
   );
 }
 
-const plot = () => document.querySelector(".heap-plot");
+const plot = () => document.querySelector(".memory-plot");
 const buttons = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
 
 test("one sentence says how much, where, what most of it is, and what is lost", () => {

@@ -35,3 +35,21 @@ export function drawValueAxis(pen: Pen, axis: ValueAxis): void {
     pen.fillText(formatTick(value, scale, increment), left - 6, y(value));
   }
 }
+
+/** Steps of 1, 2 or 5 times a power of ten in the written unit, at most `marks` of them. */
+export function marksOf(
+  from: number,
+  to: number,
+  factor: number,
+  marks: number,
+): { readonly values: readonly number[]; readonly increment: number } {
+  const increment = tickIncrement(to - from, factor, marks);
+  if (increment === 0) return { values: [], increment: 1 };
+  const first = Math.ceil(from / increment - 1e-9);
+  const last = Math.floor(to / increment + 1e-9);
+  const values = Array.from(
+    { length: Math.max(last - first + 1, 0) },
+    (_, at) => (first + at) * increment,
+  );
+  return { values, increment };
+}

@@ -2,9 +2,10 @@
 import { formatTick, type Scale } from "../../../base/format";
 import { resolveColor } from "../../../base/theme";
 import type { Pen } from "../../../widgets/chart/pen";
+import { marksOf } from "../../../widgets/chart/ticks";
 import { formatGibibytes, traceTimeScale } from "../format";
 import type { Memory, Timeline } from "../payload";
-import { CAPACITY, FRAGMENTATION, MEMORY_PARTS, marksOf, type Plan, xOf } from "../plan";
+import { CAPACITY, FRAGMENTATION, MEMORY_PARTS, type Plan, xOf } from "../plan";
 
 export interface TimelineColors {
   /** By part. */

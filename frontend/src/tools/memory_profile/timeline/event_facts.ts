@@ -1,22 +1,15 @@
 /** The ten things that are known of an event, as the guide has them, and why one is missing. */
 import { NOT_MEASURED } from "../../../base/format";
+import type { Fact } from "../../../widgets/memory_chart/marks";
 import { formatAmount, formatMemoryShare, formatTraceTime } from "../format";
 import { inUse, type Memory } from "../payload";
-
-interface EventFact {
-  readonly id: string;
-  readonly label: string;
-  readonly value: string;
-  /** Why there is no value, "" where there is. */
-  readonly reason: string;
-}
 
 /** Of a point of the timeline, in a window of `span` ps. */
 export function eventFacts(
   { timeline, texts, steps }: Memory,
   point: number,
   span: number,
-): EventFact[] {
+): Fact[] {
   const kind = timeline.kind[point];
   const isFree = kind === 0;
   const name = (of: Int32Array, label: string) => {
@@ -67,7 +60,7 @@ export function splitText({ timeline }: Memory, point: number): string {
   ].join(" · ");
 }
 
-function fact(id: string, label: string, [value, reason]: readonly [string, string]): EventFact {
+function fact(id: string, label: string, [value, reason]: readonly [string, string]): Fact {
   return value === ""
     ? { id, label, value: NOT_MEASURED, reason }
     : { id, label, value, reason: "" };

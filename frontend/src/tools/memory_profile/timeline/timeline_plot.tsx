@@ -6,6 +6,14 @@ import { watchColors } from "../../../base/theme";
 import type { View } from "../../../base/url_state";
 import { canvasPen } from "../../../widgets/chart/pen";
 import { useWidth } from "../../../widgets/chart/use_size";
+import { eventKeys } from "../../../widgets/memory_chart/event_keys";
+import {
+  Brush,
+  draggedRange,
+  FactsCard,
+  Line,
+  PeakFlag,
+} from "../../../widgets/memory_chart/marks";
 import type { Select } from "../../tool";
 import { formatGibibytes } from "../format";
 import type { Memory } from "../payload";
@@ -22,9 +30,7 @@ import {
   zoomed,
 } from "../plan";
 import { drawTimeline, STRIP, timelineColors } from "./draw_timeline";
-import { eventFacts } from "./event_facts";
-import { TimelineHover } from "./timeline_hover";
-import { memoryTimelineKeys } from "./timeline_keys";
+import { eventFacts, splitText } from "./event_facts";
 
 export interface TimelineCardProps {
   readonly memory: Memory;
@@ -45,7 +51,12 @@ const AXIS_LEFT = 56;
 const AXIS_RIGHT = 40;
 const FLAG = 20;
 const AXIS_BOTTOM = 24;
-const LEAST_DRAG = 6;
+const KEYS = {
+  section: "Memory timeline",
+  choose: "Break down what is in use at the event",
+  peak: "Break down the peak",
+  reset: "Clear the event, then show the whole recording",
+};
 /** A click on a zoomed chart waits this long for the second one, which shows everything. */
 const DOUBLE_CLICK_MS = 250;
 
@@ -92,7 +103,7 @@ export function TimelinePlot(props: TimelinePlotProps) {
       from_ps: next === null ? null : String(next.from),
       to_ps: next === null ? null : String(next.to),
     });
-  const keys = memoryTimelineKeys({
+  const keys = eventKeys(KEYS, {
     move: (by) => setPoint((before) => beside(before, by)),
     choose: () => choose(point),
     zoomBy: (factor) => {
@@ -135,13 +146,13 @@ export function TimelinePlot(props: TimelinePlotProps) {
   const onPointerUp = () => {
     if (!drag) return;
     setDrag(null);
-    const [left, right] = drag.toSorted((a, b) => a - b);
-    if (right - left >= LEAST_DRAG) {
-      const start = timeAt(plan, left);
-      zoom({ from: start, to: Math.max(timeAt(plan, right), start + SHORTEST) });
+    const range = draggedRange(drag);
+    if (range) {
+      const start = timeAt(plan, range[0]);
+      zoom({ from: start, to: Math.max(timeAt(plan, range[1]), start + SHORTEST) });
       return;
     }
-    const chosen = pointAt(timeline, plan, left);
+    const chosen = pointAt(timeline, plan, drag[0]);
     clearTimeout(clicks.current);
     clicks.current = setTimeout(() => choose(chosen), isZoomed ? DOUBLE_CLICK_MS : 0);
   };
@@ -183,33 +194,16 @@ export function TimelinePlot(props: TimelinePlotProps) {
         }}
         onKeyDown={(event) => void runKey(keys, event)}
       />
-      {drag && Math.abs(drag[1] - drag[0]) >= LEAST_DRAG ? <Brush plan={plan} drag={drag} /> : null}
+      {drag ? <Brush sides={plan} drag={drag} /> : null}
       {at >= 0 && !drag ? (
         <>
-          <div
-            class="memory-cursor"
-            style={{ left: `${at}px`, top: `${plan.top}px`, height: `${plan.bottom - plan.top}px` }}
-          />
-          <TimelineHover memory={memory} point={point} span={span} at={at} width={width} />
+          <Line name="memory-cursor" x={at} top={plan.top} bottom={plan.bottom} />
+          <FactsCard facts={eventFacts(memory, point, span)} x={at} width={width}>
+            <p class="muted">{splitText(memory, point)}</p>
+          </FactsCard>
         </>
       ) : null}
     </div>
-  );
-}
-
-function Brush({ plan, drag }: { readonly plan: Plan; readonly drag: readonly [number, number] }) {
-  const within = (x: number) => Math.max(plan.left, Math.min(x, plan.right));
-  const [left, right] = drag.map(within).toSorted((a, b) => a - b);
-  return (
-    <div
-      class="memory-brush"
-      style={{
-        left: `${left}px`,
-        width: `${right - left}px`,
-        top: `${plan.top}px`,
-        height: `${plan.bottom - plan.top}px`,
-      }}
-    />
   );
 }
 
@@ -218,31 +212,25 @@ function Instants({ memory, select, plan }: TimelinePlotProps & { readonly plan:
   const { peak, peakAt } = memory.allocators[memory.chosen];
   const { at, isPeak } = memory.breakdown;
   const isSeen = (time: number) => time >= plan.from && time <= plan.to;
-  const peakX = xOf(plan, peakAt);
-  const isRight = peakX < (plan.left + plan.right) / 2;
   return (
     <>
       {isSeen(at) ? (
-        <div
-          class={isPeak ? "memory-instant peak" : "memory-instant"}
-          style={{
-            left: `${xOf(plan, at)}px`,
-            top: `${isPeak ? FLAG - 4 : plan.top}px`,
-            height: `${plan.bottom - (isPeak ? FLAG - 4 : plan.top)}px`,
-          }}
+        <Line
+          name="memory-instant"
+          x={xOf(plan, at)}
+          top={isPeak ? FLAG - 4 : plan.top}
+          bottom={plan.bottom}
         />
       ) : null}
       {isSeen(peakAt) ? (
-        <button
-          type="button"
-          class={isRight ? "memory-flag" : "memory-flag left"}
-          style={isRight ? { left: `${peakX}px` } : { right: `calc(100% - ${peakX}px)` }}
-          aria-pressed={isPeak}
+        <PeakFlag
+          sides={plan}
+          x={xOf(plan, peakAt)}
+          size={formatGibibytes(peak)}
+          isChosen={isPeak}
           title="Break down what is in use at the peak (p)"
-          onClick={() => select({ at_ps: null })}
-        >
-          <span aria-hidden="true">⚑</span> Peak {formatGibibytes(peak)}
-        </button>
+          choose={() => select({ at_ps: null })}
+        />
       ) : null}
     </>
   );

@@ -2,7 +2,7 @@
 import { formatTick, type Scale } from "../../../base/format";
 import { resolveColor } from "../../../base/theme";
 import type { Pen } from "../../../widgets/chart/pen";
-import { marksOf } from "../../memory_profile/plan";
+import { marksOf } from "../../../widgets/chart/ticks";
 import type { Heap } from "../payload";
 import { type HeapPlan, xOfEvent, yOfPlace, yOfUse } from "./heap_plan";
 import { FIXED, HEAP, PURPOSES } from "./purposes";

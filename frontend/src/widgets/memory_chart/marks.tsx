@@ -1,0 +1,124 @@
+/** What lies over a chart of memory: the range that is dragged, the peak's flag, facts. */
+import type { ComponentChildren } from "preact";
+import "./memory_chart.css";
+
+/** CSS pixels within the frame. */
+export interface Sides {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** Shorter ones are clicks. */
+const LEAST_DRAG = 6;
+
+type Drag = readonly [from: number, to: number];
+
+/** The ends of a drag from left to right; null for a click. */
+export function draggedRange(drag: Drag): Drag | null {
+  const [left, right] = drag[0] < drag[1] ? drag : [drag[1], drag[0]];
+  return right - left >= LEAST_DRAG ? [left, right] : null;
+}
+
+export function Brush({ sides, drag }: { readonly sides: Sides; readonly drag: Drag }) {
+  const range = draggedRange(drag);
+  if (!range) return null;
+  const [left, right] = range.map((x) => Math.max(sides.left, Math.min(x, sides.right)));
+  return (
+    <div
+      class="memory-brush"
+      style={{
+        left: `${left}px`,
+        width: `${right - left}px`,
+        top: `${sides.top}px`,
+        height: `${sides.bottom - sides.top}px`,
+      }}
+    />
+  );
+}
+
+interface LineProps {
+  readonly name: "memory-cursor" | "memory-instant";
+  readonly x: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+export function Line({ name, x, top, bottom }: LineProps) {
+  return (
+    <div class={name} style={{ left: `${x}px`, top: `${top}px`, height: `${bottom - top}px` }} />
+  );
+}
+
+interface PeakFlagProps {
+  readonly sides: Sides;
+  readonly x: number;
+  /** "4.00 GiB" */
+  readonly size: string;
+  /** Whether what is below the chart is of the peak. */
+  readonly isChosen: boolean;
+  readonly title: string;
+  readonly choose: () => void;
+}
+
+export function PeakFlag({ sides, x, size, isChosen, title, choose }: PeakFlagProps) {
+  const isRight = x < (sides.left + sides.right) / 2;
+  return (
+    <button
+      type="button"
+      class={isRight ? "memory-flag" : "memory-flag left"}
+      style={isRight ? { left: `${x}px` } : { right: `calc(100% - ${x}px)` }}
+      aria-pressed={isChosen}
+      title={title}
+      onClick={choose}
+    >
+      <span aria-hidden="true">⚑</span> Peak {size}
+    </button>
+  );
+}
+
+export interface Fact {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  /** Why there is no value, "" where there is one. */
+  readonly reason: string;
+}
+
+interface FactsCardProps {
+  readonly facts: readonly Fact[];
+  /** The cursor, and the width of the chart. */
+  readonly x: number;
+  readonly width: number;
+  readonly children?: ComponentChildren;
+}
+
+const CARD_WIDTH = 340;
+const GAP = 12;
+
+/** What is known of what is under the cursor, beside it. */
+export function FactsCard({ facts, x, width, children }: FactsCardProps) {
+  const right = x + GAP;
+  const left = right + CARD_WIDTH <= width ? right : Math.max(x - GAP - CARD_WIDTH, 0);
+  return (
+    <div
+      class="step-card memory-card"
+      style={{ left: `${left}px`, width: `${CARD_WIDTH}px` }}
+      aria-hidden="true"
+    >
+      <dl>
+        {facts.map(({ id, label, value, reason }) => (
+          <div key={id} data-fact={id}>
+            <dt>{label}</dt>
+            <dd class={reason ? "muted" : ""}>
+              {value.slice(0, 300)}
+              {reason ? ` (${reason})` : ""}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {children}
+    </div>
+  );
+}
