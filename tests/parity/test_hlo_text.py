@@ -8,7 +8,8 @@ import pytest
 from parity.oracle import ask_xprof_graphs
 
 from tbprof.analysis.hlo.hlo import Module, Programs
-from tbprof.analysis.hlo_text.hlo_text import LONG, SHORT, module_text
+from tbprof.analysis.hlo_text.hlo_instructions import LONG, SHORT
+from tbprof.analysis.hlo_text.hlo_text import module_text
 from tbprof.xplane.reader import read_space
 
 pytestmark = pytest.mark.parity

@@ -12,7 +12,8 @@ from helpers.recordings import recorded
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Module
-from tbprof.analysis.hlo_text.hlo_text import EVENT, LONG, SHORT, Form, module_text
+from tbprof.analysis.hlo_text.hlo_instructions import EVENT, LONG, SHORT, Form
+from tbprof.analysis.hlo_text.hlo_text import module_text
 
 pytestmark = pytest.mark.slow
 

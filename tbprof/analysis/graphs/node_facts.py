@@ -8,8 +8,8 @@ from tbprof.analysis.graphs.program_links import ProgramLinks
 from tbprof.analysis.hlo.hlo_roles import opcodes_of
 from tbprof.analysis.hlo_text.hlo_attributes import own_attributes
 from tbprof.analysis.hlo_text.hlo_literals import literal_text
+from tbprof.analysis.hlo_text.hlo_quoting import one_line
 from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
-from tbprof.analysis.hlo_text.hlo_text import one_line
 from tbprof.analysis.programs.instruction_facts import category_of, place_of
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 

@@ -35,6 +35,7 @@ class Module:
         # Faster than arrays where single numbers are wanted.
         rows = self.index.instructions
         self._at, self._end = rows.message[0].data, rows.message[1].data
+        self._name_at, self._name_end = rows.name[0].data, rows.name[1].data
         self._opcode, self._parameter = rows.opcode.data, rows.parameter.data
         self._operands, self._called = rows.operands.data, rows.called.data
         self._first = self.index.computations.first.data
@@ -137,6 +138,10 @@ class Module:
             self._messages[row] = proto
         return proto
 
+    def messages(self, rows: Sequence[int]) -> "Instructions":
+        """The HloInstructionProtos of rows, each parsed when it is requested."""
+        return Instructions(self, rows)
+
     def metadata(self) -> Iterator[Any]:
         """The OpMetadata of instructions, each different one once."""
         ranges = self.index.instructions.metadata.T.tolist()
@@ -144,6 +149,10 @@ class Module:
             proto = _parse("xla.OpMetadata", content)
             if proto is not None:
                 yield proto
+
+    def name_of(self, row: int) -> str:
+        """The name of an instruction."""
+        return self.index.text(self._name_at[row], self._name_end[row])
 
     def opcode(self, row: int) -> str:
         """The opcode of an instruction."""

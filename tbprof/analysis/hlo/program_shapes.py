@@ -38,6 +38,10 @@ class ProgramShapes:
         self._tensors: dict[int, Tensors] = {}
         self._numbers = index.instructions.shape.data
 
+    def number(self, row: int) -> int:
+        """What instructions that return the same share, -1 if that is not known."""
+        return self._numbers[row]
+
     def of(self, row: int) -> Returned:
         """What an instruction returns."""
         return self._known(row, self._returned, _read_returned)
@@ -46,13 +50,18 @@ class ProgramShapes:
         """The same as tensors."""
         return self._known(row, self._tensors, _read_tensors)
 
-    def _known(self, row: int, known: dict[int, _T], read: Callable[[Any], _T]) -> _T:
+    def proto(self, row: int) -> Any:
+        """The same as a ShapeProto."""
         number = self._numbers[row]
-        if number < 0:
-            return read(self._read(row).shape)
+        return self._read(row).shape if number < 0 else _parse_shape(self._texts[number])
+
+    def _known(self, row: int, known: dict[int, _T], read: Callable[[Any], _T]) -> _T:
+        number = self.number(row)
         found = known.get(number)
         if found is None:
-            found = known[number] = read(_parse_shape(self._texts[number]))
+            found = read(self.proto(row))
+            if number >= 0:
+                known[number] = found
         return found
 
 

@@ -5,13 +5,14 @@ from typing import Any
 
 from tbprof.analysis.hlo_text.hlo_devices import numbers, replica_groups, sharding_text, word_of
 from tbprof.analysis.hlo_text.hlo_literals import FEW_ELEMENTS, literal_text
+from tbprof.analysis.hlo_text.hlo_products import (
+    convolution_attributes,
+    dot_attributes,
+    ragged_dot_attributes,
+    window_attributes,
+)
+from tbprof.analysis.hlo_text.hlo_quoting import quoted
 from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
-
-_ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("'"): "\\'", ord("\n"): "\\n",
-            ord("\r"): "\\r", ord("\t"): "\\t"}  # fmt: skip
-_ESCAPES |= {code: f"\\{code:03o}" for code in (*range(32), 127) if code not in _ESCAPES}
-# Longer attributes end with "...": a kernel's code may be megabytes.
-MOST_LETTERS = 2**16
 
 
 def own_attributes(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
@@ -25,14 +26,8 @@ def own_attributes(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
         return
     if proto.dimensions:
         yield from _dimensions(proto, operands)
-    for write in (_channel, _convolution, _dot, _fft, _slices, _target):
+    for write in (_channel, convolution_attributes, dot_attributes, _fft, _slices, _target):
         yield from write(proto, operands)
-
-
-def quoted(text: str) -> str:
-    """A text in quotes, as HLO escapes it; letters of other alphabets stay as they are."""
-    shown = text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}..."
-    return f'"{shown.translate(_ESCAPES)}"'
 
 
 def aliasing_text(entries: Iterable[tuple[Sequence[int], int, Sequence[int], str]]) -> str:
@@ -184,94 +179,8 @@ def _outfeed(proto: Any, _: Sequence[Any]) -> Iterator[str]:
         yield f"outfeed_config={quoted(proto.outfeed_config.decode('utf-8', 'replace'))}"
 
 
-def _window(proto: Any, _: Sequence[Any]) -> Iterator[str]:
-    dimensions = proto.window.dimensions
-    if not dimensions:
-        return
-    fields = [f"size={'x'.join(str(part.size) for part in dimensions)}"]
-    if any(part.stride != 1 for part in dimensions):
-        fields.append(f"stride={'x'.join(str(part.stride) for part in dimensions)}")
-    if any(part.padding_low or part.padding_high for part in dimensions):
-        pads = (f"{part.padding_low}_{part.padding_high}" for part in dimensions)
-        fields.append(f"pad={'x'.join(pads)}")
-    if any(part.base_dilation != 1 for part in dimensions):
-        fields.append(f"lhs_dilate={'x'.join(str(part.base_dilation) for part in dimensions)}")
-    if any(part.window_dilation != 1 for part in dimensions):
-        fields.append(f"rhs_dilate={'x'.join(str(part.window_dilation) for part in dimensions)}")
-    if any(part.window_reversal for part in dimensions):
-        reversals = (str(int(part.window_reversal)) for part in dimensions)
-        fields.append(f"rhs_reversal={'x'.join(reversals)}")
-    yield f"window={{{' '.join(fields)}}}"
-
-
-def _convolution(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
-    yield from _window(proto, operands)
-    if proto.HasField("convolution_dimension_numbers"):
-        yield f"dim_labels={_labels(proto.convolution_dimension_numbers)}"
-    if proto.feature_group_count > 1:
-        yield f"feature_group_count={proto.feature_group_count}"
-    if proto.batch_group_count > 1:
-        yield f"batch_group_count={proto.batch_group_count}"
-    yield from _precision(proto)
-
-
-def _labels(dims: Any) -> str:
-    """What each dimension of a convolution's arrays is: "bf01_oi01->bf01"."""
-    arrays = (
-        (dims.input_batch_dimension, "b", dims.input_feature_dimension, "f",
-         dims.input_spatial_dimensions),
-        (dims.kernel_output_feature_dimension, "o", dims.kernel_input_feature_dimension, "i",
-         dims.kernel_spatial_dimensions),
-        (dims.output_batch_dimension, "b", dims.output_feature_dimension, "f",
-         dims.output_spatial_dimensions),
-    )  # fmt: skip
-    texts = []
-    for first, first_label, second, second_label, spatial in arrays:
-        labels = {first: first_label, second: second_label}
-        labels.update({position: str(number) for number, position in enumerate(spatial)})
-        texts.append("".join(labels.get(place, "?") for place in range(2 + len(spatial))))
-    return f"{texts[0]}_{texts[1]}->{texts[2]}"
-
-
-def _precision(proto: Any) -> Iterator[str]:
-    config = proto.precision_config
-    words = type(config).DESCRIPTOR.enum_types_by_name["Precision"].values_by_number
-    if any(config.operand_precision):
-        names = (
-            words[value].name.lower() if value in words else str(value)
-            for value in config.operand_precision
-        )
-        yield f"operand_precision={{{','.join(names)}}}"
-    if config.algorithm:
-        yield f"algorithm={word_of(config, 'algorithm').removeprefix('ALG_').lower()}"
-
-
-def _dot(proto: Any, _: Sequence[Any]) -> Iterator[str]:
-    if proto.HasField("dot_dimension_numbers"):
-        yield from _dot_dimensions(proto.dot_dimension_numbers)
-        yield from _precision(proto)
-
-
-def _ragged_dot(proto: Any, _: Sequence[Any]) -> Iterator[str]:
-    ragged = proto.ragged_dot_dimension_numbers
-    yield from _dot_dimensions(ragged.dot_dimension_numbers)
-    yield from _precision(proto)
-    yield f"lhs_ragged_dims={numbers(ragged.lhs_ragged_dimensions)}"
-    if ragged.rhs_group_dimensions:
-        yield f"rhs_group_dims={numbers(ragged.rhs_group_dimensions)}"
-
-
-def _dot_dimensions(dims: Any) -> Iterator[str]:
-    if dims.lhs_batch_dimensions:
-        yield f"lhs_batch_dims={numbers(dims.lhs_batch_dimensions)}"
-    yield f"lhs_contracting_dims={numbers(dims.lhs_contracting_dimensions)}"
-    if dims.rhs_batch_dimensions:
-        yield f"rhs_batch_dims={numbers(dims.rhs_batch_dimensions)}"
-    yield f"rhs_contracting_dims={numbers(dims.rhs_contracting_dimensions)}"
-
-
 def _custom_call(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
-    yield from _convolution(proto, operands)
+    yield from convolution_attributes(proto, operands)
     if proto.padding_type:
         yield f"padding_type={word_of(proto, 'padding_type')}"
     yield from _target(proto, operands)
@@ -369,16 +278,16 @@ _OWN: dict[str, Callable[[Any, Sequence[Any]], Iterator[str]]] = {
         ("all-gather", "all-gather-start", "all-reduce", "all-reduce-start", "all-to-all",
          "collective-broadcast", "ragged-all-to-all", "reduce-scatter"), _collective),
     **dict.fromkeys(("collective-permute", "collective-permute-start"), _permute),
-    **dict.fromkeys(("reduce-window", "select-and-scatter"), _window),
+    **dict.fromkeys(("reduce-window", "select-and-scatter"), window_attributes),
     "async-start": _async,
     "call": _call,
     "cholesky": lambda proto, _: _options(proto.cholesky_options),
     "compare": _compare,
-    "convolution": _convolution,
+    "convolution": convolution_attributes,
     "copy-start": _copy_start,
     "custom-call": _custom_call,
     "domain": _domain,
-    "dot": _dot,
+    "dot": dot_attributes,
     "dynamic-slice": _dynamic_slice,
     "fft": _fft,
     "fusion": _fusion,
@@ -389,7 +298,7 @@ _OWN: dict[str, Callable[[Any, Sequence[Any]], Iterator[str]]] = {
     "outfeed": _outfeed,
     "pad": _pad,
     "parameter": _parameter,
-    "ragged-dot": _ragged_dot,
+    "ragged-dot": ragged_dot_attributes,
     "reduce-precision": _filled(
         "exponent_bits={0.exponent_bits}", "mantissa_bits={0.mantissa_bits}"
     ),

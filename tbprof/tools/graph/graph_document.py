@@ -9,8 +9,10 @@ from tbprof.analysis.graphs.neighborhood import can_open, find_neighborhood
 from tbprof.analysis.graphs.node_facts import NodeReader, NodeTimes
 from tbprof.analysis.graphs.program_graph import ProgramGraph, draw_graph
 from tbprof.analysis.graphs.program_links import ProgramLinks
+from tbprof.analysis.hlo_text.hlo_instructions import WHOLE, instruction_text
+from tbprof.analysis.hlo_text.hlo_quoting import one_line
 from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
-from tbprof.analysis.hlo_text.hlo_text import WHOLE, instruction_text, module_text, one_line
+from tbprof.analysis.hlo_text.hlo_text import module_text
 from tbprof.analysis.programs.instruction_facts import place_of
 from tbprof.tools.datatable import Numbers, Table, number, text
 from tbprof.tools.graph.graph_choice import Center, ListedProgram, search_names
@@ -123,7 +125,7 @@ def node_document(program: OpenProgram, row: int) -> dict[str, object]:
         "program_id": program.listed.program_id,
         **program.reader().facts(row),
         "shape": shape_text(proto.shape),
-        "text": instruction_text(links.module, proto, WHOLE),
+        "text": instruction_text(links.module, row, WHOLE),
         "computation": one_line(links.part(computation).name),
         "callers": _names(links, links.callers_of(computation)),
         "calls": [one_line(links.part(part).name) for part in links.called_rows(row)],

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from tbprof.analysis.graphs.dot_text import dot_text
 from tbprof.analysis.graphs.program_graph import ProgramGraph
 from tbprof.analysis.graphs.program_source import proto_text
-from tbprof.analysis.hlo_text.hlo_text import LONG, SHORT, module_text, one_line
+from tbprof.analysis.hlo_text.hlo_instructions import LONG, SHORT
+from tbprof.analysis.hlo_text.hlo_quoting import one_line
+from tbprof.analysis.hlo_text.hlo_text import module_text
 from tbprof.base.errors import BadRequest
 from tbprof.tools.graph.graph_document import OpenProgram
 from tbprof.tools.tool import Attachment

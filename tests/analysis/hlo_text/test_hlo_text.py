@@ -11,24 +11,24 @@ from traces.programs import Program
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Module, Programs
-from tbprof.analysis.hlo_text.hlo_attributes import MOST_LETTERS
-from tbprof.analysis.hlo_text.hlo_literals import literal_text
-from tbprof.analysis.hlo_text.hlo_text import (
+from tbprof.analysis.hlo_text.hlo_instructions import (
     EVENT,
     LONG,
     SHORT,
     WHOLE,
     Form,
-    computation_text,
+    InstructionWriter,
     instruction_text,
-    module_text,
 )
+from tbprof.analysis.hlo_text.hlo_literals import literal_text
+from tbprof.analysis.hlo_text.hlo_quoting import MOST_LETTERS, value_text
+from tbprof.analysis.hlo_text.hlo_text import computation_text, module_text
 from tbprof.xplane.reader import read_space
 
 
 def text_of(program: Program, name: str, form: Form = LONG) -> str:
     module = Module(program.bytes())
-    return instruction_text(module, module.find(name), form)
+    return instruction_text(module, module.index.find(name), form)
 
 
 def small() -> Program:
@@ -80,7 +80,8 @@ def test_instructions_are_in_the_order_of_the_schedule_if_that_lists_them_all():
 
     def names() -> list[str]:
         module = Module(proto.SerializeToString())
-        lines = list(computation_text(module, module.entry(), SHORT))[1:-1]
+        (computation,) = module.computations()
+        lines = list(computation_text(InstructionWriter(module, SHORT), computation))[1:-1]
         return [line.strip().removeprefix("ROOT ")[0] for line in lines]
 
     order.extend([3, 1, 2])
@@ -104,9 +105,9 @@ def test_texts_of_events_of_a_tpu_are_made_from_its_programs(tpu_trace: Path):
         for text in sorted(name for name in names if " = " in name):
             name = text[1:].partition(" = ")[0]
             ours = [
-                instruction_text(module, proto, EVENT)
+                instruction_text(module, row, EVENT)
                 for module in (programs.module(-1, module) for module in TPU_MODULES)
-                if module is not None and (proto := module.find(name)) is not None
+                if module is not None and (row := module.index.find(name)) >= 0
             ]
             assert text in ours
             found.append(text)
@@ -258,3 +259,20 @@ def test_the_time_of_a_text_is_linear_in_the_program():
         return lambda: sum(1 for _ in module_text(module))
 
     assert is_linear(prepare, 8000)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_braced"),
+    [
+        ("{}", True), ('{"a": "}"}', True), ('{"a\\"}": {"b": "\\\\"}}', True), ("{a = {b}}", True),
+        ("{", False), ("{}}", False), ("{} ", False), ("{}{}", False), ('{}"}', False),
+        ('{"}', False), ('{"\\"}', False), ('{"\\', False), ("a{}", False), ("{\n}", False),
+    ],
+)  # fmt: skip
+def test_one_pair_of_braces_needs_no_quotes(text, is_braced):
+    assert (value_text(text) == text) == is_braced
+
+
+def test_quotes_that_never_end_take_linear_time():
+    texts = ['{"' + '\\"' * (2**15 - 8), '{"' + '"' * (2**16 - 8), "{" * 2**16]
+    assert all(value_text(text) != text for text in texts)

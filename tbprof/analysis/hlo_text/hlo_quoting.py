@@ -1,0 +1,50 @@
+"""Names, quotes and values of attributes in the text of a program."""
+
+from typing import Any
+
+from tbprof.base.lazy import regex
+
+_ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("'"): "\\'", ord("\n"): "\\n",
+            ord("\r"): "\\r", ord("\t"): "\\t"}  # fmt: skip
+_ESCAPES |= {code: f"\\{code:03o}" for code in (*range(32), 127) if code not in _ESCAPES}
+# Longer attributes end with "...": a kernel's code may be megabytes.
+MOST_LETTERS = 2**16
+# The end may cut it off.
+_QUOTED = regex(r'"(?:[^"\\]|\\.?)*(?:"|\Z)')
+
+
+def quoted(text: str) -> str:
+    """A text in quotes, as HLO escapes it; letters of other alphabets stay as they are."""
+    shown = text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}..."
+    return f'"{shown.translate(_ESCAPES)}"'
+
+
+def one_line(name: str) -> str:
+    """A name without line breaks and other control characters, which no valid program has."""
+    return name if name.isprintable() else quoted(name)[1:-1]
+
+
+def value_text(text: str) -> str:
+    """A text in braces as it is, such as JSON or attributes of MLIR; others in quotes."""
+    return text if len(text) <= MOST_LETTERS and _is_braced(text) else quoted(text)
+
+
+def _is_braced(text: str) -> bool:
+    """Whether a text is one pair of braces with what is inside. Source: XLA, LexesAsJsonDict."""
+    if not text.startswith("{") or not text.isprintable():
+        return False
+    parts = _QUOTED.sub('"', text).split("}")
+    depth = 0
+    for number, part in enumerate(parts[:-1]):
+        depth += part.count("{") - 1
+        if depth == 0:
+            return number + 2 == len(parts) and not parts[-1]
+    return False
+
+
+def frontend_text(attributes: Any) -> str:
+    """What frontends add to programs and instructions, by key."""
+    pairs = ",".join(
+        f"{one_line(key)}={value_text(attributes.map[key])}" for key in sorted(attributes.map)
+    )
+    return f"frontend_attributes={{{pairs}}}"
