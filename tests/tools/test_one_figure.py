@@ -5,24 +5,39 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.evidence_links import claims
 from helpers.payloads import content_of, rows
 
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
+from tbprof.tools.datatable import Table
 
 Row = dict[str, Any]
 PROGRAMS = ("jax_cpu_training", "tpu_trace", "amd_trace")
 DEVICES = ("tpu_trace", "amd_trace")
 
 
-def answers(trace: str, request: pytest.FixtureRequest) -> tuple[list[Row], list[Row], list[Row]]:
-    """The rows of the op stats with idle time, of the HLO op stats, and of the roofline."""
+# Columns of the programs page by those of the HLO op stats that show the same.
+FIGURES = {
+    "self_time": "total_self_time", "total_time": "total_time", "span_time": "span_time",
+    "occurrences": "occurrences", "kernels": "kernels", "flop_share": "flop_share",
+    "hbm_share": "hbm_share", "bound_by": "bound_by", "dtype": "dtype",
+    "gflops": "normalized_flop_rate",
+}  # fmt: skip
+
+
+def opened_run(trace: str, request: pytest.FixtureRequest) -> tuple[Engine, str]:
+    """An engine on a trace, and its run."""
     if trace.endswith("_training"):
         path: Path = request.getfixturevalue("sample_logdir")
-        engine, run = Engine(Logdir(str(path))), trace
-    else:
-        engine = Engine(Logdir(str(request.getfixturevalue(trace))))
-        run = engine.runs()[0]
+        return Engine(Logdir(str(path))), trace
+    engine = Engine(Logdir(str(request.getfixturevalue(trace))))
+    return engine, engine.runs()[0]
+
+
+def answers(trace: str, request: pytest.FixtureRequest) -> tuple[list[Row], list[Row], list[Row]]:
+    """The rows of the op stats with idle time, of the HLO op stats, and of the roofline."""
+    engine, run = opened_run(trace, request)
 
     def ask(tool: str) -> Any:
         return json.loads(content_of(engine, DataRequest(run, tool)))
@@ -85,3 +100,61 @@ def test_the_time_and_work_of_devices_are_those_of_the_op_stats(
     assert total(without_idle, "total_self_time") == pytest.approx(total(stats, "total_self_time"))
     flops = total(without_idle, "measured_flop_rate", "total_time")
     assert flops == pytest.approx(total(stats, "normalized_flop_rate", "span_time"))
+
+
+@pytest.mark.parametrize("trace", PROGRAMS)
+def test_the_programs_page_has_the_figures_of_the_tables(
+    trace: str, request: pytest.FixtureRequest
+) -> None:
+    engine, run = opened_run(trace, request)
+    [profile] = engine.tables(DataRequest(run, "op_profile"))
+    [stats] = engine.tables(DataRequest(run, "hlo_stats"))
+
+    def keyed(table: Table, names: dict[str, str]) -> dict[tuple[object, ...], list[object]]:
+        key = [table.column(names[name]).cells() for name in ("program_id", "name", "category")]
+        values = [table.column(names[name]).cells() for name in FIGURES]
+        return dict(zip(zip(*key, strict=True), map(list, zip(*values, strict=True)), strict=True))
+
+    ours = {name: name for name in FIGURES} | {
+        "program_id": "program_id", "name": "operation", "category": "category",
+    }  # fmt: skip
+    theirs = {**ours, "name": "hlo_op_name", **FIGURES}
+    assert keyed(profile, ours) == keyed(stats, theirs)
+
+
+@pytest.mark.parametrize("trace", PROGRAMS)
+@pytest.mark.parametrize("group_by", ["program", "category", "provenance"])
+def test_the_tree_of_the_programs_page_adds_up_to_the_table(
+    trace: str, group_by: str, request: pytest.FixtureRequest
+) -> None:
+    engine, run = opened_run(trace, request)
+    request_ = DataRequest(run, "op_profile", params={"group_by": group_by})
+    tree = json.loads(content_of(engine, request_))
+    key = next(name for name in tree if name.endswith("ExcludeIdle"))
+    _, stats, records = answers(trace, request)
+    own_us = total(stats, "total_self_time")
+    root = tree[key]["metrics"]["rawTime"] / 1e6
+    assert root == pytest.approx(own_us)
+    children = [node["metrics"]["rawTime"] / 1e6 for node in tree[key]["children"]]
+    # Those of categories are total times, which contain each other.
+    assert sum(children) == pytest.approx(own_us) or group_by == "category"
+    whole = tree[key.removesuffix("ExcludeIdle")]["metrics"]
+    assert whole["rawTime"] / 1e6 == pytest.approx(records[0]["total_time"])
+    flops = records[0]["measured_flop_rate"] * records[0]["total_time"] * 1e3
+    assert whole["bf16Flops"] == pytest.approx(flops)
+
+
+@pytest.mark.parametrize("trace", PROGRAMS)
+def test_findings_on_programs_count_what_the_table_shows(
+    trace: str, request: pytest.FixtureRequest
+) -> None:
+    engine, run = opened_run(trace, request)
+    _, stats, _ = answers(trace, request)
+    own_us = total(stats, "total_self_time")
+    of_cause = [one for one in claims(engine, run) if "f.cause" in one.view]
+    for one in of_cause:
+        cause = one.view["f.cause"].removeprefix("=")
+        shown = [row for row in stats if row["cause"] == cause]
+        assert f"{100 * total(shown, 'total_self_time') / own_us:.1f} %" in one.title
+    # The CPU transposes an array in each step.
+    assert len(of_cause) == (trace == "jax_cpu_training")

@@ -19,6 +19,11 @@ class ProgramList:
     program_id: list[str]
     name: list[str]
 
+    @property
+    def titles(self) -> list[str]:
+        """The names with their ids, as several programs may share a name: "jit_f(7)"."""
+        return [f"{name}({id_})" for id_, name in zip(self.program_id, self.name, strict=True)]
+
 
 @dataclass(frozen=True, slots=True)
 class ProgramSource:

@@ -21,6 +21,8 @@ _TYPES = {"text": "string", "whole": "integer", "number": "number", "flag": "boo
 # What any route may answer, see "Errors" in docs/http_api.md. 500 is a bug.
 _FAILURES = (400, 403, 404, 405, 409, 422, 429, 502, 503)
 _ACCEPTED = {"capture": 202}
+# Tables, and what the graph viewer answers beside JSON.
+_FILES = ("text/csv", "text/html", "text/plain", "application/octet-stream")
 
 
 def openapi() -> dict[str, Any]:
@@ -93,7 +95,7 @@ def _responses(route: str) -> dict[str, Any]:
     else:
         content = {_JSON: {"schema": schema(ANSWERS[route])}}
         if route == "data":
-            content["text/csv"] = {}
+            content |= {kind: {} for kind in _FILES}
     failure = {_JSON: {"schema": {"$ref": "#/components/schemas/Error"}}}
     return {
         str(_ACCEPTED.get(route, 200)): {"description": "the answer", "content": content},

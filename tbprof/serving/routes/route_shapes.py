@@ -64,6 +64,7 @@ TAKES = {
     "runs": "",
     "run_tools": "run!",
     "hosts": "run! tag!",
+    "module_list": "run!",
     "data": f"run! tag! host hosts tqx table layout {_OF_TOOLS}",
     "data_csv": f"run! tag! host hosts table {_OF_TOOLS}",
     "kernel_calls": "run! kernel! op launch eligible use copy host hosts",
@@ -275,6 +276,7 @@ ANSWERS: dict[str, Shape] = {
 # The others.
 CONTENT = {
     "data_csv": "text/csv",
+    "module_list": "text/plain",
     "version": "text/plain",
     "timeline_tiles": "application/octet-stream",
 }

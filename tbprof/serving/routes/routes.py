@@ -4,9 +4,11 @@ A request's path selects the handler by exact name; names of runs and hosts are 
 no part of a request ever becomes part of a path.
 """
 
-from collections.abc import Callable, Iterable
+import html
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from werkzeug.wrappers import Request
 
@@ -18,6 +20,7 @@ from tbprof.serving.clients import is_connected
 from tbprof.serving.http_requests import Parameters
 from tbprof.serving.responses import (
     CSP,
+    HTML,
     JSON,
     PLAIN,
     Reply,
@@ -39,6 +42,8 @@ Handler = Callable[[Service, Parameters], Reply]
 _METHODS = ("GET", "HEAD")
 # Of events: what a list shows.
 _MOST_NAMES = 20
+_GRAPH = "graph_viewer"
+_NO_MODULE = "NO_MODULE"
 
 
 class NoRoute(TbprofError):
@@ -116,8 +121,30 @@ def _hosts(service: Service, parameters: Parameters) -> Reply:
     return json_reply([{"hostname": host} for host in hosts])
 
 
+def _module_list(service: Service, parameters: Parameters) -> Reply:
+    """The programs of a run as scripts know them: "jit_f(7),jit_g(9)", `NO_MODULE` without any."""
+    lists = service.engine().part(parameters.required("run"), "program_list")
+    titles = {title for listed in lists for title in listed.titles}  # type: ignore[attr-defined]
+    return Reply(",".join(sorted(titles) or [_NO_MODULE]).encode("utf-8", "replace"), PLAIN)
+
+
 def _data(service: Service, parameters: Parameters) -> Reply:
+    others = parameters.others()
+    if parameters.tag() == _GRAPH and others.get("format") == "html":
+        return _graph_page(parameters.required("run"), others)
     return _body(service, parameters, is_csv=parameters.wants_csv())
+
+
+def _graph_page(run: str, others: Mapping[str, str]) -> Reply:
+    """A page that opens the graph in ours: a browser draws it."""
+    chosen = {name: text for name, text in others.items() if name not in ("format", "type")}
+    address = f"index.html#{urlencode({'run': run, 'tool': _GRAPH, **chosen})}"
+    link = html.escape(address)
+    return Reply(
+        f'<!doctype html><meta charset="utf-8"><title>Graph viewer</title>'
+        f'<meta http-equiv="refresh" content="0; url={link}"><a href="{link}">Graph</a>'.encode(),
+        HTML,
+    )
 
 
 def _data_csv(service: Service, parameters: Parameters) -> Reply:
@@ -276,6 +303,7 @@ ROUTES: dict[str, Handler] = {
     "runs": _runs,
     "run_tools": _run_tools,
     "hosts": _hosts,
+    "module_list": _module_list,
     "data": _data,
     "data_csv": _data_csv,
     "kernel_calls": _kernel_calls,

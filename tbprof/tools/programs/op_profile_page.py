@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.bounds.op_work import above_roof, rates_of, work_of
+from tbprof.analysis.bounds.op_work import HOST_LINK, above_roof, rates_of, work_of
 from tbprof.analysis.bounds.wasted_time import wasted_ps
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
@@ -20,6 +20,7 @@ _FIRST = 4000
 _ALL = "all"
 # Longer texts are cut: those of details are longer, and the trace has them whole.
 _MOST_TEXT, _MOST_DETAIL = 300, 20_000
+_LINKED = "it waits for the link between device and host, whose peak is not known"
 _MOST_KERNELS, _MOST_LISTED = 8, 200
 
 _TEXTS = ("name", "category", "opcode", "scope", "source", "dtype", "program_id", "core")
@@ -136,8 +137,9 @@ class ProfilePage:
     def _notes(self) -> list[str]:
         """Why the cost of a row is not known, or why it is above a peak."""
         above = above_roof(self._rates, self._ops.is_computed)
-        notes = zip(cost_notes(self._ops), above, strict=True)
-        return [unknown or over for unknown, over in notes]
+        linked = [_LINKED if bound == HOST_LINK else "" for bound in self._rates.bound_by]
+        notes = zip(linked, cost_notes(self._ops), above, strict=True)
+        return [link or unknown or over for link, unknown, over in notes]
 
     def _kernels(self, rows: Sequence[int], texts: "_Texts") -> dict[str, object]:
         """The longest kernels of each row, by its place in the page."""

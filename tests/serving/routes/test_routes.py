@@ -1,14 +1,16 @@
 """The HTTP contract, over the real engine."""
 
 import gzip
+import html
 import json
 import logging
+import re
 import shutil
 import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -73,6 +75,29 @@ def test_tools_of_a_run(client):
         "memory_profile", "pod_viewer", "trace_viewer",
     ]  # fmt: skip
     assert get(client, "run_tools", run="train/none").json == []
+
+
+def test_programs_of_a_run_are_listed_as_text(client):
+    found = get(client, "module_list", run="jax_cpu_training")
+    assert found.mimetype == "text/plain"
+    titles = found.text.split(",")
+    assert titles == sorted(titles)
+    assert "jit_train_step(26)" in titles
+    assert get(client, "module_list", run=RUN).text == "NO_MODULE"
+    assert get(client, "module_list", run="two").text == "NO_MODULE"
+
+
+def test_a_graph_as_html_is_a_page_that_opens_it(client):
+    name = 'a"><b>'
+    chosen = {"run": "jax_cpu_training", "tag": "graph_viewer", "node_name": name}
+    page = get(client, "data", **chosen, format="html", type="graph", program_id="26")
+    assert (page.status_code, page.mimetype) == (200, "text/html")
+    [link] = re.findall('href="([^"]*)"', page.text)
+    page_name, _, choice = html.unescape(link).partition("#")
+    assert page_name == "index.html"
+    assert dict(parse_qsl(choice)) == {
+        "run": "jax_cpu_training", "tool": "graph_viewer", "node_name": name, "program_id": "26",
+    }  # fmt: skip
 
 
 def test_hosts_of_a_run(client):

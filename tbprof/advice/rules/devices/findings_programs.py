@@ -6,6 +6,7 @@ An instruction has one cause at most, so no two of these count the same time.
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbprof.advice.bottlenecks import HIGH, MODERATE
 from tbprof.advice.evidence import Evidence, Rule
@@ -14,6 +15,7 @@ from tbprof.advice.gain import UNKNOWN_GAIN
 from tbprof.advice.guides import (
     COMMAND_BUFFER_GUIDE,
     GPU_GUIDE,
+    NO_GUIDE,
     PRECISION_GUIDE,
     TPU_GUIDE,
     Guide,
@@ -30,6 +32,7 @@ _HIDDEN = (10.0, 30.0)
 # What can be saved, from which waiting for memory is more than worth knowing.
 _NOTABLE = 10.0
 _NAMED = 3
+_GUIDES = {"GPU": GPU_GUIDE, "TPU": TPU_GUIDE, "CPU": NO_GUIDE}
 
 
 def moved_data(evidence: Evidence) -> Iterator[Finding]:
@@ -55,7 +58,7 @@ def moved_data(evidence: Evidence) -> Iterator[Finding]:
         f"computes in one fusion is not counted.{arguments}",
         "Keep one order of dimensions throughout the model, the one that its products and "
         "convolutions take (images: channels last, NHWC), and prepare inputs in that order.",
-        TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
+        _GUIDES[evidence.platform],
     )
 
 
@@ -107,7 +110,7 @@ def small_products(evidence: Evidence) -> Iterator[Finding]:
         "Raise the batch size, or combine small products into larger ones: more rows take hardly "
         "more time until the matrix units are busy. Multiples of 128, or at least of 8, leave no "
         "part of them idle.",
-        TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
+        _GUIDES[evidence.platform],
     )
 
 
@@ -134,7 +137,7 @@ def memory_bound(evidence: Evidence) -> Iterator[Finding]:
         "Move fewer bytes: 16-bit arrays where accuracy allows it, and more operations between "
         "reading and writing an array (fusion), such as attention that keeps its scores on the "
         "chip.",
-        TPU_GUIDE if evidence.platform == "TPU" else GPU_GUIDE,
+        _GUIDES[evidence.platform],
     )
 
 
@@ -198,7 +201,7 @@ def _share(evidence: Evidence, cause: Cause) -> float:
     return _percent(evidence, cause, evidence.losses.time_ps)
 
 
-def _percent(evidence: Evidence, cause: Cause, column: "np.ndarray") -> float:
+def _percent(evidence: Evidence, cause: Cause, column: NDArray[np.int64]) -> float:
     losses = evidence.losses
     part = float(column[losses.cause == cause].sum())
     return 100 * part / losses.total_ps if losses.total_ps > 0 else 0.0
