@@ -3,12 +3,10 @@
 import base64
 import json
 import re
-import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from helpers.recordings import recorded
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Module
@@ -17,7 +15,6 @@ from tbprof.analysis.hlo_text.hlo_text import module_text
 
 pytestmark = pytest.mark.slow
 
-SCRIPTS = Path(__file__).parent / "scripts"
 SOURCE = Path(__file__).parent / "programs" / "attributes.hlo"
 PROGRAMS, SEED = 45, "3"
 FORMS = {"short": SHORT, "long": LONG._replace(has_metadata=True), "event": EVENT}
@@ -30,17 +27,9 @@ _UNSAID = re.compile(
 
 
 @pytest.fixture(scope="module")
-def printed(record_python: str) -> list[dict[str, str]]:
-    def record(folder: Path) -> None:
-        script = SCRIPTS / "hlo_texts.py"
-        command = [record_python, str(script), str(folder / "texts"), str(SOURCE)]
-        subprocess.run(
-            [*command, str(PROGRAMS), SEED], check=True, env={"JAX_PLATFORMS": "cpu", "PATH": ""}
-        )
-
-    sources = [path.read_text() for path in (*sorted(SCRIPTS.glob("*_[pt]*s.py")), SOURCE)]
-    made = recorded(record_python, [*sources, str(PROGRAMS), SEED], record)
-    return [json.loads(line) for line in (made / "texts").read_text().splitlines()]
+def printed(compiled: Callable[..., list[str]]) -> list[dict[str, str]]:
+    lines = compiled("hlo_texts.py", SOURCE, str(PROGRAMS), SEED)
+    return [json.loads(line) for line in lines]
 
 
 @pytest.mark.parametrize("form", FORMS)

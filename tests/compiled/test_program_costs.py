@@ -2,14 +2,11 @@
 
 import base64
 import json
-import subprocess
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from helpers.recordings import recorded
 
 from tbprof._pb import message
 from tbprof.analysis.costs.cost import Cost
@@ -18,7 +15,6 @@ from tbprof.analysis.hlo.hlo import Module
 
 pytestmark = pytest.mark.slow
 
-SCRIPT = Path(__file__).parent / "scripts" / "cost_programs.py"
 PROGRAMS, SEED = 330, "1"
 TUPLE, POINTER = 13, 8
 
@@ -27,14 +23,9 @@ Compared = tuple[str, Any, Cost, dict[str, float]]
 
 
 @pytest.fixture(scope="module")
-def compared(record_python: str) -> list[Compared]:
-    def record(folder: Path) -> None:
-        command = [record_python, str(SCRIPT), str(folder / "programs"), str(PROGRAMS), SEED]
-        subprocess.run(command, check=True, env={"JAX_PLATFORMS": "cpu", "PATH": ""})
-
-    made = recorded(record_python, [SCRIPT.read_text(), str(PROGRAMS), SEED], record)
-    with (made / "programs").open(encoding="utf-8") as lines:
-        return [_compare(json.loads(line)) for line in lines]
+def compared(compiled: Callable[..., list[str]]) -> list[Compared]:
+    lines = compiled("cost_programs.py", str(PROGRAMS), SEED)
+    return [_compare(json.loads(line)) for line in lines]
 
 
 def _compare(line: dict[str, Any]) -> Compared:

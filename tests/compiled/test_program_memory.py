@@ -2,12 +2,10 @@
 
 import base64
 import json
-import subprocess
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from helpers.recordings import recorded
 
 from tbprof._pb import message
 from tbprof.analysis.program_memory.buffer_assignment import BufferAssignment, read_assignment
@@ -17,20 +15,11 @@ from tbprof.analysis.program_memory.program_peaks import peak_of
 
 pytestmark = pytest.mark.slow
 
-SCRIPT = Path(__file__).parent / "scripts" / "memory_programs.py"
-
 
 @pytest.fixture(scope="module")
-def programs(record_python: str) -> list[tuple[BufferAssignment, dict[str, Any]]]:
+def programs(compiled: Callable[..., list[str]]) -> list[tuple[BufferAssignment, dict[str, Any]]]:
     """Buffer assignments, and the figures of `compiled.memory_analysis()`."""
-
-    def record(folder: Path) -> None:
-        command = [record_python, str(SCRIPT), str(folder / "programs")]
-        subprocess.run(command, check=True, env={"JAX_PLATFORMS": "cpu", "PATH": ""})
-
-    made = recorded(record_python, [SCRIPT.read_text()], record)
-    with (made / "programs").open(encoding="utf-8") as lines:
-        found = [json.loads(line) for line in lines]
+    found = [json.loads(line) for line in compiled("memory_programs.py")]
     return [(_assignment(one["protos"][1]), one) for one in found]
 
 

@@ -1,11 +1,12 @@
 """Recordings that are made once: kept in `.cache/recordings` by what made them."""
 
+import contextlib
 import functools
 import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 _used: set[Path] = set()
@@ -20,14 +21,26 @@ def recorded(python: str, sources: Sequence[str], record: Callable[[Path], objec
     """
     key = hashlib.sha256("\0".join((packages(python), *sources)).encode()).hexdigest()[:24]
     folder = FOLDER / key
-    if not folder.exists():
-        unfinished = FOLDER / f"{key}.{os.getpid()}"
-        shutil.rmtree(unfinished, ignore_errors=True)
-        unfinished.mkdir(parents=True)
-        record(unfinished)
-        unfinished.rename(folder)
+    with _one_at_a_time(key):
+        if not folder.exists():
+            unfinished = FOLDER / f"{key}.{os.getpid()}"
+            shutil.rmtree(unfinished, ignore_errors=True)
+            unfinished.mkdir()
+            record(unfinished)
+            unfinished.rename(folder)
     _used.add(folder)
     return folder
+
+
+@contextlib.contextmanager
+def _one_at_a_time(key: str) -> Iterator[None]:
+    """Other processes of the tests that want the same recording wait for it."""
+    import fcntl
+
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / f"{key}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def drop_used() -> None:

@@ -1,0 +1,30 @@
+"""Programs as their compiler sees them, compiled anew; nothing runs, so no clock matters."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from helpers.recordings import recorded
+
+FOLDER = Path(__file__).parent
+# Machine code is what takes most of the time, and nobody looks at it.
+_FLAGS = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+
+
+@pytest.fixture(scope="session")
+def compiled(record_python: str) -> Callable[..., list[str]]:
+    """The lines that a script of this folder writes, given these files and texts."""
+
+    def of(script: str, *arguments: Path | str) -> list[str]:
+        def record(folder: Path) -> None:
+            command = [record_python, FOLDER / "scripts" / script, folder / "lines", *arguments]
+            environment = {"JAX_PLATFORMS": "cpu", "PATH": "", "XLA_FLAGS": _FLAGS}
+            subprocess.run(list(map(str, command)), check=True, env=environment)
+
+        scripts = [path.read_text() for path in sorted((FOLDER / "scripts").glob("*.py"))]
+        given = [one.read_text() if isinstance(one, Path) else one for one in arguments]
+        made = recorded(record_python, [script, _FLAGS, *scripts, *given], record)
+        return (made / "lines").read_text(encoding="utf-8").splitlines()
+
+    return of
