@@ -115,6 +115,7 @@ def _of_jax() -> Iterable[Cause]:
         ("a callback of a program", "host_callback", "host_callbacks", "pure_callback"),
         ("large copies to the device", "host_copies", "input_bound", "sending data to devices"),
         ("ops one by one", "eager_ops", "eager_ops", "multiply", "add"),
+        ("functions created in each step", "compiling", "compilation", "14 of 14", "jax.jit"),
     ):
         yield Cause(name, "jax", case, finding, tuple(texts))
     for name, case, *words in (

@@ -20,10 +20,12 @@ from builders.evidence import (
     severities,
     traced,
 )
+from builders.job_steps import job_of
 
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.rules.host.findings_host import eager_shares
 from tbprof.analysis.host.single_ops import SingleOps
+from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.vocabulary.phases import Phase
 
 
@@ -175,6 +177,31 @@ def test_compilation_within_the_trace():
     assert "2 compilations, 150 ms in total, from 0 µs to 900 ms of the trace" in finding.detail
     assert finding.gain_ms == pytest.approx(0.02)
     assert claim(of(2000), "compilation").value == 100.0
+
+
+def test_steps_that_keep_compiling_are_not_a_warm_up():
+    """Step by step, 1 if it compiles for 300 of its 1,000 µs."""
+
+    def of(steps: str) -> str:
+        facts = host(compilations=2, compile_ps=300 * MS, compile_first_ps=0,
+                     compile_last_ps=900 * MS, compile_name=["XlaCompile"])  # fmt: skip
+        job = job_of(
+            [
+                {"GPU:0": {Phase.COMPILATION: 300 * int(does), Phase.COMPUTE_16: 700}}
+                for does in steps
+            ],
+            marker="train",
+        )
+        given = evidence({Phase.COMPILATION: 300}, host_facts=facts)
+        return claim(
+            dataclasses.replace(given, job=job, means=step_means(job)), "compilation"
+        ).title
+
+    assert of("111111") == "6 of 6 steps compile: 30.0 % of step time"
+    assert of("010101").startswith("3 of 6 steps compile: ")
+    assert of("011010").startswith("3 of 6 steps compile: ")
+    for warm_up in ("111100", "001010", "1111"):
+        assert of(warm_up).startswith("Compilation was in progress for")
 
 
 def test_the_host_that_compiled_most_is_told():

@@ -134,6 +134,22 @@ def changing_shapes(clock: Clock, plant: bool) -> Body:
     return body
 
 
+def compiling(clock: Clock, plant: bool) -> Body:
+    """A function that is created, and so compiled, in each step."""
+    step, weights = compiled(), jnp.array(_weights)
+
+    def body(number: int) -> None:
+        with marker(number):
+            if plant:
+                lowered = compiled(long_step).lower(weights, _batch)
+                with clock.planting():
+                    lowered.compile()
+            step(weights, _batch).block_until_ready()
+
+    body(0)
+    return body
+
+
 def first_step(clock: Clock, plant: bool) -> Body:
     """The program is compiled in the first step that is recorded."""
     step, weights = compiled(long_step), jnp.array(_weights)
@@ -338,6 +354,7 @@ CASES: dict[str, Case] = {
     "numpy_between_steps": Case(numpy_between_steps),
     "blocking_read": Case(blocking_read),
     "changing_shapes": Case(changing_shapes, python=False),
+    "compiling": Case(compiling, python=False),
     "first_step": Case(first_step, python=False),
     "garbage": Case(garbage),
     "checkpoint": Case(checkpoint),

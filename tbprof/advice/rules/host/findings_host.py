@@ -21,6 +21,7 @@ from tbprof.advice.retracing import (
 from tbprof.advice.rules.host.findings_eager import FEWEST_PER_STEP, single_ops_ps
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_facts import HostFacts
+from tbprof.analysis.job.step_means import used_rows
 from tbprof.analysis.vocabulary.input_names import fetches_batch
 from tbprof.analysis.vocabulary.phases import WORK, Phase
 from tbprof.base.lazy import regex
@@ -32,6 +33,9 @@ EAGER = (math.nextafter(10.0, 100.0), 50.0)
 OUTSIDE = (math.nextafter(5.0, 100.0), 20.0)
 # Of the trace's length; ours, as for other overheads.
 COMPILING = (3.0, 15.0)
+
+# Of fewer steps, all may belong to the warm-up.
+_FEWEST_STEPS = 5
 
 # The core phases that contain such transfers, first those that consist of them.
 _TRANSFERS = (Phase.HOST_CALLBACK, Phase.HOST_TRANSFER, Phase.INPUT, Phase.OUTPUT)
@@ -193,29 +197,56 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     names_text = _listed(host.compile_name[:2])
     count = _times(host.compilations, "compilation")
     trace = TRACE.marking("category:compilation", _span(evidence, host))
+    measured = min(worst, 100.0)
+    title = f"Compilation was in progress for {percent(measured)} of the recorded time"
+    action = (
+        "Record once the program has warmed up. If it keeps compiling, its shapes may "
+        "change from step to step: pad them, or use only a few sizes; keep compiled "
+        "programs in a cache on disk (JAX: jax_compilation_cache_dir)."
+    )
+    compiling, steps = _compiling_steps(evidence)
+    if compiling:
+        measured = spent
+        title = f"{compiling} of {steps} steps compile: {percent(spent)} of step time"
+        function = "jax.jit" if evidence.is_jax else "tf.function(jit_compile=True)"
+        action = (
+            "The program still compiles in its last steps, so this is not its warm-up. Create "
+            f"functions for {function} once, outside of the loop: a new lambda, partial or nested "
+            "function is compiled again. Keep shapes and static arguments the same: pad batches, "
+            "or use only a few sizes."
+        )
     yield Finding(
         id="compilation",
         severity=severity,
-        title=f"Compilation was in progress for {percent(min(worst, 100.0))} of the recorded time",
+        title=title,
         detail=(
             f"{count}, {milliseconds(host.compile_ps / 1e9)} in total, from "
             f"{milliseconds(host.compile_first_ps / 1e9)} to "
             f"{milliseconds(host.compile_last_ps / 1e9)} of the trace "
             f"({names_text}).{said_elsewhere(evidence, gain)}"
         ),
-        value=min(worst, 100.0),
+        value=measured,
         unit="%",
         threshold=grade[1],
         gain=gain,
-        action=(
-            "Record once the program has warmed up. If it keeps compiling, its shapes may "
-            "change from step to step: pad them, or use only a few sizes; keep compiled "
-            "programs in a cache on disk (JAX: jax_compilation_cache_dir)."
-        ),
+        action=action,
         next_page=trace,
         evidence=trace,
         guide=XLA_GUIDE,
     )
+
+
+def _compiling_steps(evidence: Evidence) -> tuple[int, int]:
+    """(steps that compile, complete steps) where most do, and one of the last; else (0, 0)."""
+    job = evidence.job
+    rows = used_rows(job)
+    steps = np.unique(job.step[rows])
+    compile_ps = job.phase_ps[rows, Phase.COMPILATION]
+    does = compile_ps > COMPILING[0] / 100 * job.duration_ps[rows]
+    compiling = np.unique(job.step[rows][does])
+    if steps.size < _FEWEST_STEPS or 2 * compiling.size < steps.size:
+        return 0, 0
+    return (compiling.size, steps.size) if compiling[-1] >= steps[-2] else (0, 0)
 
 
 def _span(evidence: Evidence, facts: HostFacts) -> dict[str, str]:
