@@ -33,6 +33,30 @@ def computation_text(writer: InstructionWriter, computation: Computation) -> Ite
     yield f"}}, execution_thread={quoted(thread)}" if thread not in ("", "main") else "}"
 
 
+def text_with_callees(module: Module, row: int, form: Form = LONG) -> Iterator[str]:
+    """The line of an instruction, and those of the computations that it leads to, each once.
+
+    %fusion.1 = f32[8]{0} fusion(f32[8]{0} %p), kind=kLoop, calls=%fused
+
+    %fused {
+      %a = f32[8]{0} parameter(0)
+      ROOT %b = f32[8]{0} negate(f32[8]{0} %a)
+    }
+    """
+    writer = InstructionWriter(module, form)
+    yield writer.line(row)
+    waiting, done = module.called_rows(row)[::-1], set()
+    while waiting:
+        called = waiting.pop()
+        if called in done:
+            continue
+        done.add(called)
+        yield ""
+        yield from computation_text(writer, Computation(module, called))
+        for inner in reversed(module.rows_in(called)):
+            waiting += module.called_rows(inner)[::-1]
+
+
 def module_text(module: Module, form: Form = LONG, most_letters: int = 2**27) -> Iterator[str]:
     """The lines of a module: its header and its computations, callees before their callers.
 

@@ -1,12 +1,15 @@
 """The data of the file on one event: its stats, its type's, its program, its op, its source."""
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from tbprof.analysis.gpu.gpu_events import OP_STATS, instruction_of, launched_op, op_or_event
 from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.hlo_text.hlo_instructions import EVENT
+from tbprof.analysis.hlo_text.hlo_text import text_with_callees
 from tbprof.analysis.tpu.tpu_kinds import TpuOpNames
 from tbprof.analysis.vocabulary.op_names import (
     OpCategory,
@@ -19,9 +22,11 @@ from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Value
 from tbprof.timeline.model.open_timeline import OpenTimeline
-from tbprof.timeline.questions.hlo_text import instruction_text, source_line
 from tbprof.timeline.search.stat_search import SOURCE_STATS
 
+# What fits beside the other facts on an event.
+_FORM = EVENT._replace(has_program_shapes=False, has_metadata=True, has_numbers=False)
+_MOST_LINES, _MOST_LETTERS = 200, 2**14
 # Kinds of tracks whose events belong to no op, or repeat those of other tracks.
 _NO_OPS = ("steps", "modules", "scopes", "source", "async")
 
@@ -139,12 +144,21 @@ def find_hlo(opened: OpenTimeline, facts: Facts) -> dict[str, Any] | None:
     if not instruction:
         return None
     module = program_of(opened, facts)
-    first, _, rest = (
-        instruction_text(module, instruction).partition("\n") if module else ("", "", "")
-    )
-    text = "\n".join(filter(None, (stated or first, rest)))
+    lines = _program_lines(module, instruction) if module else []
+    text = "\n".join([stated or line for line in lines[:1]] + lines[1:]) or stated
     name = facts.text(names.HLO_MODULE) or (module.name if module else "")
     return {"module": name, "instruction": instruction, "text": text}
+
+
+def _program_lines(module: Module, instruction: str) -> list[str]:
+    """What the program says of an instruction; what is too long to read is left out."""
+    row = module.index.find(instruction)
+    if row < 0:
+        return []
+    lines = list(islice(text_with_callees(module, row, _FORM), _MOST_LINES + 1))
+    if len(lines) > _MOST_LINES:
+        lines[-1] = "… (more is left out)"
+    return [line if len(line) <= _MOST_LETTERS else f"{line[:_MOST_LETTERS]}…" for line in lines]
 
 
 def instruction_name(facts: Facts) -> str:
@@ -165,8 +179,9 @@ def find_source(opened: OpenTimeline, facts: Facts) -> str | None:
     source = next(filter(None, stated), "")
     if not source and facts.text(names.HLO_OP):
         module = program_of(opened, facts)
-        instruction = instruction_of(facts.text(names.HLO_OP))
-        source = source_line(module, instruction) if module else ""
+        found = module.find(instruction_of(facts.text(names.HLO_OP))) if module else None
+        if found is not None and found.metadata.source_file:
+            source = f"{found.metadata.source_file}:{found.metadata.source_line}"
     if not source and facts.name.startswith(names.PYTHON_FRAME):
         file, _, line = facts.name[1:].partition(" ")[0].rpartition(":")
         source = f"{file}:{line}" if file and line.isdecimal() else ""

@@ -177,6 +177,7 @@ def test_instructions_have_their_text_and_source_where_the_program_is_known():
     program.add("b", "negate", "f32[8]{0}", "a", within="fused")
     fusion = program.add("fusion.1", "fusion", "f32[8]{0}", "p", calls="fused", op="jit(f)/neg")
     fusion.metadata.source_file, fusion.metadata.source_line = "model.py", 12
+    fusion.fusion_kind = "kLoop"
     space = space_of(
         draw(
             {"/host:CPU": "t |a.b", "/host:metadata": "m |", "/device:GPU:0": "s |k"},
@@ -192,9 +193,9 @@ def test_instructions_have_their_text_and_source_where_the_program_is_known():
     opened = open_timelines.opened_space(space)
     answer = details(opened, first(opened, "a"))
     assert answer["hlo"]["instruction"] == "fusion.1"
-    metadata = '{op_name="jit(f)/neg" source_file="model.py" source_line=12}'
+    more = 'metadata={op_name="jit(f)/neg" source_file="model.py" source_line=12}'
     assert answer["hlo"]["text"].splitlines() == [
-        f"%fusion.1 = f32[8]{{0}} fusion(f32[8]{{0}} %p), calls=%fused, metadata={metadata}",
+        f"%fusion.1 = f32[8]{{0}} fusion(f32[8]{{0}} %p), kind=kLoop, calls=%fused, {more}",
         "",
         "%fused {",
         "  %a = f32[8]{0} parameter(0)",
@@ -393,6 +394,40 @@ def test_events_deeper_than_rows_have_parents_and_children():
     assert children(opened, parent).first == deep
     assert details(opened, parent)["self_ps"] == 2
     assert children(opened, 0).count == 1
+
+
+def test_texts_of_instructions_are_cut_where_they_are_too_long_to_read():
+    program = Program()
+    parts = [f"p{number}" for number in range(2000)]
+    for part in parts:
+        program.add(part, "parameter", "f32[8]", within="body")
+    program.add("all", "tuple", "f32[8], f32[8]", *parts)
+    program.add("loop", "call", "f32[8]", calls="body")
+    space = space_of(
+        draw(
+            {"/host:CPU": "t |a.b", "/host:metadata": "m |"},
+            names={"m": "jit_f(7)"},
+            stats={
+                "a": {"hlo_op": "all", "hlo_module": "jit_f"},
+                "b": {"hlo_op": "loop", "hlo_module": "jit_f"},
+            },
+            type_stats={"m": {"Hlo Proto": program.bytes()}},
+        )
+    )
+    opened = open_timelines.opened_space(space)
+    wide, long = (details(opened, first(opened, name))["hlo"]["text"] for name in "ab")
+    assert wide.startswith("%all = (f32[8], f32[8]) tuple(f32[8] %p0, ")
+    assert len(wide) == 2**14 + 1
+    assert wide.endswith("…")
+    lines = long.splitlines()
+    assert lines[:4] == [
+        "%loop = f32[8] call(), to_apply=%body",
+        "",
+        "%body {",
+        "  %p0 = f32[8] parameter(0)",
+    ]
+    assert len(lines) == 201
+    assert lines[-1] == "… (more is left out)"
 
 
 @pytest.mark.parametrize("trace", ["gpu_trace", "tpu_trace"])
