@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from traces import draw
+from traces.planted_programs import planted_gpu
 
 HOSTILE = "<img src=x onerror=window.hacked=1>/../\x00 <script>window.hacked=1</script>"
 KERNEL = {"kernel_details": "regs:32 static_shared:0 dynamic_shared:512 grid:8,1,1 block:256,1,1"}
@@ -67,6 +68,8 @@ def main(run: str, logdir: Path) -> None:
         write(logdir, run, "host0", many(100_000))
     elif run == "small":
         write(logdir, run, "host0", gpu({}))
+    elif run == "programs":
+        write(logdir, run, "host0", planted_gpu("memory_bound"))
     elif run == "no_files":
         (logdir / "plugins" / "profile" / run).mkdir(parents=True)
     else:

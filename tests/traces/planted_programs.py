@@ -21,6 +21,10 @@ def planted_gpu(cause: str, *, is_planted: bool = True) -> bytes:
     program = Program()
     _dot(program, "d", "bf16", 256, 256, 256)
     _add(program, cause, is_planted=is_planted)
+    for line, name in enumerate("dp", 12):
+        program.named[name].metadata.source_file = "train.py"
+        program.named[name].metadata.source_line = line
+        program.named[name].metadata.op_name = f"jit(f)/{name}"
     kernels = {"d": "ampere_h1688gemm_128x128", "p": "ampere_s1688gemm_128x128"}
     ran = {"program_id": 7, "hlo_module": "jit_f", "kernel_details": "regs:8 grid:1 block:32"}
     steps = {"s": "train", "t": "train", "u": "train"}
