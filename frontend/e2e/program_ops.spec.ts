@@ -25,6 +25,21 @@ function column(table: Table, id: string) {
 }
 
 describe("HLO op stats", () => {
+  test.each([["framework_op_stats", RUN], ...(TRACES ? [["kernel_stats", "amd"]] : [])])(
+    "has the instructions of an op of %s",
+    async (tool, run) => {
+      const { page, problems } = await show(run, tool, { group: "" });
+      await grid(page).focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("link", { name: "Show its instructions" }).click();
+      await expect.poll(() => page.url()).toContain("tool=hlo_stats");
+      await expect.poll(() => rowCount(page)).toBeGreaterThan(0);
+      const table = await ask<Table>(server, run, "hlo_stats");
+      expect(await rowCount(page)).toBeLessThan(column(table, "rank").length);
+      expect(problems).toEqual([]);
+    },
+  );
+
   test("has a row for each instruction, and groups of them by category", async () => {
     const { page, problems } = await show(RUN, "hlo_stats");
     const table = await ask<Table>(server, RUN, "hlo_stats");

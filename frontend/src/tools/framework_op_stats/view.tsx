@@ -1,6 +1,7 @@
 /** Op stats: where the time of ops goes, on hosts and on devices. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
+import { textAt, texts } from "../../api/data_table";
 import { Donut } from "../../widgets/donut/donut";
 import type { Slice } from "../../widgets/donut/slices";
 import { ExportButton } from "../../widgets/grid/export_button";
@@ -11,6 +12,7 @@ import type { RowTest } from "../../widgets/table/filter";
 import { columnName, setFilter, useTableModel } from "../../widgets/table/model";
 import { TraceLink, toTrace } from "../links/trace_link";
 import { opEvents } from "../links/trace_links";
+import { InstructionsLink } from "../programs/instructions_link";
 import type { PageProps } from "../tool";
 import { CallsTable } from "./calls_table";
 import { type Chart, findCharts, sliceFilter } from "./charts";
@@ -96,6 +98,7 @@ function OpsPage({ title, payload, view, select, links, fileName }: PageProps<Op
         detail={(row) => (
           <RowDetail model={model} row={row} nameId="operation">
             <TraceLink links={links} view={opEvents(table, row)} />
+            <InstructionsLink links={links} op={textAt(texts(table, "operation"), row)} />
           </RowDetail>
         )}
         toTimeline={toTrace(links, (row) => opEvents(table, row))}

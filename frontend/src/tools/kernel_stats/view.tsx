@@ -15,6 +15,7 @@ import type { RowTest } from "../../widgets/table/filter";
 import { columnName, setFilter, type TableModel, useTableModel } from "../../widgets/table/model";
 import { Figure } from "../../widgets/text/figure";
 import { openInTrace, TraceLink, toTrace } from "../links/trace_link";
+import { InstructionsLink } from "../programs/instructions_link";
 import type { PageProps } from "../tool";
 import { kernelColumns } from "./columns";
 import { callsOf, kernelEvents, launchesOf } from "./kernel_links";
@@ -101,6 +102,7 @@ function rowDetail(
     <div class="kernel-row">
       <RowDetail model={model} row={row} nameId="kernel_name">
         <TraceLink links={links} view={kernelEvents(table, row)} />
+        <InstructionsLink links={links} op={textAt(texts(table, "op_name"), row)} />
         <Late load={loadDetail}>
           {({ KernelCallTimes }) => (
             <KernelCallTimes run={run} ask={ask} of={callsOf(table, row)} />

@@ -28,7 +28,9 @@ export function Legend({ nodes, mode, most }: LegendProps) {
           {most > 0 ? `self time, up to ${formatTime(most)}` : "self time: none of these ran"}
         </li>
       ) : null}
-      <li class="muted">operands above, users below · ↑↓ how many are not drawn · ⊞ opens</li>
+      <li class="muted">
+        operands above, users below · ↑↓ how many are not drawn · ⊞ opens · double click centers
+      </li>
     </ul>
   );
 }
