@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 _Key = TypeVar("_Key", str, int)
 
@@ -40,10 +40,12 @@ class Cost(NamedTuple):
 
     def work(self) -> "Cost":
         """The operations without the traffic."""
-        return Cost(self.flops, self.transcendentals, Counter(), Counter(), self.is_known)
+        return Cost(self.flops, self.transcendentals, _EMPTY, _EMPTY, self.is_known)
 
 
-NOTHING = Cost(Counter(), 0, Counter(), Counter())
+# Most costs have no operations, or no traffic.
+_EMPTY: Counter[Any] = Counter()
+NOTHING = Cost(_EMPTY, 0, _EMPTY, _EMPTY)
 UNKNOWN = NOTHING._replace(is_known=False)
 
 
@@ -68,6 +70,8 @@ def add_costs(costs: Iterable[Cost], *, is_work: bool = False) -> Cost:
 
 def counter(counts: Mapping[_Key, int]) -> "Counter[_Key]":
     """A counter of what is counted; its own constructor takes four times as long."""
+    if not counts:
+        return _EMPTY
     made: Counter[_Key] = Counter.__new__(Counter)
     dict.update(made, counts)
     return made

@@ -58,35 +58,39 @@ class ShapeFacts(NamedTuple):
 
 
 class Definitions:
-    """What defines the buffers [b] of a program: instructions, None where the file has none.
+    """What defines the buffers [b] of a program, as rows of its index, -1 for none in the file.
 
     `shapes` are the parts of the instructions' shapes that the buffers hold.
     """
 
     def __init__(self, module: Module | None, buffers: Buffers) -> None:
         self.module = module
-        self.instructions: list[Any] = []
+        self.rows: list[int] = []
         self.shapes: list[ShapeFacts | None] = []
-        # Programs have few shapes, and writing one out is fast.
-        known: dict[bytes, ShapeFacts] = {}
+        # Programs have few shapes.
+        known: dict[tuple[int, tuple[int, ...]], ShapeFacts | None] = {}
         for number, name, index in zip(
             buffers.instruction.tolist(), buffers.instruction_name, buffers.shape_index, strict=True
         ):
-            found = None
+            row, shape = -1, None
             if module is not None:
-                found = module.find(name) if name else module.by_id(number)
-            shape = None if found is None else found.shape
-            for at in index:
-                parts = None if shape is None else shape.tuple_shapes
-                shape = parts[at] if parts is not None and 0 <= at < len(parts) else None
-            self.instructions.append(None if shape is None else found)
-            if shape is None:
-                self.shapes.append(None)
-                continue
-            content = shape.SerializeToString(deterministic=True)
-            if content not in known:
-                known[content] = ShapeFacts(shape_text(shape), _bytes_of(shape))
-            self.shapes.append(known[content])
+                row = module.index.find(name) if name else module.index.ids.row(number)
+            if module is not None and row >= 0:
+                key = (module.shapes.number(row), index)
+                if key not in known or key[0] < 0:
+                    known[key] = _shape_facts(module.shapes.proto(row), index)
+                shape = known[key]
+            self.rows.append(-1 if shape is None else row)
+            self.shapes.append(shape)
+
+
+def _shape_facts(shape: Any, index: tuple[int, ...]) -> ShapeFacts | None:
+    """The part of a shape at an index, None if there is none."""
+    for at in index:
+        if not 0 <= at < len(shape.tuple_shapes):
+            return None
+        shape = shape.tuple_shapes[at]
+    return ShapeFacts(shape_text(shape), _bytes_of(shape))
 
 
 def unpadded_sizes(definitions: Definitions, buffers: Buffers) -> NDArray[np.int64]:
@@ -106,17 +110,19 @@ def describe_buffers(
     number = _Texts()
     places: dict[tuple[str, int, int], tuple[int, int]] = {}
     facts = np.zeros((rows.size, 8), np.int32)
+    module = definitions.module
     for at, row in enumerate(rows.tolist()):
-        instruction, shape = definitions.instructions[row], definitions.shapes[row]
+        defined, shape = definitions.rows[row], definitions.shapes[row]
         index = buffers.shape_index[row]
         part = number(f"{{{','.join(map(str, index))}}}") if index else 0
-        if shape is None:
+        if shape is None or module is None:
             facts[at, :2] = number(buffers.instruction_name[row]), part
             continue
+        instruction = module.message(defined)
         metadata = instruction.metadata
         place = (metadata.source_file, metadata.source_line, metadata.stack_frame_id)
         if place not in places:
-            places[place] = _place(definitions.module, *place, number)
+            places[place] = _place(module, *place, number)
         facts[at] = (
             number(instruction.name), part, number(instruction.opcode),
             number(instruction.fusion_kind), number(shape.text), number(metadata.op_name),
@@ -129,11 +135,9 @@ def describe_buffers(
     )  # fmt: skip
 
 
-def _place(
-    module: Module | None, file: str, line: int, frame: int, number: _Texts
-) -> tuple[int, int]:
+def _place(module: Module, file: str, line: int, frame: int, number: _Texts) -> tuple[int, int]:
     """The texts of a source, which is stated or the innermost frame, and of a stack."""
-    frames = () if module is None else module.stack_frames.of(frame)
+    frames = module.stack_frames.of(frame)
     stack = [f"{one.file}:{one.line}:{one.column}" for one in frames if one.file]
     source = f"{file}:{line}" if file else (stack or [""])[0].rpartition(":")[0]
     return number(source), number("\n".join(stack))

@@ -93,8 +93,8 @@ def find_program_memory(
         missing = f"program {asked[:200]!r} is not in the trace"
         return _nothing(missing if asked else "the trace has no compiled programs")
     program = int(peaks.program_id[row])
-    blob = programs.blob(program)
     found = programs.module(program, peaks.name[row])
+    blob = programs.blob(program) if found is None else found.blob
     head = (peaks.name[row], peaks.program_id[row], peaks.digest[row], _entry_name(found))
     try:
         assignment = read_assignment(blob)
