@@ -60,12 +60,11 @@ def build(summaries: Summaries) -> Document | Attachment:
     listed = choose_program(_programs(summaries), params)
     if not sources or listed is None:
         return Document(dict, dict, lambda: Table(()), is_empty=True)
-    content = sources[0].content.tobytes()
-    program = _open(summaries, listed, content)
+    program = _open(summaries, listed, sources[0])
     if kind in _TEXTS:
         return text_file(program, kind, has_metadata=is_set(params, "show_metadata"))
     if kind in _PROTOS:
-        return proto_file(program, content, kind)
+        return proto_file(program, program.links.module.blob, kind)
     if kind == "text":
         return _document(lambda: text_document(program), program)
     if kind == "search":
@@ -116,13 +115,26 @@ def _programs(summaries: Summaries) -> list[ListedProgram]:
     )
 
 
-def _open(summaries: Summaries, listed: ListedProgram, content: bytes) -> OpenProgram:
+def _open(summaries: Summaries, listed: ListedProgram, source: ProgramSource) -> OpenProgram:
     ops = summaries.take("program_ops", ProgramOps)[summaries.hosts.index(listed.host)]
     times = times_of(ops, listed.program_id)
-    return OpenProgram(listed, _links(content), times, ops.device_type)
+    return OpenProgram(listed, _links(_Content(source)), times, ops.device_type)
+
+
+class _Content:
+    """The content of a part, compared by where it is: as bytes it takes time and memory."""
+
+    def __init__(self, source: ProgramSource) -> None:
+        self.array = source.content
+
+    def __hash__(self) -> int:
+        return id(self.array)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Content) and other.array is self.array
 
 
 @functools.lru_cache(maxsize=2)
-def _links(content: bytes) -> ProgramLinks:
+def _links(content: _Content) -> ProgramLinks:
     """The links of the programs that were requested last: a click follows a click."""
-    return ProgramLinks(Module(content))
+    return ProgramLinks(Module(content.array.tobytes()))
