@@ -61,7 +61,7 @@ with open(out, "w") as file:
         try:
             params = {"graph_viewer_options": options}
             answer = raw_to_tool_data.xspace_to_tool_data(paths, "graph_viewer", params)[0]
-        except Exception:
+        except ValueError:
             answer = b""
         answer = answer if isinstance(answer, bytes) else (answer or "").encode()
         file.write(base64.b64encode(answer).decode() + "\\n")

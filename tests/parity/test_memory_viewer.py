@@ -35,7 +35,7 @@ for path in sorted(folder.glob("*.hlo_proto.pb")):
         params = {"module_name": module, "memory_space": space}
         try:
             answer = convert.xspace_to_tool_data(paths, "memory_viewer", params)[0]
-        except Exception:
+        except ValueError:
             answer = None
         found[f"{module} {space}"] = json.loads(answer) if answer else None
 json.dump(found, out)
