@@ -58,7 +58,7 @@ test("a click and keys choose the event whose memory is listed", async () => {
   await expect.poll(() => parameter(page, "instant")).toBeNull();
   await expect.poll(() => instant(page)).toContain(", the peak");
   await page.getByRole("button", { name: "All arrays" }).click();
-  await expect.poll(() => instant(page)).toContain("whenever they are in memory");
+  await expect.poll(() => instant(page)).toContain("over the whole program");
 });
 
 test("a drag shows those events alone, and a button all of them", async () => {

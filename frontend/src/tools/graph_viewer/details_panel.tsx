@@ -53,11 +53,11 @@ export function DetailsPanel(props: DetailsPanelProps) {
           disabled={isCenter}
           onClick={() => center(node.name)}
         >
-          {isCenter ? "The center" : "Center on it"}
+          {isCenter ? "In the center" : "Center on this"}
         </button>
         {node.canOpen ? (
           <button type="button" class="button small" onClick={() => turn(node.name)}>
-            Open in place
+            Expand
           </button>
         ) : null}
       </p>
@@ -68,7 +68,7 @@ export function DetailsPanel(props: DetailsPanelProps) {
             tool={TRACE}
             view={instructionEvents(graph, node)}
             hosts={host}
-            title="All of its events, marked"
+            title="Show its events in the trace viewer"
           >
             Events
           </ToolLink>
@@ -100,8 +100,8 @@ export function DetailsPanel(props: DetailsPanelProps) {
 
 function facts(node: GraphNode): Definition[] {
   const didRun = node.occurrences > 0;
-  const none = "no event of it in the trace";
-  const unknown = "no cost model";
+  const none = "no events in the trace";
+  const unknown = "no cost model for this opcode";
   return [
     { id: "opcode", label: "Opcode", value: node.opcode, note: noteOf(node) },
     { id: "op", label: "Op", value: node.opName || null, reason: "not stated" },
@@ -124,14 +124,14 @@ function facts(node: GraphNode): Definition[] {
       id: "flops",
       label: "FLOPs",
       value: Number.isNaN(node.flops) ? null : formatCount(node.flops),
-      note: "of one execution",
+      note: "per execution",
       reason: unknown,
     },
     {
       id: "bytes",
       label: "Bytes",
       value: Number.isNaN(node.bytes) ? null : formatBytes(node.bytes),
-      note: "read and written by one execution",
+      note: "read and written per execution",
       reason: unknown,
     },
   ].map(({ note, ...item }) => (item.value === null ? item : { ...item, note }));

@@ -11,13 +11,13 @@ interface DownloadsProps {
 
 const FILES: readonly (readonly [label: string, note: string, Readonly<Record<string, string>>])[] =
   [
-    ["HLO text, short", "without what follows from the rest", { type: "short_txt" }],
+    ["HLO text, short", "without details that follow from others", { type: "short_txt" }],
     [
       "HLO text, long",
       "with shapes, metadata and source lines",
       { type: "long_txt", show_metadata: "1" },
     ],
-    ["HloProto", "for tools of XLA", { type: "pb" }],
+    ["HloProto", "for XLA's own tools", { type: "pb" }],
     ["HloProto as text", "", { type: "pbtxt" }],
     ["This graph as DOT", "for Graphviz", { type: "graph", format: "dot" }],
   ];

@@ -1,6 +1,6 @@
 /** Which program, which instruction of it, and how far around it. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { formatCount, formatTime } from "../../base/format";
+import { formatCount, formatTime, plural } from "../../base/format";
 import { Listbox } from "../../widgets/overlays/listbox";
 import { Popover } from "../../widgets/overlays/popover";
 import type { Ask, Select } from "../tool";
@@ -80,7 +80,7 @@ export function Pickers({ graph, ask, select, center }: PickersProps) {
             type="button"
             class="button small"
             aria-pressed={graph.hops === hops}
-            title={`What is at most ${hops} ${hops === 1 ? "hop" : "hops"} away`}
+            title={`Instructions up to ${plural(hops, "hop")} away`}
             onClick={() => select({ graph_width: String(hops), look: null })}
           >
             {hops}

@@ -43,8 +43,8 @@ export function TextCard(props: TextCardProps) {
       head={
         <>
           <span class="muted">
-            {lines ? plural(lines.length, "line") : ""} · a click on a name leads to its definition,
-            with Ctrl to its graph
+            {lines ? plural(lines.length, "line") : ""} · click a name to go to its definition,
+            Ctrl-click to center the graph on it
           </span>
           <span class="space" />
           <input

@@ -42,7 +42,7 @@ export function GraphPage(props: PageProps<ProgramGraph>) {
                 })
               }
             >
-              Back to the op that took most time
+              Back to the op with the most self time
             </button>
           </p>
         )}

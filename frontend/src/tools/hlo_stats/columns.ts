@@ -31,7 +31,7 @@ export function hloColumns(table: DataTable): ColumnSpec[] {
       "category",
       "Category",
       130,
-      "What kind of instruction it is, as XLA names it; kernels and copies that belong to no " +
+      "Kind of instruction, in XLA's terms; kernels and copies that belong to no " +
         "instruction are “not in HLO”",
       true,
     ),
@@ -74,7 +74,7 @@ function timeColumns(): ColumnSpec[] {
       width: 80,
       isShown: false,
       group: { how: "sum" },
-      explanation: ofEvents("Number of kernels that ran for it", "kernels"),
+      explanation: ofEvents("Number of kernels that it launched", "kernels"),
     },
     {
       id: "avg_self_time",
@@ -92,7 +92,7 @@ function timeColumns(): ColumnSpec[] {
       width: 88,
       isShown: false,
       group: { how: "sum" },
-      explanation: ofEvents("Sum of its durations, with the ops within it", TIME_UNIT),
+      explanation: ofEvents("Sum of its durations, including nested ops", TIME_UNIT),
     },
     {
       id: "avg_time",
@@ -111,7 +111,7 @@ function timeColumns(): ColumnSpec[] {
       width: 116,
       isShown: false,
       group: { how: "mean", weight: "total_time" },
-      explanation: ofEvents("Time in which it waited for transfers ÷ total", "percent"),
+      explanation: ofEvents("Time waiting for transfers ÷ total", "percent"),
     },
   ];
 }
@@ -125,14 +125,14 @@ function rateColumns(table: DataTable): ColumnSpec[] {
       "normalized_flop_rate",
       "FLOP rate",
       "GFLOP/s",
-      "Operations ÷ time of the work",
+      "Operations ÷ working time",
       isMeasured(table, "normalized_flop_rate"),
     ),
     rate(
       "model_flop_rate",
       "Model FLOP rate",
       "GFLOP/s",
-      "Operations as the program states them ÷ time of the work; TPUs record others as if all " +
+      "Operations as the program states them ÷ working time; TPUs record others as if all " +
         "types had the rate of 16-bit floats",
       false,
     ),
@@ -141,18 +141,18 @@ function rateColumns(table: DataTable): ColumnSpec[] {
       "measured_memory_bw",
       "Bandwidth",
       "GiB/s",
-      "Bytes read and written in all memories ÷ time of the work",
+      "Bytes read and written in all memories ÷ working time",
       isMeasured(table, "measured_memory_bw"),
     ),
     rate(
       "hbm_bw",
       `${memory} bandwidth`,
       "GiB/s",
-      "Bytes in the main memory ÷ time of the work",
+      "Bytes in the main memory ÷ working time",
       false,
     ),
-    rate("cmem_read_bw", "CMEM read", "GiB/s", "Bytes read from CMEM ÷ time of the work", false),
-    rate("cmem_write_bw", "CMEM write", "GiB/s", "Bytes written to CMEM ÷ time of the work", false),
+    rate("cmem_read_bw", "CMEM read", "GiB/s", "Bytes read from CMEM ÷ working time", false),
+    rate("cmem_write_bw", "CMEM write", "GiB/s", "Bytes written to CMEM ÷ working time", false),
     share("hbm_share", `${memory} / peak`, "Bandwidth of the main memory ÷ its peak"),
     {
       id: "operational_intensity",
@@ -171,7 +171,7 @@ function rateColumns(table: DataTable): ColumnSpec[] {
     {
       ...text("bound_by", "Bound by", 90, "", true),
       explanation: ofProgram(
-        "What it uses the largest share of: compute, or a memory. Host link: a copy between device and host. Unknown without peaks or costs",
+        "The resource of which it uses the largest share: compute, or a memory. Host link: a copy between device and host. Unknown without peaks or costs",
         "none",
         PEAKS,
       ),
@@ -224,14 +224,14 @@ function textColumns(table: DataTable): ColumnSpec[] {
       "cost_note",
       "Unknown cost",
       180,
-      "Why it is not known what the instruction computes; empty where it is known",
+      "Why the cost of the instruction is unknown; empty if it is known",
       hasText(table, "cost_note"),
     ),
     text(
       "roof_note",
       "Above the roof",
       180,
-      "Why it seems to do more than the device can; empty where it does not",
+      "Why it seems to exceed the peaks of the device; empty if it does not",
     ),
     {
       ...text("tf_op_name", "Framework op", 280, "Name of the op that it was compiled from", true),
@@ -245,13 +245,13 @@ function textColumns(table: DataTable): ColumnSpec[] {
       "replica_groups",
       "Replica groups",
       140,
-      "Devices that exchange data with each other, for collectives",
+      "Collectives: the devices that exchange data with each other",
       hasText(table, "replica_groups"),
     ),
-    text("hlo_op_expression", "HLO text", 320, "The instruction in short: long shapes are cut"),
+    text("hlo_op_expression", "HLO text", 320, "Text of the instruction; long shapes are cut"),
     text("program_id", "Program id", 120, "Id of the program"),
     text("core_type", "Core", 90, "TensorCore or SparseCore, on TPUs"),
     text("hlo_rematerialization", "Remat.", 80, "Whether it recomputes something to save memory"),
-    text("outside_compilation", "Outside", 80, "Whether it exchanges data with ops of the host"),
+    text("outside_compilation", "Outside", 80, "Whether it exchanges data with host ops"),
   ];
 }

@@ -57,7 +57,7 @@ export function LiveCard({ heap, view, select, links, fileName }: LiveCardProps)
             label="In memory"
             explanation={{
               formula:
-                "After the chosen event of the heap: parameters, results and constants, which are in memory throughout, and the temporary arrays that are allocated then. The rows add up to what is in use; none is left out.",
+                "What is in memory after the chosen heap event: parameters, results and constants, which stay throughout, and the temporary arrays allocated at that point. The rows add up to the memory in use.",
               unit: "bytes",
               source: "The buffer assignment of the program in the trace.",
             }}
@@ -86,7 +86,7 @@ export function LiveCard({ heap, view, select, links, fileName }: LiveCardProps)
                 links={links}
                 tool="graph_viewer"
                 view={toGraph(row)}
-                title="The instruction with its operands and users"
+                title="Show the instruction with its operands and users"
               >
                 Show in the graph
               </ToolLink>
@@ -109,7 +109,7 @@ function InstantText({ heap, select }: { readonly heap: Heap; readonly select: S
   if (live.isAll)
     return (
       <p class="heap-instant-text one-line" role="status">
-        {formatCount(live.table.length)} arrays, whenever they are in memory {back}
+        {formatCount(live.table.length)} arrays over the whole program {back}
       </p>
     );
   const at =

@@ -18,24 +18,24 @@ export const LIVE_COLUMNS: readonly ColumnSpec[] = [
     isSticky: true,
     group: { how: "label" },
     explanation: why(
-      "The instruction whose result is in memory; {1} is the second part of a tuple. Memory of a parameter or a result is named by the largest array in it.",
+      "Instruction whose result is in memory; {1} is the second element of a tuple. Memory of parameters and results is named after the largest array in it.",
       "none",
       PROGRAM,
     ),
   },
-  size("size_bytes", "Size", "The memory that is held, with padding", true),
+  size("size_bytes", "Size", "Memory that it takes, with padding", true),
   size("unpadded_bytes", "Unpadded", "Elements of the shape × size of an element"),
   size("padding_bytes", "Padding", "Size − unpadded: what the layout adds to fill whole tiles"),
   text(
     "purpose",
     "Purpose",
     130,
-    "Parameter, result, constant or temporary array. Memory of a donated parameter holds a result, too.",
+    "Parameter, result, constant or temporary array. The memory of a donated parameter also holds a result.",
     SOURCE,
   ),
   text("shape", "Shape", 240, "Type, sizes and layout of the array"),
-  text("op", "Op name", 260, "The framework op that the instruction was made of"),
-  text("source", "Source", 180, "The line of the program that called the op"),
+  text("op", "Op name", 260, "Framework op that the instruction was compiled from"),
+  text("source", "Source", 180, "Source line that called the op"),
   text("opcode", "Opcode", 110, "What the instruction does"),
   {
     id: "start",
@@ -44,10 +44,7 @@ export const LIVE_COLUMNS: readonly ColumnSpec[] = [
     width: 110,
     isShown: false,
     group: { how: "min" },
-    explanation: why(
-      "The event of the heap that allocated it; 0 if it is in memory throughout",
-      "events",
-    ),
+    explanation: why("Heap event that allocated it; 0 if it is in memory throughout", "events"),
   },
   {
     id: "instants",
@@ -56,7 +53,7 @@ export const LIVE_COLUMNS: readonly ColumnSpec[] = [
     width: 110,
     isShown: false,
     group: { how: "max" },
-    explanation: why("For how many events of the heap it stays in memory", "events"),
+    explanation: why("Number of heap events during which it stays in memory", "events"),
   },
 ];
 

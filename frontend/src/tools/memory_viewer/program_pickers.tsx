@@ -81,7 +81,7 @@ export function ProgramPickers({ heap, select }: ProgramPickersProps) {
 
 function optionOf(program: Program, at: number, isSelected: boolean): Option {
   const { title, hasRun, peak, reason, host, hosts } = program;
-  const ran = hasRun === null ? "not known whether it ran" : hasRun ? "ran" : "did not run";
+  const ran = hasRun === null ? "unknown if it ran" : hasRun ? "ran" : "did not run";
   const most = Number.isNaN(peak) ? reason : `peak ${formatBytes(bytes(peak))}`;
   const where =
     host === "" ? "" : ` · ${hosts > 1 ? `${plural(hosts, "host")}, the first ` : ""}${host}`;

@@ -10,7 +10,7 @@ import type { Heap } from "./payload";
 /** Less of the peak is not worth a sentence. */
 const LEAST = 0.001;
 
-/** "496 MiB at the peak, at loop_reduce_fusion. 192 MiB of it holds gemm_fusion_dot.3 (38.7 %)." */
+/** "496 MiB at the peak, at loop_reduce_fusion. gemm_fusion_dot.3 takes 38.7 % of it." */
 export function HeapSentence({ heap }: { readonly heap: Heap }) {
   const { figures, live } = heap;
   const size = numbers(live.table, "size_bytes");
@@ -28,7 +28,7 @@ export function HeapSentence({ heap }: { readonly heap: Heap }) {
       )}{" "}
       {largest !== undefined && figures.peak > 0 ? (
         <>
-          {formatRatio(ratio(largest / figures.peak))} of it holds <Name text={name} />.{" "}
+          <Name text={name} /> takes {formatRatio(ratio(largest / figures.peak))} of it.{" "}
         </>
       ) : null}
       {figures.padding > LEAST * figures.peak
@@ -101,10 +101,10 @@ function figuresOf({ figures, space }: Heap): HeapFigure[] {
       formula: "Memory of the program's results, including donated parameters",
     },
     {
-      label: "of both, donated",
+      label: "Both (donated)",
       value: figures.donated,
       isPart: true,
-      formula: "Memory of parameters that holds results: it is counted once in the peak",
+      formula: "Memory of donated parameters that holds results; the peak counts it once",
     },
     {
       label: "Constants",
@@ -116,43 +116,43 @@ function figuresOf({ figures, space }: Heap): HeapFigure[] {
       label: "Temporary arrays",
       value: figures.temporaries,
       isPart: true,
-      formula: "What the simulated heap has allocated at the peak",
+      formula: "What the compiler's heap has allocated at the peak",
     },
     {
       label: "Padding at the peak",
       value: figures.padding,
-      formula: "Sizes − unpadded sizes of what is in memory at the peak",
+      formula: "Size − unpadded size, summed over what is in memory at the peak",
     },
     {
       label: "Gaps",
       value: figures.holes,
-      formula: "What is reserved for temporary arrays beyond the most that they ever use at once",
+      formula: "Memory reserved for temporary arrays − the most that they use at once",
     },
     {
-      label: "Reserved in all",
+      label: "Total reserved",
       value: figures.reserved,
-      formula: "All allocations of the memory space, but those of single threads",
+      formula: "All allocations in this memory space, except thread-local ones",
     },
   ];
   if (figures.untraced > 0)
     found.push({
-      label: "Of unknown lifetime",
+      label: "Unknown lifetime",
       value: figures.untraced,
-      formula: "Temporary memory of which no trace of the heap says when it is in use",
+      formula: "Temporary memory for which the program does not record when it is in use",
     });
   if (figures.threadLocal > 0)
     found.push({
-      label: "Of single threads",
+      label: "Thread-local",
       value: figures.threadLocal,
-      formula: "Memory that each thread has of its own; it is in none of the other figures",
+      formula: "Memory that each thread has for itself; no other figure includes it",
     });
   if (space === 1)
     found.push({
-      label: "Most of one instruction",
+      label: "Most for one instruction",
       value: figures.scoped,
-      reason: "no instruction says",
+      reason: "no instruction states it",
       note: figures.scopedInstruction.slice(0, 200),
-      formula: "The most vector memory that one instruction has for itself",
+      formula: "The most vector memory reserved for a single instruction",
     });
   return found;
 }

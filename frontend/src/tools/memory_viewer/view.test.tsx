@@ -29,7 +29,7 @@ const buttons = (selector: string) => [...document.querySelectorAll<HTMLElement>
 test("one sentence says how much, where, what most of it is, and what is lost", () => {
   show();
   expect(text(".heap-sentence")).toBe(
-    "7.00 KiB at the peak, at dot. 42.9 % of it holds x. 512 B is padding. 1.00 KiB more is reserved for gaps between arrays.",
+    "7.00 KiB at the peak, at dot. x takes 42.9 % of it. 512 B is padding. 1.00 KiB more is reserved for gaps between arrays.",
   );
 });
 
@@ -71,15 +71,15 @@ test("figures have units, and those that are not there say nothing", () => {
     Peak: "7.00 KiB",
     Parameters: "3.00 KiB",
     Results: "1.00 KiB",
-    "of both, donated": "0 B",
+    "Both (donated)": "0 B",
     Constants: "0 B",
     "Temporary arrays": "3.00 KiB",
     "Padding at the peak": "512 B",
     Gaps: "1.00 KiB",
-    "Reserved in all": "8.00 KiB",
+    "Total reserved": "8.00 KiB",
   });
   show({ space: 1 });
-  expect(text(".heap-figure:last-child dd")).toContain("no instruction says");
+  expect(text(".heap-figure:last-child dd")).toContain("no instruction states it");
 });
 
 test("keys choose an event, and go back to the peak", () => {
@@ -116,7 +116,7 @@ test("programs say their peaks, whether they ran, and on which host they are", (
   expect(options.map((option) => option.textContent)).toEqual([
     "jit_step(17)peak 7.00 KiB · ran",
     "jit_step(1)peak 100 B · did not run · h1",
-    "jit_bare(9)the compiler wrote no buffer assignment for the program · not known whether it ran",
+    "jit_bare(9)the compiler wrote no buffer assignment for the program · unknown if it ran",
   ]);
   act(() => options[1].click());
   expect(noted.selected[0]).toMatchObject({

@@ -50,7 +50,7 @@ function Nothing({ heap, select }: Pick<PageProps<Heap>, "select"> & { readonly 
     <div class="heap-nothing" role="alert">
       <p>{sentence(heap.reason).slice(0, 500)}</p>
       {hasSpaces ? (
-        <p class="muted">Choose one of its memory spaces above.</p>
+        <p class="muted">Choose another memory space above.</p>
       ) : other ? (
         <p>
           <button type="button" class="link" onClick={() => select(showProgram(other))}>
@@ -66,17 +66,27 @@ function OtherPages({ heap, links }: { readonly heap: Heap; readonly links: Link
   const view = { program_id: heap.program?.id ?? "" };
   return (
     <span class="heap-links">
-      <ToolLink links={links} tool="graph_viewer" view={view} title="The program's instructions">
+      <ToolLink
+        links={links}
+        tool="graph_viewer"
+        view={view}
+        title="Show the program's instructions"
+      >
         {links.short("graph_viewer")}
       </ToolLink>
-      <ToolLink links={links} tool="op_profile" view={view} title="The time of the program's ops">
+      <ToolLink
+        links={links}
+        tool="op_profile"
+        view={view}
+        title="Show where the program's time goes"
+      >
         {links.short("op_profile")}
       </ToolLink>
       <ToolLink
         links={links}
         tool="memory_profile"
         view={{}}
-        title="What the allocators had in use while programs ran, this one among them"
+        title="Show what allocators had in use while this and other programs ran"
       >
         {links.short("memory_profile")}
       </ToolLink>
@@ -94,7 +104,7 @@ function Savings({ heap }: { readonly heap: Heap }) {
       title="What would free memory"
       why={{
         formula:
-          "Upper bounds, and their share of the peak: memory of results with the shape of a parameter that is not donated; arrays that cheap ops filled before the peak and that are needed after it; padding; gaps. They overlap, and do not add up.",
+          "Upper bounds, with their share of the peak: results that could reuse the memory of a parameter of the same shape; arrays that cheap ops compute before the peak and that are used after it; padding; gaps. They overlap, so they do not add up.",
         unit: "bytes, percent",
         source: "The buffer assignment of the program, and its instructions.",
       }}

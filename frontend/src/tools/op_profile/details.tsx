@@ -37,7 +37,7 @@ export function Details({ profile, tree, node, ask, links, loadAll, isLoading }:
   if (node < 0)
     return (
       <Card title="Details" class="program-details">
-        <p class="muted">Choose an op in the picture or in the table.</p>
+        <p class="muted">Select an op in the chart or in the table.</p>
       </Card>
     );
   const place = tree.place[node];
@@ -72,7 +72,7 @@ const TITLES: Readonly<Record<OpTree["kind"][number], string>> = {
   scope: "Framework op",
   file: "Source file",
   line: "Source line",
-  group: "Equal ops",
+  group: "Identical ops",
   op: "Op",
   kernel: "Kernel",
   rest: "Others",
@@ -84,14 +84,14 @@ function sums(tree: OpTree, node: number): Definition[] {
   if (tree.kind[node] === "idle" || tree.count[node] === 0) return items;
   return [
     ...items,
-    wasted(tree.wastedPs[node], "nothing below it has a known share of a peak"),
+    wasted(tree.wastedPs[node], "no op in it has a known share of a peak"),
     ...(tree.unknownPs[node] > 0
       ? [
           {
             id: "unknown",
-            label: "Of unknown cost",
+            label: "Unknown cost",
             value: formatPicoseconds(tree.unknownPs[node]),
-            note: "not in the wasted time",
+            note: "not counted as wasted",
           },
         ]
       : []),
@@ -116,7 +116,7 @@ function share(id: string, label: string, value: number): Definition {
     id,
     label,
     value: Number.isNaN(value) ? null : formatShare(value),
-    reason: "the work or the peak is not known",
+    reason: "the op's work or the peak is unknown",
   };
 }
 
@@ -161,8 +161,8 @@ function OpFacts({ profile, tree, node, ask, links }: OpFactsProps) {
 }
 
 const OTHERS: readonly (readonly [tool: string, text: string])[] = [
-  [GRAPH, "Show it among its operands and users"],
-  [MEMORY, "Show the memory of its program"],
+  [GRAPH, "Show its operands and users"],
+  [MEMORY, "Show its program's memory"],
 ];
 
 function Remark({ text }: { text: string }) {
@@ -196,7 +196,7 @@ function opItems(profile: Profile, place: number): Definition[] {
       id: "self",
       label: "Self time",
       value: formatPicoseconds(rows.selfPs[place]),
-      note: total > rows.selfPs[place] ? `${formatPicoseconds(total)} with what it contains` : "",
+      note: total > rows.selfPs[place] ? `${formatPicoseconds(total)} with nested ops` : "",
     },
     {
       id: "executions",
@@ -211,10 +211,10 @@ function opItems(profile: Profile, place: number): Definition[] {
             id: "span",
             label: "From start to end",
             value: formatPicoseconds(span),
-            note: "it runs beside other ops",
+            note: "overlaps with other ops",
           },
         ]),
-    wasted(rows.wastedPs[place], rows.hasInner[place] ? "its parts are listed by themselves" : ""),
+    wasted(rows.wastedPs[place], rows.hasInner[place] ? "its parts are listed separately" : ""),
     rate("FLOP rate", giga(rows.flops[place]), "FLOP/s", rows.flopShare[place], source),
     ...peak("Peak", peakOf(flopPeaks, read(rows.roof)), "FLOP/s"),
     rate("HBM bandwidth", giga(rows.hbmBytes[place]), "B/s", rows.hbmShare[place], source),
@@ -232,7 +232,7 @@ function opItems(profile: Profile, place: number): Definition[] {
         count > 0 && rows.bytes[place] >= 0
           ? `${formatBytes(bytes(rows.bytes[place] / count))} read and written`
           : "",
-      reason: "what it computes is not known",
+      reason: "unknown what it computes",
     },
   ];
 }
@@ -244,7 +244,7 @@ function rate(label: string, giga: number, unit: string, part: number, source: s
     label,
     value: Number.isNaN(giga) ? null : rateText(giga, unit),
     note: Number.isNaN(giga) ? "" : `${of}${source}`,
-    reason: "its work is not known",
+    reason: "its work is unknown",
   };
 }
 
@@ -327,7 +327,7 @@ function HloText({ ask, of }: { ask: Ask; of: View }) {
     if (!isOpen || hlo !== null) return;
     const abort = new AbortController();
     ask({ tag: GRAPH, type: "node", ...of }, abort.signal)
-      .then((answer) => setHlo(text(fields(answer).text) || "The program has no text for it."))
+      .then((answer) => setHlo(text(fields(answer).text) || "The program has no text for this op."))
       .catch((reason: unknown) => {
         if (!abort.signal.aborted) setHlo(describeProblem(reason).message);
       });

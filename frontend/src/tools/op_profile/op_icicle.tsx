@@ -24,15 +24,7 @@ export function OpIcicle(props: OpIcicleProps) {
   const { tree } = props;
   const style = useMemo(() => styleOf(tree), [tree]);
   const facts = (node: number) => cut(nodeFacts(tree, node), MOST_LETTERS);
-  return (
-    <Icicle
-      {...props}
-      label="Time of ops, as wide as they are long"
-      style={style}
-      describe={facts}
-      card={facts}
-    />
-  );
+  return <Icicle {...props} label="Time per op" style={style} describe={facts} card={facts} />;
 }
 
 function styleOf(tree: OpTree): IcicleStyle {

@@ -28,15 +28,15 @@ export function SummaryLine({ profile }: { profile: Profile }) {
         {where}
         {Number.isNaN(used) ? "" : `, at ${formatShare(used)} of ${bound}`}.{" "}
         {Number.isNaN(wasted) ? (
-          <>The peaks of this device are not known, and so is how much time is wasted. </>
+          <>The peak rates of this device are unknown, so wasted time cannot be computed. </>
         ) : (
           <>
-            Of all {formatPicoseconds(whole)}, {formatPicoseconds(wasted)} ({part(wasted)}) are{" "}
+            Of all {formatPicoseconds(whole)}, {formatPicoseconds(wasted)} ({part(wasted)}) is{" "}
             <Explained label="wasted" title="Wasted time" explanation={WASTED} />.{" "}
           </>
         )}
         {!Number.isNaN(wasted) && unknown > LITTLE * whole
-          ? `For ${part(unknown)} this is not known. `
+          ? `For ${part(unknown)}, this is unknown. `
           : ""}
       </span>
     </p>

@@ -56,7 +56,7 @@ test("the sentence says what takes most and what is wasted", async () => {
   await show();
   expect(text(".program-summary")).toBe(
     "jit_f(7) takes 74.0 % of op time on 1 GPU, at 50.0 % of the peak FLOP rate. " +
-      "Of all 100 µs, 59.0 µs (59.0 %) are wasted. For 4.0 % this is not known. ",
+      "Of all 100 µs, 59.0 µs (59.0 %) is wasted. For 4.0 %, this is unknown. ",
   );
 });
 

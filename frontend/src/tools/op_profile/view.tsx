@@ -82,7 +82,7 @@ export function ProgramsPage(props: PageProps<Profile>) {
         head={
           <>
             <span class="muted">
-              as wide as its time; the bar at its foot is the share of a peak that it uses
+              width: time; bar at the bottom: share of the peak that is used
             </span>
             <span class="space" />
             {focus > 0 ? (

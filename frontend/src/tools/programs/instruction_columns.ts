@@ -4,12 +4,11 @@ import type { ColumnSpec } from "../../widgets/table/columns";
 import { explaining, TIME_UNIT, textSpec } from "../../widgets/table/specs";
 import { PROGRAM } from "./program_column";
 
-const EVENTS =
-  "Events of devices that name an instruction of a program; on a CPU those of threads.";
+const EVENTS = "Device events that name an instruction of a program; on a CPU, thread events.";
 const HLO = "The compiled program in the trace, or the event's own description of the instruction.";
 export const WORK =
-  "Counts that the device recorded, or that follow from the shapes in the program. Bytes that " +
-  "caches serve are counted then.";
+  "Recorded by the device, or computed from the shapes in the program. Includes bytes that " +
+  "caches serve.";
 
 export const ofEvents = explaining(EVENTS);
 export const ofProgram = explaining(HLO);
@@ -41,7 +40,7 @@ export function named(id: string, title: string, formula: string): ColumnSpec {
   };
 }
 
-export const PROGRAM_NAME = "Name of the program, and its id";
+export const PROGRAM_NAME = "Program name and id";
 
 /** Usual where the table has rows of several programs. */
 export function program(table: DataTable, isOfOps = true): ColumnSpec {
@@ -73,7 +72,7 @@ export function source(isShown: boolean): ColumnSpec {
 }
 
 export function elementType(isShown: boolean): ColumnSpec {
-  return text("dtype", "Type", 64, "Element type that it mainly computes in", isShown);
+  return text("dtype", "Type", 64, "Main element type of its computation", isShown);
 }
 
 /** Whether a row has such a text. */
@@ -89,7 +88,7 @@ export const SELF_TIME: ColumnSpec = {
   isShown: true,
   hasBar: true,
   group: { how: "sum" },
-  explanation: ofEvents("Total minus the time in the ops within it", TIME_UNIT),
+  explanation: ofEvents("Total minus the time in nested ops", TIME_UNIT),
 };
 
 export function executions(isShown: boolean): ColumnSpec {
@@ -106,14 +105,14 @@ export function executions(isShown: boolean): ColumnSpec {
 
 export const SPAN_TIME: ColumnSpec = {
   id: "span_time",
-  title: "Time of the work",
+  title: "Working time",
   quantity: "time",
   width: 120,
   isShown: false,
   group: { how: "sum" },
   explanation: ofEvents(
-    "Time over which the work was done, of which rates are: the total, or from start to done " +
-      "for copies and exchanges that run beside other ops",
+    "Time that rates are based on: the total, or from start to done for copies and exchanges " +
+      "that overlap with other ops",
     TIME_UNIT,
   ),
 };

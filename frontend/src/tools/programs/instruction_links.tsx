@@ -29,7 +29,7 @@ export function InstructionLinks({ links, of }: { links: Links; of: Instruction 
     ...(of.programId === ""
       ? []
       : ([
-          ["op_profile", place, "Show among its program's ops"],
+          ["op_profile", place, "Show with its program's other ops"],
           ["graph_viewer", place, "Show its operands, users and text"],
         ] as const)),
   ];

@@ -11,8 +11,8 @@ import type { Absent } from "./roofline_points";
 
 const REASONS: Readonly<Record<Absent["reason"], string>> = {
   unknown: "no known cost",
-  still: "they compute nothing, and only move data",
-  elsewhere: "they access no memory that is known",
+  still: "they only move data",
+  elsewhere: "their memory traffic is unknown",
 };
 const MOST = 4;
 

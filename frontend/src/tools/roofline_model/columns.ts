@@ -31,7 +31,7 @@ export function rooflineColumns(table: DataTable, per: "op" | "program"): Column
     isOp
       ? named("operation", "HLO op", "Name of the instruction in its program")
       : named("operation", "Program", PROGRAM_NAME),
-    text("category", "Category", 130, "What kind of instruction it is, as XLA names it", isOp),
+    text("category", "Category", 130, "Kind of instruction, in XLA's terms", isOp),
     program(table, isOp),
     SELF_TIME,
     {
@@ -46,19 +46,19 @@ export function rooflineColumns(table: DataTable, per: "op" | "program"): Column
     executions(false),
     ...rateColumns(table),
     elementType(isOp),
-    text("roof", "Peak of type", 104, "The peak that its operations are held against"),
+    text("roof", "Peak of type", 104, "Peak that its FLOP rate is compared with"),
     text(
       "cost_note",
       "Unknown cost",
       180,
-      "Why its operations are not known",
+      "Why its operations are unknown",
       hasText(table, "cost_note"),
     ),
     text(
       "roof_note",
       "Above the roof",
       220,
-      "Why it seems to do more than the device can",
+      "Why it seems to exceed the peaks of the device",
       hasText(table, "roof_note"),
     ),
     source(isOp),
@@ -71,15 +71,9 @@ function rateColumns(table: DataTable): ColumnSpec[] {
   const share = (id: string, title: string, formula: string) =>
     shareOfPeak(table, id, title, 124, formula, PEAKS);
   return [
-    rate("measured_flop_rate", "FLOP rate", "GFLOP/s", "Operations ÷ time of the work", true),
+    rate("measured_flop_rate", "FLOP rate", "GFLOP/s", "Operations ÷ working time", true),
     share("compute_efficiency", "FLOP / peak", "FLOP rate ÷ peak of the type that it computes in"),
-    rate(
-      "hbm_bw",
-      `${memory} bandwidth`,
-      "GiB/s",
-      "Bytes in the main memory ÷ time of the work",
-      true,
-    ),
+    rate("hbm_bw", `${memory} bandwidth`, "GiB/s", "Bytes in the main memory ÷ working time", true),
     share(
       "max_mem_bw_utilization",
       "Memory / peak",
@@ -92,22 +86,16 @@ function rateColumns(table: DataTable): ColumnSpec[] {
       "Operations ÷ bytes in the main memory",
       true,
     ),
-    text("bound_by", "Bound by", 90, "What it uses the largest share of", true),
+    text("bound_by", "Bound by", 90, "The resource of which it uses the largest share", true),
     share("roofline_efficiency", "Of the roof", "The largest of its shares of peaks"),
     rate(
       "optimal_flop_rate",
       "Roof",
       "GFLOP/s",
-      "The most that the device could compute at this intensity; none for what is above its roof",
+      "The highest FLOP rate that the device allows at this intensity; none for ops above their roof",
       false,
     ),
-    rate(
-      "measured_memory_bw",
-      "Bandwidth",
-      "GiB/s",
-      "Bytes in all memories ÷ time of the work",
-      false,
-    ),
+    rate("measured_memory_bw", "Bandwidth", "GiB/s", "Bytes in all memories ÷ working time", false),
   ];
 }
 

@@ -23,9 +23,7 @@ export function summarize(table: DataTable, whole: Row, hasPeaks: boolean): stri
     sentences.push(`A device ${work.join(" and ")} on average, idle time included${of}.`);
   }
   if (!hasPeaks) {
-    sentences.push(
-      "The trace states no peaks of this device, so nothing says what its limits are.",
-    );
+    sentences.push("The trace states no peaks for this device, so its limits are unknown.");
     return sentences;
   }
   const bounds = boundShares(table);
@@ -40,7 +38,7 @@ export function summarize(table: DataTable, whole: Row, hasPeaks: boolean): stri
   const unknown = bounds.find(({ name }) => name === "Unknown")?.share ?? 0;
   if (unknown >= LITTLE)
     sentences.push(
-      `What bounds ${formatRatio(ratio(unknown))} of it is not known: those ops have no known cost, or none.`,
+      `For ${formatRatio(ratio(unknown))} of it the bound is unknown, since the cost of those ops is zero or unknown.`,
     );
   return sentences;
 }

@@ -34,7 +34,7 @@ const X = { title: "Operational intensity (FLOP per byte of main memory)", forma
 const Y = { title: "FLOP/s", format: formatPower };
 const WHY = {
   formula:
-    "Across: operations ÷ bytes in the main memory. Up: operations ÷ time of the work. Areas are " +
+    "Across: operations ÷ bytes in the main memory. Up: operations ÷ working time. Areas are " +
     "self times. A line is a peak: of operations on a type, or of a memory times the intensity. " +
     "An op on its lowest line does what the device can.",
   unit: "logarithmic axes",

@@ -79,7 +79,7 @@ function Frames({ graph, layout, turn }: Pick<GraphCanvasProps, "graph" | "layou
               font-size="13"
               onClick={() => turn(name)}
             >
-              ⊟<title>{`Close ${name.slice(0, 100)}`}</title>
+              ⊟<title>{`Collapse ${name.slice(0, 100)}`}</title>
             </text>
           </g>
         );
@@ -135,23 +135,23 @@ function Instructions(props: InstructionsProps) {
   const walks: readonly Walk[] = [
     {
       key: "ArrowUp",
-      label: "An instruction that it takes",
+      label: "First operand",
       to: (node) => graph.edges.find(({ to }) => to === node)?.from,
     },
     {
       key: "ArrowDown",
-      label: "An instruction that takes it",
+      label: "First user",
       to: (node) => graph.edges.find(({ from }) => from === node)?.to,
     },
-    { key: "ArrowLeft", label: "The instruction to the left", to: (node) => beside(node, -1) },
-    { key: "ArrowRight", label: "The instruction to the right", to: (node) => beside(node, 1) },
+    { key: "ArrowLeft", label: "Instruction to the left", to: (node) => beside(node, -1) },
+    { key: "ArrowRight", label: "Instruction to the right", to: (node) => beside(node, 1) },
   ];
   const section = "Instruction in the graph";
   const more = (node: number) => [
-    { keys: ["c"], label: "Center the graph on it", section, run: () => center(node) },
+    { keys: ["c"], label: "Center the graph on this", section, run: () => center(node) },
     {
       keys: ["o"],
-      label: "Open the fusion or call",
+      label: "Expand or collapse a fusion or call",
       section,
       run: () => {
         if (byId.get(node)?.canOpen) open(node);

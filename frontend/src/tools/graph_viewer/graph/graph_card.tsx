@@ -73,8 +73,8 @@ export function GraphCard(props: GraphCardProps) {
       isBusy={isLoading}
       why={{
         formula:
-          "Instructions at most so many hops from the center. A hop leads to an operand or to a user; to and from operands that only change the type or shape (bitcast) it is free. Operands of a tuple, users of a constant, and users where there are more than 16 are not followed. Constants are shown in what takes them, elements of tuples as edges.",
-        unit: "time: of all executions in the trace; FLOPs and bytes: of one execution",
+          "Instructions within the chosen number of hops from the center. A hop leads to an operand or a user. Operands that only change the type or shape (bitcast) cost no hop. The operands of a tuple, the users of a constant, and the users of an instruction that has more than 16 are not followed. Constants appear inside their users, tuple elements on edges.",
+        unit: "time: of all executions in the trace; FLOPs and bytes: per execution",
         source: "The program's HLO in the trace; times from events that name the instruction.",
       }}
       head={
@@ -112,7 +112,7 @@ export function GraphCard(props: GraphCardProps) {
       }
     >
       {graph.nodes.length === 0 ? (
-        <p class="muted">The program has no instructions that can be read.</p>
+        <p class="muted">No instruction of this program could be read.</p>
       ) : isTable ? (
         <NodeTable
           nodes={graph.nodes}
@@ -193,7 +193,7 @@ function Around({ graph, center, turn }: AroundProps) {
               key={name}
               type="button"
               class="button small"
-              title={`Close ${name.slice(0, 100)}`}
+              title={`Collapse ${name.slice(0, 100)}`}
               onClick={() => turn(name)}
             >
               {name.slice(0, 100)} ✕
@@ -203,8 +203,8 @@ function Around({ graph, center, turn }: AroundProps) {
       ) : null}
       {graph.omitted > 0 ? (
         <p role="note">
-          <span aria-hidden="true">⚠ </span>+{formatCount(graph.omitted)} more: no more than{" "}
-          {formatCount(graph.mostNodes)} instructions are drawn, the nearest first.
+          <span aria-hidden="true">⚠ </span>+{formatCount(graph.omitted)} more are not drawn: at
+          most {formatCount(graph.mostNodes)} instructions are shown, the nearest first.
         </p>
       ) : null}
     </div>

@@ -25,11 +25,13 @@ export function Legend({ nodes, mode, most }: LegendProps) {
       {mode === "time" ? (
         <li>
           <span class="graph-swatch graph-heat" aria-hidden="true" />
-          {most > 0 ? `self time, up to ${formatTime(most)}` : "self time: none of these ran"}
+          {most > 0
+            ? `self time, up to ${formatTime(most)}`
+            : "self time: none of these instructions ran"}
         </li>
       ) : null}
       <li class="muted">
-        operands above, users below · ↑↓ how many are not drawn · ⊞ opens · double click centers
+        operands above, users below · ↑↓ number not drawn · ⊞ expand · double-click to center
       </li>
     </ul>
   );

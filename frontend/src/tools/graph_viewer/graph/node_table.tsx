@@ -38,7 +38,7 @@ const SPECS: readonly ColumnSpec[] = [
   amount("occurrences", "Executions", "count"),
   amount("flops", "FLOPs", "count"),
   amount("bytes", "Bytes", "bytes"),
-  { ...text("opName", "Op Name", 260), isName: true },
+  { ...text("opName", "Op name", 260), isName: true },
   text("source", "Source", 220),
 ];
 
@@ -97,9 +97,9 @@ export function saveNodes(fileName: string, nodes: readonly GraphNode[]): void {
   function* lines(): Generator<Cell[]> {
     yield ["Instruction", "Opcode", "Shape", "Hops", "Self time (µs)", "Total time (µs)"].concat([
       "Executions",
-      "FLOPs of one execution",
-      "Bytes of one execution",
-      "Op Name",
+      "FLOPs per execution",
+      "Bytes per execution",
+      "Op name",
       "Source",
     ]);
     for (const node of nodes) {

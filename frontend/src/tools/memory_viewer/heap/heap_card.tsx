@@ -32,7 +32,7 @@ export function HeapCard({ heap, select, fileName }: HeapCardProps) {
       why={{
         formula:
           "Above: parameters, results and constants, which are in use throughout, and the temporary arrays that the compiler's simulated heap has allocated after each of its events. An event allocates or frees an array at an instruction, in the order in which instructions run. Below: each array at its place in memory, from the event that allocates it to the one that frees it; gaps are free.",
-        unit: `${scale.unit}; events have no duration: their distance says nothing of time`,
+        unit: `${scale.unit}; the axis counts events, not time`,
         source: "The buffer assignment of the program in the trace (HloProto.buffer_assignment).",
       }}
       head={
@@ -66,7 +66,7 @@ export function HeapCard({ heap, select, fileName }: HeapCardProps) {
       ) : (
         <>
           <div class="step-axis-title muted">
-            In use above, place in memory below ({scale.unit})
+            Above: memory in use. Below: where each array lies ({scale.unit})
           </div>
           <HeapPlot heap={heap} select={select} scale={scale} />
           <div class="heap-below">
@@ -82,9 +82,7 @@ export function HeapCard({ heap, select, fileName }: HeapCardProps) {
                 </li>
               ) : null}
             </ul>
-            <span class="step-axis-title muted">
-              Events of the heap, in the order of the schedule
-            </span>
+            <span class="step-axis-title muted">Heap events, in schedule order</span>
           </div>
         </>
       )}

@@ -31,7 +31,7 @@ test("programs contain categories, equal ops, ops and their kernels", () => {
             70,
             [
               [
-                "dot.1 and 1 equal to it",
+                "dot.1 and 1 identical",
                 70,
                 [
                   [
@@ -140,7 +140,7 @@ test("the table has most wasted time first, what is not known and not loaded las
       (node) => tree.label[node],
     );
   expect(shown("wasted")).toEqual([
-    "jit_f(7)", "fusion", "dot.1 and 1 equal to it", "dot.1", "dot.2", "while",
+    "jit_f(7)", "fusion", "dot.1 and 1 identical", "dot.1", "dot.2", "while",
     "jit_g(8)", "copy", "copy.4", "25 shorter ops", "Idle",
   ]); // biome-ignore format: rows of the table
   const f = nodeKey(tree, tree.label.indexOf("jit_f(7)"));

@@ -196,7 +196,7 @@ function levelsOf(profile: Profile, grouping: Grouping): (place: number) => Leve
     const key = groupKey(place);
     const size = sizes.get(key) ?? 0;
     if (rows.row[place] < 0 || size < 2) return [];
-    return [["group", key, `${names.get(key)} and ${size - 1} equal to it`]];
+    return [["group", key, `${names.get(key)} and ${size - 1} identical`]];
   };
   switch (grouping) {
     case "program":

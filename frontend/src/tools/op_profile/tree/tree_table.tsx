@@ -77,7 +77,7 @@ function treeColumns(tree: OpTree, rows: TreeRows, turn: (row: number) => void):
   );
   const time = (ps: number) =>
     Number.isNaN(ps) ? (
-      <span title="Not known: see the details of the op">{NOT_MEASURED}</span>
+      <span title="Unknown: see the details of the op">{NOT_MEASURED}</span>
     ) : (
       scale.format(ps / PS_PER_US)
     );

@@ -72,7 +72,11 @@ export function DetailsPanel({ graph, tree, node, advice, links, close }: Detail
         <CopyButton text={() => node.longName} label="Copy" title="Copy the long name" />
       </p>
       <p class="tf-trace-links">
-        <Place links={links} place={iteratorPlace(graph, node)} title="All of its events, marked">
+        <Place
+          links={links}
+          place={iteratorPlace(graph, node)}
+          title="Show its events in the trace viewer"
+        >
           Its events in the trace viewer
         </Place>
         <Place links={links} place={executionPlace(graph)}>
