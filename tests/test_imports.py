@@ -80,7 +80,7 @@ NOT_IMPORTED = {
     "framework_op_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE),
     "op_profile": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "hlo_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
-    "roofline_model": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
+    "roofline_model": (*EVENTS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "kernel_stats": (*EVENTS, *STEPS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "memory_profile": (
         *EVENTS,

@@ -124,6 +124,20 @@ describe("the roofline", () => {
     expect(problems).toEqual([]);
   });
 
+  test("shows steps, each with what ran in it", async () => {
+    const { page, problems } = await show("programs", "roofline_model");
+    await page.getByRole("button", { name: "Steps", exact: true }).click();
+    const [records] = await ask(server, "programs", "roofline_model", { per: "step" });
+    const steps = column(records, "operation").slice(1).map(String);
+    expect(steps).toEqual(["train 0", "train 1", "train 2"]);
+    await expect.poll(() => rowCount(page)).toBe(steps.length);
+    await grid(page)
+      .getByRole("row", { name: /train 1/ })
+      .waitFor();
+    await page.getByText(/Of the steps’ time, 100\.0 % is bound by/).waitFor();
+    expect(problems).toEqual([]);
+  });
+
   test("a box zooms, a double click shows all points again", async () => {
     const { page, problems } = await show(RUN, "roofline_model");
     const place = (await chart(page).boundingBox())!;

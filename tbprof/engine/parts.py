@@ -134,6 +134,13 @@ PARTS: Mapping[str, PartKind] = {
         "programs.program_ops_finding.find_program_ops",
         "analyzing programs",
     ),
+    "step_ops": _part(
+        1,
+        "steps.step_ops.StepOps",
+        "find_step_ops",
+        "finding the ops of steps",
+        needs=("program_ops", "steps"),
+    ),
     "program_losses": _part(
         1,
         "bounds.program_losses.ProgramLosses",

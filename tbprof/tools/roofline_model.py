@@ -9,14 +9,19 @@ from tbprof.advice.summaries import Summaries
 from tbprof.analysis.bounds.op_work import GIBI, Values, above_roof, rates_of
 from tbprof.analysis.devices.devices import Devices, merge_devices
 from tbprof.analysis.devices.peaks import HBM, SHARED_MEMORY, Peaks, merge_peaks
+from tbprof.analysis.job.job_steps import JobSteps, merge_steps
+from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, ProgramOps
 from tbprof.analysis.programs.program_ops_merging import merge_program_ops
+from tbprof.analysis.steps.step_ops import StepOps
+from tbprof.analysis.steps.steps import Steps
 from tbprof.base.errors import BadRequest
 from tbprof.base.values import ratio
 from tbprof.tools.datatable import Column, Table, boolean, number, text
 from tbprof.tools.programs.roofline_rows import RooflineRows, is_feed, op_rows, program_rows
+from tbprof.tools.programs.roofline_steps import step_rows
 
-PARTS = ("program_ops", "peaks", "devices")
+PARTS = ("program_ops", "peaks", "devices", "steps", "step_ops")
 
 TOTAL = "Total"
 # Ids of columns begin with the first, labels with the second. Scripts know GPUs' shared memory as
@@ -29,17 +34,20 @@ _TPU_MEMORIES = {
     "VMEM write": ("vmem_write", "VMEM Write"),
 }
 _GPU_MEMORIES = {HBM: ("hbm", "HBM"), SHARED_MEMORY: ("vmem_write", "SHM/L1")}
-_NO_STEPS = (
-    "The records are of the whole recording, with what ran between steps: there are none of steps."
-)
+_WHOLE = "The records are of the whole recording, with what ran between steps."
+_OF_STEPS = "The records are of steps that were recorded completely."
+_PER = ("op", "program", "step")
 
 
 class Group(NamedTuple):
-    """What records are about: the whole recording, a step, with or without feeds."""
+    """What records are about: the whole recording with or without feeds, or steps.
 
-    label: str
-    has_feeds: bool
+    `labels` [n] are those of the rows.
+    """
+
+    labels: list[str]
     rows: RooflineRows
+    has_feeds: bool
 
 
 def build(summaries: Summaries) -> Sequence[Table]:
@@ -47,37 +55,50 @@ def build(summaries: Summaries) -> Sequence[Table]:
 
     Records come twice, with and without infeeds and outfeeds: first the programs together (rank 0),
     then the instructions by self time. Parameters choose some of them: `per` is "op" (usually),
-    or "program" for whole programs; `feeds` is "1" or "0".
+    "program" for whole programs, or "step": then the average of the complete steps comes first, and
+    each of them follows, once. `feeds` is "1" or "0", of steps only "1".
     """
     ops = merge_program_ops(summaries.take("program_ops", ProgramOps))
     peaks = merge_peaks(summaries.take("peaks", Peaks))
     if all(category == NOT_IN_HLO for category in ops.category):
         return [Table(())] * 3
     devices = merge_devices(summaries.take("devices", Devices))
-    groups = list(_groups(ops, peaks, summaries.params))
+    job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
+    groups = list(_groups(summaries, job, ops, peaks))
     properties = {
         "device_type": devices.type,
         **_properties(ops, peaks),
         "program_device": ops.device_type,
         "feed_ops": str(int(is_feed(ops).sum())),
+        "complete_steps": str(int(step_means(job).is_whole.sum())),
     }
+    about = _OF_STEPS if summaries.params.get("per", "") == "step" else _WHOLE
     return [
         _records(groups, ops, peaks, properties),
-        Table((text("severity", "Severity", ["WARNING"]), text("message", "Message", [_NO_STEPS]))),
+        Table((text("severity", "Severity", ["WARNING"]), text("message", "Message", [about]))),
         _roofs(peaks),
     ]
 
 
-def _groups(ops: ProgramOps, peaks: Peaks, params: Mapping[str, str]) -> Iterator[Group]:
-    per, feeds = params.get("per", ""), params.get("feeds", "")
-    if per not in ("", "op", "program"):
-        raise BadRequest(f"per cannot be {per[:40]!r}", "it is op or program")
+def _groups(summaries: Summaries, job: JobSteps, ops: ProgramOps, peaks: Peaks) -> Iterator[Group]:
+    per, feeds = summaries.params.get("per", ""), summaries.params.get("feeds", "")
+    if per not in ("", *_PER):
+        raise BadRequest(f"per cannot be {per[:40]!r}", f"it is {', '.join(_PER)}")
     if feeds not in ("", "0", "1"):
         raise BadRequest(f"feeds cannot be {feeds[:40]!r}", "use 1 to include them, or 0")
+    if per == "step":
+        if feeds == "0":
+            raise BadRequest("steps include infeeds and outfeeds", "use feeds=1")
+        hosts = summaries.take("program_ops", ProgramOps)
+        yield Group(
+            *step_rows(hosts, summaries.take("step_ops", StepOps), job, peaks), has_feeds=True
+        )
+        return
     for has_feeds in (True, False):
         if feeds in ("", str(int(has_feeds))):
             make = program_rows if per == "program" else op_rows
-            yield Group(TOTAL, has_feeds, make(ops, peaks, has_feeds=has_feeds))
+            rows = make(ops, peaks, has_feeds=has_feeds)
+            yield Group([TOTAL] * len(rows), rows, has_feeds)
 
 
 def _memories(ops: ProgramOps) -> Mapping[str, tuple[str, str]]:
@@ -142,7 +163,7 @@ def _columns(group: Group, ops: ProgramOps, peaks: Peaks) -> list[Column]:
         number("dma_stall_percent", "%time stalled by DMA", ratio(rows.stalled_ps, rows.total_ps))
     ]
     return [
-        text("step", "Step", [group.label] * len(rows)),
+        text("step", "Step", group.labels),
         number("rank", "Rank", rows.rank),
         text("category", "Category", rows.category),
         text("operation", "Operation", rows.name),

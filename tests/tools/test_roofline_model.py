@@ -3,14 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pytest
 from builders.program_ops import peaks, program_ops
+from helpers.overview_tables import steps_of
 from helpers.tables import columns, ids
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.devices.peaks import Peaks
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, ProgramOps
+from tbprof.analysis.steps.step_ops import StepOps
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.errors import BadRequest
 from tbprof.tools.datatable import Table
 from tbprof.tools.roofline_model import build
@@ -27,6 +31,12 @@ OPS = program_ops(
     {"name": "call", "us": 1, "flops": -1, "bytes_accessed": -1, "opcode": "custom-call"},
     idle_ps=1_000_000,
 )  # fmt: skip
+# Two whole steps of 5 and 8 µs, and the beginning of a third: `dot` ran in each of the first two,
+# `add` in the second, `call` in the third.
+STEPS = steps_of(
+    "GPU", {Phase.COMPUTE_16: 5}, {Phase.COMPUTE_16: 8}, {Phase.OTHER: 1}, truncated=[2]
+)
+RAN = StepOps(np.array([0, 1, 1, 2]), np.array([0, 0, 1, 3]), np.array([1, 1, 1, 1]))
 
 
 def tables(
@@ -36,6 +46,8 @@ def tables(
         "program_ops": [ops],
         "peaks": [device],
         "devices": [Devices(8, 0, "GPU X", device.most_gflops, device.hbm_gbytes)],
+        "steps": [STEPS],
+        "step_ops": [RAN],
     }
     records, diagnostics, roofs = build(Summaries(("h",), parts, params or {}))
     return records, diagnostics, roofs
@@ -136,7 +148,7 @@ def test_columns_and_properties_are_those_that_scripts_know_on_each_device():
     assert gpu[0].properties == {
         "device_type": "GPU X", "peak_flop_rate": "100", "peak_hbm_bw": "46.5661",
         "hbm_ridge_point": "2", "peak_vmem_write_bw": "0", "vmem_write_ridge_point": "0",
-        "program_device": "GPU", "feed_ops": "1",
+        "program_device": "GPU", "feed_ops": "1", "complete_steps": "2",
     }  # fmt: skip
     assert tpu[0].properties["megacore"] == "0"
 
@@ -169,3 +181,50 @@ def test_choices_that_there_are_not_are_said_to_be(params: dict[str, str]):
 def test_without_programs_there_is_nothing_to_show():
     nothing = tables(program_ops({"name": "k", "us": 1, "category": NOT_IN_HLO}))
     assert [len(table) for table in nothing] == [0, 0, 0]
+
+
+def test_steps_have_records_of_what_ran_in_them():
+    found = records(per="step")
+    assert found["rank"] == [0, 1, 2]
+    assert found["category"] == ["Program", "Step", "Step"]
+    assert found["step"][0] == "Average"
+    assert found["step"][1:] == found["operation"][1:] == STEPS.label[:2]
+    assert found["include_infeed_outfeed"] == [True] * 3
+    assert found["total_time"] == [6.5, 5, 8]
+    assert found["total_self_time_percent"] == [None, *(pytest.approx(us / 13) for us in (5, 8))]
+    # `dot` takes 100,000 operations and 20,000 bytes, `add` 4,000 and 90,000.
+    flops, bytes_ = np.array([102_000, 100_000, 104_000]), np.array([65_000, 20_000, 110_000])
+    time_ns = np.array([6500, 5000, 8000])
+    assert found["measured_flop_rate"] == pytest.approx((flops / time_ns).tolist())
+    assert found["hbm_bw"] == pytest.approx((bytes_ / time_ns / GIBI).tolist())
+    # At their peaks the operations take 1 and 0.4 µs, the bytes 0.4 and 1.8.
+    assert found["compute_efficiency"] == pytest.approx([1.2 / 6.5, 1 / 5, 1.4 / 8])
+    assert found["max_mem_bw_utilization"] == pytest.approx([1.3 / 6.5, 0.4 / 5, 2.2 / 8])
+    assert found["bound_by"] == ["HBM", "Compute", "HBM"]
+    assert found["unknown_time"] == [None] * 3
+
+
+def test_steps_of_hosts_add_up():
+    parts: dict[str, list[object]] = {
+        "program_ops": [OPS, OPS], "peaks": [PEAKS, PEAKS], "steps": [STEPS, STEPS],
+        "step_ops": [RAN, RAN],
+        "devices": [Devices(8, 0, "GPU X", PEAKS.most_gflops, PEAKS.hbm_gbytes)] * 2,
+    }  # fmt: skip
+    both = columns(build(Summaries(("h", "i"), parts, {"per": "step"}))[0])
+    assert both["total_time"] == [13, 10, 16]
+    assert both["measured_flop_rate"] == records(per="step")["measured_flop_rate"]
+    assert both["total_time_per_core"] == [6.5, 5, 8]
+
+
+def test_without_complete_steps_there_are_no_records_of_them():
+    _, diagnostics, _ = tables(params={"per": "step"})
+    assert columns(diagnostics)["message"][0].startswith("The records are of steps")
+    with pytest.raises(BadRequest, match="steps include"):
+        tables(params={"per": "step", "feeds": "0"})
+    parts: dict[str, list[object]] = {
+        "program_ops": [OPS], "peaks": [PEAKS], "steps": [steps_of("GPU")],
+        "step_ops": [StepOps(*np.zeros((3, 0), np.int64))],
+        "devices": [Devices(8, 0, "GPU X", PEAKS.most_gflops, PEAKS.hbm_gbytes)],
+    }  # fmt: skip
+    with pytest.raises(BadRequest, match="no step"):
+        build(Summaries(("h",), parts, {"per": "step"}))

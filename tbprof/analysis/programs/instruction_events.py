@@ -1,18 +1,36 @@
-"""Which events a row of the table of instructions counts."""
+"""Which events are executions of which instructions."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.gpu.gpu_events import find_gpu_kinds, instruction_of
+from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds, instruction_of
+from tbprof.analysis.gpu.gpu_work import executions_of, rows_by_instruction
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.programs.cpu_program_ops import find_executions
 from tbprof.analysis.programs.op_rows import id_text
 from tbprof.analysis.programs.tpu_program_ops import OP_LINES, instruction_name
+from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, named_lines, tpu_planes
 from tbprof.base import names
-from tbprof.events.space import Plane, Space
+from tbprof.events.space import Events, Plane, Space
+
+
+class InstructionEvents(NamedTuple):
+    """The events [n] of one plane that are executions of instructions, or kernels of those.
+
+    `code` [n] is an index into `name` and `program_id`, which are as in `ProgramOps`. The events of
+    codes that `counts` are one per execution: of a GPU's instruction those of one kernel.
+    """
+
+    plane: Plane
+    events: Events
+    code: NDArray[np.int64]
+    name: list[str]
+    program_id: list[str]
+    counts: NDArray[np.bool_]
 
 
 def instruction_events(
@@ -20,39 +38,76 @@ def instruction_events(
 ) -> Iterator[tuple[Plane, NDArray[np.int64]]]:
     """Of each plane the sources of events of the instruction, on GPUs of its kernels.
 
-    `program_id` is as in `ProgramOps`, None for any. Those of the CPU count where no GPU or TPU ran
-    anything.
+    `program_id` is as in `ProgramOps`, None for any.
     """
+    for found in all_instruction_events(space, programs):
+        keys = zip(found.name, found.program_id, strict=True)
+        is_wanted = [one == name and program_id in (None, number) for one, number in keys]
+        yield found.plane, found.events.source[np.array(is_wanted, np.bool_)[found.code]]
+
+
+def all_instruction_events(space: Space, programs: Programs) -> Iterator[InstructionEvents]:
+    """The executions on each device; those of the CPU where no GPU or TPU ran anything."""
     has_devices = False
     for plane in gpu_planes(space):
-        kinds = find_gpu_kinds(plane, programs)
-        rows = zip(kinds.instruction, kinds.event_name, kinds.program_id, strict=True)
-        is_wanted = [
-            (instruction or event or "(unnamed)") == name
-            and program_id in (None, id_text(number) if instruction else "")
-            for instruction, event, number in rows
-        ]
-        has_devices |= bool(is_wanted)
-        yield plane, kinds.events.source[np.array(is_wanted, np.bool_)[kinds.code]]
+        found = _of_gpu(plane, find_gpu_kinds(plane, programs))
+        has_devices |= bool(found.name)
+        yield found
     for plane in tpu_planes(space):
-        events = plane.events(named_lines(plane, *OP_LINES))
-        types = int(plane.types.id.size)
-        program = plane.types.stats([names.PROGRAM_ID])[names.PROGRAM_ID].integers(-1)
-        wanted = np.zeros(types + 1, np.bool_)
-        for row in events.used_types(types).tolist():
-            is_of_program = program_id in (None, id_text(int(program[row])))
-            wanted[row] = is_of_program and instruction_name(plane, row) == name
-        wanted[-1] = instruction_name(plane, -1) == name and program_id in (None, "")
-        has_devices |= bool(len(events))
-        yield plane, events.source[events.rows_of(wanted)]
+        found = _of_tpu(plane)
+        has_devices |= bool(len(found.events))
+        yield found
     for plane in host_planes(space) if not has_devices else ():
-        executions, (op, _, program, _) = find_executions(plane)
-        texts = {text: instruction_of(plane.strings[text]) for text in set(op.tolist())}
-        ids = {number: id_text(number) for number in set(program.tolist())}
-        keys = zip(op.tolist(), program.tolist(), strict=True)
-        pairs = {key: texts[key[0]] == name and program_id in (None, ids[key[1]]) for key in keys}
-        is_here = np.zeros(len(executions), np.bool_)
-        for (text, number), is_meant in pairs.items():
-            if is_meant:
-                is_here |= (op == text) & (program == number)
-        yield plane, executions.source[is_here]
+        yield _of_cpu(plane)
+
+
+def _of_gpu(plane: Plane, kinds: GpuKinds) -> InstructionEvents:
+    counts = np.array([not instruction for instruction in kinds.instruction], np.bool_)
+    for rows in rows_by_instruction(kinds):
+        launches: dict[str, int] = {}
+        for row in rows:
+            kernel = kinds.event_name[row]
+            launches[kernel] = launches.get(kernel, 0) + int(kinds.occurrences[row])
+        executions = executions_of(kinds, rows)
+        chosen = next(kernel for kernel, count in launches.items() if count == executions)
+        counts[[row for row in rows if kinds.event_name[row] == chosen]] = True
+    both = list(zip(kinds.instruction, kinds.event_name, kinds.program_id, strict=True))
+    return InstructionEvents(
+        plane,
+        kinds.events,
+        kinds.code.astype(np.int64),
+        [instruction or event or "(unnamed)" for instruction, event, _ in both],
+        [id_text(number) if instruction else "" for instruction, _, number in both],
+        counts,
+    )
+
+
+def _of_tpu(plane: Plane) -> InstructionEvents:
+    events = plane.events(named_lines(plane, *OP_LINES))
+    types = int(plane.types.id.size)
+    program = plane.types.stats([names.PROGRAM_ID])[names.PROGRAM_ID].integers(-1)
+    # The last one stands for events without a type.
+    rows = [*events.used_types(types).tolist(), -1]
+    code_of = np.full(types + 1, len(rows) - 1, np.int64)
+    code_of[rows] = np.arange(len(rows))
+    return InstructionEvents(
+        plane,
+        events,
+        events.by_type(code_of),
+        [instruction_name(plane, row) for row in rows],
+        [id_text(int(program[row])) if row >= 0 else "" for row in rows],
+        np.ones(len(rows), np.bool_),
+    )
+
+
+def _of_cpu(plane: Plane) -> InstructionEvents:
+    executions, (op, _, program, _) = find_executions(plane)
+    code, first = group_rows([op, program])
+    return InstructionEvents(
+        plane,
+        executions,
+        code.astype(np.int64),
+        [instruction_of(plane.strings[text]) for text in op[first].tolist()],
+        [id_text(number) for number in program[first].tolist()],
+        np.ones(first.size, np.bool_),
+    )

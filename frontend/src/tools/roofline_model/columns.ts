@@ -21,16 +21,21 @@ import {
   WORK,
 } from "../programs/instruction_columns";
 import { PROGRAM } from "../programs/program_column";
+import type { Per } from "./per";
 
 const PEAKS = `${WORK} Peaks: listed beside the chart, each with its source.`;
 
-export function rooflineColumns(table: DataTable, per: "op" | "program"): ColumnSpec[] {
+const NAMES = {
+  op: named("operation", "HLO op", "Name of the instruction in its program"),
+  program: named("operation", "Program", PROGRAM_NAME),
+  step: named("operation", "Step", "Name of the step"),
+};
+
+export function rooflineColumns(table: DataTable, per: Per): ColumnSpec[] {
   const isOp = per === "op";
   return [
-    rank("Rank by self time"),
-    isOp
-      ? named("operation", "HLO op", "Name of the instruction in its program")
-      : named("operation", "Program", PROGRAM_NAME),
+    rank(per === "step" ? "Order of time" : "Rank by self time"),
+    NAMES[per],
     text("category", "Category", 130, "Kind of instruction, in XLA's terms", isOp),
     program(table, isOp),
     SELF_TIME,

@@ -12,7 +12,7 @@ import type { Warning } from "../../api/types";
 import { programColumn } from "../programs/program_column";
 
 export interface Roofline {
-  /** What ran: instructions or programs, without the row of all of them. */
+  /** What ran: instructions, programs or steps, without the row of all of them. */
   readonly table: DataTable;
   /** All of them together, by the ids of columns. */
   readonly whole: Row;
@@ -21,6 +21,8 @@ export interface Roofline {
   readonly deviceType: string;
   readonly deviceName: string;
   readonly hasFeeds: boolean;
+  /** Whether steps were recorded completely. */
+  readonly hasSteps: boolean;
   readonly names: readonly string[];
   readonly warnings: readonly Warning[];
 }
@@ -53,6 +55,7 @@ export function parseRoofline(json: unknown): Roofline {
     deviceType: properties.program_device ?? "",
     deviceName: properties.device_type ?? "",
     hasFeeds: Number(properties.feed_ops) > 0,
+    hasSteps: Number(properties.complete_steps) > 0,
     names: texts(table, "operation")?.strings ?? [],
     warnings: tables.warnings,
   };

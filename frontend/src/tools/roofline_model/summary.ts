@@ -8,7 +8,12 @@ import { formatBandwidth, formatRate } from "./rates";
 const LITTLE = 0.0005;
 
 /** How much of the peaks is used, what bounds most of the time, and what is not known. */
-export function summarize(table: DataTable, whole: Row, hasPeaks: boolean): string[] {
+export function summarize(
+  table: DataTable,
+  whole: Row,
+  hasPeaks: boolean,
+  plural: string,
+): string[] {
   const sentences: string[] = [];
   const work = [
     ...rate("computes", formatRate(whole.number("measured_flop_rate"), "FLOP/s")),
@@ -33,12 +38,12 @@ export function summarize(table: DataTable, whole: Row, hasPeaks: boolean): stri
       (bound, at) =>
         `${formatRatio(ratio(bound.share))} ${at === 0 ? "is bound by" : "by"} ${boundName(bound.name)}`,
     );
-    sentences.push(`Of the ops’ time, ${parts.join(", ")}.`);
+    sentences.push(`Of the ${plural}’ time, ${parts.join(", ")}.`);
   }
   const unknown = bounds.find(({ name }) => name === "Unknown")?.share ?? 0;
   if (unknown >= LITTLE)
     sentences.push(
-      `For ${formatRatio(ratio(unknown))} of it the bound is unknown, since the cost of those ops is zero or unknown.`,
+      `For ${formatRatio(ratio(unknown))} of it the bound is unknown, since the cost of those ${plural} is zero or unknown.`,
     );
   return sentences;
 }

@@ -24,12 +24,15 @@ import type { PageProps } from "../tool";
 import { KindLegend, NotDrawn, Peaks } from "./beside_chart";
 import { ROOFLINE_GROUPINGS, rooflineColumns } from "./columns";
 import type { Roofline } from "./payload";
+import { PER, perOf } from "./per";
 import { PointCard, pointText } from "./point_card";
 import { findPoints, findRoofs, KINDS, usedRoof } from "./roofline_points";
 import { summarize } from "./summary";
 import "./roofline.css";
 
 const HEIGHT = 380;
+/** What the colors of marks stand for that are no ops. */
+const KIND_OF = { program: "operation", step: "bound_by" } as const;
 const X = { title: "Operational intensity (FLOP per byte of main memory)", format: formatPower };
 const Y = { title: "FLOP/s", format: formatPower };
 const WHY = {
@@ -46,8 +49,8 @@ const WHY = {
 export function RooflinePage(props: PageProps<Roofline>) {
   const { title, payload, view, select, links, fileName } = props;
   const { table, whole, peaks } = payload;
-  const per = view.per === "program" ? "program" : "op";
-  const noun = per === "op" ? "op" : "program";
+  const per = perOf(view.per);
+  const { noun, plural, title: marks } = PER[per];
   const specs = useMemo(() => rooflineColumns(table, per), [table, per]);
   const pointed = useSignal<number | null>(null);
   const opened = useSignal<number | null>(null);
@@ -62,11 +65,14 @@ export function RooflinePage(props: PageProps<Roofline>) {
   });
   const kindId = KINDS.find(([id]) => id === view.color)?.[0] ?? "category";
   const found = useMemo(
-    () => findPoints(table, model.matched, per === "op" ? kindId : "operation"),
+    () => findPoints(table, model.matched, per === "op" ? kindId : KIND_OF[per]),
     [table, model.matched, kindId, per],
   );
   const roofs = useMemo(() => findRoofs(peaks, usedRoof(table)), [peaks, table]);
-  const sentences = useMemo(() => summarize(table, whole, peaks.length > 0), [table, whole, peaks]);
+  const sentences = useMemo(
+    () => summarize(table, whole, peaks.length > 0, plural),
+    [table, whole, peaks, plural],
+  );
   // The chart knows points, the table rows.
   const pointAt = (row: number | null) => {
     const point = row === null ? -1 : found.pointOf[row];
@@ -88,19 +94,27 @@ export function RooflinePage(props: PageProps<Roofline>) {
       <header class="page-head">
         <h1>{title}</h1>
         <Choices label="Show">
-          {(["op", "program"] as const).map((id) => (
-            <button
-              key={id}
-              type="button"
-              class="button small"
-              aria-pressed={per === id}
-              onClick={() => select({ per: id === "op" ? null : id, group: null })}
-            >
-              {id === "op" ? "Ops" : "Programs"}
-            </button>
-          ))}
+          {(["op", "program", ...(payload.hasSteps ? ["step" as const] : [])] as const).map(
+            (id) => (
+              <button
+                key={id}
+                type="button"
+                class="button small"
+                aria-pressed={per === id}
+                onClick={() =>
+                  select({
+                    per: id === "op" ? null : id,
+                    group: null,
+                    ...(id === "step" && { feeds: null }),
+                  })
+                }
+              >
+                {PER[id].title}
+              </button>
+            ),
+          )}
         </Choices>
-        {payload.hasFeeds ? (
+        {payload.hasFeeds && per !== "step" ? (
           <label class="switch">
             <input
               type="checkbox"
@@ -121,7 +135,7 @@ export function RooflinePage(props: PageProps<Roofline>) {
         ))}
       </section>
       <Scatter
-        title={per === "op" ? "Ops under their roofs" : "Programs under their roofs"}
+        title={`${marks} under their roofs`}
         explanation={WHY}
         points={found.points}
         kinds={found.kinds}
@@ -180,7 +194,7 @@ export function RooflinePage(props: PageProps<Roofline>) {
       <TableBar model={model} />
       <Grid
         model={model}
-        label={per === "op" ? "Ops of the roofline" : "Programs of the roofline"}
+        label={`${marks} of the roofline`}
         highlight={highlight}
         pointAt={pointAt}
         opened={opened}
