@@ -34,7 +34,7 @@ afterAll(async () => {
 
 async function show(tool: string, look: (typeof LOOKS)[number] = LOOKS[0]) {
   const opened = await open(addressOf(held[0].server, POD, tool), look);
-  await opened.page.locator(PAGES[tool]).first().waitFor({ timeout: 120_000 });
+  await opened.page.locator(PAGES[tool]).first().waitFor();
   await settled(opened.page);
   return opened;
 }
