@@ -139,7 +139,10 @@ def test_the_roofline_of_a_tpu_agrees_to_the_digit(tpu: Pair) -> None:
         if name not in WRITTEN_OTHERWISE and not op.startswith("copy-")
     }
     # Bytes of pairs of a start and its end count twice there, and once here.
-    assert others == {("Program", "measured_memory_bw"), ("Program", "operational_intensity")}
+    of_pairs = {"measured_memory_bw", "operational_intensity"}
+    # Most of the time copies wait for the link to the host, whose peak is not known.
+    of_bound = {"bound_by", "roofline_efficiency", "optimal_flop_rate"}
+    assert others == {("Program", name) for name in of_pairs | of_bound}
 
 
 def test_instructions_of_a_gpu_agree_to_one_percent_but_for_what_is_listed(amd: Pair) -> None:

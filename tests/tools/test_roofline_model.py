@@ -216,6 +216,22 @@ def test_steps_of_hosts_add_up():
     assert both["total_time_per_core"] == [6.5, 5, 8]
 
 
+def test_steps_that_mostly_copy_to_the_host_are_bound_by_their_link():
+    copy = {"opcode": "copy-done", "result": "f32[8]{0:S(5)}", "bytes_accessed": 1_000}
+    ops = program_ops(
+        {"name": "copy-done", "us": 8, "occurrences": 2, **copy},
+        {"name": "add", "us": 2, "bytes_accessed": 90_000},
+    )
+    ran = StepOps(np.array([0, 1, 1]), np.array([0, 0, 1]), np.array([1, 1, 1]))
+    parts: dict[str, list[object]] = {
+        "program_ops": [ops], "peaks": [PEAKS], "steps": [STEPS], "step_ops": [ran],
+        "devices": [Devices(8, 0, "GPU X", PEAKS.most_gflops, PEAKS.hbm_gbytes)],
+    }  # fmt: skip
+    # Of the first step 4 of 5 µs, of the second 4 of 8.
+    found = columns(build(Summaries(("h",), parts, {"per": "step"}))[0])
+    assert found["bound_by"] == ["HBM", "Host link", "HBM"]
+
+
 def test_without_complete_steps_there_are_no_records_of_them():
     _, diagnostics, _ = tables(params={"per": "step"})
     assert columns(diagnostics)["message"][0].startswith("The records are of steps")

@@ -42,7 +42,8 @@ class OpWork:
     The rows are instructions, or sums over some. `span_ps` is the time over which the work was
     done. `flop_ps` is the time that the operations take at the peak of their element types, NaN
     without a peak, and `roof` the row of `Peaks.dtype` that they were held against, "" for none.
-    `is_linked` says that a row is a copy between device and host.
+    `is_linked` says that a row is a copy between device and host, or for most of its time such
+    copies.
     """
 
     span_ps: Values
@@ -95,15 +96,20 @@ def work_of(ops: ProgramOps, peaks: Peaks) -> OpWork:
 
 
 def sum_work(
-    work: OpWork, group: NDArray[np.int64], spans_ps: Values, is_summed: NDArray[np.bool_]
+    work: OpWork,
+    group: NDArray[np.int64],
+    spans_ps: Values,
+    is_summed: NDArray[np.bool_],
+    own_ps: NDArray[np.int64],
 ) -> OpWork:
     """The work of groups of rows: `group` [n] has the group of each row, -1 for none.
 
-    `spans_ps` [groups] is the time of each group. What is not known of a row counts as none in the
-    sums, and a sum of which nothing is known is NaN.
+    `spans_ps` [groups] is the time of each group, `own_ps` [n] the self time of each row. What is
+    not known of a row counts as none in the sums, and a sum of which nothing is known is NaN.
     """
     count = spans_ps.size
     own = np.where(is_summed, group, -1)
+    linked = work.is_linked & (group >= 0)
 
     def summed(values: Values) -> Values:
         known = (own >= 0) & np.isfinite(values)
@@ -114,7 +120,7 @@ def sum_work(
     return OpWork(
         spans_ps, summed(work.flops), summed(work.model_flops), summed(work.bytes),
         {name: summed(values) for name, values in work.by_memory.items()}, summed(work.flop_ps),
-        [""] * count, np.zeros(count, np.bool_),
+        [""] * count, 2 * np.bincount(group[linked], own_ps[linked], count) > spans_ps,
     )  # fmt: skip
 
 

@@ -106,7 +106,7 @@ def program_rows(ops: ProgramOps, peaks: Peaks, *, has_feeds: bool) -> RooflineR
     own = np.where(group >= 0, ops.self_ps, 0).astype(np.float64)
     unknown = np.where(np.isnan(work.flops), own, 0)
     spans = np.bincount(group[shown], own[shown], len(names)).astype(np.float64)
-    sums = sum_work(work, group, spans, ~ops.has_inner)
+    sums = sum_work(work, group, spans, ~ops.has_inner, ops.self_ps)
     order = np.array(sorted(range(len(names)), key=lambda at: (-spans[at], names[at])), np.int64)
     order = order[np.bincount(group[shown], minlength=len(names))[order] > 0]
     first = {int(number): row for row, number in reversed(list(enumerate(group.tolist())))}
@@ -152,7 +152,7 @@ def _whole(ops: ProgramOps, work: OpWork, shown: NDArray[np.bool_]) -> tuple[flo
     """(the devices' time, of ops that are not shown none; the work in it)."""
     whole = float(ops.self_ps[shown].sum()) + ops.idle_ps
     group = np.where(shown, 0, -1)
-    return whole, sum_work(work, group, np.array([whole]), ~ops.has_inner)
+    return whole, sum_work(work, group, np.array([whole]), ~ops.has_inner, ops.self_ps)
 
 
 def _ranked(ops: ProgramOps, shown: NDArray[np.bool_]) -> NDArray[np.int64]:

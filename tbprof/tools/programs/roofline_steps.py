@@ -12,6 +12,7 @@ from tbprof.analysis.job.step_means import step_means, used_rows
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.analysis.steps.step_ops import StepOps
 from tbprof.base.errors import BadRequest
+from tbprof.base.records import replace
 from tbprof.base.values import ratio
 from tbprof.tools.programs.roofline_rows import PROGRAM, RooflineRows
 
@@ -35,14 +36,21 @@ def step_rows(
     sums_ps = np.bincount(job.step[used], job.duration_ps[used], is_whole.size)
     device_ps = sums_ps[steps].astype(np.float64)
     sums: list[OpWork] = []
+    linked_ps = np.zeros(is_whole.size)
     for host, (ops, part) in enumerate(zip(hosts, ran, strict=True)):
         step = _job_step(job, used, host, part)
         is_in = (step >= 0) & ~ops.has_inner[part.op]
         at, op, executions = step[is_in], part.op[is_in], part.executions[is_in]
-        sums.append(_summed(work_of(ops, peaks), ops, (at, op, executions), is_whole.size))
+        work = work_of(ops, peaks)
+        sums.append(_summed(work, ops, (at, op, executions), is_whole.size))
+        each_ps = ratio(
+            np.where(work.is_linked, ops.self_ps, 0.0), ops.occurrences.astype(np.float64)
+        )
+        linked_ps += np.bincount(at, np.nan_to_num(each_ps)[op] * executions, is_whole.size)
     each = _together(sums).select(steps)
+    is_linked = 2 * linked_ps[steps] > device_ps
     labels = [job.label[step] for step in steps.tolist()]
-    return [AVERAGE, *labels], _rows(labels, each, device_ps, hosts)
+    return [AVERAGE, *labels], _rows(labels, replace(each, is_linked=is_linked), device_ps, hosts)
 
 
 def _job_step(
@@ -110,7 +118,8 @@ def _rows(
     work = OpWork(
         time_ps, averaged(each.flops), averaged(each.model_flops), averaged(each.bytes),
         {name: averaged(values) for name, values in each.by_memory.items()},
-        averaged(each.flop_ps), nothing, np.zeros(count + 1, np.bool_),
+        averaged(each.flop_ps), nothing,
+        np.append(2 * device_ps[each.is_linked].sum() > device_ps.sum(), each.is_linked),
     )  # fmt: skip
     return RooflineRows(
         [PROGRAM, *labels],

@@ -92,7 +92,7 @@ def test_sums_leave_out_loops_and_what_is_not_known():
     )
     work = work_of(ops, PEAKS)
     groups = np.array([0, 0, 0, 1])
-    total = sum_work(work, groups, np.array([20e6, 5e6]), ~ops.has_inner)
+    total = sum_work(work, groups, np.array([20e6, 5e6]), ~ops.has_inner, ops.self_ps)
     assert total.flops.tolist() == pytest.approx([1_000, np.nan], nan_ok=True)
     assert total.bytes.tolist() == pytest.approx([750, np.nan], nan_ok=True)
     assert total.by_memory["HBM"].tolist() == pytest.approx([500, np.nan], nan_ok=True)
@@ -130,3 +130,14 @@ def test_copies_between_device_and_host_are_bound_by_their_link(result, operands
     assert rates.efficiency.tolist() == pytest.approx([np.nan if is_linked else 0.2], nan_ok=True)
     wasted = wasted_ps(ops, rates).tolist()
     assert wasted == [-1 if is_linked else pytest.approx(1_600_000)]
+
+
+@pytest.mark.parametrize(("us", "bound"), [(5, "HBM"), (6, "Host link")])
+def test_what_mostly_copies_between_device_and_host_is_bound_by_their_link(us: int, bound: str):
+    ops = program_ops(
+        {"name": "copy-done", "us": us, "opcode": "copy-done", "operands": "f32[8]{0:S(5)}"},
+        {"name": "add", "us": 4, "bytes_accessed": 90_000},
+    )
+    groups = np.array([0, 0])
+    total = sum_work(work_of(ops, PEAKS), groups, np.array([10e6]), ~ops.has_inner, ops.self_ps)
+    assert rates_of(total, PEAKS).bound_by == [bound]
