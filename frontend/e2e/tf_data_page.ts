@@ -26,7 +26,7 @@ export const node = (page: Page, type: string) =>
   nodes(page).filter({ has: page.locator(`text:text-is("${type}")`) });
 export const details = (page: Page) => page.locator(".tf-details");
 export const rank = (page: Page) => page.locator(".tf-rank-field");
-export const transform = (page: Page) => page.locator(".graph-content").getAttribute("transform");
+export const transform = (page: Page) => page.locator(".graph-content").getAttribute("style");
 export const fact = (page: Page, label: string) =>
   summary(page)
     .locator(".tf-facts > div")

@@ -94,14 +94,17 @@ export function GraphFrame(props: GraphFrameProps) {
           if (event.target === element.current) runKey(keys, event);
         }}
       >
+        {/* Zoomed as a box: inside of the drawing, all texts would be laid out anew each time. */}
         {/* biome-ignore lint/a11y/noSvgWithoutTitle: the group around it has the name */}
-        <svg width={frame.width} height={frame.height}>
-          <g
-            transform={`scale(${look.scale}) translate(${-look.x} ${-look.y})`}
-            class="graph-content"
-          >
-            <Frame.Provider value={actions}>{props.children}</Frame.Provider>
-          </g>
+        <svg
+          class="graph-content"
+          width={layout.width}
+          height={layout.height}
+          style={{
+            transform: `scale(${look.scale}) translate(${-look.x}px, ${-look.y}px)`,
+          }}
+        >
+          <Frame.Provider value={actions}>{props.children}</Frame.Provider>
         </svg>
       </div>
       <div class="graph-tools">
