@@ -132,6 +132,10 @@ export function readRows<T>(table: DataTable, read: (row: Row) => T): T[] {
   );
 }
 
+export function numberColumn(id: string, label: string, values: Float64Array): NumberColumn {
+  return { kind: "number", id, label, isRatio: false, values };
+}
+
 /** A text column over plain strings; null stays null. */
 export function encodeTexts(id: string, label: string, values: readonly unknown[]): TextColumn {
   const codes = new Int32Array(values.length);

@@ -1,5 +1,5 @@
 /** Everything about one instruction, beside the graph. */
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { formatBytes, formatCount, formatTime, plural } from "../../base/format";
 import { microseconds } from "../../base/units";
 import { CopyButton } from "../../widgets/text/copy_button";
@@ -9,6 +9,7 @@ import { TRACE } from "../links/trace_links";
 import type { PageProps } from "../tool";
 import { type GraphNode, type NodeDetails, type ProgramGraph, parseDetails } from "./payload";
 import { instructionEvents } from "./trace_events";
+import { useAnswer } from "./use_answer";
 
 interface DetailsPanelProps extends PageProps<ProgramGraph> {
   readonly graph: ProgramGraph;
@@ -23,7 +24,8 @@ const LISTED = 12;
 export function DetailsPanel(props: DetailsPanelProps) {
   const { graph, node, center, turn, close, links, hosts } = props;
   const id = useId();
-  const { details, error } = useDetails(props);
+  const asked = { type: "node", node_name: node.name };
+  const { found: details, error } = useAnswer(props.ask, graph, asked, parseDetails);
   const didRun = node.occurrences > 0;
   const isCenter = node.id === graph.center;
   const host = hosts.length > 1 ? [graph.host] : undefined;
@@ -227,38 +229,4 @@ function Names({ title, names, count = names.length, center }: NamesProps) {
       </ul>
     </>
   );
-}
-
-/** What the server knows of the instruction; null until it is there. */
-function useDetails({ graph, node, ask }: DetailsPanelProps) {
-  const [answer, setAnswer] = useState<{ key: string; details: NodeDetails | null; error: string }>(
-    { key: "", details: null, error: "" },
-  );
-  const latest = useRef(ask);
-  latest.current = ask;
-  const key = `${graph.host} ${graph.programId} ${node.name}`;
-  useEffect(() => {
-    const abort = new AbortController();
-    (async () => {
-      try {
-        const parameters = {
-          program_id: graph.programId,
-          program_host: graph.host,
-          type: "node",
-          node_name: node.name,
-        };
-        const details = parseDetails(await latest.current(parameters, abort.signal));
-        if (!abort.signal.aborted) setAnswer({ key, details, error: "" });
-      } catch (thrown) {
-        if (!abort.signal.aborted)
-          setAnswer({
-            key,
-            details: null,
-            error: thrown instanceof Error ? thrown.message : String(thrown),
-          });
-      }
-    })();
-    return () => abort.abort();
-  }, [key]);
-  return answer.key === key ? answer : { details: null, error: "" };
 }

@@ -1,10 +1,11 @@
 /** The HLO text of the program: searched, and with links from names to where they are defined. */
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, plural } from "../../base/format";
 import { Card } from "../../widgets/text/card";
 import type { PageProps } from "../tool";
 import { definitionsOf, piecesOf, searchLines } from "./hlo_lines";
 import { type ProgramGraph, parseLines } from "./payload";
+import { useAnswer } from "./use_answer";
 
 interface TextCardProps extends PageProps<ProgramGraph> {
   readonly graph: ProgramGraph;
@@ -18,7 +19,7 @@ const HIGHEST = 8_000_000;
 
 export function TextCard(props: TextCardProps) {
   const { graph, center, view, select } = props;
-  const { lines, error } = useLines(props);
+  const { found: lines, error } = useAnswer(props.ask, props.graph, { type: "text" }, parseLines);
   const definitions = useMemo(() => definitionsOf(lines ?? []), [lines]);
   const [query, setQuery] = useState("");
   const found = useMemo(() => searchLines(lines ?? [], query), [lines, query]);
@@ -168,39 +169,4 @@ function Lines({ lines, definitions, marked, goTo, center }: LinesProps) {
       </div>
     </section>
   );
-}
-
-/** null until they are there. */
-function useLines({ graph, ask }: TextCardProps) {
-  const [answer, setAnswer] = useState<{
-    key: string;
-    lines: readonly string[] | null;
-    error: string;
-  }>({ key: "", lines: null, error: "" });
-  const latest = useRef(ask);
-  latest.current = ask;
-  const key = `${graph.host} ${graph.programId}`;
-  useEffect(() => {
-    const abort = new AbortController();
-    (async () => {
-      try {
-        const parameters = {
-          program_id: graph.programId,
-          program_host: graph.host,
-          type: "text",
-        };
-        const lines = parseLines(await latest.current(parameters, abort.signal));
-        if (!abort.signal.aborted) setAnswer({ key, lines, error: "" });
-      } catch (thrown) {
-        if (!abort.signal.aborted)
-          setAnswer({
-            key,
-            lines: null,
-            error: thrown instanceof Error ? thrown.message : String(thrown),
-          });
-      }
-    })();
-    return () => abort.abort();
-  }, [key]);
-  return answer.key === key ? answer : { lines: null, error: "" };
 }

@@ -1,6 +1,6 @@
 /** What steps leave behind: use at their ends, and ops whose memory grows from one to the next. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts } from "../../api/data_table";
+import { type DataTable, encodeTexts, numberColumn } from "../../api/data_table";
 import { formatCount, NOT_MEASURED, plural, significant } from "../../base/format";
 import { LocalTable } from "../../widgets/grid/local_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
@@ -74,14 +74,12 @@ function StepList({ memory: { steps } }: { readonly memory: Memory }) {
 
 function StepGrid({ memory: { steps } }: { readonly memory: Memory }) {
   const table = useMemo((): DataTable => {
-    const amount = (id: string, label: string, values: Float64Array) =>
-      ({ kind: "number", id, label, isRatio: false, values }) as const;
     return {
       columns: [
         encodeTexts("step", "Step", steps.labels),
-        amount("peak", "Peak", steps.peak),
-        amount("end", "In use at its end", steps.atEnd),
-        amount("kept", "Kept to the end", steps.kept),
+        numberColumn("peak", "Peak", steps.peak),
+        numberColumn("end", "In use at its end", steps.atEnd),
+        numberColumn("kept", "Kept to the end", steps.kept),
       ],
       length: steps.labels.length,
       properties: {},

@@ -1,5 +1,5 @@
 /** memory_viewer in its compact form: programs, one of them over its heap, and what is in memory when. */
-import { encodeTexts, type NumberColumn } from "../../api/data_table";
+import { encodeTexts, numberColumn } from "../../api/data_table";
 import { PayloadError } from "../../api/errors";
 import {
   columnOf,
@@ -147,13 +147,6 @@ function parseLive(json: Json, texts: readonly string[]) {
   const size = numbers(json.size_bytes);
   const { length } = size;
   const unpadded = columnOf(json.unpadded_bytes, length);
-  const column = (id: string, label: string, values: Float64Array): NumberColumn => ({
-    kind: "number",
-    id,
-    label,
-    isRatio: false,
-    values,
-  });
   const named = (row: number, id: string) => textOf(list(json[id])[row], texts);
   const donated = list(json.is_donated);
   const names = Array.from({ length }, (_, row) => named(row, "instruction") + named(row, "part"));
@@ -174,16 +167,16 @@ function parseLive(json: Json, texts: readonly string[]) {
     table: {
       columns: [
         encodeTexts("instruction", "Instruction", names),
-        column("size_bytes", "Size", size),
-        column("unpadded_bytes", "Unpadded size", unpadded),
-        column(
+        numberColumn("size_bytes", "Size", size),
+        numberColumn("unpadded_bytes", "Unpadded size", unpadded),
+        numberColumn(
           "padding_bytes",
           "Padding",
           size.map((value, row) => value - unpadded[row]),
         ),
         ...LIVE_TEXTS.map(([id, label]) => encodeTexts(id, label, columnTexts(id))),
-        column("start", "Since", columnOf(json.start, length)),
-        column("instants", "Events", columnOf(json.instants, length)),
+        numberColumn("start", "Since", columnOf(json.start, length)),
+        numberColumn("instants", "Events", columnOf(json.instants, length)),
       ],
       length,
       properties: {},

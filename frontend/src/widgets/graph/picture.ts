@@ -3,6 +3,45 @@ import { resolveColor } from "../../base/theme";
 import { svgElement, svgText } from "../chart/svg_pen";
 import type { Shape } from "./shapes";
 
+/** CSS pixels around the graph, and above it for the title and the legend. */
+export const MARGIN = 16;
+const HEAD = 64;
+const LEAST = 620;
+/** Browsers draw no larger pictures. */
+const MOST = 16_000;
+
+interface Drawn {
+  readonly root: SVGElement;
+  /** Where the graph is drawn. */
+  readonly content: SVGElement;
+  /** The colour of texts. */
+  readonly text: string;
+}
+
+/** The picture of a graph of that size, with its title and room for a legend as wide as that. */
+export function startPicture(
+  layout: { readonly width: number; readonly height: number },
+  title: string,
+  legendWidth = 0,
+): Drawn {
+  const width = Math.max(layout.width + 2 * MARGIN, LEAST, legendWidth);
+  const height = layout.height + HEAD + MARGIN;
+  const scale = Math.min(1, MOST / Math.max(width, height));
+  const root = svgElement("svg", {
+    width: width * scale,
+    height: height * scale,
+    viewBox: `0 0 ${width} ${height}`,
+  });
+  const text = resolveColor("var(--text)");
+  const content = svgElement("g", { transform: `translate(${MARGIN} ${HEAD})` });
+  root.append(
+    svgElement("rect", { width, height, fill: resolveColor("var(--background)") }),
+    svgText(MARGIN, 24, title, text, { "font-weight": 600, "font-size": 15 }),
+    content,
+  );
+  return { root, content, text };
+}
+
 export function drawArrow(id: string, fill: string): SVGElement {
   const marker = svgElement("marker", {
     id,

@@ -1,7 +1,7 @@
 /** The steps of a chart as a table, and as a file. */
 import { signal } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
-import { type DataTable, encodeTexts } from "../../api/data_table";
+import { type DataTable, encodeTexts, numberColumn } from "../../api/data_table";
 import { toCsv } from "../../base/csv";
 import { saveFile } from "../../base/save";
 import { patchView, type View } from "../../base/url_state";
@@ -83,8 +83,6 @@ function stepTable(
 ): { table: DataTable; specs: readonly ColumnSpec[] } {
   const count = steps.labels.length;
   const isStack = drawing === "stack";
-  const numbers = (id: string, label: string, values: Float64Array) =>
-    ({ kind: "number", id, label, isRatio: false, values }) as const;
   const totals = stepTotals(series, count).map((total, step) =>
     steps.isUnrecorded?.[step] ? Number.NaN : total,
   );
@@ -93,8 +91,8 @@ function stepTable(
   const table: DataTable = {
     columns: [
       encodeTexts("step", "Step", steps.labels),
-      ...(isStack ? [numbers("total", "Step time", totals)] : []),
-      ...shown.map(({ id, label, values }) => numbers(`of ${id}`, label, values)),
+      ...(isStack ? [numberColumn("total", "Step time", totals)] : []),
+      ...shown.map(({ id, label, values }) => numberColumn(`of ${id}`, label, values)),
       {
         kind: "flag",
         id: "whole",

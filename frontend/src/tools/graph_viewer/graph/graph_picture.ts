@@ -2,16 +2,16 @@
 import { resolveColor } from "../../../base/theme";
 import type { Microseconds } from "../../../base/units";
 import { svgElement, svgText } from "../../../widgets/chart/svg_pen";
-import { drawArrow, drawShapes, resolveColors } from "../../../widgets/graph/picture";
+import {
+  drawArrow,
+  drawShapes,
+  MARGIN,
+  resolveColors,
+  startPicture,
+} from "../../../widgets/graph/picture";
 import type { ProgramGraph } from "../payload";
 import { type ColorMode, GROUPS, nodeShapes } from "./node_shapes";
 import type { ProgramLayout } from "./program_layout";
-
-const HEAD = 64;
-const MARGIN = 16;
-const LEAST = 620;
-/** Browsers draw no larger pictures. */
-const MOST = 16_000;
 
 export function drawProgramSvg(
   graph: ProgramGraph,
@@ -23,25 +23,14 @@ export function drawProgramSvg(
   const groups = Object.entries(GROUPS).filter(([group]) =>
     graph.nodes.some((node) => node.group === group),
   );
-  const width = Math.max(layout.width + 2 * MARGIN, LEAST, groups.length * 190);
-  const height = layout.height + HEAD + MARGIN;
-  const scale = Math.min(1, MOST / Math.max(width, height));
-  const root = svgElement("svg", {
-    width: width * scale,
-    height: height * scale,
-    viewBox: `0 0 ${width} ${height}`,
-  });
-  const text = resolveColor("var(--text)");
+  const { root, content, text } = startPicture(layout, title, groups.length * 190);
   const muted = resolveColor("var(--muted)");
-  root.append(svgElement("rect", { width, height, fill: resolveColor("var(--background)") }));
-  root.append(svgText(MARGIN, 24, title, text, { "font-weight": 600, "font-size": 15 }));
   groups.forEach(([, [color, label]], at) => {
     const box = { x: MARGIN + at * 190, y: 37, width: 12, height: 12, rx: 2, fill: color };
     root.append(svgElement("rect", resolveColors(box)));
     root.append(svgText(MARGIN + at * 190 + 18, 47, label, text));
   });
   root.append(drawArrow("arrow", muted));
-  const content = svgElement("g", { transform: `translate(${MARGIN} ${HEAD})` });
   for (const { cluster, ...box } of layout.clusters) {
     content.append(svgElement("rect", { ...box, rx: 6, fill: "none", stroke: muted }));
     const name = graph.clusters[cluster].computation.slice(0, 60);
@@ -62,6 +51,5 @@ export function drawProgramSvg(
     content.append(
       drawShapes(nodeShapes(byId.get(node)!, mode, most, node === graph.center), x, y),
     );
-  root.append(content);
   return new XMLSerializer().serializeToString(root);
 }

@@ -1,6 +1,6 @@
 /** The instructions of the graph as a table. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts } from "../../../api/data_table";
+import { type DataTable, encodeTexts, numberColumn } from "../../../api/data_table";
 import { type Cell, toCsv } from "../../../base/csv";
 import { saveFile } from "../../../base/save";
 import { LocalTable } from "../../../widgets/grid/local_table";
@@ -64,13 +64,8 @@ export function NodeTable({ nodes, toTimeline }: NodeTableProps) {
 }
 
 function nodeTable(nodes: readonly GraphNode[]): DataTable {
-  const number = (id: string, value: (node: GraphNode) => number) => ({
-    kind: "number" as const,
-    id,
-    label: id,
-    isRatio: false,
-    values: Float64Array.from(nodes, value),
-  });
+  const number = (id: string, value: (node: GraphNode) => number) =>
+    numberColumn(id, id, Float64Array.from(nodes, value));
   const texts = (id: string, value: (node: GraphNode) => string) =>
     encodeTexts(id, id, nodes.map(value));
   return {

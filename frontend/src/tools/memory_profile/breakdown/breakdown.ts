@@ -1,5 +1,5 @@
 /** What was in use at an instant, as a table: a row for each op, region, type, shape and age. */
-import { encodeTexts, type NumberColumn } from "../../../api/data_table";
+import { encodeTexts, numberColumn } from "../../../api/data_table";
 import { columnOf, fields, flag, list, number, numbers, text } from "../../../api/json";
 import { bytes } from "../../../base/units";
 
@@ -29,13 +29,12 @@ export function parseBreakdown(json: unknown, texts: readonly string[], steps: r
   const breakdown = fields(json);
   const rows = fields(breakdown.rows);
   const length = numbers(rows.allocated_bytes).length;
-  const amount = (id: string, label: string, factor = 1): NumberColumn => ({
-    kind: "number",
-    id,
-    label,
-    isRatio: false,
-    values: columnOf(rows[id], length).map((value) => (value >= 0 ? value * factor : Number.NaN)),
-  });
+  const amount = (id: string, label: string, factor = 1) =>
+    numberColumn(
+      id,
+      label,
+      columnOf(rows[id], length).map((value) => (value >= 0 ? value * factor : Number.NaN)),
+    );
   const names = (id: string, label: string, of: readonly string[]) =>
     encodeTexts(
       id,

@@ -1,6 +1,6 @@
 /** The points of the upper chart as a table and as a file. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts } from "../../../api/data_table";
+import { type DataTable, encodeTexts, numberColumn } from "../../../api/data_table";
 import { toCsv } from "../../../base/csv";
 import { saveFile } from "../../../base/save";
 import { LocalTable } from "../../../widgets/grid/local_table";
@@ -37,14 +37,12 @@ export function saveHeapCsv(fileName: string, { timeline }: Heap): void {
 
 function heapTable({ timeline }: Heap): DataTable {
   const { length, event, inUse, unpadded, instruction } = timeline;
-  const number = (id: string, label: string, values: Float64Array) =>
-    ({ kind: "number", id, label, isRatio: false, values }) as const;
   return {
     columns: [
-      number("event", "Event", event),
+      numberColumn("event", "Event", event),
       encodeTexts("instruction", "Instruction", instruction),
-      number("in_use", "In use", inUse),
-      number("unpadded", "Without padding", unpadded),
+      numberColumn("in_use", "In use", inUse),
+      numberColumn("unpadded", "Without padding", unpadded),
     ],
     length,
     properties: {},

@@ -1,6 +1,6 @@
 /** The columns of a step as a table and as a file: a row per worker. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts } from "../../../api/data_table";
+import { type DataTable, encodeTexts, numberColumn } from "../../../api/data_table";
 import { type Cell, toCsv } from "../../../base/csv";
 import { saveFile } from "../../../base/save";
 import { LocalTable } from "../../../widgets/grid/local_table";
@@ -81,8 +81,6 @@ export function saveColumnCsv(
 
 function stepTable({ phases, workers, hosts }: Pod, cells: StepCells): DataTable {
   const rows = Array.from(cells.worker);
-  const time = (id: string, label: string, values: Float64Array) =>
-    ({ kind: "number", id, label, isRatio: false, values }) as const;
   return {
     columns: [
       encodeTexts(
@@ -95,13 +93,13 @@ function stepTable({ phases, workers, hosts }: Pod, cells: StepCells): DataTable
         "Host",
         rows.map((one) => hosts[workers.host[one]] ?? ""),
       ),
-      time("total", "Step time", cells.total),
+      numberColumn("total", "Step time", cells.total),
       encodeTexts(
         "bottleneck",
         "Largest part",
         Array.from(cells.bottleneck, (at) => phases[at]?.label ?? null),
       ),
-      ...phases.map(({ id, label }, at) => time(`of ${id}`, label, cells.phases[at])),
+      ...phases.map(({ id, label }, at) => numberColumn(`of ${id}`, label, cells.phases[at])),
       {
         kind: "flag",
         id: "whole",

@@ -1,6 +1,6 @@
 /** The heat map as a table: a row per worker, over its steps; and every cell as a file. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts } from "../../../api/data_table";
+import { type DataTable, encodeTexts, numberColumn } from "../../../api/data_table";
 import { type Cell, toCsv } from "../../../base/csv";
 import { saveFile } from "../../../base/save";
 import { LocalTable } from "../../../widgets/grid/local_table";
@@ -82,13 +82,8 @@ export function saveHeatCsv(
 function workerTable(pod: Pod, values: Float32Array, step: number): DataTable {
   const { steps, workers, hosts } = pod;
   const hasWhole = steps.isTruncated.includes(false);
-  const column = (id: string, label: string) => ({
-    kind: "number" as const,
-    id,
-    label,
-    isRatio: false,
-    values: new Float64Array(workers.count).fill(Number.NaN),
-  });
+  const column = (id: string, label: string) =>
+    numberColumn(id, label, new Float64Array(workers.count).fill(Number.NaN));
   const count = column("count", "Steps");
   const average = column("average", "Average");
   const least = column("least", "Least");

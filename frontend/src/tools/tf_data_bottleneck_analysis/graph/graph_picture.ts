@@ -2,16 +2,16 @@
 import { columnScale } from "../../../base/format";
 import { resolveColor } from "../../../base/theme";
 import { svgElement, svgText } from "../../../widgets/chart/svg_pen";
-import { drawArrow, drawShapes, resolveColors } from "../../../widgets/graph/picture";
+import {
+  drawArrow,
+  drawShapes,
+  MARGIN,
+  resolveColors,
+  startPicture,
+} from "../../../widgets/graph/picture";
 import type { GraphLayout } from "./graph_layout";
 import type { GraphTree, Shown } from "./graph_tree";
 import { EDGES, LEAST_START, nodeShapes, OUTLINES, stubShapes } from "./node_shapes";
-
-const HEAD = 64;
-const MARGIN = 16;
-const LEAST = 620;
-/** Browsers draw no larger pictures. */
-const MOST = 16_000;
 
 export function drawGraphSvg(
   tree: GraphTree,
@@ -19,20 +19,9 @@ export function drawGraphSvg(
   layout: GraphLayout,
   title: string,
 ): string {
-  const width = Math.max(layout.width + 2 * MARGIN, LEAST);
-  const height = layout.height + HEAD + MARGIN;
-  const scale = Math.min(1, MOST / Math.max(width, height));
-  const root = svgElement("svg", {
-    width: width * scale,
-    height: height * scale,
-    viewBox: `0 0 ${width} ${height}`,
-  });
-  const text = resolveColor("var(--text)");
-  root.append(svgElement("rect", { width, height, fill: resolveColor("var(--background)") }));
-  root.append(svgText(MARGIN, 24, title, text, { "font-weight": 600, "font-size": 15 }));
+  const { root, content, text } = startPicture(layout, title);
   drawLegend(root, text);
   root.append(arrow("critical"), arrow("other"));
-  const content = svgElement("g", { transform: `translate(${MARGIN} ${HEAD})` });
   for (const { path, isCritical, isOfMany } of layout.edges) {
     const kind = isCritical ? "critical" : "other";
     const more = { ...(isOfMany ? EDGES.ofMany : {}), "marker-end": `url(#arrow-${kind})` };
@@ -46,7 +35,6 @@ export function drawGraphSvg(
     content.append(drawShapes(nodeShapes(tree, tree.nodes[node], startScale), x, y));
   for (const { stub, x, y } of layout.stubs)
     content.append(drawShapes(stubShapes(shown.stubs[stub]), x, y));
-  root.append(content);
   return new XMLSerializer().serializeToString(root);
 }
 

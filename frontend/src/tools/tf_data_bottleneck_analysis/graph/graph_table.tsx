@@ -1,6 +1,6 @@
 /** The graph as a table: a row for each iterator, all of them. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts } from "../../../api/data_table";
+import { type DataTable, encodeTexts, numberColumn } from "../../../api/data_table";
 import { type Cell, toCsv } from "../../../base/csv";
 import { saveFile } from "../../../base/save";
 import { LocalTable } from "../../../widgets/grid/local_table";
@@ -75,13 +75,8 @@ export function GraphTable({ tree, toTimeline }: GraphTableProps) {
 
 function nodeTable(tree: GraphTree): DataTable {
   const { nodes } = tree;
-  const number = (id: string, value: (node: GraphNode) => number) => ({
-    kind: "number" as const,
-    id,
-    label: id,
-    isRatio: false,
-    values: Float64Array.from(nodes, value),
-  });
+  const number = (id: string, value: (node: GraphNode) => number) =>
+    numberColumn(id, id, Float64Array.from(nodes, value));
   const texts = (id: string, value: (node: GraphNode) => string) =>
     encodeTexts(id, id, nodes.map(value));
   return {

@@ -1,0 +1,44 @@
+/** What the server knows of a program beside the graph. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Ask } from "../tool";
+import type { ProgramGraph } from "./payload";
+
+interface Answer<T> {
+  /** null until it is there. */
+  readonly found: T | null;
+  /** Why it is not, "" where it is or is on its way. */
+  readonly error: string;
+}
+
+const NOTHING = { found: null, error: "" };
+
+/** `parse` throws PayloadError. */
+export function useAnswer<T>(
+  ask: Ask,
+  { host, programId }: ProgramGraph,
+  parameters: { readonly type: string; readonly node_name?: string },
+  parse: (json: unknown) => T,
+): Answer<T> {
+  const [answer, setAnswer] = useState<Answer<T> & { readonly key: string }>({
+    ...NOTHING,
+    key: "",
+  });
+  const latest = useRef(ask);
+  latest.current = ask;
+  const wanted = { program_id: programId, program_host: host, ...parameters };
+  const key = JSON.stringify(wanted);
+  useEffect(() => {
+    const abort = new AbortController();
+    (async () => {
+      try {
+        const found = parse(await latest.current(wanted, abort.signal));
+        if (!abort.signal.aborted) setAnswer({ key, found, error: "" });
+      } catch (thrown) {
+        const error = thrown instanceof Error ? thrown.message : String(thrown);
+        if (!abort.signal.aborted) setAnswer({ key, found: null, error });
+      }
+    })();
+    return () => abort.abort();
+  }, [key]);
+  return answer.key === key ? answer : NOTHING;
+}
