@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.kernels.analysis.name_table import NameTable, fill_names, find_name
-from tbprof.kernels.analysis.program_scan import (
+from tbprof.kernels.analysis.program_columns import (
     ComputationColumns,
     InstructionColumns,
     ProgramScan,
-    scan_program,
 )
+from tbprof.kernels.analysis.program_scan import scan_program
 from tbprof.kernels.xplane.equal_texts import KnownTexts
 
 # Protobuf's own limit, so positions fit into 32 bits.

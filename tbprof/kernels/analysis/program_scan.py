@@ -2,6 +2,11 @@
 """The pass over an HLO proto that finds its computations and instructions."""
 
 import cython
+from cython.cimports.tbprof.kernels.analysis.program_columns import (
+    ComputationColumns,
+    InstructionColumns,
+    ProgramScan,
+)
 from cython.cimports.tbprof.kernels.codes import (
     COMPUTATION_ID,
     COMPUTATION_INSTRUCTIONS,
@@ -26,7 +31,7 @@ from cython.cimports.tbprof.kernels.codes import (
     MODULE_NAME,
     VARINT,
 )
-from cython.cimports.tbprof.kernels.types import Bytes, OutFlags, OutInt32s, OutInts, i64
+from cython.cimports.tbprof.kernels.types import Bytes, OutInts, i64
 from cython.cimports.tbprof.kernels.xplane.equal_texts import KnownTexts, number_text
 from cython.cimports.tbprof.kernels.xplane.wire import (
     read_length,
@@ -34,90 +39,6 @@ from cython.cimports.tbprof.kernels.xplane.wire import (
     read_varint,
     skip_value,
 )
-
-
-@cython.final
-@cython.cclass
-class ProgramScan:
-    """What a pass has found: it counts, and where it `fills`, it also fills in columns.
-
-    `headers` are the runs of a module's fields between its computations, `damaged` what is left
-    out: instructions that are not whole, and what follows damage in a computation, a module or the
-    file. It `is_full` and ends where a table of texts has no room. Ranges of bytes are empty where
-    a field is missing.
-    """
-
-    def __init__(self, fills: i64) -> None:
-        self.fills = fills
-        self.computations = 0
-        self.instructions = 0
-        self.operands = 0
-        self.called = 0
-        self.headers = 0
-        self.damaged = 0
-        self.entry_id = 0
-        self.name_at = 0
-        self.name_end = 0
-        self.is_full = 0
-
-
-@cython.final
-@cython.cclass
-class ComputationColumns:
-    """Computations [c]: `first` [c + 1] are the rows of their first instructions.
-
-    Names, shapes (of parameters and result), threads and headers are ranges of bytes.
-    """
-
-    def __init__(
-        self, id: OutInts, root_id: OutInts, first: OutInt32s, name_at: OutInt32s,
-        name_end: OutInt32s, shape_at: OutInt32s, shape_end: OutInt32s, thread_at: OutInt32s,
-        thread_end: OutInt32s, is_fusion: OutFlags, header_at: OutInt32s, header_end: OutInt32s,
-    ) -> None:  # fmt: skip
-        self.id = id
-        self.root_id = root_id
-        self.first = first
-        self.name_at = name_at
-        self.name_end = name_end
-        self.shape_at = shape_at
-        self.shape_end = shape_end
-        self.thread_at = thread_at
-        self.thread_end = thread_end
-        self.is_fusion = is_fusion
-        self.header_at = header_at
-        self.header_end = header_end
-
-
-@cython.final
-@cython.cclass
-class InstructionColumns:
-    """Instructions [n]: [at, end) is the message of each, by computation and in its order.
-
-    Names and metadata are ranges of bytes, `opcode` and `shape` numbers of texts; a shape that is
-    written in several parts has -1. `parameter` is -1 where it is not a number of an operand.
-    `operands_end` and `called_end` are where the ids of each end in `operand_id` and `called_id`.
-    """
-
-    def __init__(
-        self, id: OutInts, at: OutInt32s, end: OutInt32s, name_at: OutInt32s, name_end: OutInt32s,
-        metadata_at: OutInt32s, metadata_end: OutInt32s, opcode: OutInt32s, shape: OutInt32s,
-        parameter: OutInt32s, operands_end: OutInt32s, called_end: OutInt32s, operand_id: OutInts,
-        called_id: OutInts,
-    ) -> None:  # fmt: skip
-        self.id = id
-        self.at = at
-        self.end = end
-        self.name_at = name_at
-        self.name_end = name_end
-        self.metadata_at = metadata_at
-        self.metadata_end = metadata_end
-        self.opcode = opcode
-        self.shape = shape
-        self.parameter = parameter
-        self.operands_end = operands_end
-        self.called_end = called_end
-        self.operand_id = operand_id
-        self.called_id = called_id
 
 
 @cython.ccall
