@@ -22,6 +22,7 @@ from urllib.error import HTTPError
 import build_traces
 import captures
 import installation
+import large_programs
 import measure
 import pages
 import trace_frames
@@ -171,6 +172,7 @@ def report(
     opened: tuple[Path, dict[str, float]] | None,
     viewer: Sequence[trace_viewer.Measured],
     frames: Sequence[trace_frames.Frames],
+    large: Sequence[str],
     captured: Sequence[str],
     installed: Sequence[str],
 ) -> str:
@@ -208,6 +210,7 @@ def report(
         lines += trace_viewer.report(viewer)
     if frames:
         lines += trace_frames.report(frames)
+    lines += large
     lines += captured
     lines += installed
     if opened:
@@ -350,6 +353,11 @@ def main() -> int:
                     frames += [trace_frames.measure_frames(programs, one.trace, pages.REPEATS)]
             except (Failed, OSError, subprocess.CalledProcessError) as error:
                 print(f"no figures of pages: {error}", file=sys.stderr)
+        large: list[str] = []
+        try:
+            large = large_programs.measure_all(programs, large_programs.INSTRUCTIONS, pages.REPEATS)
+        except (Failed, OSError, subprocess.CalledProcessError) as error:
+            print(f"no figures of large programs: {error}", file=sys.stderr)
         captured: list[str] = []
         try:
             captured = captures.section(captures.measure_captures(programs))
@@ -360,7 +368,7 @@ def main() -> int:
         installed = installation.section(installation.measure_installation(programs))
     except (Failed, OSError, subprocess.CalledProcessError) as error:
         print(f"no figures of the installation: {error}", file=sys.stderr)
-    page = report(facts, tables, servers, start, opened, viewer, frames, captured, installed)
+    page = report(facts, tables, servers, start, opened, viewer, frames, large, captured, installed)
     if args.no_write:
         print(page)
     else:

@@ -1,0 +1,189 @@
+"""Measures the pages of programs on programs of 50,000 and of a million instructions.
+
+    python benchmarks/large_programs.py [--instructions N ...] [--repeats N]
+
+The programs are made of a small one by `scale_program.py`. Each request is a process of its own;
+what a process takes that only imports everything is subtracted. Frames are measured in headless
+Chromium by frontend/e2e/program_frames.mjs, on the first of the programs.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import build_traces
+import measure
+from measure import Cost
+from programs import ROUTE, Programs
+
+INSTRUCTIONS = (50_000, 1_000_000)
+FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
+# What pages ask for, as the parameters of the request.
+REQUESTS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("op_profile", {}),
+    ("hlo_stats", {}),
+    ("roofline_model", {}),
+    ("memory_viewer", {}),
+    ("graph_viewer", {}),
+    ("graph_viewer", {"type": "text"}),
+)
+PROGRAM = """
+import json, sys
+from tbprof.base.process.garbage import collect_garbage
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.storage.logdir import Logdir
+logdir = Logdir([sys.argv[1]], wait_s=600)
+engine = Engine(logdir)
+engine.load_tools()
+collect_garbage()  # as servers do
+if sys.argv[2]:
+    params = json.loads(sys.argv[3])
+    request = DataRequest(list(logdir.runs())[0], sys.argv[2], layout="columns", params=params)
+    engine.data(request).content
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LargeProgram:
+    """A trace of one program, and what requests cost beyond the process that answers them."""
+
+    label: str
+    trace: Path
+    costs: dict[str, Cost] = field(default_factory=dict)
+
+
+def build(instructions: int, *, is_varied: bool) -> Path:
+    """The trace of a program of so many instructions, made when it is missing."""
+    traces = build_traces.default_source().parents[4]
+    recorded = sorted((traces / "gpu_jax_mi350").rglob("*.xplane.pb"))
+    sample = build_traces.SAMPLE.parents[1] / "jax_cpu_training" / "host0.xplane.pb"
+    name = f"program{instructions}{'varied' if is_varied else ''}.xplane.pb"
+    target = build_traces.DATA / name
+    if not target.exists():
+        script = Path(__file__).with_name("scale_program.py")
+        source = recorded[0] if recorded else sample
+        command = [sys.executable, str(script), str(source), str(target), str(instructions)]
+        subprocess.run([*command, *(["--varied"] if is_varied else [])], check=True)
+    return target
+
+
+def measure_program(programs: Programs, label: str, trace: Path, repeats: int) -> LargeProgram:
+    """The median cost of each request."""
+    measure.read_once(trace)
+    found = LargeProgram(label, trace)
+    with measure.private_logdir(trace, programs.scratch / "large") as logdir:
+
+        def ask(tool: str, params: dict[str, str]) -> Cost:
+            command = [programs.python, "-c", PROGRAM, str(logdir), tool, json.dumps(params)]
+            return measure.middle([measure.run(command) for _ in range(repeats)])
+
+        ask("", {})  # which may compile modules
+        idle = ask("", {})
+        for tool, params in REQUESTS:
+            cost = ask(tool, params)
+            name = " ".join([f"`{tool}`", *(f"{key}={value}" for key, value in params.items())])
+            found.costs[name] = Cost(
+                cost.wall_s - idle.wall_s,
+                cost.cpu_s - idle.cpu_s,
+                cost.peak_bytes - idle.peak_bytes,
+            )
+            print(f"{trace.name} {name}: {found.costs[name]}", file=sys.stderr)
+    return found
+
+
+def measure_frames(programs: Programs, trace: Path) -> list[dict[str, Any]]:
+    """What each part of the pages takes for a frame."""
+    with measure.private_logdir(trace, programs.scratch / "served") as logdir:
+        command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir), "--port", "{port}"]
+        with measure.serving(command, programs.cache_at(programs.fresh_cache())) as server:
+            server.wait_for(f"{ROUTE}/version")
+            base = f"http://127.0.0.1:{server.port}{ROUTE}"
+            program = [shutil.which("node") or "node", "e2e/program_frames.mjs", base, "bench"]
+            said = subprocess.run(program, cwd=FRONTEND, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in said.stdout.splitlines()]
+
+
+def measure_all(programs: Programs, instructions: Sequence[int], repeats: int) -> list[str]:
+    """The lines of the page's section."""
+    found = []
+    for count in instructions:
+        for is_varied in (False, True) if count == min(instructions) else (False,):
+            label = f"{count:,}{', all shapes different' if is_varied else ''}"
+            trace = build(count, is_varied=is_varied)
+            found.append(measure_program(programs, label, trace, repeats))
+    frames = []
+    if (FRONTEND / "node_modules").is_dir():
+        frames = measure_frames(programs, found[0].trace)
+    return section(found, frames)
+
+
+def section(found: Sequence[LargeProgram], frames: Sequence[dict[str, Any]]) -> list[str]:
+    """Lines of the page."""
+    lines = [
+        "## Large programs",
+        "",
+        (
+            "A compiled program of a GPU, repeated as layers of a model are "
+            "(`benchmarks/scale_program.py`). First request of a page, with nothing kept: "
+            "processor time and peak memory beyond those of a process that has only imported "
+            "everything; in brackets the ratio of the memory to the file, which is mapped and "
+            "counts as well."
+        ),
+        "",
+        f"| request | {' | '.join(f'{one.label}: {_size(one)}' for one in found)} |",
+        f"| --- |{' --- |' * len(found)}",
+    ]
+    for name in found[0].costs:
+        cells = [_cell(one.costs[name], one.trace.stat().st_size) for one in found]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    if frames:
+        lines += [
+            "",
+            (
+                f"Frames on {found[0].label} instructions in headless Chromium, one input a "
+                "frame: processor time of the page's scripts, and of all that its main thread "
+                "does, styles, layout and painting among it. A display of 60 Hz leaves 16.7 ms."
+            ),
+            "",
+            "| part | rows or nodes | scripts | main thread |",
+            "| --- | --- | --- | --- |",
+        ]
+        for one in frames:
+            rows = f"{one['rows']:,}" if one["rows"] else ""
+            cells = [one["part"], rows, f"{one['script_ms']:.1f} ms", f"{one['task_ms']:.1f} ms"]
+            lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _size(one: LargeProgram) -> str:
+    return f"{one.trace.stat().st_size / 1e6:,.0f} MB"
+
+
+def _cell(cost: Cost, size: int) -> str:
+    peak = f"{cost.peak_bytes / 1e6:,.0f} MB ({cost.peak_bytes / size:.1f} × file)"
+    return f"{cost.cpu_s:.2f} s, {peak}"
+
+
+def main() -> int:
+    """The command line: prints the section."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--instructions", type=int, nargs="*", default=INSTRUCTIONS)
+    parser.add_argument("--repeats", type=int, default=3)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
+        programs = Programs.installed(Path(scratch))
+        print("\n".join(measure_all(programs, args.instructions, args.repeats)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
