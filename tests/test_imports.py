@@ -112,13 +112,18 @@ NOT_IMPORTED = {
     "pod_viewer": (*EVENTS, *RULES, *PIPELINES, *MEMORY, *IDLE, *OPS),
 }
 NEVER = {
-    "concurrent.futures", "csv", "decimal", "fsspec", "grpc", "gzip", "hashlib", "logging", "lzma",
-    "numpy.ma", "tqdm", "tempfile", "tensorboard", "werkzeug",
+    "concurrent.futures", "csv", "decimal", "fsspec", "google.protobuf.descriptor_pb2", "grpc",
+    "gzip", "hashlib", "logging", "lzma", "numpy.ma", "tqdm", "tempfile", "tensorboard", "werkzeug",
 }  # fmt: skip
 # They have nothing to show without programs that XLA compiled.
 OF_PROGRAMS = ("op_profile", "hlo_stats", "roofline_model", "memory_viewer", "graph_viewer")
 # What the traces of the others have no use for: one is of a CPU, one of a GPU without programs.
-NOT_THERE = ("analysis.costs.program_costs", "analysis.ops.[gt]pu_intervals")
+NOT_THERE = (
+    "analysis.costs.program_costs",
+    "analysis.hlo.module",
+    "analysis.hlo.program_*",
+    "analysis.ops.[gt]pu_intervals",
+)
 OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")
 
 

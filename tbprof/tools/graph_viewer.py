@@ -7,7 +7,7 @@ from tbprof.advice.summaries import Summaries
 from tbprof.analysis.graphs.node_facts import times_of
 from tbprof.analysis.graphs.program_links import ProgramLinks
 from tbprof.analysis.graphs.program_source import ProgramList, ProgramSource
-from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.base.errors import BadRequest
 from tbprof.tools.datatable import Table

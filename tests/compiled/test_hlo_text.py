@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tbprof._pb import message
-from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo_text.hlo_instructions import EVENT, LONG, SHORT, Form
 from tbprof.analysis.hlo_text.hlo_text import module_text
 

@@ -11,7 +11,7 @@ import pytest
 from tbprof._pb import message
 from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.costs.program_costs import ProgramCosts
-from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.hlo.module import Module
 
 pytestmark = pytest.mark.slow
 

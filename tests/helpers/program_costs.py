@@ -4,7 +4,7 @@ from traces.programs import Program
 
 from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.costs.program_costs import ProgramCosts
-from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.hlo.module import Module
 
 
 def cost_of(program: Program, name: str = "x") -> Cost:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from parity.oracle import ask_xprof_graphs
 
-from tbprof.analysis.hlo.hlo import Module, Programs
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo_text.hlo_instructions import LONG, SHORT
 from tbprof.analysis.hlo_text.hlo_text import module_text
 from tbprof.xplane.reader import read_space

@@ -9,11 +9,11 @@ from tbprof.analysis.bounds.causes import CAUSE_NAMES, Cause
 from tbprof.analysis.bounds.op_work import HOST_LINK, OpRates, OpWork, Values
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.devices.tensor_cores import CoreUse
-from tbprof.analysis.hlo.hlo_roles import Move
 from tbprof.analysis.hlo.hlo_shapes import Shape, padding_of, parse_shapes
 from tbprof.analysis.programs.instruction_facts import COMMAND_BUFFER
 from tbprof.analysis.programs.program_ops import SPARSE_CORE, ProgramOps
 from tbprof.analysis.vocabulary.collectives import is_collective_op
+from tbprof.analysis.vocabulary.instruction_roles import Move
 from tbprof.analysis.vocabulary.tpu_op_names import SPACE_TYPES
 
 # From this share of the memory's peak on, an instruction waits for memory.

@@ -4,8 +4,8 @@ from tbprof.analysis.bounds.causes import Cause
 from tbprof.analysis.bounds.op_causes import OpCauses, find_causes
 from tbprof.analysis.bounds.op_work import rates_of, work_of
 from tbprof.analysis.devices.peaks import HBM, Peaks
-from tbprof.analysis.hlo.hlo_roles import Move
 from tbprof.analysis.programs.program_ops import ProgramOps
+from tbprof.analysis.vocabulary.instruction_roles import Move
 
 _MOVES = {
     Move.TRANSPOSE: "transposes", Move.RESHAPE: "reshapes", Move.LAYOUT: "changes a layout",

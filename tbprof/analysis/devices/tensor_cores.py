@@ -9,12 +9,15 @@ libraries up to Ampere are those that TensorFlow's profiler has used since 2020
 import functools
 import re
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from tbprof.analysis.hlo.hlo import Instruction
 from tbprof.analysis.vocabulary.dtypes import FLOATS, INTEGERS
 from tbprof.analysis.vocabulary.kernel_types import name_types
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.lazy import regex
+
+if TYPE_CHECKING:
+    from tbprof.analysis.hlo.instruction import Instruction
 
 # Substrings of NVIDIA kernels: plain substrings are ten times faster than an alternation.
 _NVIDIA = (
@@ -98,7 +101,7 @@ def core_use(
     *,
     is_amd: bool,
     compute_major: int = -1,
-    instruction: Instruction | None = None,
+    instruction: "Instruction | None" = None,
 ) -> CoreUse:
     """Whether the kernel with this (raw or demangled) name runs such instructions.
 
@@ -118,7 +121,7 @@ def core_use(
     return _use_by_name(kernel, is_amd)
 
 
-def _is_narrow(instruction: Instruction) -> bool:
+def _is_narrow(instruction: "Instruction") -> bool:
     """Whether everything that an instruction multiplies has at most 16 bits."""
     words = {**FLOATS, **INTEGERS}
     return all(words.get(tensor.dtype) in _NARROW for tensor in instruction.products)

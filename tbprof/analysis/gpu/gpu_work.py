@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.costs.cost import UNKNOWN, Cost
 from tbprof.analysis.gpu.gpu_events import GpuKinds
-from tbprof.analysis.hlo.hlo import Module, Programs
+from tbprof.analysis.hlo.hlo import Programs
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.values import as_counts
 
 if TYPE_CHECKING:
     from tbprof.analysis.costs.program_costs import ProgramCosts
+    from tbprof.analysis.hlo.module import Module
 
 # Few traces of GPUs hold programs.
 _program_costs = Later("tbprof.analysis.costs.program_costs.ProgramCosts")
@@ -84,7 +85,7 @@ def rows_by_instruction(kinds: GpuKinds) -> list[list[int]]:
     return list(rows.values())
 
 
-def _cost(costs: "dict[int, ProgramCosts]", module: Module, name: str) -> Cost | None:
+def _cost(costs: "dict[int, ProgramCosts]", module: "Module", name: str) -> Cost | None:
     """The cost of an instruction, None for one whose parts run by themselves."""
     instruction = module.find(name)
     if instruction is None:

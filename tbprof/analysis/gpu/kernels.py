@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,14 @@ from tbprof.analysis.devices.devices import text_stat
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_use, is_amd, is_eligible
 from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.gpu.gpu_work import find_gpu_work
-from tbprof.analysis.hlo.hlo import Instruction, Programs
+from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.vocabulary.lines import gpu_planes
 from tbprof.base import names
 from tbprof.base.records import dataclass, field
 from tbprof.events.space import Plane, Space
+
+if TYPE_CHECKING:
+    from tbprof.analysis.hlo.instruction import Instruction
 
 _UINT32 = 2**32 - 1
 
@@ -308,13 +311,13 @@ def _find_keys(plane: Plane, kinds: GpuKinds, programs: Programs) -> _KernelKind
     return _KernelKinds(np.array(ran, np.int64), keys, np.array(occupancy, np.float64))
 
 
-def _instruction(kinds: GpuKinds, kind: int, programs: Programs) -> Instruction | None:
+def _instruction(kinds: GpuKinds, kind: int, programs: Programs) -> "Instruction | None":
     """The HLO instruction that launched a kernel, None if the trace does not have it."""
     name = kinds.instruction[kind]
     return programs.instruction(kinds.program_id[kind], kinds.module[kind], name) if name else None
 
 
-def _could_use(kinds: GpuKinds, kind: int, instruction: Instruction | None) -> bool:
+def _could_use(kinds: GpuKinds, kind: int, instruction: "Instruction | None") -> bool:
     """Whether the op multiplies: by its program, else by its type and name.
 
     Fusions around a product have the product's name, but multiply nothing.

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tbprof.analysis.hlo.hlo import Module
-from tbprof.analysis.hlo.module import Computation
+from tbprof.analysis.hlo.module import Computation, Module
 
 
 class ProgramLinks:

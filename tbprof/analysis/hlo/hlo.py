@@ -2,24 +2,27 @@
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from tbprof.analysis.hlo.instruction import Instruction as Instruction
-from tbprof.analysis.hlo.module import Module as Module
-from tbprof.analysis.hlo.program_functions import (
-    Place,
-    locate_functions,
-    places_of,
-    with_location,
-)
 from tbprof.analysis.vocabulary.lines import metadata_planes
 from tbprof.analysis.vocabulary.op_names import parse_provenance
 from tbprof.base import names
-from tbprof.base.lazy import regex
+from tbprof.base.lazy import Later, regex
 from tbprof.events.space import Space
 from tbprof.events.stats import BYTES, TEXT, StatColumn
+
+if TYPE_CHECKING:
+    from tbprof.analysis.hlo.instruction import Instruction
+    from tbprof.analysis.hlo.module import Module
+    from tbprof.analysis.hlo.program_functions import Place
+
+# Many traces hold no programs.
+_parse = Later("tbprof.analysis.hlo.module.Module")
+_locate_functions = Later("tbprof.analysis.hlo.program_functions.locate_functions")
+_places_of = Later("tbprof.analysis.hlo.program_functions.places_of")
+_with_location = Later("tbprof.analysis.hlo.program_functions.with_location")
 
 # Longer numbers cannot be 64-bit ids, and Python refuses to parse very long ones.
 _PROGRAM = regex(r"\(([0-9]{1,20})\)\Z")
@@ -74,7 +77,7 @@ class Programs:
             if proto is not None and proto.metadata.op_name:
                 place = self._place(program)
                 op = f"{proto.metadata.op_name}:{proto.metadata.op_type}"
-                op = with_location(op, place) if place else op
+                op = _with_location(op, place) if place else op
             self._ops[program, instruction] = op
         return self._ops[program, instruction]
 
@@ -86,7 +89,7 @@ class Programs:
             alike = [program_id for program_id, name in sources.name.items() if name == module]
             several = alike[:_MOST_ALIKE] if len(alike) > 1 else []
             places = {program_id: _places(self.blob(program_id)) for program_id in several}
-            self._places[module] = locate_functions(places)
+            self._places[module] = _locate_functions(places)
         return self._places[module].get(program, "")
 
     def op_type(self, program_id: int, module: str, instruction: str) -> str:
@@ -123,7 +126,7 @@ class Programs:
             is_single[name] = is_small and 0 < _count_work(blob) <= _MOST_OF_ONE_OP
         return {name for name, is_op in is_single.items() if is_op}
 
-    def instruction(self, program_id: int, module: str, instruction: str) -> Instruction | None:
+    def instruction(self, program_id: int, module: str, instruction: str) -> "Instruction | None":
         """The instruction with that name, None if unknown. Finds the program as `op_name` does."""
         program = self.module(program_id, module)
         return None if program is None else program.instruction(instruction)
@@ -201,7 +204,7 @@ def _program_id(name: str, stat: int, type_id: int) -> int:
 
 def _count_work(blob: bytes) -> int:
     """How many instructions of a program's entry computation do anything."""
-    module = Module(blob)
+    module: Module = _parse(blob)
     entry = module.entry()
     rows = () if entry is None else entry.rows
     return sum(module.opcode(row) not in _NO_WORK for row in rows)
@@ -214,10 +217,12 @@ def _cached(read: Callable[[bytes], _T]) -> Callable[[bytes], _T]:
 
 
 @_cached
-def _places(blob: bytes) -> set[Place]:
-    return places_of(Module(blob))
+def _places(blob: bytes) -> "set[Place]":
+    places: set[Place] = _places_of(_parse(blob))
+    return places
 
 
 @_cached
-def _module(blob: bytes) -> Module:
-    return Module(blob)
+def _module(blob: bytes) -> "Module":
+    module: Module = _parse(blob)
+    return module

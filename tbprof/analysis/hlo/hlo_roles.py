@@ -1,11 +1,11 @@
 """The roles of a program's instructions among the instructions around them."""
 
 from collections.abc import Iterator, Sequence
-from enum import IntEnum
 from typing import Any, NamedTuple
 
-from tbprof.analysis.hlo.hlo import Module
 from tbprof.analysis.hlo.hlo_shapes import Shape, read_shape
+from tbprof.analysis.hlo.module import Module
+from tbprof.analysis.vocabulary.instruction_roles import Move, Reduction
 
 PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot"})
 # Opcodes that cost nothing by themselves, or only say where data is.
@@ -37,26 +37,6 @@ _DEEPEST = 8
 # How far back reductions are searched for.
 _MOST_STEPS = 6
 _MOST_SEEN = 64
-
-
-class Move(IntEnum):
-    """How an instruction that computes nothing moves data."""
-
-    NONE = 0
-    TRANSPOSE = 1
-    RESHAPE = 2
-    LAYOUT = 3  # a copy from one layout to another
-    SLICE = 4  # slices, concatenations and padding
-    SPACE = 5  # between space and batch or depth
-
-
-class Reduction(IntEnum):
-    """How a reduction, or what follows one, could be part of another pass over the data."""
-
-    NONE = 0
-    CHAINED = 1  # it waits for the sum over an array of equal sizes
-    BESIDE = 2  # another one reads the same array at another time
-    SCALED = 3  # multiplies a sum: the elements could be multiplied first
 
 
 class _Sum(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo_text.hlo_attributes import own_attributes
 from tbprof.analysis.hlo_text.hlo_devices import sharding_text, word_of
 from tbprof.analysis.hlo_text.hlo_literals import ELIDED, FEW_ELEMENTS, literal_text

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.hlo.hlo import Module
 from tbprof.analysis.hlo.hlo_shapes import read_shape
+from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
 from tbprof.analysis.program_memory.buffer_assignment import Buffers
 from tbprof.base.records import dataclass

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.hlo.hlo import Module, Programs
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.program_memory.buffer_assignment import (
     Allocations,
     BadAssignment,

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.costs.operations import is_elementwise
 from tbprof.analysis.costs.program_costs import ProgramCosts
-from tbprof.analysis.hlo.hlo import Module, Programs
-from tbprof.analysis.hlo.hlo_roles import PRODUCTS, Move, move_of, opcodes_of
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.hlo_roles import PRODUCTS, move_of, opcodes_of
 from tbprof.analysis.hlo.hlo_shapes import Shape, parse_shapes
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
 from tbprof.analysis.hlo.instruction import multiplies
-from tbprof.analysis.hlo.module import Computation
+from tbprof.analysis.hlo.module import Computation, Module
 from tbprof.analysis.hlo_text.hlo_devices import numbers, replica_groups
 from tbprof.analysis.programs.matrix_products import MatrixProduct, product_in
 from tbprof.analysis.vocabulary.collectives import is_collective_op
+from tbprof.analysis.vocabulary.instruction_roles import Move
 from tbprof.base.digests import blake2b
 from tbprof.base.lazy import regex
 

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.devices.device_clock import CoreOps, nesting_order
-from tbprof.analysis.hlo.hlo import Instruction, Programs
+from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.host_channels import Peer, is_exchange, peer_of
 from tbprof.analysis.hlo.host_copies import is_copy, is_host_copy
+from tbprof.analysis.hlo.instruction import Instruction
 from tbprof.analysis.hlo.precision import hlo_precision
 from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.analysis.vocabulary.phases import Phase

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tbprof.analysis.gpu.gpu_events import OP_STATS, instruction_of, launched_op, op_or_event
-from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo_text.hlo_instructions import EVENT
 from tbprof.analysis.hlo_text.hlo_text import text_with_callees
 from tbprof.analysis.tpu.tpu_kinds import TpuOpNames

@@ -14,8 +14,8 @@ from tbprof.advice.finding import Finding
 from tbprof.advice.rules.devices.findings_tpu import TPU_RULES, grouped
 from tbprof.advice.rules.findings import find_findings
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.hlo.hlo_roles import Move, Reduction
 from tbprof.analysis.tpu.tpu_ops import TpuOps, find_tpu_ops
+from tbprof.analysis.vocabulary.instruction_roles import Move, Reduction
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.tpu_op_names import Random
 from tbprof.engine.engine import DataRequest, Engine

@@ -10,8 +10,8 @@ from tbprof.analysis.bounds.op_causes import find_causes
 from tbprof.analysis.bounds.op_work import rates_of, work_of
 from tbprof.analysis.devices.peaks import Peaks
 from tbprof.analysis.devices.tensor_cores import CoreUse
-from tbprof.analysis.hlo.hlo_roles import Move
 from tbprof.analysis.programs.instruction_facts import COMMAND_BUFFER
+from tbprof.analysis.vocabulary.instruction_roles import Move
 
 # In 1 µs: 100,000 operations in 16 bit, 25,000 in TF32, 10,000 in 32 bit; 50,000 bytes.
 PEAKS = peaks({"f16": 100, "tf32": 25, "f32": 10}, {"HBM": 50})

@@ -14,7 +14,7 @@ from tbprof.analysis.bounds.program_losses import (
     merge_program_losses,
 )
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.hlo.hlo_roles import Move
+from tbprof.analysis.vocabulary.instruction_roles import Move
 
 PEAKS = peaks({"f16": 100, "f32": 10}, {"HBM": 50})
 SPACE = space_of(draw({"/host:CPU": "t |"}))

@@ -5,7 +5,7 @@ from helpers.program_costs import cost_of, figures
 from traces.programs import Program
 
 from tbprof.analysis.costs.program_costs import ProgramCosts
-from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.hlo.module import Module
 
 
 def loop(config: str) -> Program:

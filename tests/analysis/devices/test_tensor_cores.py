@@ -3,7 +3,7 @@
 import pytest
 
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_name, core_use, is_amd, is_eligible
-from tbprof.analysis.hlo.hlo import Instruction
+from tbprof.analysis.hlo.instruction import Instruction
 from tbprof.analysis.vocabulary.dtypes import Tensor
 
 YES, NO, UNKNOWN = CoreUse.YES, CoreUse.NO, CoreUse.UNKNOWN

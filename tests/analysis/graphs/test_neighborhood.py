@@ -7,7 +7,7 @@ from traces.programs import Program
 from tbprof.analysis.graphs.neighborhood import MOST_USERS, find_neighborhood
 from tbprof.analysis.graphs.program_graph import draw_graph
 from tbprof.analysis.graphs.program_links import ProgramLinks
-from tbprof.analysis.hlo.hlo import Module
+from tbprof.analysis.hlo.module import Module
 
 OPCODES = ("add", "add", "bitcast", "constant", "tuple", "get-tuple-element", "negate")
 

@@ -7,7 +7,8 @@ from traces import draw, space_of
 from traces.programs import Program
 
 from tbprof.analysis.hlo import hlo
-from tbprof.analysis.hlo.hlo import Module, Programs
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.vocabulary.lines import metadata_planes
 from tbprof.events.space import Plane, Space
 

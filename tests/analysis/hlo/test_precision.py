@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.hlo.hlo import Instruction
+from tbprof.analysis.hlo.instruction import Instruction
 from tbprof.analysis.hlo.precision import hlo_precision, kernel_precision
 from tbprof.analysis.vocabulary.dtypes import FLOATS, INTEGERS, Tensor, parse_tensors, widest_share
 from tbprof.analysis.vocabulary.kernel_types import name_types

@@ -10,7 +10,8 @@ from helpers.growth import is_linear
 from traces.programs import Program
 
 from tbprof._pb import message
-from tbprof.analysis.hlo.hlo import Module, Programs
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo_text.hlo_instructions import (
     EVENT,
     LONG,

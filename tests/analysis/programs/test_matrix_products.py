@@ -5,8 +5,8 @@ from helpers.computed_parts import compute_part
 from traces import draw, space_of
 from traces.programs import Program
 
-from tbprof.analysis.hlo.hlo_roles import Move
 from tbprof.analysis.programs.program_ops import ProgramOps
+from tbprof.analysis.vocabulary.instruction_roles import Move
 
 
 def found(program: Program, name: str) -> dict[str, object]:

@@ -9,8 +9,8 @@ from traces import Unsigned, draw, space_of
 from traces.programs import Program
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.hlo.hlo_roles import Move, Reduction
 from tbprof.analysis.tpu.tpu_ops import TpuOps, find_tpu_ops, merge_tpu_ops
+from tbprof.analysis.vocabulary.instruction_roles import Move, Reduction
 from tbprof.analysis.vocabulary.tpu_op_names import Random, batch_norm_scope, random_kind
 from tbprof.xplane.reader import read_space
 

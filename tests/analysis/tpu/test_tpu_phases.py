@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from traces.programs import Program
 
-from tbprof.analysis.hlo.hlo import Instruction, Module
+from tbprof.analysis.hlo.instruction import Instruction
+from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.tpu.tpu_phases import flatten, op_phase
 from tbprof.analysis.vocabulary.phases import Phase
 

@@ -12,8 +12,8 @@ from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import TPU_GUIDE, TPU_OPS_GUIDE, Guide
 from tbprof.advice.pages import OPS, Page
 from tbprof.advice.sentences import percent, shortened
-from tbprof.analysis.hlo.hlo_roles import Move, Reduction
 from tbprof.analysis.tpu.tpu_ops import TpuOps
+from tbprof.analysis.vocabulary.instruction_roles import Move, Reduction
 from tbprof.analysis.vocabulary.tpu_op_names import Random
 from tbprof.base.lazy import regex
 
