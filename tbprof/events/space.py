@@ -79,6 +79,11 @@ class Types(Protocol):
         ...
 
     @property
+    def full_names(self) -> Sequence[str]:
+        """[n] the full names."""
+        ...
+
+    @property
     def display_name(self) -> NDArray[np.int32]:
         """[n] ids of the short labels, -1 for none."""
         ...

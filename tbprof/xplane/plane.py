@@ -291,6 +291,11 @@ class FileTypes:
         return self._strings.intern(self._buffer.texts(self.dictionary.name))
 
     @cached_property
+    def full_names(self) -> Sequence[str]:
+        """[n] the full names; most of the analysis begins with those of all types."""
+        return self._strings.take(self.name.tolist())
+
+    @cached_property
     def display_name(self) -> NDArray[np.int32]:
         """[n] ids of the short labels, -1 for none."""
         ranges = self.dictionary.display_name

@@ -41,7 +41,7 @@ def find_driver_copies(space: Space, plane: Plane, events: Events) -> NDArray[np
     The source and target of a copy come from the call that launched it, which has the same
     `correlation_id`: "MemcpyDToD", or "Memcpy" if no such call is known.
     """
-    texts = plane.strings.take(plane.types.name.tolist())
+    texts = plane.types.full_names
     if not any(map(driver_copy, texts)):
         return None
     of_type = np.array([KINDS.index(driver_copy(text)) for text in [*texts, ""]], np.int64)

@@ -131,7 +131,7 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
         else [False] * first.size
     )
     details = text.get(names.KERNEL_DETAILS, nothing)
-    event_names = plane.strings.take(plane.types.name.tolist())
+    event_names = plane.types.full_names
 
     def summed(name: str) -> NDArray[np.int64]:
         if name not in stats:

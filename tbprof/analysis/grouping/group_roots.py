@@ -105,7 +105,7 @@ def _named_roots(
     best = (0, np.zeros(0, np.int64))
     most = (False, 0)
     for plane, own_events in enumerate(events):
-        texts = own_events.plane.strings.take(own_events.plane.types.name.tolist())
+        texts = own_events.plane.types.full_names
         is_wanted = np.array([text == root_name for text in texts] + [False])
         rows = own_events.rows_of(is_wanted)
         cuts = np.searchsorted(rows, own_events.first_event)

@@ -111,7 +111,7 @@ def _names(events: Events, order: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _step_numbers(steps: Events, order: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    texts = steps.plane.strings.take(steps.plane.types.name.tolist())
+    texts = steps.plane.types.full_names
     number = [
         int(text) if text.isascii() and text.isdigit() and len(text) < 19 else -1
         for text in [*texts, ""]

@@ -181,7 +181,7 @@ def _read_sources(space: Space) -> _Sources:
     for plane in metadata_planes(space):
         types = plane.types
         stats = types.stats([names.HLO_PROTO, names.PROGRAM_ID])
-        texts = plane.strings.take(types.name.tolist())
+        texts = types.full_names
         program_ids = stats[names.PROGRAM_ID].integers(-1).tolist()
         type_ids = types.id.tolist()
         column = stats[names.HLO_PROTO]

@@ -91,7 +91,7 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
              |...sleep.........|     ->  PYTHON, name batch, part -1, sleep and then sort
              |...........sort..|
     """
-    texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), ""]
+    texts = [*threads.plane.types.full_names, ""]
     families = name_families(threads.plane)
     does = families.classify_with_roles(activity_of, types.role, np.int8)
     is_marker = np.array([text == marker for text in texts]) & (does == _ANNOTATION)

@@ -44,7 +44,7 @@ def find_host_callbacks(space: Space, _programs: Programs) -> HostCallbacks:
         is_callback = name_families(plane).classify(_CALLBACK.match, np.bool_)
         if not is_callback.any():
             continue
-        texts = plane.strings.take(plane.types.name.tolist())
+        texts = plane.types.full_names
         events, parent = host_threads(plane)
         rows = events.rows_of(is_callback)
         start.append(events.start_ps[rows])

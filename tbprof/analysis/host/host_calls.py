@@ -81,7 +81,7 @@ def _table(rows: dict[tuple[str, str], NDArray[np.int64]]) -> HostCalls:
 
 def _add(rows: dict[tuple[str, str], NDArray[np.int64]], plane: Plane) -> None:
     events, parent = host_threads(plane)
-    texts = plane.strings.take(plane.types.name.tolist())
+    texts = plane.types.full_names
     types = host_types(events, has_device=False)
     kind, is_transparent = _kinds(name_families(plane), types)
     lasts = events.duration_ps > 0

@@ -1,6 +1,6 @@
 """What delayed the host: ops that ran one by one, tracing of functions, compilation."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -75,7 +75,7 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     spans: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     for plane in host_planes(space):
         events = host_events(plane)
-        texts = plane.strings.take(plane.types.name.tolist())
+        texts = plane.types.full_names
         families = name_families(plane)
         has_python |= bool(families.classify(_is_frame, np.bool_).any())
         is_xla |= bool(families.classify(_XLA.match, np.bool_).any())
@@ -134,7 +134,7 @@ def _eager(plane: Plane, events: Events) -> dict[str, tuple[int, ...]]:
 
 
 def _functions(
-    plane: Plane, events: Events, texts: list[str]
+    plane: Plane, events: Events, texts: Sequence[str]
 ) -> dict[tuple[str, str], tuple[int, ...]]:
     """(time without inner calls, calls, tracings, functions) by (name, mode of the call)."""
     if names.TF_FUNCTION_CALL not in plane.stat_names:
@@ -183,7 +183,7 @@ def _is_compile(text: str) -> bool:
 
 
 def _by_type(
-    events: Events, texts: list[str], rows: NDArray[np.int64]
+    events: Events, texts: Sequence[str], rows: NDArray[np.int64]
 ) -> dict[str, tuple[int, ...]]:
     """(time, count) by event name."""
     count, total, _, _ = reduce_groups(events.type[rows], events.duration_ps[rows], len(texts))

@@ -120,7 +120,7 @@ def _tpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
     # The types say it: those of ops have a category, unless the recorder writes none.
     category = plane.types.stats([names.HLO_CATEGORY])[names.HLO_CATEGORY].texts()
     is_op = category >= 0 if (category >= 0).any() else category < 0
-    type_names = plane.strings.take(plane.types.name.tolist())
+    type_names = plane.types.full_names
     types = np.flatnonzero(
         is_op | np.array([name == names.CORE_BARRIER for name in type_names], bool)
     )
@@ -157,7 +157,7 @@ def _meetings(plane: Plane) -> tuple[NDArray[np.int64], ...]:
     thread 1 |..rrrrrrrr     r, s: the rendezvous of one execution of a program,
     thread 2 |.......sss     for which each device has a thread: the second is late by 5
     """
-    texts = plane.strings.take(plane.types.name.tolist())
+    texts = plane.types.full_names
     is_meeting = np.array([*(text == _RENDEZVOUS for text in texts), False], bool)
     nothing = np.empty(0, np.int64)
     if not is_meeting.any():

@@ -156,7 +156,7 @@ def _opened(layers: StepLayers, name: str) -> Spans:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     threads = source.grouping.hosts[source.plane]
     events = threads.events
-    texts = threads.plane.strings.take(threads.plane.types.name.tolist())
+    texts = threads.plane.types.full_names
     rows = events.rows_of(np.array([*(text == name for text in texts), False], bool))
     first, last = events.first_event[source.line], events.first_event[source.line + 1]
     rows = rows[(rows >= first) & (rows < last)]
@@ -235,7 +235,7 @@ def _label_rows(
     )  # fmt: skip
     # Waits of other threads explain nothing; those of the driving thread name what it waits for.
     hides = (found.kind == Activity.WAIT) | found.is_sleep
-    texts = [*threads.plane.strings.take(threads.plane.types.name.tolist()), "", ""]
+    texts = [*threads.plane.types.full_names, "", ""]
     label_of = np.full(keys.size, -1, np.int32)
     for key in keys[:met].tolist():
         state, is_own = key // 2, bool(key % 2)

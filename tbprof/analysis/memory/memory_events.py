@@ -96,7 +96,7 @@ def find_memory_events(plane: Plane, *, is_kept: bool = False) -> MemoryEvents |
 
     With `is_kept` all events of the plane stay decoded, as other analyses need them as well.
     """
-    texts = plane.strings.take(plane.types.name.tolist())
+    texts = plane.types.full_names
     is_allocation = np.array([text == names.MEMORY_ALLOCATION for text in [*texts, ""]])
     is_release = np.array([text == names.MEMORY_DEALLOCATION for text in [*texts, ""]])
     if not (is_allocation.any() or is_release.any()):

@@ -164,7 +164,7 @@ def _find_steps(plane: Plane, clock: "Clock | None") -> DeviceSteps | None:
     stats = events.stats([names.GROUP_ID, names.STEP_NUMBER, names.STEP_NAME], order)
     number = stats[names.STEP_NUMBER].integers(-1).tolist()
     step_names = plane.strings.take(stats[names.STEP_NAME].texts().tolist())
-    types = plane.strings.take(plane.types.name.tolist())
+    types = plane.types.full_names
     type_names = [types[row] if row >= 0 else "" for row in events.type[order].tolist()]
     labels = [name or other for name, other in zip(step_names, type_names, strict=True)]
     return DeviceSteps(
@@ -188,7 +188,7 @@ def _find_executions(plane: Plane, clock: "Clock | None") -> Executions:
     events = plane.events(named_lines(plane, *_MODULE_LINES))
     order = np.argsort(events.start_ps, kind="stable")
     types, kind = np.unique(events.type[order], return_inverse=True)
-    type_names = plane.strings.take(plane.types.name.tolist())
+    type_names = plane.types.full_names
     return Executions(
         *_placed(events, order, clock),
         events.stats([names.RUN_ID], order)[names.RUN_ID].integers(-1),

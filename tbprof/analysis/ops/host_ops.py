@@ -163,7 +163,7 @@ def _classify_hlo(
     number: Callable[[OpName], int],
 ) -> None:
     """Assigns events that ran an HLO instruction the instruction's framework op."""
-    texts = plane.strings.take(plane.types.name.tolist())
+    texts = plane.types.full_names
     is_end = np.array([text.startswith(names.THUNK_END) for text in [*texts, ""]])
     rows = np.flatnonzero((out == _NO_OP) & ~events.by_type(is_end))
     stats = events.stats([names.HLO_OP, names.HLO_MODULE, names.PROGRAM_ID], rows)
@@ -274,7 +274,7 @@ def _gather_aggregated(plane: Plane, events: Events, gatherer: OpGatherer) -> No
         return
     self_column = plane.event_stats(merged.source, [names.SELF_DURATION])[names.SELF_DURATION]
     own_ps = np.where(self_column.is_integer, self_column.bits, merged.duration_ps)
-    texts = plane.strings.take(plane.types.name.tolist())
+    texts = plane.types.full_names
     ops = [parse_op_name(texts[row] if row >= 0 else "") for row in merged.type.tolist()]
     rows = np.flatnonzero(np.array([op.category for op in ops]) != OpCategory.UNKNOWN)
     times = merged.occurrences[rows], merged.duration_ps[rows], own_ps[rows]

@@ -58,5 +58,5 @@ def tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
 
 def _barrier_type(plane: Plane) -> int:
     """The event type of a core's wait for other cores; no type's number if there is none."""
-    texts = plane.strings.take(plane.types.name.tolist())
+    texts = plane.types.full_names
     return texts.index(names.CORE_BARRIER) if names.CORE_BARRIER in texts else -2

@@ -63,7 +63,7 @@ def find_executions(plane: Plane) -> tuple[Events, list[NDArray[np.int64]]]:
     unknown.
     """
     events = host_events(plane, is_kept=False)
-    texts = plane.strings.take(plane.types.name.tolist())
+    texts = plane.types.full_names
     is_end = np.array([text.startswith(names.THUNK_END) for text in [*texts, ""]])
     rows: list[NDArray[np.int64]] = []
     columns: list[list[NDArray[np.int64]]] = [[] for _ in _STATS]

@@ -209,7 +209,7 @@ class _TypeReader:
 
 def _executed_modules(plane: Plane) -> dict[str, str]:
     """The names of the programs whose executions the plane has, by id."""
-    texts = plane.strings.take(plane.types.name.tolist())
+    texts = plane.types.full_names
     matches = (_EXECUTION.match(text) for text in texts if text.endswith(")"))
     return {match[2]: match[1] for match in matches if match}
 

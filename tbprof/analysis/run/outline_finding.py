@@ -35,7 +35,7 @@ def _contents(space: Space) -> list[Content]:
         contents.append("names")
     if any(names.KERNEL_DETAILS in plane.stat_names for plane in gpu_planes(space)):
         contents.append("kernels")
-    texts = [text for plane in host_planes(space) for text in _type_names(plane)]
+    texts = [text for plane in host_planes(space) for text in plane.types.full_names]
     if names.MEMORY_ALLOCATION in texts or names.MEMORY_DEALLOCATION in texts:
         contents.append("allocations")
     if any(map(input_names.is_iterator, texts)):
@@ -59,7 +59,3 @@ def _has_instructions(space: Space) -> bool:
     return any(names.HLO_OP in plane.stat_names for plane in threads) or any(
         names.PROGRAM_ID in plane.stat_names for plane in tpu_planes(space)
     )
-
-
-def _type_names(plane: Plane) -> list[str]:
-    return plane.strings.take(plane.types.name.tolist())

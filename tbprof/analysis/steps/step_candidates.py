@@ -122,9 +122,9 @@ def _of_plane(threads: HostThreads) -> list[_Candidate]:
     ]
 
 
-def _weights(threads: HostThreads, types: HostTypes) -> tuple[list[str], NDArray[np.float64]]:
+def _weights(threads: HostThreads, types: HostTypes) -> tuple[Sequence[str], NDArray[np.float64]]:
     """(names, how well each type of event is suited to mark steps; 0 means not at all)."""
-    texts = threads.plane.strings.take(threads.plane.types.name.tolist())
+    texts = threads.plane.types.full_names
     weight = name_families(threads.plane).classify_with_roles(_weight, types.role, np.float64)
     weight[types.is_hlo] = 0.05
     weight[types.is_function] = 3

@@ -122,7 +122,7 @@ def _executions(threads: HostThreads) -> _Choice | None:
     """The function or program whose executions take most time."""
     events = threads.events
     types = host_types(events, has_device=False)
-    texts = threads.plane.strings.take(threads.plane.types.name.tolist())
+    texts = threads.plane.types.full_names
     programs: dict[int, str] = {}
     may_execute = name_families(threads.plane).classify(_may_execute, np.bool_) | types.is_function
     for type_ in np.flatnonzero(may_execute[:-1]).tolist():

@@ -135,7 +135,7 @@ def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
         types = host_types(threads.events, has_device=False)
         events = threads.events
         rows = events.rows_of(types.has_number)
-        texts = events.plane.strings.take(events.plane.types.name.tolist())
+        texts = events.plane.types.full_names
         _, time, _, _ = reduce_groups(events.type[rows], events.duration_ps[rows], len(texts))
         for type_ in np.flatnonzero(time).tolist():
             total[texts[type_]] += int(time[type_])

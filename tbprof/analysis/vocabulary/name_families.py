@@ -164,7 +164,7 @@ def name_families(plane: Plane) -> NameFamilies:
 
 
 def _find(plane: Plane) -> NameFamilies:
-    texts = [*plane.strings.take(plane.types.name.tolist()), ""]
+    texts = [*plane.types.full_names, ""]
     vocabulary = _vocabulary_for(texts)
     return NameFamilies(vocabulary.add(texts), vocabulary)
 

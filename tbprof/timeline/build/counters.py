@@ -245,7 +245,7 @@ def _memory_events(plane: Plane, columns: Sequence[UnlaidEvents]) -> _Points:
 def _memory_rows(plane: Plane, columns: UnlaidEvents) -> NDArray[np.int64]:
     """The rows of allocations and releases."""
     event_names = (names.MEMORY_ALLOCATION, names.MEMORY_DEALLOCATION)
-    texts = plane.strings.take(plane.types.name.tolist())
+    texts = plane.types.full_names
     is_memory = np.array([*(text in event_names for text in texts), False], np.bool_)
     if not is_memory.any():
         return np.empty(0, np.int64)

@@ -245,7 +245,7 @@ def _rows_of_kind(lines: _Lines, kind: str) -> dict[int, NDArray[np.int64]]:
 def _calls(events: Events, *, has_device: bool) -> NDArray[np.bool_]:
     """[types + 1] whether events of the type are calls of the program into its framework."""
     types = host_types(events, has_device=has_device)
-    texts = events.plane.strings.take(events.plane.types.name.tolist())
+    texts = events.plane.types.full_names
     by_name = [text.startswith(_CALLS) for text in texts]
     return np.array([*by_name, False], np.bool_) | types.has_number | types.is_function
 
