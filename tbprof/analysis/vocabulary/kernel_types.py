@@ -102,6 +102,12 @@ _MANGLED_TYPES = {"DF16_": _16, "DF16b": _16, "Dh": _16, "f": _32, "d": _64}
 
 
 @functools.lru_cache(maxsize=8192)
+def is_product(kernel: str) -> bool:
+    """Whether a kernel is a matrix product, a convolution or attention by its name."""
+    return _PRODUCT.search(_readable(kernel)[0]) is not None
+
+
+@functools.lru_cache(maxsize=8192)
 def name_types(kernel: str, compute_capability: int = -1) -> NameTypes:
     """The types in a raw or demangled kernel name; `compute_capability` such as 80, -1 if unknown.
 
@@ -111,39 +117,51 @@ def name_types(kernel: str, compute_capability: int = -1) -> NameTypes:
 
     "resize<HalfPixelScaler, float>": 32 bit, as none of its words is `half`.
     """
-    text = kernel[:4096]
-    floats: list[Phase] = []
+    lower, builtin = _readable(kernel)
+    floats = list(builtin)
     integers: list[Phase] = []
-    if text.startswith("_Z"):
-        text, builtin = _demangle(text)
-        floats += builtin
-    lower = _NO_TYPES.sub(" ", text.lower())
-    is_product = _PRODUCT.search(lower) is not None
     generation = _find_generation(lower, compute_capability)
     for word in set(_WORD.findall(lower)):
-        _read_word(word, generation, floats, integers)
+        more_floats, more_integers = _types_in_word(word, generation)
+        floats += more_floats
+        integers += more_integers
     _read_families(lower, floats, integers)
     if floats and _WEIGHT_ONLY.search(lower):
         integers = []
         floats = [phase for phase in floats if phase != _8] or floats
-    return NameTypes(max(floats, default=None), max(integers, default=None), is_product)
+    return NameTypes(max(floats, default=None), max(integers, default=None), is_product(kernel))
 
 
-def _read_word(word: str, generation: int, floats: list[Phase], integers: list[Phase]) -> None:
-    """Adds the types that one word names."""
+@functools.lru_cache(maxsize=8192)
+def _readable(kernel: str) -> tuple[str, list[Phase]]:
+    """(the words of a name in lower case, the built-in floating-point types of a mangled one)."""
+    text, builtin = kernel[:4096], list[Phase]()
+    if text.startswith("_Z"):
+        text, builtin = _demangle(text)
+    return _NO_TYPES.sub(" ", text.lower()), builtin
+
+
+# Names of kernels consist of few words.
+@functools.lru_cache(maxsize=8192)
+def _types_in_word(word: str, generation: int) -> tuple[list[Phase], list[Phase]]:
+    """(floating-point types, integers) that one word names."""
     if word in _FLOATS:
-        floats.append(_FLOATS[word])
-    elif word in _INTEGERS:
-        integers.append(_INTEGERS[word])
-    elif _JOINED.fullmatch(word):
-        for part in _JOINED_PART.findall(word):
-            _read_word(part, generation, floats, integers)
-    elif blas := _BLAS.fullmatch(word):
-        floats.append(_BLAS_LETTER[blas[1]])
-    elif mma := _MMA.fullmatch(word):
-        phase = _instruction_type(mma, generation)
-        if phase is not None:
-            (integers if mma[1] == "i" else floats).append(phase)
+        return [_FLOATS[word]], []
+    if word in _INTEGERS:
+        return [], [_INTEGERS[word]]
+    if _JOINED.fullmatch(word):
+        parts = _JOINED_PART.findall(word)
+        return (
+            [_FLOATS[part] for part in parts if part in _FLOATS],
+            [_INTEGERS[part] for part in parts if part in _INTEGERS],
+        )
+    if blas := _BLAS.fullmatch(word):
+        return [_BLAS_LETTER[blas[1]]], []
+    mma = _MMA.fullmatch(word)
+    phase = _instruction_type(mma, generation) if mma else None
+    if mma is None or phase is None:
+        return [], []
+    return ([], [phase]) if mma[1] == "i" else ([phase], [])
 
 
 def _instruction_type(mma: re.Match[str], generation: int) -> Phase | None:

@@ -189,10 +189,11 @@ def _reducible(texts: Sequence[str]) -> list[int]:
     """The indices of names whose scopes and numbers do not matter."""
     joined = "".join(texts)
     words = [word for word in _ANYWHERE if word in joined]
-    return [
+    rows = [
         row
         for row, text in enumerate(texts)
-        if len(text) <= _LONGEST
-        and not text.startswith(names.PYTHON_FRAME)
-        and not (words and any(word in text for word in words))
+        if len(text) <= _LONGEST and not text.startswith(names.PYTHON_FRAME)
     ]
+    for word in words:
+        rows = [row for row in rows if word not in texts[row]]
+    return rows
