@@ -35,7 +35,7 @@ class Strings:
         """The ids [n] of `texts`, new texts appended."""
         with self._lock:
             ids = self._ids
-            text_ids = np.array(list(map(ids.__getitem__, texts)), np.int32)
+            text_ids = np.fromiter(map(ids.__getitem__, texts), np.int32, len(texts))
             new = list(islice(reversed(ids), len(ids) - len(self._texts)))
             self._texts += reversed(new)
             return text_ids

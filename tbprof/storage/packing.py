@@ -143,7 +143,7 @@ def _pack_texts(texts: list[str], name: str, arrays: dict[str, NDArray[Any]]) ->
 
 def _encode(texts: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     content = "".join(texts).encode("utf-8", "surrogatepass")
-    return np.frombuffer(content, np.uint8), np.array(list(map(len, texts)), np.int64)
+    return np.frombuffer(content, np.uint8), np.fromiter(map(len, texts), np.int64, len(texts))
 
 
 def _share(

@@ -178,8 +178,11 @@ class Buffer:
 
 
 def _decoded(content: bytes, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> list[str]:
-    pieces = map(content.__getitem__, map(slice, begins.tolist(), ends.tolist()))
-    return [piece.decode("utf-8", "replace") for piece in pieces]
+    pieces = list(map(content.__getitem__, map(slice, begins.tolist(), ends.tolist())))
+    try:
+        return list(map(bytes.decode, pieces))  # twice as fast, and texts are rarely damaged
+    except UnicodeDecodeError:
+        return [piece.decode("utf-8", "replace") for piece in pieces]
 
 
 class _Held:

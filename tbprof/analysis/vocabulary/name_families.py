@@ -112,7 +112,7 @@ class Vocabulary:
                     self._names.append(name)
                 self._number[name] = number
             self._bytes += _bytes(new)
-        return np.array(list(map(self._number.__getitem__, names)), np.int64)
+        return np.fromiter(map(self._number.__getitem__, names), np.int64, len(names))
 
     def classified(self, classify: Callable[[str], Any], dtype: DTypeLike) -> NDArray[Any]:
         """[families] what `classify` returns for a name of each."""
@@ -189,11 +189,11 @@ def _reducible(texts: Sequence[str]) -> list[int]:
     """The indices of names whose scopes and numbers do not matter."""
     joined = "".join(texts)
     words = [word for word in _ANYWHERE if word in joined]
-    rows = [
-        row
-        for row, text in enumerate(texts)
-        if len(text) <= _LONGEST and not text.startswith(names.PYTHON_FRAME)
-    ]
+    rows = list(range(len(texts)))
+    if names.PYTHON_FRAME in joined:
+        rows = [row for row in rows if not texts[row].startswith(names.PYTHON_FRAME)]
+    if max(map(len, texts), default=0) > _LONGEST:
+        rows = [row for row in rows if len(texts[row]) <= _LONGEST]
     for word in words:
         rows = [row for row in rows if word not in texts[row]]
     return rows
