@@ -16,6 +16,8 @@ from tbprof.tools.tool import Attachment, Document, EventStream, Payload, Tool
 
 # A spreadsheet runs cells that begin with these as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# From so many characters on, equal cells are encoded once: columns repeat the texts of programs.
+_MUCH_TEXT = 1 << 20
 # Of a DataTable by rows.
 _BETWEEN_CELLS = np.frombuffer(b'},{"v":', np.uint8)
 _BETWEEN_ROWS = np.frombuffer(b'}]},{"c":[{"v":', np.uint8)
@@ -134,13 +136,16 @@ def _cells(column: Column) -> bytes:
         values = np.ascontiguousarray(column.values)
         encoded = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)
         return encoded[1:-1].replace(b",", b"\n") + b"\n"
+    if sum(map(len, column.values)) < _MUCH_TEXT:
+        return _lines(list(column.values))
     known = list(dict.fromkeys(column.values))
-    # Indented, for a line each: commas and quotes are in texts too.
-    lines = orjson.dumps(known, option=orjson.OPT_INDENT_2).replace(b",\n  ", b"\n")[4:-1]
-    if len(known) == len(column.values):
-        return lines
-    cells = dict(zip(known, lines.splitlines(keepends=True), strict=True))
+    cells = dict(zip(known, _lines(known).splitlines(keepends=True), strict=True))
     return b"".join(map(cells.__getitem__, column.values))
+
+
+def _lines(texts: list[str]) -> bytes:
+    """The JSON of texts. Indented, for a line each: commas and quotes are in texts too."""
+    return orjson.dumps(texts, option=orjson.OPT_INDENT_2).replace(b",\n  ", b"\n")[4:-1]
 
 
 def encode_csv(table: Table) -> bytes:

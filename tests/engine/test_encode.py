@@ -88,7 +88,9 @@ def test_what_is_no_number_is_null(value):
 
 
 @pytest.mark.parametrize("first", [",", '",', '","', "\\", "\n", "\r", ""])
-def test_what_separates_texts_can_be_in_them(first):
+@pytest.mark.parametrize("much", [0, 1 << 20])  # equal texts are encoded once, or each
+def test_what_separates_texts_can_be_in_them(first, much, monkeypatch):
+    monkeypatch.setattr("tbprof.engine.encode._MUCH_TEXT", much)
     texts = [first, "a", first, "b,"]
     assert [row["c"][0]["v"] for row in parsed(Table((text("a", "A", texts),)))["rows"]] == texts
 
