@@ -53,7 +53,13 @@ MEMORY = (
     "advice.memory.*",
     "tools.memory*",
 )
-OPS = ("analysis.ops.ops", "analysis.ops.device_ops", "tools.framework_op_stats")
+OPS = (
+    "analysis.ops.ops",
+    "analysis.ops.host_ops",
+    "analysis.ops.device_ops",
+    "analysis.ops.op_metrics",
+    "tools.framework_op_stats",
+)
 PODS = ("analysis.tpu.exchanges", "tools.pod_*", "tools.pods.*")
 # By tool, what an export does not import. Below all of them, what none does.
 NOT_IMPORTED = {
@@ -123,6 +129,7 @@ NOT_THERE = (
     "analysis.hlo.module",
     "analysis.hlo.program_*",
     "analysis.ops.[gt]pu_intervals",
+    "analysis.steps.recorded_steps",
 )
 OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")
 

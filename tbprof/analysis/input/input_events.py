@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_events import EXECUTIONS, execution_ids
-from tbprof.analysis.ops.host_ops import find_stages
+from tbprof.analysis.host.input_stages import find_stages
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.nesting import inherit, nest
 from tbprof.analysis.vocabulary import input_names

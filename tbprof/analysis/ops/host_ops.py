@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import has_flag, host_events
+from tbprof.analysis.host.input_stages import find_stages
 from tbprof.analysis.ops.op_metrics import HOST, OpGatherer
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.intervals import busy_time
@@ -23,7 +24,6 @@ from tbprof.analysis.vocabulary.op_names import (
     parse_provenance,
 )
 from tbprof.base import names
-from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
 _NO_OP = -1
@@ -202,27 +202,6 @@ def _classify_calls(
     out[markers[is_op]] = len(ops) + code
     texts = plane.strings.take(called[is_op][first].tolist())
     ops.extend(OpName(OpCategory.TENSORFLOW, f"{_CALL}{text}", text) for text in texts)
-
-
-@dataclass(frozen=True, slots=True)
-class Stages:
-    """Events that are input pipeline stages by their stats; `category` are ids of texts."""
-
-    rows: NDArray[np.int64]
-    stage: NDArray[np.int64]
-    category: NDArray[np.int32]
-
-    def label(self, name: str, index: int) -> str:
-        """The label of stage `index` of an op or event in tables."""
-        return f"{name} (stage {int(self.stage[index])})"
-
-
-def find_stages(events: Events, rows: NDArray[np.int64]) -> Stages:
-    """The stages among the events `rows`."""
-    stats = events.stats([names.STAGE_ID, names.STAGE_CATEGORY], rows)
-    category = stats[names.STAGE_CATEGORY].texts()
-    staged = stats[names.STAGE_ID].is_present & (category >= 0)
-    return Stages(rows[staged], stats[names.STAGE_ID].integers()[staged], category[staged])
 
 
 def _classify_stages(

@@ -17,7 +17,6 @@ from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.ops.device_phases import find_device_intervals
 from tbprof.analysis.run.recording import epoch_of_times
 from tbprof.analysis.steps.incomplete_steps import Incomplete, find_incomplete
-from tbprof.analysis.steps.recorded_steps import find_recorded_steps
 from tbprof.analysis.steps.recording_gaps import clock_doubts
 from tbprof.analysis.steps.source_words import STEPS_LINE
 from tbprof.analysis.steps.step_candidates import Candidates, find_candidates
@@ -35,6 +34,7 @@ from tbprof.analysis.steps.steps import Steps, StepTimes
 from tbprof.analysis.steps.unrecorded_steps import find_silent_gpus, find_unrecorded
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base.errors import CUT_HINT
+from tbprof.base.lazy import Later
 from tbprof.base.process.parallel import both
 from tbprof.base.records import replace
 from tbprof.events.space import Space
@@ -42,6 +42,8 @@ from tbprof.events.space import Space
 _T = TypeVar("_T")
 
 _CPU = "CPU"
+# Few recorders write them.
+_find_recorded_steps = Later("tbprof.analysis.steps.recorded_steps.find_recorded_steps")
 
 
 def find_steps(space: Space, programs: Programs, marker: str = "") -> Steps:
@@ -102,7 +104,7 @@ def _find_bounds(space: Space, programs: Programs, marker: str) -> StepLayers:
 
     # When steps began and ended; some devices record that themselves.
     is_recorded = source.source == STEPS_LINE
-    recorded = find_recorded_steps(devices, source.grouping) if is_recorded else None
+    recorded = _find_recorded_steps(devices, source.grouping) if is_recorded else None
     windows, note = find_windows(source, devices, unrecorded, recorded)
     return StepLayers(source, note, devices, windows, NO_HOST_LAYERS, silent, unrecorded, recorded)
 

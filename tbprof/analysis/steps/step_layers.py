@@ -1,6 +1,7 @@
 """What covers the time of a host's steps: device work first, then what the host did."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from tbprof.analysis.host.host_roles import Role, host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.ops.launching_threads import lines_for_devices
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
-from tbprof.analysis.steps.recorded_steps import RecordedSteps
 from tbprof.analysis.steps.source_words import PATTERN
 from tbprof.analysis.steps.step_sources import StepSource
 from tbprof.analysis.steps.step_windows import (
@@ -31,6 +31,9 @@ from tbprof.base import names
 from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass, replace
 from tbprof.base.values import is_in
+
+if TYPE_CHECKING:
+    from tbprof.analysis.steps.recorded_steps import RecordedSteps
 
 _NO_WORK = (Role.FRAME, Role.WRAPPER, Role.WAIT)
 # One layer per phase; what no layer covers is `Phase.OTHER`.
@@ -74,7 +77,7 @@ class StepLayers:
     host: HostLayers
     silent: list[str]
     missing: Unrecorded
-    recorded: RecordedSteps | None
+    recorded: "RecordedSteps | None"
 
     def covered(self, worker: int) -> Spans:
         """The time of a worker in any phase except `OTHER`, as disjoint, ascending spans."""
@@ -97,7 +100,7 @@ def find_windows(
     source: StepSource,
     devices: Sequence[DeviceIntervals],
     missing: Unrecorded,
-    recorded: RecordedSteps | None,
+    recorded: "RecordedSteps | None",
 ) -> tuple[list[Windows], str]:
     """(the windows of each device, or of the CPU where there are none; how they are bounded)."""
     if recorded is not None:
