@@ -38,18 +38,21 @@ _PLAIN = {"__init__", "codes"}
 # x86-64-v2 beyond what every x86-64 has, by NumPy's names of it: scripts/extensions.py
 _X86_64_V2 = ("SSE3", "SSSE3", "SSE41", "SSE42", "POPCNT")
 _ELF_HEADER_BYTES = 64
+# By their relative paths.
+_Files = dict[str, os.DirEntry[str]]
 
 
 def _check() -> None:
     """Raises NotCompiled where modules cannot be used; a checkout compiles what has changed."""
     _check_processor()
     hint = "pip install --force-reinstall tbprof, with the Python that runs it"
-    problem = _problem()
+    files = _files()
+    problem = _problem(files)
     if _SCRIPT.exists():
         hint = f"make run, or: {sys.executable} {_SCRIPT}"
-        if problem or _is_stale():
-            _compile(hint)
-            problem = _problem()
+        if problem or _is_stale(files):
+            _compile(files, hint)
+            problem = _problem(_files())
     if problem:
         raise NotCompiled(problem, hint)
     try:
@@ -85,9 +88,8 @@ def _features() -> dict[str, bool]:
     return found if found.get("SSE2") else {}
 
 
-def _problem() -> str:
+def _problem(files: _Files) -> str:
     """What keeps the compiled modules from being imported, "" where nothing does."""
-    files = _files()
     for name in ["_shared.py", *sorted(files)]:
         stem, _, end = name.partition(".")
         if end != "py" or stem.rpartition("/")[2] in _PLAIN:
@@ -102,7 +104,7 @@ def _problem() -> str:
     return ""
 
 
-def _files() -> dict[str, os.DirEntry[str]]:
+def _files() -> _Files:
     """What lies in this folder and its rooms, by relative path: "codes.py", "xplane/fields.py"."""
     own = {entry.name: entry for entry in os.scandir(_FOLDER)}
     rooms = [name for name, entry in own.items() if entry.is_dir()]
@@ -127,7 +129,7 @@ def _is_cut_off(path: os.PathLike[str]) -> bool:
     return size < max(table + entry * count, _ELF_HEADER_BYTES)
 
 
-def _is_stale() -> bool:
+def _is_stale(files: _Files) -> bool:
     """Whether a source is newer than the modules, all of which are there."""
     stamps = [_FOLDER / f".inputs{end}" for end in EXTENSION_SUFFIXES]
     stamp = next((path for path in stamps if path.exists()), None)
@@ -136,14 +138,14 @@ def _is_stale() -> bool:
     compiled_at = stamp.stat().st_mtime_ns
     return any(
         entry.stat().st_mtime_ns > compiled_at
-        for name, entry in _files().items()
+        for name, entry in files.items()
         if name.endswith((".py", ".pxd")) and not name.endswith(("__init__.py", "codes.pxd"))
     )
 
 
-def _compile(hint: str) -> None:
+def _compile(files: _Files, hint: str) -> None:
     """Brings the modules of a checkout up to date. Raises NotCompiled."""
-    for name, entry in _files().items():
+    for name, entry in files.items():
         if name.endswith(tuple(EXTENSION_SUFFIXES)) and _is_cut_off(entry):
             Path(entry).unlink()
     loader = SourceFileLoader("tbprof_extensions", str(_SCRIPT))
