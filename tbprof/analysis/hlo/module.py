@@ -1,6 +1,7 @@
 """A compiled program: its computations and instructions, each parsed when it is requested."""
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -320,11 +321,18 @@ class Instructions(Sequence[Any]):
 
 def _parse(name: str, content: bytes) -> Any | None:
     """A message, None if it is damaged."""
-    from google.protobuf.message import DecodeError
-
-    proto = message(name)()
+    kind, damage = _kind(name)
+    proto = kind()
     try:
         proto.ParseFromString(content)
-    except DecodeError:
+    except damage:
         return None
     return proto
+
+
+@functools.cache
+def _kind(name: str) -> tuple[Callable[[], Any], type[Exception]]:
+    """A class of messages, and what parsing one raises."""
+    from google.protobuf.message import DecodeError
+
+    return message(name), DecodeError

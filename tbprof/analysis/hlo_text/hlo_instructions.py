@@ -86,7 +86,7 @@ class InstructionWriter:
         rows = module.operand_rows(row)
         if len(rows) < len(proto.operand_ids):
             rows = list(map(module.index.ids.row, proto.operand_ids))
-        attributes = "".join(f", {text}" for text in self._attributes(proto, rows))
+        attributes = "".join([f", {text}" for text in self._attributes(proto, rows)])
         call = f"{one_line(module.opcode(row))}({self._arguments(proto, rows)})"
         return f"{self._name(row)} = {self._shape(row)} {call}{attributes}"
 
