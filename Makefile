@@ -61,7 +61,7 @@ fuzz: python
 
 bench: python
 	@$(PYTHON) scripts/bootstrap.py dev xprof node
-	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python -m benchmarks.run
 
 dist: python
 	@$(PYTHON) scripts/bootstrap.py dev

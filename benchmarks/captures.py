@@ -1,6 +1,6 @@
 """Measures captures: from the click to the overview, the start of many workers, memory.
 
-    python benchmarks/captures.py
+    python -m benchmarks.captures
 
 The click is in a real browser, the program a JAX one where TBPROF_RECORD_PYTHON has JAX, else a
 server that sends one of the sample traces. The 64 workers are servers in eight processes. Memory is
@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import grpc
-import measure
-from programs import ROUTE, Programs
 
+from benchmarks import measure
+from benchmarks.programs import ROUTE, Programs
 from tbprof._pb import message
 from tbprof.capturing.python import capture
 
@@ -36,9 +36,8 @@ STARTS = 3
 # began to record.
 SERVERS = """
 import json, sys, time
-sys.path.insert(0, sys.argv[1])
-from captures import Profilers
-profilers = Profilers(int(sys.argv[2]), int(sys.argv[3]))
+from benchmarks.captures import Profilers
+profilers = Profilers(int(sys.argv[1]), int(sys.argv[2]))
 print(json.dumps(profilers.ports), flush=True)
 sys.stdin.readline()
 print(json.dumps(profilers.starts), flush=True)
@@ -95,9 +94,8 @@ class Measured:
 
 @contextmanager
 def _profilers(count: int, size: int) -> "Iterator[subprocess.Popen[str]]":
-    here = str(Path(__file__).resolve().parent)
     child = subprocess.Popen(
-        [sys.executable, "-c", SERVERS, here, str(count), str(size)],
+        [sys.executable, "-c", SERVERS, str(count), str(size)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,6 +1,6 @@
 """Measures runs of many hosts, as a table for docs/scale.md.
 
-    python benchmarks/hosts.py [--source FILE] [--hosts 1 8 64 ...] [--tool TOOL] [--folder DIR]
+    python -m benchmarks.hosts [--source FILE] [--hosts 1 8 64 ...] [--tool TOOL] [--folder DIR]
         [--xprof-hosts N]
 
 Hosts are made from SOURCE (`build_hosts.py`), outside the repository: 1,024 of 3 MB take 3 GB. Each
@@ -16,12 +16,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-import build_hosts
-import build_traces
-import measure
-from clusters import local_cluster
-from measure import Cost, Failed
-from programs import Programs
+from benchmarks import measure
+from benchmarks.clusters import local_cluster
+from benchmarks.measure import Cost, Failed
+from benchmarks.programs import Programs
+from benchmarks.traces import build_hosts, build_traces
 
 HOSTS = (1, 8, 64, 512, 1024)
 XPROF_PROGRAM = """

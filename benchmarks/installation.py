@@ -1,6 +1,6 @@
 """Measures what an installation takes: the disk beyond TensorBoard's own, and `tbprof --help`.
 
-    python benchmarks/installation.py
+    python -m benchmarks.installation
 
 Two environments are made: one with TensorBoard, one with TensorBoard and a wheel of tbprof.
 """
@@ -12,11 +12,10 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
-import build_traces
-import measure
-import pages
-from measure import Cost
-from programs import Programs
+from benchmarks import measure, pages
+from benchmarks.measure import Cost
+from benchmarks.programs import Programs
+from benchmarks.traces import build_traces
 
 ROOT = Path(__file__).resolve().parent.parent
 HELP_REPEATS = 15

@@ -1,6 +1,6 @@
 """Measures the pages of programs on programs of 50,000 and of a million instructions.
 
-    python benchmarks/large_programs.py [--instructions N ...] [--repeats N]
+    python -m benchmarks.large_programs [--instructions N ...] [--repeats N]
 
 The programs are made of a small one by `scale_program.py`. Each request is a process of its own;
 what a process takes that only imports everything is subtracted. Frames are measured in headless
@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import build_traces
-import measure
-from measure import Cost
-from programs import ROUTE, Programs
+from benchmarks import measure
+from benchmarks.measure import Cost
+from benchmarks.programs import ROUTE, Programs
+from benchmarks.traces import build_traces, scale_program
 
 INSTRUCTIONS = (50_000, 1_000_000)
 FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
@@ -67,10 +67,12 @@ def build(instructions: int, *, is_varied: bool) -> Path:
     name = f"program{instructions}{'varied' if is_varied else ''}.xplane.pb"
     target = build_traces.DATA / name
     if not target.exists():
-        script = Path(__file__).with_name("scale_program.py")
         source = recorded[0] if recorded else sample
-        command = [sys.executable, str(script), str(source), str(target), str(instructions)]
-        subprocess.run([*command, *(["--varied"] if is_varied else [])], check=True)
+        words = (scale_program.__name__, source, target, instructions)
+        command = [sys.executable, "-m", *map(str, words)]
+        if is_varied:
+            command.append("--varied")
+        subprocess.run(command, check=True, cwd=build_traces.ROOT)
     return target
 
 
@@ -131,7 +133,7 @@ def section(found: Sequence[LargeProgram], frames: Sequence[dict[str, Any]]) -> 
         "",
         (
             "A compiled program of a GPU, repeated as layers of a model are "
-            "(`benchmarks/scale_program.py`). First request of a page, with nothing kept: "
+            "(`benchmarks/traces/scale_program.py`). First request of a page, with nothing kept: "
             "processor time and peak memory beyond those of a process that has only imported "
             "everything; in brackets the ratio of the memory to the file, which is mapped and "
             "counts as well."

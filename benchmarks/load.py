@@ -1,7 +1,7 @@
 """Fifty browsers at one server: small runs, cold and warm, and beside a large one.
 
-    python benchmarks/load.py [--users 50] [--seconds 20] [--small 10] [--large TRACE] [--only NAME]
-    python benchmarks/load.py --light [--small 10] [--large TRACE]
+    python -m benchmarks.load [--users 50] [--seconds 20] [--small 10] [--large TRACE] [--only NAME]
+    python -m benchmarks.load --light [--small 10] [--large TRACE]
 
 The browsers are locust's: `pip install locust` into any environment on PATH; ours is without it.
 tbprof and xprof are asked the same routes, one after the other; each begins with nothing computed.
@@ -26,11 +26,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-import build_traces
-import measure
 import psutil
-from measure import Failed
-from programs import ROUTE, Programs
+
+from benchmarks import measure
+from benchmarks.measure import Failed
+from benchmarks.programs import ROUTE, Programs
+from benchmarks.traces import build_traces
 
 ROOT = Path(__file__).resolve().parent.parent
 # What both programs answer of the V100 trace.
@@ -96,7 +97,12 @@ class Load:
                     "--host", f"http://127.0.0.1:{server.port}", "--csv", f"{folder}/found",
                     "--exit-code-on-error", "0",
                 ],
-                env={**os.environ, "LOAD_RUNS": ",".join(self.runs), "LOAD_TOOLS": ",".join(TOOLS)},
+                env={
+                    **os.environ,
+                    "LOAD_RUNS": ",".join(self.runs),
+                    "LOAD_TOOLS": ",".join(TOOLS),
+                    "PYTHONPATH": str(ROOT),
+                },
                 check=True,
                 capture_output=True,
             )  # fmt: skip

@@ -7,7 +7,8 @@ import os
 import random
 
 from locust import HttpUser, between
-from programs import ROUTE
+
+from benchmarks.programs import ROUTE
 
 RUNS, TOOLS = (os.environ[name].split(",") for name in ("LOAD_RUNS", "LOAD_TOOLS"))
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import measure
-from programs import ROUTE, Programs
+from benchmarks import measure
+from benchmarks.programs import ROUTE, Programs
 
 ROOT = Path(__file__).resolve().parent.parent
 REPEATS = 3

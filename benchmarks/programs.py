@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import measure
-from measure import Cost
+from benchmarks import measure
+from benchmarks.measure import Cost
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUTE = "/data/plugin/profile"

@@ -1,6 +1,6 @@
 """Measures tbprof, xprof and xprof-rs in one run, alternating, and writes benchmarks/README.md.
 
-    python benchmarks/run.py [--trace FILE ...] [--tools TOOL ...] [--repeats N] [--no-write]
+    python -m benchmarks.run [--trace FILE ...] [--tools TOOL ...] [--repeats N] [--no-write]
 
 Each figure is a whole process: start, imports, reading the trace, and the tool's payload. Result
 caches are empty each time: tbprof's in a folder of its own, xprof's beside a private link to the
@@ -19,17 +19,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.error import HTTPError
 
-import build_traces
-import captures
-import installation
-import large_programs
-import measure
-import pages
-import trace_frames
-import trace_viewer
-from measure import Cost, Failed
-from programs import ROUTE, Programs
-
+from benchmarks import captures, installation, large_programs, measure, pages
+from benchmarks.measure import Cost, Failed
+from benchmarks.programs import ROUTE, Programs
+from benchmarks.traces import build_traces
+from benchmarks.viewer import trace_frames, trace_viewer
 from tbprof.tools import registry
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-import scale
-
+from benchmarks.traces import scale
 from tbprof._pb import message
 
 XSpace = message("tensorflow.profiler.XSpace")

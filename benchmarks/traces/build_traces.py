@@ -1,6 +1,6 @@
 """Makes the traces of the benchmarks in benchmarks/data/, unless they are there.
 
-    python benchmarks/build_traces.py [--source SOURCE.xplane.pb] [--copies 30 400]
+    python -m benchmarks.traces.build_traces [--source SOURCE.xplane.pb] [--copies 30 400]
 
 SOURCE is by default the V100 trace below TBPROF_TRACES (see examples/README.md); where there is
 none, the project's own TensorFlow sample stands in, which has no GPU.
@@ -12,9 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import scale
+from benchmarks.traces import scale
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "benchmarks" / "data"
 SAMPLE = ROOT / "examples/logdir/plugins/profile/tensorflow_cpu_training/host0.xplane.pb"
 COPIES = (30, 400)
@@ -41,8 +41,8 @@ def build(source: Path, copies: int) -> Path:
     if not target.exists():
         DATA.mkdir(parents=True, exist_ok=True)
         # In a process of its own: what is measured later counts the memory of its parent.
-        command = [sys.executable, str(Path(scale.__file__)), str(source), str(target), str(copies)]
-        subprocess.run(command, check=True)
+        command = [sys.executable, "-m", scale.__name__, str(source), str(target), str(copies)]
+        subprocess.run(command, check=True, cwd=ROOT)
     return target
 
 

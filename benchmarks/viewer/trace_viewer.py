@@ -1,6 +1,6 @@
 """Measures the trace viewer's server against xprof's and xprof-rs's, for one trace at a time.
 
-    python benchmarks/trace_viewer.py [--trace FILE ...] [--repeats N]
+    python -m benchmarks.viewer.trace_viewer [--trace FILE ...] [--repeats N]
 
 First open: a whole process from its start to the tiles of the first view, with nothing kept from
 before; later open: the same with what was kept. The session (trace_session.py) and the questions
@@ -25,15 +25,13 @@ from statistics import quantiles
 from typing import Any
 from urllib.parse import urlencode
 
-import build_traces
-import measure
-import trace_export
-import trace_session
-from measure import Cost, Failed
-from programs import ROUTE, Programs
-from trace_export import Export
+from benchmarks import measure
+from benchmarks.measure import Cost, Failed
+from benchmarks.programs import ROUTE, Programs
+from benchmarks.traces import build_traces
+from benchmarks.viewer import trace_export, trace_session
+from benchmarks.viewer.trace_export import Export
 
-HERE = Path(__file__).resolve().parent
 COPIES = (1, 30, 400)
 # What xprof's server asks for where the page names no resolution.
 XPROF_OPEN_PROGRAM = """
@@ -135,7 +133,7 @@ def _measure_opens(programs: Programs, found: Measured, repeats: int) -> None:
 
 def _open_tbprof(programs: Programs, found: Measured) -> Iterator[tuple[str, Cost]]:
     with measure.private_logdir(found.trace, programs.scratch / "opened") as logdir:
-        command = [programs.python, str(HERE / "trace_open.py"), str(logdir)]
+        command = [programs.python, "-m", "benchmarks.viewer.trace_open", str(logdir)]
         opened = measure.run(command, programs.cache_at(programs.fresh_cache()))
         cache = programs.fresh_cache()
         before = _bytes_below(cache)

@@ -1,6 +1,6 @@
 """Measures frames of the trace viewer in headless Chromium, drawn in software at 1600 × 1000.
 
-    python benchmarks/trace_frames.py [--trace FILE ...] [--repeats N]
+    python -m benchmarks.viewer.trace_frames [--trace FILE ...] [--repeats N]
 
 A session of zooming, panning and scrolling (frontend/e2e/trace_session.mjs) is replayed by
 frontend/e2e/frame_times.mjs, which says what its figures mean.
@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import measure
-import trace_viewer
-from programs import ROUTE, Programs
+from benchmarks import measure
+from benchmarks.programs import ROUTE, Programs
+from benchmarks.viewer import trace_viewer
 
-FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
+FRONTEND = Path(__file__).resolve().parents[2] / "frontend"
 
 
 @dataclass(frozen=True, slots=True)

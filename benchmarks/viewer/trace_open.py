@@ -1,6 +1,6 @@
 """Opens a logdir's trace in the trace viewer, as its server does for the first view, and ends.
 
-python benchmarks/trace_open.py LOGDIR
+python -m benchmarks.viewer.trace_open LOGDIR
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from wsgiref.util import setup_testing_defaults
 
-import trace_session
+from benchmarks.viewer import trace_session
 
 if TYPE_CHECKING:
     from tbprof.serving.routes.routes import Application

@@ -1,6 +1,6 @@
 """Makes a trace of a big program out of one of a small program.
 
-    python benchmarks/scale_program.py SOURCE.xplane.pb TARGET.xplane.pb INSTRUCTIONS [--varied]
+    python -m benchmarks.traces.scale_program SOURCE TARGET INSTRUCTIONS [--varied]
 
 Of the programs in the source, the one whose events name most instructions is repeated, with its
 computations, schedule, buffers and heap, until it has as many instructions as wanted; and so is one

@@ -1,6 +1,6 @@
 """Makes a big trace out of a small one, line by line, so that memory follows one copy of a line.
 
-    python benchmarks/scale.py SOURCE.xplane.pb TARGET.xplane.pb COPIES
+    python -m benchmarks.traces.scale SOURCE.xplane.pb TARGET.xplane.pb COPIES
 
 Every line's events are repeated COPIES times, each copy shifted by the length of the whole trace,
 so that the mix of events, names and stats stays real. Each copy gets group, correlation and

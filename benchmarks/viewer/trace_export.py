@@ -1,6 +1,6 @@
 """Measures the export of whole traces as Chrome JSON: time, memory, size.
 
-    python benchmarks/trace_export.py [--trace FILE ...]
+    python -m benchmarks.viewer.trace_export [--trace FILE ...]
 
 tbprof writes every event, gzipped, as `tbprof export --tool trace_viewer` does; xprof's
 `trace_viewer` writes the earliest million events as plain JSON.
@@ -12,9 +12,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import measure
-from measure import Cost, Failed
-from programs import Programs
+from benchmarks import measure
+from benchmarks.measure import Cost, Failed
+from benchmarks.programs import Programs
 
 XPROF_PROGRAM = """
 import sys

@@ -1,6 +1,6 @@
 """Makes a run of many hosts out of the trace of one, in a logdir outside the repository.
 
-    python benchmarks/build_hosts.py SOURCE.xplane.pb LOGDIR HOSTS [--copies N]
+    python -m benchmarks.traces.build_hosts SOURCE.xplane.pb LOGDIR HOSTS [--copies N]
 
 Every host has the steps of SOURCE by their numbers, as a job has, but a clock of its own: it starts
 within 2 ms of the others and takes up to 1 % longer for everything. One host, two thirds down the
@@ -14,8 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import scale
-
+from benchmarks.traces import scale
 from tbprof._pb import message
 
 STRAGGLER_RATIO = 1.3

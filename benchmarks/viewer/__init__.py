@@ -1,0 +1,1 @@
+"""Measurements of the trace viewer: opening, sessions of requests, frames in a browser, exports."""
