@@ -29,6 +29,7 @@ test("three clicks lead from the overview to the op that wastes most, and to its
   await page.getByRole("link", { name: "Programs", exact: true }).first().click();
   await row(page, "p").click();
   await details(page).getByText("train.py:13").waitFor();
+  await details(page).getByText("could save at most 18.0 µs").waitFor();
   await details(page)
     .getByText(/80\.0 % of the peak/)
     .waitFor();
@@ -67,8 +68,8 @@ test("levels open and close by keys, and a picture's op is the table's", async (
 
 test("an op leads to its neighbours, its events and its kernels", async () => {
   for (const [link, tool, parameters] of [
-    ["Show it among its operands and users", "graph_viewer", { node_name: "p", program_id: "7" }],
-    ["Show the memory of its program", "memory_viewer", { program_id: "7" }],
+    ["Show its operands and users", "graph_viewer", { node_name: "p", program_id: "7" }],
+    ["Show its program's memory", "memory_viewer", { program_id: "7" }],
     [
       "ampere_s1688gemm_128x128",
       "kernel_stats",
@@ -76,7 +77,7 @@ test("an op leads to its neighbours, its events and its kernels", async () => {
         "f.kernel_name": "=ampere_s1688gemm_128x128",
       },
     ],
-    [/timeline|trace viewer/i, "trace_viewer", { q: "instruction:p program:7" }],
+    ["Show in the trace viewer", "trace_viewer", { q: "instruction:p program:7" }],
   ] as const) {
     const page = await show(RUN, { node_name: "p", program_id: "7" });
     await details(page).getByRole("link", { name: link }).click();

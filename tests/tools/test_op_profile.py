@@ -11,6 +11,7 @@ from helpers.tables import columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import Unsigned, draw, space_of
+from traces.planted_programs import planted_gpu
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.peaks import Peaks
@@ -196,7 +197,9 @@ def page(document: Document) -> Any:
 
 def rows_of(answer: Any) -> list[dict[str, Any]]:
     """The rows of a page with their texts."""
-    names = ("program", "name", "category", "group", "scope", "source", "dtype", "roof", "note")
+    names = (
+        "program", "name", "category", "group", "scope", "source", "dtype", "roof", "cause", "note",
+    )  # fmt: skip
     table = answer["rows"]
     return [
         {
@@ -219,6 +222,7 @@ def test_the_page_has_each_instruction_with_its_shares_and_its_wasted_time():
     # Not known: what a loop does apart from its body, and what a copy without figures does.
     assert [rows[name]["wasted_ps"] for name in ("while.1", "copy.3")] == [-1, -1]
     assert rows["copy.3"]["note"] != ""
+    assert {(row["cause"], row["could_save_ps"]) for row in rows.values()} == {("", -1)}
     assert answer["instructions"] == 4
     assert (answer["device_type"], answer["idle_ps"]) == ("TPU", 3 * US)
     assert answer["peaks"]["flops"] == [
@@ -240,6 +244,17 @@ def test_ops_above_a_peak_waste_nothing_and_say_so():
     assert "the peak is implausible" in rows["a"]["note"]
     assert rows["b"]["hbm_share"] == 4
     assert "more bytes than the memory can move" in rows["b"]["note"]
+
+
+def test_an_op_says_why_it_is_slow_and_what_that_costs():
+    answer = page(built(planted_gpu("memory_bound")))
+    causes = {row["name"]: (row["cause"], row["could_save_ps"]) for row in rows_of(answer)}
+    # Half of the bytes of `p`, which takes 36 µs in all.
+    assert causes == {"p": ("memory-bound", 18 * US), "d": ("", -1)}
+    table = columns(built(planted_gpu("memory_bound")).table())
+    assert list(zip(table["cause"], table["could_save"], strict=True)) == [
+        ("memory-bound", 18), ("", None),
+    ]  # fmt: skip
 
 
 def test_the_kernels_of_an_op_are_those_that_took_longest():

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.bounds.op_causes import find_causes
 from tbprof.analysis.bounds.op_work import HOST_LINK, above_roof, rates_of, work_of
 from tbprof.analysis.bounds.wasted_time import wasted_ps
 from tbprof.analysis.devices.peaks import HBM, Peaks
@@ -42,6 +43,7 @@ class ProfilePage:
         self._rates = rates
         self._roof = work.roof
         self._wasted = wasted_ps(ops, rates)
+        self._causes = find_causes(ops, work, rates, peaks)
         self._shares = {
             "flop_share": rates.flop_share,
             "hbm_share": rates.memory_share[HBM],
@@ -74,6 +76,7 @@ class ProfilePage:
             ],
             "roof": self._roof,
             "bound_by": self._rates.bound_by,
+            "cause": self._causes.names,
             "note": self._notes(),
             **{name: getattr(ops, name) for name in _TEXTS},
         }
@@ -114,7 +117,13 @@ class ProfilePage:
         is_known = np.isfinite(flop_ps)
         peak_ps = np.where(is_known, np.rint(np.where(is_known, flop_ps, 0)), UNKNOWN)
         # How long the operations take at the peak of their type: groups add it up.
-        return {**numbers, "wasted_ps": self._wasted, "at_peak_ps": peak_ps.astype(np.int64)}
+        saved_ps = self._causes.saved_ps
+        return {
+            **numbers,
+            "wasted_ps": self._wasted,
+            "at_peak_ps": peak_ps.astype(np.int64),
+            "could_save_ps": np.where(saved_ps > 0, saved_ps, UNKNOWN),
+        }
 
     def _rest(self, rows: NDArray[np.int64]) -> Iterator[dict[str, Any]]:
         """Sums of the rows that are left out, by program and category."""
@@ -210,6 +219,7 @@ class ProfilePage:
         )  # fmt: skip
         at = np.array(order, np.int64)
         notes = self._notes()
+        saved_ps = self._numbers()["could_save_ps"]
 
         def texts(values: Sequence[str]) -> list[str]:
             return [values[row] for row in order]
@@ -244,6 +254,8 @@ class ProfilePage:
                 number("flop_share", "FLOP rate / peak", self._rates.flop_share[at]),
                 number("hbm_share", "HBM bandwidth / peak", self._shares["hbm_share"][at]),
                 text("bound_by", "Bound by", texts(self._rates.bound_by)),
+                text("cause", "Why slow", texts(self._causes.names)),
+                number("could_save", "Could save at most (us)", known(saved_ps) / 1e6),
                 text("dtype", "Type", texts(ops.dtype)),
                 text("roof", "Peak of", texts(self._roof)),
                 boolean("is_computed", "Work follows from shapes", ops.is_computed[at]),

@@ -220,6 +220,7 @@ function opItems(profile: Profile, place: number): Definition[] {
     rate("HBM bandwidth", giga(rows.hbmBytes[place]), "B/s", rows.hbmShare[place], source),
     ...peak("Peak", peakOf(memoryPeaks, "HBM"), "B/s"),
     ...given("bound", "Bound by", read(rows.boundBy)),
+    ...cause(read(rows.cause), rows.couldSavePs[place]),
     ...given("type", "Type", read(rows.dtype)),
     {
       id: "work",
@@ -235,6 +236,13 @@ function opItems(profile: Profile, place: number): Definition[] {
       reason: "unknown what it computes",
     },
   ];
+}
+
+/** Why it is slow, in the words of the findings of the overview. */
+function cause(name: string, savedPs: number): Definition[] {
+  if (name === "") return [];
+  const note = savedPs > 0 ? `could save at most ${formatPicoseconds(savedPs)}` : "";
+  return [{ id: "cause", label: "Why slow", value: name, note }];
 }
 
 function rate(label: string, giga: number, unit: string, part: number, source: string): Definition {

@@ -45,6 +45,8 @@ export interface ProfileRows {
   /** The type whose peak bounds its operations. */
   readonly roof: TextColumn;
   readonly boundBy: TextColumn;
+  /** Why it is slow, "" where the trace proves nothing. */
+  readonly cause: TextColumn;
   /** Why its work is not known, or why it exceeds a peak. */
   readonly note: TextColumn;
   readonly occurrences: Float64Array;
@@ -55,6 +57,8 @@ export interface ProfileRows {
   readonly spanPs: Float64Array;
   /** NaN where it is not known, as in what follows. */
   readonly wastedPs: Float64Array;
+  /** What its cause costs at most. */
+  readonly couldSavePs: Float64Array;
   /** How long its operations take at the peak. */
   readonly atPeakPs: Float64Array;
   readonly flops: Float64Array;
@@ -137,6 +141,7 @@ export function parseProfile(json: unknown): Profile {
       dtype: textColumn(rows.dtype),
       roof: textColumn(rows.roof),
       boundBy: textColumn(rows.bound_by),
+      cause: textColumn(rows.cause),
       note: textColumn(rows.note),
       occurrences: column("occurrences"),
       kernels: column("kernels"),
@@ -144,6 +149,7 @@ export function parseProfile(json: unknown): Profile {
       selfPs: column("self_ps"),
       spanPs: column("span_ps"),
       wastedPs: knownColumn("wasted_ps"),
+      couldSavePs: knownColumn("could_save_ps"),
       atPeakPs: knownColumn("at_peak_ps"),
       flops: knownColumn("flops"),
       bytes: knownColumn("bytes_accessed"),
