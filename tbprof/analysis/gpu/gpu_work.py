@@ -102,6 +102,8 @@ def executions_of(kinds: GpuKinds, rows: list[int]) -> int:
 
     A kernel that it launches twice ran more often, one that only some executions need less often.
     """
+    if len(rows) == 1:
+        return int(kinds.occurrences[rows[0]])
     launches: Counter[str] = Counter()
     for row in rows:
         launches[kinds.event_name[row]] += int(kinds.occurrences[row])

@@ -3,6 +3,9 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tbprof.analysis.devices.devices import text_stat
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_use, is_amd
 from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
@@ -47,8 +50,8 @@ def gpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader)
         first = of_name[0]
         category = COMMAND_BUFFER if name.startswith(_GRAPH) else NOT_IN_HLO
         facts = InstructionFacts(category=category, scope=kinds.op[first].name)
-        count = int(kinds.occurrences[of_name].sum())
-        total = int(kinds.total_ps[of_name].sum())
+        count = _sum(kinds.occurrences, of_name)
+        total = _sum(kinds.total_ps, of_name)
         rows.add(
             ProgramName(), name, facts, Times(count, count, total, total),
             _recorded(kinds, of_name) or Work(),
@@ -81,8 +84,8 @@ def _add_instruction(
     if is_graph or name.startswith(COMMAND_BUFFER_NAME):
         facts = facts._replace(category=COMMAND_BUFFER)
     executions = executions_of(kinds, of_instruction)
-    total = int(kinds.total_ps[of_instruction].sum())
-    launches = int(kinds.occurrences[of_instruction].sum())
+    total = _sum(kinds.total_ps, of_instruction)
+    launches = _sum(kinds.occurrences, of_instruction)
     work = _recorded(kinds, of_instruction)
     if work is None:
         # What the kernels of a loop do is the work of the instructions in it.
@@ -111,10 +114,15 @@ def _core_use(kinds: GpuKinds, rows: Sequence[int], programs: Programs, plane: P
 
 def _recorded(kinds: GpuKinds, rows: Sequence[int]) -> Work | None:
     """The work that events state, None if they state none."""
-    flops, moved = int(kinds.flops[rows].sum()), int(kinds.bytes_accessed[rows].sum())
+    flops, moved = _sum(kinds.flops, rows), _sum(kinds.bytes_accessed, rows)
     if not flops and not moved:
         return None
     return Work(flops, flops, UNKNOWN, moved or UNKNOWN, moved or UNKNOWN)
+
+
+def _sum(column: NDArray[np.int64], rows: Sequence[int]) -> int:
+    """The sum of a few rows, for which an array would take longer."""
+    return sum(map(column.item, rows))
 
 
 def _kernels(kinds: GpuKinds, rows: Sequence[int]) -> list[KernelTimes]:
