@@ -3,7 +3,7 @@
     python -m benchmarks.large_programs [--instructions N ...] [--repeats N]
 
 The programs are made of a small one by `scale_program.py`. Each request is a process of its own;
-what a process takes that only imports everything is subtracted. Frames are measured in headless
+what the same request takes of the small program is subtracted. Frames are measured in headless
 Chromium by frontend/e2e/program_frames.mjs, on the first of the programs.
 """
 
@@ -43,10 +43,9 @@ logdir = Logdir([sys.argv[1]], wait_s=600)
 engine = Engine(logdir)
 engine.load_tools()
 collect_garbage()  # as servers do
-if sys.argv[2]:
-    params = json.loads(sys.argv[3])
-    request = DataRequest(list(logdir.runs())[0], sys.argv[2], layout="columns", params=params)
-    engine.data(request).content
+params = json.loads(sys.argv[3])
+request = DataRequest(list(logdir.runs())[0], sys.argv[2], layout="columns", params=params)
+engine.data(request).content
 """
 
 
@@ -59,16 +58,19 @@ class LargeProgram:
     costs: dict[str, Cost] = field(default_factory=dict)
 
 
+def small_program() -> Path:
+    """The trace of a GPU where this machine has it, else the project's sample."""
+    traces = build_traces.default_source().parents[4]
+    sample = build_traces.SAMPLE.parents[1] / "jax_cpu_training" / "host0.xplane.pb"
+    return [*sorted((traces / "gpu_jax_mi350").rglob("*.xplane.pb")), sample][0]
+
+
 def build(instructions: int, *, is_varied: bool) -> Path:
     """The trace of a program of so many instructions, made when it is missing."""
-    traces = build_traces.default_source().parents[4]
-    recorded = sorted((traces / "gpu_jax_mi350").rglob("*.xplane.pb"))
-    sample = build_traces.SAMPLE.parents[1] / "jax_cpu_training" / "host0.xplane.pb"
     name = f"program{instructions}{'varied' if is_varied else ''}.xplane.pb"
     target = build_traces.DATA / name
     if not target.exists():
-        source = recorded[0] if recorded else sample
-        words = (scale_program.__name__, source, target, instructions)
+        words = (scale_program.__name__, small_program(), target, instructions)
         command = [sys.executable, "-m", *map(str, words)]
         if is_varied:
             command.append("--varied")
@@ -78,26 +80,26 @@ def build(instructions: int, *, is_varied: bool) -> Path:
 
 def measure_program(programs: Programs, label: str, trace: Path, repeats: int) -> LargeProgram:
     """The median cost of each request."""
-    measure.read_once(trace)
     found = LargeProgram(label, trace)
-    with measure.private_logdir(trace, programs.scratch / "large") as logdir:
-
-        def ask(tool: str, params: dict[str, str]) -> Cost:
-            command = [programs.python, "-c", PROGRAM, str(logdir), tool, json.dumps(params)]
-            return measure.middle([measure.run(command) for _ in range(repeats)])
-
-        ask("", {})  # which may compile modules
-        idle = ask("", {})
-        for tool, params in REQUESTS:
-            cost = ask(tool, params)
-            name = " ".join([f"`{tool}`", *(f"{key}={value}" for key, value in params.items())])
-            found.costs[name] = Cost(
-                cost.wall_s - idle.wall_s,
-                cost.cpu_s - idle.cpu_s,
-                cost.peak_bytes - idle.peak_bytes,
-            )
-            print(f"{trace.name} {name}: {found.costs[name]}", file=sys.stderr)
+    for tool, params in REQUESTS:
+        name = " ".join([f"`{tool}`", *(f"{key}={value}" for key, value in params.items())])
+        small, large = (
+            _ask(programs, one, tool, params, repeats) for one in (small_program(), trace)
+        )
+        found.costs[name] = Cost(
+            large.wall_s - small.wall_s,
+            large.cpu_s - small.cpu_s,
+            large.peak_bytes - small.peak_bytes,
+        )
+        print(f"{trace.name} {name}: {found.costs[name]}", file=sys.stderr)
     return found
+
+
+def _ask(programs: Programs, trace: Path, tool: str, params: dict[str, str], repeats: int) -> Cost:
+    measure.read_once(trace)
+    with measure.private_logdir(trace, programs.scratch / "large") as logdir:
+        command = [programs.python, "-c", PROGRAM, str(logdir), tool, json.dumps(params)]
+        return measure.middle([measure.run(command) for _ in range(repeats)])
 
 
 def measure_frames(programs: Programs, trace: Path) -> list[dict[str, Any]]:
@@ -116,10 +118,11 @@ def measure_all(programs: Programs, instructions: Sequence[int], repeats: int) -
     """The lines of the page's section."""
     found = []
     for count in instructions:
-        for is_varied in (False, True) if count == min(instructions) else (False,):
+        is_first = count == instructions[0]
+        for is_varied in (False, True) if is_first else (False,):
             label = f"{count:,}{', all shapes different' if is_varied else ''}"
             trace = build(count, is_varied=is_varied)
-            found.append(measure_program(programs, label, trace, repeats))
+            found.append(measure_program(programs, label, trace, repeats if is_first else 1))
     frames = []
     if (FRONTEND / "node_modules").is_dir():
         frames = measure_frames(programs, found[0].trace)
@@ -134,9 +137,9 @@ def section(found: Sequence[LargeProgram], frames: Sequence[dict[str, Any]]) -> 
         (
             "A compiled program of a GPU, repeated as layers of a model are "
             "(`benchmarks/traces/scale_program.py`). First request of a page, with nothing kept: "
-            "processor time and peak memory beyond those of a process that has only imported "
-            "everything; in brackets the ratio of the memory to the file, which is mapped and "
-            "counts as well."
+            "processor time and peak memory beyond those of the same request on the small program; "
+            "in brackets the ratio of the memory to the file, which is mapped and counts as "
+            "well. Larger programs are measured once."
         ),
         "",
         f"| request | {' | '.join(f'{one.label}: {_size(one)}' for one in found)} |",
