@@ -31,6 +31,8 @@ OP_STATS = (
     names.HLO_NAME,
     names.PROGRAM_ID,
 )
+# Say which op launched an event of no program; the first that is there.
+_BY_ANNOTATION = (names.TF_OP, names.LEVEL_0, names.ANNOTATION)
 # The inputs of the framework op: `(half[4,384,1024];half[])`.
 _SHAPES = "shape"
 # Annotations around anything that XLA launches: they name no op.
@@ -121,10 +123,13 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
         program = keys[names.PROGRAM_ID][first].tolist()
     nothing = [""] * first.size
     op_texts = {name: text.get(name, nothing) for name in OP_STATS}
-    ops = [
-        launched_op(programs, number, dict(zip(OP_STATS, texts, strict=True)))
-        for number, *texts in zip(program, *op_texts.values(), strict=True)
-    ]
+    if names.HLO_OP in keys:
+        ops = [
+            launched_op(programs, number, dict(zip(OP_STATS, texts, strict=True)))
+            for number, *texts in zip(program, *op_texts.values(), strict=True)
+        ]
+    else:
+        ops = list(map(_annotated_op, *(op_texts[name] for name in _BY_ANNOTATION)))
     has_details = (
         (keys[names.KERNEL_DETAILS][first] >= 0).tolist()
         if names.KERNEL_DETAILS in keys
@@ -201,7 +206,12 @@ def launched_op(programs: Programs, program: int, text: Mapping[str, str]) -> Op
             type_ = op.type or programs.op_type(program, text[names.HLO_MODULE], instruction)
             return OpName(OpCategory.JAX, op.name or instruction, type_ or UNKNOWN_TYPE)
         return op
-    full = text[names.TF_OP] or text[names.LEVEL_0] or _outermost(text[names.ANNOTATION])
+    return _annotated_op(*(text[name] for name in _BY_ANNOTATION))
+
+
+def _annotated_op(op: str, level: str, annotation: str) -> OpName:
+    """The op of an event that belongs to no program."""
+    full = op or level or _outermost(annotation)
     return parse_provenance(full) if full else _NO_OP
 
 

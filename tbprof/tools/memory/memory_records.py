@@ -57,9 +57,7 @@ def profile_record(allocator: Allocator) -> Record:
         "memoryProfileSnapshots": _snapshots(memory, first),
         "profileSummary": {
             "peakBytesUsageLifetime": _text(allocator.figure("lifetime_bytes")),
-            "peakStats": {**_stats(memory, [peak])[0], "peakBytesInUse": _used(memory, peak)}
-            if peak >= 0
-            else None,
+            "peakStats": _stats(memory, [peak], [_used(memory, peak)])[0] if peak >= 0 else None,
             "peakStatsTimePs": str(int(memory.time_ps[peak])) if peak >= 0 else None,
             "memoryCapacity": _text(allocator.figure("capacity_bytes")),
             "numAllocations": _text(allocator.figure("allocations")),
@@ -133,8 +131,7 @@ def _snapshots(memory: Memory, rows: Sequence[int]) -> list[Record]:
     dtypes = [text or _NO_DTYPE for text in _texts(memory, memory.dtype[at])]
     events = zip(
         memory.time_ps[at].tolist(),
-        _stats(memory, rows),
-        _counts(memory.lifetime_bytes[at]),
+        _stats(memory, rows, _counts(memory.lifetime_bytes[at])),
         memory.is_allocation[at].tolist(),
         _counts(memory.requested_bytes[at]),
         _counts(memory.allocated_bytes[at]),
@@ -149,7 +146,7 @@ def _snapshots(memory: Memory, rows: Sequence[int]) -> list[Record]:
     return [
         {
             "timeOffsetPs": str(time_ps),
-            "aggregationStats": {**stats, "peakBytesInUse": lifetime},
+            "aggregationStats": stats,
             "activityMetadata": {
                 "memoryActivity": "ALLOCATION" if is_allocation else "DEALLOCATION",
                 "requestedBytes": requested,
@@ -163,18 +160,21 @@ def _snapshots(memory: Memory, rows: Sequence[int]) -> list[Record]:
             },
         }
         for (
-            time_ps, stats, lifetime, is_allocation, requested, allocated, address, op, step,
+            time_ps, stats, is_allocation, requested, allocated, address, op, step,
             region, dtype, shape,
         ) in events
     ]  # fmt: skip
 
 
-def _stats(memory: Memory, rows: Sequence[int]) -> list[Record]:
-    """The state after each event."""
+def _stats(memory: Memory, rows: Sequence[int], peaks: Sequence[str | None]) -> list[Record]:
+    """The state after each event, and the peak until then."""
     at = np.array(rows, np.int64)
     columns = (memory.stack_bytes, memory.heap_bytes, memory.free_bytes)
     state = zip(
-        *(_counts(column[at]) for column in columns), memory.fragmentation[at].tolist(), strict=True
+        *(_counts(column[at]) for column in columns),
+        memory.fragmentation[at].tolist(),
+        peaks,
+        strict=True,
     )
     return [
         {
@@ -182,8 +182,9 @@ def _stats(memory: Memory, rows: Sequence[int]) -> list[Record]:
             "heapAllocatedBytes": heap,
             "freeMemoryBytes": free,
             "fragmentation": None if math.isnan(fragmentation) else fragmentation,
+            "peakBytesInUse": peak,
         }
-        for stack, heap, free, fragmentation in state
+        for stack, heap, free, fragmentation, peak in state
     ]
 
 
