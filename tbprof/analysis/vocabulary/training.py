@@ -14,4 +14,6 @@ def is_training(op_names: Iterable[str]) -> bool:
     """Whether any of the ops computes a gradient."""
     names = list(op_names)
     joined = "\n".join(names)
-    return any(word in joined for word in _WORDS) and any(map(_TRAINING.search, names))
+    words = [word for word in _WORDS if word in joined]
+    may = (name for word in words for name in names if word in name)
+    return any(map(_TRAINING.search, may))
