@@ -1,7 +1,7 @@
 /** The rows of a table, of which only the visible ones exist as elements. */
 import { type Signal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount } from "../../base/format";
 import { bindKeys, runKey } from "../../base/keys";
 import { copyText } from "../../base/save";
@@ -101,6 +101,12 @@ export function Grid(props: GridProps) {
     else next.delete(item);
     setExpanded(next);
   };
+  const latest = useRef(toggle);
+  latest.current = toggle;
+  const turn = useCallback((position: number) => {
+    setActive(position);
+    latest.current(position);
+  }, []);
   const reveal = useRef((_row: number) => {});
   reveal.current = (row) => {
     const position = items.findIndex((item) => rowsOf(model, item).includes(row));
@@ -114,6 +120,10 @@ export function Grid(props: GridProps) {
     reveal.current(row);
     props.opened.value = null;
   });
+  const natural = useCallback(
+    (at: number) => (scroller.current ? fittingWidth(scroller.current, at) : 0),
+    [],
+  );
   const keys = gridKeys({
     at,
     page: Math.max(Math.floor(height / rowHeight) - 3, 1),
@@ -152,12 +162,7 @@ export function Grid(props: GridProps) {
       }}
     >
       <div class="grid-head" role="rowgroup" ref={head}>
-        <GridHead
-          model={model}
-          places={places}
-          resize={setWidth}
-          natural={(at) => (scroller.current ? fittingWidth(scroller.current, at) : 0)}
-        />
+        <GridHead model={model} places={places} resize={setWidth} natural={natural} />
         {model.isFilterRowOpen ? <FilterRow model={model} places={places} /> : null}
       </div>
       <div
@@ -184,11 +189,8 @@ export function Grid(props: GridProps) {
               groupDetail={groupDetail}
               detailHeight={detailHeight}
               pointAt={props.pointAt}
-              onSelect={() => setActive(position)}
-              onToggle={() => {
-                setActive(position);
-                toggle(position);
-              }}
+              onSelect={setActive}
+              onToggle={turn}
             />
           );
         })}

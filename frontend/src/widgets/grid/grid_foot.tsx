@@ -1,6 +1,7 @@
 /** Totals of what is shown. */
 import { useMemo } from "preact/hooks";
 import { formatCount } from "../../base/format";
+import { steady } from "../steady";
 import type { TableColumn } from "../table/columns";
 import { sum } from "../table/group";
 import type { TableModel } from "../table/model";
@@ -13,7 +14,7 @@ interface GridFootProps {
   readonly rowIndex: number;
 }
 
-export function GridFoot({ model, places, rowIndex }: GridFootProps) {
+export const GridFoot = steady(function GridFoot({ model, places, rowIndex }: GridFootProps) {
   const { visible, columns, matched } = model;
   const totals = useMemo(
     () => visible.map((column) => total(column, columns, matched)),
@@ -44,7 +45,7 @@ export function GridFoot({ model, places, rowIndex }: GridFootProps) {
       </div>
     </div>
   );
-}
+});
 
 /** Sums over the rows of the payload that pass the filters, in the units of the header. */
 function total(column: TableColumn, columns: readonly TableColumn[], matched: Uint32Array): string {

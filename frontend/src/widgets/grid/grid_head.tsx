@@ -1,5 +1,6 @@
 /** Column headers: sort on click, a second key with shift, and how the figures are computed. */
 import { Why } from "../overlays/why";
+import { steady } from "../steady";
 import type { TableColumn } from "../table/columns";
 import { clickHeader, type TableModel } from "../table/model";
 import type { Places } from "./places";
@@ -14,7 +15,8 @@ interface GridHeadProps {
   readonly natural: (at: number) => number;
 }
 
-export function GridHead({ model, places, resize, natural }: GridHeadProps) {
+export const GridHead = steady(function GridHead(props: GridHeadProps) {
+  const { model, places, resize, natural } = props;
   return (
     <div class="grid-row" role="row" aria-rowindex={1}>
       {model.visible.map((column, at) => (
@@ -29,7 +31,7 @@ export function GridHead({ model, places, resize, natural }: GridHeadProps) {
       ))}
     </div>
   );
-}
+});
 
 /** What keys do to a width with Alt; 0 is the usual one. */
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -24, ArrowRight: 24, Home: 0 };

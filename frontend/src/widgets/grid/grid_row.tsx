@@ -2,6 +2,7 @@
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { formatCount, NOT_MEASURED, plural } from "../../base/format";
+import { steady } from "../steady";
 import { cellText, type TableColumn, valueText } from "../table/columns";
 import type { RowTest } from "../table/filter";
 import { distinctTexts } from "../table/group";
@@ -25,11 +26,13 @@ interface GridRowProps {
   readonly groupDetail?: (rows: Uint32Array) => ComponentChildren;
   readonly detailHeight: number;
   readonly pointAt?: (row: number | null) => void;
-  readonly onSelect: () => void;
-  readonly onToggle: () => void;
+  /** Given the position; as all functions here, the same one each time the table is rendered. */
+  readonly onSelect: (position: number) => void;
+  readonly onToggle: (position: number) => void;
 }
 
-export function GridRow(props: GridRowProps) {
+/** Most rows stay as they are while the table scrolls. */
+export const GridRow = steady(function GridRow(props: GridRowProps) {
   const { model, item, isOpen, isActive, groupDetail } = props;
   const isMember = item < 0;
   const row = isMember ? -item - 1 : item;
@@ -54,8 +57,8 @@ export function GridRow(props: GridRowProps) {
         aria-level={isMember ? 2 : 1}
         onMouseEnter={props.pointAt && (() => props.pointAt?.(isOne ? rows[0] : null))}
         onMouseLeave={props.pointAt && (() => props.pointAt?.(null))}
-        onClick={props.onSelect}
-        onDblClick={props.onToggle}
+        onClick={() => props.onSelect(props.position)}
+        onDblClick={() => props.onToggle(props.position)}
       >
         {model.visible.map((column, at) => {
           const source = sources.find((candidate) => candidate.id === column.id) ?? column;
@@ -74,7 +77,7 @@ export function GridRow(props: GridRowProps) {
                   class="opener"
                   tabIndex={-1}
                   aria-label={isOpen ? "Close the row" : "Open the row"}
-                  onClick={props.onToggle}
+                  onClick={() => props.onToggle(props.position)}
                 >
                   {isOpen ? "▾" : "▸"}
                 </button>
@@ -103,7 +106,7 @@ export function GridRow(props: GridRowProps) {
       ) : null}
     </>
   );
-}
+});
 
 interface CellContentProps {
   readonly column: TableColumn;

@@ -1,5 +1,5 @@
 /** Widths of columns that a person chose: kept in the browser for every table of the same name. */
-import { useState } from "preact/hooks";
+import { useCallback, useState } from "preact/hooks";
 
 /** Pixels by the ids of columns. */
 export type Widths = Readonly<Record<string, number>>;
@@ -11,13 +11,16 @@ const WIDEST = 2000;
 /** The widths of the table `label`, and what sets one; null is the usual width. */
 export function useWidths(label: string): [Widths, (id: string, width: number | null) => void] {
   const [widths, setWidths] = useState<Widths>(() => readAll()[label] ?? {});
-  const set = (id: string, width: number | null) => {
-    const others = Object.entries(widths).filter(([other]) => other !== id);
-    const chosen = width === null ? [] : [[id, clamp(width)] as const];
-    const next = Object.fromEntries([...others, ...chosen]);
-    setWidths(next);
-    keep({ ...readAll(), [label]: next });
-  };
+  const set = useCallback(
+    (id: string, width: number | null) => {
+      const others = Object.entries(widths).filter(([other]) => other !== id);
+      const chosen = width === null ? [] : [[id, clamp(width)] as const];
+      const next = Object.fromEntries([...others, ...chosen]);
+      setWidths(next);
+      keep({ ...readAll(), [label]: next });
+    },
+    [label, widths],
+  );
   return [widths, set];
 }
 
