@@ -109,7 +109,7 @@ def test_programs_of_one_name_are_told_apart_by_their_ids(engine: Engine):
         ({"type": "graf"}, "type='graf' is unknown"),
         ({"format": "url"}, "format='url' is not supported"),
         ({"type": "adj_nodes"}, "needs node_name"),
-        ({"type": "custom_call", "node_name": "p"}, "no custom call"),
+        ({"type": "custom_call", "node_name": "p"}, "is not a custom call"),
     ],
 )
 def test_what_cannot_be_shown_is_said(engine: Engine, params: dict[str, str], problem: str):
