@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers.programs import ForkServer
-from helpers.recordings import drop_used
+from helpers.started.programs import ForkServer
+from helpers.started.recordings import drop_used
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,7 +53,7 @@ def sample_logdir() -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def _findings_keep_their_promises() -> Iterator[None]:
     """Whatever trace a test opens, what the overview finds in it is checked."""
-    from helpers.finding_promises import check_findings
+    from helpers.promises.finding_promises import check_findings
 
     from tbprof.advice.evidence import Evidence
     from tbprof.advice.finding import Finding
@@ -90,7 +90,7 @@ def unprivileged() -> Iterator[Path]:
 @pytest.fixture(scope="session", autouse=True)
 def _answers_are_as_described() -> Iterator[None]:
     """Whatever route a test asks in this process, its answer is checked."""
-    from helpers.answer_promises import check_answer
+    from helpers.promises.answer_promises import check_answer
     from werkzeug.wrappers import Request
 
     from tbprof.serving.responses import Reply, response

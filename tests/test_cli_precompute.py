@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from helpers.commands import Ran, run
+from helpers.drawn.small_runs import BROKEN, CPU_TRACE, GPU_TRACE, KERNELS, OPS
 from helpers.payloads import content_of
-from helpers.small_runs import BROKEN, CPU_TRACE, GPU_TRACE, KERNELS, OPS
 from traces import write
 
 from tbprof import cli_precompute

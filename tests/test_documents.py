@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers.every_page import every_page, opened
 from helpers.payloads import content_of
+from helpers.promises.every_page import every_page, opened
 from test_layers import LAYERS
 
 from tbprof import __version__

@@ -11,8 +11,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from helpers.growth import seconds
-from helpers.pattern_attacks import attacks
+from helpers.promises.growth import seconds
+from helpers.promises.pattern_attacks import attacks
 
 import tbprof
 from tbprof.base.lazy import LazyPattern  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 from builders.evidence import evidence
 from builders.job_steps import job_of
-from helpers.evidence_links import Claim, check_claim, claims, shown_events
+from helpers.promises.evidence_links import Claim, check_claim, claims, shown_events
 from traces import write
 from traces.every_trace import every_trace, opened
 from traces.runs import RUNS, cpu_steps

@@ -8,7 +8,7 @@ import pytest
 from builders.couplings import coupling_of
 from builders.evidence import GPU, NO_GPU, TPU, evidence, gpus, kernels, late, traced
 from builders.job_steps import job_of
-from helpers.finding_promises import bound_ms, check_findings
+from helpers.promises.finding_promises import bound_ms, check_findings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces.every_trace import every_trace, summaries_of

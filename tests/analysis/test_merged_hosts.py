@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.computed_parts import compute_parts
+from helpers.drawn.computed_parts import compute_parts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import draw, space_of

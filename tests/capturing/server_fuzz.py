@@ -17,7 +17,7 @@ from random import Random
 
 import h2.config
 import h2.connection
-from helpers.profilers import EMPTY, recorded, trace
+from helpers.started.profilers import EMPTY, recorded, trace
 from xplane.fuzz import mutate
 
 from tbprof.capturing.protocol.calls import CallFailed, call

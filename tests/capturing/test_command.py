@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers.profilers import EMPTY, Profiler, recorded, serving, trace
+from helpers.started.profilers import EMPTY, Profiler, recorded, serving, trace
 
 from tbprof._pb import message
 from tbprof.capturing.sessions.session import WorkerReport

@@ -1,7 +1,7 @@
 """The wire: what is asked, and how answers are read without copying the trace."""
 
 import pytest
-from helpers.growth import is_linear
+from helpers.promises.growth import is_linear
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers.profilers import Profiler, recorded, serving, trace
+from helpers.started.profilers import Profiler, recorded, serving, trace
 
 import tbprof
 from tbprof.capturing.requests.request import parse_request

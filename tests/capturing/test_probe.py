@@ -12,7 +12,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from helpers.profilers import Profiler, recorded, serving, trace
+from helpers.started.profilers import Profiler, recorded, serving, trace
 
 from tbprof.capturing.probing import probe as probe_module
 from tbprof.capturing.probing.monitor import NotMonitored, monitor

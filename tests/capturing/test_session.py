@@ -7,7 +7,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from helpers.profilers import EMPTY, Profiler, recorded, serving, trace
+from helpers.started.profilers import EMPTY, Profiler, recorded, serving, trace
 
 import tbprof
 from tbprof.capturing.requests.request import parse_request

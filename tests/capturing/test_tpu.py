@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 import pytest
-from helpers.profilers import trace
+from helpers.started.profilers import trace
 
 from tbprof._pb import message
 from tbprof.capturing.probing.monitor import monitor
@@ -115,8 +115,8 @@ def test_a_session_that_failed_says_why(service, reason, tmp_path, monkeypatch):
 
 
 def test_programs_have_no_such_service(tmp_path):
-    from helpers.profilers import Profiler, recorded
-    from helpers.profilers import serving as serving_programs
+    from helpers.started.profilers import Profiler, recorded
+    from helpers.started.profilers import serving as serving_programs
 
     profiler = Profiler([recorded(trace())])
     with serving_programs(profiler):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import requests
-from helpers.google_cloud import ACCESS_TOKEN, NODES, Google, node, serving_google
+from helpers.started.google_cloud import ACCESS_TOKEN, NODES, Google, node, serving_google
 
 from tbprof.capturing.requests import tpu_names
 from tbprof.capturing.requests.targets import Target

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.recordings import recorded
+from helpers.started.recordings import recorded
 
 FOLDER = Path(__file__).parent
 # Machine code is what takes most of the time, and nobody looks at it.

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.small_runs import BROKEN, CPU_TRACE, GPU_TRACE
+from helpers.drawn.small_runs import BROKEN, CPU_TRACE, GPU_TRACE
 from traces import write
 
 from tbprof.engine.engine import Engine

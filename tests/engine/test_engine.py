@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.payloads import body_of
-from helpers.small_runs import (
+from helpers.drawn.small_runs import (
     ANYWHERE,
     CPU_TRACE,
     GPU,
@@ -18,6 +17,7 @@ from helpers.small_runs import (
     one_run,
     payload,
 )
+from helpers.payloads import body_of
 from traces import draw, write
 
 from tbprof._pb import message

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.drawn.replaced_parts import replace_part
+from helpers.drawn.small_runs import GPU_TRACE, KERNELS, ON_GPUS, OPS
 from helpers.payloads import body_of, content_of
-from helpers.replaced_parts import replace_part
-from helpers.small_runs import GPU_TRACE, KERNELS, ON_GPUS, OPS
 from traces import write
 
 from tbprof.base.lazy import named

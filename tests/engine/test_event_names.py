@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.small_runs import BROKEN
+from helpers.drawn.small_runs import BROKEN
 from traces import draw, write
 
 from tbprof.engine.engine import Engine

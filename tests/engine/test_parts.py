@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.computed_parts import compute_part, compute_parts
+from helpers.drawn.computed_parts import compute_part, compute_parts
+from helpers.drawn.replaced_parts import replace_part
 from helpers.kept_files import overwrite
-from helpers.replaced_parts import replace_part
 from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, write

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.programs import ForkServer, run
-from helpers.recordings import recorded
+from helpers.started.programs import ForkServer, run
+from helpers.started.recordings import recorded
 
 from tbprof._pb import message
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from traces import draw, space_of
 
-from helpers.computed_parts import compute_parts
+from helpers.drawn.computed_parts import compute_parts
 from helpers.tables import rows
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.steps.steps import Steps

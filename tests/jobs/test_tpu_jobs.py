@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.drawn_steps import steps_of
+from helpers.drawn.drawn_steps import steps_of
 
 from jobs import TpuJob, Work, draw_tpu_job
 from tbprof._pb import message

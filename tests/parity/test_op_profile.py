@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.computed_parts import compute_parts
+from helpers.drawn.computed_parts import compute_parts
 from parity.oracle import ask_xprof
 
 from tbprof.advice.summaries import Summaries

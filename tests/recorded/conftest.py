@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.payloads import content_of
-from helpers.programs import ForkServer, run
-from helpers.recordings import recorded
+from helpers.started.programs import ForkServer, run
+from helpers.started.recordings import recorded
 from numpy.typing import NDArray
 
 from tbprof.engine.engine import DataRequest, Engine

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.programs import ROOT, started
+from helpers.started.programs import ROOT, started
 from recorded.conftest import SCRIPTS
 
 import tbprof

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.evidence_links import check_claim, claims
+from helpers.promises.evidence_links import check_claim, claims
 from recorded.causes import CAUSES, ONCE, STEPS, Cause, claims_beside, claims_of, write_table
 from recorded.conftest import Shown
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.programs import ForkServer
-from helpers.recordings import recorded
+from helpers.started.programs import ForkServer
+from helpers.started.recordings import recorded
 from recorded.conftest import SCRIPTS, Shown, sources
 
 pytestmark = pytest.mark.slow

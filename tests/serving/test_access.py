@@ -6,7 +6,7 @@ import logging
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from helpers.own_server import own_server
+from helpers.started.own_server import own_server
 
 from tbprof import cli
 from tbprof.base.errors import BadRequest

@@ -6,9 +6,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from helpers.own_server import own_server
-from helpers.replaced_parts import replace_part
-from helpers.small_runs import GPU_TRACE, OPS
+from helpers.drawn.replaced_parts import replace_part
+from helpers.drawn.small_runs import GPU_TRACE, OPS
+from helpers.started.own_server import own_server
 from traces import write
 
 from tbprof.base.process.waiting import Abandoned, awaited_while, check_awaited

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from helpers.google_cloud import ACCESS_TOKEN, NODES, node, serving_google
-from helpers.profilers import Profiler, recorded, serving, trace
+from helpers.started.google_cloud import ACCESS_TOKEN, NODES, node, serving_google
+from helpers.started.profilers import Profiler, recorded, serving, trace
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "hunter2-secret"

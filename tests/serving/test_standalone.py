@@ -7,7 +7,7 @@ import threading
 from types import SimpleNamespace
 
 import pytest
-from helpers.own_server import own_server
+from helpers.started.own_server import own_server
 
 from tbprof.serving import service, standalone
 from tbprof.serving.standalone import CannotListen, make_standalone

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from helpers.own_server import own_server
+from helpers.started.own_server import own_server
 from serving.routes.test_routes import BASE, error_of
 from serving.test_plugin import install_tbprof, tensorboard
 from traces import draw, write

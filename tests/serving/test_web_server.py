@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from helpers.own_server import own_server, running
-from helpers.planted_workers import Plant
-from helpers.small_runs import CPU_TRACE, GPU_TRACE, KERNELS, OPS
+from helpers.drawn.small_runs import CPU_TRACE, GPU_TRACE, KERNELS, OPS
+from helpers.started.own_server import own_server, running
+from helpers.started.planted_workers import Plant
 from traces import write
 
 from tbprof.serving import web_server

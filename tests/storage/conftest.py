@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from helpers.storage_servers import KINDS, Storage, storage_of
+from helpers.started.storage_servers import KINDS, Storage, storage_of
 
 from tbprof.storage import logdir as logdir_module
 from tbprof.storage import remote_files

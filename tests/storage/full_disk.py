@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from helpers.profilers import Profiler, recorded, serving, trace
+from helpers.started.profilers import Profiler, recorded, serving, trace
 from storage.kills import pages
 
 from tbprof.capturing.requests.request import parse_request

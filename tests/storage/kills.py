@@ -16,7 +16,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from helpers.profilers import Profiler, recorded, serving, trace
+from helpers.started.profilers import Profiler, recorded, serving, trace
 
 import tbprof
 from tbprof.engine.engine import Body, DataRequest, Engine

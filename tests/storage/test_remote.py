@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.storage_servers import SERVED, WRITABLE, azure_connection
+from helpers.started.storage_servers import SERVED, WRITABLE, azure_connection
 from storage.test_scan import wait_until
 from traces import draw
 from werkzeug.test import Client

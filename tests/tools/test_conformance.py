@@ -5,8 +5,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from helpers.every_page import NOTHING, TABLE_TOOLS, every_page, opened
 from helpers.payloads import body_of, content_of
+from helpers.promises.every_page import NOTHING, TABLE_TOOLS, every_page, opened
 
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine

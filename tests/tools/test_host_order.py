@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from helpers.computed_parts import compute_parts
+from helpers.drawn.computed_parts import compute_parts
 from traces import space_of
 from traces.allocators import Tensor, memory_trace
 from traces.runs import cpu_steps, gpu_steps

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.evidence_links import claims
 from helpers.payloads import content_of, rows
+from helpers.promises.evidence_links import claims
 
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir

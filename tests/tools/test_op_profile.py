@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.computed_parts import compute_parts
+from helpers.drawn.computed_parts import compute_parts
 from helpers.tables import columns
 from hypothesis import given, settings
 from hypothesis import strategies as st

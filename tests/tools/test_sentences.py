@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from helpers.sentences import check_sentence, check_sentences
+from helpers.promises.sentences import check_sentence, check_sentences
 from traces import draw, write
 from traces.every_trace import TRACES, every_trace, opened
 from traces.misread_runs import marked

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 import orjson
 from builders.open_timelines import match_overview, search
-from helpers.computed_parts import compute_part, compute_parts
+from helpers.drawn.computed_parts import compute_part, compute_parts
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.hlo.hlo import Programs

@@ -15,7 +15,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from helpers.computed_parts import compute_parts
+from helpers.drawn.computed_parts import compute_parts
 
 from tbprof.base.errors import BadTrace
 from tbprof.storage.packing import pack

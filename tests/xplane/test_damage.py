@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 from google.protobuf.message import DecodeError
-from helpers.growth import seconds
+from helpers.promises.growth import seconds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import Ref, draw, space_of

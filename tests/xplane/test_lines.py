@@ -4,7 +4,7 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from helpers.growth import is_linear
+from helpers.promises.growth import is_linear
 from traces import COLUMN_PS, draw, space_of
 from xplane import generate
 from xplane.generate import body, scalar

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from helpers.growth import is_linear
+from helpers.promises.growth import is_linear
 
 from tbprof.kernels.xplane.id_lookup import find_rows, row_of
 from tbprof.xplane.lookup import build_lookup

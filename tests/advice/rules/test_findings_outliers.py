@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from builders.evidence import NO_GPU, evidence, ints
 from builders.job_steps import job_of
-from helpers.finding_promises import check_findings
+from helpers.promises.finding_promises import check_findings
 from hypothesis import given
 from hypothesis import strategies as st
 

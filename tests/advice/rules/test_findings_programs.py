@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from builders.evidence import TPU, claim, evidence, found, severities
-from helpers.evidence_links import check_claim, claims
+from helpers.promises.evidence_links import check_claim, claims
 from traces import write
 from traces.planted_programs import PLANTED, planted_gpu
 

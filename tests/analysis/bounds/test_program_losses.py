@@ -2,7 +2,7 @@
 
 import numpy as np
 from builders.program_ops import peaks, program_ops
-from helpers.computed_parts import compute_part
+from helpers.drawn.computed_parts import compute_part
 from traces import draw, space_of
 
 from tbprof.analysis.bounds.causes import Cause

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from helpers.program_costs import cost_of
+from helpers.drawn.program_costs import cost_of
 from traces.programs import Program
 
 from tbprof.analysis.costs.alike import AlikeComputations

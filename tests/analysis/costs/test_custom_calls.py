@@ -1,7 +1,7 @@
 """Costs of library calls, by their configuration as XLA and Transformer Engine write it."""
 
 import pytest
-from helpers.program_costs import cost_of
+from helpers.drawn.program_costs import cost_of
 from traces.programs import Program
 
 

@@ -1,7 +1,7 @@
 """What fusions cost: all operations in them, and of their operands the bytes that they use."""
 
 import pytest
-from helpers.program_costs import cost_of, figures
+from helpers.drawn.program_costs import cost_of, figures
 from traces.programs import Program
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from helpers.program_costs import cost_of, figures
+from helpers.drawn.program_costs import cost_of, figures
 from traces.programs import Program
 
 from tbprof._pb import message

@@ -1,7 +1,7 @@
 """Costs of loops, branches and calls, and of whole programs."""
 
 import pytest
-from helpers.program_costs import cost_of, figures
+from helpers.drawn.program_costs import cost_of, figures
 from traces.programs import Program
 
 from tbprof.analysis.costs.program_costs import ProgramCosts

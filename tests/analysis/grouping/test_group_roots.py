@@ -2,7 +2,7 @@
 
 import pytest
 from analysis.grouping.test_grouping import EXECUTOR
-from helpers.drawn_groups import HOST, ROOT, grouping_of, groups, members
+from helpers.drawn.drawn_groups import HOST, ROOT, grouping_of, groups, members
 from traces import Ref
 
 from tbprof.analysis.grouping.grouping import group_of_device_events

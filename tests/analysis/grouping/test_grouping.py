@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from analysis.grouping.grouping_twin import Event, space_bytes
 from analysis.grouping.test_groups_of_pools import POOL
-from helpers.drawn_groups import HOST, ROOT, grouping_of, groups, made, used
-from helpers.growth import is_linear
+from helpers.drawn.drawn_groups import HOST, ROOT, grouping_of, groups, made, used
+from helpers.promises.growth import is_linear
 from traces import Unsigned, space_of
 
 from tbprof.analysis.grouping.grouping import Grouping, find_grouping, group_of_device_events

@@ -1,7 +1,7 @@
 """Groups of work on devices, by launches, runs and steps of cores."""
 
 import numpy as np
-from helpers.drawn_groups import HOST, ROOT, grouping_of, made, used
+from helpers.drawn.drawn_groups import HOST, ROOT, grouping_of, made, used
 from traces import Unsigned
 
 from tbprof.analysis.grouping.grouping import group_of_device_events

@@ -1,6 +1,6 @@
 """Groups that a file brings."""
 
-from helpers.drawn_groups import HOST, ROOT, grouping_of
+from helpers.drawn.drawn_groups import HOST, ROOT, grouping_of
 
 from tbprof.analysis.grouping.grouping import group_of_device_events
 

@@ -2,7 +2,7 @@
 
 import pytest
 from analysis.grouping.grouping_twin import Event, space_bytes
-from helpers.drawn_groups import HOST, ROOT, groups, made, members, used
+from helpers.drawn.drawn_groups import HOST, ROOT, groups, made, members, used
 from traces import draw, space_of
 
 from tbprof.analysis.grouping.grouping import find_grouping

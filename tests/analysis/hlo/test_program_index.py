@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from google.protobuf.message import DecodeError
-from helpers.growth import is_linear
+from helpers.promises.growth import is_linear
 from hypothesis import given
 from hypothesis import strategies as st
 from kernels.interpreted import checked_kernels

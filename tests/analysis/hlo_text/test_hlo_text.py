@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.growth import is_linear
+from helpers.promises.growth import is_linear
 from traces.programs import Program
 
 from tbprof._pb import message

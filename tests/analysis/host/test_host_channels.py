@@ -1,7 +1,7 @@
 """What TPU programs exchange through their hosts: other slices, callbacks, and the rest."""
 
 import pytest
-from helpers.evidence_links import check_claim, claims
+from helpers.promises.evidence_links import check_claim, claims
 from traces.tpu_steps import TPU, Op, Overview, tpu_steps
 
 HANDLER = 'frontend_attributes={{_xla_host_transfer_handler_name="{}"}}'

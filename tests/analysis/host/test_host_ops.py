@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from helpers.growth import is_linear
+from helpers.promises.growth import is_linear
 from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, space_of

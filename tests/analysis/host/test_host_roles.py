@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from helpers.growth import is_linear
+from helpers.promises.growth import is_linear
 from traces import draw, space_of
 
 from tbprof.analysis.host import host_roles

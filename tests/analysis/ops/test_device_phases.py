@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from helpers.drawn_devices import GPU, KERNEL, US, devices_of, phase_of, phases, rows
+from helpers.drawn.drawn_devices import GPU, KERNEL, US, devices_of, phase_of, phases, rows
 from traces import Ref, draw, space_of
 
 from tbprof._pb import message

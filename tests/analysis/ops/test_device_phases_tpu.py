@@ -1,7 +1,7 @@
 """What TPU cores and SparseCores did when, from drawn traces."""
 
 from analysis.ops.test_device_phases import program
-from helpers.drawn_devices import SPARSE, TPU, devices_of, phases, rows
+from helpers.drawn.drawn_devices import SPARSE, TPU, devices_of, phases, rows
 from traces import Unsigned, draw
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from helpers.drawn_devices import TPU, US, _lines, devices_of, rows
+from helpers.drawn.drawn_devices import TPU, US, _lines, devices_of, rows
 from traces import Unsigned, draw
 
 from tbprof._pb import message

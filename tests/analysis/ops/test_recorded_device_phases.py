@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-from helpers.drawn_devices import US, _lines
+from helpers.drawn.drawn_devices import US, _lines
 
 from tbprof.analysis.gpu.gpu_events import find_gpu_kinds
 from tbprof.analysis.hlo.hlo import Programs

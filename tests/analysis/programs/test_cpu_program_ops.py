@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from helpers.computed_parts import compute_part
+from helpers.drawn.computed_parts import compute_part
 from traces import draw, space_of
 from traces.programs import Program
 

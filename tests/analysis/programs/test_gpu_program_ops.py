@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from helpers.computed_parts import compute_part
+from helpers.drawn.computed_parts import compute_part
 from traces import draw, space_of
 from traces.programs import Program
 

@@ -1,7 +1,7 @@
 """The products in instructions of programs: what they multiply, how small, in how many passes."""
 
 import pytest
-from helpers.computed_parts import compute_part
+from helpers.drawn.computed_parts import compute_part
 from traces import draw, space_of
 from traces.programs import Program
 

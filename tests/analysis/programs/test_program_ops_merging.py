@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from helpers.computed_parts import compute_part
+from helpers.drawn.computed_parts import compute_part
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import draw, space_of

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from helpers.computed_parts import compute_part
+from helpers.drawn.computed_parts import compute_part
 from traces import Unsigned, draw, space_of
 from traces.programs import Program
 

@@ -1,7 +1,7 @@
 """The steps that TPU cores recorded themselves: which are the same, and which are missing."""
 
 import numpy as np
-from helpers.drawn_steps import steps_of
+from helpers.drawn.drawn_steps import steps_of
 from traces import draw
 
 from tbprof.analysis.steps.steps import Steps

@@ -1,7 +1,7 @@
 """Whole steps of drawn traces, each phase counted by hand. One column is 1 µs."""
 
 import pytest
-from helpers.drawn_steps import GPU, HOST, steps_of, table, times
+from helpers.drawn.drawn_steps import GPU, HOST, steps_of, table, times
 from traces import Unsigned, draw
 
 from tbprof._pb import message

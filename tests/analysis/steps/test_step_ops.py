@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from helpers.computed_parts import compute_parts
+from helpers.drawn.computed_parts import compute_parts
 from traces import Unsigned, draw, space_of
 from traces.planted_programs import planted_gpu
 from traces.programs import Program

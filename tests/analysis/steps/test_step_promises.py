@@ -5,7 +5,7 @@ What xprof says of them and their like is asserted in tests/parity.
 
 import numpy as np
 import pytest
-from helpers.drawn_steps import steps_of
+from helpers.drawn.drawn_steps import steps_of
 from traces.misread_runs import copies, host_copies, instant, looping, many_steps, starving
 
 from tbprof.analysis.steps.steps import Steps

@@ -1,7 +1,7 @@
 """Steps of what repeats, and of TPU cores: nothing in the program marks them."""
 
 import pytest
-from helpers.drawn_steps import HOST, steps_of, table, times
+from helpers.drawn.drawn_steps import HOST, steps_of, table, times
 from traces import draw
 
 

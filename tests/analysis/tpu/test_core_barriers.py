@@ -1,7 +1,7 @@
 """Waits of TPU cores for each other: they are collectives, and the late core is named."""
 
 import pytest
-from helpers.evidence_links import check_claim, claims
+from helpers.promises.evidence_links import check_claim, claims
 from jobs import TpuJob, Work, draw_tpu_job
 from traces.tpu_steps import SECOND, TPU, Overview, tpu_steps
 

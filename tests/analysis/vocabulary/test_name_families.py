@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.computed_parts import compute_parts
+from helpers.drawn.computed_parts import compute_parts
 from numpy.testing import assert_array_equal
 from traces import draw, space_of
 

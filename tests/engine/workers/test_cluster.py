@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from distributed import LocalCluster
-from helpers.clusters import Scheduler, kill_a_worker, local_cluster
 from helpers.commands import run
+from helpers.drawn.small_runs import BROKEN, CPU_TRACE, GPU_TRACE, OPS
 from helpers.payloads import content_of
-from helpers.small_runs import BROKEN, CPU_TRACE, GPU_TRACE, OPS
+from helpers.started.clusters import Scheduler, kill_a_worker, local_cluster
 from traces import write
 
 from tbprof.base.errors import BadTrace, NoData, TbprofError, Unreachable

@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from helpers.drawn.small_runs import OPS, payload
 from helpers.payloads import content_of
-from helpers.planted_workers import Plant
-from helpers.small_runs import OPS, payload
+from helpers.started.planted_workers import Plant
 
 from tbprof.base.errors import BadTrace, TbprofError
 from tbprof.engine.engine import DataRequest, Engine

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from helpers.drawn.small_runs import OPS
 from helpers.payloads import content_of
-from helpers.small_runs import OPS
 
 from tbprof.base.errors import BadTrace, NoData
 from tbprof.engine.engine import DataRequest, Engine

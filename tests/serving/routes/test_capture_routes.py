@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from helpers.profilers import Profiler, recorded, serving, trace
+from helpers.started.profilers import Profiler, recorded, serving, trace
 from werkzeug.test import Client
 
 from tbprof.serving.routes.routes import Application

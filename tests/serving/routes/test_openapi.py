@@ -1,12 +1,13 @@
 """The description of the routes: all of them, with the parameters that they read.
 
-Whether answers are as described is checked wherever a test asks: `helpers/answer_promises.py`.
+Whether answers are as described is checked wherever a test asks, by
+`helpers/promises/answer_promises.py`.
 """
 
 import json
 
 import pytest
-from helpers.answer_promises import check_answer
+from helpers.promises.answer_promises import check_answer
 from serving.routes.test_http_api import DOCUMENTED
 from werkzeug.test import Client
 

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from helpers.own_server import own_server
+from helpers.started.own_server import own_server
 from helpers.tile_reader import read_tiles
 
 from tbprof.engine.timelines.timeline_cache import TimelineCache

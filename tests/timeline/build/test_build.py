@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
-from helpers.growth import is_linear
+from helpers.promises.growth import is_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces import draw, space_of

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.computed_parts import compute_part
+from helpers.drawn.computed_parts import compute_part
 from traces import draw, space_of
 
 from tbprof.analysis.gpu.kernels import find_kernels

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers.all_pages import Answers, Ask, answers_of
+from helpers.promises.all_pages import Answers, Ask, answers_of
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Every bad file, to every tool that is registered: an answer, or what to do about it."""
 
 import pytest
-from helpers.all_pages import Ask, marked
+from helpers.promises.all_pages import Ask, marked
 from traces.bad_files import BAD_FILES
 
 from tbprof.tools import TOOLS

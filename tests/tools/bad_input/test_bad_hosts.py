@@ -6,7 +6,7 @@ One column of a drawn trace is 1 µs.
 from dataclasses import replace
 
 import pytest
-from helpers.all_pages import HOST, Ask, marked
+from helpers.promises.all_pages import HOST, Ask, marked
 from jobs import TpuJob, draw_tpu_job
 from traces import draw
 

@@ -1,7 +1,7 @@
 """Memory that was not recorded, or not right: said, and never zero."""
 
-from helpers.all_pages import Ask
 from helpers.memory_pages import TRACE, rows
+from helpers.promises.all_pages import Ask
 from traces import draw
 from traces.allocators import GPU, Tensor, memory_trace
 

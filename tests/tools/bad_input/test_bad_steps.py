@@ -4,8 +4,8 @@ One column of a drawn trace is 1 µs.
 """
 
 import pytest
-from helpers.all_pages import GPU, HOST, Ask, marked
 from helpers.payloads import rows
+from helpers.promises.all_pages import GPU, HOST, Ask, marked
 from traces import draw
 
 from tbprof._pb import message

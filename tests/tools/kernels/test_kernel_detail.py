@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.computed_parts import compute_parts
+from helpers.drawn.computed_parts import compute_parts
 from helpers.tables import columns
 from traces import draw, space_of
 

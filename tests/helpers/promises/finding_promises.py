@@ -7,7 +7,7 @@ and the shared traces. A promise that is added here is checked everywhere.
 import numpy as np
 import pytest
 
-from helpers.sentences import check_sentence
+from helpers.promises.sentences import check_sentence
 from tbprof.advice.evidence import ON_CORES, Evidence
 from tbprof.advice.finding import Finding
 from tbprof.analysis.job.worker_groups import coupled_groups

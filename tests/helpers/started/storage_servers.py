@@ -14,9 +14,9 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from helpers.fault_proxy import FaultProxy
+from helpers.started.fault_proxy import FaultProxy
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BUCKET = "traces"
 KINDS = ("s3", "gs", "az", "http", "memory")
 SERVED = KINDS[:-1]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 _used: set[Path] = set()
-FOLDER = Path(__file__).resolve().parents[2] / ".cache" / "recordings"
+FOLDER = Path(__file__).resolve().parents[3] / ".cache" / "recordings"
 
 
 def recorded(python: str, sources: Sequence[str], record: Callable[[Path], object]) -> Path:

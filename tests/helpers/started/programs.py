@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 # Who may not go first is started all the same.
 _NICENESS = -15
 _FIRST = ("nice", "-n", str(_NICENESS)) if shutil.which("nice") else ()

@@ -1,0 +1,1 @@
+"""What holds for every page, answer, finding, sentence and pattern, whatever the trace is."""

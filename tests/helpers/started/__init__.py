@@ -1,0 +1,1 @@
+"""What tests start, and stop again: servers, profilers, workers, clusters, programs that train."""
