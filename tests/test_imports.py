@@ -272,7 +272,7 @@ def test_a_server_compiles_regular_expressions_ahead_of_time(
 
 def test_modules_compile_no_regular_expressions_when_they_are_imported() -> None:
     for room in ("analysis", "tools", "storage"):
-        for path in (ROOT / "tbprof" / room).glob("*.py"):
+        for path in (ROOT / "tbprof" / room).rglob("*.py"):
             assert "re.compile(" not in path.read_text("utf-8"), path.name
 
 
