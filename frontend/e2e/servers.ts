@@ -32,9 +32,9 @@ export function temporaryFolder(): { path: string; remove: () => void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Runs a script of this folder, to which the traces that tests draw are known. */
+/** Runs a script of `runs/`, to which the traces that tests draw are known. */
 export function runScript(script: string, ...options: string[]): void {
-  execFileSync(PYTHON, [join(import.meta.dirname, script), ...options], {
+  execFileSync(PYTHON, [join(import.meta.dirname, "runs", script), ...options], {
     cwd: ROOT,
     env: { ...process.env, PYTHONPATH: [ROOT, join(ROOT, "tests")].join(delimiter) },
   });

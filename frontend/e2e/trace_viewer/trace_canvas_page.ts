@@ -1,6 +1,6 @@
 /** The canvas of the trace viewer in a browser: its lanes, its colours, and what its address says. */
 import type { Page } from "playwright-core";
-import { hueColors, hueOfName } from "../src/widgets/canvas/event_colors";
+import { hueColors, hueOfName } from "../../src/widgets/canvas/event_colors";
 import type { OpenOptions, Runs, View } from "./trace_runs";
 
 export const TIMELINE = "#trace-timeline";
