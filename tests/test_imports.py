@@ -214,6 +214,33 @@ def test_a_server_imports_everything_before_someone_waits_for_it(
     ]  # fmt: skip
 
 
+def test_a_page_of_a_server_imports_nothing(sample_logdir: Path, tmp_path: Path) -> None:
+    asked = """
+import json, sys
+from tbprof.base.errors import NoData
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.storage.logdir import Logdir
+from tbprof.tools import TOOLS
+engine = Engine(Logdir([sys.argv[1]], wait_s=60))
+engine.load_tools()
+before = set(sys.modules)
+for run in engine.runs():
+    for tool in TOOLS:
+        if not tool.is_streamed:
+            try:
+                engine.data(DataRequest(run, tool.name))
+            except NoData:
+                pass
+print(json.dumps([name for name in sys.modules if name not in before]))
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", asked, str(sample_logdir)],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TBPROF_CACHE_DIR": str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert not [name for name in json.loads(result.stdout) if name.startswith("tbprof.")]
+
+
 def test_a_function_is_imported_when_it_is_called_or_loaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -36,12 +36,21 @@ class Later:
 def load(function: Callable[..., Any]) -> None:
     """Imports what a function that is `Later` needs, ahead of time.
 
-    The same goes for every `Later` in its module.
+    The same goes for every `Later` in its module, and in those of ours that are imported for it.
     """
     if isinstance(function, Later):
-        named(function.name)
-        for other in vars(sys.modules[function.name.rpartition(".")[0]]).values():
-            load(other)
+        _load(function, set())
+
+
+def _load(function: Later, seen: set[str]) -> None:
+    seen.add(function.name)
+    known = set(sys.modules)
+    named(function.name)
+    new = {name for name in set(sys.modules) - known if name.startswith("tbprof.")}
+    for name in new | {function.name.rpartition(".")[0]}:
+        for other in list(vars(sys.modules[name]).values()):
+            if isinstance(other, Later) and other.name not in seen:
+                _load(other, seen)
 
 
 if TYPE_CHECKING:
