@@ -44,7 +44,9 @@ def find_program_source(_: Space, programs: Programs, program_id: str = "") -> P
     """The program with that id, a decimal text."""
     number = int(program_id) if program_id.isdecimal() else -1
     name = dict(programs.listed()).get(number)
-    content = b"" if name is None else programs.blob(number)
+    # Where its instructions ran, it is open already.
+    module = None if name is None else programs.module(number, name)
+    content = b"" if module is None else module.blob
     return ProgramSource(program_id, name or "", np.frombuffer(content, np.uint8))
 
 
