@@ -17,11 +17,14 @@ _reader = Later("tbprof.analysis.programs.instruction_facts.InstructionReader")
 
 def find_program_ops(space: Space, programs: Programs) -> ProgramOps:
     """The instructions of all GPUs and TPU cores; of the CPU where none of these ran anything."""
-    finders = [(_gpu_program_ops, plane) for plane in gpu_planes(space)]
-    finders += [(_tpu_program_ops, plane) for plane in tpu_planes(space)]
+    gpus, tpus = gpu_planes(space), tpu_planes(space)
     hosts = [plane for plane in host_planes(space) if names.HLO_OP in plane.stat_names]
-    if not finders and not hosts:
+    # Without XLA, what ran on GPUs belongs to no program.
+    is_compiled = any(names.HLO_OP in plane.stat_names for plane in gpus)
+    if not tpus and not hosts and not is_compiled:
         return add_up([])
+    finders = [(_gpu_program_ops, plane) for plane in gpus]
+    finders += [(_tpu_program_ops, plane) for plane in tpus]
     reader = _reader(programs)
     found = [find(plane, programs, reader) for find, plane in finders]
     if not any(part.name for part in found):

@@ -137,9 +137,19 @@ def test_recorded_work_goes_before_that_of_the_program():
     }
 
 
+def test_without_xla_what_runs_on_a_gpu_is_in_no_program():
+    ops = compute_part("program_ops", space_of(draw({GPU: "Stream #1 |aa.a"})))
+    assert (ops.name, ops.devices) == ([], 0)
+
+
 def test_gpus_add_up_and_those_that_ran_nothing_do_not_count():
     trace = draw(
-        {GPU: "Stream #1 |aa.a", "/device:GPU:1": "Stream #1 |.aaa", "/device:GPU:2": "Stream #1 |"}
+        {
+            GPU: "Stream #1 |aa.a",
+            "/device:GPU:1": "Stream #1 |.aaa",
+            "/device:GPU:2": "Stream #1 |",
+        },
+        stats={"a": {"hlo_op": "a"}},
     )
     ops = compute_part("program_ops", space_of(trace))
     assert (ops.name, ops.occurrences.tolist(), ops.total_ps.tolist()) == (["a"], [3], [6 * US])
