@@ -95,11 +95,12 @@ def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
 
     Steps are compared with the median, by the median deviation from it, which outliers do not
     affect. Outliers that recur in each k-th step may be a third of all steps; other outliers are
-    few, or steps simply vary:
+    few, or steps simply vary, and only those far beyond the others are outliers:
 
         ...A....A....A...     a period of 5
         A................     the first one alone
         .A.AA..A.A.AA....     none: two kinds of steps
+        Z.A.AA..A.A.AA...     Z alone, if it takes several times as long as A
     """
     is_slow = _slow(means, DEVIATIONS)
     is_slowish = _slow(means, _DEVIATIONS_IF_DUE)
@@ -111,8 +112,10 @@ def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
     if recurring.size > MOST_RECURRING * counted_steps + 1:
         periods, recurring = [], place[:0]
     once = difference(place, recurring)
-    if once.size > max(1, int(MOST_ONCE * counted_steps)):
-        periods, recurring, once = [], place[:0], place[:0]
+    most = max(1, int(MOST_ONCE * counted_steps))
+    if once.size > most:
+        periods, recurring, once = [], place[:0], _far_beyond(place, rough)
+        once = once if once.size <= most else place[:0]
     is_outlier = np.zeros(means.duration_ps.size, np.bool_)
     is_outlier[recurring] = is_outlier[once] = True
     is_typical = means.is_counted & ~is_outlier
@@ -251,6 +254,11 @@ def _recurs(
 def _alike(hits: NDArray[np.int64], excess: NDArray[np.float64]) -> NDArray[np.int64]:
     """Those that are not slow for an additional reason, such as a first step that compiles."""
     return hits[excess[hits] <= _OTHER_CAUSE * _median(excess[hits])] if hits.size else hits
+
+
+def _far_beyond(hits: NDArray[np.int64], excess: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Those that exceed most others of them several times, such as a first step that compiles."""
+    return hits[excess[hits] > _OTHER_CAUSE * _median(excess[hits])] if hits.size else hits
 
 
 def _is_pair(

@@ -85,6 +85,14 @@ def test_steps_that_merely_vary_are_what_they_are(times, why):
     assert found(times) == [], why
 
 
+def test_a_step_far_beyond_others_that_vary_is_an_outlier_alone():
+    warming_up = [2453, 158, 141, 101, 101, 98, 90, 101, 94, 99, 90, 100, 93, 100]
+    assert found(warming_up) == [0]
+    two_kinds = [10, 30, 30, 10, 10, 10, 30, 10, 30, 10, 10, 10, 10]
+    assert found([200, *two_kinds]) == [0]
+    assert found([60, *two_kinds]) == []  # two and a half times as much beyond the others
+
+
 def test_one_of_four_may_be_an_outlier():
     assert found([500, 10, 11, 10]) == [0]
 
