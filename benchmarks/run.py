@@ -342,7 +342,14 @@ def main() -> int:
         source = build_traces.default_source()
         if (ROOT / "frontend" / "node_modules").is_dir():
             try:
-                opened = (source, pages.measure_pages(programs, source, args.tools))
+                # A text in place of a cost: the trace has no data for that page.
+                found = tables.get(source, {})
+                shown = [
+                    tool
+                    for tool in args.tools
+                    if not isinstance(found.get(tool, {}).get("tbprof"), str)
+                ]
+                opened = (source, pages.measure_pages(programs, source, shown))
                 for one in viewer:
                     frames += [trace_frames.measure_frames(programs, one.trace, pages.REPEATS)]
             except (Failed, OSError, subprocess.CalledProcessError) as error:
