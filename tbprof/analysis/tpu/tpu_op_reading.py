@@ -129,7 +129,8 @@ class _OpReader:
         padding = padding_of((*results, *operands)) if is_known else _UNKNOWN
         roles: Callable[[], dict[tuple[int, ...], dict[int, str]]] = dict
         if module is not None and proto is not None:
-            roles = lambda: dimension_roles(module, proto)  # noqa: E731 (only where it is padded)
+            # Called only where there is padding.
+            roles = functools.partial(dimension_roles, module, proto)
         largest = max((*results, *operands), key=lambda shape: shape.elements, default=None)
         is_jax = op.category == OpCategory.JAX
         is_layer = not is_jax and bool(batch_norm_scope(op.name)) and not opcodes & PRODUCTS
