@@ -176,7 +176,7 @@ def measure_clicks(
         served.wait_for(f"{ROUTE}/version")
         page = f"http://127.0.0.1:{served.port}{ROUTE}/index.html"
         result = subprocess.run(
-            ["node", "e2e/capture_time.mjs", page, f"localhost:{port}", str(clicks)],
+            ["node", "e2e/timings/capture_time.mjs", page, f"localhost:{port}", str(clicks)],
             cwd=ROOT / "frontend",
             capture_output=True,
             text=True,

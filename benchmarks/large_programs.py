@@ -4,7 +4,7 @@
 
 The programs are made of a small one by `scale_program.py`. Each request is a process of its own;
 what the same request takes of the small program is subtracted. Frames are measured in headless
-Chromium by frontend/e2e/program_frames.mjs, on the first of the programs.
+Chromium by frontend/e2e/timings/program_frames.mjs, on the first of the programs.
 """
 
 import argparse
@@ -109,7 +109,12 @@ def measure_frames(programs: Programs, trace: Path) -> list[dict[str, Any]]:
         with measure.serving(command, programs.cache_at(programs.fresh_cache())) as server:
             server.wait_for(f"{ROUTE}/version")
             base = f"http://127.0.0.1:{server.port}{ROUTE}"
-            program = [shutil.which("node") or "node", "e2e/program_frames.mjs", base, "bench"]
+            program = [
+                shutil.which("node") or "node",
+                "e2e/timings/program_frames.mjs",
+                base,
+                "bench",
+            ]
             said = subprocess.run(program, cwd=FRONTEND, capture_output=True, text=True, check=True)
     return [json.loads(line) for line in said.stdout.splitlines()]
 

@@ -34,7 +34,7 @@ def cold_page_ms(programs: Programs, trace: Path, tool: str, python: Sequence[st
 
 
 def _page_ms(url: str) -> float:
-    program = [shutil.which("node") or "node", "e2e/page_time.mjs", url]
+    program = [shutil.which("node") or "node", "e2e/timings/page_time.mjs", url]
     folder = ROOT / "frontend"
     said = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=True)
     return float(said.stdout)

@@ -2,8 +2,8 @@
 
     python -m benchmarks.viewer.trace_frames [--trace FILE ...] [--repeats N]
 
-A session of zooming, panning and scrolling (frontend/e2e/trace_session.mjs) is replayed by
-frontend/e2e/frame_times.mjs, which says what its figures mean.
+A session of zooming, panning and scrolling (frontend/e2e/timings/trace_session.mjs) is replayed by
+frontend/e2e/timings/frame_times.mjs, which says what its figures mean.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def measure_frames(programs: Programs, trace: Path, repeats: int) -> Frames:
 
 
 def _replay(url: str) -> dict[str, Any]:
-    program = [shutil.which("node") or "node", "e2e/frame_times.mjs", url]
+    program = [shutil.which("node") or "node", "e2e/timings/frame_times.mjs", url]
     said = subprocess.run(program, cwd=FRONTEND, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(said.stdout)
     return found

@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["e2e/**/*.spec.ts"],
-    globalSetup: ["e2e/all_runs.ts"],
+    globalSetup: ["e2e/harness/all_runs.ts"],
     environment: "node",
     isolate: false,
     maxWorkers: 3,

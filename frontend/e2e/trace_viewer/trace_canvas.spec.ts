@@ -1,6 +1,6 @@
 /** The canvas of the trace viewer: its picture in both renderers, and its keys. */
 import { expect, test } from "vitest";
-import { colorOf, LARGE, release } from "../browser";
+import { colorOf, LARGE, release } from "../harness/browser";
 import {
   colorOfName,
   mostOf,

@@ -1,8 +1,8 @@
 /** The canvas of the trace viewer under the pointer: drags, wheels, fingers, and tiles that are late. */
 import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
-import { colorOf, eventually, LARGE } from "../browser";
-import { expectNumber } from "../readings";
+import { colorOf, eventually, LARGE } from "../harness/browser";
+import { expectNumber } from "../harness/readings";
 import {
   AXIS,
   colorOfName,

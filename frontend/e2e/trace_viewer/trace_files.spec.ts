@@ -1,6 +1,6 @@
 /** The trace viewer on files that are several, damaged, hostile, sparse or empty. */
 import { expect, test } from "vitest";
-import { eventually, expectGoodThemes, textOf } from "../browser";
+import { eventually, expectGoodThemes, textOf } from "../harness/browser";
 import {
   button,
   drawer,

@@ -1,7 +1,7 @@
 /** The trace viewer under test: where events are on the screen, and what the page says of them. */
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
-import { settled as isIdle, type Opened, textOf } from "../browser";
+import { settled as isIdle, type Opened, textOf } from "../harness/browser";
 import type { OpenOptions, Runs, View } from "./trace_runs";
 
 /** The whole drawn trace, see make_timeline_run.py. */

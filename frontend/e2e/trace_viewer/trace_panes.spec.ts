@@ -1,7 +1,7 @@
 /** The search and the drawer: hits, an event, sums of a range, and the card at the pointer. */
 import type { Locator } from "playwright-core";
 import { expect, test } from "vitest";
-import { eventually, settled, textOf } from "../browser";
+import { eventually, settled, textOf } from "../harness/browser";
 import {
   ALL,
   button,

@@ -1,7 +1,7 @@
 /** What surrounds the timeline, under test: its fields, tabs, tables and tracks, and what they say. */
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { eventually, textOf } from "../browser";
+import { eventually, textOf } from "../harness/browser";
 import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
 /** All four steps of the drawn run, see make_timeline_run.py. */

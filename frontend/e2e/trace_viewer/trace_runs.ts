@@ -1,7 +1,7 @@
 /** Runs for the tests of the trace viewer: opened, and closed without problems. */
-import { addressOf } from "../servers";
-import { server } from "../shared_server";
-import { type OpenAddress, type OpenOptions, watchedBrowser } from "../watched_browser";
+import { addressOf } from "../harness/servers";
+import { server } from "../harness/shared_server";
+import { type OpenAddress, type OpenOptions, watchedBrowser } from "../harness/watched_browser";
 
 /** What an address holds beside the run and the tool. */
 export type View = Readonly<Record<string, string>>;

@@ -1,8 +1,8 @@
 /** The trace viewer around its canvas, on a drawn trace of which all is known: details, search, sums. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { textOf } from "../browser";
-import { TRACES } from "../servers";
+import { textOf } from "../harness/browser";
+import { TRACES } from "../harness/servers";
 import {
   ALL,
   drag,

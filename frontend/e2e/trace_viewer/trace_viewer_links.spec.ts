@@ -1,9 +1,9 @@
 /** From other pages into the trace viewer, with exactly the events meant marked, and back. */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { settled as isIdle, release, textOf } from "../browser";
-import { ask, column, rows, type Table, TRACES } from "../servers";
-import { server } from "../shared_server";
+import { settled as isIdle, release, textOf } from "../harness/browser";
+import { ask, column, rows, type Table, TRACES } from "../harness/servers";
+import { server } from "../harness/shared_server";
 import { expectChosen, lane, parameter, ROW, settled, timeline, viewOf } from "./trace_page";
 import { traceRuns, type View } from "./trace_runs";
 

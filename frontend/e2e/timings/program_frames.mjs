@@ -1,7 +1,7 @@
 /**
  * How long frames of the pages of programs take:
  *
- *     node e2e/program_frames.mjs BASE RUN [PART …]
+ *     node e2e/timings/program_frames.mjs BASE RUN [PART …]
  *
  * prints a line of JSON for each part, such as scrolling a table: {"part", "rows", "frames", "ms":
  * {p50, p95, most}, "script_ms", "task_ms"}. One input a frame, and no display is waited for: a

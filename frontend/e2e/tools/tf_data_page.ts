@@ -1,10 +1,10 @@
 /** What the tests of the tf.data page read off it, and off the server's answers. */
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { eventually, settled } from "./browser";
-import { expectPercent, expectTime } from "./readings";
-import { rows, type Table } from "./servers";
-import { type ToolRuns, toolRuns } from "./tool_runs";
+import { eventually, settled } from "../harness/browser";
+import { expectPercent, expectTime } from "../harness/readings";
+import { rows, type Table } from "../harness/servers";
+import { type ToolRuns, toolRuns } from "../harness/tool_runs";
 
 /** The samples, a real trace where there is one, and drawn runs: see make_tf_data_run.py. */
 export function tfDataRuns(): ToolRuns {

@@ -1,10 +1,10 @@
 /** What the pages say when there is little, damaged or hostile data, and several hosts. */
 import type { Page } from "playwright-core";
 import { afterEach, expect, test } from "vitest";
-import { violations } from "./browser";
-import { addressOf, makeTraces, type Server, serve, temporaryFolder } from "./servers";
-import { server } from "./shared_server";
-import { ownPages } from "./watched_browser";
+import { violations } from "../harness/browser";
+import { addressOf, makeTraces, type Server, serve, temporaryFolder } from "../harness/servers";
+import { server } from "../harness/shared_server";
+import { ownPages } from "../harness/watched_browser";
 
 const open = ownPages();
 let own: Server | undefined;

@@ -1,11 +1,11 @@
 /** The programs page: from the overview to an op's place, its distance from the roof and its text. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { eventually, expectGoodLooks, LOOKS, settled } from "./browser";
-import { addressOf, TRACES } from "./servers";
-import { server } from "./shared_server";
-import { toolRuns } from "./tool_runs";
-import { watchedBrowser } from "./watched_browser";
+import { eventually, expectGoodLooks, LOOKS, settled } from "../harness/browser";
+import { addressOf, TRACES } from "../harness/servers";
+import { server } from "../harness/shared_server";
+import { toolRuns } from "../harness/tool_runs";
+import { watchedBrowser } from "../harness/watched_browser";
 
 // A drawn GPU: `p` moves data at 80 % of the bandwidth, `d` multiplies at 91 % of the peak.
 const RUN = "programs";

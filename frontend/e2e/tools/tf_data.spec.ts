@@ -1,8 +1,8 @@
 /** tf.data: the verdict, the pipelines and their executions, as the server has them. */
 import { expect, test } from "vitest";
-import { brokenTexts, eventually, expectGoodThemes, settled, textOf } from "./browser";
-import { expectTime } from "./readings";
-import { column, rows, TRACES, type Value } from "./servers";
+import { brokenTexts, eventually, expectGoodThemes, settled, textOf } from "../harness/browser";
+import { expectTime } from "../harness/readings";
+import { column, rows, TRACES, type Value } from "../harness/servers";
 import {
   choose,
   details,

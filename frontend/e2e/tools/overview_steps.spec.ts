@@ -1,11 +1,11 @@
 /** The steps of the overview: their chart, their table, and those that are outliers. */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { clickIn, colorOf, eventually, pixels, textOf } from "./browser";
+import { clickIn, colorOf, eventually, pixels, textOf } from "../harness/browser";
+import { expectPercent, expectTime } from "../harness/readings";
+import { addressOf, column, rows } from "../harness/servers";
+import { server } from "../harness/shared_server";
 import { canvas, columnAt, overviewPages, SLOW, slider, tables, tile } from "./overview_page";
-import { expectPercent, expectTime } from "./readings";
-import { addressOf, column, rows } from "./servers";
-import { server } from "./shared_server";
 
 /** Series of the step chart from the top: their colours, and the columns they are made of. */
 const SERIES: readonly (readonly [label: string, color: string, ids: readonly string[]])[] = [

@@ -4,9 +4,16 @@ import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import type { FrameLocator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { violations } from "./browser";
-import { holdAnswers, ROOT, type Server, serve, temporaryFolder, tensorBoard } from "./servers";
-import { ownPages } from "./watched_browser";
+import { violations } from "../harness/browser";
+import {
+  holdAnswers,
+  ROOT,
+  type Server,
+  serve,
+  temporaryFolder,
+  tensorBoard,
+} from "../harness/servers";
+import { ownPages } from "../harness/watched_browser";
 
 const PYTHON = process.env.TBPROF_RECORD_PYTHON ?? "";
 const PORT = 21_309;

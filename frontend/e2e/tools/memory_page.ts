@@ -1,8 +1,8 @@
 /** What the tests of the memory page read off it, and off the server's answers. */
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
-import { eventually, settled as isIdle, textOf } from "./browser";
-import { expectNumber } from "./readings";
+import { eventually, settled as isIdle, textOf } from "../harness/browser";
+import { expectNumber } from "../harness/readings";
 
 export const GIB = 2 ** 30;
 const SIZES_OF: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: GIB };

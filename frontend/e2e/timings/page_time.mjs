@@ -1,5 +1,8 @@
 /**
- * Milliseconds from opening a page to its data on screen: `node e2e/page_time.mjs URL…`, a line each.
+ * Milliseconds from opening a page to its data on screen, a line each:
+ *
+ *     node e2e/timings/page_time.mjs URL…
+ *
  * Every page is opened in a browser of its own, with nothing cached.
  */
 import { existsSync } from "node:fs";

@@ -8,11 +8,11 @@ import {
   release,
   settled,
   textOf,
-} from "./browser";
+} from "../harness/browser";
+import { expectNumber, expectPercent, expectTime } from "../harness/readings";
+import { addressOf, column, RECORDED, rows } from "../harness/servers";
+import { server } from "../harness/shared_server";
 import { canvas, columnAt, overviewPages, SLOW, slider, TOOL, tables, tile } from "./overview_page";
-import { expectNumber, expectPercent, expectTime } from "./readings";
-import { addressOf, column, RECORDED, rows } from "./servers";
-import { server } from "./shared_server";
 
 const MADE = ["hosts", "one", "none", "many"];
 

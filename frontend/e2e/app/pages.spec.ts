@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import type { View } from "../src/base/url_state";
-import { eventually, expectGoodLooks, LOOKS, settled } from "./browser";
-import { addressOf, ROOT, TRACES } from "./servers";
-import { server } from "./shared_server";
-import { ownPages } from "./watched_browser";
+import type { View } from "../../src/base/url_state";
+import { eventually, expectGoodLooks, LOOKS, settled } from "../harness/browser";
+import { addressOf, ROOT, TRACES } from "../harness/servers";
+import { server } from "../harness/shared_server";
+import { ownPages } from "../harness/watched_browser";
 
 interface Column {
   readonly id: string;

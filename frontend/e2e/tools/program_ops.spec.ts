@@ -1,11 +1,11 @@
 /** Instructions of programs: the table of them, and the roofline, on recorded runs. */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import type { View } from "../src/base/url_state";
-import { expectGoodLooks, LOOKS, settled } from "./browser";
-import { addressOf, ask, type Table, TRACES } from "./servers";
-import { server } from "./shared_server";
-import { ownPages } from "./watched_browser";
+import type { View } from "../../src/base/url_state";
+import { expectGoodLooks, LOOKS, settled } from "../harness/browser";
+import { addressOf, ask, type Table, TRACES } from "../harness/servers";
+import { server } from "../harness/shared_server";
+import { ownPages } from "../harness/watched_browser";
 
 const open = ownPages();
 const grid = (page: Page) => page.getByRole("treegrid").first();

@@ -12,7 +12,10 @@ import {
   release,
   textOf,
   workOf,
-} from "./browser";
+} from "../harness/browser";
+import { expectNumber, expectTime } from "../harness/readings";
+import { TRACES } from "../harness/servers";
+import { toolRuns } from "../harness/tool_runs";
 import {
   type Answer,
   across,
@@ -30,9 +33,6 @@ import {
   settled,
   wholeOf,
 } from "./memory_page";
-import { expectNumber, expectTime } from "./readings";
-import { TRACES } from "./servers";
-import { toolRuns } from "./tool_runs";
 
 const TOOL = "memory_profile";
 /** A real trace where this machine has one, else a drawn one. */

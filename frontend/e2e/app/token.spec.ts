@@ -1,8 +1,8 @@
 /** A server with a token: opened by its link, or by a form that asks for the token. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { violations } from "./browser";
-import { SAMPLES, type Server, serve, temporaryFolder } from "./servers";
-import { ownPages } from "./watched_browser";
+import { violations } from "../harness/browser";
+import { SAMPLES, type Server, serve, temporaryFolder } from "../harness/servers";
+import { ownPages } from "../harness/watched_browser";
 
 const open = ownPages();
 const TOKEN = "of-our-own";

@@ -1,9 +1,9 @@
 /** The overview under test: its parts, and what the server says of its run. */
 import type { Page } from "playwright-core";
-import { settled } from "./browser";
-import { addressOf, ask } from "./servers";
-import { server } from "./shared_server";
-import { type OpenOptions, watchedBrowser } from "./watched_browser";
+import { settled } from "../harness/browser";
+import { addressOf, ask } from "../harness/servers";
+import { server } from "../harness/shared_server";
+import { type OpenOptions, watchedBrowser } from "../harness/watched_browser";
 
 export const TOOL = "overview_page";
 /** Its first step compiles, and each fifth is slow. */

@@ -13,11 +13,11 @@ import {
   release,
   settled,
   textOf,
-} from "./browser";
-import { expectPercent, expectTime } from "./readings";
-import { addressOf, ask, column, RECORDED, rows } from "./servers";
-import { server } from "./shared_server";
-import { type OpenOptions, watchedBrowser } from "./watched_browser";
+} from "../harness/browser";
+import { expectPercent, expectTime } from "../harness/readings";
+import { addressOf, ask, column, RECORDED, rows } from "../harness/servers";
+import { server } from "../harness/shared_server";
+import { type OpenOptions, watchedBrowser } from "../harness/watched_browser";
 
 const TOOL = "input_pipeline_analyzer";
 /** Categories of work on the host: properties of the op table, and what they are called. */

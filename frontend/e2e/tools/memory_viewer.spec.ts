@@ -1,9 +1,9 @@
 /** Program memory: figures, the charts under pointer and keys, what is in memory, other programs. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { expectGoodLooks, LOOKS, settled, textOf } from "./browser";
-import { TRACES } from "./servers";
-import { toolRuns } from "./tool_runs";
+import { expectGoodLooks, LOOKS, settled, textOf } from "../harness/browser";
+import { TRACES } from "../harness/servers";
+import { toolRuns } from "../harness/tool_runs";
 
 interface Answer {
   readonly programs: { readonly name: readonly string[]; readonly program_id: readonly string[] };

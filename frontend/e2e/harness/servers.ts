@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 
-export const ROOT = resolve(import.meta.dirname, "../..");
+export const ROOT = resolve(import.meta.dirname, "../../..");
 export const SAMPLES = join(ROOT, "examples/logdir");
 const PYTHON = process.env.TBPROF_PYTHON ?? "python";
 
@@ -34,7 +34,7 @@ export function temporaryFolder(): { path: string; remove: () => void } {
 
 /** Runs a script of `runs/`, to which the traces that tests draw are known. */
 export function runScript(script: string, ...options: string[]): void {
-  execFileSync(PYTHON, [join(import.meta.dirname, "runs", script), ...options], {
+  execFileSync(PYTHON, [join(import.meta.dirname, "../runs", script), ...options], {
     cwd: ROOT,
     env: { ...process.env, PYTHONPATH: [ROOT, join(ROOT, "tests")].join(delimiter) },
   });

@@ -1,7 +1,10 @@
 /**
  * Milliseconds from a click on "Capture" to the new run's overview on screen, for a capture of one
- * second: `node e2e/capture_time.mjs PAGE ADDRESS TIMES`, a line each. The first click comes as soon
- * as the page is there.
+ * second, a line each:
+ *
+ *     node e2e/timings/capture_time.mjs PAGE ADDRESS TIMES
+ *
+ * The first click comes as soon as the page is there.
  */
 import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";

@@ -11,9 +11,9 @@ import {
   settled,
   textOf,
   workOf,
-} from "./browser";
-import { expectTime } from "./readings";
-import { column, rows } from "./servers";
+} from "../harness/browser";
+import { expectTime } from "../harness/readings";
+import { column, rows } from "../harness/servers";
 import {
   details,
   expectGraph,

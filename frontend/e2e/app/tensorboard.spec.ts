@@ -1,8 +1,8 @@
 /** The Profile tab in a real TensorBoard. */
 import type { Frame, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { SAMPLES, type Server, tensorBoard } from "./servers";
-import { ownPages } from "./watched_browser";
+import { SAMPLES, type Server, tensorBoard } from "../harness/servers";
+import { ownPages } from "../harness/watched_browser";
 
 const open = ownPages();
 let server: Server;

@@ -13,11 +13,11 @@ import {
   settled,
   textOf,
   workOf,
-} from "./browser";
-import { expectPercent, expectTime } from "./readings";
-import { addressOf, ask, RECORDED } from "./servers";
-import { server } from "./shared_server";
-import { type OpenOptions, watchedBrowser } from "./watched_browser";
+} from "../harness/browser";
+import { expectPercent, expectTime } from "../harness/readings";
+import { addressOf, ask, RECORDED } from "../harness/servers";
+import { server } from "../harness/shared_server";
+import { type OpenOptions, watchedBrowser } from "../harness/watched_browser";
 
 const TOOL = "pod_viewer";
 /** Events of a step from the top of a column, and their colours. */

@@ -9,10 +9,10 @@ import {
   overlappingTexts,
   settled,
   textOf,
-} from "./browser";
-import { addressOf, ask, column, type Table, TRACES } from "./servers";
-import { server } from "./shared_server";
-import { watchedBrowser } from "./watched_browser";
+} from "../harness/browser";
+import { addressOf, ask, column, type Table, TRACES } from "../harness/servers";
+import { server } from "../harness/shared_server";
+import { watchedBrowser } from "../harness/watched_browser";
 
 const RUNS = [
   "jax_cpu_training",

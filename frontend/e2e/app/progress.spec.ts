@@ -3,9 +3,16 @@ import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page, Route } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { brokenTexts, violations } from "./browser";
-import { addressOf, runScript, SAMPLES, type Server, serveHeld, temporaryFolder } from "./servers";
-import { watchedBrowser } from "./watched_browser";
+import { brokenTexts, violations } from "../harness/browser";
+import {
+  addressOf,
+  runScript,
+  SAMPLES,
+  type Server,
+  serveHeld,
+  temporaryFolder,
+} from "../harness/servers";
+import { watchedBrowser } from "../harness/watched_browser";
 
 const open = watchedBrowser();
 const CPU = "tensorflow_cpu_training";

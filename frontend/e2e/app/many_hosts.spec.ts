@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { brokenTexts, LOOKS, settled, violations } from "./browser";
-import { addressOf, runScript, type Server, serve, temporaryFolder } from "./servers";
-import { watchedBrowser } from "./watched_browser";
+import { brokenTexts, LOOKS, settled, violations } from "../harness/browser";
+import { addressOf, runScript, type Server, serve, temporaryFolder } from "../harness/servers";
+import { watchedBrowser } from "../harness/watched_browser";
 
 const open = watchedBrowser();
 const POD = "pod";

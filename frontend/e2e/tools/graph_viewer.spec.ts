@@ -1,8 +1,8 @@
 /** The graph viewer on a recorded trace: walked, opened, searched, and read as text. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { eventually, settled } from "./browser";
-import { toolRuns } from "./tool_runs";
+import { eventually, settled } from "../harness/browser";
+import { toolRuns } from "../harness/tool_runs";
 
 interface Graph {
   readonly program_id: string;

@@ -1,9 +1,9 @@
 /** What a person does on the pages, one step after another, on a drawn GPU trace and a sample. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { overflowsSideways } from "./browser";
-import { server } from "./shared_server";
-import { type OpenOptions, watchedBrowser } from "./watched_browser";
+import { overflowsSideways } from "../harness/browser";
+import { server } from "../harness/shared_server";
+import { type OpenOptions, watchedBrowser } from "../harness/watched_browser";
 
 const READY = ".grid-row.active";
 const KERNELS = "#run=gpu&tool=kernel_stats";

@@ -1,7 +1,7 @@
 /**
  * How long frames take while a session is replayed in the trace viewer:
  *
- *     node e2e/frame_times.mjs URL [canvas | webgl]
+ *     node e2e/timings/frame_times.mjs URL [canvas | webgl]
  *
  * prints JSON: {"renderer", "free": {"frames", "ms": {p50, p95, most}, "script_ms": {…}}, "display":
  * {"frames", "late_ratio"}, "heap_bytes", "peak_heap_bytes"}. The browser draws in software.
