@@ -15,7 +15,7 @@ from tbprof.base import names
 from tbprof.base.columns import empty_column
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
-from tbprof.kernels.analysis.phase_sweep import follow_activity
+from tbprof.kernels.analysis.activity_sweep import follow_activity
 
 
 class Activity(IntEnum):

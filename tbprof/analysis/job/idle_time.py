@@ -16,7 +16,7 @@ from tbprof.analysis.steps.step_layers import StepLayers
 from tbprof.base.columns import empty_column
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
-from tbprof.kernels.analysis.phase_sweep import (
+from tbprof.kernels.analysis.activity_sweep import (
     keep_active,
     label_states,
     sort_pieces,

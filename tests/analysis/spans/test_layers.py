@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbprof.analysis.spans.layers import exclusive_time, unite
-from tbprof.kernels.analysis.phase_sweep import keep_active
+from tbprof.kernels.analysis.activity_sweep import keep_active
 
 _intervals = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
 
