@@ -14,10 +14,10 @@ job; `dataclasses.replace` makes the next case of one. The same job is the same 
 """
 
 from jobs.drawn_job import CoreStep, DrawnJob, DrawnOp, Truth, Work
-from jobs.gpu_job import GpuJob
-from jobs.gpu_trace import draw_gpu_job
-from jobs.tpu_job import TpuJob
-from jobs.tpu_trace import draw_tpu_job
+from jobs.gpu.gpu_job import GpuJob
+from jobs.gpu.gpu_trace import draw_gpu_job
+from jobs.tpu.tpu_job import TpuJob
+from jobs.tpu.tpu_trace import draw_tpu_job
 
 __all__ = [
     "CoreStep",

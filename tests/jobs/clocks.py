@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from jobs.tpu_job import TpuJob
+from jobs.tpu.tpu_job import TpuJob
 
 SECOND_PS = 10**12
 # The time of day by the job's own clock at which its first step begins.

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jobs.drawn_job import CoreStep, DrawnOp, Truth, Work
-from jobs.gpu_job import GpuJob
-from jobs.gpu_trace import draw_gpu_job
+from jobs.gpu.gpu_job import GpuJob
+from jobs.gpu.gpu_trace import draw_gpu_job
 from jobs.pages import Pages, Row
-from jobs.tpu_job import TpuJob
-from jobs.tpu_trace import draw_tpu_job
+from jobs.tpu.tpu_job import TpuJob
+from jobs.tpu.tpu_trace import draw_tpu_job
 
 _MS = 1e9
 _US = 1e6

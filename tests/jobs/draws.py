@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from jobs.gpu_job import GpuJob
-from jobs.tpu_job import TpuJob
+from jobs.gpu.gpu_job import GpuJob
+from jobs.tpu.tpu_job import TpuJob
 
 
 @st.composite

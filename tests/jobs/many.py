@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from jobs.comparison import wrong
 from jobs.draws import gpu_jobs, tpu_jobs
-from jobs.gpu_job import GpuJob
-from jobs.tpu_job import TpuJob
+from jobs.gpu.gpu_job import GpuJob
+from jobs.tpu.tpu_job import TpuJob
 
 _DRAWS = {"tpu": tpu_jobs, "gpu": gpu_jobs}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from jobs.drawn_job import Work
-from jobs.gpu_job import GpuJob
+from jobs.gpu.gpu_job import GpuJob
 
 US = 1_000_000
 LAUNCH = 8 * US

@@ -9,8 +9,8 @@ from traces import Unsigned
 
 from jobs.clocks import HostClock, host_clock
 from jobs.drawn_job import CoreStep, DrawnJob, DrawnOp, Truth, Work
-from jobs.gpu_job import GpuJob
-from jobs.gpu_schedule import LAUNCH, US, GpuOp, GpuStep, schedule
+from jobs.gpu.gpu_job import GpuJob
+from jobs.gpu.gpu_schedule import LAUNCH, US, GpuOp, GpuStep, schedule
 from jobs.space_writer import PlaneWriter, SpaceWriter, Stats, StatValue
 
 _LINE_NS = 245_747

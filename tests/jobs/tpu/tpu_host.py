@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from jobs.clocks import HostClock
 from jobs.space_writer import PlaneWriter, SpaceWriter, Stats
-from jobs.tpu_job import TpuJob
-from jobs.tpu_schedule import US, CoreSchedule, ProgramRun, launch_id
+from jobs.tpu.tpu_job import TpuJob
+from jobs.tpu.tpu_schedule import US, CoreSchedule, ProgramRun, launch_id
 
 # How long a launch takes, and how much earlier than the program the marker begins where the host
 # waits for each step; else the host is half a step ahead.

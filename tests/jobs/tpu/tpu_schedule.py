@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from jobs.drawn_job import Work
-from jobs.tpu_job import TpuJob
+from jobs.tpu.tpu_job import TpuJob
 
 US = 1_000_000
 # What begins or ends an asynchronous op takes the core so long, a barrier at least so long.

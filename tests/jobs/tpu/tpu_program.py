@@ -12,7 +12,7 @@ from traces.programs import Program
 
 from jobs.drawn_job import Work
 from jobs.space_writer import StatValue
-from jobs.tpu_job import TpuJob
+from jobs.tpu.tpu_job import TpuJob
 
 BF16 = "bf16[1024,4096]{1,0:T(8,128)(2,1)}"
 F32 = "f32[1024,4096]{1,0:T(8,128)}"

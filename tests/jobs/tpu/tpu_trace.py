@@ -11,10 +11,10 @@ from traces import Unsigned
 from jobs.clocks import CoreClock, HostClock, core_clock, host_clock
 from jobs.drawn_job import CoreStep, DrawnJob, DrawnOp, Truth, Work
 from jobs.space_writer import SpaceWriter, Stats
-from jobs.tpu_host import LAUNCH, draw_host
-from jobs.tpu_job import TpuJob
-from jobs.tpu_program import hlo_proto, instructions, sparse_instruction
-from jobs.tpu_schedule import (
+from jobs.tpu.tpu_host import LAUNCH, draw_host
+from jobs.tpu.tpu_job import TpuJob
+from jobs.tpu.tpu_program import hlo_proto, instructions, sparse_instruction
+from jobs.tpu.tpu_schedule import (
     US,
     CoreSchedule,
     Piece,
