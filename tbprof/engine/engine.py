@@ -270,7 +270,8 @@ class Engine:
     def _payload(
         self, tool: Tool, run: Run, files: Sequence[TraceFile], params: Mapping[str, str]
     ) -> _Built:
-        wanted = part_keys(("outline", *tool.parts), params)
+        needed = tool.parts_for(params)
+        wanted = part_keys(("outline", *needed), params)
         with self._progress.request(run.name, tool.name, files, len(wanted)):
             results = self._map(files, wanted, self._reporter(run, tool.name))
         good = {
@@ -286,7 +287,7 @@ class Engine:
             raise self._no_data(tool, files, params, absence, failures)
         if not params:
             self._absences.learn_of_steps(run, files, good)
-        parts = {name: [found[name].value for found in good.values()] for name in tool.parts}
+        parts = {name: [found[name].value for found in good.values()] for name in needed}
         summaries = Summaries(tuple(good), parts, params)
         if tool.is_chosen:
             summaries = self._with_chosen(tool, run, files, summaries)

@@ -23,7 +23,7 @@ class LacksSpace(TbprofError):
 
 
 class Precomputation:
-    """The parts that `tools` show without choices, of hosts of any run."""
+    """The parts that `tools` need, without choices, of hosts of any run."""
 
     def __init__(
         self, results: ResultStore, tools: Sequence[Tool], workers: Workers | None = None

@@ -99,6 +99,7 @@ TOOLS: tuple[Tool, ...] = (
         params=("per", "feeds"),
         is_detail=True,
         is_list=True,
+        is_sparing=True,
     ),
     Tool(
         name="memory_viewer",

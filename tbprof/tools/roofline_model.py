@@ -1,6 +1,6 @@
 """Roofline: how near programs and their instructions are to what the device can do."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +9,7 @@ from tbprof.advice.summaries import Summaries
 from tbprof.analysis.bounds.op_work import GIBI, Values, above_roof, rates_of
 from tbprof.analysis.devices.devices import Devices, merge_devices
 from tbprof.analysis.devices.peaks import HBM, SHARED_MEMORY, Peaks, merge_peaks
-from tbprof.analysis.job.job_steps import JobSteps, merge_steps
-from tbprof.analysis.job.step_means import step_means
+from tbprof.analysis.job.job_steps import merge_steps
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, ProgramOps
 from tbprof.analysis.programs.program_ops_merging import merge_program_ops
 from tbprof.analysis.steps.step_ops import StepOps
@@ -21,7 +20,8 @@ from tbprof.tools.datatable import Column, Table, boolean, number, text
 from tbprof.tools.programs.roofline_rows import RooflineRows, is_feed, op_rows, program_rows
 from tbprof.tools.programs.roofline_steps import step_rows
 
-PARTS = ("program_ops", "peaks", "devices", "steps", "step_ops")
+_ALWAYS, _OF_STEP = ("program_ops", "peaks", "devices"), ("steps", "step_ops")
+PARTS = (*_ALWAYS, *_OF_STEP)
 
 TOTAL = "Total"
 # Ids of columns begin with the first, labels with the second. Scripts know GPUs' shared memory as
@@ -36,6 +36,7 @@ _TPU_MEMORIES = {
 _GPU_MEMORIES = {HBM: ("hbm", "HBM"), SHARED_MEMORY: ("vmem_write", "SHM/L1")}
 _WHOLE = "The records are of the whole recording, with what ran between steps."
 _OF_STEPS = "The records are of steps that were recorded completely."
+_NO_STEPS = "No step was recorded completely."
 _PER = ("op", "program", "step")
 
 
@@ -50,29 +51,39 @@ class Group(NamedTuple):
     has_feeds: bool
 
 
+def parts_for(params: Mapping[str, str]) -> tuple[str, ...]:
+    """Only records of steps need steps."""
+    return PARTS if params.get("per", "") == "step" else _ALWAYS
+
+
 def build(summaries: Summaries) -> Sequence[Table]:
     """Records, diagnostics, and roofs: a row per peak, with its source.
 
     Records come twice, with and without infeeds and outfeeds: first the programs together (rank 0),
     then the instructions by self time. Parameters choose some of them: `per` is "op" (usually),
     "program" for whole programs, or "step": then the average of the complete steps comes first, and
-    each of them follows, once. `feeds` is "1" or "0", of steps only "1".
+    each of them follows, once; without such steps there are no records. `feeds` is "1" or "0", of
+    steps only "1".
     """
     ops = merge_program_ops(summaries.take("program_ops", ProgramOps))
     peaks = merge_peaks(summaries.take("peaks", Peaks))
     if all(category == NOT_IN_HLO for category in ops.category):
         return [Table(())] * 3
     devices = merge_devices(summaries.take("devices", Devices))
-    job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
-    groups = list(_groups(summaries, job, ops, peaks))
     properties = {
         "device_type": devices.type,
         **_properties(ops, peaks),
         "program_device": ops.device_type,
         "feed_ops": str(int(is_feed(ops).sum())),
-        "complete_steps": str(int(step_means(job).is_whole.sum())),
     }
-    about = _OF_STEPS if summaries.params.get("per", "") == "step" else _WHOLE
+    per, has_feeds = _choices(summaries.params)
+    if per == "step":
+        groups = _of_steps(summaries, peaks)
+        about = _OF_STEPS if groups else _NO_STEPS
+    else:
+        make = program_rows if per == "program" else op_rows
+        groups = [_of_whole(make(ops, peaks, has_feeds=one), one) for one in has_feeds]
+        about = _WHOLE
     return [
         _records(groups, ops, peaks, properties),
         Table((text("severity", "Severity", ["WARNING"]), text("message", "Message", [about]))),
@@ -80,25 +91,28 @@ def build(summaries: Summaries) -> Sequence[Table]:
     ]
 
 
-def _groups(summaries: Summaries, job: JobSteps, ops: ProgramOps, peaks: Peaks) -> Iterator[Group]:
-    per, feeds = summaries.params.get("per", ""), summaries.params.get("feeds", "")
+def _choices(params: Mapping[str, str]) -> tuple[str, tuple[bool, ...]]:
+    """(what records are about, with and without feeds). Raises BadRequest."""
+    per, feeds = params.get("per", ""), params.get("feeds", "")
     if per not in ("", *_PER):
         raise BadRequest(f"per cannot be {per[:40]!r}", f"it is {', '.join(_PER)}")
     if feeds not in ("", "0", "1"):
         raise BadRequest(f"feeds cannot be {feeds[:40]!r}", "use 1 to include them, or 0")
-    if per == "step":
-        if feeds == "0":
-            raise BadRequest("steps include infeeds and outfeeds", "use feeds=1")
-        hosts = summaries.take("program_ops", ProgramOps)
-        yield Group(
-            *step_rows(hosts, summaries.take("step_ops", StepOps), job, peaks), has_feeds=True
-        )
-        return
-    for has_feeds in (True, False):
-        if feeds in ("", str(int(has_feeds))):
-            make = program_rows if per == "program" else op_rows
-            rows = make(ops, peaks, has_feeds=has_feeds)
-            yield Group([TOTAL] * len(rows), rows, has_feeds)
+    if per == "step" and feeds == "0":
+        raise BadRequest("steps include infeeds and outfeeds", "use feeds=1")
+    return per, (True, False) if feeds == "" else (feeds == "1",)
+
+
+def _of_whole(rows: RooflineRows, has_feeds: bool) -> Group:
+    return Group([TOTAL] * len(rows), rows, has_feeds)
+
+
+def _of_steps(summaries: Summaries, peaks: Peaks) -> list[Group]:
+    """One group, none if no step was recorded completely."""
+    job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
+    hosts, ran = summaries.take("program_ops", ProgramOps), summaries.take("step_ops", StepOps)
+    found = step_rows(hosts, ran, job, peaks)
+    return [Group(*found, has_feeds=True)] if found else []
 
 
 def _memories(ops: ProgramOps) -> Mapping[str, tuple[str, str]]:

@@ -72,7 +72,8 @@ class Tool:
     that `build` uses. `is_detail` means that other pages lead to it, so that its tab is among the
     first to go where there is no space. `is_list` means that the payload is a list of tables,
     `is_streamed` that it is an `EventStream`. `is_chosen` means that its module also has
-    `CHOSEN_PARTS`, which only one host computes, and `choose`, which says which one.
+    `CHOSEN_PARTS`, which only one host computes, and `choose`, which says which one, `is_sparing`
+    that it has `parts_for`, those of `PARTS` that the payload for some parameters needs.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Tool:
     is_list: bool = False
     is_streamed: bool = False
     is_chosen: bool = False
+    is_sparing: bool = False
 
     @property
     def module(self) -> str:
@@ -100,8 +102,15 @@ class Tool:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts of each host that its payload needs; its module is imported."""
+        """The parts of each host that its payloads need; its module is imported."""
         parts: tuple[str, ...] = named(f"{self.module}.PARTS")
+        return parts
+
+    def parts_for(self, params: Mapping[str, str]) -> tuple[str, ...]:
+        """Those of `parts` that its payload for these parameters needs."""
+        if not self.is_sparing:
+            return self.parts
+        parts: tuple[str, ...] = named(f"{self.module}.parts_for")(params)
         return parts
 
     @property

@@ -16,8 +16,9 @@ from tbprof.analysis.programs.program_ops import NOT_IN_HLO, ProgramOps
 from tbprof.analysis.steps.step_ops import StepOps
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.errors import BadRequest
+from tbprof.engine.requests import find_tool
 from tbprof.tools.datatable import Table
-from tbprof.tools.roofline_model import build
+from tbprof.tools.roofline_model import build, parts_for
 
 GIBI = 2**30 / 1e9
 PEAKS = peaks({"f16": 100, "f32": 10}, {"HBM": 50})
@@ -42,13 +43,14 @@ RAN = StepOps(np.array([0, 1, 1, 2]), np.array([0, 0, 1, 3]), np.array([1, 1, 1,
 def tables(
     ops: ProgramOps = OPS, device: Peaks = PEAKS, params: Mapping[str, str] | None = None
 ) -> tuple[Table, Table, Table]:
-    parts: dict[str, list[object]] = {
+    all_parts: dict[str, list[object]] = {
         "program_ops": [ops],
         "peaks": [device],
         "devices": [Devices(8, 0, "GPU X", device.most_gflops, device.hbm_gbytes)],
         "steps": [STEPS],
         "step_ops": [RAN],
     }
+    parts = {name: all_parts[name] for name in parts_for(params or {})}
     records, diagnostics, roofs = build(Summaries(("h",), parts, params or {}))
     return records, diagnostics, roofs
 
@@ -148,7 +150,7 @@ def test_columns_and_properties_are_those_that_scripts_know_on_each_device():
     assert gpu[0].properties == {
         "device_type": "GPU X", "peak_flop_rate": "100", "peak_hbm_bw": "46.5661",
         "hbm_ridge_point": "2", "peak_vmem_write_bw": "0", "vmem_write_ridge_point": "0",
-        "program_device": "GPU", "feed_ops": "1", "complete_steps": "2",
+        "program_device": "GPU", "feed_ops": "1",
     }  # fmt: skip
     assert tpu[0].properties["megacore"] == "0"
 
@@ -242,5 +244,14 @@ def test_without_complete_steps_there_are_no_records_of_them():
         "step_ops": [StepOps(*np.zeros((3, 0), np.int64))],
         "devices": [Devices(8, 0, "GPU X", PEAKS.most_gflops, PEAKS.hbm_gbytes)],
     }  # fmt: skip
-    with pytest.raises(BadRequest, match="no step"):
-        build(Summaries(("h",), parts, {"per": "step"}))
+    found, diagnostics, _ = build(Summaries(("h",), parts, {"per": "step"}))
+    assert (len(found), found.properties["feed_ops"]) == (0, "1")
+    assert columns(diagnostics)["message"] == ["No step was recorded completely."]
+
+
+def test_only_records_of_steps_need_steps():
+    tool = find_tool("roofline_model")
+    of_steps = set(tool.parts) - set(tool.parts_for({}))
+    assert of_steps == {"steps", "step_ops"}
+    assert tool.parts_for({"per": "op"}) == tool.parts_for({"per": "program"}) == tool.parts_for({})
+    assert tool.parts_for({"per": "step"}) == tool.parts

@@ -11,7 +11,6 @@ from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import step_means, used_rows
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.analysis.steps.step_ops import StepOps
-from tbprof.base.errors import BadRequest
 from tbprof.base.records import replace
 from tbprof.base.values import ratio
 from tbprof.tools.programs.roofline_rows import PROGRAM, RooflineRows
@@ -22,16 +21,16 @@ STEP = "Step"
 
 def step_rows(
     hosts: Sequence[ProgramOps], ran: Sequence[StepOps], job: JobSteps, peaks: Peaks
-) -> tuple[list[str], RooflineRows]:
+) -> tuple[list[str], RooflineRows] | None:
     """The label of each row, and the rows: the average of all complete steps, then each of them.
 
     Times are those of the devices' steps, idle time included. An execution counts in the step in
-    which it begins, with the work of one execution. Raises BadRequest if no step is complete.
+    which it begins, with the work of one execution. None if no step is complete.
     """
     is_whole = step_means(job).is_whole
     steps = np.flatnonzero(is_whole)
     if not steps.size:
-        raise BadRequest("no step was recorded completely", "use per=op or per=program")
+        return None
     used = used_rows(job)
     sums_ps = np.bincount(job.step[used], job.duration_ps[used], is_whole.size)
     device_ps = sums_ps[steps].astype(np.float64)

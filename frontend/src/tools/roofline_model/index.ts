@@ -5,8 +5,10 @@ import { RooflinePage } from "./view";
 export default defineTool<Roofline>({
   parse: parseRoofline,
   warnings: ({ warnings }) => warnings,
-  emptiness: ({ table }) =>
-    table.length > 0 ? null : "No instruction of a compiled program ran while this was recorded.",
+  emptiness: ({ table, noSteps }) =>
+    table.length > 0 || noSteps !== ""
+      ? null
+      : "No instruction of a compiled program ran while this was recorded.",
   finds: ({ names, table }, select) => [
     {
       kind: "HLO op",

@@ -17,12 +17,11 @@ export interface Roofline {
   /** All of them together, by the ids of columns. */
   readonly whole: Row;
   readonly peaks: readonly Peak[];
-  readonly diagnostics: readonly string[];
+  /** Why there are no records of steps, "" where there are records. */
+  readonly noSteps: string;
   readonly deviceType: string;
   readonly deviceName: string;
   readonly hasFeeds: boolean;
-  /** Whether steps were recorded completely. */
-  readonly hasSteps: boolean;
   readonly names: readonly string[];
   readonly warnings: readonly Warning[];
 }
@@ -51,11 +50,13 @@ export function parseRoofline(json: unknown): Roofline {
       peak: row.number("peak"),
       source: row.text("source"),
     })),
-    diagnostics: readRows(tables.table(1), (row) => row.text("message")),
+    noSteps:
+      records.columns.length > 0
+        ? ""
+        : (readRows(tables.table(1), (row) => row.text("message"))[0] ?? ""),
     deviceType: properties.program_device ?? "",
     deviceName: properties.device_type ?? "",
     hasFeeds: Number(properties.feed_ops) > 0,
-    hasSteps: Number(properties.complete_steps) > 0,
     names: texts(table, "operation")?.strings ?? [],
     warnings: tables.warnings,
   };

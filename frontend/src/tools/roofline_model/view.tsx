@@ -51,6 +51,7 @@ export function RooflinePage(props: PageProps<Roofline>) {
   const { table, whole, peaks } = payload;
   const per = perOf(view.per);
   const { noun, plural, title: marks } = PER[per];
+  const hasSteps = per === "step" || links.reason("pod_viewer") === null;
   const specs = useMemo(() => rooflineColumns(table, per), [table, per]);
   const pointed = useSignal<number | null>(null);
   const opened = useSignal<number | null>(null);
@@ -70,8 +71,11 @@ export function RooflinePage(props: PageProps<Roofline>) {
   );
   const roofs = useMemo(() => findRoofs(peaks, usedRoof(table)), [peaks, table]);
   const sentences = useMemo(
-    () => summarize(table, whole, peaks.length > 0, plural),
-    [table, whole, peaks, plural],
+    () =>
+      payload.noSteps === ""
+        ? summarize(table, whole, peaks.length > 0, plural)
+        : [payload.noSteps],
+    [payload, plural],
   );
   // The chart knows points, the table rows.
   const pointAt = (row: number | null) => {
@@ -94,25 +98,23 @@ export function RooflinePage(props: PageProps<Roofline>) {
       <header class="page-head">
         <h1>{title}</h1>
         <Choices label="Show">
-          {(["op", "program", ...(payload.hasSteps ? ["step" as const] : [])] as const).map(
-            (id) => (
-              <button
-                key={id}
-                type="button"
-                class="button small"
-                aria-pressed={per === id}
-                onClick={() =>
-                  select({
-                    per: id === "op" ? null : id,
-                    group: null,
-                    ...(id === "step" && { feeds: null }),
-                  })
-                }
-              >
-                {PER[id].title}
-              </button>
-            ),
-          )}
+          {(["op", "program", ...(hasSteps ? ["step" as const] : [])] as const).map((id) => (
+            <button
+              key={id}
+              type="button"
+              class="button small"
+              aria-pressed={per === id}
+              onClick={() =>
+                select({
+                  per: id === "op" ? null : id,
+                  group: null,
+                  ...(id === "step" && { feeds: null }),
+                })
+              }
+            >
+              {PER[id].title}
+            </button>
+          ))}
         </Choices>
         {payload.hasFeeds && per !== "step" ? (
           <label class="switch">
