@@ -72,11 +72,12 @@ class Programs:
         if found is None:
             return ""
         if (program, instruction) not in self._ops:
-            proto = found.find(instruction)
+            row = found.index.find(instruction)
+            metadata = None if row < 0 else found.metadata_of(row)
             op = ""
-            if proto is not None and proto.metadata.op_name:
+            if metadata is not None and metadata.op_name:
                 place = self._place(program)
-                op = f"{proto.metadata.op_name}:{proto.metadata.op_type}"
+                op = f"{metadata.op_name}:{metadata.op_type}"
                 op = _with_location(op, place) if place else op
             self._ops[program, instruction] = op
         return self._ops[program, instruction]

@@ -4,6 +4,8 @@ import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.costs.operations import is_elementwise
 from tbprof.analysis.costs.program_costs import ProgramCosts
@@ -101,19 +103,17 @@ class InstructionReader:
 def _digest(program: Module) -> str:
     """Of names, opcodes and shapes: the rest may be written in another order each time."""
     index, columns = program.index, program.index.instructions
-    opcodes = [opcode.encode() for opcode in index.opcodes]
-
-    def shape_of(row: int, number: int) -> bytes:
-        if number >= 0:
-            return index.shapes[number]
-        return bytes(program.message(row).shape.SerializeToString())
-
-    rows = zip(*columns.name.tolist(), columns.opcode.tolist(), columns.shape.tolist(), strict=True)
-    lines = (
-        b"\0".join((program.blob[at:end], opcodes[opcode], shape_of(row, shape)))
-        for row, (at, end, opcode, shape) in enumerate(rows)
+    unread = np.flatnonzero(columns.shape < 0).tolist()
+    parts = (
+        *(program.blob[at:end] for at, end in zip(*columns.name.tolist(), strict=True)),
+        # Numbered in the order of the instructions.
+        columns.opcode.tobytes(),
+        *(opcode.encode() for opcode in index.opcodes),
+        columns.shape.tobytes(),
+        *index.shapes,
+        *(program.message(row).shape.SerializeToString() for row in unread),
     )
-    return blake2b(b"\n".join(lines)).hexdigest()[:16]
+    return blake2b(b"\0".join(parts)).hexdigest()[:16]
 
 
 class _ProgramReader:

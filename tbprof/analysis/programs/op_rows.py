@@ -1,11 +1,10 @@
 """Rows of one device while they are collected."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.devices.tensor_cores import CoreUse
@@ -80,10 +79,9 @@ class OpRows:
     """The rows of one device, or of several, with one call of `add` each."""
 
     def __init__(self) -> None:
-        self._columns: dict[str, list[Any]] = defaultdict(list)
+        self._rows: list[tuple[Any, ...]] = []
         self._kernels: list[tuple[int, str, int, int]] = []
         self._stacks: dict[str, int] = {}
-        self._rows = 0
 
     def add(
         self,
@@ -99,29 +97,24 @@ class OpRows:
         """Adds a row."""
         has_inner = facts.opcode in CONTROL or times.self_ps < times.total_ps
         stack = self._stacks.setdefault(facts.stack, len(self._stacks)) if facts.stack else -1
-        values: Mapping[str, Any] = {
-            "program_id": program.id, "program": program.name, "digest": program.digest,
-            "name": name, "core": core, "stack": stack, "has_inner": has_inner,
-            "is_product": facts.is_product, "core_use": core_use,
-            **{key: getattr(facts, key) for key in _FACTS},
-            **times._asdict(), **work._asdict(),
-        }  # fmt: skip
-        for key, value in values.items():
-            self._columns[key].append(value)
-        if times.span_ps is None:
-            self._columns["span_ps"][-1] = times.total_ps
-        self._kernels += [(self._rows, *kernel) for kernel in kernels]
-        self._rows += 1
+        span_ps = times.total_ps if times.span_ps is None else times.span_ps
+        row = len(self._rows)
+        self._rows.append(
+            (*program, name, core, stack, has_inner, core_use, span_ps,
+             *_facts_of(facts), *_times_of(times), *work)
+        )  # fmt: skip
+        self._kernels += [(row, *kernel) for kernel in kernels]
 
     def table(self, **of_host: Any) -> ProgramOps:
         """The rows in the order in which they were added, with the fields of the host."""
         row, name, occurrences, total = zip(*self._kernels, strict=True) if self._kernels else _NONE
         kernels = arrange_kernels(
-            self._rows, np.array(row, np.int64), name, as_counts(occurrences), as_counts(total)
+            len(self._rows), np.array(row, np.int64), name, as_counts(occurrences), as_counts(total)
         )
-        columns: dict[str, Any] = {key: self._column(key, kind) for key, kind in _COLUMNS.items()}
+        values = zip(*self._rows, strict=True) if self._rows else ((),) * len(_FILLED)
+        columns = dict(zip(_FILLED, values, strict=True))
         return ProgramOps(
-            **columns,
+            **{key: _column(columns[key], kind) for key, kind in _COLUMNS.items()},
             first_kernel=kernels.first,
             kernel_name=kernels.name,
             kernel_occurrences=kernels.occurrences,
@@ -130,17 +123,25 @@ class OpRows:
             **of_host,
         )
 
-    def _column(self, key: str, kind: object) -> list[str] | NDArray[Any]:
-        values = self._columns[key]
-        if kind == list[str]:
-            return values
-        return np.array(values, bool) if "bool" in str(kind) else as_counts(values)
+
+def _column(values: tuple[Any, ...], kind: object) -> Any:
+    if kind == list[str]:
+        return list(values)
+    return np.array(values, bool) if "bool" in str(kind) else as_counts(values)
 
 
 _NONE: tuple[tuple[()], ...] = ((), (), (), ())
 _FACTS = (
     "opcode", "category", "deduplicated_name", "scope", "source", "dtype", "result", "operands",
     "replica_groups", "product_dtype", "product_size", "product_passes", "move", "is_of_argument",
+    "is_product",
+)  # fmt: skip
+_TIMES = ("occurrences", "kernels", "total_ps", "self_ps", "dma_stall_ps")
+_facts_of, _times_of = attrgetter(*_FACTS), attrgetter(*_TIMES)
+# What a row is added as.
+_FILLED = (
+    "program_id", "program", "digest", "name", "core", "stack", "has_inner", "core_use", "span_ps",
+    *_FACTS, *_TIMES, *Work._fields,
 )  # fmt: skip
 _OF_ROWS = tuple(ProgramOps.__annotations__)
 _COLUMNS = {
