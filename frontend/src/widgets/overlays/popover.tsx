@@ -24,7 +24,7 @@ export function Popover(props: PopoverProps) {
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
-  const place = (event: ToggleEvent) => {
+  const place = (event: Pick<ToggleEvent, "newState">) => {
     if (event.newState !== "open" || !button.current || !panel.current) return;
     const anchor = button.current.getBoundingClientRect();
     const width = Math.min(props.width, window.innerWidth - 2 * MARGIN);
@@ -63,7 +63,7 @@ export function Popover(props: PopoverProps) {
         role={props.role === "listbox" ? undefined : (props.role ?? "dialog")}
         aria-label={props.role === "listbox" ? undefined : props.panelLabel}
         onBeforeToggle={place}
-        onToggle={(event: ToggleEvent) => setOpen(event.newState === "open")}
+        onToggle={(event) => setOpen(event.newState === "open")}
       >
         {isOpen ? props.children(close) : null}
       </div>
