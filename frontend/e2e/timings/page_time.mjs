@@ -13,7 +13,7 @@ const executablePath = [process.env.TBPROF_CHROMIUM, "/usr/bin/chromium", "/usr/
   .find((path) => existsSync(path));
 
 // What is drawn once a tool's answer is there: figures, a chart, or rows of a table.
-const COMPLETE = ':is(.tile, canvas, .tf-graph-content, [role="treegrid"] [role="gridcell"])';
+const COMPLETE = ":is(.tile, canvas, .graph-node, [role=treegrid] [role=gridcell])";
 
 for (const url of process.argv.slice(2)) {
   const browser = await chromium.launch({
