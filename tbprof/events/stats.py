@@ -22,8 +22,8 @@ class TextSource(Protocol):
         """Ids [n] into the space's strings, -1 where the value is not a text."""
         ...
 
-    def bytes_at(self, bits: int) -> bytes:
-        """The content of one bytes value."""
+    def bytes_at(self, bits: int) -> memoryview:
+        """The content of one bytes value; that of a file in memory is not copied."""
         ...
 
 
@@ -66,6 +66,11 @@ class StatColumn:
 
     def blob(self, row: int) -> bytes | None:
         """The content of a bytes (or text) value, None if it is neither."""
+        content = self.view(row)
+        return None if content is None else content.tobytes()
+
+    def view(self, row: int) -> memoryview | None:
+        """The same without a copy: it keeps the file in memory."""
         if self.kind[row] not in (BYTES, TEXT):
             return None
         return self.source.bytes_at(int(self.bits[row]))

@@ -64,7 +64,7 @@ def build(summaries: Summaries) -> Document | Attachment:
     if kind in _TEXTS:
         return text_file(program, kind, has_metadata=is_set(params, "show_metadata"))
     if kind in _PROTOS:
-        return proto_file(program, program.links.module.blob, kind)
+        return proto_file(program, bytes(program.links.module.blob), kind)
     if kind == "text":
         return _document(lambda: text_document(program), program)
     if kind == "search":
@@ -137,4 +137,4 @@ class _Content:
 @functools.lru_cache(maxsize=2)
 def _links(content: _Content) -> ProgramLinks:
     """The links of the programs that were requested last: a click follows a click."""
-    return ProgramLinks(Module(content.array.tobytes()))
+    return ProgramLinks(Module(content.array.data.toreadonly()))

@@ -355,6 +355,6 @@ class _ReadOnce:
             self._known = cached = bits, ids
         return cached[1]
 
-    def bytes_at(self, bits: int) -> bytes:
+    def bytes_at(self, bits: int) -> memoryview:
         """The content of one bytes value."""
         return self._source.bytes_at(bits)

@@ -209,9 +209,9 @@ class StatReader:
             out[is_text] = intern_texts(self._buffer, bits[is_text], self._strings)
         return out
 
-    def bytes_at(self, bits: int) -> bytes:
+    def bytes_at(self, bits: int) -> memoryview:
         """The content of the text or bytes value whose length varint lies at offset `bits`."""
-        return self._buffer.view(*self._buffer.body(bits)).tobytes()
+        return self._buffer.view(*self._buffer.body(bits)).data
 
     def values(self, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> list[tuple[str, Value]]:
         """(name, value) of the XStat messages [begin, end) that hold a value, in file order."""
@@ -237,9 +237,9 @@ class StatReader:
         if kind == UINT64:
             return bits & (2**64 - 1)
         if kind == BYTES:
-            return self.bytes_at(bits)
+            return bytes(self.bytes_at(bits))
         if kind == TEXT:
-            return self.bytes_at(bits).decode("utf-8", "replace")
+            return str(self.bytes_at(bits), "utf-8", "replace")
         if kind == REFERENCE:
             return self._name(bits)
         return bits

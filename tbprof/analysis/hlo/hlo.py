@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tbprof.analysis.hlo.instruction import Instruction
     from tbprof.analysis.hlo.module import Module
     from tbprof.analysis.hlo.program_functions import Place
+    from tbprof.analysis.hlo.program_index import Blob
 
 # Many traces hold no programs.
 _parse = Later("tbprof.analysis.hlo.module.Module")
@@ -151,12 +152,12 @@ class Programs:
 
     def sources(self) -> dict[str, bytes]:
         """The serialized programs (HloProto) by name and id: "jit_f(7)", as traces have them."""
-        return {f"{name}({program})": self.blob(program) for program, name in self.listed()}
+        return {f"{name}({program})": bytes(self.blob(program)) for program, name in self.listed()}
 
-    def blob(self, program_id: int) -> bytes:
+    def blob(self, program_id: int) -> "Blob":
         """The HloProto of a listed program, read from the file."""
         column, row = self._load().proto[program_id]
-        return column.blob(row) or b""
+        return column.view(row) or b""
 
     def _find(self, program_id: int, module: str) -> int:
         sources = self._load()
@@ -203,7 +204,7 @@ def _program_id(name: str, stat: int, type_id: int) -> int:
     return int(number[1]) & _MASK if number else type_id & _MASK
 
 
-def _count_work(blob: bytes) -> int:
+def _count_work(blob: "Blob") -> int:
     """How many instructions of a program's entry computation do anything."""
     module: Module = _parse(blob)
     entry = module.entry()
@@ -211,19 +212,22 @@ def _count_work(blob: bytes) -> int:
     return sum(module.opcode(row) not in _NO_WORK for row in rows)
 
 
-def _cached(read: Callable[[bytes], _T]) -> Callable[[bytes], _T]:
-    """As `read`, but caches the result for small programs: hosts of one job run the same."""
+def _cached(read: "Callable[[Blob], _T]") -> "Callable[[Blob], _T]":
+    """As `read`, but caches the result for small programs: hosts of one job run the same.
+
+    What is cached is a copy, which keeps no file in memory.
+    """
     cached = functools.lru_cache(_PROGRAMS_CACHED)(read)
-    return lambda blob: cached(blob) if len(blob) <= _LARGEST_CACHED else read(blob)
+    return lambda blob: cached(bytes(blob)) if len(blob) <= _LARGEST_CACHED else read(blob)
 
 
 @_cached
-def _places(blob: bytes) -> "set[Place]":
+def _places(blob: "Blob") -> "set[Place]":
     places: set[Place] = _places_of(_parse(blob))
     return places
 
 
 @_cached
-def _module(blob: bytes) -> "Module":
+def _module(blob: "Blob") -> "Module":
     module: Module = _parse(blob)
     return module

@@ -1,6 +1,7 @@
 """A compiled program: its computations and instructions, each parsed when it is requested."""
 
 import functools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from tbprof._pb import message
 from tbprof.analysis.hlo.host_channels import HANDLER
 from tbprof.analysis.hlo.instruction import Instruction, read_instruction
-from tbprof.analysis.hlo.program_index import ProgramIndex
+from tbprof.analysis.hlo.program_index import Blob, ProgramIndex
 from tbprof.analysis.hlo.program_shapes import ProgramShapes
 from tbprof.analysis.hlo.stack_frames import StackFrames
 
@@ -27,7 +28,7 @@ class Module:
     rest is there (`ProgramIndex`).
     """
 
-    def __init__(self, blob: bytes) -> None:
+    def __init__(self, blob: Blob) -> None:
         self.index = ProgramIndex(blob)
         self.name = self.index.name
         self.shapes = ProgramShapes(self.index, self.message)
@@ -43,7 +44,7 @@ class Module:
         self._first = self.index.computations.first.data
 
     @property
-    def blob(self) -> bytes:
+    def blob(self) -> Blob:
         """The HloProto."""
         return self.index.blob
 
@@ -228,7 +229,7 @@ class Module:
     @cached_property
     def has_handlers(self) -> bool:
         """Whether any instruction says what serves its transfer."""
-        return HANDLER.encode() in self.blob
+        return re.search(re.escape(HANDLER.encode()), self.blob) is not None
 
     @cached_property
     def _operand(self) -> memoryview:
@@ -325,7 +326,7 @@ class Instructions(Sequence[Any]):
         return map(self._module.message, self._rows)
 
 
-def _parse(name: str, content: bytes) -> Any | None:
+def _parse(name: str, content: Blob) -> Any | None:
     """A message, None if it is damaged."""
     kind, damage = _kind(name)
     proto = kind()

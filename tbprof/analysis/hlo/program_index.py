@@ -19,6 +19,9 @@ from tbprof.kernels.analysis.program_columns import (
 from tbprof.kernels.analysis.program_scan import scan_program
 from tbprof.kernels.xplane.equal_texts import KnownTexts
 
+# The bytes of an HloProto: a view where they are part of a file in memory.
+Blob = bytes | memoryview
+
 # Protobuf's own limit, so positions fit into 32 bits.
 _LARGEST = 2**31 - 1
 # The room for different texts at first, and how it grows.
@@ -72,7 +75,7 @@ class ProgramIndex:
     last counts. Not `is_whole`: the proto is cut off or damaged, and what is not whole is left out.
     """
 
-    def __init__(self, blob: bytes) -> None:
+    def __init__(self, blob: Blob) -> None:
         self.blob = blob
         self._bytes = np.frombuffer(blob if len(blob) <= _LARGEST else b"", np.uint8)
         scan, tables, opcodes, shapes = _scan(self._bytes)
@@ -87,7 +90,7 @@ class ProgramIndex:
 
     def text(self, at: int, end: int) -> str:
         """The text in a range of bytes."""
-        return self.blob[at:end].decode("utf-8", "replace")
+        return str(self.blob[at:end], "utf-8", "replace")
 
     def find(self, name: str) -> int:
         """The row of the instruction with that name, -1 if there is none."""

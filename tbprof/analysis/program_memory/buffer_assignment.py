@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.hlo.program_index import IdRows
+from tbprof.analysis.hlo.program_index import Blob, IdRows
 from tbprof.analysis.program_memory.messages import DamagedMessage, Messages
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
@@ -107,7 +107,7 @@ class BufferAssignment:
         return spaces
 
 
-def read_assignment(blob: bytes) -> BufferAssignment:
+def read_assignment(blob: Blob) -> BufferAssignment:
     """The memory of a program, of its HloProto. Raises BadAssignment.
 
     Parts that refer to what the program does not have are left out.

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.hlo.program_index import Blob
 from tbprof.kernels.analysis.message_columns import (
     BodyColumns,
     list_bodies,
@@ -29,7 +30,7 @@ class Messages:
         self._at, self._end = at, end
 
     @classmethod
-    def one(cls, blob: bytes) -> "Messages":
+    def one(cls, blob: Blob) -> "Messages":
         """A single message."""
         if len(blob) > _LARGEST:
             raise DamagedMessage

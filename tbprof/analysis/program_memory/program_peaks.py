@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.module import Module
+from tbprof.analysis.hlo.program_index import Blob
 from tbprof.analysis.program_memory.buffer_assignment import (
     BadAssignment,
     BufferAssignment,
@@ -94,7 +95,7 @@ def find_program_peaks(space: Space, programs: Programs) -> ProgramPeaks:
     )
 
 
-def ranks_of_events(assignment: BufferAssignment, blob: bytes) -> NDArray[np.int64] | None:
+def ranks_of_events(assignment: BufferAssignment, blob: Blob) -> NDArray[np.int64] | None:
     """[e] when the instructions of the heap's events run, None where traces need no order."""
     if not has_several_traces(assignment):
         return None
