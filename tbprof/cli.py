@@ -27,7 +27,6 @@ from tbprof.base.records import dataclass
 if TYPE_CHECKING:
     from tbprof.engine.engine import Engine
     from tbprof.engine.requests import Body, Stream
-    from tbprof.engine.workers.workers import Workers
     from tbprof.storage.logdir import Logdir
 
 _WAIT_S = 600.0  # commands show every run rather than an early result
@@ -174,11 +173,9 @@ def _table(text: str) -> int:
 
 
 def _export(chosen: Namespace) -> None:
-    from tbprof.engine.workers.scheduler import cluster_at
-
     share_heap(_KEPT_BYTES)  # before there are threads
     logdir = _logdir(chosen.paths)
-    engine = _engine(logdir, cluster_at(chosen.scheduler))
+    engine = _engine(logdir, chosen.scheduler)
     from tbprof.engine.engine import DataRequest
 
     name = _chosen_run(logdir, chosen.run)
@@ -271,13 +268,15 @@ def _logdir(paths: Sequence[str]) -> "Logdir":
     return Logdir(paths, wait_s=_WAIT_S)
 
 
-def _engine(logdir: "Logdir", workers: "Workers | None" = None) -> "Engine":
+def _engine(logdir: "Logdir", scheduler: str = "") -> "Engine":
     logdir.is_active()  # the search continues while the engine is imported
     from tbprof.engine.engine import Engine
+    from tbprof.engine.workers.scheduler import command_workers
     from tbprof.storage.results import ResultStore
 
     collect_garbage()
-    return Engine(logdir, ResultStore(), workers=workers)
+    results = ResultStore()
+    return Engine(logdir, results, workers=command_workers(scheduler, results))
 
 
 def _runs(logdir: "Logdir") -> list[str]:

@@ -10,7 +10,7 @@ from tbprof.base.errors import RunNotFound, TbprofError
 from tbprof.base.process.garbage import collect_garbage
 from tbprof.base.process.terminal import printable, spinner
 from tbprof.cli_scheduler import declare_scheduler
-from tbprof.engine.workers.scheduler import cluster_at
+from tbprof.engine.workers.scheduler import command_workers
 
 if TYPE_CHECKING:
     from tbprof.engine.precompute import Precomputation
@@ -64,7 +64,7 @@ def precompute(chosen: Namespace) -> None:
     results = ResultStore()
     runs = _chosen_runs(Logdir(chosen.paths, wait_s=_WAIT_S), chosen.runs)
     tools = [find_tool(name) for name in chosen.tools] or TOOLS
-    ahead = Precomputation(results, tools, cluster_at(chosen.scheduler))
+    ahead = Precomputation(results, tools, command_workers(chosen.scheduler, results))
     are_whole = [_keep_run(ahead, run, with_timelines=chosen.timelines) for run in runs]
     sys.exit(0 if all(are_whole) else 1)
 

@@ -90,7 +90,7 @@ class SummaryCache:
         `on_work` is called with the name of each part that is computed, and "" when a host is done.
         What is not begun when it is closed is not computed.
         """
-        if self._workers is not None:
+        if self._workers is not None and len(files) >= self._workers.least_hosts:
             yield from self._from_workers(self._workers, files, requested, on_work)
             return
         are_small = max((file.bytes for file in files), default=0) < _SMALL
@@ -135,8 +135,7 @@ class SummaryCache:
             for asked, computed in workers.compute_hosts([*work], on_work) if work else ():
                 known, locks = work[asked]
                 if not isinstance(computed, TbprofError):
-                    self._keep(asked.file, computed, is_kept=workers.keeps_results)
-                    known.update(computed)
+                    known.update(self._keep(asked.file, computed, is_kept=workers.keeps_results))
                 locks.close()
                 on_work(asked.file, "")
                 yield asked.file, computed if isinstance(computed, TbprofError) else _by_name(known)
@@ -159,12 +158,18 @@ class SummaryCache:
 
     def _keep(
         self, file: TraceFile, computed: Mapping[PartKey, PartResult], *, is_kept: bool
-    ) -> None:
+    ) -> _Parts:
+        """What workers have computed, with texts that are those of other hosts in memory."""
         key = fingerprint(file)
-        for part, result in computed.items():
+        parts = {
+            part: PartResult(share_texts(value), notices)
+            for part, (value, notices) in computed.items()
+        }
+        for part, result in parts.items():
             self._memory.put(key, part, result)
         if self._store is not None and not is_kept:
-            self._store.keep(key, computed)
+            self._store.keep(key, parts)
+        return parts
 
     def _known(self, key: str) -> Callable[[PartKey], PartResult | None]:
         """A function that returns a part of a file from memory or from the store, else None."""

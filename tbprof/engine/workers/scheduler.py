@@ -7,6 +7,7 @@ from tbprof.base.lazy import get_logger
 if TYPE_CHECKING:
     from tbprof.engine.workers.cluster import Cluster
     from tbprof.engine.workers.workers import Workers
+    from tbprof.storage.results import ResultStore
 
 _log = get_logger(__name__)
 
@@ -20,6 +21,16 @@ def cluster_at(address: str) -> "Cluster | None":
     from tbprof.engine.workers.cluster import Cluster
 
     return Cluster(address)
+
+
+def command_workers(address: str, results: "ResultStore") -> "Workers":
+    """That cluster; without one, processes of this machine for many hosts.
+
+    Raises ClusterFailed.
+    """
+    from tbprof.engine.workers.many_hosts import ManyHosts
+
+    return cluster_at(address) or ManyHosts(results)
 
 
 def serving_workers(address: str, here: "Workers") -> "Workers":

@@ -28,6 +28,9 @@ class Workers(Protocol):
     host at a time inherit `compute_hosts`.
     """
 
+    # Of fewer hosts the parts are computed in threads of this process.
+    least_hosts: int = 1
+
     @property
     def hosts_at_once(self) -> int:
         """For how many hosts `compute` should be called at the same time, from threads."""
