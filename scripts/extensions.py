@@ -40,6 +40,15 @@ _DIRECTIVES: dict[str, Any] = {
     # A quarter of the code; nobody pickles what a kernel works on.
     "auto_pickle": False,
 }
+# An array that is passed on is copied with room for so many dimensions; Cython's own 8 take 208
+# bytes. Cython wants one more than the two that there are.
+_MOST_DIMENSIONS = 3
+_TRANSLATE = f"""
+from Cython.Compiler import Options
+Options.buffer_max_dims = {_MOST_DIMENSIONS}
+from Cython.Compiler.Main import setuptools_main
+setuptools_main()
+"""
 _CHECKED = {"boundscheck": True, "initializedcheck": True}
 # x86-64-v2, as compilers older than GCC 11 know it; `tbprof/kernels/__init__.py` checks for it.
 _X86_64_V2 = ["-msse4.2", "-mpopcnt"]
@@ -139,6 +148,9 @@ def _compile(root: Path) -> None:
 
 def _build_all(command: Any, folder: Path) -> None:
     """Compiles the extensions of a `build_ext`: C while Cython still translates what follows."""
+    from Cython.Compiler import Options
+
+    Options.buffer_max_dims = _MOST_DIMENSIONS
     from Cython.Build import cythonize
 
     directives = _DIRECTIVES | (_CHECKED if _mode() == "checked" else {})
@@ -165,7 +177,7 @@ def _build_all(command: Any, folder: Path) -> None:
 
 
 def _build_shared(command: Any, extension: Any) -> None:
-    translate = [sys.executable, "-m", "cython", f"--generate-shared={extension.sources[0]}"]
+    translate = [sys.executable, "-c", _TRANSLATE, f"--generate-shared={extension.sources[0]}"]
     subprocess.run(translate, check=True)
     command.build_extension(extension)
 
@@ -254,7 +266,7 @@ def _stamp(root: Path) -> Path:
 
 def _changed_for_all(folder: Path) -> bool:
     """Whether something has changed that is compiled into every module."""
-    digest = hashlib.sha256(repr(_DIRECTIVES).encode())
+    digest = hashlib.sha256(repr((_DIRECTIVES, _MOST_DIMENSIONS)).encode())
     for path in sorted(KERNELS.rglob("*.pxd")):
         digest.update(path.read_bytes())
     seen, now = folder / "seen", digest.hexdigest()

@@ -26,13 +26,13 @@ from tbprof.kernels.xplane.event_decoding import (
     decode_spans,
 )
 from tbprof.kernels.xplane.event_scan import scan_span, scan_spans
-from tbprof.kernels.xplane.id_lookup import Lookup, find_rows
+from tbprof.kernels.xplane.id_lookup import Lookup
 from tbprof.kernels.xplane.passes import Pass, Window
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.following import Following
 from tbprof.xplane.line_index import Line, Span
-from tbprof.xplane.lookup import build_lookup
+from tbprof.xplane.lookup import build_lookup, rows_of_short_ids
 from tbprof.xplane.metadata import Dictionary
 
 Columns = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
@@ -46,8 +46,6 @@ _LONG = 8
 _ROOM = 2
 # Columns of smaller events take more memory than the file.
 _TINY_BYTES = 16
-# Smaller varints are one byte.
-_IDS_OF_ONE_BYTE = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +63,8 @@ class OnTheWay:
     @classmethod
     def of(cls, wanted: NDArray[np.int8], lookup: Lookup, *, has_number: bool) -> "OnTheWay":
         """The stats that are `wanted`, by the row of their metadata."""
-        rows = np.empty(_IDS_OF_ONE_BYTE, np.int32)
-        find_rows(lookup, np.arange(_IDS_OF_ONE_BYTE, dtype=np.int64), rows)
-        return cls(wanted, np.append(wanted, np.int8(0))[rows], lookup, has_number)
+        by_id = np.append(wanted, np.int8(0))[rows_of_short_ids(lookup)]
+        return cls(wanted, by_id, lookup, has_number)
 
 
 NOTHING_ON_THE_WAY = OnTheWay.of(

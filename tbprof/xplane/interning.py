@@ -13,6 +13,8 @@ from tbprof.xplane.buffer import Buffer
 # Usually few texts are distinct, whose tables stay in the processor's cache.
 _FEW_TEXTS = 1 << 10
 _FEW_BYTES = 1 << 15
+# Places of those that were seen last, a power of 2 up to 2^16.
+_LATEST = 1 << 11
 # Up to this many, or about so many bytes, are recognised by their bytes.
 _MOST_TEXTS = 1 << 17
 _MOST_BYTES = 8 << 20
@@ -51,23 +53,32 @@ class NumberedTexts:
     def make_room(self) -> None:
         """Larger, empty tables if a text did not fit: what was known is numbered again if seen."""
         if self.known.needed:
-            self._ids = self.ids()
+            self.ids()
             more = 2 * self._content.size + self.known.needed
             content = max(min(more, _MOST_BYTES), self.known.needed)
             self._make_tables(min(8 * self._ends.size, _MOST_TEXTS), content)
 
     def ids(self) -> NDArray[np.int32]:
         """[numbers] the ids of the texts."""
-        cuts = self._ends[: self.known.texts + 1].tolist()
-        content = self._content[: cuts[-1]].tobytes()
-        new = [content[begin:end].decode("utf-8", "replace") for begin, end in pairwise(cuts)]
-        return np.append(self._ids, self._strings.intern(new))
+        first_new = self._ids.size - self.known.first
+        cuts = self._ends[first_new : self.known.texts + 1].tolist()
+        if len(cuts) > 1:
+            content = self._content[cuts[0] : cuts[-1]].tobytes()
+            new = [
+                content[begin - cuts[0] : end - cuts[0]].decode("utf-8", "replace")
+                for begin, end in pairwise(cuts)
+            ]
+            self._ids = np.append(self._ids, self._strings.intern(new))
+        return self._ids
 
     def _make_tables(self, texts: int, content: int) -> None:
         self._content = np.empty(content, np.uint8)
         self._ends = np.zeros(texts, np.int64)
         slots = np.full(2 * texts, -1, np.int32)
-        self.known = KnownTexts(self._multiplier, self._ids.size, self._content, self._ends, slots)
+        latest = np.full(_LATEST, -1, np.int32)
+        self.known = KnownTexts(
+            self._multiplier, self._ids.size, self._content, self._ends, slots, latest
+        )
 
 
 def in_file_order(offsets: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -5,7 +5,10 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.kernels.xplane.id_lookup import Lookup, fill_lookup
+from tbprof.kernels.xplane.id_lookup import Lookup, fill_lookup, find_rows
+
+# Smaller varints are one byte.
+_IDS_OF_ONE_BYTE = 128
 
 
 def build_lookup(ids: NDArray[np.int64]) -> Lookup:
@@ -24,3 +27,10 @@ def build_lookup(ids: NDArray[np.int64]) -> Lookup:
         keys[size:] = np.frombuffer(os.urandom(16), np.int64) | 1
     fill_lookup(keys, rows, ids)
     return Lookup(keys, rows)
+
+
+def rows_of_short_ids(lookup: Lookup) -> NDArray[np.int32]:
+    """[128] the row of each id that takes one byte, as most do; -1 for none."""
+    rows = np.empty(_IDS_OF_ONE_BYTE, np.int32)
+    find_rows(lookup, np.arange(_IDS_OF_ONE_BYTE, dtype=np.int64), rows)
+    return rows

@@ -27,11 +27,11 @@ from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.events import OnTheWay
 from tbprof.xplane.interning import NumberedTexts, in_file_order, intern_texts
+from tbprof.xplane.lookup import rows_of_short_ids
 from tbprof.xplane.metadata import Dictionary
 from tbprof.xplane.stat_rows import read_rows
 
 _PER_PASS = 1 << 16
-_NO_TEXTS = NumberedTexts(Strings())
 
 
 class StatReader:
@@ -44,6 +44,8 @@ class StatReader:
         self._strings = strings
         self._damage = damage
         self._read_dictionary = dictionary
+        # What other passes know: most texts are in all parts of a plane.
+        self._idle_texts: list[NumberedTexts] = []
 
     @cached_property
     def _dictionary(self) -> Dictionary:
@@ -73,6 +75,10 @@ class StatReader:
     def stat_names(self) -> frozenset[str]:
         """All names."""
         return frozenset(self._last_row)
+
+    @cached_property
+    def _rows_of_short_ids(self) -> NDArray[np.int32]:
+        return rows_of_short_ids(self._dictionary.lookup)
 
     @cached_property
     def _name_ids(self) -> NDArray[np.int32]:
@@ -149,7 +155,8 @@ class StatReader:
     ) -> None:
         lookup = self._dictionary.lookup
         is_numbered = np.array([column in numbered for column in range(len(kinds))], np.uint8)
-        wanted = WantedStats(slots, is_numbered, kinds, bits)
+        by_id = np.append(slots, np.int32(-1))[self._rows_of_short_ids]
+        wanted = WantedStats(slots, by_id, is_numbered, kinds, bits)
 
         def decode_part(begin: int) -> int:
             part = source[begin : begin + _PER_PASS]
@@ -158,7 +165,7 @@ class StatReader:
             rows += begin
             messages = StatMessages(begins, rows, field)
             progress = self._buffer.messages()
-            texts = NumberedTexts(self._strings) if numbered else _NO_TEXTS
+            texts = self._take_texts()
             damaged = 0
             for window in self._buffer.around(progress, begins):
                 damaged += decode_stats(window, progress, messages, lookup, wanted, texts.known)
@@ -169,11 +176,18 @@ class StatReader:
                     part_bits = bits[column, begin : begin + part.size]
                     is_text = kinds[column, begin : begin + part.size] == TEXT
                     part_bits[is_text] = ~ids[part_bits[is_text]]
+            self._idle_texts.append(texts)
             return damaged
 
         # A stat takes some 16 bytes.
         damaged = sum(in_parallel(decode_part, range(0, source.size, _PER_PASS), 16 * source.size))
         self._note_damage(source, damaged)
+
+    def _take_texts(self) -> NumberedTexts:
+        try:
+            return self._idle_texts.pop()
+        except IndexError:
+            return NumberedTexts(self._strings)
 
     def rows(self, source: NDArray[np.int64], field: int) -> StatRows:
         """Every stat in field `field` of the messages at `source` [n], -1 for none."""

@@ -92,6 +92,21 @@ def read_fixed64(buf: Any, pos: int) -> int:
     return signed(sum(buf[pos + byte] << 8 * byte for byte in range(8)))
 
 
+def same_bytes(buf: Any, first: int, content: Any, start: int, size: int) -> bool:
+    return all(buf[first + byte] == content[start + byte] for byte in range(size))
+
+
+def text_mark(buf: Any, first: int, last: int) -> int:
+    size = last - first
+    if size < 8:
+        mixed = size << 8 * size | sum(buf[last - 1 - byte] << 8 * byte for byte in range(size))
+    else:
+        mixed = size
+        for at in [*range(first, last - 8, 8), last - 8]:
+            mixed = 31 * mixed ^ read_fixed64(buf, at) % 2**64
+    return mixed * 0x9E3779B97F4A7C15 % 2**64 >> 48
+
+
 def slot_of(keys: Any, mask: int, key: int) -> int:
     if keys[mask + 1] == 0:
         return key & mask

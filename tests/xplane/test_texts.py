@@ -1,5 +1,7 @@
 """The texts of events, which are read with their other stats or by themselves."""
 
+from random import Random
+
 import numpy as np
 from traces import space_of
 
@@ -27,3 +29,15 @@ def test_texts_beyond_every_table_are_read():
     assert plane.strings.take(together.texts().tolist()) == texts
     alone = plane.event_stats(source, ["tf_op"])["tf_op"]
     assert np.array_equal(alone.texts(), together.texts())
+
+
+def test_texts_that_come_again_are_told_apart():
+    random = Random(1)
+    known = ["".join(random.choices("ab/_", k=random.randrange(40))) for _ in range(5000)]
+    texts = [random.choice(known) for _ in range(20_000)]
+    plane = _plane(texts)
+    source = plane.events().source
+    # Parts of a plane's events are read with what was known of those before.
+    for rows in (slice(0, 9000), slice(9000, None), slice(None)):
+        column = plane.event_stats(source[rows], ["tf_op"], ["tf_op"])["tf_op"]
+        assert plane.strings.take(column.texts().tolist()) == texts[rows]

@@ -26,6 +26,8 @@ Blob = bytes | memoryview
 _LARGEST = 2**31 - 1
 # The room for different texts at first, and how it grows.
 _FEW_TEXTS, _FEW_BYTES, _GROWTH = 1 << 10, 1 << 15, 8
+# Places of the texts that were seen last.
+_LATEST = 1 << 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +229,8 @@ class _Texts:
         self._content = np.empty(content, np.uint8)
         self._ends = np.zeros(texts + 1, np.int64)
         slots = np.full(2 << texts.bit_length(), -1, np.int32)
-        self.known = KnownTexts(_multiplier(), 0, self._content, self._ends, slots)
+        latest = np.full(_LATEST, -1, np.int32)
+        self.known = KnownTexts(_multiplier(), 0, self._content, self._ends, slots, latest)
 
     def texts(self) -> list[bytes]:
         """Those that a pass has seen, by number."""

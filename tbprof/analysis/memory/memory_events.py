@@ -1,7 +1,6 @@
 """The events of allocators: their owner, what was requested, and what is in use after them."""
 
 import re
-from collections import deque
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,10 +9,12 @@ from numpy.typing import NDArray
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.base import names
-from tbprof.base.process.parallel import thread_pool
+from tbprof.base.columns import empty_column
+from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane
-from tbprof.events.stats import INT64, UINT64, StatColumn
+from tbprof.events.stats import StatColumn
+from tbprof.kernels.analysis.stat_values import fill_sizes
 
 # The owner: an allocator by name, or the number of a TPU. Source: xplane_schema.h.
 OWNERS = ("allocator_name", "index_on_host", "device_ordinal")
@@ -48,9 +49,8 @@ _DTYPES = (
 )  # fmt: skip
 _REFERENCE = 100
 
-_PIECE = 1 << 15
-# Each piece needs memory for all that is read of it.
-_PIECES_AT_ONCE = 2
+# What is read of a piece, 9 bytes per event and stat, fits into the processor's cache.
+_PIECE = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,32 +112,31 @@ def find_memory_events(plane: Plane, *, is_kept: bool = False) -> MemoryEvents |
 def read_memory_stats(memory_events: MemoryEvents) -> MemoryStats:
     """The stats of the events; each piece of events is read in one pass over its bytes."""
     events = memory_events.events
-    size = len(events)
-    out = _no_stats(size)
-    ordinal = np.full(size, -1, np.int64)
+    out = _room(len(events))
     stat_names = [name for name in _COLUMNS if name in events.plane.stat_names]
 
-    def read(begin: int) -> None:
-        piece = slice(begin, begin + _PIECE)
-        rows = np.arange(begin, min(begin + _PIECE, size))
-        stats = events.stats(stat_names, rows, _TEXTS)
-        ordinal[piece] = _ordinals(stats, ordinal[piece].size)
+    def read(begin: int) -> list[tuple[int, int]]:
+        piece = slice(begin, min(begin + _PIECE, len(events)))
+        stats = events.stats(stat_names, np.arange(piece.start, piece.stop), _TEXTS)
         _fill(out, piece, stats, events.plane)
+        allocator, ordinal = find_owners(stats, piece.stop - piece.start)
+        out.owner[piece], first = group_rows([allocator, ordinal])
+        return list(zip(allocator[first].tolist(), ordinal[first].tolist(), strict=True))
 
-    begins = range(0, size if stat_names else 0, _PIECE)
-    if len(begins) < 2:
-        deque(map(read, begins), 0)
-    else:
-        with thread_pool(_PIECES_AT_ONCE) as pool:
-            deque(pool.map(read, begins), 0)
-    code, first = group_rows([out.owner, ordinal])
-    out.owners.extend(zip(out.owner[first].tolist(), ordinal[first].tolist(), strict=True))
-    out.owner[:] = code
+    begins = range(0, len(events), _PIECE)
+    number: dict[tuple[int, int], int] = {}
+    # A stat takes some 16 bytes.
+    size = 16 * len(stat_names) * len(events)
+    for begin, owners in zip(begins, in_parallel(read, begins, size), strict=True):
+        numbers = [number.setdefault(owner, len(number)) for owner in owners]
+        piece = out.owner[begin : begin + _PIECE]
+        piece[:] = np.array(numbers, np.int32)[piece]
+    out.owners.extend(number)
     return out
 
 
 def _fill(out: MemoryStats, piece: slice, stats: Mapping[str, StatColumn], plane: Plane) -> None:
-    """Writes the stats of a piece of events; `owner` then holds the allocator's name."""
+    """Writes the stats of a piece of events, without their owners."""
     # Sums over all events then stay in int64.
     most = min(MOST_BYTES, 2**62 // out.owner.size)
     for size_of, name, limit in (
@@ -149,18 +148,17 @@ def _fill(out: MemoryStats, piece: slice, stats: Mapping[str, StatColumn], plane
         (out.allocated_bytes, _ALLOCATED, most),
     ):
         if name in stats:
-            size_of[piece] = sizes(stats[name], limit)
-    for column, name in zip((out.owner, out.op, out.region, out.shape), _TEXTS, strict=True):
-        if name in stats:
-            column[piece] = stats[name].texts()
-    if FRAGMENTATION in stats:
-        out.fragmentation[piece] = _shares(stats[FRAGMENTATION])
-    if _ADDRESS in stats:
-        out.address[piece] = stats[_ADDRESS].integers().view(np.uint64)
-    if names.GROUP_ID in stats:
-        out.group[piece] = stats[names.GROUP_ID].integers(NO_GROUP)
-    if _DTYPE in stats:
-        out.dtype[piece] = _dtypes(stats[_DTYPE], plane)
+            fill_sizes(stats[name].kind, stats[name].bits, limit, size_of[piece])
+        else:
+            size_of[piece] = -1
+    for column, name in ((out.op, _OP), (out.region, _REGION), (out.shape, _SHAPE)):
+        column[piece] = stats[name].texts() if name in stats else -1
+    out.dtype[piece] = _dtypes(stats[_DTYPE], plane) if _DTYPE in stats else -1
+    has_shares = FRAGMENTATION in stats
+    out.fragmentation[piece] = _shares(stats[FRAGMENTATION]) if has_shares else np.nan
+    out.address[piece] = stats[_ADDRESS].integers().view(np.uint64) if _ADDRESS in stats else 0
+    group = names.GROUP_ID
+    out.group[piece] = stats[group].integers(NO_GROUP) if group in stats else NO_GROUP
 
 
 def find_owners(
@@ -194,10 +192,8 @@ def bytes_in_use(
 
 def sizes(column: StatColumn, most: int = MOST_BYTES) -> NDArray[np.int64]:
     """[n] numbers of bytes up to `most`, -1 if missing or negative."""
-    kind, bits = column.kind, column.bits
-    out = np.where((kind == INT64) | (kind == UINT64), np.minimum(bits, most), -1)
-    out[bits < 0] = -1
-    out[(kind == UINT64) & (bits < 0)] = most
+    out = np.empty(column.kind.size, np.int64)
+    fill_sizes(column.kind, column.bits, most, out)
     return out
 
 
@@ -219,29 +215,26 @@ def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
     )
 
 
-def _no_stats(size: int) -> MemoryStats:
-    def sizes_() -> NDArray[np.int64]:
-        return np.full(size, -1, np.int64)
-
-    def ids() -> NDArray[np.int32]:
-        return np.full(size, -1, np.int32)
-
+def _room(size: int) -> MemoryStats:
+    """Columns that are not filled yet."""
+    sizes_ = [empty_column(size, np.int64) for _ in range(6)]
+    ids = [empty_column(size, np.int32) for _ in range(5)]
     return MemoryStats(
         owners=[],
-        owner=ids(),
-        stack_bytes=sizes_(),
-        heap_bytes=sizes_(),
-        free_bytes=sizes_(),
-        fragmentation=np.full(size, np.nan, np.float32),
-        lifetime_bytes=sizes_(),
-        requested_bytes=sizes_(),
-        allocated_bytes=sizes_(),
-        address=np.zeros(size, np.uint64),
-        group=np.full(size, NO_GROUP, np.int64),
-        op=ids(),
-        region=ids(),
-        dtype=ids(),
-        shape=ids(),
+        owner=ids[0],
+        stack_bytes=sizes_[0],
+        heap_bytes=sizes_[1],
+        free_bytes=sizes_[2],
+        fragmentation=empty_column(size, np.float32),
+        lifetime_bytes=sizes_[3],
+        requested_bytes=sizes_[4],
+        allocated_bytes=sizes_[5],
+        address=empty_column(size, np.uint64),
+        group=empty_column(size, np.int64),
+        op=ids[1],
+        region=ids[2],
+        dtype=ids[3],
+        shape=ids[4],
     )
 
 

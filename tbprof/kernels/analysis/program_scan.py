@@ -53,6 +53,8 @@ def scan_program(
     shapes: KnownTexts,
 ) -> cython.void:
     """Finds what an HloProto holds. A file that is cut off is read as far as it goes."""
+    opcodes.source = buf
+    shapes.source = buf
     with cython.nogil:
         end = buf.shape[0]
         at = 0
@@ -309,10 +311,10 @@ def _scan_instruction(
         at = after
     row = scan.instructions
     if scan.fills != 0:
-        opcode = number_text(buf, opcode_at, opcode_end, opcodes)
+        opcode = number_text(opcode_at, opcode_end, opcodes)
         shape = -1
         if shape_parts <= 1:
-            shape = number_text(buf, shape_at, shape_end, shapes)
+            shape = number_text(shape_at, shape_end, shapes)
         if opcode < 0 or (shape < 0 and shape_parts <= 1):
             scan.is_full = 1
             return

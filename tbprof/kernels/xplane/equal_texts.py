@@ -8,7 +8,7 @@ from cython.cimports.tbprof.kernels.codes import (
 )
 from cython.cimports.tbprof.kernels.types import Bytes, Ints, OutBytes, OutInt32s, OutInts, i64
 from cython.cimports.tbprof.kernels.xplane.passes import Pass, Window
-from cython.cimports.tbprof.kernels.xplane.wire import read_length
+from cython.cimports.tbprof.kernels.xplane.wire import read_length, same_bytes, text_mark
 
 
 @cython.final
@@ -17,51 +17,67 @@ class KnownTexts:
     """Distinct texts; number `first + i` is `content[ends[i]:ends[i + 1]]`, of `texts` in total.
 
     `slots` is a hash table of them, at most half full by the size of `ends`; the hash is a
-    polynomial in `multiplier`. Where another does not fit, `needed` is more than its size in bytes.
+    polynomial in `multiplier`. `latest` are those that were seen last, each where a mark of its
+    bytes puts it: most texts are found there. Where another does not fit, `needed` is more than its
+    size in bytes. Kernels set the `source` of texts: as an argument, it would be copied for each.
     """
 
     def __init__(
-        self, multiplier: i64, first: i64, content: OutBytes, ends: OutInts, slots: OutInt32s
-    ) -> None:
+        self, multiplier: i64, first: i64, content: OutBytes, ends: OutInts, slots: OutInt32s,
+        latest: OutInt32s,
+    ) -> None:  # fmt: skip
         self.multiplier = multiplier
         self.first = first
         self.content = content
         self.ends = ends
         self.slots = slots
+        self.latest = latest
+        self.source = content
         self.texts = 0
         self.needed = 0
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(start=i64)
+def _is_text(text: i64, first: i64, size: i64, known: KnownTexts) -> cython.bint:
+    """Whether the `size` bytes from `first` on are a known text."""
+    start = known.ends[text]
+    if known.ends[text + 1] - start != size:
+        return False
+    return same_bytes(known.source, first, known.content, start, size)
+
+
 @cython.locals(
-    byte=i64, is_same=cython.bint, mask=i64, mixed=i64, size=i64, slot=i64, start=i64, text=i64,
-    three=i64, whole=i64,
+    byte=i64, mask=i64, mixed=i64, place=i64, size=i64, slot=i64, start=i64, text=i64, three=i64,
+    whole=i64,
 )  # fmt: skip
-def number_text(buf, first, last, known):
+def number_text(first, last, known):
     """The number of the text in [first, last), known from now on; -1 where there is no room."""
+    size = last - first
+    place = text_mark(known.source, first, last) & known.latest.shape[0] - 1
+    text = known.latest[place]
+    if text >= 0 and _is_text(text, first, size, known):
+        return known.first + text
     # A polynomial modulo a Mersenne prime, of three bytes at a time: each round waits for the one
     # before.
-    size = last - first
     mixed = size & PRIME
     whole = last - size % 3
     for byte in range(first, whole, 3):
-        three = cython.cast(i64, buf[byte]) | cython.cast(i64, buf[byte + 1]) << 8
-        mixed = mixed * known.multiplier + (three | cython.cast(i64, buf[byte + 2]) << 16)
+        three = cython.cast(i64, known.source[byte]) | cython.cast(i64, known.source[byte + 1]) << 8
+        mixed = mixed * known.multiplier + (three | cython.cast(i64, known.source[byte + 2]) << 16)
         mixed = (mixed & PRIME) + (mixed >> 31)
     for byte in range(whole, last):
-        mixed = mixed * known.multiplier + cython.cast(i64, buf[byte])
+        mixed = mixed * known.multiplier + cython.cast(i64, known.source[byte])
         mixed = (mixed & PRIME) + (mixed >> 31)
     mask = known.slots.shape[0] - 1
     slot = (mixed ^ (mixed >> 16)) & mask
     while known.slots[slot] >= 0:
         text = known.slots[slot]
-        start = known.ends[text]
-        is_same = known.ends[text + 1] - start == size
-        if is_same:
-            for byte in range(size):
-                if known.content[start + byte] != buf[first + byte]:
-                    is_same = False
-                    break
-        if is_same:
+        if _is_text(text, first, size, known):
+            known.latest[place] = text
             return known.first + text
         slot = (slot + 1) & mask
     text = known.texts
@@ -70,9 +86,10 @@ def number_text(buf, first, last, known):
         known.needed = size + 1
         return -1
     for byte in range(size):
-        known.content[start + byte] = buf[first + byte]
+        known.content[start + byte] = known.source[first + byte]
     known.ends[text + 1] = start + size
     known.slots[slot] = text
+    known.latest[place] = text
     known.texts = text + 1
     return known.first + text
 
@@ -91,6 +108,7 @@ def number_texts(
     is no room for.
     """
     buf = window.content
+    known.source = buf
     with cython.nogil:
         base = window.base
         end = progress.end - base
@@ -107,7 +125,7 @@ def number_texts(
             if first < 0:
                 first = 0
                 last = 0
-            number = number_text(buf, first, last, known)
+            number = number_text(first, last, known)
             if number < 0:
                 return
             code[row] = number

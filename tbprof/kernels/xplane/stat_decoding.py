@@ -5,13 +5,16 @@ import cython
 from cython.cimports.tbprof.kernels.codes import (
     ABSENT,
     BYTES,
+    DOUBLE,
     FIXED64,
     HEADER,
+    INT64,
     KEY_TAG,
     LENGTH,
     REFERENCE,
     STAT_DAMAGED,
     TEXT,
+    UINT64,
     VARINT,
 )
 from cython.cimports.tbprof.kernels.types import (
@@ -62,19 +65,22 @@ class StatMessages:
 class WantedStats:
     """The stats of k keys: `kinds` and `bits` are [k, n] and hold zeros before.
 
-    `slots` is the row in them of each row of stat metadata, -1 where it is not asked for. Texts of
-    keys that are `numbered` [k] get their numbers as bits.
+    `slots` is the row in them of each row of stat metadata, -1 where it is not asked for, `by_id`
+    the same of the ids of one byte, which most stats have. Texts of keys that are `numbered` [k]
+    get their numbers as bits.
     """
 
     slots: Int32s
+    by_id: Int32s
     numbered: Flags
     kinds: OutByteTable
     bits: OutIntTable
 
     def __init__(
-        self, slots: Int32s, numbered: Flags, kinds: OutByteTable, bits: OutIntTable
+        self, slots: Int32s, by_id: Int32s, numbered: Flags, kinds: OutByteTable, bits: OutIntTable
     ) -> None:
         self.slots = slots
+        self.by_id = by_id
         self.numbered = numbered
         self.kinds = kinds
         self.bits = bits
@@ -158,6 +164,43 @@ def _decode_rest(buf: Bytes, pos: i64, end: i64, key: i64) -> tuple[i64, i64, i6
     return key, kind, bits
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(row=i64)
+def _column(columns: WantedStats, keys: Ints, rows: Int32s, key: i64) -> i64:
+    """The column of the stats with a `key`, -1 for none."""
+    if 0 <= key < columns.by_id.shape[0]:
+        return columns.by_id[key]
+    row = find_row(keys, rows, key)
+    return columns.slots[row] if row >= 0 else -1
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(_=i64, after=i64, bits=i64, kind=i64, tag=i64)
+def _decode_value(buf: Bytes, pos: i64, end: i64) -> tuple[i64, i64]:
+    """(kind, bits) as of `decode_stat`, of the only value in [pos, end); 0 if there is more."""
+    kind, bits, after = ABSENT, 0, -1
+    if 0 <= pos < end:
+        tag = buf[pos]
+        kind = tag >> 3
+        if tag == UINT64 << 3 or tag == INT64 << 3 or tag == REFERENCE << 3:
+            bits, after = read_varint(buf, pos + 1, end)
+        elif tag == (TEXT << 3 | LENGTH) or tag == (BYTES << 3 | LENGTH):
+            bits = pos + 1
+            _, after = read_length(buf, pos + 1, end)
+        elif tag == (DOUBLE << 3 | FIXED64) and pos + 9 == end:
+            bits = read_fixed64(buf, pos + 1)
+            after = end
+    if after != end:
+        kind, bits = ABSENT, 0
+    return kind, bits
+
+
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
@@ -174,7 +217,6 @@ def _decode_rest(buf: Bytes, pos: i64, end: i64, key: i64) -> tuple[i64, i64, i6
     damaged=i64,
     damaged_before=i64,
     end=i64,
-    first_key=i64,
     found=i64,
     index=i64,
     key=i64,
@@ -183,10 +225,8 @@ def _decode_rest(buf: Bytes, pos: i64, end: i64, key: i64) -> tuple[i64, i64, i6
     kinds=OutByteTable,
     message=i64,
     numbered=Flags,
-    row=i64,
     rows=Int32s,
     size=i64,
-    slots=Int32s,
     tag=i64,
     value=i64,
     value_at=i64,
@@ -209,8 +249,8 @@ def decode_stats(
     """
     buf, begins = window.content, messages.begins
     keys, rows = lookup.keys, lookup.rows
-    slots, numbered = columns.slots, columns.numbered
-    kinds, bits = columns.kinds, columns.bits
+    numbered, kinds, bits = columns.numbered, columns.kinds, columns.bits
+    texts.source = buf
     with cython.nogil:
         base = window.base
         damaged = 0
@@ -252,31 +292,29 @@ def decode_stats(
                     damaged += 1
                     break
                 at = body_end
-                first_key = 0
-                row = -1
-                if (
-                    body < body_end and buf[body] == KEY_TAG
-                ):  # it comes first, and most are not wanted
-                    first_key, value_at = read_varint(buf, body + 1, body_end)
-                    row = find_row(keys, rows, first_key)
-                    if value_at >= 0:
-                        if row < 0 or slots[row] < 0:
-                            continue
-                        body = value_at
-                key, kind, value = _decode_rest(buf, body, body_end, first_key)
+                # The key comes first, and most are not wanted.
+                key, value_at, column = 0, -1, -1
+                if body < body_end and buf[body] == KEY_TAG:
+                    key, value_at = read_varint(buf, body + 1, body_end)
+                    column = _column(columns, keys, rows, key)
+                    if column < 0 and value_at >= 0:
+                        continue
+                kind, value = _decode_value(buf, value_at, body_end)
+                if kind == ABSENT:  # not written as most are
+                    if value_at < 0:
+                        key, value_at = 0, body
+                    key, kind, value = _decode_rest(buf, value_at, body_end, key)
+                    column = _column(columns, keys, rows, key)
                 if kind < 0:
                     damaged += 1
                     continue
-                if row < 0 or key != first_key:
-                    row = find_row(keys, rows, key)
-                if row < 0 or slots[row] < 0 or kind == ABSENT:
+                if column < 0 or kind == ABSENT:
                     continue
-                column = slots[row]
                 if kinds[column, index] != ABSENT:
                     continue
                 if kind == TEXT and numbered[column] != 0:
                     body, body_end = read_length(buf, value, body_end)
-                    value = number_text(buf, body, body_end, texts)
+                    value = number_text(body, body_end, texts)
                     if value < 0:  # the message is read again from its start
                         for column in range(size):
                             kinds[column, index] = ABSENT

@@ -6,10 +6,12 @@
 #
 # These are compiled into each kernel that calls them: a call per byte would cost more than the byte.
 
+from libc.string cimport memcmp
+
 from tbprof.kernels.codes cimport (
     BEYOND, END_GROUP, FIXED32, FIXED64, GROUP, HEADER, LENGTH, MOST_FIELDS, VARINT,
 )
-from tbprof.kernels.types cimport Bytes, Int32s, Ints, i64
+from tbprof.kernels.types cimport Bytes, Int32s, Ints, OutBytes, i64
 
 
 cdef inline (i64, i64) read_varint(Bytes buf, i64 pos, i64 end) noexcept nogil:
@@ -102,6 +104,29 @@ cdef inline i64 read_fixed64(Bytes buf, i64 pos) noexcept nogil:
     for byte in range(8):
         value |= <unsigned long long>buf[pos + byte] << (8 * byte)
     return <i64>value
+
+
+cdef inline bint same_bytes(
+    Bytes buf, i64 first, OutBytes content, i64 start, i64 size
+) noexcept nogil:
+    """Whether `size` bytes from `first` and `start` on are equal."""
+    return size == 0 or memcmp(&buf[first], &content[start], size) == 0
+
+
+cdef inline i64 text_mark(Bytes buf, i64 first, i64 last) noexcept nogil:
+    """A number below 2^16 of a text's bytes, 8 at a time; unlike a hash, it is no secret."""
+    cdef unsigned long long mixed = <unsigned long long>(last - first)
+    cdef i64 at = first
+    if last - first < 8:
+        while at < last:
+            mixed = mixed << 8 | buf[at]
+            at += 1
+    else:
+        while at < last - 8:
+            mixed = mixed * 31 ^ <unsigned long long>read_fixed64(buf, at)
+            at += 8
+        mixed = mixed * 31 ^ <unsigned long long>read_fixed64(buf, last - 8)
+    return <i64>(mixed * 0x9E3779B97F4A7C15ULL >> 48)
 
 
 cdef inline i64 slot_of(Ints keys, i64 mask, i64 key) noexcept nogil:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from traces import draw, space_of
 from traces.memory_changes import US, Change, give, memory_space, take
 
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.memory import memory_events
 from tbprof.analysis.memory.memory import UNKNOWN_ALLOCATOR, Memory, find_memory
 from tbprof.analysis.memory.memory_events import MOST_BYTES
 from tbprof.analysis.steps.step_finding import find_steps
@@ -377,10 +379,11 @@ def walk(changes: Sequence[Change]) -> list[int]:
     return partner
 
 
-@given(LINES)
+@given(LINES, st.sampled_from([3, 1 << 13]))
 @settings(max_examples=60, deadline=None)
-def test_events_are_those_of_a_walk(lines: list[list[Change]]):
-    found = memory_of(memory_space(*lines))
+def test_events_are_those_of_a_walk(lines: list[list[Change]], piece: int):
+    with patch.object(memory_events, "_PIECE", piece):
+        found = memory_of(memory_space(*lines))
     changes = in_order(lines, found.name)
     assert found.time_ps.tolist() == [change.at * US for change in changes]
     assert found.is_allocation.tolist() == [change.is_allocation for change in changes]
