@@ -47,6 +47,7 @@ from tbprof.tools.datatable import Table
 from tbprof.tools.tool import EventStream, Payload, Tool
 
 if TYPE_CHECKING:
+    from tbprof.analysis.graphs.program_source import ProgramList
     from tbprof.engine.timelines.timeline_cache import TimelineCache, VersionedTimeline
     from tbprof.engine.workers.workers import Workers
     from tbprof.timeline.model.store import Timeline
@@ -170,7 +171,12 @@ class Engine:
         ]
         return {"run": run, "hosts": hosts, "tools": tools}
 
-    def part(self, run: str, name: str) -> list[object]:
+    def programs(self, run: str) -> list[str]:
+        """The compiled programs of a run, each once: "jit_f(7)". Raises RunNotFound."""
+        lists: list[ProgramList] = self.part(run, "program_list")
+        return sorted({title for listed in lists for title in listed.titles})
+
+    def part(self, run: str, name: str) -> list[Any]:
         """A part of every host of a run that can be read. Raises RunNotFound."""
         results = self._map(self._logdir.run(run).files, part_keys((name,), {}), lambda *_: None)
         return [found[name].value for found in results if not isinstance(found, TbprofError)]

@@ -123,9 +123,8 @@ def _hosts(service: Service, parameters: Parameters) -> Reply:
 
 def _module_list(service: Service, parameters: Parameters) -> Reply:
     """The programs of a run as scripts know them: "jit_f(7),jit_g(9)", `NO_MODULE` without any."""
-    lists = service.engine().part(parameters.required("run"), "program_list")
-    titles = {title for listed in lists for title in listed.titles}  # type: ignore[attr-defined]
-    return Reply(",".join(sorted(titles) or [_NO_MODULE]).encode("utf-8", "replace"), PLAIN)
+    titles = service.engine().programs(parameters.required("run"))
+    return Reply(",".join(titles or [_NO_MODULE]).encode("utf-8", "replace"), PLAIN)
 
 
 def _data(service: Service, parameters: Parameters) -> Reply:

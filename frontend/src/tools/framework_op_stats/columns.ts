@@ -1,7 +1,7 @@
 /** The columns of the op table. */
 import { type DataTable, isMeasured } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
-import { explaining, TIME_UNIT } from "../../widgets/table/specs";
+import { explaining, nameSpec, rankSpec, TIME_UNIT, textSpec } from "../../widgets/table/specs";
 import { CUMULATIVE, SHARE, sideRows } from "./payload";
 
 const TRACE =
@@ -18,42 +18,16 @@ export function opColumns(table: DataTable): ColumnSpec[] {
   const hasHost = sideRows(table, "Host") !== null;
   const unit = table.properties.matrix_unit || "Tensor Cores";
   return [
-    {
-      id: "rank",
-      title: "Rank",
-      quantity: "rank",
-      width: 56,
-      isShown: true,
-      isSticky: true,
-      group: { how: "rank" },
-      explanation: why("Rank by self time, devices first, then hosts", "none"),
-    },
-    {
-      id: "operation",
-      title: "Operation",
-      isName: true,
-      width: 340,
-      isShown: true,
-      isSticky: true,
-      group: { how: "label" },
-      explanation: why("Name of the op, preceded by its scopes", "none"),
-    },
-    {
-      id: "host_or_device",
-      title: "Host/device",
-      width: 102,
-      isShown: hasDevice && hasHost,
-      group: { how: "same" },
-      explanation: why("Where the op ran", "none"),
-    },
-    {
-      id: "type",
-      title: "Type",
-      width: 128,
-      isShown: true,
-      group: { how: "same" },
-      explanation: why("Type of the op, as its framework names it", "none"),
-    },
+    rankSpec(why("Rank by self time, devices first, then hosts", "none")),
+    nameSpec("operation", "Operation", 340, why("Name of the op, preceded by its scopes", "none")),
+    textSpec(
+      "host_or_device",
+      "Host/device",
+      102,
+      hasDevice && hasHost,
+      why("Where the op ran", "none"),
+    ),
+    textSpec("type", "Type", 128, true, why("Type of the op, as its framework names it", "none")),
     {
       id: "occurrences",
       title: "Occurrences",
@@ -166,29 +140,24 @@ export function opColumns(table: DataTable): ColumnSpec[] {
         "Names of kernels, and types in the compiled programs in the trace",
       ),
     },
-    {
-      id: "bound_by",
-      title: "Bound by",
-      width: 110,
-      isShown: false,
-      group: { how: "same" },
-      explanation: why(
+    textSpec(
+      "bound_by",
+      "Bound by",
+      110,
+      false,
+      why(
         "The resource of the device that the op brings closest to its peak",
         "none",
         "FLOP rate, memory bandwidth and the device's peaks",
       ),
-    },
-    {
-      id: "eager",
-      title: "Execution",
-      width: 104,
-      isShown: false,
-      group: { how: "same" },
-      explanation: why(
-        "Eager: dispatched one by one. Function: run within a compiled function",
-        "none",
-      ),
-    },
+    ),
+    textSpec(
+      "eager",
+      "Execution",
+      104,
+      false,
+      why("Eager: dispatched one by one. Function: run within a compiled function", "none"),
+    ),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** The columns of the kernel table: what it costs, who launched it, how it was launched. */
 import { type DataTable, isMeasured } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
-import { explaining, TIME_UNIT } from "../../widgets/table/specs";
+import { explaining, nameSpec, rankSpec, TIME_UNIT, textSpec } from "../../widgets/table/specs";
 
 const LAUNCH = "The launch parameters recorded with each kernel.";
 const WORK =
@@ -16,29 +16,13 @@ const initials = (unit: string) => unit.replace(/[^A-Z]/g, "");
 
 /** Rates are usual columns where `table` has any. */
 export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSpec[] => [
-  {
-    id: "rank",
-    title: "Rank",
-    quantity: "rank",
-    width: 56,
-    isShown: true,
-    isSticky: true,
-    group: { how: "rank" },
-    explanation: why("Rank by total duration", "none"),
-  },
-  {
-    id: "kernel_name",
-    title: "Kernel",
-    isName: true,
-    width: 440,
-    isShown: true,
-    isSticky: true,
-    group: { how: "label" },
-    explanation: why(
-      "Name of the kernel; C++ names are made readable and long parts folded",
-      "none",
-    ),
-  },
+  rankSpec(why("Rank by total duration", "none")),
+  nameSpec(
+    "kernel_name",
+    "Kernel",
+    440,
+    why("Name of the kernel; C++ names are made readable and long parts folded", "none"),
+  ),
   {
     id: "total_duration_us",
     title: "Total",
@@ -95,30 +79,28 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     noun: "op",
     explanation: why("The op that launched the kernel", "none"),
   },
-  {
-    id: "is_op_tensor_core_eligible",
-    title: `${initials(unit)} eligible`,
-    width: 92,
-    isShown: true,
-    group: { how: "same" },
-    explanation: why(
+  textSpec(
+    "is_op_tensor_core_eligible",
+    `${initials(unit)} eligible`,
+    92,
+    true,
+    why(
       `Whether the op is of a kind that ${unit} can run`,
       "yes or no",
       "The compiled program if it is in the trace, else the op's name and type.",
     ),
-  },
-  {
-    id: "tensor_core_use",
-    title: `${initials(unit)} used`,
-    width: 78,
-    isShown: true,
-    group: { how: "same" },
-    explanation: why(
+  ),
+  textSpec(
+    "tensor_core_use",
+    `${initials(unit)} used`,
+    78,
+    true,
+    why(
       `Whether the kernel runs instructions of ${unit}`,
       "yes, no, or unknown",
       "The kernel's name, and the types that it multiplies in the compiled program.",
     ),
-  },
+  ),
   {
     id: "measured_flop_rate",
     title: "FLOP rate",
@@ -157,22 +139,14 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     group: { how: "same" },
     explanation: why("Static + dynamic shared memory per block", "bytes", LAUNCH),
   },
-  {
-    id: "block_dim",
-    title: "Block",
-    width: 88,
-    isShown: true,
-    group: { how: "same" },
-    explanation: why("blockDim.x, blockDim.y, blockDim.z", "threads", LAUNCH),
-  },
-  {
-    id: "grid_dim",
-    title: "Grid",
-    width: 96,
-    isShown: true,
-    group: { how: "same" },
-    explanation: why("gridDim.x, gridDim.y, gridDim.z", "blocks", LAUNCH),
-  },
+  textSpec(
+    "block_dim",
+    "Block",
+    88,
+    true,
+    why("blockDim.x, blockDim.y, blockDim.z", "threads", LAUNCH),
+  ),
+  textSpec("grid_dim", "Grid", 96, true, why("gridDim.x, gridDim.y, gridDim.z", "blocks", LAUNCH)),
   {
     id: "occupancy_pct",
     title: "Occupancy",
@@ -186,28 +160,26 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
       LAUNCH,
     ),
   },
-  {
-    id: "driver_copy",
-    title: "Driver copy",
-    width: 110,
-    isShown: false,
-    group: { how: "same" },
-    explanation: why(
+  textSpec(
+    "driver_copy",
+    "Driver copy",
+    110,
+    false,
+    why(
       "What the driver copies or sets with this kernel; empty for kernels of the program",
       "source and destination, if the call that launched it shows them",
       "The kernel's name, and the call that launched it.",
     ),
-  },
-  {
-    id: "is_kernel_using_tensor_core",
-    title: `${initials(unit)} used for certain`,
-    width: 132,
-    isShown: false,
-    group: { how: "same" },
-    explanation: why(
+  ),
+  textSpec(
+    "is_kernel_using_tensor_core",
+    `${initials(unit)} used for certain`,
+    132,
+    false,
+    why(
       `Whether the kernel is known to run instructions of ${unit}`,
       "yes or no",
       `The same as for “${initials(unit)} used”.`,
     ),
-  },
+  ),
 ];

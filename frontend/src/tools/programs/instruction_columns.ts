@@ -1,7 +1,7 @@
 /** Columns that tables of instructions share. */
 import { type DataTable, isMeasured, texts } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
-import { explaining, TIME_UNIT, textSpec } from "../../widgets/table/specs";
+import { explaining, nameSpec, rankSpec, TIME_UNIT, textSpec } from "../../widgets/table/specs";
 import { PROGRAM } from "./program_column";
 
 const EVENTS = "Device events that name an instruction of a program; on a CPU, thread events.";
@@ -14,30 +14,12 @@ export const ofEvents = explaining(EVENTS);
 export const ofProgram = explaining(HLO);
 
 export function rank(formula: string): ColumnSpec {
-  return {
-    id: "rank",
-    title: "Rank",
-    quantity: "rank",
-    width: 56,
-    isShown: true,
-    isSticky: true,
-    group: { how: "rank" },
-    explanation: ofEvents(formula, "none"),
-  };
+  return rankSpec(ofEvents(formula, "none"));
 }
 
 /** The name of a row, which stays in place. */
 export function named(id: string, title: string, formula: string): ColumnSpec {
-  return {
-    id,
-    title,
-    isName: true,
-    width: 280,
-    isShown: true,
-    isSticky: true,
-    group: { how: "label" },
-    explanation: ofProgram(formula, "none"),
-  };
+  return nameSpec(id, title, 280, ofProgram(formula, "none"));
 }
 
 export const PROGRAM_NAME = "Program name and id";

@@ -16,6 +16,38 @@ export function explaining(source: string) {
   });
 }
 
+/** The rank of a row, which stays in place as its name does. */
+export function rankSpec(explanation: Explanation): ColumnSpec {
+  return {
+    id: "rank",
+    title: "Rank",
+    quantity: "rank",
+    width: 56,
+    isShown: true,
+    isSticky: true,
+    group: { how: "rank" },
+    explanation,
+  };
+}
+
+export function nameSpec(
+  id: string,
+  title: string,
+  width: number,
+  explanation: Explanation,
+): ColumnSpec {
+  return {
+    id,
+    title,
+    isName: true,
+    width,
+    isShown: true,
+    isSticky: true,
+    group: { how: "label" },
+    explanation,
+  };
+}
+
 /** A column of texts, of which a group shows what its rows have in common. */
 export function textSpec(
   id: string,

@@ -10,9 +10,9 @@ import { DetailsPanel } from "../details_panel";
 import type { ProgramGraph } from "../payload";
 import { instructionEvents } from "../trace_events";
 import { GraphCanvas } from "./graph_canvas";
+import { InstructionTable, saveNodes } from "./instruction_table";
 import { Legend } from "./legend";
 import type { ColorMode } from "./node_shapes";
-import { NodeTable, saveNodes } from "./node_table";
 import { layProgram } from "./program_layout";
 
 interface GraphCardProps extends PageProps<ProgramGraph> {
@@ -114,7 +114,7 @@ export function GraphCard(props: GraphCardProps) {
       {graph.nodes.length === 0 ? (
         <p class="muted">No instruction of this program could be read.</p>
       ) : isTable ? (
-        <NodeTable
+        <InstructionTable
           nodes={graph.nodes}
           toTimeline={(node) => {
             if (props.links.reason(TRACE) === null)

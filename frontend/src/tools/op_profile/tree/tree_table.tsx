@@ -1,15 +1,22 @@
 /** The tree of ops as a table, most wasted time first. */
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import { columnScale, formatCount, formatRatio, NOT_MEASURED } from "../../../base/format";
+import { formatCount } from "../../../base/format";
 import { cut, readableName } from "../../../base/names";
-import { ratio } from "../../../base/units";
-import { LevelName } from "../../../widgets/row_list/level_name";
 import { type RowColumn, RowList } from "../../../widgets/row_list/row_list";
+import {
+  nameColumn,
+  shareColumn,
+  type TreeOfRows,
+  timeCell,
+  timeScale,
+  treeLevels,
+} from "../../../widgets/row_list/tree_columns";
 import type { Select } from "../../tool";
 import { formatShare } from "./node_facts";
 import type { OpTree } from "./op_tree";
-import { nodeKey, type OpSort, type TreeRows, treeRows } from "./tree_rows";
+import { nodeKey, type OpSort, treeRows } from "./tree_rows";
 
 interface TreeTableProps {
   readonly tree: OpTree;
@@ -21,7 +28,6 @@ interface TreeTableProps {
   readonly select: Select;
 }
 
-const PS_PER_US = 1e6;
 const SORTS: readonly OpSort[] = ["name", "time", "wasted", "flops", "hbm", "occurrences"];
 /** Names and texts of the trace may be long. */
 const MOST_NAME = 300;
@@ -32,10 +38,14 @@ export function TreeTable({ tree, selected, choose, sort, select }: TreeTablePro
   // Where no peak is known, nothing is known to be wasted.
   const id = named ?? (tree.wastedPs[0] >= 0 ? "wasted" : "time");
   const isDescending = (id === "name") === sort.startsWith("-");
-  const rows = useMemo(
-    () => treeRows(tree, { turned: turned.value, sort: id, isDescending }),
-    [tree, turned.value, id, isDescending],
-  );
+  const rows = useMemo(() => {
+    const { depth, childFirst } = tree;
+    return {
+      ...treeRows(tree, { turned: turned.value, sort: id, isDescending }),
+      depth,
+      childFirst,
+    };
+  }, [tree, turned.value, id, isDescending]);
   const turn = (row: number) => {
     const key = nodeKey(tree, rows.nodes[row]);
     const next = new Set(turned.peek());
@@ -43,10 +53,6 @@ export function TreeTable({ tree, selected, choose, sort, select }: TreeTablePro
     turned.value = next;
   };
   const columns = useMemo(() => treeColumns(tree, rows, turn), [tree, rows]);
-  const isOpen = (row: number) => {
-    const node = rows.nodes[row];
-    return tree.childFirst[node + 1] > tree.childFirst[node] ? rows.isOpen[row] === 1 : null;
-  };
   return (
     <RowList
       label="Ops"
@@ -59,74 +65,38 @@ export function TreeTable({ tree, selected, choose, sort, select }: TreeTablePro
       }}
       selected={rows.nodes.indexOf(selected)}
       choose={(row) => choose(rows.nodes[row])}
-      levels={{ level: (row) => tree.depth[rows.nodes[row]], isOpen, turn }}
+      levels={treeLevels(rows, turn)}
       empty="Nothing ran."
       of={tree.label.length}
     />
   );
 }
 
-function treeColumns(tree: OpTree, rows: TreeRows, turn: (row: number) => void): RowColumn[] {
-  const { nodes } = rows;
-  const micros = [...tree.weightPs.subarray(1)].map((ps) => ps / PS_PER_US);
-  const scale = columnScale(
-    "time",
-    micros.reduce((most, one) => Math.max(most, one), 0),
-    "",
-    micros,
-  );
-  const time = (ps: number) =>
-    Number.isNaN(ps) ? (
-      <span title="Unknown: see the details of the op">{NOT_MEASURED}</span>
-    ) : (
-      scale.format(ps / PS_PER_US)
-    );
-  const of = (id: OpSort, title: string, width: number, cell: (node: number) => unknown) => ({
+function treeColumns(tree: OpTree, rows: TreeOfRows, turn: (row: number) => void): RowColumn[] {
+  const scale = timeScale(tree.weightPs);
+  const time = (ps: number) => timeCell(ps, scale, "Unknown: see the details of the op");
+  const of = (
+    id: OpSort,
+    title: string,
+    width: number,
+    cell: (node: number) => ComponentChildren,
+  ): RowColumn => ({
     id,
     title,
     width,
     isNumber: true,
     isSortable: true,
-    cell: (row: number) => cell(nodes[row]) as string,
+    cell: (row) => cell(rows.nodes[row]),
   });
+  const nameOf = (node: number) => {
+    const name = tree.label[node];
+    const text = tree.kind[node] === "kernel" ? readableName(name) : name;
+    return { name, text: cut(text, MOST_NAME) };
+  };
   return [
-    {
-      id: "name",
-      title: "Name",
-      isSortable: true,
-      cell: (row) => {
-        const node = nodes[row];
-        const name = tree.label[node];
-        const hasChildren = tree.childFirst[node + 1] > tree.childFirst[node];
-        const text = tree.kind[node] === "kernel" ? readableName(name) : name;
-        return (
-          <LevelName
-            name={name}
-            text={cut(text, MOST_NAME)}
-            depth={tree.depth[node]}
-            isFound={false}
-            isOpen={hasChildren ? rows.isOpen[row] === 1 : null}
-            turn={() => turn(row)}
-          />
-        );
-      },
-    },
+    nameColumn(rows, nameOf, turn),
     of("time", `Time (${scale.unit})`, 96, (node) => time(tree.weightPs[node])),
-    {
-      id: "share",
-      title: "Share",
-      width: 84,
-      isNumber: true,
-      cell: (row) => {
-        const share = tree.weightPs[0] > 0 ? tree.weightPs[nodes[row]] / tree.weightPs[0] : 0;
-        return (
-          <>
-            <span class="share-bar" style={{ width: `${Math.min(share, 1) * 100}%` }} />
-            <span class="bar-text">{formatRatio(ratio(share))}</span>
-          </>
-        );
-      },
-    },
+    shareColumn(rows, tree.weightPs, tree.weightPs[0], "Share", 84),
     of("wasted", `Wasted (${scale.unit})`, 116, (node) => time(tree.wastedPs[node])),
     of("flops", "FLOPs / peak", 108, (node) => formatShare(tree.flopShare[node])),
     of("hbm", "HBM / peak", 100, (node) => formatShare(tree.hbmShare[node])),

@@ -1,10 +1,13 @@
 /** The graph as a table: a row for each iterator, all of them. */
 import { useMemo } from "preact/hooks";
-import { type DataTable, encodeTexts, numberColumn } from "../../../api/data_table";
 import { type Cell, toCsv } from "../../../base/csv";
 import { saveFile } from "../../../base/save";
-import { LocalTable } from "../../../widgets/grid/local_table";
-import type { ColumnSpec } from "../../../widgets/table/columns";
+import {
+  type NodeColumn,
+  NodeTable,
+  nodeNumber,
+  nodeText,
+} from "../../../widgets/graph/node_table";
 import type { GraphNode, Parameter } from "../payload";
 import { type GraphTree, shareOf } from "./graph_tree";
 
@@ -18,87 +21,41 @@ const PATHS: Readonly<Record<GraphNode["kind"], string>> = {
   critical: "critical",
   other: "no",
 };
-
-const text = (id: string, title: string, width: number): ColumnSpec => ({
-  id,
-  title,
-  width,
-  isShown: true,
-  group: { how: "same" },
-});
-const time = (id: string, title: string): ColumnSpec => ({
-  id,
-  title,
-  quantity: "time",
-  width: 116,
-  isShown: true,
-  group: { how: "none" },
-});
-
-const SPECS: readonly ColumnSpec[] = [
-  { ...text("type", "Iterator", 190), isSticky: true },
-  text("path", "Critical path", 100),
-  // To the microsecond: what begins together differs in little.
-  { ...time("start", "Start Time"), quantity: "number", unit: "µs", width: 130 },
-  { ...time("total", "Total Duration"), width: 150 },
-  { ...time("self", "Self Time"), hasBar: true },
-  { ...time("share", "Self share"), quantity: "ratio", width: 110 },
-  time("held", "Holds up"),
-  time("wait", "Waiting"),
-  { ...time("queue", "Waiting for a pool"), width: 150 },
-  { ...time("worker", "Worker time"), width: 140 },
-  { ...time("calls", "# Calls"), quantity: "count", width: 90 },
-  text("parameters", "Parameters", 260),
-  { ...text("longName", "Long name", 400), isName: true },
-];
-
-/** CSS pixels of the table with its head and foot. */
-const LEAST = 240;
-const MOST = 520;
-const FRAME = 70;
-const ROW = 28;
+const WIDTH = 116;
+const HIGHEST = 520;
 
 export function GraphTable({ tree, toTimeline }: GraphTableProps) {
-  const table = useMemo(() => nodeTable(tree), [tree]);
+  const columns = useMemo(() => columnsOf(tree), [tree]);
   return (
-    <LocalTable
+    <NodeTable
       label="Iterators of the execution"
-      table={table}
-      specs={SPECS}
+      nodes={tree.nodes}
+      columns={columns}
       rankBy="self"
       noun="iterator"
-      height={Math.max(LEAST, Math.min(FRAME + tree.nodes.length * ROW, MOST))}
+      most={HIGHEST}
       toTimeline={toTimeline}
     />
   );
 }
 
-function nodeTable(tree: GraphTree): DataTable {
-  const { nodes } = tree;
-  const number = (id: string, value: (node: GraphNode) => number) =>
-    numberColumn(id, id, Float64Array.from(nodes, value));
-  const texts = (id: string, value: (node: GraphNode) => string) =>
-    encodeTexts(id, id, nodes.map(value));
-  return {
-    columns: [
-      texts("type", ({ type }) => type),
-      texts("path", ({ kind }) => PATHS[kind]),
-      number("start", ({ start }) => start),
-      number("total", ({ total }) => total),
-      number("self", ({ self }) => self),
-      number("share", ({ self }) => shareOf(tree, self)),
-      number("held", ({ held }) => held),
-      number("wait", ({ wait }) => wait),
-      number("queue", ({ queue }) => queue),
-      number("worker", ({ worker }) => worker),
-      number("calls", ({ calls }) => calls),
-      texts("parameters", ({ parameters }) => parametersText(parameters)),
-      texts("longName", ({ longName }) => longName),
-    ],
-    length: nodes.length,
-    properties: {},
-    warnings: [],
-  };
+function columnsOf(tree: GraphTree): NodeColumn<GraphNode>[] {
+  return [
+    nodeText("type", "Iterator", 190, ({ type }) => type, { isSticky: true }),
+    nodeText("path", "Critical path", 100, ({ kind }) => PATHS[kind]),
+    // To the microsecond: what begins together differs in little.
+    nodeNumber("start", "Start Time", "number", 130, ({ start }) => start, { unit: "µs" }),
+    nodeNumber("total", "Total Duration", "time", 150, ({ total }) => total),
+    nodeNumber("self", "Self Time", "time", WIDTH, ({ self }) => self, { hasBar: true }),
+    nodeNumber("share", "Self share", "ratio", 110, ({ self }) => shareOf(tree, self)),
+    nodeNumber("held", "Holds up", "time", WIDTH, ({ held }) => held),
+    nodeNumber("wait", "Waiting", "time", WIDTH, ({ wait }) => wait),
+    nodeNumber("queue", "Waiting for a pool", "time", 150, ({ queue }) => queue),
+    nodeNumber("worker", "Worker time", "time", 140, ({ worker }) => worker),
+    nodeNumber("calls", "# Calls", "count", 90, ({ calls }) => calls),
+    nodeText("parameters", "Parameters", 260, ({ parameters }) => parametersText(parameters)),
+    nodeText("longName", "Long name", 400, ({ longName }) => longName, { isName: true }),
+  ];
 }
 
 export function saveNodes(fileName: string, { nodes }: GraphTree): void {
