@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _WAIT_S = 600.0  # commands show every run rather than an early result
 # Of memory that is free: the process ends soon.
 _KEPT_BYTES = 256 << 20
+# There is no second page: only what is being computed stays in memory.
+_FILES = 8
 _PATHS_HELP = "a logdir, a run directory, or one or more trace files"
 
 
@@ -276,7 +278,8 @@ def _engine(logdir: "Logdir", scheduler: str = "") -> "Engine":
 
     collect_garbage()
     results = ResultStore()
-    return Engine(logdir, results, workers=command_workers(scheduler, results))
+    workers = command_workers(scheduler, results)
+    return Engine(logdir, results, workers=workers, files=_FILES)
 
 
 def _runs(logdir: "Logdir") -> list[str]:

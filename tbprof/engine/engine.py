@@ -23,9 +23,11 @@ from tbprof.engine.empty_reasons import (
     no_data,
 )
 from tbprof.engine.encode import encode_payload, is_empty, tables_of, with_warnings
+from tbprof.engine.host_groups import HostGroups
 from tbprof.engine.kept_parts import PartResult
 from tbprof.engine.learned_absences import LearnedAbsences
 from tbprof.engine.look_ahead import LookAhead
+from tbprof.engine.part_memory import FILES_IN_MEMORY
 from tbprof.engine.parts import PARTS, PartKey, part_keys
 from tbprof.engine.progress import LISTING, Progress
 from tbprof.engine.requests import (
@@ -69,6 +71,7 @@ class Engine:
 
     With `background`, the first payload of a run is followed by the parts of its other tools, so
     that a second page opens at once. `workers` compute the parts, else threads of this process.
+    Parts of the latest `files` stay in memory.
     """
 
     def __init__(
@@ -78,9 +81,10 @@ class Engine:
         *,
         background: bool = False,
         workers: "Workers | None" = None,
+        files: int = FILES_IN_MEMORY,
     ) -> None:
         self._logdir = logdir
-        self._cache = SummaryCache(results, workers)
+        self._cache = SummaryCache(results, workers, files=files)
         self._results = results
         self._timelines: TimelineCache | None = None
         self._bodies: LatestCache[Hashable, Body] = LatestCache(_MOST_BODIES, _BODIES_BYTES)
@@ -293,7 +297,10 @@ class Engine:
             raise self._no_data(tool, files, params, absence, failures)
         if not params:
             self._absences.learn_of_steps(run, files, good)
-        parts = {name: [found[name].value for found in good.values()] for name in needed}
+        parts = {
+            name: [found[name].value for found in good.values() if found[name].value is not None]
+            for name in needed
+        }
         summaries = Summaries(tuple(good), parts, params)
         if tool.is_chosen:
             summaries = self._with_chosen(tool, run, files, summaries)
@@ -346,13 +353,13 @@ class Engine:
 
         Hosts that are not begun when nobody waits any more are left. Raises Abandoned.
         """
-        found: dict[TraceFile, FoundParts] = {}
+        found = HostGroups(files, wanted)
         with closing(self._cache.parts_of_hosts(files, wanted, on_work)) as hosts:
             for file, parts in hosts:
-                found[file] = parts
+                found.add(file, parts)
                 if len(found) < len(files):
                     check_awaited()
-        return [found[file] for file in files]
+        return found.all()
 
     def _reporter(self, run: Run, tool: str) -> Callable[[TraceFile, str], None]:
         """Notes each part of each host when it is started, and "" when a host is done."""

@@ -62,10 +62,10 @@ class PartStore:
         if content is None:
             return None
         try:
-            arrays = _own(unbundle(content)) if content.size else None
+            arrays = unbundle(content) if content.size else None
             if arrays is None:
                 arrays = load_arrays(self._results, _key(key, part))
-            return None if arrays is None else _unpack(part, arrays)
+            return None if arrays is None else _unpack(part, _own(arrays))
         except DAMAGE:
             # Written by another version, or damaged in a way that the store does not notice.
             return None
@@ -117,10 +117,14 @@ class PartStore:
 
 
 def _own(arrays: Arrays) -> Arrays:
-    """Copies, so that a part does not keep all that was read of its host in memory."""
-    return {
-        name: array if name.endswith(".text") else array.copy() for name, array in arrays.items()
-    }
+    """Copies, so that a part does not keep all that was read of its host in memory.
+
+    Not of large arrays, which are mapped. Texts become Python's in any case.
+    """
+    numbers = {name: array for name, array in arrays.items() if not name.endswith(".text")}
+    if sum(array.nbytes for array in numbers.values()) > _LARGE:
+        return arrays
+    return {**arrays, **{name: array.copy() for name, array in numbers.items()}}
 
 
 def _pack(result: PartResult) -> dict[str, NDArray[Any]]:

@@ -2,7 +2,7 @@
 
 import functools
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ class PartKind:
     parameters that the request does not have. The parts that it `needs`, as they are without
     choices, come before the values, then those that it `uses` if they are known already, else None.
     `reads` are stats that it needs of all host events. `task` is what the page shows while the part
-    is computed.
+    is computed. `merge` adds up the parts of several hosts, where no tool needs them one by one.
     """
 
     version: int
@@ -31,6 +31,7 @@ class PartKind:
     needs: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
+    merge: Callable[[Sequence[Any]], Any] | None = None
 
     @property
     def type(self) -> type:
@@ -53,13 +54,15 @@ def _part(
     needs: tuple[str, ...] = (),
     uses: tuple[str, ...] = (),
     reads: tuple[str, ...] = (),
+    merge: str = "",
 ) -> PartKind:
-    """A part by the name of its type in `analysis`, and of a function: there, or of its module."""
+    """A part by the name of its type in `analysis`, and of functions: there, or of its module."""
     if "." not in function:
         function = f"{type_name.rpartition('.')[0]}.{function}"
     compute = Later(f"tbprof.analysis.{function}")
+    merge_hosts = Later(f"tbprof.analysis.{merge}") if merge else None
     type_name = f"tbprof.analysis.{type_name}"
-    return PartKind(version, type_name, compute, task, params, needs, uses, reads)
+    return PartKind(version, type_name, compute, task, params, needs, uses, reads, merge_hosts)
 
 
 # Their modules are imported when a part is computed, or loaded from disk.
@@ -90,6 +93,7 @@ PARTS: Mapping[str, PartKind] = {
         "ops.ops.find_ops",
         "decoding ops",
         reads=(names.IS_EAGER,),
+        merge="ops.op_metrics.merge_op_metrics",
     ),
     "steps": _part(
         21,

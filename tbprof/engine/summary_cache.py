@@ -123,7 +123,7 @@ class SummaryCache:
         """Each part is locked until it is known, so that other requests wait for it."""
         with ExitStack() as all_locks:
             work: dict[HostWork, tuple[_Parts, ExitStack]] = {}
-            for file in sorted(files, key=fingerprint):  # in one order, see `_lock`
+            for file in sorted(files, key=_order):
                 locks = all_locks.enter_context(ExitStack())
                 known, missing = self._lock(locks, file, requested)
                 if missing:
@@ -133,7 +133,7 @@ class SummaryCache:
                 on_work(file, "")
                 yield file, _by_name(known)
             for asked, computed in workers.compute_hosts([*work], on_work) if work else ():
-                known, locks = work[asked]
+                known, locks = work.pop(asked)  # what was found is not held here
                 if not isinstance(computed, TbprofError):
                     known.update(self._keep(asked.file, computed, is_kept=workers.keeps_results))
                 locks.close()
@@ -242,6 +242,11 @@ class SummaryCache:
         """
         with self._spaces.using(file) as open_space:
             yield open_space()
+
+
+def _order(file: TraceFile) -> tuple[str, int, int, str, str]:
+    """One order for all requests, see `_lock`, which is about that of hosts."""
+    return file.url, file.bytes, file.modified_ns, file.version, file.compression
 
 
 def _by_name(parts: Mapping[PartKey, PartResult]) -> dict[str, PartResult]:

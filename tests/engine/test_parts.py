@@ -235,6 +235,28 @@ def test_large_and_chosen_parts_have_files_of_their_own(
     assert kept.find("file", PartKey("steps", ("",)), kept.load("file")) is None
 
 
+@pytest.mark.parametrize("are_short", [True, False])
+def test_long_texts_of_kept_parts_do_not_stay_in_memory_as_bytes(
+    store: ResultStore, monkeypatch: pytest.MonkeyPatch, are_short: bool
+):
+    """A part of few numbers and long texts has a file of its own, and shares none of its bytes."""
+    monkeypatch.setattr(kept_parts, "_LARGE", 1000)
+    gatherer = OpGatherer()
+    names = [name if are_short else name * 1000 for name in "abc"]
+    gatherer.add(0, names, [""] * 3, {"occurrences": np.arange(3)})
+    ops = PartKey("ops")
+    kept = PartStore(store)
+    kept.keep("file", {ops: PartResult(gatherer.table(), ())})
+    assert len(list(store.directory.iterdir())) == (1 if are_short else 2)
+    back = kept.find("file", ops, kept.load("file"))
+    assert back is not None
+    assert back.value.name == names
+    arrays = [value for name in field_names(OpMetrics)
+              if isinstance(value := getattr(back.value, name), np.ndarray)]  # fmt: skip
+    assert len(arrays) > 9
+    assert all(array.base is None for array in arrays)
+
+
 def test_what_a_file_takes_in_memory_is_what_its_parts_do(file: TraceFile):
     cache = SummaryCache(None)
     for marker in map(str, range(20)):

@@ -1,0 +1,56 @@
+"""Large parts of many hosts, merged while the others are still computed."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.parts import PartKey
+from tbprof.engine.summary_cache import FoundParts
+from tbprof.storage.runs import TraceFile
+
+# The memory that a page takes is that of so many hosts, beside what is small of all.
+GROUP = 64
+
+
+class HostGroups:
+    """The parts of hosts as they arrive, in any order.
+
+    Of parts that all tools merge (`PartKind.merge`), neighboring hosts are merged when `GROUP` of
+    them are there. The first of them then has the merged part, the others have None.
+    """
+
+    def __init__(self, files: Sequence[TraceFile], wanted: Sequence[PartKey]) -> None:
+        self._files = files
+        self._place = {file: place for place, file in enumerate(files)}
+        self._merges = {key.name: merge for key in wanted if (merge := key.kind.merge)}
+        self._arrived: Counter[int] = Counter()
+        self._found: dict[TraceFile, FoundParts] = {}
+
+    def __len__(self) -> int:
+        """How many hosts have arrived."""
+        return len(self._found)
+
+    def add(self, file: TraceFile, found: FoundParts) -> None:
+        """Adds the parts of a host, or why it cannot be read."""
+        self._found[file] = found
+        group = self._place[file] // GROUP
+        self._arrived[group] += 1
+        if self._arrived[group] == GROUP:
+            members = self._files[group * GROUP : (group + 1) * GROUP]
+            hosts = [parts for one in members if isinstance(parts := self._found[one], dict)]
+            for name, merge in self._merges.items() if hosts else ():
+                _merge(name, merge, hosts)
+
+    def all(self) -> list[FoundParts]:
+        """What was found of each file."""
+        return [self._found[file] for file in self._files]
+
+
+def _merge(
+    name: str, merge: Callable[[Sequence[Any]], Any], hosts: Sequence[dict[str, PartResult]]
+) -> None:
+    merged: Any = merge([parts[name].value for parts in hosts])
+    for parts in hosts:
+        parts[name] = PartResult(merged, parts[name].notices)
+        merged = None
