@@ -105,6 +105,9 @@ class Buffer:
 
     def around(self, progress: Pass, begins: NDArray[np.int64]) -> Iterator[Window]:
         """Windows for a pass over the messages at ascending offsets, from its current row on."""
+        if isinstance(self._source, _Held) and self._size <= self.window and begins.size:
+            yield Window(self._source.content, 0)
+            return
         space: list[NDArray[np.uint8]] = []
         while progress.at < begins.size:
             begin = int(begins[progress.at])
