@@ -14,12 +14,28 @@ from tbprof.analysis.hlo_text.hlo_products import (
 from tbprof.analysis.hlo_text.hlo_quoting import quoted
 from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
 
+# Most instructions. What they do follows from their operands.
+_PLAIN = frozenset(
+    {
+        "abs", "add", "add-dependency", "after-all", "and", "atan2", "bitcast", "bitcast-convert",
+        "cbrt", "ceil", "clamp", "complex", "constant", "convert", "copy", "copy-done", "cosine",
+        "divide", "dynamic-update-slice", "erf", "exponential", "exponential-minus-one", "floor",
+        "imag", "is-finite", "log", "log-plus-one", "logistic", "maximum", "minimum", "multiply",
+        "negate", "not", "opt-barrier", "or", "partition-id", "power", "real", "remainder",
+        "replica-id", "reshape", "round-nearest-afz", "round-nearest-even", "rsqrt", "select",
+        "shift-left", "shift-right-arithmetic", "shift-right-logical", "sign", "sine", "sqrt",
+        "subtract", "tan", "tanh", "tuple", "while", "xor",
+    }
+)  # fmt: skip
+
 
 def own_attributes(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
     """The attributes that depend on an instruction's opcode, such as "dimensions={0}".
 
     Of opcodes that are not known here: all that others of them may have.
     """
+    if proto.opcode in _PLAIN:
+        return
     write = _OWN.get(proto.opcode)
     if write is not None:
         yield from write(proto, operands)

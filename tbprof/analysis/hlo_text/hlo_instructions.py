@@ -135,7 +135,7 @@ class InstructionWriter:
             yield f"sharding={sharding_text(proto.sharding)}"
         if proto.HasField("result_accuracy"):
             yield from _accuracy(proto.result_accuracy)
-        if proto.frontend_attributes.map:
+        if proto.HasField("frontend_attributes") and proto.frontend_attributes.map:
             yield frontend_text(proto.frontend_attributes)
         if form.has_control and proto.control_predecessor_ids:
             names = map(self._name_by_id, proto.control_predecessor_ids)

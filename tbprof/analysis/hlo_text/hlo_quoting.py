@@ -1,5 +1,6 @@
 """Names, quotes and values of attributes in the text of a program."""
 
+import functools
 from typing import Any
 
 from tbprof.base.lazy import regex
@@ -9,6 +10,7 @@ _ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("'"): "\\'", ord("\n"): "\\n
 _ESCAPES |= {code: f"\\{code:03o}" for code in (*range(32), 127) if code not in _ESCAPES}
 # Longer attributes end with "...": a kernel's code may be megabytes.
 MOST_LETTERS = 2**16
+_CACHED, _SHORT = 2**10, 2**12
 # The end may cut it off.
 _QUOTED = regex(r'"(?:[^"\\]|\\.?)*(?:"|\Z)')
 
@@ -26,7 +28,16 @@ def one_line(name: str) -> str:
 
 def value_text(text: str) -> str:
     """A text in braces as it is, such as JSON or attributes of MLIR; others in quotes."""
-    return text if len(text) <= MOST_LETTERS and _is_braced(text) else quoted(text)
+    if len(text) > MOST_LETTERS:
+        return quoted(text)
+    is_braced = _is_braced_short(text) if len(text) <= _SHORT else _is_braced(text)
+    return text if is_braced else quoted(text)
+
+
+# Layers of a model repeat them.
+@functools.lru_cache(_CACHED)
+def _is_braced_short(text: str) -> bool:
+    return _is_braced(text)
 
 
 def _is_braced(text: str) -> bool:
