@@ -96,7 +96,7 @@ PARTS: Mapping[str, PartKind] = {
         merge="ops.op_metrics.merge_op_metrics",
     ),
     "steps": _part(
-        21,
+        22,
         "steps.steps.Steps",
         "steps.step_finding.find_steps",
         "finding the steps",
@@ -123,7 +123,7 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "single_ops": _part(4, "host.single_ops.SingleOps", "find_single_ops", "finding eager ops"),
     "idle_time": _part(
-        6, "job.idle_time.IdleTime", "find_idle_time", "analyzing idle time", ("marker",)
+        7, "job.idle_time.IdleTime", "find_idle_time", "analyzing idle time", ("marker",)
     ),
     "tf_data": _part(5, "input.tf_data.TfData", "find_tf_data", "rebuilding input pipelines"),
     "memory_peaks": _part(

@@ -11,6 +11,7 @@ from tbprof.analysis.host.host_events import HostThreads, async_rows
 from tbprof.analysis.host.host_phases import pieces
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
+from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.steps.step_finding import find_step_bounds, find_step_layers
 from tbprof.analysis.steps.step_layers import StepLayers
 from tbprof.base.columns import empty_column
@@ -91,6 +92,8 @@ class _Pieces:
 
 _Label = tuple[int, str, str, bool]
 _REST: _Label = (int(Activity.UNCOVERED), "", "", False)
+# Between the ops of a compiled program that the host runs itself, whatever the others did.
+_RUNNING: _Label = (int(Activity.RUNTIME), "", RUN, False)
 
 
 def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTime:
@@ -98,6 +101,7 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
     # Usually another thread finds what covers the steps meanwhile.
     activities = _find_activities(find_step_bounds(space, programs, marker))
     layers = find_step_layers(space, programs, marker)
+    running = layers.runs.in_progress()
     covered = [layers.covered(worker) for worker in range(len(layers.windows))]
     idle = _idle(layers, covered)
     labels: dict[_Label, int] = {}
@@ -114,11 +118,11 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
     first = 0
     for worker, window in enumerate(layers.windows):
         spans = [_spans(found, worker, label) for label in order]
-        times = exclusive_time(window.start_ps, window.end_ps, [covered[worker], *spans])
+        times = exclusive_time(window.start_ps, window.end_ps, [covered[worker], running, *spans])
         rest = window.duration_ps - times.sum(axis=1)
         times = np.column_stack([times[:, 1:], rest])
         step, column = np.nonzero(times)
-        activity = np.array([*order, len(labels)])[column]
+        activity = np.array([len(labels) + 1, *order, len(labels)])[column]
         each = [exclusive_time(window.start_ps, window.end_ps, [when])[:, 0] for when in opened]
         is_open = np.column_stack([*each, np.zeros(window.start_ps.size, np.int64)])
         rows.append((first + step, activity, times[step, column], is_open[step, name_of[activity]]))
@@ -126,7 +130,7 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
     step, activity, time, open_ps = (
         np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)
     )
-    known = [*labels, _REST]
+    known = [*labels, _REST, *([_RUNNING] if running[0].size else ())]
     return IdleTime(
         step,
         activity,
@@ -140,13 +144,13 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
 
 
 def _open_names(labels: dict[_Label, int]) -> tuple[list[str], NDArray[np.int64]]:
-    """(names of what the driving thread did; [labels and the rest] their index, -1 for none)."""
+    """(names of what the driving thread did; [labels, the rest, runs] their index, -1 for none)."""
     names: dict[str, int] = {}
     number = [
         names.setdefault(name, len(names)) if name and is_driver else -1
         for _, name, _, is_driver in labels
     ]
-    return list(names), np.array([*number, -1], np.int64)
+    return list(names), np.array([*number, -1, -1], np.int64)
 
 
 def _opened(layers: StepLayers, name: str) -> Spans:

@@ -12,7 +12,8 @@ last three are inferred, and the pages say so.
 - Gaps belong to steps: a step lasts until the next one starts. Otherwise a program that starves
   between its markers would look healthy.
 - Windows follow the host's markers while the devices keep up. If they run behind, windows follow
-  the first work of each step on the device.
+  the first work of each step on the device. The same holds for compiled programs that the host runs
+  itself, as JAX does on CPUs.
 - The CPU is a worker only where no device computes. A GPU that only received a copy did not work.
 - A thread explains the device that it launches work for; threads that launch for none count for
   all devices.

@@ -16,6 +16,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.ops.device_phases import find_device_intervals
 from tbprof.analysis.run.recording import epoch_of_times
+from tbprof.analysis.steps.host_runs import NO_RUNS, find_host_runs
 from tbprof.analysis.steps.incomplete_steps import Incomplete, find_incomplete
 from tbprof.analysis.steps.recording_gaps import clock_doubts
 from tbprof.analysis.steps.source_words import STEPS_LINE
@@ -31,7 +32,7 @@ from tbprof.analysis.steps.step_layers import (
 )
 from tbprof.analysis.steps.step_sources import find_source
 from tbprof.analysis.steps.steps import Steps, StepTimes
-from tbprof.analysis.steps.unrecorded_steps import find_silent_gpus, find_unrecorded
+from tbprof.analysis.steps.unrecorded_steps import find_silent_gpus, find_unrecorded, with_lost_runs
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base.errors import CUT_HINT
 from tbprof.base.lazy import Later
@@ -105,8 +106,15 @@ def _find_bounds(space: Space, programs: Programs, marker: str) -> StepLayers:
     # When steps began and ended; some devices record that themselves.
     is_recorded = source.source == STEPS_LINE
     recorded = _find_recorded_steps(devices, source.grouping) if is_recorded else None
-    windows, note = find_windows(source, devices, unrecorded, recorded)
-    return StepLayers(source, note, devices, windows, NO_HOST_LAYERS, silent, unrecorded, recorded)
+    runs = NO_RUNS
+    if not devices:
+        runs = find_host_runs(source.grouping.hosts)
+        unrecorded = with_lost_runs(unrecorded, source.steps, runs)
+    windows, note, is_behind = find_windows(source, devices, unrecorded, recorded, runs)
+    return StepLayers(
+        source, note, devices, windows, NO_HOST_LAYERS, silent, unrecorded, recorded, runs,
+        is_behind,
+    )  # fmt: skip
 
 
 def _compute_once(space: Space, key: Hashable, compute: Callable[[], _T]) -> _T:
@@ -193,6 +201,7 @@ def _table(
         candidate_median_ps=candidates.median_ps,
         ends_early=space.ends_early,
         copied_ps=copied_ps,
+        is_behind=layers.is_behind,
     )
 
 

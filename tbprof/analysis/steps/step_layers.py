@@ -13,10 +13,12 @@ from tbprof.analysis.host.host_roles import Role, host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.ops.launching_threads import lines_for_devices
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
+from tbprof.analysis.steps.host_runs import HostRuns
 from tbprof.analysis.steps.source_words import PATTERN
 from tbprof.analysis.steps.step_sources import StepSource
 from tbprof.analysis.steps.step_windows import (
     Windows,
+    Work,
     by_device,
     by_executions,
     by_host,
@@ -38,6 +40,14 @@ if TYPE_CHECKING:
 _NO_WORK = (Role.FRAME, Role.WRAPPER, Role.WAIT)
 # One layer per phase; what no layer covers is `Phase.OTHER`.
 _LAYERS = tuple(phase for phase in Phase if phase != Phase.OTHER)
+_DEVICES_LAG = (
+    "Devices run behind the host, so a device's step runs from its first work in one step to its "
+    "first work in the next."
+)
+_RUNS_LAG = (
+    "Compiled programs run behind the code that launches them, so a step runs from its first op to "
+    "the first op of the next."
+)
 # What a host without devices computes by itself.
 _HOST_WORK = (Phase.COLLECTIVES, Phase.HOST_COMPUTE)
 
@@ -67,7 +77,9 @@ class StepLayers:
     A worker is one of `devices`, or the host's CPU where there are none. `note` says in a sentence
     how the steps are bounded. `silent` names the GPUs without any recorded work, `missing` says
     what work of the steps was not recorded, and `recorded` holds the steps that devices recorded
-    themselves. `host` is `NO_HOST_LAYERS` where only the times of steps were asked for.
+    themselves. `runs` are those of programs on a host without devices; if work `is_behind` the
+    code that launches it, it bounds the steps. `host` is `NO_HOST_LAYERS` where only the times of
+    steps were asked for.
     """
 
     source: StepSource
@@ -78,6 +90,8 @@ class StepLayers:
     silent: list[str]
     missing: Unrecorded
     recorded: "RecordedSteps | None"
+    runs: HostRuns
+    is_behind: bool
 
     def covered(self, worker: int) -> Spans:
         """The time of a worker in any phase except `OTHER`, as disjoint, ascending spans."""
@@ -101,25 +115,25 @@ def find_windows(
     devices: Sequence[DeviceIntervals],
     missing: Unrecorded,
     recorded: "RecordedSteps | None",
-) -> tuple[list[Windows], str]:
-    """(the windows of each device, or of the CPU where there are none; how they are bounded)."""
+    runs: HostRuns,
+) -> tuple[list[Windows], str, bool]:
+    """(the windows of each device, or of the CPU where there is none; the note; `is_behind`)."""
     if recorded is not None:
-        return recorded.windows, source.note
-    if not devices:
-        return [by_threads(source.steps, source.grouping.hosts)], source.note
+        return recorded.windows, source.note, False
     if source.program:
-        return [by_executions(device, source.program) for device in devices], source.note
-    if not device_lags_host(source.steps, devices):
-        return [by_host(source.steps, device) for device in devices], source.note
-    note = (
-        f"{source.note} Devices run behind the host, so a device's step runs from its first work "
-        "in one step to its first work in the next."
-    )
+        windows = [by_executions(device, source.program) for device in devices]
+        return windows, source.note, False
+    workers: Sequence[Work] = devices or [runs]
+    if not device_lags_host(source.steps, workers):
+        windows = [by_host(source.steps, device) for device in devices]
+        return (
+            windows or [by_threads(source.steps, source.grouping.hosts)], source.note, False
+        )  # fmt: skip
     windows = [
-        by_device(source.steps, device, is_missing)
-        for device, is_missing in zip(devices, missing.is_missing, strict=True)
+        by_device(source.steps, work, is_missing)
+        for work, is_missing in zip(workers, missing.is_missing, strict=True)
     ]
-    return windows, note
+    return windows, f"{source.note} {_DEVICES_LAG if devices else _RUNS_LAG}", True
 
 
 def find_host_layers(
@@ -214,17 +228,15 @@ def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.in
 
     def split(worker: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         window, device = layers.windows[worker], workers[worker]
-        device_spans: list[Spans] = []
-        if device is not None:
-            end = device.start_ps + device.duration_ps
-            for phase in _LAYERS:
-                rows = device.phase == phase
-                device_spans.append((device.start_ps[rows], end[rows]))
-        spans = [*device_spans, *layers.host.spans[worker]]
-        times = exclusive_time(window.start_ps, window.end_ps, spans)
+        of_host = list(zip(_LAYERS, layers.host.spans[worker], strict=True))
+        if layers.is_behind and device is None:
+            # Ops count as those of a device do: what the host did meanwhile delayed nothing.
+            of_host.sort(key=lambda layer: layer[0] != Phase.HOST_COMPUTE)
+        spans: list[tuple[Phase, Spans]] = [*_device_spans(device), *of_host]
+        times = exclusive_time(window.start_ps, window.end_ps, [layer for _, layer in spans])
         phases = np.zeros((window.start_ps.size, PHASES), np.int64)
-        for column in range(times.shape[1]):
-            phases[:, _LAYERS[column % len(_LAYERS)]] += times[:, column]
+        for column, (phase, _) in enumerate(spans):
+            phases[:, phase] += times[:, column]
         phases[:, Phase.OTHER] = window.duration_ps - phases.sum(axis=1)
         is_gpu = device is not None and device.kind == "GPU"
         return phases, times[:, _LAYERS.index(Phase.INPUT)] * is_gpu
@@ -233,3 +245,12 @@ def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.in
     parts = in_parallel(split, range(len(workers)), size)
     phases, copied = zip(*parts, strict=True)
     return np.concatenate(phases), np.concatenate(copied)
+
+
+def _device_spans(device: DeviceIntervals | None) -> list[tuple[Phase, Spans]]:
+    """What a device did, by phase."""
+    if device is None:
+        return []
+    end = device.start_ps + device.duration_ps
+    rows_of = {phase: device.phase == phase for phase in _LAYERS}
+    return [(phase, (device.start_ps[rows], end[rows])) for phase, rows in rows_of.items()]

@@ -1,6 +1,7 @@
 """When a worker's steps began and ended: by the host's markers or the device's own times."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,22 @@ from tbprof.kernels.analysis.row_groups import stretch_windows
 # next step begins; this share of a step is tolerated.
 _KEEPS_UP = 0.9
 _TOLERANCE = 0.02
+
+
+class Work(Protocol):
+    """What a worker did [n], and the group of what launched it; -1 for none."""
+
+    @property
+    def start_ps(self) -> NDArray[np.int64]:
+        """The starts."""
+
+    @property
+    def duration_ps(self) -> NDArray[np.int64]:
+        """The durations."""
+
+    @property
+    def group(self) -> NDArray[np.int32] | NDArray[np.int64]:
+        """The groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +131,7 @@ class GroupSteps:
         )
 
 
-def device_hulls(
-    steps: GroupSteps, device: DeviceIntervals
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def device_hulls(steps: GroupSteps, device: Work) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(first start, last end), each [steps], of the device's work; start after end if none."""
     end = device.start_ps + device.duration_ps
     groups = int(max(steps.group.max(initial=-1), device.group.max(initial=-1))) + 1
@@ -124,7 +139,7 @@ def device_hulls(
     return first[steps.group], last[steps.group]
 
 
-def device_lags_host(steps: GroupSteps, devices: Sequence[DeviceIntervals]) -> bool:
+def device_lags_host(steps: GroupSteps, devices: Sequence[Work]) -> bool:
     """Whether devices still work on steps after the host has begun the next ones.
 
     This is what asynchronous dispatch looks like: the host's markers then say when a step was
@@ -145,7 +160,7 @@ def device_lags_host(steps: GroupSteps, devices: Sequence[DeviceIntervals]) -> b
     return False
 
 
-def by_host(steps: GroupSteps, device: DeviceIntervals) -> Windows:
+def by_host(steps: GroupSteps, device: Work) -> Windows:
     """From one marker to the next; the last one lasts until its work on the device ends, too."""
     first, last = device_hulls(steps, device)
     end = np.where(first <= last, np.maximum(steps.end_ps, last), steps.end_ps)
@@ -168,7 +183,7 @@ def by_threads(steps: GroupSteps, hosts: Sequence[HostThreads]) -> Windows:
     return tile(steps.group, steps.number, steps.label, steps.start_ps, end)
 
 
-def by_device(steps: GroupSteps, device: DeviceIntervals, is_missing: NDArray[np.bool_]) -> Windows:
+def by_device(steps: GroupSteps, device: Work, is_missing: NDArray[np.bool_]) -> Windows:
     """From the first work of one step on the device to that of the next step.
 
     Steps whose work was not recorded (`is_missing` [steps]) share the time between their neighbours

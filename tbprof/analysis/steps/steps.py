@@ -43,7 +43,8 @@ class Steps:
     and "none". `marker` names the event that delimits steps, and `note` says it in a sentence.
     Candidates are events that could mark steps, best first. `has_explicit_numbers` says that the
     program numbered all steps, `doubts` says in sentences what about them is uncertain, and
-    `ends_early` says where the file was cut off ("": it is complete).
+    `ends_early` says where the file was cut off ("": it is complete). With `is_behind`, work ran
+    after the markers that launched it, and steps begin with their first work.
     """
 
     source: str
@@ -72,6 +73,7 @@ class Steps:
     ends_early: str = ""
     doubts: list[str] = field(default_factory=list)
     copied_ps: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    is_behind: bool = False
 
     @property
     def is_inferred(self) -> bool:

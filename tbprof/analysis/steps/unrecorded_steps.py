@@ -13,10 +13,11 @@ from tbprof.analysis.grouping.grouping import Grouping
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.ops.launches import Launches, find_launches, is_work
+from tbprof.analysis.steps.host_runs import HostRuns
 from tbprof.analysis.steps.step_windows import GroupSteps
 from tbprof.analysis.vocabulary.lines import gpu_planes
 from tbprof.analysis.vocabulary.phases import Phase
-from tbprof.base.records import dataclass
+from tbprof.base.records import dataclass, replace
 from tbprof.base.values import is_in, median, unique
 from tbprof.events.space import Space
 
@@ -103,6 +104,16 @@ def find_unrecorded(
     is_cut = works & has_usual & hardly_any[:, None]
     is_cut &= lost_launches >= np.maximum(_PART * usual, 1)[:, None]
     return Unrecorded(is_missing & ~works, is_cut, _lost_devices(launches))
+
+
+def with_lost_runs(found: Unrecorded, steps: GroupSteps, runs: HostRuns) -> Unrecorded:
+    """The same, with the runs of programs on the host that the recording ended before."""
+    is_lost, ran = is_in(steps.group, runs.lost_group), is_in(steps.group, runs.group)
+    return replace(
+        found,
+        is_missing=found.is_missing | (is_lost & ~ran)[None, :],
+        is_cut=found.is_cut | (is_lost & ran)[None, :],
+    )
 
 
 def _of_host(grouping: Grouping, steps: GroupSteps, nothing: NDArray[np.bool_]) -> Unrecorded:

@@ -348,6 +348,20 @@ def allocation_churn(clock: Clock, plant: bool) -> Body:
     return body
 
 
+def asynchronous(_clock: Clock, plant: bool) -> Body:
+    """The loss is read in each step, or else in every 7th: the others only launch the program."""
+    step, weights = compiled(long_step), jnp.array(_weights)
+
+    def body(number: int) -> None:
+        with marker(number):
+            loss = step(weights, _batch)
+            if plant or number % 7 == 5:
+                float(loss)
+
+    body(5)
+    return body
+
+
 CASES: dict[str, Case] = {
     "slow_batches": Case(slow_batches),
     "slow_batches_unrecorded": Case(slow_batches, python=False),
@@ -365,6 +379,7 @@ CASES: dict[str, Case] = {
     "host_copies": Case(host_copies, python=False),
     "eager_ops": Case(eager_ops, python=False),
     "allocation_churn": Case(allocation_churn),
+    "asynchronous": Case(asynchronous),
 }
 
 

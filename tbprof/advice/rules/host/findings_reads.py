@@ -14,6 +14,7 @@ from tbprof.advice.pages import TRACE
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.result_reads import READ
+from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame
 from tbprof.base.values import sum_of
@@ -26,9 +27,19 @@ def hidden_share(evidence: Evidence) -> float:
     them. If results are read later, the shorter of the two times is saved. NaN without steps.
     """
     both = evidence.share_of_rows(np.minimum(*_reads_and_idle(evidence)))
-    waits = sum_of(share.ms for share in evidence.idle if share.kind == Activity.WAIT)
+    waited_ms = _waited_ms(evidence, Activity.WAIT)
     other_share = evidence.share(Phase.OTHER)
-    return min(both, other_share - 100 * waits / evidence.step_ms) if waits else both
+    return min(both, other_share - 100 * waited_ms / evidence.step_ms) if waited_ms else both
+
+
+def _waited_ms(evidence: Evidence, *kinds: Activity) -> float:
+    """The uncovered time in activities of these kinds, or between the ops of a program's run."""
+    return sum_of(
+        ms
+        for share in evidence.idle
+        for part, ms in share.parts
+        if share.kind in kinds or part == RUN
+    )
 
 
 def _reads_and_idle(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -46,7 +57,7 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
         return
     reads, idle = _reads_and_idle(evidence)
     waited_ms = evidence.share_of_rows(reads) / 100 * evidence.step_ms
-    idle_ms = evidence.means.mean_ms(Phase.OTHER)
+    idle_ms = evidence.means.mean_ms(Phase.OTHER) - _waited_ms(evidence)
     trace = TRACE.marking(f"whole:{READ}", evidence.worst_row(np.minimum(reads, idle)))
     busy = "ops compute" if evidence.platform == "CPU" else "devices work"
     doer = culprit(evidence)

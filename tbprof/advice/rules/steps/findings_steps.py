@@ -117,7 +117,9 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(gain.own, *OVERHEAD)
     if grade is None or unexplained < share / 2:
         return
-    name = evidence.job.marker
+    # Where work runs behind the host, steps do not begin with their markers.
+    is_behind = any(part.is_behind for part in evidence.job.parts)
+    name = "" if is_behind else evidence.job.marker
     after = f" with the event {shortened(name)}" if name else ""
     nobody = "no op computes" if evidence.platform == "CPU" else "no device works"
     rest = (

@@ -1,0 +1,196 @@
+"""Runs of compiled programs on a host's own processors, and the steps that launched them."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.host.host_events import HostThreads
+from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.spans.groups import group_rows
+from tbprof.analysis.spans.layers import Spans, unite
+from tbprof.analysis.steps.step_windows import hulls
+from tbprof.analysis.vocabulary.name_families import name_families
+from tbprof.base import names
+from tbprof.base.lazy import regex
+from tbprof.base.records import dataclass, field_names
+
+# An event of the runtime in each run.
+RUN = "ThunkExecutor::Execute"
+# Calls that launch one run: of a program on one device, and of one on several.
+# Source: xla, pjrt/common_pjrt_client.cc and pjrt/cpu/cpu_client.cc.
+_LAUNCH = regex(
+    r"\w+::ExecuteHelper(?:OnSingleDevice)?\Z|\w+Executable::Execute \((?P<program>[^()]*)\)\Z"
+)
+# What calls the first of these, by the name of the function.
+_CALL = regex(r"P(?:jit|map)Function\((?P<function>.*)\)\Z")
+# `jit__lambda` is the program of `<lambda>`.
+_COMPILED = regex(r"\A(?:jit|pmap)_")
+_NO_WORD = regex(r"\W+")
+_DEEPEST = 8
+# Launches and runs that mostly do not match say nothing.
+_LEAST_MATCHED = 0.9
+
+_NONE: NDArray[np.int64] = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class HostRuns:
+    """Runs [n] of compiled programs: from the first of their instructions to the end of the last.
+
+    `launch_ps` is when each was launched, and `group` the group of the launch. Of runs that were
+    launched before the recording these are the start and -1. `lost_group` [m] are the groups of
+    launches whose run is not in the trace, as the recording ended before. Empty where launches and
+    runs do not match.
+    """
+
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    group: NDArray[np.int64]
+    launch_ps: NDArray[np.int64]
+    lost_group: NDArray[np.int64]
+
+    def in_progress(self) -> Spans:
+        """When a run was in progress: from its launch, or the end of the run before it, on."""
+        order = np.argsort(self.start_ps)
+        start, end = self.start_ps[order], (self.start_ps + self.duration_ps)[order]
+        ended = np.append(np.iinfo(np.int64).min, np.maximum.accumulate(end)[:-1])
+        waits_from = np.maximum(self.launch_ps[order], ended)
+        return unite(np.minimum(waits_from, start), end)
+
+
+NO_RUNS = HostRuns(_NONE, _NONE, _NONE, _NONE, _NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Programs:
+    """Runs or launches [n] by start: when they began and ended, and the name of the program.
+
+    `group` is that of the event.
+    """
+
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+    program: NDArray[np.object_]
+    group: NDArray[np.int64]
+
+
+def find_host_runs(hosts: Sequence[HostThreads]) -> HostRuns:
+    """The runs of all hosts that launch programs for their own processors."""
+    found = [NO_RUNS]
+    found += [_of_host(threads) for threads in hosts if names.RUN_ID in threads.plane.stat_names]
+    columns = field_names(HostRuns)
+    return HostRuns(*(np.concatenate([getattr(runs, name) for runs in found]) for name in columns))
+
+
+def _of_host(threads: HostThreads) -> HostRuns:
+    runs, launches = _runs(threads), _launches(threads)
+    launch = np.full(runs.start_ps.size, -1, np.int64)
+    lost = [_NONE]
+    for rows, of_program in _same_program(runs, launches):
+        index = match_launches(launches.start_ps[of_program], runs.start_ps[rows])
+        launch[rows[index >= 0]] = of_program[index[index >= 0]]
+        if index.size:
+            lost.append(of_program[index[-1] + 1 :])
+    is_known = launch >= 0
+    matched = np.count_nonzero(is_known)
+    if not matched or matched < _LEAST_MATCHED * min(launch.size, launches.start_ps.size):
+        return NO_RUNS
+    return HostRuns(
+        runs.start_ps,
+        runs.end_ps - runs.start_ps,
+        np.where(is_known, launches.group[launch], -1),
+        np.where(is_known, launches.start_ps[launch], runs.start_ps),
+        launches.group[np.concatenate(lost)],
+    )
+
+
+def match_launches(launch_ps: NDArray[np.int64], run_ps: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[runs] which launch began each run of a program, -1 for one before the recording.
+
+    Both are in order of time. Runs begin in the order of their launches, each after its launch, and
+    every launch leads to one. As few runs as possible are taken to be from before the recording.
+
+        launches  |0 1  2 3
+        runs      |aa.bb..ccc.ddd.e      a: before the recording; b: 0, c: 1, d: 2, e: 3
+    """
+    if not launch_ps.size or not run_ps.size:
+        return np.full(run_ps.size, -1, np.int64)
+    order = np.arange(run_ps.size)
+    latest = np.searchsorted(launch_ps, run_ps, side="right") - 1
+    index: NDArray[np.int64] = order + min(0, int(np.min(latest - order)))
+    return np.maximum(index, -1)
+
+
+def _same_program(
+    runs: _Programs, launches: _Programs
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """(rows of runs, rows of launches) of each program; at last of all that have no counterpart."""
+    common = sorted({*runs.program.tolist()} & {*launches.program.tolist()})
+    for name in common:
+        yield np.flatnonzero(runs.program == name), np.flatnonzero(launches.program == name)
+    yield _others(runs, common), _others(launches, common)
+
+
+def _others(programs: _Programs, known: Sequence[str]) -> NDArray[np.int64]:
+    is_known = [name in known for name in programs.program.tolist()]
+    return np.flatnonzero(~np.array(is_known, np.bool_))
+
+
+def _runs(threads: HostThreads) -> _Programs:
+    """The runs whose instructions were recorded."""
+    events = threads.events
+    rows = events.rows_of(host_types(events, has_device=False).is_hlo)
+    stats = events.stats([names.RUN_ID, names.HLO_MODULE], rows)
+    number, module = stats[names.RUN_ID], stats[names.HLO_MODULE].texts()
+    is_known = number.is_integer & (module >= 0)
+    rows, module = rows[is_known], module[is_known]
+    code, first_row = group_rows([number.bits[is_known], module])
+    start = events.start_ps[rows]
+    first, last = hulls(code, start, start + events.duration_ps[rows], first_row.size)
+    order = np.argsort(first, kind="stable")
+    texts = threads.plane.strings.take(module[first_row[order]].tolist())
+    return _Programs(first[order], last[order], _names(texts), np.full(order.size, -1, np.int64))
+
+
+def _launches(threads: HostThreads) -> _Programs:
+    """The calls that launch runs."""
+    events = threads.events
+    rows = events.rows_of(name_families(threads.plane).classify(_is_launch, np.bool_))
+    rows = rows[np.argsort(events.start_ps[rows], kind="stable")]
+    texts = [*threads.plane.types.full_names, ""]
+    is_call = events.by_type(name_families(threads.plane).classify(_is_call, np.bool_))
+    caller = rows.copy()
+    for _ in range(_DEEPEST):
+        goes_on = (caller >= 0) & ~is_call[caller]
+        caller[goes_on] = threads.parent[caller[goes_on]]
+    type_, caller_type = events.type[rows], np.where(caller >= 0, events.type[caller], -1)
+    programs = [
+        _program(texts[own], texts[calling])
+        for own, calling in zip(type_.tolist(), caller_type.tolist(), strict=True)
+    ]
+    start = events.start_ps[rows]
+    end = start + events.duration_ps[rows]
+    return _Programs(start, end, _names(programs), threads.group[rows].astype(np.int64))
+
+
+def _is_launch(text: str) -> bool:
+    return _LAUNCH.match(text) is not None
+
+
+def _is_call(text: str) -> bool:
+    return _CALL.match(text) is not None
+
+
+def _program(launch: str, caller: str) -> str:
+    """The name of the program that a call launches, "" if unknown."""
+    own, calling = _LAUNCH.match(launch), _CALL.match(caller)
+    if own is not None and own["program"]:
+        return str(own["program"])
+    return str(calling["function"]) if calling is not None else ""
+
+
+def _names(texts: Sequence[str]) -> NDArray[np.object_]:
+    """[n] names of functions and of their programs alike."""
+    name_of = {text: _NO_WORD.sub("_", _COMPILED.sub("", text)).strip("_") for text in {*texts}}
+    return np.array([name_of[text] for text in texts], np.object_)

@@ -1,0 +1,152 @@
+"""Compiled programs that run behind the code that launches them. One column is 1 µs."""
+
+import numpy as np
+import pytest
+from helpers.drawn.drawn_steps import HOST, steps_of, table, times
+from hypothesis import given
+from hypothesis import strategies as st
+from traces import draw, space_of
+
+from tbprof.analysis.grouping.grouping import find_grouping
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.job.idle_time import find_idle_time
+from tbprof.analysis.steps.host_runs import RUN, find_host_runs, match_launches
+
+US = 1_000_000
+ONE_DEVICE = "CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice"
+MARKERS = {"s": {"_r": 1, "step_num": 7}, "t": {"_r": 1, "step_num": 8}}
+NAMES = {"s": "train", "t": "train", "P": "PjitFunction(<lambda>)", "L": ONE_DEVICE}
+
+
+def ran(run: int, module: str = "jit__lambda") -> dict[str, object]:
+    return {"hlo_op": "dot.1", "hlo_module": module, "program_id": 1, "run_id": run}
+
+
+# Launches return at once, and the pool runs one program after the other.
+BEHIND = draw(
+    {HOST: """
+        python |ssss.tttt...............
+               |.PP...PP.
+               |.LL...LL.
+        pool   |..aaa.aaaaa.bb..bbb.....
+    """},
+    names={**NAMES, "a": "dot.1", "b": "dot.1"},
+    stats={**MARKERS, "a": ran(-3), "b": ran(-2)},
+)  # fmt: skip
+
+
+def test_steps_begin_with_their_ops_where_programs_run_behind():
+    found = steps_of(BEHIND)
+    assert found.is_behind
+    assert found.note.endswith("a step runs from its first op to the first op of the next.")
+    assert times(found) == [(2, 10, 9), (12, 7, 7)]
+    assert table(found) == [
+        ("CPU", "train 7", {"host_compute": 8, "other": 2}),
+        ("CPU", "train 8", {"host_compute": 5, "other": 2}),
+    ]
+
+
+def test_the_time_between_the_ops_of_a_run_is_the_runtime_s():
+    """Whatever the thread that launched it does meanwhile, or where it waits."""
+    space = space_of(BEHIND)
+    idle = find_idle_time(space, Programs(space))
+    assert [
+        (int(step), idle.kind[activity], idle.part[activity], int(time) // US)
+        for step, activity, time in zip(idle.step, idle.activity, idle.time_ps, strict=True)
+    ] == [(0, Activity.RUNTIME, RUN, 2), (1, Activity.RUNTIME, RUN, 2)]
+
+
+def test_programs_that_keep_up_leave_steps_to_their_markers():
+    trace = draw(
+        {HOST: """
+            python |ssssssssss..tttttttttt
+                   |.PP.........PP........
+                   |.LL.........LL........
+            pool   |...aaa.aa......bb..b..
+        """},
+        names={**NAMES, "a": "dot.1", "b": "dot.1"},
+        stats={**MARKERS, "a": ran(1), "b": ran(2)},
+    )  # fmt: skip
+    found = steps_of(trace)
+    assert not found.is_behind
+    assert times(found) == [(0, 12, 10), (12, 10, 10)]
+    runs = find_host_runs(find_grouping(space_of(trace)).hosts)
+    assert (runs.start_ps // US).tolist() == [3, 15]
+    assert (runs.duration_ps // US).tolist() == [6, 5]
+    assert (runs.launch_ps // US).tolist() == [1, 12]
+    assert [(start // US, end // US) for start, end in zip(*runs.in_progress(), strict=True)] == [
+        (1, 9), (12, 20),
+    ]  # fmt: skip
+
+
+def test_programs_of_several_devices_and_of_several_names_are_told_apart():
+    """One launch of `g` for two devices, then two of `f`; run numbers are each program's own."""
+    trace = draw(
+        {HOST: """
+            python |ssssssttttt.............
+                   |.G...P..P..
+                   |.....L..L..
+            pool   |..a....bb..ccc
+            other  |..aaa
+        """},
+        names={**NAMES, "P": "PjitFunction(f)", "a": "dot.1", "b": "dot.1", "c": "dot.1",
+               "G": "CommonPjRtLoadedExecutable::Execute (jit_g)"},
+        stats={**MARKERS, "a": ran(900, "jit_g"), "b": ran(4, "jit_f"), "c": ran(5, "jit_f")},
+    )  # fmt: skip
+    runs = find_host_runs(find_grouping(space_of(trace)).hosts)
+    assert (runs.start_ps // US).tolist() == [2, 7, 11]
+    assert (runs.duration_ps // US).tolist() == [3, 2, 3]
+    assert (runs.launch_ps // US).tolist() == [1, 5, 8]
+    assert runs.group.tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("launches", "runs", "expected"),
+    [
+        ([0, 1, 2], [1, 5, 9], [0, 1, 2]),
+        ([5, 6], [1, 3, 6, 8], [-1, -1, 0, 1]),  # two from before the recording
+        ([0, 1, 2, 3], [1, 4], [0, 1]),  # the recording ended before the last two ran
+        ([0, 4, 8], [1, 5, 9], [0, 1, 2]),
+        ([], [1], [-1]),
+        ([1], [], []),
+    ],
+)
+def test_launches_are_matched_in_order(launches: list[int], runs: list[int], expected: list[int]):
+    found = match_launches(np.array(launches, np.int64), np.array(runs, np.int64))
+    assert found.tolist() == expected
+
+
+@given(st.data())
+def test_as_few_runs_as_possible_are_from_before_the_recording(data: st.DataObject):
+    ascending = st.lists(st.integers(0, 30), min_size=1, max_size=9).map(sorted)
+    launches, runs = data.draw(ascending), data.draw(ascending)
+
+    def is_possible(shift: int) -> bool:
+        own = [(at + shift, time) for at, time in enumerate(runs) if at + shift >= 0]
+        return all(at < len(launches) and launches[at] <= time for at, time in own)
+
+    shift = max(filter(is_possible, range(-len(runs), 1)))
+    expected = [max(at + shift, -1) for at in range(len(runs))]
+    found = match_launches(np.array(launches, np.int64), np.array(runs, np.int64))
+    assert found.tolist() == expected
+
+
+def test_steps_whose_programs_did_not_run_yet_are_not_recorded():
+    """The recording ended before: `u` ran in part, `v` not at all."""
+    trace = draw(
+        {HOST: """
+            python |ssssttttuuuuvvvv........
+                   |.PP..PP..PPP.PP
+                   |.LL..LL..LLL.LL
+            pool   |.aa.aa.aaabbb.bbcccddd..
+        """},
+        names={**NAMES, "u": "train", "v": "train", "a": "dot.1", "b": "dot.1", "c": "dot.1",
+               "d": "dot.1"},
+        stats={**MARKERS, "u": {"_r": 1, "step_num": 9}, "v": {"_r": 1, "step_num": 10},
+               "a": ran(1), "b": ran(2), "c": ran(3)},
+    )  # fmt: skip
+    found = steps_of(trace)
+    assert found.label == ["train 7", "train 8", "train 9", "train 10"]
+    assert times(found)[:2] == [(1, 9, 9), (10, 6, 6)]
+    assert found.is_unrecorded.tolist() == [False, False, False, True]
