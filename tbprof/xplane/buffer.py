@@ -105,8 +105,10 @@ class Buffer:
 
     def around(self, progress: Pass, begins: NDArray[np.int64]) -> Iterator[Window]:
         """Windows for a pass over the messages at ascending offsets, from its current row on."""
-        if isinstance(self._source, _Held) and self._size <= self.window and begins.size:
-            yield Window(self._source.content, 0)
+        if isinstance(self._source, _Held) and self._size <= self.window:
+            whole = Window(self._source.content, 0)
+            while progress.at < begins.size:  # a pass may pause for room of its own
+                yield whole
             return
         space: list[NDArray[np.uint8]] = []
         while progress.at < begins.size:
