@@ -79,7 +79,7 @@ PARTS: Mapping[str, PartKind] = {
     "exchanges": _part(
         2, "tpu.exchanges.Exchanges", "find_exchanges", "finding exchanges between cores"
     ),
-    "kernels": _part(6, "gpu.kernels.Kernels", "find_kernels", "decoding GPU kernels"),
+    "kernels": _part(7, "gpu.kernels.Kernels", "find_kernels", "decoding GPU kernels"),
     "kernel_calls": _part(
         1,
         "gpu.kernel_calls.KernelCalls",
@@ -88,7 +88,7 @@ PARTS: Mapping[str, PartKind] = {
         needs=("kernels",),
     ),
     "ops": _part(
-        12,
+        13,
         "ops.op_metrics.OpMetrics",
         "ops.ops.find_ops",
         "decoding ops",
@@ -133,7 +133,7 @@ PARTS: Mapping[str, PartKind] = {
         3, "memory.memory.Memory", "find_memory", "decoding memory events", uses=("steps",)
     ),
     "program_ops": _part(
-        4,
+        5,
         "programs.program_ops.ProgramOps",
         "programs.program_ops_finding.find_program_ops",
         "analyzing programs",

@@ -5,7 +5,7 @@ A call of which nothing is known has no cost: it is unknown, not zero.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tbprof.analysis.costs.cost import UNKNOWN, Cost
 from tbprof.analysis.costs.operations import Arrays, of_type, product_operations
@@ -19,12 +19,26 @@ _CONTRACTED = regex(r'"lhs_contracting_dimensions"\s*:\s*\[([^\]]{0,200})\]')
 _NUMBERS = regex(r"[0-9]{1,9}")
 # `q_max_seqlen = 2048 : i64` of an attribute dictionary.
 _ATTRIBUTE = regex(r"([a-z_]{1,64}) = (-?[0-9]{1,12}) : i64")
+# [batch, heads, queries, keys] of the scores, which keys a query meets, and what leaves some of
+# them out: windows, several sequences in one, pages of keys.
+_SCORES = regex(
+    r'"intermediate_tensor_shape"\s*:\s*\{[^{}\[\]]{0,200}"dimensions"\s*:\s*\[([^\]]{0,200})\]'
+)
+_MASK = regex(r'"mask_type"\s*:\s*"([A-Z_]{1,40})"')
+_PARTIAL = regex(
+    r'"sliding_window_length"\s*:\s*"?[1-9]|"max_seg_per_batch"\s*:\s*"?(?:[2-9]|1[0-9])'
+    r'|"is_paged_attention"\s*:\s*true'
+)
 # What the library works in, not what it returns.
 _WORKSPACE = ("s8", "u8")
 
 _PRODUCT_TARGET = "__cublas$"
 # NVTE_Mask_Type of Transformer Engine: which keys a query meets.
 _NO_MASK, _CAUSAL, _CAUSAL_BOTTOM_RIGHT = 0, 2, 4
+_CUDNN_MASKS = {"NO_MASK": _NO_MASK, "CAUSAL": _CAUSAL}
+_TE_SIZES = (
+    "input_batch", "attn_heads", "q_max_seqlen", "kv_max_seqlen", "qk_head_dim", "v_head_dim",
+)  # fmt: skip
 
 
 def custom_call(arrays: Arrays) -> Cost:
@@ -84,24 +98,60 @@ def _convolution(arrays: Arrays) -> int | None:
     return None if products is None else 2 * products
 
 
-def _attention(arrays: Arrays, products_of_keys: int, products_of_values: int) -> int | None:
+class _Attention(NamedTuple):
+    """The sizes of an attention; `mask` says which keys a query meets."""
+
+    batch: int
+    heads: int
+    queries: int
+    keys: int
+    of_keys: int
+    of_values: int
+    mask: int
+
+
+def _attention(sizes: _Attention | None, *, is_backward: bool) -> int | None:
     """Products over the keys' and over the values' dimension, for each query and each of its keys.
 
-    The lengths that padding masks and windows leave are not in the program.
+    Forward, scores from keys, and sums of values. Backward, scores again, and the gradients of
+    queries, keys, values and of the scores. The lengths that padding masks and windows leave are
+    not in the program.
     """
+    pairs = None if sizes is None else _pairs(sizes.queries, sizes.keys, sizes.mask)
+    if sizes is None or pairs is None:
+        return None
+    of_keys, of_values = (3, 2) if is_backward else (1, 1)
+    width = of_keys * sizes.of_keys + of_values * sizes.of_values
+    return 2 * sizes.batch * sizes.heads * pairs * width
+
+
+def _transformer_engine(arrays: Arrays) -> int | None:
     stated = dict(_ATTRIBUTE.findall(_configuration(arrays.proto)))
-    fields = (
-        "input_batch", "attn_heads", "q_max_seqlen", "kv_max_seqlen", "qk_head_dim", "v_head_dim",
-    )  # fmt: skip
-    if any(name not in stated for name in (*fields, "mask_type")):
+    if any(name not in stated for name in (*_TE_SIZES, "mask_type")):
         return None
-    batch, heads, queries, keys, of_keys, of_values = (int(stated[name]) for name in fields)
     windows = (int(stated.get(f"window_size_{side}", -1)) for side in ("left", "right"))
-    pairs = _pairs(queries, keys, int(stated["mask_type"]))
-    if pairs is None or max(windows) >= 0 or int(stated.get("max_segments_per_seq", 1)) > 1:
+    if max(windows) >= 0 or int(stated.get("max_segments_per_seq", 1)) > 1:
         return None
-    width = products_of_keys * of_keys + products_of_values * of_values
-    return 2 * batch * heads * pairs * width
+    sizes = (int(stated[name]) for name in (*_TE_SIZES, "mask_type"))
+    is_backward = arrays.proto.custom_call_target.startswith("te_fused_attn_backward")
+    return _attention(_Attention(*sizes), is_backward=is_backward)
+
+
+def _cudnn_attention(arrays: Arrays) -> int | None:
+    """As `jax.nn.dot_product_attention` calls it. Source: JAX, fused_attention_stablehlo.py.
+
+    Arrays have the batch first, and the dimension of a head last.
+    """
+    configuration = _configuration(arrays.proto)
+    scores, mask = _SCORES.search(configuration), _MASK.search(configuration)
+    if scores is None or mask is None or mask[1] not in _CUDNN_MASKS:
+        return None
+    if _PARTIAL.search(configuration):
+        return None
+    batch, heads, queries, keys = map(int, _NUMBERS.findall(scores[1]))
+    of_keys, of_values = arrays.operand(0).sizes[-1], arrays.operand(2).sizes[-1]
+    sizes = _Attention(batch, heads, queries, keys, of_keys, of_values, _CUDNN_MASKS[mask[1]])
+    return _attention(sizes, is_backward="Backward" in arrays.proto.custom_call_target)
 
 
 def _pairs(queries: int, keys: int, mask: int) -> int | None:
@@ -118,16 +168,6 @@ def _pairs(queries: int, keys: int, mask: int) -> int | None:
     return rising + max(last - max(keys, first - 1), 0) * keys
 
 
-def _forward(arrays: Arrays) -> int | None:
-    """Scores from keys, and sums of values."""
-    return _attention(arrays, 1, 1)
-
-
-def _backward(arrays: Arrays) -> int | None:
-    """Scores again; the gradients of queries, keys, values and of the scores."""
-    return _attention(arrays, 3, 2)
-
-
 def _configuration(proto: Any) -> str:
     return bytes(proto.backend_config).decode("utf-8", "replace")
 
@@ -135,6 +175,6 @@ def _configuration(proto: Any) -> str:
 _BY_TARGET: Mapping[str, Callable[[Arrays], int | None]] = {
     _PRODUCT_TARGET: _product,
     "__cudnn$conv": _convolution,
-    "te_fused_attn_backward": _backward,
-    "te_fused_attn_forward": _forward,
+    "__cudnn$fmha": _cudnn_attention,
+    "te_fused_attn": _transformer_engine,
 }

@@ -1,5 +1,7 @@
 """Costs of library calls, by their configuration as XLA and Transformer Engine write it."""
 
+import json
+
 import pytest
 from helpers.drawn.program_costs import cost_of
 from traces.programs import Program
@@ -100,3 +102,43 @@ def test_each_query_meets_the_keys_that_its_mask_leaves(mask, queries, keys):
 )
 def test_lengths_that_only_the_data_hold_are_unknown(fields):
     assert not cost_of(attention("te_fused_attn_forward_ffi", **fields)).is_known
+
+
+def cudnn_attention(suffix: str = "", **fields: object) -> Program:
+    """As JAX writes it: arrays [batch, position, head, dimension], keys of fewer heads."""
+    stated = {
+        "algorithm": {"algo_id": "0"},
+        "intermediate_tensor_shape": {
+            "element_type": "BF16", "dimensions": ["2", "16", "4", "6"], "tuple_shapes": [],
+            "layout": {"minor_to_major": ["3", "2", "1", "0"]},
+        },
+        "is_flash_attention": True, "mask_type": "NO_MASK", "sliding_window_length": 0,
+        "max_seg_per_batch": 1, "is_paged_attention": False,
+        **fields,
+    }  # fmt: skip
+    config = json.dumps({"operation_queue_id": "0", "cudnn_fmha_backend_config": stated})
+    shapes = "bf16[2,4,16,128]", "bf16[2,6,8,128]", "bf16[2,6,8,64]"
+    return call(f"__cudnn$fmhaSoftmax{suffix}", "bf16[2,16,4,64] u8[0]", *shapes, config=config)
+
+
+@pytest.mark.parametrize(("word", "mask"), [("NO_MASK", 0), ("CAUSAL", 2)])
+def test_attention_of_cudnn_costs_as_that_of_transformer_engine(word, mask):
+    pairs = 2 * 16 * brute_pairs(4, 6, mask)
+    forward = cost_of(cudnn_attention(mask_type=word))
+    assert dict(forward.flops) == {"bf16": 2 * pairs * (128 + 64)}
+    assert (forward.read[0], forward.written[0]) == (32768 + 24576 + 12288, 16384)
+    assert cost_of(cudnn_attention("Backward", mask_type=word)).all_flops == (
+        2 * pairs * (3 * 128 + 2 * 64)
+    )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"mask_type": "PADDING_CAUSAL"}, {"sliding_window_length": 128}, {"max_seg_per_batch": 2},
+        {"is_paged_attention": True}, {"mask_type": None},
+        {"intermediate_tensor_shape": {"dimensions": ["2", "16"]}},
+    ],
+)  # fmt: skip
+def test_attention_of_cudnn_is_unknown_where_only_the_data_say_which_keys_count(fields):
+    assert not cost_of(cudnn_attention(**fields)).is_known
