@@ -175,6 +175,9 @@ def peaks_of(plane: Plane) -> Peaks:
     )
 
 
+# Beyond these, a number is damaged, and what is divided by it might be more than a float holds.
+_LEAST, _MOST = 1e-30, 1e30
+
 # A peak and its source, by element type or memory.
 _Sourced = dict[str, tuple[float, str]]
 
@@ -206,6 +209,9 @@ def _gpu(plane: Plane) -> tuple[_Sourced, _Sourced]:
 
 
 def _number(plane: Plane, stat: str) -> float:
-    """A stat that is a number, NaN if it is missing or none."""
+    """A stat that is a number, NaN if it is missing, none, or what no device can be."""
     value = plane.stats.get(stat)
-    return float(value) if isinstance(value, int | float) else math.nan
+    if not isinstance(value, int | float):
+        return math.nan
+    is_possible = value == 0 or _LEAST < abs(value) < _MOST
+    return float(value) if is_possible else math.nan

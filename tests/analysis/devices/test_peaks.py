@@ -137,6 +137,15 @@ def test_peaks_that_nothing_tells_are_missing(stats: dict[str, object]):
     assert math.isnan(found.most_gflops)
 
 
+@pytest.mark.parametrize("odd", [math.inf, -math.inf, math.nan, 1e308, 5e-324])
+def test_numbers_that_no_device_has_are_no_peaks(odd: float):
+    """Where a peak is infinite, so is its share: no page could show either."""
+    stated = peaks(TPU, **{**V6E, "peak_teraflops_per_second": odd, "memory_bandwidth": odd})
+    assert (stated.dtype, stated.memory) == ([], ["HBM", "VMEM read", "VMEM write"])
+    assert not peaks(TPU, memory_bandwidth=odd).memory
+    assert not peaks(GPU, **{**A100, "clock_rate": odd}).dtype
+
+
 def test_the_first_host_with_an_accelerator_is_typical():
     a100 = peaks(GPU, **A100)
     assert merge_peaks([peaks("/host:CPU"), a100, peaks(TPU, **V6E)]) is a100
