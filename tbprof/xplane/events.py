@@ -1,8 +1,8 @@
 """Events of timelines as columns.
 
 Columns hold one line after the other, so a pass counts the events before another decodes them. Of
-long lines the number is estimated by their start, since counting takes a fifth of the time; where
-an estimate is too small, all are counted. Long lines are read window by window, short ones many at
+long lines the number is estimated (`event_estimates`); where an estimate is too small, all are
+counted. Long lines are read window by window, short ones many at
 a time, since plain Python per line costs more than the line.
 """
 
@@ -30,6 +30,7 @@ from tbprof.kernels.xplane.id_lookup import Lookup
 from tbprof.kernels.xplane.passes import Pass, Window
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
+from tbprof.xplane.event_estimates import most_events
 from tbprof.xplane.following import Following
 from tbprof.xplane.line_index import Line, Span
 from tbprof.xplane.lookup import build_lookup, rows_of_short_ids
@@ -42,10 +43,6 @@ NO_MARKS: Marks = (np.empty(0, np.int32), np.empty(0, np.uint8))
 
 # Lines of fewer windows are counted.
 _LONG = 8
-# Events may be so many times as dense as in the first window. What is not used takes no memory.
-_ROOM = 2
-# Columns of smaller events take more memory than the file.
-_TINY_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,21 +201,12 @@ class EventReader:
         return scanned, event_counts
 
     def _most_events(self, lines: Sequence[Line], rows: Sequence[int]) -> int:
-        """How many events a long line has at most, if all of it is like its start.
-
-        0 for lines that are short or have tiny events: these are counted.
-        """
+        """How many events a long line has at most; 0 for others, which are counted."""
         spans = lines[rows[0]].spans
-        begin, end, _ = spans[0]
-        if len(rows) > 1 or len(spans) > 1 or end - begin < _LONG * self._buffer.window:
+        size = spans[0].end - spans[0].begin
+        if len(rows) > 1 or len(spans) > 1 or size < _LONG * self._buffer.window:
             return 0
-        count = np.zeros(1, np.int64)
-        progress = Pass(begin, end)
-        window = self._window(begin, begin + self._buffer.window)
-        scan_span(window, progress, Following.of(1).ends(count), 0)
-        # One more: a start without events says little about the rest.
-        event_bytes = max(progress.at - begin, 1) / (int(count[0]) + 1)
-        return int(_ROOM * (end - begin) / event_bytes) if event_bytes >= _TINY_BYTES else 0
+        return most_events(self._buffer, spans[0])
 
     def _decode(
         self,

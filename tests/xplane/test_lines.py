@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from random import Random
+from unittest.mock import patch
 
 import pytest
 from helpers.promises.growth import is_linear
@@ -11,7 +12,10 @@ from xplane.generate import body, scalar
 from xplane.whole import whole
 
 from tbprof.events.space import Plane
+from tbprof.xplane import event_estimates
 from tbprof.xplane.buffer import Buffer
+from tbprof.xplane.event_estimates import most_events
+from tbprof.xplane.line_index import Span
 from tbprof.xplane.reader import space_in
 
 US = COLUMN_PS
@@ -203,8 +207,29 @@ def test_a_long_line_is_read_whatever_follows_its_start(is_tiny: bool, later: by
 
     # A window that holds each line, and one in which some of its start fits alone.
     counted, estimated = (whole(space_in(Buffer(content, "x", size))) for size in (1 << 20, 1000))
+    with patch.multiple(event_estimates, _SAMPLES=3, _SAMPLE=400):
+        by_little = whole(space_in(Buffer(content, "x", 1000)))
 
     assert estimated == counted
+    assert by_little == counted
+
+
+def test_estimates_are_a_little_more_than_there_is() -> None:
+    random = Random(1)
+    texts = [body(4, scalar(1, 3) + body(5, "x" * size)) for size in (5, 60, 90)]
+    events = b"".join(
+        _of_event(at, b"".join(random.choices(texts, k=random.randrange(4))))
+        for at in range(30_000)
+    )
+    assert 30_000 <= most_events(Buffer(events, "x"), Span(0, len(events), 0)) <= 36_000
+    # What comes first does not count for all of it.
+    start = b"".join(_of_event(at, texts[2] * 9) for at in range(300))
+    mixed = Span(0, len(start + events), 0)
+    assert 30_300 <= most_events(Buffer(start + events, "x"), mixed) <= 37_000
+    tiny = body(4, scalar(1, 1)) * 90_000
+    assert most_events(Buffer(tiny, "x"), Span(0, len(tiny), 0)) == 0
+    nothing = bytes(500_000)
+    assert most_events(Buffer(nothing, "x"), Span(0, len(nothing), 0)) == 0
 
 
 def test_chunks_of_a_line_continue_it_however_many_there_are() -> None:

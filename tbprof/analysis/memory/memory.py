@@ -1,5 +1,6 @@
 """What each allocator of a host allocated and released, event by event."""
 
+import os
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -25,8 +26,10 @@ from tbprof.base.process.parallel import both
 from tbprof.base.records import as_dict, dataclass
 from tbprof.events.space import Plane, Space
 from tbprof.events.strings import Strings
+from tbprof.kernels.analysis.address_pairs import pair_events
 
 UNKNOWN_ALLOCATOR = "unknown allocator"
+_FEW_ADDRESSES = 1 << 14
 # Kept memory is loaded without what finds steps.
 _find_step_times = Later("tbprof.analysis.steps.step_finding.find_step_times")
 
@@ -133,12 +136,12 @@ def find_memory(space: Space, programs: Programs, steps: Steps | None = None) ->
         return _joined([columns.pop(field) for columns in unordered], dtype)[order]
 
     address = column("address", np.uint64)
-    partner = find_partners(owner, address, is_allocation)
+    first_event = np.searchsorted(owner, np.arange(len(name) + 1)).astype(np.int64)
+    partner = find_partners(first_event, address, is_allocation)
     kinds = [column(field, np.int32) for field in ("op", "region", "dtype", "shape")]
     texts = compact_texts(kinds, space.strings)
     requested, allocated = column("requested_bytes"), column("allocated_bytes")
     _inherit(kinds, [requested, allocated], is_allocation, partner)
-    first_event = np.searchsorted(owner, np.arange(len(name) + 1)).astype(np.int64)
     heap = column("heap_bytes")
     sizes = np.where(allocated >= 0, allocated, np.maximum(requested, 0))
     own_steps, step = find_memory_steps(space, times, name, first_event, column("group"), time)
@@ -176,25 +179,27 @@ def find_memory(space: Space, programs: Programs, steps: Steps | None = None) ->
 
 
 def find_partners(
-    owner: NDArray[np.int32], address: NDArray[np.uint64], is_allocation: NDArray[np.bool_]
+    first_event: NDArray[np.int64], address: NDArray[np.uint64], is_allocation: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """[n] as `Memory.partner`, for events by (owner, time).
+    """[n] as `Memory.partner`, for events by (allocator, time).
 
     At one address, where `a` allocates and `f` releases:
 
         f  a  a  f  f
         -1 2  3  2  -1
     """
-    # Equal addresses stay in order: neighbours are consecutive events.
-    order = np.argsort(address, kind="stable")
-    before, after = order[:-1], order[1:]
-    is_ended = (address[before] == address[after]) & (owner[before] == owner[after])
-    is_ended &= is_allocation[before] & (address[before] != 0)
-    before, after = before[is_ended], after[is_ended]
-    partner = np.full(address.size, -1, np.int64)
-    partner[before] = after
-    is_release = ~is_allocation[after]
-    partner[after[is_release]] = before[is_release]
+    partner = np.empty(address.size, np.int64)
+    # Most allocators use few addresses again and again.
+    size, is_complete = _FEW_ADDRESSES, False
+    while not is_complete:
+        keys = np.zeros(size + 2, np.int64)
+        # Random, so that no file can contain addresses that collide on purpose.
+        keys[size:] = np.frombuffer(os.urandom(16), np.int64) | 1
+        is_complete = pair_events(
+            first_event, address.view(np.int64), is_allocation.view(np.uint8), keys,
+            np.full(size, -1, np.int64), partner,
+        )  # fmt: skip
+        size *= 16
     return partner
 
 

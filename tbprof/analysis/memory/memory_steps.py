@@ -123,14 +123,28 @@ def _with_groups(
     step: NDArray[np.int32], group: NDArray[np.int64], steps: int
 ) -> NDArray[np.int32]:
     """[n] the step of each event; for events outside, the step of most events of their group."""
+    if not (step < 0).any() or not step.size:
+        return step
+    # Neighbours mostly have the same step and group.
+    is_new = (step[1:] != step[:-1]) | (group[1:] != group[:-1])
+    begin = np.append(0, np.flatnonzero(is_new) + 1)
+    size = np.diff(begin, append=step.size)
+    return np.repeat(_of_runs(step[begin], group[begin], size, steps), size)
+
+
+def _of_runs(
+    step: NDArray[np.int32], group: NDArray[np.int64], size: NDArray[np.int64], steps: int
+) -> NDArray[np.int32]:
+    """`_with_groups` of runs of `size` events that are alike."""
     is_outside = (step < 0) & (group != NO_GROUP)
     is_inside = (step >= 0) & (group != NO_GROUP)
     if not (is_outside.any() and is_inside.any()):
         return step
     ids = unique(group[is_inside])
-    votes, counts = np.unique(
-        np.searchsorted(ids, group[is_inside]) * steps + step[is_inside], return_counts=True
+    votes, vote = np.unique(
+        np.searchsorted(ids, group[is_inside]) * steps + step[is_inside], return_inverse=True
     )
+    counts = np.bincount(vote, size[is_inside])
     # The step with the most votes of each group comes last.
     order = np.argsort(counts, kind="stable")
     most = np.empty(ids.size, np.int32)

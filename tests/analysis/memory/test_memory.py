@@ -14,7 +14,7 @@ from traces.memory_changes import US, Change, give, memory_space, take
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.memory import memory_events
-from tbprof.analysis.memory.memory import UNKNOWN_ALLOCATOR, Memory, find_memory
+from tbprof.analysis.memory.memory import UNKNOWN_ALLOCATOR, Memory, find_memory, find_partners
 from tbprof.analysis.memory.memory_events import MOST_BYTES
 from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.base.records import field_names
@@ -377,6 +377,19 @@ def walk(changes: Sequence[Change]) -> list[int]:
         if change.is_allocation:
             holder[key] = row
     return partner
+
+
+def test_partners_among_more_addresses_than_usual():
+    random = np.random.default_rng(1)
+    first = np.array([0, 15_000, 15_000, 40_000])
+    address = random.integers(0, 25_000, 40_000).astype(np.uint64) << np.uint64(50)
+    is_allocation = random.random(40_000) < 0.6
+    partner = find_partners(first, address, is_allocation)
+    changes = [
+        Change(at, bool(allocates), owner=at >= 15_000, address=where)
+        for at, (allocates, where) in enumerate(zip(is_allocation, address.tolist(), strict=True))
+    ]
+    assert partner.tolist() == walk(changes)
 
 
 @given(LINES, st.sampled_from([3, 1 << 13]))
