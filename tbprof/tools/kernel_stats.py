@@ -71,6 +71,11 @@ def build(summaries: Summaries) -> Sequence[Table]:
                     "Memory BW (GiB/s)",
                     ratio(moved, total_us * 1e3) * (1e9 / 2**30),
                 ),
+                number(
+                    "operational_intensity",
+                    "Operational Intensity (FLOPs/Byte)",
+                    ratio(flops, moved),
+                ),
             ),
             {"matrix_unit": core_name(is_amd=bool(kernels.is_amd.any()))},
         )

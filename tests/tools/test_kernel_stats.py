@@ -1,5 +1,6 @@
 """The kernel table: columns, order and what was not recorded."""
 
+import pytest
 from helpers.tables import columns
 from traces import draw, space_of
 
@@ -28,7 +29,12 @@ def test_the_whole_table_of_a_drawn_trace():
         stats={
             "a": {"kernel_details": details, "tf_op": "x/MatMul:MatMul"},
             "b": {"kernel_details": "regs:8 shm:96"},
-            "c": {"kernel_details": "grid:3,1,1", "tf_op": "x/Relu:Relu", "flops": 8000},
+            "c": {
+                "kernel_details": "grid:3,1,1",
+                "tf_op": "x/Relu:Relu",
+                "flops": 8000,
+                "bytes_accessed": 2**11,
+            },
         },
     )
     assert columns(table(trace)) == {
@@ -50,7 +56,8 @@ def test_the_whole_table_of_a_drawn_trace():
         "tensor_core_use": ["yes", "no", "no"],
         "driver_copy": ["", "", ""],
         "measured_flop_rate": [None, 2, None],
-        "measured_memory_bw": [None, 0, None],
+        "measured_memory_bw": [None, pytest.approx(0.512e9 / 2**30), None],
+        "operational_intensity": [None, 8000 / 2**11, None],
     }
 
 

@@ -87,14 +87,14 @@ def rows_by_instruction(kinds: GpuKinds) -> list[list[int]]:
 
 def _cost(costs: "dict[int, ProgramCosts]", module: "Module", name: str) -> Cost | None:
     """The cost of an instruction, None for one whose parts run by themselves."""
-    instruction = module.find(name)
-    if instruction is None:
+    row = module.index.find(name)
+    if row < 0:
         return UNKNOWN
-    if instruction.opcode in _CONTROL:
+    if module.opcode(row) in _CONTROL:
         return None
     if id(module) not in costs:
         costs[id(module)] = _program_costs(module)
-    return costs[id(module)].of(name)
+    return costs[id(module)].of_row(row)
 
 
 def executions_of(kinds: GpuKinds, rows: list[int]) -> int:

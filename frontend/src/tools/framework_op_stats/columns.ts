@@ -1,7 +1,14 @@
 /** The columns of the op table. */
 import { type DataTable, isMeasured } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
-import { explaining, nameSpec, rankSpec, TIME_UNIT, textSpec } from "../../widgets/table/specs";
+import {
+  explaining,
+  intensitySpec,
+  nameSpec,
+  rankSpec,
+  TIME_UNIT,
+  textSpec,
+} from "../../widgets/table/specs";
 import { CUMULATIVE, SHARE, sideRows } from "./payload";
 
 const TRACE =
@@ -113,20 +120,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
         WORK,
       ),
     },
-    {
-      id: "operational_intensity",
-      title: "Intensity",
-      quantity: "number",
-      unit: "FLOP/B",
-      width: 84,
-      isShown: false,
-      group: { how: "none" },
-      explanation: why(
-        "Floating-point operations ÷ bytes read and written",
-        "operations per byte",
-        WORK,
-      ),
-    },
+    intensitySpec(WORK),
     {
       id: "gpu_tensorcore_utilization",
       title: unit.replace(/s$/, ""),

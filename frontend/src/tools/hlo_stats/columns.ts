@@ -1,7 +1,7 @@
 /** The columns of the table of instructions. */
 import { type DataTable, isMeasured } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
-import { TIME_UNIT } from "../../widgets/table/specs";
+import { intensitySpec, TIME_UNIT } from "../../widgets/table/specs";
 import {
   elementType,
   executions,
@@ -154,20 +154,7 @@ function rateColumns(table: DataTable): ColumnSpec[] {
     rate("cmem_read_bw", "CMEM read", "GiB/s", "Bytes read from CMEM ÷ working time", false),
     rate("cmem_write_bw", "CMEM write", "GiB/s", "Bytes written to CMEM ÷ working time", false),
     share("hbm_share", `${memory} / peak`, "Bandwidth of the main memory ÷ its peak"),
-    {
-      id: "operational_intensity",
-      title: "Intensity",
-      quantity: "number",
-      unit: "FLOP/B",
-      width: 84,
-      isShown: false,
-      group: { how: "none" },
-      explanation: {
-        formula: "Operations ÷ bytes read and written",
-        unit: "operations per byte",
-        source: WORK,
-      },
-    },
+    intensitySpec(WORK),
     {
       ...text("bound_by", "Bound by", 90, "", true),
       explanation: ofProgram(

@@ -1,7 +1,14 @@
 /** The columns of the kernel table: what it costs, who launched it, how it was launched. */
 import { type DataTable, isMeasured } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
-import { explaining, nameSpec, rankSpec, TIME_UNIT, textSpec } from "../../widgets/table/specs";
+import {
+  explaining,
+  intensitySpec,
+  nameSpec,
+  rankSpec,
+  TIME_UNIT,
+  textSpec,
+} from "../../widgets/table/specs";
 
 const LAUNCH = "The launch parameters recorded with each kernel.";
 const WORK =
@@ -121,6 +128,7 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     group: { how: "mean", weight: "total_duration_us" },
     explanation: why("Bytes read from and written to memory ÷ total", "2³⁰ bytes per second", WORK),
   },
+  intensitySpec(WORK),
   {
     id: "registers_per_thread",
     title: "Registers",

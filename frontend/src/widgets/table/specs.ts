@@ -48,6 +48,24 @@ export function nameSpec(
   };
 }
 
+/** Operations per byte of rows, `source` of both; not usual. */
+export function intensitySpec(source: string): ColumnSpec {
+  return {
+    id: "operational_intensity",
+    title: "Intensity",
+    quantity: "number",
+    unit: "FLOP/B",
+    width: 84,
+    isShown: false,
+    group: { how: "none" },
+    explanation: {
+      formula: "Operations ÷ bytes read and written",
+      unit: "operations per byte",
+      source,
+    },
+  };
+}
+
 /** A column of texts, of which a group shows what its rows have in common. */
 export function textSpec(
   id: string,
