@@ -10,6 +10,7 @@ import numpy as np
 from tbprof.base import names
 from tbprof.base.lazy import Later, named
 from tbprof.base.records import dataclass
+from tbprof.storage.packing import LONG
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +221,8 @@ def part_keys(names: Iterable[str], params: Mapping[str, str]) -> list[PartKey]:
 
 # The texts of one list have similar lengths.
 _SAMPLED = 16
+# References to a list from within `bytes_of`: its name, and the argument.
+_OURS = 2
 
 
 def bytes_of(part: Any) -> int:
@@ -231,6 +234,9 @@ def bytes_of(part: Any) -> int:
             total += value.nbytes
         elif isinstance(value, list):
             sampled = value[:: len(value) // _SAMPLED + 1]
-            total += sum(map(sys.getsizeof, sampled)) * len(value) // max(len(sampled), 1)
-            total += sys.getsizeof(value)
+            size = sum(map(sys.getsizeof, sampled)) * len(value) // max(len(sampled), 1)
+            size += sys.getsizeof(value)
+            # Hosts of one job share their long lists: each counts for its part of them.
+            shares = sys.getrefcount(value) - _OURS if len(value) >= LONG else 1
+            total += size // max(shares, 1)
     return total

@@ -21,7 +21,7 @@ DAMAGE = (KeyError, IndexError, TypeError, ValueError)
 # The fields that are neither arrays nor texts, as JSON.
 _META = "meta"
 # Hosts of one job have the same names: long lists of equal texts are one list in memory.
-_LONG = 64
+LONG = 64
 _MOST_SHARED, _SHARED_BYTES = 1024, 64 << 20
 _shared: LatestCache[bytes, list[str]] = LatestCache(_MOST_SHARED, _SHARED_BYTES)
 # The latest by length, first and last text: those of other jobs rarely agree in these.
@@ -69,7 +69,7 @@ def share_texts(value: _T) -> _T:
 
 
 def _shared_value(value: Any, form: str) -> Any:
-    if form == "texts" and len(value) >= _LONG:
+    if form == "texts" and len(value) >= LONG:
         # Comparing takes a tenth of the time of encoding, which finds what was unpacked, too.
         key = len(value), value[0], value[-1]
         latest = _computed.get(key)
@@ -188,7 +188,7 @@ def _rows(kind: type, prefix: str, arrays: Mapping[str, NDArray[Any]]) -> list[A
 
 def _texts(arrays: Mapping[str, NDArray[Any]], name: str) -> list[str]:
     content, lengths = arrays[name + ".text"], arrays[name + ".length"]
-    if lengths.size < _LONG:
+    if lengths.size < LONG:
         return _cut(content, lengths, name)
     return _share(content, lengths, lambda: _cut(content, lengths, name))
 

@@ -257,6 +257,24 @@ def test_long_texts_of_kept_parts_do_not_stay_in_memory_as_bytes(
     assert all(array.base is None for array in arrays)
 
 
+def test_lists_that_hosts_share_count_for_each_host_in_part():
+    table = OpGatherer().table()
+
+    def host(names: list[str]) -> OpMetrics:
+        return dataclasses.replace(table, name=names, type=[])
+
+    names = [f"a long name of an op {at}" for at in range(1000)]
+    others = bytes_of(host([]))
+    alone = bytes_of(host([*names])) - others
+    assert alone > 60_000
+    hosts = [host(names) for _ in range(9)]  # and this function
+    together = sum(bytes_of(one) - others for one in hosts)
+    assert together == pytest.approx(alone * 9 / 10, rel=0.01)
+    few = names[:9]
+    one = host(few)
+    assert bytes_of(one) == bytes_of(host(few))
+
+
 def test_what_a_file_takes_in_memory_is_what_its_parts_do(file: TraceFile):
     cache = SummaryCache(None)
     for marker in map(str, range(20)):
