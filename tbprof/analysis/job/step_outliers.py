@@ -1,5 +1,6 @@
 """Steps that take much longer than the others: which, how much longer, and whether they recur."""
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -30,12 +31,15 @@ _MAD_TO_SIGMA = 1.4826
 _SHORTEST_PERIOD = 3
 _FEWEST_MEMBERS = 3
 _PERIODS = 3
+# Two steps show a period only if hardly another step is slow.
+_MOST_WITH_PAIR = 3
 # How many pairs of outliers are examined for a period.
 _MOST_STARTS = 64
 # A recurring step that takes this many times longer has another cause.
 _OTHER_CAUSE = 3.0
 _ALIKE = 1.25
-# How rarely steps that are slow by chance are about equally far apart.
+# How rarely steps that are slow by chance are equally far apart, and about equally.
+_CHANCE_OF_PERIOD = 0.03
 _CHANCE = 0.02
 # A step is slow because of what explains this share of the excess.
 MOST_OF_IT = 0.5
@@ -106,7 +110,8 @@ def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
     is_slowish = _slow(means, _DEVIATIONS_IF_DUE)
     place = np.flatnonzero(is_slow)
     rough = means.duration_ps - _median(means.duration_ps[means.is_counted & ~is_slow])
-    periods = _find_periods(is_slow, is_slowish, rough, means.is_counted, number)
+    causes = _phases(means, is_slowish, means.is_counted & ~is_slow, rough)
+    periods = _find_periods(is_slow, is_slowish, rough, causes, means.is_counted, number)
     recurring = unique(np.concatenate([place[:0], *(steps for _, steps in periods)]))
     counted_steps = means.steps
     if recurring.size > MOST_RECURRING * counted_steps + 1:
@@ -177,6 +182,7 @@ def _find_periods(
     is_slow: NDArray[np.bool_],
     is_slowish: NDArray[np.bool_],
     excess: NDArray[np.float64],
+    causes: NDArray[np.int64],
     is_counted: NDArray[np.bool_],
     number: NDArray[np.int64],
 ) -> list[tuple[int, NDArray[np.int64]]]:
@@ -190,10 +196,10 @@ def _find_periods(
             False  # what follows a step's work belongs to it, except for the last step
         )
         best = (
-            _best_period(is_left, is_left, excess, is_bounded)
-            or _best_period(is_left, is_like, excess, is_bounded)
+            _best_period(is_left, is_left, excess, causes, is_bounded)
+            or _best_period(is_left, is_like, excess, causes, is_bounded)
             or _loose_period(np.flatnonzero(is_left), excess, is_counted.size)
-            or _best_period(is_left, is_left, excess, is_judged, number)
+            or _best_period(is_left, is_left, excess, causes, is_judged, number)
         )
         if best is None:
             break
@@ -206,6 +212,7 @@ def _best_period(
     is_slow: NDArray[np.bool_],
     is_like: NDArray[np.bool_],
     excess: NDArray[np.float64],
+    causes: NDArray[np.int64],
     is_judged: NDArray[np.bool_],
     number: NDArray[np.int64] | None = None,
 ) -> tuple[int, NDArray[np.int64]] | None:
@@ -226,8 +233,10 @@ def _best_period(
             if not (is_like[expected] | ~is_judged[expected]).all():
                 continue
             members = _alike(expected[is_like[expected]], excess)
-            if not _recurs(members, is_slow, is_like, is_judged) and (
-                number is None or not _is_pair(members, period, excess, number)
+            if not _recurs(members, is_slow, is_like, excess, causes, is_judged) and (
+                number is None
+                or starts.size > _MOST_WITH_PAIR
+                or not _is_pair(members, period, excess, number)
             ):
                 continue
             excess_ps = float(excess[members].sum())
@@ -240,15 +249,47 @@ def _recurs(
     members: NDArray[np.int64],
     is_slow: NDArray[np.bool_],
     is_like: NDArray[np.bool_],
+    excess: NDArray[np.float64],
+    causes: NDArray[np.int64],
     is_judged: NDArray[np.bool_],
 ) -> bool:
-    """Whether at least three are slow, most of the candidates, and hardly others take as long."""
+    """Whether at least three are slow, most of the candidates, and hardly others take as long.
+
+    Slow steps that lie like this by chance do not recur. Steps that are slow for another reason,
+    or several times as slow, do not add to the chance.
+    """
     others = difference(np.flatnonzero(is_like & ~is_slow), members)
-    return bool(
-        members.size >= _FEWEST_MEMBERS
-        and 2 * is_slow[members].sum() > members.size
-        and others.size <= _MOST_LIKE_DUE * is_judged.sum()
-    )
+    if (
+        members.size < _FEWEST_MEMBERS
+        or 2 * is_slow[members].sum() <= members.size
+        or others.size > _MOST_LIKE_DUE * is_judged.sum()
+    ):
+        return False
+    usual = _median(excess[members])
+    is_alike = (excess <= _OTHER_CAUSE * usual) & (excess >= usual / _OTHER_CAUSE)
+    if np.ptp(causes[members]) == 0:
+        is_alike &= causes == causes[members[0]]
+    is_alike[members] = True
+    slow = int(np.count_nonzero(is_like & is_alike))
+    return chance_of_period(excess.size, slow, int(members.size)) <= _CHANCE_OF_PERIOD
+
+
+@functools.cache
+def chance_of_period(steps: int, slow: int, members: int) -> float:
+    """How many periods of as many `members` or more are expected among `slow` of `steps` by chance.
+
+    There are `k` ways to begin a period of `k`, and each has all steps ÷ k of the steps.
+    """
+    period = np.arange(_SHORTEST_PERIOD, (steps - 1) // (members - 1) + 1)
+    size, longer = steps // period, steps % period
+    ways = np.concatenate([period - longer, longer])
+    size = np.concatenate([size, size + 1])
+    is_possible = (size >= members) & (size <= slow)
+    placements = [
+        math.comb(steps - one, slow - one) / math.comb(steps, slow)
+        for one in size[is_possible].tolist()
+    ]
+    return float(ways[is_possible] @ np.array(placements, np.float64))
 
 
 def _alike(hits: NDArray[np.int64], excess: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -1,5 +1,7 @@
 """Which steps are outliers, and which of those recur, on steps made by hand."""
 
+import itertools
+
 import numpy as np
 import pytest
 from builders.job_steps import job_of
@@ -7,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbprof.analysis.job.step_means import StepMeans, step_means
-from tbprof.analysis.job.step_outliers import StepOutliers, find_outliers, typical
+from tbprof.analysis.job.step_outliers import (
+    StepOutliers,
+    chance_of_period,
+    find_outliers,
+    typical,
+)
 from tbprof.analysis.vocabulary.phases import Phase
 
 MORE = Phase.OTHER
@@ -235,3 +242,32 @@ def test_two_steps_that_are_slow_for_different_things_are_no_period(
     outliers = find_outliers(step_means(job), job.number)
     assert outliers.step.tolist() == [4, 9]
     assert [period.period for period in outliers.periods] == found
+
+
+def test_how_many_periods_are_expected_by_chance():
+    """Counted over all placements of the slow steps."""
+    for steps, slow, members in ((9, 3, 3), (10, 4, 3), (11, 4, 3), (12, 4, 4), (8, 5, 3)):
+        patterns = [
+            set(range(first, steps, period))
+            for period in range(3, steps)
+            for first in range(period)
+        ]
+        placements = [set(places) for places in itertools.combinations(range(steps), slow)]
+        found = sum(
+            len(pattern) >= members and pattern <= places
+            for pattern in patterns
+            for places in placements
+        )
+        expected = found / len(placements)
+        assert chance_of_period(steps, slow, members) == pytest.approx(expected)
+
+
+def test_slow_steps_at_random_places_have_no_period():
+    """Some are equally far apart by chance: in one of 20 such traces, and not in every third."""
+    random = np.random.default_rng(7)
+    recurring = 0
+    for _ in range(300):
+        times = 1000 + 10 * random.standard_normal(40)
+        times[random.choice(40, 8, replace=False)] += 1000 * random.lognormal(0, 0.6, 8)
+        recurring += bool(periods(times.astype(int).tolist()))
+    assert recurring < 15
