@@ -74,7 +74,7 @@ PARTS: Mapping[str, PartKind] = {
     "coupling": _part(
         4, "job.coupling.Coupling", "find_coupling", "finding workers that wait for each other"
     ),
-    "devices": _part(4, "devices.devices.Devices", "find_devices", "reading the devices"),
+    "devices": _part(5, "devices.devices.Devices", "find_devices", "reading the devices"),
     "peaks": _part(2, "devices.peaks.Peaks", "find_peaks", "reading the devices"),
     "cores": _part(2, "tpu.cores.Cores", "find_cores", "reading the places of cores"),
     "exchanges": _part(

@@ -123,8 +123,21 @@ def test_the_environment_of_a_gpu_host():
         ("task", "Kind of run", "Training", "an op computes a gradient", ""),
         ("device_type", "Device type", "Tesla V100", "", ""),
         ("gpus", "GPUs", "2", "events recorded for 1", ""),
-        ("peak_flops", "Peak compute per device", "125.3 TFLOP/s", "16 bit, dense", ""),
-        ("peak_bandwidth", "Peak memory bandwidth per device", "898 GB/s", "", ""),
+        (
+            "peak_flops",
+            "Peak compute per device",
+            "125.3 TFLOP/s",
+            "16 bit, dense; 80 multiprocessors × 1.53 GHz × 1,024 operations per cycle (NVIDIA's "
+            "white paper)",
+            "",
+        ),
+        (
+            "peak_bandwidth",
+            "Peak memory bandwidth per device",
+            "898 GB/s",
+            "recorded by the device",
+            "",
+        ),
         ("compute_capability", "Compute capability", "7.0 (Volta)", "", ""),
         ("multiprocessors_per_device", "Multiprocessors per device", "80", "", ""),
         ("memory_per_device", "Memory per device", "16.0 GiB", "", ""),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tbprof._pb import message
-from tbprof.analysis.devices.peaks import find_peaks
+from tbprof.analysis.devices.peaks import HBM, find_peaks
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.vocabulary.lines import gpu_planes, tensor_core_planes
 from tbprof.base import names
@@ -15,13 +15,19 @@ from tbprof.events.space import Plane, Space
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """The accelerators of a host. Peaks are per device, NaN if the trace does not say."""
+    """The accelerators of a host.
+
+    Peaks are per device, NaN if the trace does not say; the sources say in words where they come
+    from.
+    """
 
     gpus: int
     tpus: int
     type: str
     peak_gflops: float
     peak_hbm_gbytes: float
+    flop_source: str = ""
+    hbm_source: str = ""
 
 
 def find_devices(space: Space, programs: Programs) -> Devices:
@@ -39,6 +45,8 @@ def find_devices(space: Space, programs: Programs) -> Devices:
         _type(first, "GPU" if gpus else "TPU"),
         peaks.most_gflops,
         peaks.hbm_gbytes,
+        peaks.source_of(peaks.fastest),
+        peaks.source_of(HBM),
     )
 
 
@@ -51,6 +59,8 @@ def merge_devices(parts: Sequence[Devices]) -> Devices:
         typical.type,
         typical.peak_gflops,
         typical.peak_hbm_gbytes,
+        typical.flop_source,
+        typical.hbm_source,
     )
 
 

@@ -86,10 +86,15 @@ class Peaks:
     has_merged_vmem: bool = False
 
     @property
+    def fastest(self) -> str:
+        """16-bit floats, or 32-bit ones if their peak is higher; "" if neither is known."""
+        known = [dtype for dtype in (_USUAL, "f32") if dtype in self.dtype]
+        return max(known, key=self.flop_peak, default="")
+
+    @property
     def most_gflops(self) -> float:
-        """The peak of 16-bit floats, or of 32-bit ones if that is higher; NaN if unknown."""
-        known = [self.flop_peak(dtype) for dtype in (_USUAL, "f32") if dtype in self.dtype]
-        return max(known, default=math.nan)
+        """The peak of the `fastest` type, NaN if unknown."""
+        return self.flop_peak(self.fastest)
 
     @property
     def hbm_gbytes(self) -> float:
@@ -103,6 +108,11 @@ class Peaks:
     def memory_peak(self, memory: str) -> float:
         """10^9 bytes per second of one of `memory`, NaN if it is none of them."""
         return float(self.gbytes[self.memory.index(memory)]) if memory in self.memory else math.nan
+
+    def source_of(self, name: str) -> str:
+        """Where the peak of one of `dtype` or `memory` comes from, "" if it is none of them."""
+        names = [*self.dtype, *self.memory]
+        return [*self.flop_source, *self.memory_source][names.index(name)] if name in names else ""
 
     def roof_of(self, dtype: str, *, is_product: bool) -> str:
         """Which of `dtype` bounds operations on elements of an HLO type, "" if none is known.

@@ -101,14 +101,19 @@ def _devices(evidence: Evidence) -> Iterator[_Row]:
             "peak_flops",
             "Peak compute per device",
             f"{devices.peak_gflops / 1e3:,.4g} TFLOP/s",
-            "16 bit, dense",
+            _with_source("16 bit, dense", devices.flop_source),
         )
     if devices.peak_hbm_gbytes > 0:
         yield _Row(
             "peak_bandwidth",
             "Peak memory bandwidth per device",
             f"{devices.peak_hbm_gbytes:,.4g} GB/s",
+            devices.hbm_source,
         )
+
+
+def _with_source(text: str, source: str) -> str:
+    return f"{text}; {source}" if source else text
 
 
 def _recording(evidence: Evidence, hosts: Sequence[str]) -> Iterator[_Row]:

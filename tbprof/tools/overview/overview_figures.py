@@ -276,7 +276,8 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
     )
     rates = device_rates(evidence)
     time = "divided by the devices' time from the first op to the last, idle time included"
-    peak = f" of the device type, {evidence.devices.type}"
+    devices = evidence.devices
+    peak = f"of the device type, {devices.type}"
     yield Figure(
         "flop_rate",
         "FLOP rate per device",
@@ -290,7 +291,7 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
         "FLOP utilization",
         rates.flop_percent,
         "%",
-        f"FLOP rate divided by the peak rate{peak}.",
+        f"FLOP rate divided by the peak rate {_sourced(peak, devices.flop_source)}.",
         rates.flop_reason,
     )
     yield Figure(
@@ -306,7 +307,7 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
         "Memory bandwidth utilization",
         rates.bandwidth_percent,
         "%",
-        f"Memory bandwidth divided by the peak bandwidth{peak}.",
+        f"Memory bandwidth divided by the peak bandwidth {_sourced(peak, devices.hbm_source)}.",
         rates.bandwidth_reason,
     )
     yield Figure(
@@ -319,6 +320,10 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
         "and hosts add up.",
         not_a_tpu or "no op ran on a TPU",
     )
+
+
+def _sourced(peak: str, source: str) -> str:
+    return f"{peak} ({source})" if source else peak
 
 
 def _sparse_cores(evidence: Evidence) -> Iterator[Figure]:

@@ -9,7 +9,8 @@ from tbprof.advice.evidence import Evidence
 from tbprof.analysis.ops.op_metrics import OpMetrics
 from tbprof.base.records import dataclass
 
-# Caches serve some of the bytes that a program asks for: a little over the peak is believed.
+# Recorded bytes a little over the peak are believed. What is computed from a program's shapes may
+# exceed it by more: caches serve a part of it.
 _TOLERANCE = 1.25
 _RECORDED = "that ops state"
 
@@ -58,7 +59,7 @@ def _rates(
     gbytes = traffic / device_ps * 1e3 if traffic > 0 else math.nan
     flop_reason = "" if flops > 0 else "the trace does not state how much its ops compute"
     reason = "" if traffic > 0 else "the trace does not state how much memory its ops access"
-    if gbytes > _TOLERANCE * peak:
+    if gbytes > _TOLERANCE * peak and not ops.is_computed[is_here].any():
         gbytes = math.nan
         reason = "ops state more bytes than the memory can move"
     flop_percent = 100 * gflops / peak_gflops if peak_gflops > 0 else math.nan

@@ -78,7 +78,7 @@ def test_tpus_state_their_peaks():
         peak_teraflops_per_second=918.0,
         peak_hbm_bw_gigabytes_per_second=1638.0,
     )
-    assert found == Devices(0, 1, "TPU v6 Lite", 918_000.0, 1638.0)
+    assert found == Devices(0, 1, "TPU v6 Lite", 918_000.0, 1638.0, *["recorded by the device"] * 2)
 
 
 @pytest.mark.parametrize(
@@ -97,6 +97,6 @@ def test_the_type_is_the_best_name_there_is(plane, stats, name):
 
 def test_hosts_add_up_and_the_first_with_devices_is_typical():
     cpu = Devices(0, 0, "CPU", math.nan, math.nan)
-    one, two = Devices(2, 0, "A", 1.0, 2.0), Devices(1, 0, "B", 3.0, 4.0)
-    assert merge_devices([cpu, one, two]) == Devices(3, 0, "A", 1.0, 2.0)
+    one, two = Devices(2, 0, "A", 1.0, 2.0, "a", "b"), Devices(1, 0, "B", 3.0, 4.0, "c", "d")
+    assert merge_devices([cpu, one, two]) == Devices(3, 0, "A", 1.0, 2.0, "a", "b")
     assert merge_devices([cpu]).type == "CPU"

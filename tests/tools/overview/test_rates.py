@@ -38,3 +38,12 @@ def test_rates_say_what_they_count(uncosted_ps, is_computed, says):
     assert (found.gflops, found.flop_percent, found.gbytes) == (1.0, 1.0, 0.5)
     assert math.isnan(found.bandwidth_percent)
     assert (found.source, found.bandwidth_reason) == (says, "the device's peak is not known")
+
+
+@pytest.mark.parametrize(("is_computed", "percent"), [(True, 250.0), (False, math.nan)])
+def test_computed_bytes_may_exceed_the_peak_and_recorded_ones_hardly(is_computed, percent):
+    """Caches serve a part of what shapes say; no recorder counts bytes that the memory has not."""
+    ops, devices = worked(is_computed=is_computed), Devices(1, 0, "GPU", 100.0, 0.2)
+    found = device_rates(replace(evidence(), ops=ops, devices=devices))
+    assert found.bandwidth_percent == pytest.approx(percent, nan_ok=True)
+    assert (found.bandwidth_reason == "") == is_computed
