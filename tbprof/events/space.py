@@ -231,7 +231,7 @@ class Events(_Referable):
 
     def rows_of(self, wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The rows, ascending, of the types that are `wanted` [types + 1], the last for no type."""
-        if not wanted.any():
+        if not np.count_nonzero(wanted):
             return np.empty(0, np.int64)
         return np.flatnonzero(self.by_type(wanted))
 
@@ -280,7 +280,7 @@ class Events(_Referable):
 def _with_defaults(
     own_column: StatColumn, type_column: StatColumn, kind_of: NDArray[np.int32]
 ) -> StatColumn:
-    if not type_column.kind.any():  # all are ABSENT
+    if not np.count_nonzero(type_column.kind):  # all are ABSENT
         return own_column
     fills = (own_column.kind == ABSENT) & (kind_of >= 0)
     kind = own_column.kind.copy()

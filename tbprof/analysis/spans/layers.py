@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from tbprof.kernels.analysis.span_sweep import measure_windows, merge_layers, unite_by_line
 
+_FEW = 1 << 12
+
 Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -17,7 +19,7 @@ def unite(start: NDArray[np.int64], end: NDArray[np.int64]) -> Spans:
 
 
 def _ascending(start: NDArray[np.int64], end: NDArray[np.int64]) -> Spans:
-    if start.size > 1 and not bool(np.all(start[1:] >= start[:-1])):
+    if start.size > 1 and not (start[1:] >= start[:-1]).all():
         order = np.argsort(start, kind="stable")
         start, end = start[order], end[order]
     return start, end
@@ -56,11 +58,12 @@ def exclusive_time(
     covered: Spans = (np.empty(0, np.int64), np.empty(0, np.int64))
     previous_ps = np.zeros(window_start.size, np.int64)
     for column, (start, end) in enumerate(layers):
-        inside = (end > window_start[0]) & (start < window_end[-1])
-        if not inside.any():
+        if start.size > _FEW:  # what few rows would take longer to find than to merge
+            inside = (end > window_start[0]) & (start < window_end[-1])
+            if not inside.all():
+                start, end = start[inside], end[inside]
+        if not start.size:
             continue
-        if not inside.all():
-            start, end = start[inside], end[inside]
         covered = _added(covered, start, end)
         covered_ps = np.empty(window_start.size, np.int64)
         measure_windows(*covered, window_start, window_end, covered_ps)

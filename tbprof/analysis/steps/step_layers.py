@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 _NO_WORK = (Role.FRAME, Role.WRAPPER, Role.WAIT)
 # One layer per phase; what no layer covers is `Phase.OTHER`.
-_LAYERS = tuple(phase for phase in Phase if phase != Phase.OTHER)
+# As numbers: NumPy compares those three times as fast.
+_LAYERS = tuple(int(phase) for phase in Phase if phase != Phase.OTHER)
 _DEVICES_LAG = (
     "Devices run behind the host, so a device's step runs from its first work in one step to its "
     "first work in the next."
@@ -232,7 +233,7 @@ def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.in
         if layers.is_behind and device is None:
             # Ops count as those of a device do: what the host did meanwhile delayed nothing.
             of_host.sort(key=lambda layer: layer[0] != Phase.HOST_COMPUTE)
-        spans: list[tuple[Phase, Spans]] = [*_device_spans(device), *of_host]
+        spans: list[tuple[int, Spans]] = [*_device_spans(device), *of_host]
         times = exclusive_time(window.start_ps, window.end_ps, [layer for _, layer in spans])
         phases = np.zeros((window.start_ps.size, PHASES), np.int64)
         for column, (phase, _) in enumerate(spans):
@@ -247,7 +248,7 @@ def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.in
     return np.concatenate(phases), np.concatenate(copied)
 
 
-def _device_spans(device: DeviceIntervals | None) -> list[tuple[Phase, Spans]]:
+def _device_spans(device: DeviceIntervals | None) -> list[tuple[int, Spans]]:
     """What a device did, by phase."""
     if device is None:
         return []
