@@ -2,11 +2,24 @@
 
 from urllib.parse import parse_qsl
 
+import numpy as np
 import pytest
-from builders.evidence import BATCH, TPU, claim, evidence, found, host, idle, severities
+from builders.evidence import (
+    BATCH,
+    NO_SENDS,
+    TPU,
+    US,
+    claim,
+    evidence,
+    found,
+    host,
+    idle,
+    severities,
+)
 
 from tbprof.advice.rules.findings import find_findings
 from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.job.idle_shares import IdleShare
 from tbprof.analysis.vocabulary.phases import Phase
 
@@ -132,7 +145,7 @@ def test_activities_that_share_time_with_another_finding_are_not_said_to_fill_th
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
-        (Activity.EAGER, "one compiled function (tf.function)"),
+        (Activity.EAGER, "Python's lock"),
         (Activity.WAIT, "which thread or device"),
         (Activity.MEMORY, "what allocates"),
         (Activity.TRANSFER, "ahead of the step"),
@@ -143,6 +156,18 @@ def test_the_advice_follows_from_what_filled_the_time(kind, says):
     finding = found(evidence({Phase.OTHER: 200}, idle=(share,)), "all_others")
     assert finding is not None
     assert says in finding.action
+
+
+def test_ops_that_run_one_by_one_are_advised_against_only_where_they_are_many():
+    share = IdleShare(Activity.EAGER, "", is_driver=True, ms=0.2, parts=(("", 0.2),))
+    spans = np.array([0]), np.array([US])
+    for count, says in ((1000, "one compiled function (tf.function)"), (10, "wait for")):
+        calls = np.array([count])
+        runs = SingleOps(*spans, calls, np.array([US]), ["Mul"], calls, *NO_SENDS)
+        given = evidence({Phase.OTHER: 200}, idle=(share,), single_ops=[runs])
+        finding = found(given, "all_others")
+        assert finding is not None
+        assert says in finding.action
 
 
 def test_an_annotation_is_named_where_there_are_no_frames():

@@ -8,6 +8,7 @@ from tbprof.advice.finding import Finding, Severity
 from tbprof.advice.guides import PROFILER_GUIDE
 from tbprof.advice.idle_claims import culprit, graded_idle
 from tbprof.advice.pages import TRACE
+from tbprof.advice.rules.host.findings_eager import single_ops_ps
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import DID, IdleShare, kind_label, without
@@ -139,9 +140,15 @@ def _action(evidence: Evidence, most: Activity) -> str:
         )
     if most in _ACTIONS:
         return _ACTIONS[most]
-    if most == Activity.EAGER:
+    if most == Activity.EAGER and single_ops_ps(evidence).any():
         compiler = "jax.jit" if evidence.is_jax else "tf.function"
         return f"Put ops that are dispatched one by one into one compiled function ({compiler})."
+    if most == Activity.EAGER:
+        return (
+            "Check in the timeline what these calls of functions and single ops wait for: a "
+            "processor, or Python's lock, which other Python code holds while it runs, such as "
+            "functions of the input pipeline (tf.py_function, tf.numpy_function)."
+        )
     if any(host.has_python for host in evidence.hosts):
         return f"{_SEE}; annotate what you suspect."
     return f"{_SEE}; record it with the Python tracer, or annotate what you suspect."
