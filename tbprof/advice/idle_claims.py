@@ -9,6 +9,7 @@ from tbprof.advice.finding import Severity, graded
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import IdleShare
 from tbprof.analysis.job.idle_shares import culprit as longest
+from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.values import sum_of
 
@@ -63,7 +64,10 @@ def gap_shares(evidence: Evidence) -> tuple[float, float]:
         np.minimum(evidence.gap_ps, evidence.job.phase_ps[:, Phase.OTHER])
     )
     calls_ms = sum_of(
-        share.ms for share in evidence.idle if share.is_driver and share.kind == Activity.RUNTIME
+        ms
+        for share in evidence.idle
+        for part, ms in share.parts
+        if share.kind == Activity.RUNTIME and (share.is_driver or part == RUN)
     )
     # Calls that take more than the other time without ops are in the gaps for the excess.
     other_share = evidence.share(Phase.OTHER)

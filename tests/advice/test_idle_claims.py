@@ -18,6 +18,7 @@ from tbprof.analysis.host.result_reads import ResultReads, find_result_reads
 from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.job.idle_shares import IdleShare, outside
 from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.vocabulary.phases import Phase
 
 US = 10**6
@@ -68,6 +69,27 @@ def test_what_waits_for_the_result_itself_is_no_time_that_a_later_read_saves():
     finding = found(given, "blocking_read")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.1)
+
+
+def test_time_between_the_ops_of_a_run_is_neither_a_gap_nor_saved_by_a_later_read():
+    """300 µs of each step, between its end and the next one; 200 of these a program was running."""
+    running = IdleShare(Activity.RUNTIME, "", is_driver=False, ms=0.2, parts=((RUN, 0.2),))
+    nothing = IdleShare(Activity.UNCOVERED, "", is_driver=False, ms=0.1, parts=(("", 0.1),))
+    given = evidence(
+        {Phase.OTHER: 300},
+        gap=300,
+        idle=(running, nothing),
+        reads=[ResultReads(*each_step(0, 400))],
+    )
+    finding = found(given, "blocking_read")
+    assert finding is not None
+    assert finding.gain_ms == pytest.approx(0.1)
+    without_reads = found(dataclasses.replace(given, reads=()), "gap_between_steps")
+    assert without_reads is None or without_reads.gain_ms == pytest.approx(0.1)
+    all_of_it = dataclasses.replace(
+        given, reads=(), idle=(dataclasses.replace(running, ms=0.3, parts=((RUN, 0.3),)),)
+    )
+    assert found(all_of_it, "gap_between_steps") is None
 
 
 def test_callbacks_are_events_of_instructions():
