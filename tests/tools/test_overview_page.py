@@ -127,8 +127,10 @@ def test_the_environment_of_a_gpu_host():
             "peak_flops",
             "Peak compute per device",
             "125.3 TFLOP/s",
-            "16 bit, dense; 80 multiprocessors × 1.53 GHz × 1,024 operations per cycle (NVIDIA's "
-            "white paper)",
+            (
+                "16 bit, dense; 80 multiprocessors × 1.53 GHz × 1,024 operations per cycle "
+                "(NVIDIA's white paper)"
+            ),
             "",
         ),
         (
