@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
+from tbprof.engine.kept_texts import KeptTexts
 from tbprof.engine.parts import PartKey
 from tbprof.storage.arrays import has_arrays, keep_arrays, load_arrays
 from tbprof.storage.bundles import bundle, unbundle
-from tbprof.storage.packing import DAMAGE, is_packed, pack, unpack
+from tbprof.storage.packing import DAMAGE, TEXT, is_packed, pack, unpack
 from tbprof.storage.results import ResultStore
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -49,6 +50,7 @@ class PartStore:
 
     def __init__(self, results: ResultStore) -> None:
         self._results = results
+        self._texts = KeptTexts(results)
         self._writing = threading.Lock()
         self._writers: list[threading.Thread] = []
 
@@ -62,9 +64,9 @@ class PartStore:
         if content is None:
             return None
         try:
-            arrays = unbundle(content) if content.size else None
-            if arrays is None:
-                arrays = load_arrays(self._results, _key(key, part))
+            is_apart = not content.size
+            found = load_arrays(self._results, _key(key, part)) if is_apart else unbundle(content)
+            arrays = None if found is None else self._texts.put_back(found)
             return None if arrays is None else _unpack(part, _own(arrays))
         except DAMAGE:
             # Written by another version, or damaged in a way that the store does not notice.
@@ -75,7 +77,12 @@ class PartStore:
         together = self.load(key)
         contents = [together.get(str(part)) for part in parts]
         return all(
-            content is not None and (content.size or has_arrays(self._results, _key(key, part)))
+            content is not None
+            and (
+                self._texts.has(unbundle(content))
+                if content.size
+                else has_arrays(self._results, _key(key, part))
+            )
             for part, content in zip(parts, contents, strict=True)
         )
 
@@ -90,9 +97,12 @@ class PartStore:
         Very large ones are written in the background; the process does not end before that.
         """
         together: dict[str, NDArray[Any]] = {}
+        arrays: Arrays
         for part, result in results.items():
             arrays = _pack(result)
-            size = sum(array.nbytes for array in arrays.values())
+            if not any(part.values) and _bytes(_numbers(arrays)) < _LARGE:
+                arrays = self._texts.take_out(arrays)
+            size = _bytes(arrays)
             is_small = size < _LARGE and not any(part.values)
             if not any(part.values):
                 together[str(part)] = bundle(arrays) if is_small else _APART
@@ -121,10 +131,19 @@ def _own(arrays: Arrays) -> Arrays:
 
     Not of large arrays, which are mapped. Texts become Python's in any case.
     """
-    numbers = {name: array for name, array in arrays.items() if not name.endswith(".text")}
-    if sum(array.nbytes for array in numbers.values()) > _LARGE:
+    numbers = _numbers(arrays)
+    if _bytes(numbers) > _LARGE:
         return arrays
     return {**arrays, **{name: array.copy() for name, array in numbers.items()}}
+
+
+def _numbers(arrays: Arrays) -> Arrays:
+    """Those that are no texts."""
+    return {name: array for name, array in arrays.items() if not name.endswith(TEXT)}
+
+
+def _bytes(arrays: Arrays) -> int:
+    return sum(array.nbytes for array in arrays.values())
 
 
 def _pack(result: PartResult) -> dict[str, NDArray[Any]]:

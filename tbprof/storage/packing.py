@@ -18,6 +18,9 @@ _T = TypeVar("_T")
 # What `unpack` raises for arrays that `pack` did not make.
 DAMAGE = (KeyError, IndexError, TypeError, ValueError)
 
+# What the names of arrays of texts end with, of the numbers of their characters, and of an array
+# beside them that is a digest of the texts, if there is one.
+TEXT, _LENGTH, DIGEST = ".text", ".length", ".digest"
 # The fields that are neither arrays nor texts, as JSON.
 _META = "meta"
 # Hosts of one job have the same names: long lists of equal texts are one list in memory.
@@ -138,7 +141,7 @@ def _pack_rows(
 
 def _pack_texts(texts: list[str], name: str, arrays: dict[str, NDArray[Any]]) -> None:
     """Adds texts as one array of UTF-8, and the number of characters of each."""
-    arrays[name + ".text"], arrays[name + ".length"] = _encode(texts)
+    arrays[name + TEXT], arrays[name + _LENGTH] = _encode(texts)
 
 
 def _encode(texts: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -149,7 +152,10 @@ def _encode(texts: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 def _share(
     content: NDArray[Any], lengths: NDArray[Any], make: Callable[[], list[str]]
 ) -> list[str]:
-    """The list of texts that `_encode` takes apart into these, `make` if there is none yet."""
+    """The list of texts that `_encode` takes apart into these, `make` if there is none yet.
+
+    `content` may be a digest of the texts.
+    """
     digest = blake2b(lengths.tobytes(), digest_size=16)
     digest.update(content.tobytes())
     return _shared.get_or_compute(digest.digest(), make, lambda _: content.nbytes + lengths.nbytes)
@@ -187,10 +193,11 @@ def _rows(kind: type, prefix: str, arrays: Mapping[str, NDArray[Any]]) -> list[A
 
 
 def _texts(arrays: Mapping[str, NDArray[Any]], name: str) -> list[str]:
-    content, lengths = arrays[name + ".text"], arrays[name + ".length"]
+    content, lengths = arrays[name + TEXT], arrays[name + _LENGTH]
     if lengths.size < LONG:
         return _cut(content, lengths, name)
-    return _share(content, lengths, lambda: _cut(content, lengths, name))
+    known = arrays.get(name + TEXT + DIGEST, content)
+    return _share(known, lengths, lambda: _cut(content, lengths, name))
 
 
 def _cut(content: NDArray[Any], lengths: NDArray[Any], name: str) -> list[str]:

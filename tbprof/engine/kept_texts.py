@@ -1,0 +1,87 @@
+"""Long texts of kept parts, each in one file for all hosts: those of one job have the same names.
+
+Where parts are kept, the digest of a long text stands for it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.base.caches import LatestCache
+from tbprof.base.digests import blake2b
+from tbprof.storage.arrays import SUFFIX, has_arrays, keep_arrays, load_arrays
+from tbprof.storage.packing import DIGEST, TEXT
+from tbprof.storage.results import ResultStore
+
+Arrays = Mapping[str, NDArray[Any]]
+
+# Names of 300 kernels. A file of its own takes as long as copying 100 kB.
+_LONG = 1 << 16
+_MOST, _MOST_BYTES = 64, 32 << 20
+_NAME = "text"
+
+
+class KeptTexts:
+    """Texts by their digest, the latest also in memory."""
+
+    def __init__(self, results: ResultStore) -> None:
+        self._results = results
+        self._latest: LatestCache[bytes, NDArray[Any]] = LatestCache(_MOST, _MOST_BYTES)
+
+    def take_out(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
+        """The arrays of a packed part with digests in place of long texts, which are kept."""
+        out: dict[str, NDArray[Any]] = {}
+        for name, array in arrays.items():
+            if not name.endswith(TEXT) or array.nbytes < _LONG:
+                out[name] = array
+                continue
+            digest = blake2b(array.tobytes(), digest_size=16).digest()
+            if has_arrays(self._results, _key(digest)):
+                self._touch(digest)
+            else:
+                keep_arrays(self._results, _key(digest), {_NAME: array})
+            out[name + DIGEST] = np.frombuffer(digest, np.uint8)
+        return out
+
+    def put_back(self, arrays: Arrays) -> Arrays | None:
+        """The arrays with the texts that `take_out` kept; None if one is missing."""
+        texts: dict[str, NDArray[Any]] = {}
+        for name in filter(_is_digest, arrays):
+            text = self._find(arrays[name].tobytes())
+            if text is None:
+                return None
+            texts[name.removesuffix(DIGEST)] = text
+        return {**arrays, **texts} if texts else arrays
+
+    def has(self, arrays: Arrays) -> bool:
+        """Whether all texts of these arrays are kept."""
+        return all(
+            has_arrays(self._results, _key(arrays[name].tobytes()))
+            for name in filter(_is_digest, arrays)
+        )
+
+    def _find(self, digest: bytes) -> NDArray[Any] | None:
+        text = self._latest.get(digest)
+        if text is not None:
+            self._touch(digest)
+            return text
+        found = load_arrays(self._results, _key(digest))
+        if found is None or _NAME not in found:
+            return None
+        text = found[_NAME]
+        self._latest.put(digest, text, text.nbytes)
+        return text
+
+    def _touch(self, digest: bytes) -> None:
+        """It is as much in use as the parts, whose files are marked when they are read."""
+        self._results.touch(self._results.path(_key(digest), SUFFIX))
+
+
+def _is_digest(name: str) -> bool:
+    return name.endswith(DIGEST)
+
+
+def _key(digest: bytes) -> str:
+    return f"text\0{digest.hex()}"
