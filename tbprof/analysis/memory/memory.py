@@ -131,9 +131,14 @@ def find_memory(space: Space, programs: Programs, steps: Steps | None = None) ->
     unordered = [as_dict(columns_of) for columns_of in stats]
     del stats
 
+    spare: dict[int, NDArray[Any]] = {}
+
     def column(field: str, dtype: DTypeLike = np.int64) -> NDArray[Any]:
-        # Popped, so that no column is held twice.
-        return _joined([columns.pop(field) for columns in unordered], dtype)[order]
+        # Popped, so that no column is held twice; memory that has been touched is taken again.
+        joined = _joined([columns.pop(field) for columns in unordered], dtype)
+        out = spare.pop(joined.itemsize, np.empty_like(joined)).view(joined.dtype)
+        spare[joined.itemsize] = joined
+        return np.take(joined, order, out=out, mode="clip")  # "raise" would take memory
 
     address = column("address", np.uint64)
     first_event = np.searchsorted(owner, np.arange(len(name) + 1)).astype(np.int64)

@@ -10,9 +10,9 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import has_flag, host_events
 from tbprof.analysis.host.input_stages import find_stages
 from tbprof.analysis.ops.op_metrics import HOST, OpGatherer
-from tbprof.analysis.spans.groups import group_rows, reduce_groups
-from tbprof.analysis.spans.intervals import busy_time
-from tbprof.analysis.spans.nesting import inherit, nest, self_times
+from tbprof.analysis.spans.groups import group_rows
+from tbprof.analysis.spans.nested_sums import sum_by_code
+from tbprof.analysis.spans.nesting import inherit, nest
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.op_names import (
@@ -45,25 +45,19 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
     """
     for plane in host_planes(space):
         events, code, ops = find_op_events(plane, programs)
-        eager = _is_eager(plane, events, code, ops)
-        if (code == _MARKER).any():
-            rows = np.flatnonzero(code != _MARKER)
-            events, code, eager = events.select(rows), code[rows], eager[rows]
-        count, total, _, _ = reduce_groups(code, events.duration_ps, len(ops))
-        total_own = _own_by_op(events, code, len(ops))
-        is_eager = np.zeros(len(ops), bool)
-        is_eager[code[eager]] = True
+        is_eager = np.zeros(len(ops) + 1, bool)
+        eager = code[_is_eager(plane, events, code, ops)]
+        is_eager[np.maximum(eager, -1)] = True
         # Iterators and XLA instructions are never dispatched one by one.
-        is_eager &= np.array([op.category == OpCategory.TENSORFLOW for op in ops], bool)
-        ran = np.flatnonzero(count)
-        _add(
-            gatherer,
-            [ops[index] for index in ran.tolist()],
-            (count[ran], total[ran], total_own[ran]),
-            is_eager[ran],
+        is_eager = is_eager[:-1] & np.array(
+            [op.category == OpCategory.TENSORFLOW for op in ops], bool
         )
+        times = events.first_event, events.start_ps, events.duration_ps
+        sums, busy, window = sum_by_code(times, code, len(ops))
+        ran = np.flatnonzero(sums[0])
+        count, total, own = sums[:, ran]
+        _add(gatherer, [ops[index] for index in ran.tolist()], (count, total, own), is_eager[ran])
         _gather_aggregated(plane, events, gatherer)
-        busy, window = busy_time(events.first_event, events.start_ps, events.duration_ps)
         gatherer.add_idle(HOST, window - busy)
         gatherer.host_window_ps += window
 
@@ -80,26 +74,16 @@ def _add(
     gatherer.add(HOST, [op.name for op in ops], [op.type for op in ops], sums, flags)
 
 
-def _own_by_op(events: Events, code: NDArray[np.int32], ops: int) -> NDArray[np.int64]:
-    """[ops] the self time of each op. The columns that this needs are freed on return."""
-    parent = nest(events.first_event, events.start_ps, events.duration_ps)
-    self_ps = self_times(parent, events.start_ps, events.duration_ps)
-    _, total, _, _ = reduce_groups(code, self_ps, ops)
-    return total
-
-
 def find_op_events(
     plane: Plane, programs: Programs
 ) -> tuple[Events, NDArray[np.int32], list[OpName]]:
-    """(events, op of each, the ops): op executions and eager markers.
-
-    Other columns, most of a host's events, are freed on return.
-    """
+    """(events of a host, op of each, the ops); the op of others than op executions is below 0."""
     events = host_events(plane, is_kept=False)
     op, ops = _classify(plane, events, programs)
-    rows = np.flatnonzero(op != _NO_OP)
-    events, op = events.select(rows), op[rows]
-    _classify_calls(plane, events, op, ops)
+    if (op == _MARKER).any():
+        rows = np.flatnonzero(op != _NO_OP)
+        events, op = events.select(rows), op[rows]
+        _classify_calls(plane, events, op, ops)
     return events, op, ops
 
 
@@ -232,7 +216,8 @@ def _is_eager(
     Grouped files say so in `is_eager`. In other files an op is eager if the nearest `EagerExecute`
     around it on its thread does not run a function. Markers that stand for ops are eager.
     """
-    eager = np.array([*(op.name.startswith(_CALL) for op in ops), False, False])[code]
+    is_call = np.array([*(op.name.startswith(_CALL) for op in ops), False, False])
+    eager = is_call[code] if is_call.any() else np.zeros(len(events), bool)
     if names.IS_EAGER in plane.stat_names:
         return eager | has_flag(events, names.IS_EAGER)
     markers = np.flatnonzero(code == _MARKER)

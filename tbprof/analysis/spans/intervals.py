@@ -20,11 +20,16 @@ def busy_time(
     window = int(end_ps.max() - start_ps.min())
     # Lines are united first, so that few spans are sorted rather than all events.
     begin, end = unite_lines(first_event, start_ps, end_ps)
+    return united_time(begin, end), window
+
+
+def united_time(begin: NDArray[np.int64], end: NDArray[np.int64]) -> int:
+    """The length of the union of spans in any order, none of them empty; sorts both in place."""
     if not begin.size:
-        return 0, window
+        return 0
     # A gap lies where as many spans have ended as have begun: starts and ends can be sorted each by
     # itself, in place, which needs no copies. A stable sort merges what ascends on each line.
     begin.sort(kind="stable")
     end.sort(kind="stable")
     gaps = begin[1:] - end[:-1]
-    return int(end[-1] - begin[0] - gaps[gaps > 0].sum()), window
+    return int(end[-1] - begin[0] - gaps[gaps > 0].sum())

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tbprof.analysis.spans.intervals import busy_time
+from tbprof.analysis.spans.nested_sums import sum_by_code
 from tbprof.analysis.spans.nesting import are_inside, inherit, nest, self_times
 from tbprof.base.process import parallel
 
@@ -148,3 +150,19 @@ def test_events_are_inside_of_the_marked_ones_around_them(lines, data):
             around.append(above)
             above = parent[above]
         assert found[row] == is_marked[around].any()
+
+
+@given(LINES, st.randoms(use_true_random=False))
+def test_sums_are_those_of_the_events_that_count_alone(lines, random):
+    first, start, duration = columns(lines)
+    code = np.array([random.randrange(-2, 3) for _ in start], np.int32)
+    rows = np.flatnonzero(code >= 0)
+    some, own_start, own_duration = np.searchsorted(rows, first), start[rows], duration[rows]
+    own = self_times(nest(some, own_start, own_duration), own_start, own_duration)
+
+    sums, busy, window = sum_by_code((first, start, duration), code, 3)
+
+    assert (busy, window) == busy_time(some, own_start, own_duration)
+    for of in range(3):
+        mine = code[rows] == of
+        assert sums[:, of].tolist() == [mine.sum(), own_duration[mine].sum(), own[mine].sum()]

@@ -1,0 +1,32 @@
+"""Sums of the times of events that nest, without columns of their own."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.spans.intervals import united_time
+from tbprof.kernels.analysis.nested_sums import NestedSums, sum_nested
+
+# (first_event, start_ps, duration_ps), as of `nesting.nest`.
+Times = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+def sum_by_code(
+    times: Times, code: NDArray[np.int32], codes: int
+) -> tuple[NDArray[np.int64], int, int]:
+    """([3, codes] occurrences, total and self time of each code; busy time and window of all).
+
+    Events with a code below 0 do not count, as if they were not there. Self time is as of
+    `nesting.self_times`, busy time and window as of `intervals.busy_time`.
+    """
+    first_event, start_ps, duration_ps = times
+    sums = np.zeros((3, codes), np.int64)
+    window = np.array([2**63 - 1, -(2**63)], np.int64)
+    # Few of their rows are written: memory that is not written is not taken.
+    start, end = (np.empty(code.size, np.int64) for _ in range(2))
+    longest = int(np.diff(first_event).max(initial=0))
+    stack, covered = (np.empty(longest, np.int64) for _ in range(2))
+    out = NestedSums(sums, window, start, end, stack, covered)
+    spans = sum_nested(first_event, start_ps, duration_ps, code, out)
+    if not sums[0].any():
+        return sums, 0, 0
+    return sums, united_time(start[:spans], end[:spans]), int(window[1] - window[0])
