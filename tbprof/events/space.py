@@ -16,6 +16,7 @@ from tbprof.base.records import dataclass
 from tbprof.events.marks import EventMarks, MarkNames
 from tbprof.events.stats import ABSENT, StatColumn, StatRows
 from tbprof.events.strings import Strings
+from tbprof.kernels.analysis.type_marks import mark_types
 
 Value = int | float | str | bytes
 
@@ -237,10 +238,9 @@ class Events(_Referable):
 
     def used_types(self, types: int) -> NDArray[np.int64]:
         """The rows of types that have events, ascending; the plane has `types` types."""
-        used = np.zeros(types + 1, np.bool_)
-        for begin in range(0, len(self), _PIECE):
-            used[self.type[begin : begin + _PIECE]] = True
-        return np.flatnonzero(used[:-1])
+        used = np.zeros(types, np.uint8)
+        mark_types(self.type, used)
+        return np.flatnonzero(used)
 
     def select(self, rows: NDArray[np.int64]) -> "Events":
         """The events `rows`, ascending, without the number of marks; aggregated events stay."""

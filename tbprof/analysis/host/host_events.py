@@ -131,15 +131,17 @@ def stats_by_pieces(
     wanted: Sequence[str],
     rows: NDArray[np.int64] | None = None,
     texts: Collection[str] = (),
+    most: int = _PIECE,
 ) -> Iterator[tuple[NDArray[np.int64], dict[str, StatColumn]]]:
     """(rows, columns) of pieces of `rows` (all by default), of those stats that the plane has.
 
-    Nothing where it has none of them. `texts` are as in `Events.stats`.
+    Pieces have at most `most` rows; there are none where the plane has none of them. `texts` are as
+    in `Events.stats`.
     """
     stat_names = [name for name in wanted if name in events.plane.stat_names]
     size = len(events) if rows is None else rows.size
-    for begin in range(0, size if stat_names else 0, _PIECE):
-        end = min(begin + _PIECE, size)
+    for begin in range(0, size if stat_names else 0, most):
+        end = min(begin + most, size)
         piece = np.arange(begin, end) if rows is None else rows[begin:end]
         yield piece, events.stats(stat_names, piece, texts)
 

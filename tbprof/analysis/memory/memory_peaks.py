@@ -25,6 +25,9 @@ from tbprof.base.records import dataclass, field_names, replace
 from tbprof.events.space import Plane, Space
 from tbprof.events.stats import StatColumn
 
+# What is read of a piece fits into the processor's cache.
+_PIECE = 1 << 14
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryPeaks:
@@ -81,7 +84,7 @@ def _of_plane(plane: Plane) -> MemoryPeaks:
     events = memory_events.events
     peaks: dict[tuple[int, int], _Peak] = {}
     columns = [*OWNERS, *IN_USE, LIFETIME]
-    for piece, stats in stats_by_pieces(events, columns, texts=OWNERS):
+    for piece, stats in stats_by_pieces(events, columns, texts=OWNERS, most=_PIECE):
         _add_piece(piece, stats, events.start_ps[piece], memory_events.is_allocation[piece], peaks)
     peak_rows = np.array([peak.row for peak in peaks.values()], np.int64)
     stats = events.stats([AVAILABLE, FRAGMENTATION], peak_rows)

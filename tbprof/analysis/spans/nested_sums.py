@@ -19,7 +19,7 @@ def sum_by_code(
     `nesting.self_times`, busy time and window as of `intervals.busy_time`.
     """
     first_event, start_ps, duration_ps = times
-    sums = np.zeros((3, codes), np.int64)
+    sums = np.zeros((codes, 3), np.int64)
     window = np.array([2**63 - 1, -(2**63)], np.int64)
     # Few of their rows are written: memory that is not written is not taken.
     start, end = (np.empty(code.size, np.int64) for _ in range(2))
@@ -27,6 +27,6 @@ def sum_by_code(
     stack, covered = (np.empty(longest, np.int64) for _ in range(2))
     out = NestedSums(sums, window, start, end, stack, covered)
     spans = sum_nested(first_event, start_ps, duration_ps, code, out)
-    if not sums[0].any():
-        return sums, 0, 0
-    return sums, united_time(start[:spans], end[:spans]), int(window[1] - window[0])
+    if not sums.any():
+        return sums.T, 0, 0
+    return sums.T, united_time(start[:spans], end[:spans]), int(window[1] - window[0])

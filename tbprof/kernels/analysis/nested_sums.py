@@ -8,7 +8,7 @@ from cython.cimports.tbprof.kernels.types import Int32s, Ints, OutInts, OutIntTa
 @cython.final
 @cython.cclass
 class NestedSums:
-    """Sums of events by code: `sums` [3, codes] are their number, total time and own time.
+    """Sums of events by code: `sums` [codes, 3] are their number, total time and own time.
 
     `window` are the first start and the last end; it holds what is beyond both before. `start` and
     `end` [n] receive the union of each line, one line after another. `stack` and `covered` are
@@ -37,7 +37,8 @@ class NestedSums:
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
-    above=i64, begin=i64, end=i64, line=i64, of=i64, opened=i64, row=i64, spans=i64, top=i64,
+    above=i64, begin=i64, earliest=i64, end=i64, latest=i64, line=i64, of=i64, opened=i64, row=i64,
+    spans=i64, top=i64,
 )  # fmt: skip
 def sum_nested(
     first_event: Ints, start: Ints, duration: Ints, code: Int32s, out: NestedSums
@@ -48,6 +49,7 @@ def sum_nested(
     """
     with cython.nogil:
         spans = 0
+        earliest, latest = out.window[0], out.window[1]
         for line in range(first_event.shape[0] - 1):
             top = 0
             opened = spans  # spans before it are other lines'
@@ -57,11 +59,11 @@ def sum_nested(
                     continue
                 begin = start[row]
                 end = begin + duration[row]
-                out.window[0] = min(out.window[0], begin)
-                out.window[1] = max(out.window[1], end)
-                out.sums[0, of] += 1
-                out.sums[1, of] += duration[row]
-                out.sums[2, of] += duration[row]
+                earliest = min(earliest, begin)
+                latest = max(latest, end)
+                out.sums[of, 0] += 1
+                out.sums[of, 1] += duration[row]
+                out.sums[of, 2] += duration[row]
                 if end > begin:
                     if spans > opened and begin <= out.end[spans - 1]:
                         out.end[spans - 1] = max(out.end[spans - 1], end)
@@ -81,7 +83,8 @@ def sum_nested(
                     # What it covers of that, and none of its siblings before.
                     begin = max(begin, out.covered[top - 1])
                     if end > begin:
-                        out.sums[2, code[out.stack[top - 1]]] -= end - begin
+                        out.sums[code[out.stack[top - 1]], 2] -= end - begin
                         out.covered[top - 1] = end
                 top += 1
+        out.window[0], out.window[1] = earliest, latest
         return spans
