@@ -26,10 +26,13 @@ from tbprof.advice.tf_data.tf_data_case import (
     fused,
     of_kinds,
 )
+from tbprof.advice.tf_data.tf_data_pipelines import Stage
 from tbprof.advice.tf_data.tf_data_stages import BATCHES, MAPS, Kind
 
 # A longer call is mostly work of the function.
 _SHORT_PS = 500_000_000
+# Calling one takes about as long as this.
+_TINY_PS = 60_000_000
 
 
 @of_kinds(Kind.PARALLEL_MAP, Kind.MAP_AND_BATCH)
@@ -71,6 +74,8 @@ def map_parallel(case: Case) -> Iterator[Finding]:
             stage=stage.long_name,
         )
     elif not math.isnan(busy) and busy < BUSY and not case.work.filled_ps:
+        if _runs_tiny_calls(case):
+            return  # what a call costs keeps the threads from the function: `map_vectorized`
         yield Finding(
             id="map_threads_wait",
             severity=case.severity,
@@ -132,23 +137,19 @@ def _how_busy(busy: float) -> str:
 @of_kinds(*MAPS)
 def map_vectorized(case: Case) -> Iterator[Finding]:
     """A function per element, with elements that are batched afterwards."""
-    stage = case.stage
-    batch = stage if stage.kind is Kind.MAP_AND_BATCH else case.above(*BATCHES)
-    if batch is None or any(case.feeds(stage) and stage.kind in BATCHES for stage in case.stages):
-        return
-    elements = batch.number("batch_size") if batch is stage else 1.0
-    if not case.work_of(stage).held_ps < _SHORT_PS * elements * case.work.calls:
+    stage, batch = case.stage, _batch_of_short_calls(case)
+    if batch is None:
         return
     size = batch.number("batch_size")
     per_batch = "once per element" if math.isnan(size) else f"{size:.0f} times for each batch"
     count = "batch_size" if math.isnan(size) else f"{size:.0f}"
     yield Finding(
         id="map_vectorize",
-        severity="moderate",
+        severity=case.severity if _runs_tiny_calls(case) else "moderate",
         title="Batch first, then map whole batches",
         detail=(
             f"The function is called {per_batch} and takes less than {duration(_SHORT_PS)}: the "
-            "overhead of a call is a large part of that."
+            f"overhead of a call is a large part of that.{_how_busy(case.busy())}"
         ),
         action=(
             "If the function can work on batches, call batch before map: "
@@ -160,6 +161,26 @@ def map_vectorized(case: Case) -> Iterator[Finding]:
         guide=VECTORIZING,
         stage=stage.long_name,
     )
+
+
+def _batch_of_short_calls(case: Case) -> Stage | None:
+    """The stage that batches what short calls of the function return, None if none does."""
+    stage = case.stage
+    batch = stage if stage.kind is Kind.MAP_AND_BATCH else case.above(*BATCHES)
+    if batch is None or any(case.feeds(other) and other.kind in BATCHES for other in case.stages):
+        return None
+    elements = batch.number("batch_size") if batch is stage else 1.0
+    is_short = case.work_of(stage).held_ps < _SHORT_PS * elements * case.work.calls
+    return batch if is_short else None
+
+
+def _runs_tiny_calls(case: Case) -> bool:
+    """Whether threads that are mostly not busy call a function that takes hardly any time."""
+    stage, batch, worked_ps = case.stage, _batch_of_short_calls(case), case.work.worker_ps
+    if batch is None or worked_ps < 0 or not case.busy() < BUSY:
+        return False
+    elements = batch.number("batch_size") if batch is stage else 1.0
+    return worked_ps < _TINY_PS * elements * case.work.calls
 
 
 @of_kinds(*MAPS)

@@ -158,6 +158,13 @@ def test_the_advice_follows_from_what_filled_the_time(kind, says):
     assert says in finding.action
 
 
+def test_arrays_that_become_tensors_in_each_step_are_copied():
+    share = IdleShare(Activity.EAGER, "", is_driver=True, ms=0.2, parts=(("tf.constant", 0.2),))
+    finding = found(evidence({Phase.OTHER: 200}, idle=(share,)), "all_others")
+    assert finding is not None
+    assert "which copies them" in finding.action
+
+
 def test_ops_that_run_one_by_one_are_advised_against_only_where_they_are_many():
     share = IdleShare(Activity.EAGER, "", is_driver=True, ms=0.2, parts=(("", 0.2),))
     spans = np.array([0]), np.array([US])

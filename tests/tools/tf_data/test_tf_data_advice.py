@@ -147,6 +147,21 @@ def test_a_parallel_map_has_too_few_threads_or_idle_ones_or_is_slow():
     assert "map_few_threads" not in tuned
 
 
+def test_threads_that_wait_between_tiny_calls_need_fewer_calls():
+    """512 elements in 800 µs: the function took 5 µs of each, or else 100 µs of 8 elements."""
+    fused = {"parallelism": 2, "name": "fused(MapDataset:6,Batch:7)"}
+    tiny = bound_by("MapAndBatch", last={**fused, "batch_size": 512}, root={"cpu_budget": 2},
+                    worker=400, wait=800)  # fmt: skip
+    assert next(iter(tiny)) == "map_vectorize"
+    assert tiny["map_vectorize"].severity != "moderate"
+    assert tiny["map_vectorize"].detail.endswith("Its threads worked 20.0 % of the time.")
+    assert "map_threads_wait" not in tiny
+    short = bound_by("MapAndBatch", last={**fused, "batch_size": 1}, root={"cpu_budget": 2},
+                     worker=400, wait=800)  # fmt: skip
+    assert next(iter(short)) == "map_threads_wait"
+    assert short["map_vectorize"].severity == "moderate"
+
+
 def test_maps_before_batches_can_work_on_batches():
     found = advice_on(
         [Node(name, 1000 - at, 900 if at == 2 else 1, 64) for at, name in

@@ -20,6 +20,8 @@ from tbprof.base.values import sum_of
 _NOTABLE = 0.02
 # This share of a sum counts as all of it: the rest is rounding.
 _NEARLY_ALL = 0.995
+# Calls that make tensors of arrays.
+_CONVERSIONS = ("tf.constant", "convert_to_tensor")
 # Python frames are suggested if at least this much time is uncovered.
 _MISSED = 0.1
 
@@ -59,7 +61,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
         unit="%",
         threshold=grade[1],
         gain=gain,
-        action=_action(evidence, most),
+        action=_action(evidence, rest, most, sums[most]),
         next_page=trace,
         evidence=trace,
         guide=PROFILER_GUIDE,
@@ -109,7 +111,13 @@ def _listed(sums: dict[Activity, float], shares: Sequence[IdleShare]) -> str:
 
 
 def _inside(shares: Sequence[IdleShare], kind: Activity, total_ms: float) -> str:
-    """The event that contains most of a kind, "" if none does."""
+    """The event that contains most of a kind, in parentheses; "" if none does."""
+    name = _main_event(shares, kind, total_ms)
+    return f" (most of it in {shortened(describe_frame(name), 60)})" if name else ""
+
+
+def _main_event(shares: Sequence[IdleShare], kind: Activity, total_ms: float) -> str:
+    """The name of the event that contains most of a kind, "" if none does."""
     ms_by_name: dict[str, float] = {}
     for share in shares:
         for part, ms in share.parts if _kind(share) == kind else ():
@@ -117,9 +125,7 @@ def _inside(shares: Sequence[IdleShare], kind: Activity, total_ms: float) -> str
             ms_by_name[name] = ms_by_name.get(name, 0.0) + ms
     ms_by_name.pop("", None)
     name = max(ms_by_name, key=lambda name: ms_by_name[name], default="")
-    if not name or ms_by_name[name] < total_ms / 2:
-        return ""
-    return f" (most of it in {shortened(describe_frame(name), 60)})"
+    return name if name and ms_by_name[name] >= total_ms / 2 else ""
 
 
 def _not_recorded(evidence: Evidence, sums: dict[Activity, float]) -> str:
@@ -132,7 +138,7 @@ def _not_recorded(evidence: Evidence, sums: dict[Activity, float]) -> str:
 _SEE = "Check in the timeline what the program's thread does then"
 
 
-def _action(evidence: Evidence, most: Activity) -> str:
+def _action(evidence: Evidence, rest: Sequence[IdleShare], most: Activity, total_ms: float) -> str:
     if evidence.platform == "TPU" and most in (Activity.UNCOVERED, Activity.RUNTIME):
         return (
             "Give the device more to do per host call: several steps in one compiled function, a "
@@ -143,6 +149,11 @@ def _action(evidence: Evidence, most: Activity) -> str:
     if most == Activity.EAGER and single_ops_ps(evidence).any():
         compiler = "jax.jit" if evidence.is_jax else "tf.function"
         return f"Put ops that are dispatched one by one into one compiled function ({compiler})."
+    if most == Activity.EAGER and _main_event(rest, most, total_ms) in _CONVERSIONS:
+        return (
+            "Arrays are converted to tensors in each step, which copies them. Convert what stays "
+            "the same once, before the loop, and have tf.data prepare batches ahead of time."
+        )
     if most == Activity.EAGER:
         return (
             "Check in the timeline what these calls of functions and single ops wait for: a "
