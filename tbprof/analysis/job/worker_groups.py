@@ -196,6 +196,8 @@ def _met(
     is_inside = (step_row >= 0) & (last[meeting] <= end[step_row])
     meeting, arrive, step_row = meeting[is_inside], arrive[is_inside], step_row[is_inside]
     devices, of = np.unique(device[is_inside], return_inverse=True)
+    if devices.size < 2:  # no steps where the devices met
+        return None
     shape = devices.size, rows.size
     cell = of * rows.size + step_row
     count = np.bincount(cell, minlength=shape[0] * shape[1])

@@ -207,6 +207,17 @@ def test_one_percent_of_the_step_is_the_threshold(extra: int, reason: str):
     assert judged(job(early, late, early)).reason == reason
 
 
+def test_devices_that_met_outside_of_all_steps_are_not_compared():
+    """As in a damaged trace: two devices of the CPU meet long after its steps."""
+    ints = np.array([0, 0], np.int32), np.array([0, 1], np.int32)
+    late = np.array([10**15, 10**15 + 5], np.int64)
+    nothing = np.empty(0, np.int64)
+    met = Coupling([], nothing.astype(np.int32), nothing, nothing.astype(np.int8), *ints, late,
+                   late + 10)  # fmt: skip
+    steps = job(split((10, 0), (10, 0), (10, 0)), kinds=["CPU"])
+    assert judged(steps, met).reason == "alone"
+
+
 def test_one_worker_and_sparse_cores_are_compared_with_no_one():
     assert judged(job(split((5, 0), (9, 0)))).reason == "alone"
     mixed = job(split((5, 0)), split((9, 0)), kinds=("TPU", "SparseCore"))
