@@ -12,6 +12,8 @@ from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools.tool import Tool
 
+# What is computed goes to the cache: nobody asks for it here.
+_FILES = 8
 _TIMELINES = ("events", "derived")
 
 
@@ -31,7 +33,7 @@ class Precomputation:
         names = chain(("outline",), *(tool.parts for tool in tools))
         self._parts = part_keys(dict.fromkeys(names), {})
         self._results = results
-        self._cache = SummaryCache(results, workers)
+        self._cache = SummaryCache(results, workers, files=_FILES)
 
     def is_kept(self, file: TraceFile) -> bool:
         """Whether all parts of a host are in the cache."""
