@@ -165,6 +165,44 @@ def _driver_ps(
     return [(row, by_activity[row]) for row in np.flatnonzero(by_activity.any(axis=1)).tolist()]
 
 
+def what_takes_longer(
+    job: JobSteps,
+    means: StepMeans,
+    idle_time: Sequence[IdleTime],
+    workers: tuple[int, int],
+    late_ps: float,
+) -> str:
+    """What takes most of the `late_ps` that the first worker needs longer than the second.
+
+    As in `culprits`; "" if the events of their hosts do not show it.
+    """
+    if not idle_time:
+        return ""
+    late, reference = (_driver_times(job, means, idle_time, worker) for worker in workers)
+    more_ps = {key: time_ps - reference.get(key, 0.0) for key, time_ps in late.items()}
+    most = max(more_ps, key=lambda key: more_ps[key], default=None)
+    if most is None or more_ps[most] < MOST_OF_IT * late_ps:
+        return ""
+    kind, name, part = most
+    return _called((kind, name), {part: np.array([more_ps[most]])}, 0)
+
+
+def _driver_times(
+    job: JobSteps, means: StepMeans, idle_time: Sequence[IdleTime], worker: int
+) -> dict[tuple[Activity, str, str], float]:
+    """What the thread that drives a worker did in its mean step, in ps: (kind, name, part)."""
+    idle = idle_time[int(job.worker_host[worker])]
+    is_used = (job.worker == worker) & means.is_counted[job.step] & ~job.is_unrecorded
+    rows = job.row[is_used]
+    is_cause = idle.is_driver & ~is_in(idle.kind, _NO_CAUSE)
+    pieces = np.flatnonzero(is_cause[idle.activity] & is_in(idle.step, rows))
+    sums = np.bincount(idle.activity[pieces], idle.time_ps[pieces], idle.kind.size)
+    return {
+        (Activity(int(idle.kind[at])), idle.name[at], idle.part[at]): float(sums[at]) / rows.size
+        for at in np.flatnonzero(sums).tolist()
+    }
+
+
 def _called(
     activity: tuple[Activity, str], parts: dict[str, NDArray[np.float64]], group: int
 ) -> str:

@@ -31,12 +31,12 @@ def traffic(arrays: Arrays) -> Traffic:
 
     A copy or an exchange that is awaited by another instruction counts where it starts.
     """
-    opcode = arrays.opcode
-    if opcode in NOTHING_MOVED or opcode.endswith(("-done", "-update")) or _is_relayout(arrays):
-        return Traffic(Counter(), Counter())
+    opcode, nothing = arrays.opcode, Traffic(Counter(), Counter())
+    if opcode in NOTHING_MOVED or opcode.endswith(("-done", "-update")):
+        return nothing
     try:
-        return _BY_OPCODE.get(opcode, _all)(arrays)
-    except IndexError:  # operands that the file does not hold
+        return nothing if _is_relayout(arrays) else _BY_OPCODE.get(opcode, _all)(arrays)
+    except IndexError:  # operands or results that the file does not hold
         return _all(arrays)
 
 
@@ -126,8 +126,8 @@ _BY_OPCODE: Mapping[str, Callable[[Arrays], Traffic]] = {
 
 
 def _is_relayout(arrays: Arrays) -> bool:
-    """Whether a transpose leaves every element where it is in memory."""
-    if arrays.opcode != "transpose" or not arrays.operands or not arrays.operands[0]:
+    """Whether a transpose leaves every element where it is in memory. Raises IndexError."""
+    if arrays.opcode != "transpose":
         return False
     taken, returned = arrays.operand(0), arrays.results[0]
     dimensions: Sequence[int] = arrays.proto.dimensions

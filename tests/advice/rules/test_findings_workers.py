@@ -2,8 +2,16 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
-from builders.evidence import LADDER, found, late, severities
+from builders.couplings import coupling_of
+from builders.evidence import LADDER, US, evidence, found, ints, late, severities
+from builders.job_steps import job_of
+
+from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.job.step_means import step_means
+from tbprof.analysis.vocabulary.phases import Phase
 
 
 def test_stragglers():
@@ -17,6 +25,41 @@ def test_stragglers():
     assert finding.evidence.query == "worker=0"
     untied = dataclasses.replace(late(20), couplings=[])
     assert found(untied, "straggler") is None
+
+
+def test_what_the_thread_of_a_late_worker_did_longer_is_named():
+    """GPU:0 has no work for 20 µs of each step, for 15 of which `log` sleeps; GPU:1 for none."""
+    step = {
+        "GPU:0": {Phase.COMPUTE_16: 50, Phase.OTHER: 20, Phase.COLLECTIVES: 30},
+        "GPU:1": {Phase.COMPUTE_16: 50, Phase.COLLECTIVES: 50},
+    }
+    job = job_of([step] * 4)
+    rows = job.row[job.worker == 0]
+    spent = IdleTime(
+        step=np.concatenate([rows, rows]),
+        activity=np.repeat(ints(0, 1), 4),
+        time_ps=np.repeat(ints(15 * US, 5 * US), 4),
+        kind=ints(Activity.PYTHON, Activity.RUNTIME),
+        name=["$train.py:3 log", ""],
+        part=["$time sleep", ""],
+        is_driver=np.array([True, True]),
+        open_ps=np.zeros(8, np.int64),
+    )
+    given = dataclasses.replace(
+        evidence(),
+        job=job,
+        means=step_means(job),
+        couplings=[coupling_of(job.worker_name)],
+        idle_time=[spent],
+    )
+    finding = found(given, "straggler")
+    assert finding is not None
+    named = "most of it time that no op covers (log (train.py:3), in time.sleep)"
+    assert named in finding.detail
+    little = dataclasses.replace(spent, time_ps=spent.time_ps // 2)
+    finding = found(dataclasses.replace(given, idle_time=[little]), "straggler")
+    assert finding is not None
+    assert "most of it time that no op covers;" in finding.detail
 
 
 def test_waits_for_a_late_worker_are_not_called_communication_too():

@@ -225,6 +225,11 @@ def test_what_the_file_does_not_hold_is_unknown(opcode, operands):
     assert not cost_of(program(opcode, "f32[8]", operands)[0]).is_known
 
 
+def test_a_transpose_without_a_result_moves_what_it_takes():
+    """The shape of the result is damaged."""
+    assert cost_of(program("transpose", "", ["f32[8]"])[0]).bytes == 32
+
+
 def test_a_transpose_that_moves_nothing_is_free():
     made, proto = program("transpose", "f32[3,5]{0,1}", ["f32[5,3]{1,0}"])
     proto.dimensions.extend([1, 0])

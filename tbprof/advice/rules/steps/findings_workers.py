@@ -6,6 +6,7 @@ from tbprof.advice.bottlenecks import OVERHEAD, WAITING
 from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import GPU_GUIDE, MULTISLICE_GUIDE, TPU_GUIDE
+from tbprof.advice.outlier_causes import LABELS, what_takes_longer
 from tbprof.advice.pages import OPS, POD, TRACE, Page
 from tbprof.advice.rules.devices.findings_tpu import grouped, showing_ops
 from tbprof.advice.sentences import milliseconds, percent, shortened
@@ -17,19 +18,6 @@ from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 
 # Names of ops that communicate, as the page of ops filters them.
 _OPS = "/nccl|rccl|collective|all.?reduce|all.?gather|reduce.?scatter|all.?to.?all/"
-
-_LABELS = {
-    Phase.COLLECTIVES: "collectives",
-    Phase.DEVICE_TO_DEVICE: "copies between devices",
-    Phase.HOST_TRANSFER: "copies to and from the host's memory",
-    Phase.HOST_CALLBACK: "waiting for callbacks",
-    Phase.INPUT: "waiting for input",
-    Phase.OUTPUT: "output",
-    Phase.COMPILATION: "compilation",
-    Phase.KERNEL_LAUNCH: "kernel launch",
-    Phase.HOST_COMPUTE: "host compute",
-    Phase.OTHER: "nothing that was recorded",
-}
 
 
 def collectives(evidence: Evidence) -> Iterator[Finding]:
@@ -141,7 +129,7 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
         return
     name = shortened(worker_name(evidence.job, lateness.worker, lateness.device))
     peer = shortened(worker_name(evidence.job, lateness.reference, lateness.reference_device))
-    lost_in = f", most of it in {_label(lateness.phase)}" if lateness.phase >= 0 else ""
+    lost_in = _lost_in(evidence, lateness)
     more = len(stragglers.late) - 1
     others = f" {more} more {'makes' if more == 1 else 'make'} others wait." if more else ""
     waited = 100 * lateness.wait_ps / 1e9 / evidence.step_ms
@@ -186,8 +174,16 @@ def _phases_of(lateness: Lateness) -> tuple[Phase, ...]:
     return tuple(dict.fromkeys((*first, *Phase)))
 
 
-def _label(phase: int) -> str:
-    return _LABELS.get(Phase(phase), "computation")
+def _lost_in(evidence: Evidence, lateness: Lateness) -> str:
+    """The phase that a late worker needs most of its time in, and what took it if it is known."""
+    if lateness.phase < 0:
+        return ""
+    cause = ""
+    if lateness.phase == Phase.OTHER:
+        workers = lateness.worker, lateness.reference
+        job, means = evidence.job, evidence.means
+        cause = what_takes_longer(job, means, evidence.idle_time, workers, lateness.late_ps)
+    return f", most of it {LABELS[Phase(lateness.phase)]}" + (f" ({cause})" if cause else "")
 
 
 def worker_name(job: JobSteps, worker: int, device: int) -> str:
