@@ -59,6 +59,8 @@ __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
 _MOST_BODIES, _BODIES_BYTES = 4096, 128 << 20
 # One of every tool, for its other layout and its CSV.
 _MOST_PAYLOADS, _PAYLOADS_BYTES = len(TOOLS), 16 << 20
+# Parts of groups of hosts.
+_MOST_MERGED, _MERGED_BYTES = 256, 64 << 20
 _TRACE_VIEWER = "trace_viewer"
 _NO_RUN = Absence("There is no run yet.", "")
 
@@ -90,6 +92,7 @@ class Engine:
         self._bodies: LatestCache[Hashable, Body] = LatestCache(_MOST_BODIES, _BODIES_BYTES)
         # What bodies are encoded from, weighed by these.
         self._payloads: LatestCache[Hashable, _Built] = LatestCache(_MOST_PAYLOADS, _PAYLOADS_BYTES)
+        self._merged: LatestCache[Hashable, Any] = LatestCache(_MOST_MERGED, _MERGED_BYTES)
         self._nothing: LatestCache[Hashable, NoData] = LatestCache(_MOST_BODIES, 0)
         self._absences = LearnedAbsences()
         self._lock = threading.Lock()
@@ -353,7 +356,7 @@ class Engine:
 
         Hosts that are not begun when nobody waits any more are left. Raises Abandoned.
         """
-        found = HostGroups(files, wanted)
+        found = HostGroups(files, wanted, self._merged)
         with closing(self._cache.parts_of_hosts(files, wanted, on_work)) as hosts:
             for file, parts in hosts:
                 found.add(file, parts)

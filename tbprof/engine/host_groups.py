@@ -1,12 +1,14 @@
 """Large parts of many hosts, merged while the others are still computed."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
+from tbprof.base.caches import LatestCache
 from tbprof.engine.kept_parts import PartResult
-from tbprof.engine.parts import PartKey
+from tbprof.engine.parts import PartKey, bytes_of
 from tbprof.engine.summary_cache import FoundParts
+from tbprof.storage.files import fingerprints
 from tbprof.storage.runs import TraceFile
 
 # The memory that a page takes is that of so many hosts, beside what is small of all.
@@ -17,13 +19,20 @@ class HostGroups:
     """The parts of hosts as they arrive, in any order.
 
     Of parts that all tools merge (`PartKind.merge`), neighboring hosts are merged when `GROUP` of
-    them are there. The first of them then has the merged part, the others have None.
+    them are there. The first of them then has the merged part, the others have None. Merged parts
+    are those that `known` has from another page, if it has them.
     """
 
-    def __init__(self, files: Sequence[TraceFile], wanted: Sequence[PartKey]) -> None:
+    def __init__(
+        self,
+        files: Sequence[TraceFile],
+        wanted: Sequence[PartKey],
+        known: LatestCache[Hashable, Any],
+    ) -> None:
         self._files = files
+        self._known = known
         self._place = {file: place for place, file in enumerate(files)}
-        self._merges = {key.name: merge for key in wanted if (merge := key.kind.merge)}
+        self._merges = {key: merge for key in wanted if (merge := key.kind.merge)}
         self._arrived: Counter[int] = Counter()
         self._found: dict[TraceFile, FoundParts] = {}
 
@@ -38,19 +47,26 @@ class HostGroups:
         self._arrived[group] += 1
         if self._arrived[group] == GROUP:
             members = self._files[group * GROUP : (group + 1) * GROUP]
-            hosts = [parts for one in members if isinstance(parts := self._found[one], dict)]
-            for name, merge in self._merges.items() if hosts else ():
-                _merge(name, merge, hosts)
+            hosts = {one: parts for one in members if isinstance(parts := self._found[one], dict)}
+            for key, merge in self._merges.items() if hosts else ():
+                self._merge(key, merge, hosts)
 
     def all(self) -> list[FoundParts]:
         """What was found of each file."""
         return [self._found[file] for file in self._files]
 
-
-def _merge(
-    name: str, merge: Callable[[Sequence[Any]], Any], hosts: Sequence[dict[str, PartResult]]
-) -> None:
-    merged: Any = merge([parts[name].value for parts in hosts])
-    for parts in hosts:
-        parts[name] = PartResult(merged, parts[name].notices)
-        merged = None
+    def _merge(
+        self,
+        key: PartKey,
+        merge: Callable[[Sequence[Any]], Any],
+        hosts: Mapping[TraceFile, dict[str, PartResult]],
+    ) -> None:
+        name = key.name
+        merged: Any = self._known.get_or_compute(
+            (key, fingerprints(hosts)),
+            lambda: merge([parts[name].value for parts in hosts.values()]),
+            bytes_of,
+        )
+        for parts in hosts.values():
+            parts[name] = PartResult(merged, parts[name].notices)
+            merged = None

@@ -1,20 +1,24 @@
 """Large parts of neighboring hosts are merged as they arrive, and pages are the same."""
 
+from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
 from random import Random
+from typing import cast
 
 import pytest
 from helpers.drawn.small_runs import BROKEN, CPU_TRACE, GPU_TRACE
 from helpers.payloads import content_of
 from traces import draw, write
 
-from tbprof.analysis.ops.op_metrics import merge_op_metrics
+from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
+from tbprof.base.caches import LatestCache
 from tbprof.base.errors import NoData, TbprofError
+from tbprof.base.records import replace
 from tbprof.engine import host_groups
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.host_groups import HostGroups
-from tbprof.engine.parts import part_keys
+from tbprof.engine.parts import PARTS, PartKind, part_keys
 from tbprof.engine.summary_cache import SummaryCache
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import TOOLS
@@ -60,7 +64,7 @@ def test_complete_groups_keep_one_part_and_all_notices(
     arrived = list(SummaryCache(None).parts_of_hosts(files, wanted))
     alone = {file: dict(found) for file, found in arrived if isinstance(found, dict)}
     Random(3).shuffle(arrived)
-    groups = HostGroups(files, wanted)
+    groups = HostGroups(files, wanted, LatestCache(9, 0))
     for file, found in arrived:
         groups.add(file, dict(found) if isinstance(found, dict) else found)
     assert len(groups) == 7
@@ -83,10 +87,33 @@ def test_hosts_may_arrive_in_any_order(logdir: Logdir, monkeypatch: pytest.Monke
     arrived = dict(SummaryCache(None).parts_of_hosts(files, wanted))
     outcomes = set()
     for order in permutations(files):
-        groups = HostGroups(files, wanted)
+        groups = HostGroups(files, wanted, LatestCache(9, 0))
         for file in order:
             found = arrived[file]
             assert isinstance(found, dict)
             groups.add(file, dict(found))
         outcomes.add(repr(groups.all()))
     assert len(outcomes) == 1
+
+
+def test_a_second_page_merges_nothing_again(
+    logdir: Logdir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_groups, "GROUP", 3)
+    merged: list[int] = []
+
+    def counted(parts: Sequence[OpMetrics]) -> OpMetrics:
+        merged.append(len(parts))
+        return merge_op_metrics(parts)
+
+    ops = replace(PARTS["ops"], merge=counted)
+    monkeypatch.setitem(cast("dict[str, PartKind]", PARTS), "ops", ops)
+    engine = Engine(logdir)
+    engine.data(DataRequest("many", "framework_op_stats"))
+    assert sorted(merged) == [2, 3]
+    engine.data(DataRequest("many", "overview_page"))
+    assert sorted(merged) == [2, 3]
+    engine.data(DataRequest("many", "framework_op_stats", ("h3", "h4", "h5")))
+    assert sorted(merged) == [2, 3]
+    engine.data(DataRequest("many", "framework_op_stats", ("h4", "h5", "h6")))
+    assert sorted(merged) == [2, 3, 3]
