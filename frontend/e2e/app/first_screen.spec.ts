@@ -7,6 +7,7 @@ import {
   gapsInNames,
   overflowsSideways,
   overlappingTexts,
+  release,
   settled,
   textOf,
 } from "../harness/browser";
@@ -68,6 +69,7 @@ describe.each(RUNS)("%s", (run) => {
           expect([tool, size.width, faults]).toEqual([tool, size.width, []]);
         });
       }
+      await release(page);
     }
   });
 
