@@ -26,11 +26,17 @@ export function useLook(
   const frame = useSize(element);
   const [moving, setMoving] = useState<Look | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  // Another address, as Back gives it, counts more than a movement that is over.
-  useEffect(() => {
+  const written = useRef<string | undefined>(undefined);
+  const stop = () => {
     clearTimeout(timer.current);
     setMoving(null);
-  }, [inAddress, layout]);
+  };
+  useEffect(stop, [layout]);
+  // Another address, as Back gives it, counts more than a movement. The own one may come late, when
+  // the next movement has begun.
+  useEffect(() => {
+    if (inAddress === undefined || inAddress !== written.current) stop();
+  }, [inAddress]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const box = layout.nodes.find(({ node }) => node === focus) ?? layout.nodes.at(-1);
   const given = parseLook(inAddress);
@@ -48,7 +54,10 @@ export function useLook(
     latest.current = to;
     setMoving(to);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => select({ look: formatLook(to) }), PAUSE_MS);
+    timer.current = setTimeout(() => {
+      written.current = formatLook(to);
+      select({ look: written.current });
+    }, PAUSE_MS);
   };
   return { look, frame, change, hold: () => change((from) => ({ ...from })) };
 }
