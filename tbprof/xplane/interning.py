@@ -33,7 +33,7 @@ def intern_texts(buffer: Buffer, offsets: NDArray[np.int64], strings: Strings) -
     numbered = NumberedTexts(strings)
     for window in buffer.around(progress, begins):
         number_texts(window, progress, begins, numbered.known, number)
-        numbered.make_room()
+        numbered.leave_window()
     out[rows] = numbered.ids()[number]
     return out
 
@@ -50,8 +50,12 @@ class NumberedTexts:
         self._ids = np.empty(0, np.int32)
         self._make_tables(_FEW_TEXTS, _FEW_BYTES)
 
-    def make_room(self) -> None:
-        """Larger, empty tables if a text did not fit: what was known is numbered again if seen."""
+    def leave_window(self) -> None:
+        """After each window. Larger, empty tables if a text did not fit.
+
+        What was known is then numbered again if it is seen.
+        """
+        self.known.leave()
         if self.known.needed:
             self.ids()
             more = 2 * self._content.size + self.known.needed

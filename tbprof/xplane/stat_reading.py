@@ -169,7 +169,7 @@ class StatReader:
             damaged = 0
             for window in self._buffer.around(progress, begins):
                 damaged += decode_stats(window, progress, messages, lookup, wanted, texts.known)
-                texts.make_room()
+                texts.leave_window()
             if numbered:
                 ids = texts.ids()
                 for column in numbered:

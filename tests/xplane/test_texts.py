@@ -1,5 +1,6 @@
 """The texts of events, which are read with their other stats or by themselves."""
 
+import weakref
 from random import Random
 
 import numpy as np
@@ -7,6 +8,10 @@ from traces import space_of
 
 from tbprof._pb import message
 from tbprof.events.space import Plane
+from tbprof.events.strings import Strings
+from tbprof.kernels.xplane.equal_texts import number_texts
+from tbprof.kernels.xplane.passes import Pass, Window
+from tbprof.xplane.interning import NumberedTexts
 
 
 def _plane(texts: list[str]) -> Plane:
@@ -41,3 +46,16 @@ def test_texts_that_come_again_are_told_apart():
     for rows in (slice(0, 9000), slice(9000, None), slice(None)):
         column = plane.event_stats(source[rows], ["tf_op"], ["tf_op"])["tf_op"]
         assert plane.strings.take(column.texts().tolist()) == texts[rows]
+
+
+def test_windows_are_not_kept_when_their_texts_are_read():
+    content = np.frombuffer(b"\x03abc\x01d", np.uint8).copy()
+    content.flags.writeable = False
+    kept = weakref.ref(content)
+    numbered, number = NumberedTexts(Strings()), np.empty(2, np.int64)
+    begins, progress = np.array([0, 4], np.int64), Pass(0, content.size)
+    number_texts(Window(content, 0), progress, begins, numbered.known, number)
+    numbered.leave_window()
+    del content
+    assert number.tolist() == [0, 1]
+    assert kept() is None

@@ -36,6 +36,10 @@ class KnownTexts:
         self.texts = 0
         self.needed = 0
 
+    def leave(self) -> None:
+        """Lets go of the source, which would stay in memory for as long as the texts are known."""
+        self.source = self.content
+
 
 @cython.cfunc
 @cython.inline
