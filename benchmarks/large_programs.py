@@ -143,8 +143,8 @@ def section(found: Sequence[LargeProgram], frames: Sequence[dict[str, Any]]) -> 
             "A compiled program of a GPU, repeated as layers of a model are "
             "(`benchmarks/traces/scale_program.py`). First request of a page, with nothing kept: "
             "processor time and peak memory beyond those of the same request on the small program; "
-            "in brackets the ratio of the memory to the file, which is mapped and counts as "
-            "well. Larger programs are measured once."
+            "in brackets the ratio of the memory to the file. Files of up to 16 MiB are held in "
+            "memory and count as well. Larger programs are measured once."
         ),
         "",
         f"| request | {' | '.join(f'{one.label}: {_size(one)}' for one in found)} |",
