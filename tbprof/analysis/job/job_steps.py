@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import count
+from operator import is_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,8 +113,32 @@ class JobSteps:
         return out
 
 
+# The next page of a run shows the same steps.
+_MOST_KEPT = 1 << 19
+_latest: JobSteps | None = None
+
+
 def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
     """The steps of all hosts that mark them alike (`choose_hosts`).
+
+    Those of the latest hosts are kept, and returned for the same parts.
+    """
+    global _latest
+    known = _latest
+    if (
+        known is not None
+        and known.hosts == tuple(hosts)
+        and len(known.parts) == len(parts)
+        and all(map(is_, known.parts, parts))
+    ):
+        return known
+    job = _merge(hosts, parts)
+    _latest = job if job.step.size <= _MOST_KEPT else None
+    return job
+
+
+def _merge(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
+    """The steps of all hosts.
 
     Hosts whose program numbered its steps are aligned by number, others by `match_steps`; what is
     uncertain about that becomes a notice. A step that a host does not have has no rows of that

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tbprof.analysis.job import job_steps
 from tbprof.analysis.job.job_steps import JobSteps, merge_steps
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
@@ -185,6 +186,25 @@ def test_averages_leave_truncated_steps_out_unless_there_are_no_others():
     assert some.counted.tolist() == [True, True, False]
     alone = merge_steps(["a"], [steps((0, 0, 10), truncated=(0,))])
     assert alone.counted.tolist() == [True]
+
+
+def test_the_same_parts_are_merged_once(monkeypatch: pytest.MonkeyPatch):
+    one, other = steps((1, 0, 10), (2, 10, 10)), steps((1, 2, 10), (2, 12, 10))
+    job = merge_steps(["a", "b"], [one, other])
+    assert merge_steps(("a", "b"), (one, other)) is job
+    for hosts, parts in (
+        (["a", "c"], [one, other]),
+        (["b", "a"], [other, one]),
+        (["a"], [one]),
+        (["a", "b"], [one, dataclasses.replace(other)]),
+        (["a", "b"], [one, one]),
+    ):
+        merged = merge_steps(hosts, parts)
+        assert merged is not job
+        assert (merged.hosts, merged.parts) == (tuple(hosts), tuple(parts))
+    monkeypatch.setattr(job_steps, "_MOST_KEPT", 3)
+    large = merge_steps(["a", "b"], [one, other])
+    assert merge_steps(["a", "b"], [one, other]) is not large
 
 
 def test_no_host_has_steps():
