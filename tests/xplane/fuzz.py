@@ -1,10 +1,11 @@
 """Mutated traces through everything that reads them: `PYTHONPATH=tests python -m xplane.fuzz`.
 
-Every `changed`-th input is a drawn trace with some fields changed, the others are spaces of any
-shape with wounded bytes. Every input is read; of every `pages`-th all parts and pages are computed,
-of every `viewer`-th the trace viewer is asked everything, and every `windows`-th is read by small
-windows, too. Nothing but BadTrace may come out, at the opening; an input may take a second of
-processor time at most, memory may not grow. Kernels that were compiled with
+Every `changed`-th input is a drawn trace with some fields changed, every `recorded`-th a recorded
+one with some bytes changed; the others are spaces of any shape with wounded bytes. Every input is
+read; of every `pages`-th and of recorded ones all parts and pages are computed, of every
+`viewer`-th the trace viewer is asked everything, and every `windows`-th is read by small windows,
+too. Nothing but BadTrace may come out, at the opening; an input may take a second of processor
+time at most (a recorded one ten), memory may not grow. Kernels that were compiled with
 `TBPROF_KERNELS=checked` check every index too, and one that is out of bounds breaks a rule; on
 those with sanitizers it runs by `scripts/sanitized`. Longer runs: seeds 701 to 707 with 20,000
 inputs each on kernels with sanitizers, seed 91 with 30,000 without; no report, nothing raised.
@@ -31,6 +32,7 @@ from . import generate, mutations, questions
 from .whole import whole
 
 _MOST_SECONDS = 1.0
+_MOST_SECONDS_OF_RECORDED = 10.0
 # For some inputs together, as each watch is a thread of its own; a busy machine is not a reason.
 _STUCK_SECONDS = 600
 _WATCHED = 50
@@ -76,6 +78,14 @@ def mutate(random: Random, content: bytes, other: bytes) -> bytes:
                 raw[at : at + length] = other[begin : begin + random.choice((4, 40, 400))]
             case _:
                 raw[at : at + length] = random.randbytes(length)
+    return bytes(raw)
+
+
+def damage(random: Random, content: bytes) -> bytes:
+    """A whole trace with up to a thousand bytes changed."""
+    raw = bytearray(content)
+    for _ in range(random.choice((1, 3, 20, 200, 1000))):
+        raw[random.randrange(len(raw))] = random.randrange(256)
     return bytes(raw)
 
 
@@ -148,6 +158,7 @@ def run(
     viewer: int = 8,
     windows: int = 8,
     changed: int = 3,
+    recorded: int = 0,
     seconds: float = float("inf"),
     failures: Path | None = None,
 ) -> Counter[str]:
@@ -170,12 +181,15 @@ def run(
             faulthandler.dump_traceback_later(_STUCK_SECONDS, exit=True)
             pool = [generate.space(Random(f"{seed}/{index}/{at}")) for at in range(4)]
         random = Random(f"{seed}/{index}")
-        if changed and index % changed == 0:
+        is_recorded = recorded > 0 and index % recorded == recorded - 1
+        if is_recorded:
+            content = damage(random, random.choice(mutations.recorded()))
+        elif changed and index % changed == 0:
             content = mutations.change(random, random.choice(mutations.drawn()))
         else:
             content = mutate(random, random.choice(pool), random.choice(pool))
         asks = {
-            "pages": index % pages == 0, "viewer": index % viewer == 0,
+            "pages": is_recorded or index % pages == 0, "viewer": index % viewer == 0,
             "windows": index % windows == 0,
         }  # fmt: skip
         window = 24 + index % 200
@@ -189,13 +203,14 @@ def run(
             if failures is not None:
                 failures.mkdir(parents=True, exist_ok=True)
                 (failures / f"{seed}-{index}.pb").write_bytes(content)
-            sys.stderr.write(f"input {index} of seed {seed}: {content.hex()}\n")
+            sys.stderr.write(f"input {index} of seed {seed}: {content[:4096].hex()}\n")
             raise
         # The first ones load kernels. To ask for processor time takes as long as some inputs do.
-        if index > 500 and time.perf_counter() - begun > _MOST_SECONDS:
+        most_s = _MOST_SECONDS_OF_RECORDED if is_recorded else _MOST_SECONDS
+        if index > 500 and time.perf_counter() - begun > most_s:
             begun = time.process_time()
             ask(content, f"{seed}/{index}/viewer", window, **asks)
-            counts["slow"] += time.process_time() - begun > _MOST_SECONDS
+            counts["slow"] += time.process_time() - begun > most_s
         if space is not None:
             counts.update(what for what in ("pages", "viewer") if asks[what])
         counts["inputs"] += 1
@@ -203,7 +218,7 @@ def run(
     faulthandler.cancel_dump_traceback_later()
     sys.unraisablehook = previous
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - at_start
-    assert not counts["slow"], f"{counts['slow']} inputs took over {_MOST_SECONDS} s"
+    assert not counts["slow"], f"{counts['slow']} inputs took too long"
     assert grown < _MOST_GROWTH_BYTES, f"memory grew by {grown} bytes"
     return counts
 
@@ -216,12 +231,14 @@ def main() -> None:
     parser.add_argument("--viewer", type=int, default=8)
     parser.add_argument("--windows", type=int, default=8)
     parser.add_argument("--changed", type=int, default=3)
+    parser.add_argument("--recorded", type=int, default=500)
     parser.add_argument("--failures", type=Path, default=Path("fuzz-failures"))
     chosen = parser.parse_args()
     started = time.perf_counter()
     counts = run(
         chosen.inputs, chosen.seed, pages=chosen.pages, viewer=chosen.viewer,
-        windows=chosen.windows, changed=chosen.changed, failures=chosen.failures,
+        windows=chosen.windows, changed=chosen.changed, recorded=chosen.recorded,
+        failures=chosen.failures,
     )  # fmt: skip
     took = time.perf_counter() - started
     print(f"seed {chosen.seed}: {dict(counts)}, {took:.0f} s")  # noqa: T201

@@ -6,6 +6,7 @@ that analysis understands, but for a number, a text or a message.
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -20,6 +21,7 @@ from tbprof._pb import message
 
 from . import generate
 
+_SAMPLES = Path(__file__).resolve().parents[2] / "examples/logdir"
 _WHOLE = (*generate.TIMES, *generate.WILD_TIMES, *generate.IDS, 2, 64, 10**9, 10**12)
 _REAL = (0.0, -0.0, 1.5, -1.0, 1e308, 5e-324, float("inf"), float("-inf"), float("nan"))
 _DIGITS = ("0", "-1", "9" * 19, "9" * 40, "1e999", "nan", "", "٣")
@@ -47,6 +49,30 @@ def program_ops() -> bytes:
     )
 
 
+def runs_behind() -> bytes:
+    """Programs that a CPU runs behind the steps that launch them."""
+    launch = "CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice"
+    of_run = {"hlo_op": "dot.1", "hlo_module": "jit_f", "program_id": 7}
+    return draw(
+        {"/host:CPU": """
+            python |sssstttt................
+                   |.PP..PP.
+                   |.LL..LL.
+            pool   |..aaa.aaaaa.bb..bbb.....
+        """},
+        names={"s": "train", "t": "train", "P": "PjitFunction(f)", "L": launch,
+               "a": "dot.1", "b": "dot.1"},
+        stats={"s": {"_r": 1, "step_num": 7}, "t": {"_r": 1, "step_num": 8},
+               "a": {**of_run, "run_id": 1}, "b": {**of_run, "run_id": 2}},
+    )  # fmt: skip
+
+
+@cache
+def recorded() -> tuple[bytes, ...]:
+    """The recorded samples."""
+    return tuple(path.read_bytes() for path in sorted(_SAMPLES.glob("**/*.xplane.pb")))
+
+
 @cache
 def drawn() -> tuple[bytes, ...]:
     """Small traces of each kind of program."""
@@ -59,6 +85,7 @@ def drawn() -> tuple[bytes, ...]:
         unmarked_ops(),
         tpu_ops(),
         program_ops(),
+        runs_behind(),
         tpu_steps({"/device:TPU:0": "aa.b", "/device:TPU:1": "a..b"}),
         memory_trace(
             "a |a.b..A.c.B", a=Tensor(4096, op="x/MatMul"), b=Tensor(8), c=Tensor(1 << 40)
