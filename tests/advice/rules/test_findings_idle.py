@@ -148,6 +148,7 @@ def test_activities_that_share_time_with_another_finding_are_not_said_to_fill_th
         (Activity.EAGER, "Python's lock"),
         (Activity.WAIT, "which thread or device"),
         (Activity.MEMORY, "what allocates"),
+        (Activity.GARBAGE, "gc.freeze()"),
         (Activity.TRANSFER, "ahead of the step"),
     ],
 )

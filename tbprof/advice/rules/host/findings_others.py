@@ -188,6 +188,10 @@ _ACTIONS = {
         "Check in the timeline what allocates. Fewer, larger calls allocate less often, and "
         "donated buffers are reused (donate_argnums in JAX)."
     ),
+    Activity.GARBAGE: (
+        "Collect garbage less often: freeze objects that stay once the program is set up "
+        "(gc.freeze()), and in the loop collect only every many steps (gc.disable(), gc.collect())."
+    ),
     Activity.TRANSFER: "Copy ahead of the step, on another thread, in a few large transfers.",
 }
 
