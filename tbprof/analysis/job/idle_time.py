@@ -1,6 +1,7 @@
 """What a host's threads did in step time that neither device work nor ops cover."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +92,7 @@ class _Pieces:
 
 
 _Label = tuple[int, str, str, bool]
+_NOTHING = np.empty(0, np.int64)
 _REST: _Label = (int(Activity.UNCOVERED), "", "", False)
 # Between the ops of a compiled program that the host runs itself, whatever the others did.
 _RUNNING: _Label = (int(Activity.RUNTIME), "", RUN, False)
@@ -111,14 +113,16 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
     ]
     del activities  # as large as a column of events
     labels, found = _fewer(labels, by_line)
+    del by_line
     order = sorted(range(len(labels)), key=lambda at: _precedence(list(labels)[at]))
     names, name_of = _open_names(labels)
     opened = [_opened(layers, name) for name in names]
     rows: list[tuple[NDArray[np.int64], ...]] = []
     first = 0
     for worker, window in enumerate(layers.windows):
-        spans = [_spans(found, worker, label) for label in order]
-        times = exclusive_time(window.start_ps, window.end_ps, [covered[worker], running, *spans])
+        spans = (_spans(found, worker, label) for label in order)
+        whole = chain([covered[worker], running], spans)
+        times = exclusive_time(window.start_ps, window.end_ps, whole)
         rest = window.duration_ps - times.sum(axis=1)
         times = np.column_stack([times[:, 1:], rest])
         step, column = np.nonzero(times)
@@ -292,13 +296,16 @@ def _by_label(
 
 
 def _spans(found: Sequence[_Pieces], worker: int, label: int) -> Spans:
-    starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    """When a worker's threads did what a label says: views of the pieces where that is possible."""
+    parts = []
     for of_plane in found:
         rows = slice(int(of_plane.cuts[label]), int(of_plane.cuts[label + 1]))
         start, end = of_plane.start_ps[rows], of_plane.end_ps[rows]
         is_mine = of_plane.is_for[worker][of_plane.line[rows]]
         if not is_mine.all():
             start, end = start[is_mine], end[is_mine]
-        starts.append(start)
-        ends.append(end)
+        parts.append((start, end))
+    if len(parts) == 1:
+        return parts[0]
+    starts, ends = zip((_NOTHING, _NOTHING), *parts, strict=True)
     return np.concatenate(starts), np.concatenate(ends)

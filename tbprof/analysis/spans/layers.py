@@ -1,6 +1,6 @@
 """Time split among layers of intervals: each instant belongs to the first layer that covers it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,29 +44,28 @@ def unite_lines(
 
 
 def exclusive_time(
-    window_start: NDArray[np.int64], window_end: NDArray[np.int64], layers: Sequence[Spans]
+    window_start: NDArray[np.int64], window_end: NDArray[np.int64], layers: Iterable[Spans]
 ) -> NDArray[np.int64]:
     """[windows, layers] the time of each window that belongs to each layer.
 
     An instant belongs to the first layer that covers it, so the row of a window adds up to the part
     of the window that any layer covers. Windows are disjoint and ascending; layers are intervals
-    (start, end) in any order.
+    (start, end) in any order, of which one is held at a time.
     """
-    out = np.zeros((window_start.size, len(layers)), np.int64)
     if not window_start.size:
-        return out
+        return np.zeros((0, sum(1 for _ in layers)), np.int64)
+    columns = [np.empty((0, window_start.size), np.int64)]
     covered: Spans = (np.empty(0, np.int64), np.empty(0, np.int64))
-    previous_ps = np.zeros(window_start.size, np.int64)
-    for column, (start, end) in enumerate(layers):
-        if start.size > _FEW:  # what few rows would take longer to find than to merge
-            inside = (end > window_start[0]) & (start < window_end[-1])
+    before_ps = np.zeros(window_start.size, np.int64)
+    for start, end in layers:
+        covered_ps = before_ps
+        inside = (end > window_start[0]) & (start < window_end[-1])
+        if inside.any():
             if not inside.all():
                 start, end = start[inside], end[inside]
-        if not start.size:
-            continue
-        covered = _added(covered, start, end)
-        covered_ps = np.empty(window_start.size, np.int64)
-        measure_windows(*covered, window_start, window_end, covered_ps)
-        out[:, column] = covered_ps - previous_ps
-        previous_ps = covered_ps
-    return out
+            covered = _added(covered, start, end)
+            covered_ps = np.empty(window_start.size, np.int64)
+            measure_windows(*covered, window_start, window_end, covered_ps)
+        columns.append((covered_ps - before_ps)[None])
+        before_ps = covered_ps
+    return np.ascontiguousarray(np.concatenate(columns).T)
