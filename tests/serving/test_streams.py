@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import pytest
 from helpers.started.own_server import own_server
-from serving.routes.test_routes import BASE, error_of
+from serving.routes.asking import BASE, error_of
 from serving.test_plugin import install_tbprof, tensorboard
 from traces import draw, write
 from werkzeug.test import Client
