@@ -1,23 +1,19 @@
 """The input pipelines of a host, rebuilt from the calls of their iterators."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events
-from tbprof.analysis.input.iterator_calls import Calls, first_at_or_after, visit, work_in_windows
-from tbprof.analysis.input.iterator_events import IteratorEvents, cut_circles, find_iterator_events
+from tbprof.analysis.input.iterator_calls import Calls, visit, work_in_windows
+from tbprof.analysis.input.iterator_events import cut_circles, find_iterator_events
 from tbprof.analysis.input.iterators import Iterators, find_iterators
+from tbprof.analysis.input.joined_calls import JoinedCalls, adopt_calls, join_calls
 from tbprof.analysis.input.pool_waits import Pieces, pool_waits
 from tbprof.analysis.vocabulary.input_names import parts_of
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
-
-# How many stages above a call without a mark are asked whether they waited for it.
-_MOST_STAGES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +107,9 @@ def find_tf_data(space: Space, _programs: Programs) -> TfData:
     planes = [events for events in iterator_events if events is not None]
     if not planes:
         return _nothing()
-    calls = _join(planes)
+    calls = join_calls(planes)
     iterators = find_iterators(planes)
-    _adopt(calls, iterators)
+    adopt_calls(calls, iterators)
     calls.cuts += cut_circles(calls.above)
     return _table(calls, iterators, _find_pipelines(calls, iterators))
 
@@ -132,31 +128,6 @@ def _nothing() -> TfData:
     )  # fmt: skip
 
 
-@dataclass(slots=True)
-class _Calls:
-    """The calls [n] of all planes of a host; `above` is changed until it is complete."""
-
-    line: NDArray[np.int64]
-    start_ps: NDArray[np.int64]
-    duration_ps: NDArray[np.int64]
-    above: NDArray[np.int64]
-    is_fed: NDArray[np.bool_]
-    is_cut: NDArray[np.bool_]
-    is_loose: NDArray[np.bool_]
-    work_id: NDArray[np.uint64]
-    work_start_ps: NDArray[np.int64]
-    work_end_ps: NDArray[np.int64]
-    work_sign: NDArray[np.int64]
-    run_id: NDArray[np.uint64]
-    run_start_ps: NDArray[np.int64]
-    run_end_ps: NDArray[np.int64]
-    queue_id: NDArray[np.uint64]
-    queue_start_ps: NDArray[np.int64]
-    queue_end_ps: NDArray[np.int64]
-    threads: list[str]
-    cuts: int
-
-
 @dataclass(frozen=True, slots=True)
 class _Pipelines:
     """Pipelines [p] by their outermost iterators, and the calls of each, longest first."""
@@ -169,65 +140,7 @@ class _Pipelines:
     call: NDArray[np.int64]
 
 
-_JOINED = (
-    "start_ps", "duration_ps", "is_fed", "is_cut", "is_loose",
-    "work_id", "work_start_ps", "work_end_ps", "work_sign",
-    "run_id", "run_start_ps", "run_end_ps", "queue_id", "queue_start_ps", "queue_end_ps",
-)  # fmt: skip
-
-
-def _join(planes: Sequence[IteratorEvents]) -> _Calls:
-    above, lines, threads = [], [], list[str]()
-    calls = 0
-    for events in planes:
-        above.append(np.where(events.above >= 0, events.above + calls, -1))
-        lines.append(events.line + len(threads))
-        threads += events.plane.strings.take(events.line_name.tolist())
-        calls += events.id.size
-    columns = {
-        name: np.concatenate([getattr(events, name) for events in planes]) for name in _JOINED
-    }
-    return _Calls(
-        line=np.concatenate(lines),
-        above=np.concatenate(above),
-        threads=threads,
-        cuts=sum(events.cuts for events in planes),
-        **columns,
-    )
-
-
-def _adopt(calls: _Calls, iterators: Iterators) -> None:
-    """Assigns calls whose making has no mark to the call that waited meanwhile.
-
-    If a recording begins while a stage's thread makes an element, the mark and the outer calls are
-    missing, and older versions mark nothing. What such a thread called belongs to the next stage
-    above that waits for others, if it waited on another thread until that was done, and is not
-    known to have taken something else.
-    """
-    rows = np.flatnonzero(calls.is_loose & ~iterators.is_root[iterators.of_call])
-    iterator = iterators.of_call.astype(np.int64)
-    ends = calls.start_ps + calls.duration_ps
-    order = np.lexsort((ends, iterator))
-    first = np.searchsorted(iterator[order], np.arange(iterators.id.size + 1)).astype(np.int64)
-    by_end = ends[order]
-    waiting_above = iterators.waiting_above()
-    upper = waiting_above[iterator[rows]]
-    for _ in range(_MOST_STAGES):
-        goes_on = (upper >= 0) & (upper != iterator[rows])
-        rows, upper = rows[goes_on], upper[goes_on]
-        if not rows.size:
-            return
-        index = first_at_or_after(by_end, first[upper], first[upper + 1], ends[rows])
-        waiter = order[np.minimum(index, order.size - 1)]
-        is_over = index < first[upper + 1]
-        is_over &= calls.start_ps[waiter] < ends[rows]
-        is_over &= calls.line[waiter] != calls.line[rows]
-        adopted = is_over & ~calls.is_fed[waiter]
-        calls.above[rows[adopted]] = waiter[adopted]
-        rows, upper = rows[~is_over], waiting_above[upper[~is_over]]
-
-
-def _find_pipelines(calls: _Calls, iterators: Iterators) -> _Pipelines:
+def _find_pipelines(calls: JoinedCalls, iterators: Iterators) -> _Pipelines:
     is_device = iterators.is_device
     top = iterators.top()
     fetches = np.zeros(top.size, np.bool_)
@@ -283,7 +196,7 @@ def _find_partial(iterators: Iterators, top: NDArray[np.int64]) -> NDArray[np.bo
     return is_top & ~iterators.is_stray & ~iterators.is_root
 
 
-def _table(calls: _Calls, iterators: Iterators, pipelines: _Pipelines) -> TfData:
+def _table(calls: JoinedCalls, iterators: Iterators, pipelines: _Pipelines) -> TfData:
     of_call = pipelines.call
     queue_ps, filler = _pool_waits(calls, iterators)
     visits = visit(
@@ -351,7 +264,7 @@ def _count_orphans(iterators: Iterators) -> int:
 
 
 def _work(
-    calls: _Calls,
+    calls: JoinedCalls,
     iterators: Iterators,
     iterator: NDArray[np.int32],
     call: NDArray[np.int64],
@@ -371,7 +284,9 @@ def _work(
     )
 
 
-def _pool_waits(calls: _Calls, iterators: Iterators) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _pool_waits(
+    calls: JoinedCalls, iterators: Iterators
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(how long functions of each call's stage waited for a pool, the stage that occupied it)."""
     known_rows, of = _known(iterators, calls.queue_id)
     queued = Pieces(

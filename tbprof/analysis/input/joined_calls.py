@@ -1,0 +1,96 @@
+"""The calls of iterators of a host, and who made those that the recording has no caller of."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tbprof.analysis.input.iterator_calls import first_at_or_after
+from tbprof.analysis.input.iterator_events import IteratorEvents
+from tbprof.analysis.input.iterators import Iterators
+from tbprof.base.records import dataclass
+
+# How many stages above a call without a mark are asked whether they waited for it.
+_MOST_STAGES = 256
+_JOINED = (
+    "start_ps", "duration_ps", "is_fed", "is_cut", "is_loose",
+    "work_id", "work_start_ps", "work_end_ps", "work_sign",
+    "run_id", "run_start_ps", "run_end_ps", "queue_id", "queue_start_ps", "queue_end_ps",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class JoinedCalls:
+    """The calls [n] of all planes of a host; `above` is changed until it is complete."""
+
+    line: NDArray[np.int64]
+    start_ps: NDArray[np.int64]
+    duration_ps: NDArray[np.int64]
+    above: NDArray[np.int64]
+    is_fed: NDArray[np.bool_]
+    is_cut: NDArray[np.bool_]
+    is_loose: NDArray[np.bool_]
+    work_id: NDArray[np.uint64]
+    work_start_ps: NDArray[np.int64]
+    work_end_ps: NDArray[np.int64]
+    work_sign: NDArray[np.int64]
+    run_id: NDArray[np.uint64]
+    run_start_ps: NDArray[np.int64]
+    run_end_ps: NDArray[np.int64]
+    queue_id: NDArray[np.uint64]
+    queue_start_ps: NDArray[np.int64]
+    queue_end_ps: NDArray[np.int64]
+    threads: list[str]
+    cuts: int
+
+
+def join_calls(planes: Sequence[IteratorEvents]) -> JoinedCalls:
+    """The calls of all planes, one plane after the other."""
+    above, lines, threads = [], [], list[str]()
+    calls = 0
+    for events in planes:
+        above.append(np.where(events.above >= 0, events.above + calls, -1))
+        lines.append(events.line + len(threads))
+        threads += events.plane.strings.take(events.line_name.tolist())
+        calls += events.id.size
+    columns = {
+        name: np.concatenate([getattr(events, name) for events in planes]) for name in _JOINED
+    }
+    return JoinedCalls(
+        line=np.concatenate(lines),
+        above=np.concatenate(above),
+        threads=threads,
+        cuts=sum(events.cuts for events in planes),
+        **columns,
+    )
+
+
+def adopt_calls(calls: JoinedCalls, iterators: Iterators) -> None:
+    """Assigns calls whose making has no mark to the call that waited meanwhile.
+
+    If a recording begins while a stage's thread makes an element, the mark and the outer calls are
+    missing, and older versions mark nothing. What such a thread called belongs to the next stage
+    above that waits for others, if it waited on another thread until that was done, and is not
+    known to have taken something else.
+    """
+    rows = np.flatnonzero(calls.is_loose & ~iterators.is_root[iterators.of_call])
+    iterator = iterators.of_call.astype(np.int64)
+    ends = calls.start_ps + calls.duration_ps
+    order = np.lexsort((ends, iterator))
+    first = np.searchsorted(iterator[order], np.arange(iterators.id.size + 1)).astype(np.int64)
+    by_end = ends[order]
+    waiting_above = iterators.waiting_above()
+    upper = waiting_above[iterator[rows]]
+    for _ in range(_MOST_STAGES):
+        goes_on = (upper >= 0) & (upper != iterator[rows])
+        rows, upper = rows[goes_on], upper[goes_on]
+        if not rows.size:
+            return
+        index = first_at_or_after(by_end, first[upper], first[upper + 1], ends[rows])
+        waiter = order[np.minimum(index, order.size - 1)]
+        is_over = index < first[upper + 1]
+        is_over &= calls.start_ps[waiter] < ends[rows]
+        is_over &= calls.line[waiter] != calls.line[rows]
+        adopted = is_over & ~calls.is_fed[waiter]
+        calls.above[rows[adopted]] = waiter[adopted]
+        rows, upper = rows[~is_over], waiting_above[upper[~is_over]]
