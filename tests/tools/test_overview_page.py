@@ -25,7 +25,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 def test_the_tables_in_the_order_of_the_contract():
     tables = build((GPU_TRACE, GPU_STEPS))
     sizes = [len(table) for table in tables]
-    assert sizes == [4, 3, 1, 8, 0, 0, 1, len(tables[7]), 27, 16, 12, 2, 0, 0]
+    assert sizes == [4, 3, 1, 8, 0, 0, 1, len(tables[7]), 28, 16, 12, 2, 0, 0]
     assert ids(tables[0])[:2] == ["selfTimePercent", "cumulativeTimePercent"]
     assert ids(tables[1])[0] == "stepnum"
     assert ids(tables[4]) == ["percentile", "hostTimeMs", "deviceTimeMs", "communicationTimeMs",
@@ -264,6 +264,7 @@ def test_the_figures_of_a_gpu_host():
         "memory_capacity": (16 * 2**30, "bytes", "16 GiB"),
         "flop_rate": (800.0, "GFLOP/s", "800 GFLOP/s"),  # 8e6 in 10 µs, 2 of them idle
         "flop_utilization": (0.638276, "%", "0.6 %"),  # of 125.3 TFLOP/s
+        "model_flop_utilization": (0.638276, "%", "0.6 %"),
         "host_op_eager": (0.0, "%", "0.0 %"),
         "device_op_eager": (25.0, "%", "25.0 %"),
     }

@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 from tbprof.base.lazy import regex
 
+# Of the names of ops: what jax.checkpoint computes again in the backward pass.
+# Source: JAX, ad_checkpoint.py.
+RECOMPUTED = "rematted_computation"
 _TF_NAME = regex(r"[A-Za-z0-9.][A-Za-z0-9_.\/>-]*")
 _TF_TYPE = regex(r"[A-Z_][a-zA-Z0-9_]*")
 _JAX_TYPE = regex(r"[a-z_][a-z0-9_]*(\[.*\])?")

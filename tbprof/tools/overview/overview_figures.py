@@ -295,6 +295,15 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
         rates.flop_reason,
     )
     yield Figure(
+        "model_flop_utilization",
+        "Model FLOPs utilization",
+        rates.model_flop_percent,
+        "%",
+        f"Operations of the model {rates.source}, without those that jax.checkpoint computes "
+        f"again, {time}, divided by the same peak rate.",
+        rates.flop_reason,
+    )
+    yield Figure(
         "memory_bandwidth",
         "Memory bandwidth per device",
         rates.gbytes,

@@ -7,12 +7,14 @@ from numpy.typing import NDArray
 
 from tbprof.advice.evidence import Evidence
 from tbprof.analysis.ops.op_metrics import OpMetrics
+from tbprof.analysis.vocabulary.op_names import RECOMPUTED
 from tbprof.base.records import dataclass
 
 # Recorded bytes a little over the peak are believed. What is computed from a program's shapes may
 # exceed it by more: caches serve a part of it.
 _TOLERANCE = 1.25
 _RECORDED = "that ops state"
+_UNKNOWN = math.nan, math.nan, math.nan, math.nan, math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +22,13 @@ class Rates:
     """Means over the devices' time from the first op to the last, idle time included.
 
     GFLOP/s and GB/s per device, and percentages of the peaks; NaN where not known, with a reason.
-    `source` is what operations and bytes they count: "that ops state".
+    `model_flop_percent` is without what programs compute again. `source` is what operations and
+    bytes they count: "that ops state".
     """
 
     gflops: float
     flop_percent: float
+    model_flop_percent: float
     gbytes: float
     bandwidth_percent: float
     flop_reason: str
@@ -53,7 +57,7 @@ def _rates(
     traffic = float(ops.hbm_bytes[is_here].sum())
     if device_ps <= 0:
         reason = "no op ran on a device"
-        return Rates(math.nan, math.nan, math.nan, math.nan, reason, reason, _RECORDED)
+        return Rates(*_UNKNOWN, reason, reason, _RECORDED)
     # Per picosecond to 10^9 per second.
     gflops = flops / device_ps * 1e3 if flops > 0 else math.nan
     gbytes = traffic / device_ps * 1e3 if traffic > 0 else math.nan
@@ -63,11 +67,16 @@ def _rates(
         gbytes = math.nan
         reason = "ops state more bytes than the memory can move"
     flop_percent = 100 * gflops / peak_gflops if peak_gflops > 0 else math.nan
+    is_again = np.array([RECOMPUTED in name for name in ops.name], np.bool_)
+    model_flops = float(ops.model_flops[is_here & ~is_again].sum())
+    has_model = flops > 0 and peak_gflops > 0
+    model_percent = 100e3 * model_flops / device_ps / peak_gflops if has_model else math.nan
     bandwidth_percent = 100 * gbytes / peak if peak > 0 else math.nan
     unknown_peak = "the device's peak is not known"
     return Rates(
         gflops,
         flop_percent,
+        model_percent,
         gbytes,
         bandwidth_percent,
         flop_reason or ("" if peak_gflops > 0 else unknown_peak),

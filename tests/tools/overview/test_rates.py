@@ -47,3 +47,17 @@ def test_computed_bytes_may_exceed_the_peak_and_recorded_ones_hardly(is_computed
     found = device_rates(replace(evidence(), ops=ops, devices=devices))
     assert found.bandwidth_percent == pytest.approx(percent, nan_ok=True)
     assert (found.bandwidth_reason == "") == is_computed
+
+
+def test_the_utilization_by_the_model_is_without_what_is_computed_again():
+    """8,000 operations in 8 µs, a quarter of them in the backward pass for a second time."""
+    gatherer = OpGatherer(idle_ps={DEVICE: 4_000_000})
+    names = ["jit(f)/dot_general", "jit(f)/checkpoint/rematted_computation/dot_general"]
+    flops = np.array([6_000, 2_000], np.int64)
+    own_ps = np.array([3_000_000, 1_000_000], np.int64)
+    gatherer.add(
+        DEVICE, names, ["", ""], {"self_ps": own_ps, "flops": flops, "model_flops": flops}, {}
+    )
+    devices = Devices(1, 0, "GPU", 100.0, math.nan)
+    found = device_rates(replace(evidence(), ops=gatherer.table(), devices=devices))
+    assert (found.flop_percent, found.model_flop_percent) == (1.0, 0.75)

@@ -26,6 +26,7 @@ const OF_TPUS = [
   "mxu_utilization",
   "flop_rate",
   "flop_utilization",
+  "model_flop_utilization",
   "hbm_utilization",
   "memory_bandwidth",
   "bandwidth_utilization",
@@ -33,6 +34,7 @@ const OF_TPUS = [
 const OF_OTHERS = [
   "flop_rate",
   "flop_utilization",
+  "model_flop_utilization",
   "memory_bandwidth",
   "bandwidth_utilization",
   "host_op_eager",

@@ -11,12 +11,10 @@ from tbprof.advice.pages import OPS
 from tbprof.advice.rules.devices.findings_memory import free_memory
 from tbprof.advice.rules.devices.findings_tpu import grouped, showing_ops
 from tbprof.advice.sentences import percent, size
+from tbprof.analysis.vocabulary.op_names import RECOMPUTED
 
 # Percentages of the time of all ops on devices; ours.
 SHARE = (5.0, 20.0)
-# Of the names of ops: what jax.checkpoint computes again in the backward pass.
-# Source: JAX, ad_checkpoint.py.
-_SCOPE = "rematted_computation"
 # Of the names of instructions: what XLA computes again rather than keeping it.
 # Source: OpenXLA, hlo_rematerialization.cc.
 _SUFFIX = ".remat"
@@ -79,7 +77,7 @@ def _recomputed(
         names = evidence.ops.name
         own_ps = np.where(evidence.ops.is_device, evidence.ops.self_ps, 0)
         by_compiler = np.zeros(len(names), np.bool_)
-    by_program = np.array([_SCOPE in name for name in names], np.bool_)
+    by_program = np.array([RECOMPUTED in name for name in names], np.bool_)
     return names, own_ps, by_compiler & ~by_program, by_program
 
 
