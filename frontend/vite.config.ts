@@ -1,14 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { ViteUserConfig } from "vitest/config";
-
-const SOURCES = join(import.meta.dirname, "src");
-/** Tests of views that replace modules, themselves or by a helper: they need modules of their own. */
-const REPLACING = readdirSync(SOURCES, { encoding: "utf8", recursive: true })
-  .filter((path) => path.endsWith(".test.tsx"))
-  .filter((path) => /vi\.mock\(|panes\.test_helper/.test(readFileSync(join(SOURCES, path), "utf8")))
-  .map((path) => `src/${path.replaceAll("\\", "/")}`);
-const VIEWS = "src/**/*.test.tsx";
 
 // The pages are served under any prefix (TensorBoard, a proxy), so every address is relative, and
 // under a policy that allows no inline script or style, so nothing may be inlined as data either.
@@ -25,10 +15,8 @@ export default {
     // Each file costs a request and its headers: small ones are merged.
     rollupOptions: { output: { experimentalMinChunkSize: 2500 } },
   },
-  // Views are tested in a document, which takes most of their time: one serves all files that can
-  // share modules.
+  // Views are tested in a document; to make one for each of the other files takes half of the time.
   test: {
-    pool: "threads",
     // Against what hangs: how long a test takes depends on what else the machine does.
     testTimeout: 120_000,
     projects: [
@@ -36,11 +24,7 @@ export default {
         extends: true,
         test: { include: ["src/**/*.test.ts"], environment: "node", isolate: false },
       },
-      {
-        extends: true,
-        test: { include: [VIEWS], exclude: REPLACING, environment: "happy-dom", isolate: false },
-      },
-      { extends: true, test: { include: REPLACING, environment: "happy-dom" } },
+      { extends: true, test: { include: ["src/**/*.test.tsx"], environment: "happy-dom" } },
     ],
   },
 } satisfies ViteUserConfig;
