@@ -96,9 +96,13 @@ class Shown:
         return values[id_]  # type: ignore[return-value]
 
     def check_sums(self) -> None:
-        """The parts of every step add up to it, and the breakdown to the average step."""
+        """The parts of every step add up to it, and the breakdown to the average step.
+
+        Steps whose work was not recorded have neither.
+        """
         parts = sum(self.step_column(name) for name in PARTS)
-        assert np.allclose(parts, self.step_column("stepTimeMs"), rtol=1e-9, atol=1e-9)
+        step = self.step_column("stepTimeMs")
+        assert np.allclose(parts, step, rtol=1e-9, atol=1e-9, equal_nan=True)
         table = self.overview[9]
         is_whole = [parent == "" for parent in table.column("parent").cells()]
         whole = sum(np.array(table.column("ms").cells(), np.float64)[is_whole])

@@ -1,10 +1,8 @@
 """The events of host threads, from drawn traces."""
 
 import numpy as np
-import pytest
 from traces import draw, space_of
 
-from tbprof.analysis.host import host_events as module
 from tbprof.analysis.host.host_events import (
     async_rows,
     host_events,
@@ -51,14 +49,13 @@ def test_kinds_go_by_full_names():
     assert kinds(host_events(plane()), {"alpha": 3, "bet": 4}).tolist() == [3, 0, 0, 0, 3]
 
 
-def test_stats_come_by_pieces(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "_PIECE", 2)
+def test_stats_come_by_pieces():
     events = host_events(plane())
     found = [
         (rows.tolist(), stats["id"].integers(-1).tolist())
-        for rows, stats in stats_by_pieces(events, ["id", "nope"])
+        for rows, stats in stats_by_pieces(events, ["id", "nope"], most=2)
     ]
     assert found == [([0, 1], [-1, 5]), ([2, 3], [-1, -1]), ([4], [-1])]
-    some = list(stats_by_pieces(events, ["id"], np.array([1, 2, 4])))
+    some = list(stats_by_pieces(events, ["id"], np.array([1, 2, 4]), most=2))
     assert [rows.tolist() for rows, _ in some] == [[1, 2], [4]]
     assert not list(stats_by_pieces(events, ["nope"]))
