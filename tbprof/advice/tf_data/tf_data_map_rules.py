@@ -169,18 +169,22 @@ def _batch_of_short_calls(case: Case) -> Stage | None:
     batch = stage if stage.kind is Kind.MAP_AND_BATCH else case.above(*BATCHES)
     if batch is None or any(case.feeds(other) and other.kind in BATCHES for other in case.stages):
         return None
-    elements = batch.number("batch_size") if batch is stage else 1.0
-    is_short = case.work_of(stage).held_ps < _SHORT_PS * elements * case.work.calls
+    is_short = case.work_of(stage).held_ps < _SHORT_PS * _elements(case, batch)
     return batch if is_short else None
+
+
+def _elements(case: Case, batch: Stage) -> float:
+    """How many elements the function was called for, NaN if unknown."""
+    of_call = batch.number("batch_size") if batch is case.stage else 1.0
+    return of_call * case.work.calls
 
 
 def _runs_tiny_calls(case: Case) -> bool:
     """Whether threads that are mostly not busy call a function that takes hardly any time."""
-    stage, batch, worked_ps = case.stage, _batch_of_short_calls(case), case.work.worker_ps
+    batch, worked_ps = _batch_of_short_calls(case), case.work.worker_ps
     if batch is None or worked_ps < 0 or not case.busy() < BUSY:
         return False
-    elements = batch.number("batch_size") if batch is stage else 1.0
-    return worked_ps < _TINY_PS * elements * case.work.calls
+    return worked_ps < _TINY_PS * _elements(case, batch)
 
 
 @of_kinds(*MAPS)

@@ -124,8 +124,8 @@ def find_windows(
     if source.program:
         windows = [by_executions(device, source.program) for device in devices]
         return windows, source.note, False
-    workers: Sequence[Work] = devices or [runs]
-    if not device_lags_host(source.steps, workers):
+    workers: Sequence[Work] = devices or ([runs] if runs.start_ps.size else [])
+    if not workers or not device_lags_host(source.steps, workers):
         windows = [by_host(source.steps, device) for device in devices]
         return (
             windows or [by_threads(source.steps, source.grouping.hosts)], source.note, False

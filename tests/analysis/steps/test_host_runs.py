@@ -11,7 +11,11 @@ from tbprof.analysis.grouping.grouping import find_grouping
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_time import find_idle_time
-from tbprof.analysis.steps.host_runs import RUN, find_host_runs, match_launches
+from tbprof.analysis.steps.host_runs import NO_RUNS, RUN, find_host_runs, match_launches
+from tbprof.analysis.steps.step_layers import find_windows
+from tbprof.analysis.steps.step_sources import StepSource
+from tbprof.analysis.steps.step_windows import GroupSteps
+from tbprof.analysis.steps.unrecorded_steps import Unrecorded
 
 US = 1_000_000
 ONE_DEVICE = "CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice"
@@ -150,3 +154,15 @@ def test_steps_whose_programs_did_not_run_yet_are_not_recorded():
     assert found.label == ["train 7", "train 8", "train 9", "train 10"]
     assert times(found)[:2] == [(1, 9, 9), (10, 6, 6)]
     assert found.is_unrecorded.tolist() == [False, False, False, True]
+
+
+def test_steps_of_unknown_start_are_those_of_threads_where_no_run_was_recorded():
+    """Nothing runs behind then, though the host does not say when its steps began."""
+    missing = Unrecorded(np.zeros((1, 2), bool), np.zeros((1, 2), bool), 0)
+    grouping = find_grouping(space_of(draw({HOST: "python |ssss"}, names={"s": "train"})))
+    times_ps = np.array([-1, 5], np.int64), np.array([3, 9], np.int64)
+    steps = GroupSteps(np.array([0, 1]), np.array([0, 1]), ["0", "1"], *times_ps)
+    source = StepSource("markers", "train", "", grouping, steps)
+    windows, _, is_behind = find_windows(source, [], missing, None, NO_RUNS)
+    assert not is_behind
+    assert windows[0].label == ["0", "1"]

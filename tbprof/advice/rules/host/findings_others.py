@@ -190,7 +190,7 @@ _ACTIONS = {
     ),
     Activity.GARBAGE: (
         "Collect garbage less often: freeze objects that stay once the program is set up "
-        "(gc.freeze()), and in the loop collect only every many steps (gc.disable(), gc.collect())."
+        "(gc.freeze()), and in the loop collect only now and then (gc.disable(), gc.collect())."
     ),
     Activity.TRANSFER: "Copy ahead of the step, on another thread, in a few large transfers.",
 }
