@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.summaries import Summaries
+from tbprof.analysis.bounds.op_work import above_peaks
 from tbprof.analysis.devices.devices import Devices, merge_devices
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_name
 from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
@@ -20,8 +21,8 @@ from tbprof.tools.datatable import PERCENT, Column, Table, number, text
 PARTS = ("ops", "devices", "kernels", "host_calls")
 
 _GIBI = 2**30 / 1e9
-# Caches serve some of the requested bytes: slightly more than the peak is plausible.
-_TOLERANCE = 1.25
+# Why the recorded bytes of an op may exceed what the memory can move in its time.
+_BESIDE = "it starts or awaits a transfer beside other ops, or the peak is implausible"
 # What ran an op; SparseCores work beside the TensorCores, which are the device.
 _DEVICE, _SPARSE_CORE, _HOST = "Device", "SparseCore", "Host"
 
@@ -159,7 +160,7 @@ def _table(
         number("model_flop_rate", "Model FLOP Rate (GFLOP/s)", work.model_flop_rate),
         number("measured_memory_bw", "Measured Memory BW (GiB/s)", work.bandwidth / _GIBI),
         number("operational_intensity", "Operational Intensity (FLOPs/Byte)", work.intensity),
-        text("bound_by", "Bound by", work.bound_by(devices)),
+        text("bound_by", "Bound by", work.bound_by),
         text(
             "eager",
             "Execution mode",
@@ -171,6 +172,7 @@ def _table(
             "Cumulative total-self time on Host (%)",
             rows.host_cumulative,
         ),
+        text("roof_note", "Above the roof", work.above_peaks),
     ]
     if devices.gpus:
         use = np.array(
@@ -208,9 +210,8 @@ def _share(id_: str, label: str, values: NDArray[np.float64]) -> Column:
 class _Work:
     """Rates of floating point work and memory traffic over an op's total time; NaN if unknown.
 
-    An op whose recorded traffic would exceed the device's peak did not do it in its own time: it
-    starts or awaits a transfer that runs beside it. Its bandwidth and intensity are unknown. What
-    is computed from a program's shapes may exceed the peak: caches serve a part of it.
+    `above_peaks` says why an op seems to exceed the device's peaks, "" if it does not. Its own time
+    is not that of a transfer that it starts or awaits and that runs beside other ops.
     """
 
     def __init__(self, rows: _Rows, ops: OpMetrics, devices: Devices) -> None:
@@ -221,20 +222,16 @@ class _Work:
         known = (flops > 0) | (accessed > 0)
         self.flop_rate = np.where(known, ratio(flops, time_ns), np.nan)
         self.model_flop_rate = np.where(known, ratio(model, time_ns), np.nan)
+        self.bandwidth = np.where(known, ratio(accessed, time_ns), np.nan)
+        self.intensity = np.where(known, ratio(flops, accessed), np.nan)
         hbm_rate = np.where(known, ratio(rows.take(ops.hbm_bytes, 0), time_ns), np.nan)
-        is_beside = hbm_rate > _TOLERANCE * devices.peak_hbm_gbytes
-        possible = known & ((rows.take(ops.is_computed, 0) > 0) | ~is_beside)
-        self.bandwidth = np.where(possible, ratio(accessed, time_ns), np.nan)
-        self.intensity = np.where(possible, ratio(flops, accessed), np.nan)
-        self._hbm_rate = np.where(possible, hbm_rate, np.nan)
-
-    def bound_by(self, devices: Devices) -> list[str]:
-        """The resource of which each op uses the largest part of the peak, "Unknown" if none."""
-        compute = np.nan_to_num(self.flop_rate / devices.peak_gflops)
-        memory = np.nan_to_num(self._hbm_rate / devices.peak_hbm_gbytes)
-        out = np.where(memory > compute, "HBM", np.where(compute > 0, "Compute", "Unknown"))
-        labels: list[str] = out.tolist()
-        return labels
+        compute = self.flop_rate / devices.peak_gflops
+        memory = hbm_rate / devices.peak_hbm_gbytes
+        self.above_peaks = above_peaks(compute, memory, rows.take(ops.is_computed, 0) > 0, _BESIDE)
+        compute, memory = np.nan_to_num(compute), np.nan_to_num(memory)
+        bound = np.where(memory > compute, "HBM", np.where(compute > 0, "Compute", "Unknown"))
+        # The resource of which each op uses the largest part of the peak.
+        self.bound_by: list[str] = bound.tolist()
 
 
 def _tensor_core_use(kernels: Kernels) -> dict[str, float]:

@@ -131,15 +131,6 @@ DIFFERENCES = (
         "what no op of the framework stands behind has its HLO category as type",
     ),
     Differs(
-        TPUS,
-        BOTH,
-        ("measured_memory_bw", "operational_intensity", "bound_by"),
-        lambda theirs, ours: (
-            theirs["measured_memory_bw"] > 1638 and ours["measured_memory_bw"] is None
-        ),
-        "more than the HBM can move: the transfer runs beside the op that starts it",
-    ),
-    Differs(
         (*GPUS, "tensorflow_cpu", "jax_cpu"),
         (WITH_IDLE,),
         ("total_time", "total_self_time"),

@@ -233,14 +233,26 @@ def test_an_op_is_bound_by_what_it_uses_the_largest_part_of(flops, hbm, peaks, b
     assert column(table, "bound_by") == [bound]
 
 
-@pytest.mark.parametrize(("peak", "is_known"), [(0.01, False), (0.8, True), (math.nan, True)])
-def test_more_than_the_memory_can_move_is_not_a_bandwidth(peak, is_known):
-    # 4000 bytes in 4000 ns are 1 GB/s; a cache may serve a fifth of that, not 99 %.
-    devices = Devices(0, 1, "TPU", math.nan, peak)
-    table = tables(worked(flops=1, hbm_bytes=4000, bytes_accessed=4000), devices)[1]
-    for name in ("measured_memory_bw", "operational_intensity"):
-        assert (column(table, name)[0] is not None) == is_known
-    assert column(table, "measured_flop_rate")[0] is not None
+BESIDE = "it starts or awaits a transfer beside other ops, or the peak is implausible"
+
+
+@pytest.mark.parametrize(
+    ("peaks", "note"),
+    [
+        ((math.nan, 0.01), f"more bytes than the memory can move: {BESIDE}"),
+        ((math.nan, 0.999), f"more bytes than the memory can move: {BESIDE}"),
+        ((math.nan, 1.0), ""),
+        ((math.nan, math.nan), ""),
+        ((0.01, 1.0), "more operations than the peak allows: the peak is implausible"),
+    ],
+)
+def test_more_than_the_peaks_allow_is_shown_with_the_reason(peaks, note):
+    # 4000 bytes and 1000 operations in 4000 ns are 1 GB/s and 0.25 GFLOP/s.
+    work = worked(flops=1000, hbm_bytes=4000, bytes_accessed=4000)
+    table = tables(work, Devices(0, 1, "TPU", *peaks))[1]
+    assert column(table, "measured_memory_bw")[0] == pytest.approx(1e9 / 2**30)
+    assert column(table, "operational_intensity") == [0.25]
+    assert column(table, "roof_note") == [note]
 
 
 def test_computed_bytes_may_be_served_by_caches():
@@ -250,6 +262,8 @@ def test_computed_bytes_may_be_served_by_caches():
     table = tables(gatherer.table(), Devices(1, 0, "GPU", math.nan, 0.01))[1]
     assert column(table, "measured_memory_bw")[0] == pytest.approx(1e9 / 2**30)
     assert column(table, "bound_by") == ["HBM"]
+    [note] = column(table, "roof_note")
+    assert note == "more bytes than the memory can move: caches served some of them"
 
 
 # GPUs.

@@ -281,11 +281,12 @@ def test_the_figures_of_a_gpu_host():
 def test_every_unknown_figure_says_why_and_every_known_one_how():
     empty = draw({HOST: "t |a"}, names={"a": "x:Add"})
     for trace, steps in ((GPU_TRACE, GPU_STEPS), (empty, steps_of("CPU")), (TPU_TRACE, TPU_STEPS)):
-        for _, label, value, _, text, reason, how in rows(build((trace, steps))[8]):
+        for _, label, value, _, text, reason, how, note in rows(build((trace, steps))[8]):
             assert label
             assert how
             assert (value is None) == bool(reason), label
             assert (value is None) == (text == "")
+            assert note == ""  # none is above 100 %
 
 
 def test_statements_and_tips_of_a_gpu_host():

@@ -93,6 +93,11 @@ export function isMeasured(table: DataTable, id: string): boolean {
   return numbers(table, id)?.some((value) => value > 0) ?? false;
 }
 
+/** Whether any row has such a text. */
+export function hasText(table: DataTable, id: string): boolean {
+  return texts(table, id)?.strings.some((value) => value !== "") ?? false;
+}
+
 export function texts(table: DataTable, id: string): TextColumn | undefined {
   const column = findColumn(table, id);
   return column?.kind === "text" ? column : undefined;

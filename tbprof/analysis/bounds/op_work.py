@@ -212,14 +212,25 @@ def _bounds(shares: Mapping[str, Values]) -> tuple[Values, list[str]]:
 
 def above_roof(rates: OpRates, is_computed: NDArray[np.bool_]) -> list[str]:
     """[n] Why a row is above its roof, "" if it is not."""
-    by_compute = rates.flop_share > 1
-    by_memory = rates.most_memory_share > 1
+    return above_peaks(rates.flop_share, rates.most_memory_share, is_computed)
+
+
+def above_peaks(
+    flop_share: Values,
+    memory_share: Values,
+    is_computed: NDArray[np.bool_],
+    recorded: str = "the peak is implausible",
+) -> list[str]:
+    """[n] Why a row did more than the peaks of its device allow, "" if it did not.
+
+    `recorded` is why its recorded bytes may exceed the peak; of computed ones, caches serve some.
+    """
     reasons = np.select(
-        [by_compute, by_memory & is_computed, by_memory],
+        [flop_share > 1, (memory_share > 1) & is_computed, memory_share > 1],
         [
             "more operations than the peak allows: the peak is implausible",
             "more bytes than the memory can move: caches served some of them",
-            "more bytes than the memory can move: the peak is implausible",
+            f"more bytes than the memory can move: {recorded}",
         ],
         "",
     )

@@ -36,7 +36,7 @@ _PRECISIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure; `value` is NaN if unknown, with the `reason`."""
+    """One figure; `value` is NaN if unknown, with the `reason`; `note` is what to know of it."""
 
     id: str
     label: str
@@ -44,6 +44,7 @@ class Figure:
     unit: str
     explanation: str
     reason: str = ""
+    note: str = ""
 
     @property
     def text(self) -> str:
@@ -88,6 +89,7 @@ def figures_table(evidence: Evidence) -> Table:
                 ],
             ),
             text("explanation", "How it is computed", [figure.explanation for figure in figures]),
+            text("note", "Note", [figure.note for figure in figures]),
         )
     )
 
@@ -293,6 +295,7 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
         "%",
         f"FLOP rate divided by the peak rate {_sourced(peak, devices.flop_source)}.",
         rates.flop_reason,
+        rates.flop_note,
     )
     yield Figure(
         "model_flop_utilization",
@@ -302,6 +305,7 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
         f"Operations of the model {rates.source}, without those that jax.checkpoint computes "
         f"again, {time}, divided by the same peak rate.",
         rates.flop_reason,
+        rates.model_note,
     )
     yield Figure(
         "memory_bandwidth",
@@ -318,6 +322,7 @@ def _utilization(evidence: Evidence) -> Iterator[Figure]:
         "%",
         f"Memory bandwidth divided by the peak bandwidth {_sourced(peak, devices.hbm_source)}.",
         rates.bandwidth_reason,
+        rates.bandwidth_note,
     )
     yield Figure(
         "duty_cycle",

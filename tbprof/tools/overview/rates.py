@@ -6,13 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.evidence import Evidence
+from tbprof.analysis.bounds.op_work import above_peaks
 from tbprof.analysis.ops.op_metrics import OpMetrics
 from tbprof.analysis.vocabulary.op_names import RECOMPUTED
 from tbprof.base.records import dataclass
 
-# Recorded bytes a little over the peak are believed. What is computed from a program's shapes may
-# exceed it by more: caches serve a part of it.
-_TOLERANCE = 1.25
 _RECORDED = "that ops state"
 _UNKNOWN = math.nan, math.nan, math.nan, math.nan, math.nan
 
@@ -23,7 +21,8 @@ class Rates:
 
     GFLOP/s and GB/s per device, and percentages of the peaks; NaN where not known, with a reason.
     `model_flop_percent` is without what programs compute again. `source` is what operations and
-    bytes they count: "that ops state".
+    bytes they count: "that ops state". The notes say why a percentage is above
+    100, "" if it is not.
     """
 
     gflops: float
@@ -34,6 +33,9 @@ class Rates:
     flop_reason: str
     bandwidth_reason: str
     source: str
+    flop_note: str = ""
+    model_note: str = ""
+    bandwidth_note: str = ""
 
 
 def device_rates(evidence: Evidence) -> Rates:
@@ -63,9 +65,6 @@ def _rates(
     gbytes = traffic / device_ps * 1e3 if traffic > 0 else math.nan
     flop_reason = "" if flops > 0 else "the trace does not state how much its ops compute"
     reason = "" if traffic > 0 else "the trace does not state how much memory its ops access"
-    if gbytes > _TOLERANCE * peak and not ops.is_computed[is_here].any():
-        gbytes = math.nan
-        reason = "ops state more bytes than the memory can move"
     flop_percent = 100 * gflops / peak_gflops if peak_gflops > 0 else math.nan
     is_again = np.array([RECOMPUTED in name for name in ops.name], np.bool_)
     model_flops = float(ops.model_flops[is_here & ~is_again].sum())
@@ -73,6 +72,11 @@ def _rates(
     model_percent = 100e3 * model_flops / device_ps / peak_gflops if has_model else math.nan
     bandwidth_percent = 100 * gbytes / peak if peak > 0 else math.nan
     unknown_peak = "the device's peak is not known"
+    flop_note, model_note, bandwidth_note = above_peaks(
+        np.array([flop_percent, model_percent, math.nan]) / 100,
+        np.array([math.nan, math.nan, bandwidth_percent]) / 100,
+        np.full(3, ops.is_computed[is_here].any()),
+    )
     return Rates(
         gflops,
         flop_percent,
@@ -82,6 +86,9 @@ def _rates(
         flop_reason or ("" if peak_gflops > 0 else unknown_peak),
         reason or ("" if peak > 0 else unknown_peak),
         _source(ops, is_here),
+        flop_note,
+        model_note,
+        bandwidth_note,
     )
 
 

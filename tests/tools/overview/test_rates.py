@@ -40,13 +40,25 @@ def test_rates_say_what_they_count(uncosted_ps, is_computed, says):
     assert (found.source, found.bandwidth_reason) == (says, "the device's peak is not known")
 
 
-@pytest.mark.parametrize(("is_computed", "percent"), [(True, 250.0), (False, math.nan)])
-def test_computed_bytes_may_exceed_the_peak_and_recorded_ones_hardly(is_computed, percent):
+CACHES, PEAK = "caches served some of them", "the peak is implausible"
+
+
+@pytest.mark.parametrize(("is_computed", "why"), [(True, CACHES), (False, PEAK)])
+def test_more_than_a_peak_is_shown_with_the_reason(is_computed, why):
     """Caches serve a part of what shapes say; no recorder counts bytes that the memory has not."""
-    ops, devices = worked(is_computed=is_computed), Devices(1, 0, "GPU", 100.0, 0.2)
+    ops, devices = worked(is_computed=is_computed), Devices(1, 0, "GPU", 0.8, 0.2)
     found = device_rates(replace(evidence(), ops=ops, devices=devices))
-    assert found.bandwidth_percent == pytest.approx(percent, nan_ok=True)
-    assert (found.bandwidth_reason == "") == is_computed
+    assert (found.flop_percent, found.bandwidth_percent) == (125.0, 250.0)
+    assert (found.flop_reason, found.bandwidth_reason) == ("", "")
+    assert (found.flop_note, found.model_note) == (
+        f"more operations than the peak allows: {PEAK}",
+        "",
+    )
+    assert found.bandwidth_note == f"more bytes than the memory can move: {why}"
+    at_peak = replace(evidence(), ops=ops, devices=Devices(1, 0, "GPU", 1.0, 0.5))
+    rates = device_rates(at_peak)
+    assert (rates.flop_percent, rates.bandwidth_percent) == (100.0, 100.0)
+    assert (rates.flop_note, rates.bandwidth_note) == ("", "")
 
 
 def test_the_utilization_by_the_model_is_without_what_is_computed_again():

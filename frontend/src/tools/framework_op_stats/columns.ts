@@ -1,5 +1,5 @@
 /** The columns of the op table. */
-import { type DataTable, isMeasured } from "../../api/data_table";
+import { type DataTable, hasText, isMeasured } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
 import {
   explaining,
@@ -141,6 +141,17 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       false,
       why(
         "The resource of the device that the op brings closest to its peak",
+        "none",
+        "FLOP rate, memory bandwidth and the device's peaks",
+      ),
+    ),
+    textSpec(
+      "roof_note",
+      "Above the roof",
+      220,
+      hasText(table, "roof_note"),
+      why(
+        "Why the op seems to exceed the peaks of the device; empty if it does not",
         "none",
         "FLOP rate, memory bandwidth and the device's peaks",
       ),

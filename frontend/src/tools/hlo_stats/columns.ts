@@ -1,11 +1,10 @@
 /** The columns of the table of instructions. */
-import { type DataTable, isMeasured } from "../../api/data_table";
+import { type DataTable, hasText, isMeasured } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
 import { intensitySpec, TIME_UNIT } from "../../widgets/table/specs";
 import {
   elementType,
   executions,
-  hasText,
   named,
   ofEvents,
   ofProgram,
@@ -219,6 +218,7 @@ function textColumns(table: DataTable): ColumnSpec[] {
       "Above the roof",
       180,
       "Why it seems to exceed the peaks of the device; empty if it does not",
+      hasText(table, "roof_note"),
     ),
     {
       ...text("tf_op_name", "Framework op", 280, "Name of the op that it was compiled from", true),

@@ -56,6 +56,7 @@ export function Readings({ overview }: { overview: Overview }) {
           id: name,
           label: reading.label,
           value: formatReading(reading),
+          note: reading.note,
           reason: reading.reason,
           explanation: {
             formula: reading.explanation || reading.label,

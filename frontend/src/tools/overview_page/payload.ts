@@ -134,6 +134,8 @@ function toReading(row: Row) {
     unit: row.text("unit"),
     text: row.text("text"),
     reason: row.text("reason"),
+    /** What to know of the value, such as why it is above 100 %. */
+    note: row.text("note"),
     explanation: row.text("explanation"),
   };
 }

@@ -201,7 +201,8 @@ const FINDINGS: readonly Cells[] = [
   ],
 ];
 
-const FIGURE_IDS = ["id", "label", "value", "unit", "text", "reason", "explanation"];
+const FIGURE_IDS = ["id", "label", "value", "unit", "text", "reason", "explanation", "note"];
+const IMPLAUSIBLE = "more operations than the peak allows: the peak is implausible";
 const FIGURES_GPU: readonly Cells[] = [
   ["step_time_average", "Average step", 3.4, "ms", "", "", "Mean over the whole steps"],
   ["step_time_deviation", "Deviation", 0.12, "ms", "", "", ""],
@@ -226,6 +227,7 @@ const FIGURES_TPU: readonly Cells[] = [
   ["mxu_utilization", "MXU utilization", null, "%", "", "the trace has no such counter", ""],
   ["hbm_utilization", "HBM utilization", 41.2, "%", "", "", ""],
   ["flop_rate", "FLOP rate", 84_200, "GFLOP/s", "", "", ""],
+  ["flop_utilization", "FLOP utilization", 131, "%", "", "", "", IMPLAUSIBLE],
   ["duty_cycle", "Duty cycle", 88.1, "%", "", "", ""],
 ];
 const FIGURES_NONE: readonly Cells[] = [

@@ -93,6 +93,9 @@ test("what was not measured is a dash with its reason", async () => {
   expect(readings).toContain("MXU utilization");
   expect(readings).toContain("–the trace has no such counter");
   expect(readings).toContain("84.2 TFLOP/s");
+  expect(readings).toContain(
+    "131.0 %more operations than the peak allows: the peak is implausible",
+  );
 });
 
 test("without steps it says why and how to get them, and shows the rest", async () => {

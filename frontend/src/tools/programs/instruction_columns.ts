@@ -57,11 +57,6 @@ export function elementType(isShown: boolean): ColumnSpec {
   return text("dtype", "Type", 64, "Main element type of its computation", isShown);
 }
 
-/** Whether a row has such a text. */
-export function hasText(table: DataTable, id: string): boolean {
-  return texts(table, id)?.strings.some((value) => value !== "") ?? false;
-}
-
 export const SELF_TIME: ColumnSpec = {
   id: "total_self_time",
   title: "Self",

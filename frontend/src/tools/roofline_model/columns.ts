@@ -1,12 +1,11 @@
 /** The columns of the table beneath the roofline, and by what it can be grouped. */
-import type { DataTable } from "../../api/data_table";
+import { type DataTable, hasText } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
 import { groupBy } from "../../widgets/table/specs";
 import {
   elementType,
   executions,
-  hasText,
   named,
   ofEvents,
   PROGRAM_NAME,
