@@ -18,9 +18,9 @@ from tbprof.kernels.codes import LIMIT_PS
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.event_types import read_event_types
-from tbprof.xplane.events import NOTHING_ON_THE_WAY, Decoded, EventReader, OnTheWay
 from tbprof.xplane.field_scan import Field, field_columns
-from tbprof.xplane.line_index import Line, last_text, read_lines
+from tbprof.xplane.lines.events import NOTHING_ON_THE_WAY, Decoded, EventReader, OnTheWay
+from tbprof.xplane.lines.line_index import Line, last_text, read_lines
 from tbprof.xplane.metadata import Dictionary, read_dictionary
 from tbprof.xplane.stat_reading import StatReader
 

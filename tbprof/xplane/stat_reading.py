@@ -25,8 +25,8 @@ from tbprof.kernels.xplane.id_lookup import find_rows, row_of
 from tbprof.kernels.xplane.stat_decoding import StatMessages, WantedStats, decode_stat, decode_stats
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
-from tbprof.xplane.events import OnTheWay
 from tbprof.xplane.interning import NumberedTexts, in_file_order, intern_texts
+from tbprof.xplane.lines.events import OnTheWay
 from tbprof.xplane.lookup import rows_of_short_ids
 from tbprof.xplane.metadata import Dictionary
 from tbprof.xplane.stat_rows import read_rows

@@ -12,10 +12,10 @@ from xplane.generate import body, scalar
 from xplane.whole import whole
 
 from tbprof.events.space import Plane
-from tbprof.xplane import event_estimates
 from tbprof.xplane.buffer import Buffer
-from tbprof.xplane.event_estimates import most_events
-from tbprof.xplane.line_index import Span
+from tbprof.xplane.lines import event_estimates
+from tbprof.xplane.lines.event_estimates import most_events
+from tbprof.xplane.lines.line_index import Span
 from tbprof.xplane.reader import space_in
 
 US = COLUMN_PS

@@ -6,8 +6,8 @@ from tbprof.kernels.codes import LENGTH, LINE_EVENTS
 from tbprof.kernels.xplane.event_scan import scan_span
 from tbprof.kernels.xplane.passes import Pass, Window
 from tbprof.xplane.buffer import Buffer
-from tbprof.xplane.following import Following
-from tbprof.xplane.line_index import Span
+from tbprof.xplane.lines.following import Following
+from tbprof.xplane.lines.line_index import Span
 
 # Samples of a span, and their bytes.
 _SAMPLES = 32

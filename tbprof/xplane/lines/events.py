@@ -30,9 +30,9 @@ from tbprof.kernels.xplane.id_lookup import Lookup
 from tbprof.kernels.xplane.passes import Pass, Window
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
-from tbprof.xplane.event_estimates import most_events
-from tbprof.xplane.following import Following
-from tbprof.xplane.line_index import Line, Span
+from tbprof.xplane.lines.event_estimates import most_events
+from tbprof.xplane.lines.following import Following
+from tbprof.xplane.lines.line_index import Line, Span
 from tbprof.xplane.lookup import build_lookup, rows_of_short_ids
 from tbprof.xplane.metadata import Dictionary
 

@@ -15,7 +15,7 @@ from tbprof.kernels.codes import (
 )
 from tbprof.kernels.xplane.event_scan import LineEnds
 from tbprof.xplane.buffer import Buffer
-from tbprof.xplane.line_index import Line, Span
+from tbprof.xplane.lines.line_index import Line, Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""The timelines of a plane: found by their headers, then their events as columns."""
