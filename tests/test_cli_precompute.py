@@ -12,9 +12,9 @@ from traces import write
 from tbprof import cli_precompute
 from tbprof.base.errors import NoData, TbprofError
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.timelines.timeline_cache import TimelineCache
 from tbprof.engine.workers.workers import Workers
 from tbprof.storage.logdir import Logdir

@@ -15,8 +15,8 @@ from traces import draw, write
 from tbprof.base.lazy import Later, compile_patterns, load, regex
 from tbprof.base.process import user_dirs
 from tbprof.engine.engine import Engine
+from tbprof.engine.hosts.space_pool import read_space
 from tbprof.engine.parts import PARTS
-from tbprof.engine.space_pool import read_space
 from tbprof.engine.timelines.timeline_cache import BUILDERS
 from tbprof.engine.timelines.timeline_requests import QUESTIONS
 from tbprof.storage.logdir import Logdir

@@ -14,7 +14,7 @@ from tbprof.base.process.user_dirs import cache_directory
 from tbprof.base.recorder_errors import fix_for
 from tbprof.base.records import dataclass
 from tbprof.engine.engine import Engine
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import TOOLS
 

@@ -7,7 +7,7 @@ from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import CUT_HINT, NoData, Notice, TbprofError
 from tbprof.base.recorder_errors import complaint_notices
 from tbprof.base.records import replace
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools.tool import Tool
 

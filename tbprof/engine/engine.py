@@ -23,11 +23,13 @@ from tbprof.engine.empty_reasons import (
     no_data,
 )
 from tbprof.engine.encode import encode_payload, is_empty, tables_of, with_warnings
-from tbprof.engine.host_groups import HostGroups
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.host_groups import HostGroups
+from tbprof.engine.hosts.kept_parts import PartResult
+from tbprof.engine.hosts.part_memory import FILES_IN_MEMORY
+from tbprof.engine.hosts.space_pool import read_space
+from tbprof.engine.hosts.summary_cache import FoundParts, SummaryCache
 from tbprof.engine.learned_absences import LearnedAbsences
 from tbprof.engine.look_ahead import LookAhead
-from tbprof.engine.part_memory import FILES_IN_MEMORY
 from tbprof.engine.parts import PARTS, PartKey, part_keys
 from tbprof.engine.progress import LISTING, Progress
 from tbprof.engine.requests import (
@@ -38,8 +40,6 @@ from tbprof.engine.requests import (
     choose_files,
     find_tool,
 )
-from tbprof.engine.space_pool import read_space
-from tbprof.engine.summary_cache import FoundParts, SummaryCache
 from tbprof.storage.files import fingerprints
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore

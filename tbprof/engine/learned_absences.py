@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from tbprof.base.caches import LatestCache
 from tbprof.engine.empty_reasons import Absence, empty_tool
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.storage.files import fingerprints
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools import TOOLS

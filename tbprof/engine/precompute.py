@@ -5,8 +5,8 @@ from itertools import chain
 
 from tbprof.base.errors import TbprofError
 from tbprof.base.process.user_dirs import CACHE_SIZE
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import part_keys
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.workers.workers import Workers
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import Run, TraceFile

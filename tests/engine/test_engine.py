@@ -30,7 +30,7 @@ from tbprof.base.errors import (
     ToolNotFound,
 )
 from tbprof.engine.engine import ALL_HOSTS, DataRequest, Engine
-from tbprof.engine.summary_cache import SummaryCache
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import TOOLS
 

@@ -14,8 +14,9 @@ from helpers.payloads import body_of, content_of
 from traces import write
 
 from tbprof.base.lazy import named
-from tbprof.engine import encode, summary_cache
+from tbprof.engine import encode
 from tbprof.engine.engine import ALL_HOSTS, Body, DataRequest, Engine
+from tbprof.engine.hosts import summary_cache
 from tbprof.engine.look_ahead import LookAhead
 from tbprof.engine.parts import PARTS
 from tbprof.engine.progress import Progress, time_left

@@ -49,5 +49,5 @@ def test_calls_are_computed_once(engine: Engine, monkeypatch: pytest.MonkeyPatch
     def fail(*_: object) -> None:
         raise TbprofError("nothing is read again")
 
-    monkeypatch.setattr("tbprof.engine.summary_cache._compute", fail)
+    monkeypatch.setattr("tbprof.engine.hosts.summary_cache._compute", fail)
     assert calls(engine, "h0") == (2, ["h0"])

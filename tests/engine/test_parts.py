@@ -24,9 +24,10 @@ from tbprof.analysis.ops.op_metrics import OpGatherer, OpMetrics
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import BadTrace, Notice
 from tbprof.base.records import field_names
-from tbprof.engine import kept_parts, part_memory, space_pool
 from tbprof.engine import parts as parts_module
-from tbprof.engine.kept_parts import PartResult, PartStore
+from tbprof.engine.hosts import kept_parts, part_memory, space_pool
+from tbprof.engine.hosts.kept_parts import PartResult, PartStore
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import (
     PARTS,
     PartKey,
@@ -34,7 +35,6 @@ from tbprof.engine.parts import (
     bytes_of,
     part_keys,
 )
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.storage.arrays import SUFFIX, load_arrays
 from tbprof.storage.bundles import bundle, unbundle
 from tbprof.storage.logdir import Logdir

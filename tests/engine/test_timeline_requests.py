@@ -8,7 +8,7 @@ import orjson
 import pytest
 from traces import draw
 
-from tbprof.engine.summary_cache import SummaryCache
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.timelines.timeline_cache import BUILDERS, TimelineCache
 from tbprof.engine.timelines.timeline_requests import HostTimeline, TileSpan
 from tbprof.events.space import Space

@@ -13,7 +13,7 @@ from helpers.kept_files import overwrite
 from traces import draw
 
 from tbprof.base.errors import TbprofError
-from tbprof.engine.summary_cache import SummaryCache
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.timelines import timeline_cache as module
 from tbprof.engine.timelines.timeline_cache import BUILDERS, TimelineCache
 from tbprof.storage.arrays import SUFFIX

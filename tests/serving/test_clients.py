@@ -13,8 +13,8 @@ from traces import write
 
 from tbprof.base.process.waiting import Abandoned, awaited_while, check_awaited
 from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PARTS
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.serving.clients import is_connected
 from tbprof.storage.logdir import Logdir
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from tbprof import cli
-from tbprof.engine import summary_cache
+from tbprof.engine.hosts import summary_cache
 
 GATE, HELD = Path(sys.argv[1]), sys.argv[2].split(",")
 compute = summary_cache._compute  # noqa: SLF001 - where every part is computed

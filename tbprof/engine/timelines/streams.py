@@ -7,8 +7,8 @@ from functools import partial
 import tbprof
 from tbprof.base.digests import blake2b
 from tbprof.base.errors import Notice, TbprofError
+from tbprof.engine.hosts.space_pool import OpenSpace
 from tbprof.engine.requests import DataRequest, Stream, check_table, csv_filename
-from tbprof.engine.space_pool import OpenSpace
 from tbprof.events.space import Space
 from tbprof.storage.files import fingerprint
 from tbprof.storage.runs import Run, TraceFile

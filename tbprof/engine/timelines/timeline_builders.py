@@ -1,8 +1,8 @@
 """How each part of a file's timeline is built."""
 
+from tbprof.engine.hosts.space_pool import OpenSpace
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
-from tbprof.engine.space_pool import OpenSpace
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.storage.runs import TraceFile
 from tbprof.timeline.build.build import build_timeline
 from tbprof.timeline.build.derived import find_derived

@@ -18,9 +18,9 @@ from tbprof.base.digests import blake2b
 from tbprof.base.errors import Notice
 from tbprof.base.lazy import Later
 from tbprof.base.records import as_dict, dataclass, replace
+from tbprof.engine.hosts.space_pool import OpenSpace
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PARTS
-from tbprof.engine.space_pool import OpenSpace
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.storage.arrays import keep_arrays, load_arrays
 from tbprof.storage.files import fingerprint
 from tbprof.storage.packing import DAMAGE, pack, unpack

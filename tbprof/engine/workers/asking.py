@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.parts import PartKey
 from tbprof.engine.workers.starting import WorkerProcess
 from tbprof.storage.runs import TraceFile

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from tbprof.base.errors import TbprofError, Unreachable
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.parts import PartKey
 from tbprof.engine.workers.workers import HostParts, HostWork, Workers
 from tbprof.storage.runs import TraceFile

@@ -23,8 +23,8 @@ from tbprof._pb import message
 from tbprof.base.lazy import compile_patterns, load
 from tbprof.base.process.garbage import collect_garbage
 from tbprof.base.process.parallel import thread_pool
+from tbprof.engine.hosts.space_pool import read_space
 from tbprof.engine.parts import PARTS
-from tbprof.engine.space_pool import read_space
 from tbprof.engine.workers.starting import NUMBER
 from tbprof.engine.workers.worker import work
 

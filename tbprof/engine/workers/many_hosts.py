@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.workers.workers import HostParts, HostWork, Workers
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile

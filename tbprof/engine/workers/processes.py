@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 
 from tbprof.base.lazy import get_logger
 from tbprof.base.records import dataclass
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.workers.asking import Began, Decoded, Gone, Job, Kept, ask, send
 from tbprof.engine.workers.endings import (
     Endings,

@@ -5,7 +5,7 @@ from time import monotonic
 
 from tbprof.base.errors import TbprofError
 from tbprof.base.lazy import get_logger
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.parts import PartKey
 from tbprof.engine.workers.cluster import Cluster, ClusterFailed
 from tbprof.engine.workers.workers import HostParts, HostWork, Workers

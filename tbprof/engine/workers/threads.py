@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.workers.workers import Workers
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile

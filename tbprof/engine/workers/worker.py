@@ -11,8 +11,8 @@ from typing import IO, TypeVar
 
 from tbprof.base.process.heap import share_heap
 from tbprof.base.process.parallel import thread_pool
-from tbprof.engine.kept_parts import PartResult
-from tbprof.engine.summary_cache import SummaryCache
+from tbprof.engine.hosts.kept_parts import PartResult
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.workers.asking import Answer, Began, Decoded, Job, Kept
 from tbprof.engine.workers.limits import held_to
 from tbprof.storage.results import ResultStore

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 from tbprof.base.errors import TbprofError
 from tbprof.base.process.parallel import helpers, thread_pool
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.parts import PartKey
 from tbprof.storage.runs import TraceFile
 

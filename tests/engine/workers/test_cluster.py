@@ -16,8 +16,8 @@ from traces import write
 from tbprof.base.errors import BadTrace, NoData, TbprofError, Unreachable
 from tbprof.base.records import replace
 from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.workers import batches
 from tbprof.engine.workers import cluster as cluster_module
 from tbprof.engine.workers.cluster import Cluster, ClusterFailed, WorkersDied, _divided

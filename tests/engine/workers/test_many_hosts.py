@@ -10,8 +10,8 @@ from helpers.started.planted_workers import Plant
 
 from tbprof.base.errors import TbprofError
 from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.workers import many_hosts
 from tbprof.engine.workers.endings import WorkerEnded
 from tbprof.engine.workers.many_hosts import ManyHosts

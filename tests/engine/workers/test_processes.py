@@ -132,7 +132,7 @@ def test_workers_keep_what_they_compute(
     page = content_of(
         Engine(Logdir(str(logdir)), store, workers=pool(store)), DataRequest("gpu", OPS)
     )
-    monkeypatch.setattr("tbprof.engine.summary_cache._compute", None)
+    monkeypatch.setattr("tbprof.engine.hosts.summary_cache._compute", None)
     assert content_of(Engine(Logdir(str(logdir)), store), DataRequest("gpu", OPS)) == page
 
 

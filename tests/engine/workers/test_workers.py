@@ -12,9 +12,9 @@ from helpers.payloads import content_of
 
 from tbprof.base.errors import BadTrace, NoData
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.engine.workers.workers import Workers
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore

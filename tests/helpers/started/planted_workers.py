@@ -11,7 +11,7 @@ _PLANT = """
 import os, signal, sys, time
 from pathlib import Path
 import numpy
-from tbprof.engine import summary_cache
+from tbprof.engine.hosts import summary_cache
 
 compute, parts = summary_cache._compute, summary_cache.SummaryCache.parts
 

@@ -15,11 +15,11 @@ from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import NoData, TbprofError
 from tbprof.base.records import replace
-from tbprof.engine import host_groups
 from tbprof.engine.engine import DataRequest, Engine
-from tbprof.engine.host_groups import HostGroups
+from tbprof.engine.hosts import host_groups
+from tbprof.engine.hosts.host_groups import HostGroups
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PARTS, PartKind, part_keys
-from tbprof.engine.summary_cache import SummaryCache
 from tbprof.storage.logdir import Logdir
 from tbprof.tools import TOOLS
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tbprof.analysis.ops.op_metrics import OpGatherer, OpMetrics
-from tbprof.engine import kept_texts
-from tbprof.engine.kept_parts import PartResult, PartStore
+from tbprof.engine.hosts import kept_texts
+from tbprof.engine.hosts.kept_parts import PartResult, PartStore
 from tbprof.engine.parts import PartKey
 from tbprof.storage.results import ResultStore
 

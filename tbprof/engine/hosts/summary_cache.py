@@ -6,10 +6,10 @@ from contextlib import ExitStack, contextmanager
 from tbprof.base.caches import OnceCache
 from tbprof.base.errors import TbprofError
 from tbprof.base.process.parallel import thread_pool
-from tbprof.engine.kept_parts import PartResult, PartStore
-from tbprof.engine.part_memory import FILES_IN_MEMORY, PartMemory
+from tbprof.engine.hosts.kept_parts import PartResult, PartStore
+from tbprof.engine.hosts.part_memory import FILES_IN_MEMORY, PartMemory
+from tbprof.engine.hosts.space_pool import OpenSpace, SpacePool
 from tbprof.engine.parts import PartKey
-from tbprof.engine.space_pool import OpenSpace, SpacePool
 from tbprof.engine.workers.workers import HostWork, Workers
 from tbprof.storage.files import fingerprint
 from tbprof.storage.packing import share_texts

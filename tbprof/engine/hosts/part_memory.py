@@ -4,7 +4,7 @@ import threading
 from collections import OrderedDict
 
 from tbprof.base.records import dataclass, field
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.parts import PartKey, bytes_of
 
 # A second page of many hosts finds what the first one read; it is their bytes that count.

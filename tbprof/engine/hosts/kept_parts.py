@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
-from tbprof.engine.kept_texts import KeptTexts
+from tbprof.engine.hosts.kept_texts import KeptTexts
 from tbprof.engine.parts import PartKey
 from tbprof.storage.arrays import has_arrays, keep_arrays, load_arrays
 from tbprof.storage.bundles import bundle, unbundle

@@ -5,9 +5,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from tbprof.base.caches import LatestCache
-from tbprof.engine.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult
+from tbprof.engine.hosts.summary_cache import FoundParts
 from tbprof.engine.parts import PartKey, bytes_of
-from tbprof.engine.summary_cache import FoundParts
 from tbprof.storage.files import fingerprints
 from tbprof.storage.runs import TraceFile
 

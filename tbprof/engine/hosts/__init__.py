@@ -1,0 +1,1 @@
+"""The parts of hosts: in memory, in the result store, or computed from open files."""
