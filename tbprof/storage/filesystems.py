@@ -80,7 +80,7 @@ def is_remote(url: str) -> bool:
 def file_system(location: str) -> tuple[FileSystem, str]:
     """The storage that holds `location`, and its absolute URL there. Raises Unreachable."""
     if is_remote(location):
-        from tbprof.storage.remote_files import remote_files  # most logdirs are local
+        from tbprof.storage.remote.remote_files import remote_files  # most logdirs are local
 
         remote = remote_files(location)
         return remote, remote.absolute(location)

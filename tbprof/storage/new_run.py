@@ -232,7 +232,7 @@ def _take_name(beside: Path, target: Path) -> None:
 
 class _Remote:
     def __init__(self, root: str) -> None:
-        from tbprof.storage.remote_files import remote_files
+        from tbprof.storage.remote.remote_files import remote_files
 
         self._root = root
         self._scheme = root.partition("://")[0]

@@ -68,7 +68,7 @@ def called(file: TraceFile) -> str:
     Messages reach browsers, which need not know where this machine keeps the logdir.
     """
     if is_remote(file.url):
-        from tbprof.storage.remote_facts import shown  # most logdirs are local
+        from tbprof.storage.remote.remote_facts import shown  # most logdirs are local
 
         return shown(file.url)
     return "/".join(text(file.url).replace("\\", "/").split("/")[-2:])

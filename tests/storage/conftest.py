@@ -7,7 +7,7 @@ import pytest
 from helpers.started.storage_servers import KINDS, Storage, storage_of
 
 from tbprof.storage import logdir as logdir_module
-from tbprof.storage import remote_files
+from tbprof.storage.remote import remote_files
 
 
 @pytest.fixture(scope="session")

@@ -18,10 +18,11 @@ from tbprof.engine.engine import DataRequest, Engine
 from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 from tbprof.storage import logdir as logdir_module
-from tbprof.storage import logdir_scan, remote_files
+from tbprof.storage import logdir_scan
 from tbprof.storage.files import local_trace
 from tbprof.storage.logdir import Logdir, TraceFile
 from tbprof.storage.new_run import NewRun, NotWritten
+from tbprof.storage.remote import remote_files
 from tbprof.storage.results import ResultStore
 
 RUN = "plugins/profile/r1"

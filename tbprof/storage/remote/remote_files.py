@@ -17,8 +17,13 @@ from tbprof.base.errors import TbprofError, Unreachable
 from tbprof.base.lazy import get_logger
 from tbprof.base.process.parallel import thread_pool
 from tbprof.storage.filesystems import FileStat, Listed
-from tbprof.storage.remote_errors import is_transient, needs_login, not_installed, storage_error
-from tbprof.storage.remote_facts import shown, stat_of
+from tbprof.storage.remote.remote_errors import (
+    is_transient,
+    needs_login,
+    not_installed,
+    storage_error,
+)
+from tbprof.storage.remote.remote_facts import shown, stat_of
 
 logger = get_logger(__name__)
 
@@ -40,7 +45,7 @@ def remote_files(url: str) -> "RemoteFiles":
     """The storage that holds `url`. Raises Unreachable."""
     scheme = url.partition("://")[0]
     if scheme in ("http", "https"):
-        from tbprof.storage.web_files import WebFiles
+        from tbprof.storage.remote.web_files import WebFiles
 
         return WebFiles(url)
     return RemoteFiles(url)

@@ -10,9 +10,9 @@ from tbprof.base.errors import TbprofError
 from tbprof.base.process.parallel import thread_pool
 from tbprof.base.records import replace
 from tbprof.storage.filesystems import FileStat, Listed
-from tbprof.storage.remote_errors import is_transient
-from tbprof.storage.remote_facts import stat_of
-from tbprof.storage.remote_files import PARALLEL_LISTINGS, RemoteFiles
+from tbprof.storage.remote.remote_errors import is_transient
+from tbprof.storage.remote.remote_facts import stat_of
+from tbprof.storage.remote.remote_files import PARALLEL_LISTINGS, RemoteFiles
 from tbprof.storage.runs import looks_like_profile
 
 _CHUNK = 1 << 20

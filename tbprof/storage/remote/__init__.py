@@ -1,0 +1,1 @@
+"""Files on other machines: object stores and web servers, behind fsspec."""
