@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.steps.source_words import CHOSEN, quoted
+from tbprof.analysis.steps.sources.source_words import CHOSEN, quoted
 from tbprof.analysis.steps.steps import Steps
 from tbprof.base.values import median
 

@@ -19,8 +19,9 @@ from tbprof.analysis.run.recording import epoch_of_times
 from tbprof.analysis.steps.host_runs import NO_RUNS, find_host_runs
 from tbprof.analysis.steps.incomplete_steps import Incomplete, find_incomplete
 from tbprof.analysis.steps.recording_gaps import clock_doubts
-from tbprof.analysis.steps.source_words import STEPS_LINE
-from tbprof.analysis.steps.step_candidates import Candidates, find_candidates
+from tbprof.analysis.steps.sources.source_words import STEPS_LINE
+from tbprof.analysis.steps.sources.step_candidates import Candidates, find_candidates
+from tbprof.analysis.steps.sources.step_sources import find_source
 from tbprof.analysis.steps.step_layers import (
     NO_HOST_LAYERS,
     StepLayers,
@@ -30,7 +31,6 @@ from tbprof.analysis.steps.step_layers import (
     find_windows,
     split_by_phase,
 )
-from tbprof.analysis.steps.step_sources import find_source
 from tbprof.analysis.steps.steps import Steps, StepTimes
 from tbprof.analysis.steps.unrecorded_steps import find_silent_gpus, find_unrecorded, with_lost_runs
 from tbprof.analysis.vocabulary.lines import host_planes
@@ -44,7 +44,7 @@ _T = TypeVar("_T")
 
 _CPU = "CPU"
 # Few recorders write them.
-_find_recorded_steps = Later("tbprof.analysis.steps.recorded_steps.find_recorded_steps")
+_find_recorded_steps = Later("tbprof.analysis.steps.sources.recorded_steps.find_recorded_steps")
 
 
 def find_steps(space: Space, programs: Programs, marker: str = "") -> Steps:

@@ -14,8 +14,8 @@ from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.ops.launching_threads import lines_for_devices
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
 from tbprof.analysis.steps.host_runs import HostRuns
-from tbprof.analysis.steps.source_words import PATTERN
-from tbprof.analysis.steps.step_sources import StepSource
+from tbprof.analysis.steps.sources.source_words import PATTERN
+from tbprof.analysis.steps.sources.step_sources import StepSource
 from tbprof.analysis.steps.step_windows import (
     Windows,
     Work,
@@ -35,7 +35,7 @@ from tbprof.base.records import dataclass, replace
 from tbprof.base.values import is_in
 
 if TYPE_CHECKING:
-    from tbprof.analysis.steps.recorded_steps import RecordedSteps
+    from tbprof.analysis.steps.sources.recorded_steps import RecordedSteps
 
 _NO_WORK = (Role.FRAME, Role.WRAPPER, Role.WAIT)
 # One layer per phase; what no layer covers is `Phase.OTHER`.

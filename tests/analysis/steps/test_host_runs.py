@@ -12,8 +12,8 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_time import find_idle_time
 from tbprof.analysis.steps.host_runs import NO_RUNS, RUN, find_host_runs, match_launches
+from tbprof.analysis.steps.sources.step_sources import StepSource
 from tbprof.analysis.steps.step_layers import find_windows
-from tbprof.analysis.steps.step_sources import StepSource
 from tbprof.analysis.steps.step_windows import GroupSteps
 from tbprof.analysis.steps.unrecorded_steps import Unrecorded
 

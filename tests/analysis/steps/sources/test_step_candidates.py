@@ -6,7 +6,7 @@ from traces import draw, space_of
 from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, window_ps
 from tbprof.analysis.host.host_events import CallsApart, HostThreads, host_threads
 from tbprof.analysis.host.host_roles import host_types
-from tbprof.analysis.steps.step_candidates import Candidates, find_candidates
+from tbprof.analysis.steps.sources.step_candidates import Candidates, find_candidates
 from tbprof.analysis.vocabulary.lines import host_planes
 
 US = 1_000_000

@@ -16,7 +16,7 @@ from tbprof.analysis.host.driving_thread import find_driving_line
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.spans.groups import reduce_groups
-from tbprof.analysis.steps.source_words import (
+from tbprof.analysis.steps.sources.source_words import (
     CHOSEN,
     EXECUTIONS,
     INFERRED,
@@ -31,11 +31,11 @@ from tbprof.base.records import dataclass, replace
 from tbprof.events.space import Space
 
 if TYPE_CHECKING:
-    from tbprof.analysis.steps.step_inference import InferredSteps
+    from tbprof.analysis.steps.sources.step_inference import InferredSteps
 
 # Imported where nothing marks steps.
-doubt_of_rounds = Later("tbprof.analysis.steps.step_inference.doubt_of_rounds")
-infer_steps = Later("tbprof.analysis.steps.step_inference.infer_steps")
+doubt_of_rounds = Later("tbprof.analysis.steps.sources.step_inference.doubt_of_rounds")
+infer_steps = Later("tbprof.analysis.steps.sources.step_inference.infer_steps")
 
 _NONE: NDArray[np.int64] = np.empty(0, np.int64)
 _NO_STEPS = (

@@ -11,7 +11,7 @@ from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, win
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.spans.repeats import find_repeats, rows_of
-from tbprof.analysis.steps.source_words import EXECUTIONS, INFERRED, PATTERN, quoted
+from tbprof.analysis.steps.sources.source_words import EXECUTIONS, INFERRED, PATTERN, quoted
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names

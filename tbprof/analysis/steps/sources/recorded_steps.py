@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.grouping import Grouping
 from tbprof.analysis.ops.device_phases import DeviceIntervals
-from tbprof.analysis.steps.source_words import quoted
-from tbprof.analysis.steps.step_sources import are_numbered
-from tbprof.analysis.steps.step_windows import Windows, tile
-from tbprof.analysis.steps.steps_line import (
+from tbprof.analysis.steps.sources.source_words import quoted
+from tbprof.analysis.steps.sources.step_sources import are_numbered
+from tbprof.analysis.steps.sources.steps_line import (
     StepsLine,
     agreement,
     append_missing,
@@ -19,6 +18,7 @@ from tbprof.analysis.steps.steps_line import (
     with_cut_ends,
     works_in,
 )
+from tbprof.analysis.steps.step_windows import Windows, tile
 from tbprof.base.records import dataclass, replace
 from tbprof.base.values import common, is_in, median, unique
 

@@ -10,7 +10,7 @@ from traces.programs import Program
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import CallsApart, HostThreads, host_threads
-from tbprof.analysis.steps.step_inference import InferredSteps, infer_steps
+from tbprof.analysis.steps.sources.step_inference import InferredSteps, infer_steps
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.events.space import Space
 

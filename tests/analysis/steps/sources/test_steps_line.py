@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.steps.steps_line import StepsLine, agreement
+from tbprof.analysis.steps.sources.steps_line import StepsLine, agreement
 
 # The windows of the steps of one line by place: of some of the steps, at similar times.
 WINDOWS = st.dictionaries(
