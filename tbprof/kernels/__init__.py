@@ -2,7 +2,8 @@
 
 Each fills arrays that its caller gives, allocates nothing and holds no interpreter lock. Numbers
 that kernels and callers share are in `codes.py`, types of arrays in `types.pxd`, binary searches
-in `searches.pxd`. A room is named for the package that calls it. It may import `base` alone.
+in `searches.pxd`. A room is named for the package that calls it, or for what it reads: `analysis`
+also calls `programs`. Kernels may import `base` alone.
 
 - Sources are Python that ruff and mypy read; types are annotations. Functions are inlined into
   other modules from `.pxd` files only.

@@ -30,7 +30,7 @@ _FIRST = [
     "xplane.passes",
     "xplane.id_lookup",
     "xplane.equal_texts",
-    "analysis.program_columns",
+    "programs.program_columns",
     "xplane.event_scan",
     _TEXTS,
     "export.stat_json",

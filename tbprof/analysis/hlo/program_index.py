@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
-from tbprof.kernels.analysis.name_table import NameTable, fill_names, find_name
-from tbprof.kernels.analysis.program_columns import (
+from tbprof.kernels.programs.name_table import NameTable, fill_names, find_name
+from tbprof.kernels.programs.program_columns import (
     ComputationColumns,
     InstructionColumns,
     ProgramScan,
 )
-from tbprof.kernels.analysis.program_scan import scan_program
+from tbprof.kernels.programs.program_scan import scan_program
 from tbprof.kernels.xplane.equal_texts import KnownTexts
 
 # The bytes of an HloProto: a view where they are part of a file in memory.

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.program_memory.buffer_assignment import BufferAssignment, Heap
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
-from tbprof.kernels.analysis.heap_replay import HeapEvents, HeapLives, replay_heap
+from tbprof.kernels.programs.heap_replay import HeapEvents, HeapLives, replay_heap
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.program_index import Blob
-from tbprof.kernels.analysis.message_columns import (
+from tbprof.kernels.programs.message_columns import (
     BodyColumns,
     list_bodies,
     list_numbers,

@@ -1,4 +1,4 @@
-"""Loops over sorted rows of events: nesting, spans, phases, groups, iterators; and over programs.
+"""Loops over sorted rows of events: nesting, spans, phases, groups and iterators.
 
-`analysis` calls them. They import `codes`, `types` and, for reading bytes and texts, `xplane`.
+`analysis` calls them. They import `codes`, `types` and, for looking up addresses, `xplane`.
 """

@@ -144,8 +144,8 @@ def test_the_kernels_do_what_their_sources_say():
     with checked_kernels() as calls:
         for seed in range(60):
             ProgramIndex(fuzz.mutate(Random(seed), blob, blob) if seed else blob).find("x")
-    assert calls["analysis.program_scan.scan_program"] == 120
-    assert calls["analysis.name_table.find_name"] == 60
+    assert calls["programs.program_scan.scan_program"] == 120
+    assert calls["programs.name_table.find_name"] == 60
 
 
 def field(number: int, content: bytes) -> bytes:

@@ -66,7 +66,7 @@ def test_kernels_do_what_their_sources_say_of_messages():
     with checked_kernels() as calls:
         check_equal(train_step().assigned)
     assert {name for name in calls if "message_columns" in name} == {
-        f"analysis.message_columns.{name}"
+        f"programs.message_columns.{name}"
         for name in ("read_numbers", "list_bodies", "list_numbers")
     }
 

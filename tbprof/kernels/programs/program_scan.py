@@ -2,11 +2,6 @@
 """The pass over an HLO proto that finds its computations and instructions."""
 
 import cython
-from cython.cimports.tbprof.kernels.analysis.program_columns import (
-    ComputationColumns,
-    InstructionColumns,
-    ProgramScan,
-)
 from cython.cimports.tbprof.kernels.codes import (
     COMPUTATION_ID,
     COMPUTATION_INSTRUCTIONS,
@@ -30,6 +25,11 @@ from cython.cimports.tbprof.kernels.codes import (
     MODULE_ENTRY_ID,
     MODULE_NAME,
     VARINT,
+)
+from cython.cimports.tbprof.kernels.programs.program_columns import (
+    ComputationColumns,
+    InstructionColumns,
+    ProgramScan,
 )
 from cython.cimports.tbprof.kernels.types import Bytes, OutInts, i64
 from cython.cimports.tbprof.kernels.xplane.equal_texts import KnownTexts, number_text
