@@ -10,7 +10,7 @@ from tbprof.engine.engine import Body, DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.outputs import write_output
 from tbprof.storage.results import ResultStore
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,8 +14,8 @@ from test_layers import LAYERS
 from tbprof import __version__
 from tbprof.engine.engine import DataRequest
 from tbprof.tools import TOOLS
-from tbprof.tools.datatable import Table
-from tbprof.tools.tool import Tool
+from tbprof.tools.model.datatable import Table
+from tbprof.tools.model.tool import Tool
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])

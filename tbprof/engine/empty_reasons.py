@@ -9,7 +9,7 @@ from tbprof.base.recorder_errors import complaint_notices
 from tbprof.base.records import replace
 from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.storage.runs import Run, TraceFile
-from tbprof.tools.tool import Tool
+from tbprof.tools.model.tool import Tool
 
 Outlines = Mapping[str, Outline | TbprofError]
 

@@ -11,8 +11,8 @@ from tbprof.base.records import as_dict, replace
 from tbprof.engine.requests import Body, DataRequest, check_table, csv_filename
 from tbprof.kernels.export.table_json import weave_rows
 from tbprof.storage.runs import Run
-from tbprof.tools.datatable import PERCENT, Column, Table
-from tbprof.tools.tool import Attachment, Document, EventStream, Payload, Tool
+from tbprof.tools.model.datatable import PERCENT, Column, Table
+from tbprof.tools.model.tool import Attachment, Document, EventStream, Payload, Tool
 
 # A spreadsheet runs cells that begin with these as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

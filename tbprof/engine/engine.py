@@ -45,8 +45,8 @@ from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools import TOOLS
-from tbprof.tools.datatable import Table
-from tbprof.tools.tool import EventStream, Payload, Tool
+from tbprof.tools.model.datatable import Table
+from tbprof.tools.model.tool import EventStream, Payload, Tool
 
 if TYPE_CHECKING:
     from tbprof.analysis.graphs.program_source import ProgramList

@@ -9,7 +9,7 @@ from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.storage.files import fingerprints
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools import TOOLS
-from tbprof.tools.tool import Tool
+from tbprof.tools.model.tool import Tool
 
 _RUNS = 256
 

@@ -10,7 +10,7 @@ from tbprof.engine.parts import part_keys
 from tbprof.engine.workers.workers import Workers
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import Run, TraceFile
-from tbprof.tools.tool import Tool
+from tbprof.tools.model.tool import Tool
 
 # What is computed goes to the cache: nobody asks for it here.
 _FILES = 8

@@ -10,7 +10,7 @@ from tbprof.base.errors import BadRequest, HostNotFound, NoData, ToolNotFound
 from tbprof.base.records import dataclass, field
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools import TOOLS
-from tbprof.tools.tool import Tool
+from tbprof.tools.model.tool import Tool
 
 ALL_HOSTS = "ALL_HOSTS"
 

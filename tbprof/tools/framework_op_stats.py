@@ -16,7 +16,7 @@ from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.analysis.vocabulary.op_names import IDLE
 from tbprof.analysis.vocabulary.training import is_training
 from tbprof.base.values import ratio
-from tbprof.tools.datatable import PERCENT, Column, Table, number, text
+from tbprof.tools.model.datatable import PERCENT, Column, Table, number, text
 
 PARTS = ("ops", "devices", "kernels", "host_calls")
 

@@ -10,7 +10,6 @@ from tbprof.analysis.graphs.program_source import ProgramList, ProgramSource
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.base.errors import BadRequest
-from tbprof.tools.datatable import Table
 from tbprof.tools.graph.graph_choice import (
     ListedProgram,
     choose_center,
@@ -35,7 +34,8 @@ from tbprof.tools.graph.graph_files import (
     proto_file,
     text_file,
 )
-from tbprof.tools.tool import Attachment, Choice, Document
+from tbprof.tools.model.datatable import Table
+from tbprof.tools.model.tool import Attachment, Choice, Document
 
 PARTS = ("program_list", "program_ops")
 CHOSEN_PARTS = ("program_source",)

@@ -12,7 +12,7 @@ from tbprof.analysis.devices.peaks import HBM, Peaks, merge_peaks
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, SPARSE_CORE, ProgramOps
 from tbprof.analysis.programs.program_ops_merging import merge_program_ops
 from tbprof.base.values import ratio
-from tbprof.tools.datatable import Column, Table, boolean, number, text
+from tbprof.tools.model.datatable import Column, Table, boolean, number, text
 from tbprof.tools.programs.op_texts import cost_notes, expressions, scopes, sources_as_html
 
 PARTS = ("program_ops", "peaks")

@@ -22,8 +22,8 @@ from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.input_names import InputCategory
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.values import ratio
-from tbprof.tools.datatable import PERCENT, Table, number, text
 from tbprof.tools.input.input_advice import advice_table
+from tbprof.tools.model.datatable import PERCENT, Table, number, text
 from tbprof.tools.steps.breakdown import breakdown_table, markers_table
 from tbprof.tools.steps.diagnostics import diagnostics_table
 from tbprof.tools.steps.step_properties import slowest_op

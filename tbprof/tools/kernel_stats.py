@@ -9,7 +9,7 @@ from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_name
 from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
 from tbprof.base.values import ratio
-from tbprof.tools.datatable import Column, Table, boolean, number, text
+from tbprof.tools.model.datatable import Column, Table, boolean, number, text
 
 PARTS = ("kernels",)
 

@@ -11,10 +11,10 @@ from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
 from tbprof.analysis.tpu.program_runs import ProgramRuns
 from tbprof.base.lazy import Later
-from tbprof.tools.datatable import Numbers, Table, number, text
 from tbprof.tools.memory.memory_choice import named, wanted_event
 from tbprof.tools.memory.memory_records import AGES, BEFORE_OP, STACK_OP, profile_records
-from tbprof.tools.tool import Document
+from tbprof.tools.model.datatable import Numbers, Table, number, text
+from tbprof.tools.model.tool import Document
 
 PARTS = ("memory", "program_runs")
 # Exports show no findings.

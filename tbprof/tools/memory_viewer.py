@@ -9,7 +9,8 @@ from tbprof.analysis.program_memory.live_buffers import Purpose, live_at, live_e
 from tbprof.analysis.program_memory.program_memory import ProgramMemory
 from tbprof.analysis.program_memory.program_peaks import ProgramPeaks
 from tbprof.base.lazy import Later
-from tbprof.tools.datatable import Table, number, text
+from tbprof.tools.model.datatable import Table, number, text
+from tbprof.tools.model.tool import Document
 from tbprof.tools.program_memory.heap_records import PURPOSES, heap_record
 from tbprof.tools.program_memory.program_choice import (
     choose_memory,
@@ -18,7 +19,6 @@ from tbprof.tools.program_memory.program_choice import (
     required_memory,
     shows_all,
 )
-from tbprof.tools.tool import Document
 
 PARTS = ("program_peaks", "program_memory")
 # Exports show no findings.

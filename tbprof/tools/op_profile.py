@@ -5,9 +5,9 @@ from tbprof.analysis.devices.peaks import Peaks, merge_peaks
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.analysis.programs.program_ops_merging import merge_program_ops
 from tbprof.base.errors import BadRequest
+from tbprof.tools.model.tool import Document
 from tbprof.tools.programs.op_profile_page import ProfilePage
 from tbprof.tools.programs.op_profile_tree import GROUPINGS, profile_tree
-from tbprof.tools.tool import Document
 
 PARTS = ("program_ops", "peaks")
 

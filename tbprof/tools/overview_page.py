@@ -10,7 +10,7 @@ from tbprof.advice.gathering import gather
 from tbprof.advice.rules.findings import find_findings
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.job.idle_shares import outside
-from tbprof.tools.datatable import Table, number, text
+from tbprof.tools.model.datatable import Table, number, text
 from tbprof.tools.overview.idle_table import idle_table
 from tbprof.tools.overview.overview_advice import findings_table, recommendation_table
 from tbprof.tools.overview.overview_environment import environment_table, run_table

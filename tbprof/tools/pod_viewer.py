@@ -20,10 +20,10 @@ from tbprof.analysis.tpu.cores import Cores
 from tbprof.analysis.tpu.exchanges import Exchanges
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base.values import median
-from tbprof.tools.datatable import Table, boolean, number, text
+from tbprof.tools.model.datatable import Table, boolean, number, text
+from tbprof.tools.model.tool import Document
 from tbprof.tools.pods.pod_exchanges import PodExchanges
 from tbprof.tools.steps.diagnostics import diagnostics
-from tbprof.tools.tool import Document
 
 PARTS = ("steps", "devices", "coupling", "cores", "exchanges", "idle_time")
 

@@ -1,7 +1,7 @@
 """The tools in menu order: what each needs, and the messages if it has nothing to show."""
 
 from tbprof.base import names
-from tbprof.tools.tool import Tool
+from tbprof.tools.model.tool import Tool
 
 # To add a tool, add one module here, one folder in the frontend, and one entry: see
 # examples/adding_a_tool.md. Their modules are imported when they build something.

@@ -16,7 +16,7 @@ from tbprof.analysis.steps.step_ops import StepOps
 from tbprof.analysis.steps.steps import Steps
 from tbprof.base.errors import BadRequest
 from tbprof.base.values import ratio
-from tbprof.tools.datatable import Column, Table, boolean, number, text
+from tbprof.tools.model.datatable import Column, Table, boolean, number, text
 from tbprof.tools.programs.roofline_rows import RooflineRows, is_feed, op_rows, program_rows
 from tbprof.tools.programs.roofline_steps import step_rows
 

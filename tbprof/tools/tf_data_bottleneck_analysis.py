@@ -9,7 +9,7 @@ from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, find_pipelines
 from tbprof.analysis.input.tf_data import TfData
 from tbprof.base.errors import Notice
 from tbprof.base.records import replace
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 from tbprof.tools.tf_data.tf_data_tables import Chosen, executions_table, graph_table, summary_table
 from tbprof.tools.tf_data.tf_data_verdicts import advice_table, bottleneck_table
 

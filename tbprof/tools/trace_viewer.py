@@ -4,7 +4,7 @@ import math
 
 from tbprof.advice.summaries import Summaries
 from tbprof.base.errors import BadRequest
-from tbprof.tools.tool import EventStream
+from tbprof.tools.model.tool import EventStream
 
 PARTS = ()
 

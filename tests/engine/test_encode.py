@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tbprof.base.errors import Notice
 from tbprof.base.values import ratio
 from tbprof.engine.encode import encode_csv, encode_json
-from tbprof.tools.datatable import PERCENT, Column, Table, boolean, number, text
+from tbprof.tools.model.datatable import PERCENT, Column, Table, boolean, number, text
 
 TABLE = Table(
     (

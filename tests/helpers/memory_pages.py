@@ -14,7 +14,7 @@ from tbprof.analysis.memory.memory import find_memory
 from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.analysis.tpu.program_runs import find_program_runs
 from tbprof.tools.memory_profile import build
-from tbprof.tools.tool import Document
+from tbprof.tools.model.tool import Document
 
 # Steps 4 (µs 2 to 7) and 5; `p` is freed, and was allocated before the recording.
 #   in use   600 700 700 900 900 940 940 740 690 690 990 990

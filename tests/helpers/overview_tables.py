@@ -11,7 +11,7 @@ from tbprof.advice.summaries import Summaries
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
 from tbprof.engine.requests import find_tool
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 
 HOST, GPU, TPU = "/host:CPU", "/device:GPU:0", "/device:TPU:0"
 US = 10**6

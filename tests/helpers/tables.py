@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 
 
 def columns(table: Table, *names: str) -> dict[str, list[Any]]:

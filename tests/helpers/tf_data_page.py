@@ -13,7 +13,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.input_ops import InputOps, find_input_ops
 from tbprof.analysis.input.tf_data import TfData
 from tbprof.tools import tf_data_bottleneck_analysis as tool
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.reader import space_in
 

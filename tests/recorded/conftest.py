@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 
 SCRIPTS = Path(__file__).resolve().parent / "scripts"
 PARTS = (

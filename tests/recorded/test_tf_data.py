@@ -15,7 +15,7 @@ from recorded.conftest import Shown
 from tools.input.test_input_judgement import check_pages_agree
 
 from tbprof.base.errors import NoData
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,8 @@ from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.parts import PARTS
 from tbprof.tools import TOOLS
-from tbprof.tools.datatable import PERCENT, Table
-from tbprof.tools.tool import Tool
+from tbprof.tools.model.datatable import PERCENT, Table
+from tbprof.tools.model.tool import Tool
 
 _tables: dict[tuple[str, str], tuple[Table, ...]] = {}
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)

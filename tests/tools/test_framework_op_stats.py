@@ -18,8 +18,8 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_calls import HostCalls, find_host_calls
 from tbprof.analysis.ops.op_metrics import DEVICE, HOST, OpGatherer, OpMetrics
 from tbprof.analysis.ops.ops import find_ops
-from tbprof.tools.datatable import Table
 from tbprof.tools.framework_op_stats import build
+from tbprof.tools.model.datatable import Table
 
 GPU = "/device:GPU:0"
 NO_DEVICES = Devices(0, 0, "CPU", math.nan, math.nan)

@@ -9,8 +9,8 @@ from helpers.tables import columns
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.peaks import Peaks
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, ProgramOps
-from tbprof.tools.datatable import Table
 from tbprof.tools.hlo_stats import build
+from tbprof.tools.model.datatable import Table
 
 GIB_PER_US = 2**30 / 1e6
 PEAKS = peaks({"f16": 4_000, "f32": 400}, {"HBM": 2_147.483648})

@@ -12,8 +12,8 @@ from traces.runs import cpu_steps, gpu_steps
 from tbprof.advice.summaries import Summaries
 from tbprof.engine.encode import tables_of
 from tbprof.engine.requests import find_tool
-from tbprof.tools.datatable import Table
-from tbprof.tools.tool import Tool
+from tbprof.tools.model.datatable import Table
+from tbprof.tools.model.tool import Tool
 
 JOBS = {
     "cpu": [cpu_steps("iiioooeeff"), cpu_steps("iiiooooooo"), cpu_steps("oo", late=3)],

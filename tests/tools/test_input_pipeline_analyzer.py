@@ -24,8 +24,8 @@ from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.analysis.vocabulary.input_names import InputCategory
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.tools import input_pipeline_analyzer as tool
-from tbprof.tools.datatable import Table
 from tbprof.tools.input.input_advice import advice_table
+from tbprof.tools.model.datatable import Table
 
 MAP = "Iterator::Root::Prefetch::ParallelMapV2"
 NAMES = {

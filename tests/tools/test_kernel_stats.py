@@ -8,8 +8,8 @@ from tbprof._pb import message
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.gpu.kernels import find_kernels
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.tools.datatable import Table
 from tbprof.tools.kernel_stats import build
+from tbprof.tools.model.datatable import Table
 
 GPU = "/device:GPU:0"
 

@@ -10,7 +10,7 @@ from helpers.promises.evidence_links import claims
 
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 
 Row = dict[str, Any]
 PROGRAMS = ("jax_cpu_training", "tpu_trace", "amd_trace")

@@ -20,9 +20,9 @@ from tbprof.analysis.programs.op_rows import OpRows, ProgramName, Times, Work
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.analysis.programs.program_ops_merging import add_up
 from tbprof.base.errors import BadRequest
+from tbprof.tools.model.tool import Document
 from tbprof.tools.op_profile import build
 from tbprof.tools.programs.op_profile_tree import scope_parts
-from tbprof.tools.tool import Document
 
 TPU = "/device:TPU:0"
 US = 1_000_000

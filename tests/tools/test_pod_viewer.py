@@ -20,8 +20,8 @@ from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.tpu.cores import Cores
 from tbprof.analysis.tpu.exchanges import Exchanges, find_exchanges
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
+from tbprof.tools.model.tool import Document
 from tbprof.tools.pod_viewer import EVENTS, build
-from tbprof.tools.tool import Document
 
 US = 1_000_000
 

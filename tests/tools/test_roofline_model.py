@@ -17,7 +17,7 @@ from tbprof.analysis.steps.step_ops import StepOps
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.errors import BadRequest
 from tbprof.engine.requests import find_tool
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 from tbprof.tools.roofline_model import build, parts_for
 
 GIBI = 2**30 / 1e9

@@ -4,7 +4,7 @@ import pytest
 
 from tbprof.advice.summaries import Summaries
 from tbprof.base.errors import BadRequest
-from tbprof.tools.tool import EventStream
+from tbprof.tools.model.tool import EventStream
 from tbprof.tools.trace_viewer import build
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 from traces import Stats, draw, write
 
 TPU, SECOND = "/device:TPU:0", "/device:TPU:1"

@@ -37,7 +37,7 @@ from tbprof.timeline.tiles.tiles import encode_tiles
 from tbprof.timeline.tiles.visible_events import all_events, filter_events
 from tbprof.tools import TOOLS
 from tbprof.tools.kernels.kernel_detail import ChosenKernel, describe_calls
-from tbprof.tools.tool import Attachment, Document, EventStream, Tool
+from tbprof.tools.model.tool import Attachment, Document, EventStream, Tool
 
 _SEARCHES = (("a", False), ("a|Mat.*l|^$", True), ("tf_op:a", False), ("category:compute", False))
 # As the routes take them.

@@ -16,7 +16,7 @@ from tbprof.timeline.export.chrome import Host, TimeRange, chrome_trace, has_eve
 from tbprof.timeline.export.event_csv import event_csv
 from tbprof.timeline.export.size_limit import limit
 from tbprof.timeline.model.store import Timeline
-from tbprof.tools.tool import EventStream, Tool
+from tbprof.tools.model.tool import EventStream, Tool
 
 # Changes whenever the text of an event does: clients cache the response for a version of a file.
 _FORMAT = 1

@@ -14,8 +14,8 @@ from tbprof.analysis.hlo_text.hlo_quoting import one_line
 from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
 from tbprof.analysis.hlo_text.hlo_text import module_text
 from tbprof.analysis.programs.instruction_facts import place_of
-from tbprof.tools.datatable import Numbers, Table, number, text
 from tbprof.tools.graph.graph_choice import Center, ListedProgram, search_names
+from tbprof.tools.model.datatable import Numbers, Table, number, text
 
 MOST_NODES = 400
 _MOST_FOUND, _MOST_LISTED = 50, 64

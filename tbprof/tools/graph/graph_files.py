@@ -11,7 +11,7 @@ from tbprof.analysis.hlo_text.hlo_quoting import one_line
 from tbprof.analysis.hlo_text.hlo_text import module_text
 from tbprof.base.errors import BadRequest
 from tbprof.tools.graph.graph_document import OpenProgram
-from tbprof.tools.tool import Attachment
+from tbprof.tools.model.tool import Attachment
 
 _TEXT, _BYTES = "text/plain; charset=utf-8", "application/octet-stream"
 _SKIPPED = "get-tuple-element"

@@ -11,7 +11,7 @@ from tbprof.advice.tf_data.tf_data_pipelines import is_bound
 from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.vocabulary.input_names import InputCategory
 from tbprof.base.values import sum_of
-from tbprof.tools.datatable import Table, boolean, number, text
+from tbprof.tools.model.datatable import Table, boolean, number, text
 
 
 def advice_table(

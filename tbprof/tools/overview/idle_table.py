@@ -7,7 +7,7 @@ from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import LABELS
 from tbprof.analysis.vocabulary.python_frames import describe_frame
 from tbprof.base.values import sum_of
-from tbprof.tools.datatable import Table, number, text
+from tbprof.tools.model.datatable import Table, number, text
 
 # At most this many rows below a kind, and below each of these; only from this share on.
 _MOST = 5

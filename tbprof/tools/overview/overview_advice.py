@@ -9,7 +9,7 @@ from tbprof.advice.guides import DATA_ANALYSIS_GUIDE, DATA_GUIDE, GPU_GUIDE, PRO
 from tbprof.advice.rules.steps.findings_input import is_transfer
 from tbprof.analysis.job.idle_shares import outside
 from tbprof.tools import TOOLS
-from tbprof.tools.datatable import Table, number, text
+from tbprof.tools.model.datatable import Table, number, text
 
 _HEADINGS = {
     "faq": "Tool troubleshooting / FAQ",

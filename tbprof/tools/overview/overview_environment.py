@@ -8,7 +8,7 @@ from tbprof.advice.evidence import Evidence
 from tbprof.advice.sentences import milliseconds
 from tbprof.analysis.run.environment import Environment
 from tbprof.analysis.vocabulary.training import is_training
-from tbprof.tools.datatable import Table, text
+from tbprof.tools.model.datatable import Table, text
 
 # Of one fact that differs between hosts.
 _MOST_ROWS = 8

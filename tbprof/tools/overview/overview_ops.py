@@ -14,7 +14,7 @@ from tbprof.analysis.ops.op_metrics import OpMetrics
 from tbprof.analysis.vocabulary.op_families import family_name, stems
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base.values import ratio, sum_of
-from tbprof.tools.datatable import PERCENT, Column, Table, boolean, number, text
+from tbprof.tools.model.datatable import PERCENT, Column, Table, boolean, number, text
 from tbprof.tools.overview.rates import device_rates
 
 _TOP = 10

@@ -12,7 +12,7 @@ from tbprof.analysis.bounds.wasted_time import wasted_ps
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 from tbprof.base.errors import BadRequest
-from tbprof.tools.datatable import Table, boolean, number, text
+from tbprof.tools.model.datatable import Table, boolean, number, text
 from tbprof.tools.programs.op_profile_tree import program_label
 from tbprof.tools.programs.op_texts import cost_notes
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans, sample_deviation
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
-from tbprof.tools.datatable import Table, boolean, number, text
+from tbprof.tools.model.datatable import Table, boolean, number, text
 
 DEVICE_COMPUTE = "device_compute"
 

@@ -7,7 +7,7 @@ from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.job.step_outliers import NO_OUTLIERS, StepOutliers
 from tbprof.analysis.steps.recording_gaps import few, silent_notes
-from tbprof.tools.datatable import Table, text
+from tbprof.tools.model.datatable import Table, text
 
 # How many steps a message names.
 _NAMED = 5

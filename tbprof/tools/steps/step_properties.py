@@ -29,7 +29,7 @@ from tbprof.analysis.job.step_means import (
 from tbprof.analysis.job.step_outliers import StepOutliers
 from tbprof.analysis.vocabulary.phases import COMPUTE, WORK, Phase
 from tbprof.base.values import median, unique
-from tbprof.tools.datatable import Column
+from tbprof.tools.model.datatable import Column
 
 # Property and column. Source: names of the profile plugin.
 _PARTS = (

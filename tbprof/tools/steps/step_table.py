@@ -15,7 +15,7 @@ from tbprof.analysis.job.step_choice import chosen_means
 from tbprof.analysis.job.step_means import StepMeans, used_rows
 from tbprof.analysis.job.step_outliers import StepOutliers
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
-from tbprof.tools.datatable import Column, Numbers, Table, boolean, number, text
+from tbprof.tools.model.datatable import Column, Numbers, Table, boolean, number, text
 from tbprof.tools.steps.step_properties import properties
 
 TPU = "TPU"

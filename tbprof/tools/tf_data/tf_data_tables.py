@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tbprof.advice.tf_data.tf_data_pipelines import SLOW_PS, Pipeline
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.base.records import dataclass
-from tbprof.tools.datatable import Table, boolean, number, text
+from tbprof.tools.model.datatable import Table, boolean, number, text
 
 # The number of slowest executions of each pipeline with graphs, and in the list.
 MOST_EXECUTIONS = 1_000

@@ -15,7 +15,7 @@ from tbprof.advice.tf_data.tf_data_judgement import (
     verdict,
 )
 from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, is_bound
-from tbprof.tools.datatable import PERCENT, Table, boolean, number, text
+from tbprof.tools.model.datatable import PERCENT, Table, boolean, number, text
 
 
 def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Table:

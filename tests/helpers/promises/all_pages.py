@@ -20,7 +20,7 @@ from tbprof.engine.engine import DataRequest, Engine
 from tbprof.serving.routes.routes import Application
 from tbprof.serving.service import Service
 from tbprof.tools import TOOLS
-from tbprof.tools.tool import Tool
+from tbprof.tools.model.tool import Tool
 
 # Of names that are a megabyte long.
 csv.field_size_limit(2**24)

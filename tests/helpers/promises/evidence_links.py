@@ -26,7 +26,7 @@ from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.requests import find_tool
 from tbprof.engine.timelines.timeline_requests import HostTimeline, open_timeline
 from tbprof.timeline.search.query import Query, parse_query
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 
 PS_PER_MS = 10**9
 # Addresses are written with nine decimals of a ms.

@@ -10,8 +10,8 @@ from traces import draw, space_of
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.input_ops import find_input_ops
-from tbprof.tools.datatable import Table
 from tbprof.tools.input_pipeline_analyzer import op_table
+from tbprof.tools.model.datatable import Table
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]
 

@@ -20,7 +20,7 @@ from tbprof.analysis.grouping.grouping import find_grouping
 from tbprof.analysis.grouping.roots import event_names
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 from tbprof.xplane.reader import read_space
 
 pytestmark = [pytest.mark.parity, pytest.mark.slow]

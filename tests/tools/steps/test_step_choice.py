@@ -13,7 +13,7 @@ from traces import draw, write
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.requests import Body
 from tbprof.storage.logdir import Logdir
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 
 STEPS = 12
 TOOLS = ("overview_page", "input_pipeline_analyzer", "pod_viewer")

@@ -15,7 +15,7 @@ from tbprof.advice.input.input_cause import InputCause
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.input.input_ops import InputOps, find_input_ops
 from tbprof.analysis.vocabulary.phases import PHASES, Phase
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 from tbprof.tools.steps.step_table import PARTS, step_table
 
 MS = 1000

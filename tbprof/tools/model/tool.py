@@ -6,7 +6,7 @@ from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Content
 from tbprof.base.lazy import named
 from tbprof.base.records import dataclass
-from tbprof.tools.datatable import Table
+from tbprof.tools.model.datatable import Table
 
 
 @dataclass(frozen=True, slots=True)
