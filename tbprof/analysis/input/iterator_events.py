@@ -43,6 +43,15 @@ _OF_FUNCTIONS = (_Kind.EXECUTION, *_POOL_KINDS.values())
 
 
 @dataclass(frozen=True, slots=True)
+class IteratorTimes:
+    """Times [t] that belong to iterators: `id` is that of the iterator."""
+
+    id: NDArray[np.uint64]
+    start_ps: NDArray[np.int64]
+    end_ps: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
 class IteratorEvents:
     """Calls of iterators [n] of one plane, by (line, start, longest first).
 
@@ -53,10 +62,9 @@ class IteratorEvents:
     making was not, as it began before the recording did. Of calls that are `is_loose` nothing tells
     for which element they were made. `line` is a row of `line_name` [lines], ids of texts.
 
-    Threads of the iterator `work_id` worked between `work_start_ps` and `work_end_ps` [w]; rows of
-    which `work_sign` is -1 are to be taken off: what they did there for others. Functions of the
-    iterator `run_id` ran on threads of a pool between `run_start_ps` and `run_end_ps` [r], and
-    waited for one of those from `queue_start_ps` to `queue_end_ps` [q] (`queue_id`).
+    `work` is when threads of iterators worked; where `work_sign` is -1, that time is to be taken
+    off: what they did then was for others. `runs` is when functions of iterators ran on threads of
+    a pool, and `queues` when they waited for one of those.
 
     `cuts` counts calls that were made for themselves, and now are for none.
     """
@@ -74,16 +82,10 @@ class IteratorEvents:
     is_fed: NDArray[np.bool_]
     is_cut: NDArray[np.bool_]
     is_loose: NDArray[np.bool_]
-    work_id: NDArray[np.uint64]
-    work_start_ps: NDArray[np.int64]
-    work_end_ps: NDArray[np.int64]
+    work: IteratorTimes
     work_sign: NDArray[np.int64]
-    run_id: NDArray[np.uint64]
-    run_start_ps: NDArray[np.int64]
-    run_end_ps: NDArray[np.int64]
-    queue_id: NDArray[np.uint64]
-    queue_start_ps: NDArray[np.int64]
-    queue_end_ps: NDArray[np.int64]
+    runs: IteratorTimes
+    queues: IteratorTimes
     cuts: int
 
 
@@ -132,8 +134,8 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
         is_cut,
         is_loose[calls],
         *_find_work(events, kind, parent, id_, np.where(is_beside, owner, served)),
-        *_find_runs(events, kind, owner),
-        *_find_queues(events, kind, parent, owner),
+        _find_runs(events, kind, owner),
+        _find_queues(events, kind, parent, owner),
         cuts,
     )
 
@@ -340,8 +342,8 @@ def _find_work(
     parent: NDArray[np.int32],
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(iterator, start, end, sign) of what threads did for iterators besides their calls.
+) -> tuple[IteratorTimes, NDArray[np.int64]]:
+    """When threads worked for iterators besides their calls, and the sign of each such time.
 
     `served` [rows] is the iterator that turns and executions work for, 0 for none.
     """
@@ -358,22 +360,20 @@ def _find_work(
     sign = np.repeat(np.array([1, -1], np.int64), (work.size, work_rows.size + other.size))
     iterator = np.concatenate((served[work], served[work_rows], served[above[other]]))
     start = events.start_ps[rows]
-    return iterator, start, start + events.duration_ps[rows], sign
+    return IteratorTimes(iterator, start, start + events.duration_ps[rows]), sign
 
 
-def _find_runs(
-    events: Events, kind: NDArray[np.int8], owner: NDArray[np.uint64]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-    """(iterator, start, end) of what pool threads did for functions of iterators."""
+def _find_runs(events: Events, kind: NDArray[np.int8], owner: NDArray[np.uint64]) -> IteratorTimes:
+    """When threads of a pool ran functions of iterators."""
     rows = np.flatnonzero((kind == _Kind.EXECUTION) & (owner != 0))
     start = events.start_ps[rows]
-    return owner[rows], start, start + events.duration_ps[rows]
+    return IteratorTimes(owner[rows], start, start + events.duration_ps[rows])
 
 
 def _find_queues(
     events: Events, kind: NDArray[np.int8], parent: NDArray[np.int32], owner: NDArray[np.uint64]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-    """(iterator, start, end) of the times that functions of iterators waited in a pool's queue.
+) -> IteratorTimes:
+    """When functions of iterators waited in a pool's queue.
 
     What is handed over within a function, or an execution of it, is part of it.
     """
@@ -392,4 +392,4 @@ def _find_queues(
     handed, takers = handed[is_match], takers[first[position[is_match]]]
     start, end = events.start_ps[handed], events.start_ps[takers]
     is_after = end > start
-    return owner[parent[handed[is_after]]], start[is_after], end[is_after]
+    return IteratorTimes(owner[parent[handed[is_after]]], start[is_after], end[is_after])

@@ -6,17 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.input.iterator_calls import first_at_or_after
-from tbprof.analysis.input.iterator_events import IteratorEvents
+from tbprof.analysis.input.iterator_events import IteratorEvents, IteratorTimes
 from tbprof.analysis.input.iterators import Iterators
 from tbprof.base.records import dataclass
 
 # How many stages above a call without a mark are asked whether they waited for it.
 _MOST_STAGES = 256
-_JOINED = (
-    "start_ps", "duration_ps", "is_fed", "is_cut", "is_loose",
-    "work_id", "work_start_ps", "work_end_ps", "work_sign",
-    "run_id", "run_start_ps", "run_end_ps", "queue_id", "queue_start_ps", "queue_end_ps",
-)  # fmt: skip
+_JOINED = ("start_ps", "duration_ps", "is_fed", "is_cut", "is_loose", "work_sign")
 
 
 @dataclass(slots=True)
@@ -30,16 +26,10 @@ class JoinedCalls:
     is_fed: NDArray[np.bool_]
     is_cut: NDArray[np.bool_]
     is_loose: NDArray[np.bool_]
-    work_id: NDArray[np.uint64]
-    work_start_ps: NDArray[np.int64]
-    work_end_ps: NDArray[np.int64]
+    work: IteratorTimes
     work_sign: NDArray[np.int64]
-    run_id: NDArray[np.uint64]
-    run_start_ps: NDArray[np.int64]
-    run_end_ps: NDArray[np.int64]
-    queue_id: NDArray[np.uint64]
-    queue_start_ps: NDArray[np.int64]
-    queue_end_ps: NDArray[np.int64]
+    runs: IteratorTimes
+    queues: IteratorTimes
     threads: list[str]
     cuts: int
 
@@ -61,7 +51,18 @@ def join_calls(planes: Sequence[IteratorEvents]) -> JoinedCalls:
         above=np.concatenate(above),
         threads=threads,
         cuts=sum(events.cuts for events in planes),
+        work=_join_times([events.work for events in planes]),
+        runs=_join_times([events.runs for events in planes]),
+        queues=_join_times([events.queues for events in planes]),
         **columns,
+    )
+
+
+def _join_times(planes: Sequence[IteratorTimes]) -> IteratorTimes:
+    return IteratorTimes(
+        np.concatenate([times.id for times in planes]),
+        np.concatenate([times.start_ps for times in planes]),
+        np.concatenate([times.end_ps for times in planes]),
     )
 
 

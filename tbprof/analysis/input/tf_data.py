@@ -6,7 +6,11 @@ from numpy.typing import NDArray
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.input.iterator_calls import Calls, visit, work_in_windows
-from tbprof.analysis.input.iterator_events import cut_circles, find_iterator_events
+from tbprof.analysis.input.iterator_events import (
+    IteratorTimes,
+    cut_circles,
+    find_iterator_events,
+)
 from tbprof.analysis.input.iterators import Iterators, find_iterators
 from tbprof.analysis.input.joined_calls import JoinedCalls, adopt_calls, join_calls
 from tbprof.analysis.input.pool_waits import Pieces, pool_waits
@@ -272,11 +276,11 @@ def _work(
     duration_ps: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """[m] how long threads worked for each node besides its calls, -1 if none ever did."""
-    known_rows, of = _known(iterators, calls.work_id)
+    known_rows, of = _known(iterators, calls.work.id)
     return work_in_windows(
         of,
-        calls.work_start_ps[known_rows],
-        calls.work_end_ps[known_rows],
+        calls.work.start_ps[known_rows],
+        calls.work.end_ps[known_rows],
         calls.work_sign[known_rows],
         iterator.astype(np.int64),
         begin_ps[call],
@@ -288,21 +292,18 @@ def _pool_waits(
     calls: JoinedCalls, iterators: Iterators
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(how long functions of each call's stage waited for a pool, the stage that occupied it)."""
-    known_rows, of = _known(iterators, calls.queue_id)
-    queued = Pieces(
-        iterators.stage[of].astype(np.int64),
-        calls.queue_start_ps[known_rows],
-        calls.queue_end_ps[known_rows],
-    )
-    known_rows, of = _known(iterators, calls.run_id)
-    ran = Pieces(
-        iterators.stage[of].astype(np.int64),
-        calls.run_start_ps[known_rows],
-        calls.run_end_ps[known_rows],
-    )
     stage = iterators.stage[iterators.of_call].astype(np.int64)
     ends = calls.start_ps + calls.duration_ps
+    queued = _by_stage(calls.queues, iterators)
+    ran = _by_stage(calls.runs, iterators)
     return pool_waits(queued, ran, Pieces(stage, calls.start_ps, ends))
+
+
+def _by_stage(times: IteratorTimes, iterators: Iterators) -> Pieces:
+    """The times of known iterators, by their stage."""
+    rows, of = _known(iterators, times.id)
+    stage = iterators.stage[of].astype(np.int64)
+    return Pieces(stage, times.start_ps[rows], times.end_ps[rows])
 
 
 def _known(
