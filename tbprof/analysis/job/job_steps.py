@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import count
-from operator import is_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from tbprof.analysis.steps.recording_gaps import (
 )
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import PHASES
+from tbprof.base.caches import LatestCache
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
 
@@ -113,9 +113,9 @@ class JobSteps:
         return out
 
 
-# The next page of a run shows the same steps.
+# The next page of a run shows the same steps. Equal ids are the same parts: a job holds its own.
 _MOST_KEPT = 1 << 19
-_latest: JobSteps | None = None
+_latest: LatestCache[tuple[tuple[str, ...], tuple[int, ...]], JobSteps] = LatestCache(1, 0)
 
 
 def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
@@ -123,17 +123,12 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
 
     Those of the latest hosts are kept, and returned for the same parts.
     """
-    global _latest
-    known = _latest
-    if (
-        known is not None
-        and known.hosts == tuple(hosts)
-        and len(known.parts) == len(parts)
-        and all(map(is_, known.parts, parts))
-    ):
-        return known
-    job = _merge(hosts, parts)
-    _latest = job if job.step.size <= _MOST_KEPT else None
+    key = tuple(hosts), tuple(map(id, parts))
+    job = _latest.get(key)
+    if job is None:
+        job = _merge(hosts, parts)
+        if job.step.size <= _MOST_KEPT:
+            _latest.put(key, job)
     return job
 
 
