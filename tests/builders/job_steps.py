@@ -4,13 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from builders.host_steps import US, Split, phases_of
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.steps.steps import Steps
-from tbprof.analysis.vocabulary.phases import PHASES, Phase
-
-US = 10**6
-
-Split = Mapping[Phase, int]
 
 
 def job_of(
@@ -32,10 +28,7 @@ def job_of(
     workers = list(dict.fromkeys(worker for step in steps for worker in step))
     rows = [(number, worker) for number, step in enumerate(steps) for worker in workers
             if worker in step]  # fmt: skip
-    phases = np.zeros((len(rows), PHASES), np.int64)
-    for row, (number, worker) in enumerate(rows):
-        for phase, length in steps[number][worker].items():
-            phases[row, phase] = length * US
+    phases = phases_of([steps[number][worker] for number, worker in rows])
     duration = phases.sum(axis=1)
     gap = np.array([(gaps or {}).get(row, 0) * US for row in rows], np.int64)
     start = np.array([number * 1000 * US for number, _ in rows], np.int64)

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from builders.host_steps import host_steps
 from traces import draw, space_of
 
 from helpers.drawn.computed_parts import compute_parts
 from helpers.tables import rows
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.steps.steps import Steps
-from tbprof.analysis.vocabulary.phases import PHASES, Phase
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.engine.requests import find_tool
 from tbprof.tools.model.datatable import Table
 
@@ -23,32 +24,15 @@ def steps_of(
 ) -> Steps:
     """Steps of one worker, one behind the other, split as given in µs."""
     count = len(splits)
-    phases = np.zeros((count, PHASES), np.int64)
-    for row, split in enumerate(splits):
-        for phase, length in split.items():
-            phases[row, phase] = length * US
-    duration = phases.sum(axis=1)
-    start = np.cumsum(np.append(0, duration))[:-1]
-    return Steps(
+    starts = np.cumsum([0, *(sum(split.values()) for split in splits)]).tolist()
+    return host_steps(
+        *((0, row, starts[row], split) for row, split in enumerate(splits)),
+        kind=kind,
+        workers=1,
         source=source if count else "none",
-        marker="train" if count else "",
         note="One step per train.",
         epoch_ns=0,
-        worker_name=[f"{kind}:0"],
-        worker_kind=[kind],
-        worker_id=np.zeros(1, np.int64),
-        worker=np.zeros(count, np.int64),
-        number=np.arange(count, dtype=np.int64),
-        label=[f"train {row}" for row in range(count)],
-        start_ps=start,
-        duration_ps=duration,
-        own_ps=duration,
         is_truncated=np.isin(np.arange(count), truncated),
-        is_unrecorded=np.zeros(len(duration), bool),
-        silent_device=[],
-        lost_devices=0,
-        phase_ps=phases,
-        has_explicit_numbers=True,
         candidate_name=["train", "fit"],
         candidate_line=["main", "pool"],
         candidate_count=np.array([count, 3]),

@@ -10,6 +10,7 @@ import numpy as np
 import orjson
 import pytest
 from builders.couplings import coupling_of
+from builders.host_steps import host_steps
 from traces import draw, space_of
 
 from tbprof.advice.summaries import Summaries
@@ -19,7 +20,7 @@ from tbprof.analysis.job.idle_time import IdleTime
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.tpu.cores import Cores
 from tbprof.analysis.tpu.exchanges import Exchanges, find_exchanges
-from tbprof.analysis.vocabulary.phases import PHASES, Phase
+from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.tools.model.tool import Document
 from tbprof.tools.pod_viewer import EVENTS, build
 
@@ -28,32 +29,10 @@ US = 1_000_000
 
 def host(*rows: tuple[int, int, int, dict[Phase, int]], kind: str = "GPU") -> Steps:
     """Rows (worker, step number, start, µs by phase), ordered by worker and start."""
-    phases = np.zeros((len(rows), PHASES), np.int64)
-    for at, row in enumerate(rows):
-        for phase, us in row[3].items():
-            phases[at, phase] = us * US
-    duration = phases.sum(axis=1)
-    workers = max((row[0] for row in rows), default=-1) + 1
-    return Steps(
-        source="markers" if rows else "none",
-        marker="train" if rows else "",
+    return host_steps(
+        *rows,
+        kind=kind,
         note="from one annotation to the next" if rows else "nothing marks steps",
-        epoch_ns=1000,
-        worker_name=[f"{kind}:{at}" for at in range(workers)],
-        worker_kind=[kind] * workers,
-        worker_id=np.arange(workers),
-        worker=np.array([row[0] for row in rows], np.int64),
-        number=np.array([row[1] for row in rows], np.int64),
-        label=[f"train {row[1]}" for row in rows],
-        start_ps=np.array([row[2] * US for row in rows], np.int64),
-        duration_ps=duration,
-        own_ps=duration,
-        is_truncated=np.zeros(len(rows), bool),
-        is_unrecorded=np.zeros(len(duration), bool),
-        silent_device=[],
-        lost_devices=0,
-        phase_ps=phases,
-        has_explicit_numbers=True,
         candidate_name=["train", "step"],
         candidate_line=["python", "python"],
         candidate_count=np.array([2, 9]),

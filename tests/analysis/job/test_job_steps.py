@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from builders.host_steps import host_steps
 
 from tbprof.analysis.job import job_steps
 from tbprof.analysis.job.job_steps import JobSteps, merge_steps
@@ -26,33 +27,22 @@ def steps(
 ) -> Steps:
     """Rows (number, start, duration in µs), the same for every worker."""
     count = len(rows) * len(workers)
-    duration = np.array([row[2] * US for row in rows] * len(workers), np.int64)
-    phases = np.zeros((count, PHASES), np.int64)
-    phases[:, Phase.OTHER] = duration
-    return Steps(
+    return host_steps(
+        *(
+            (place, number, start, {Phase.OTHER: duration})
+            for place in range(len(workers))
+            for number, start, duration in rows
+        ),
+        kind=kind,
+        workers=len(workers),
+        name=name,
         source=source if rows else "none",
-        marker=name if rows else "",
         note="steps are marked" if rows else "nothing marks steps",
         epoch_ns=epoch_us * 1000,
-        worker_name=[f"{kind}:{at}" for at in workers],
-        worker_kind=[kind] * len(workers),
+        worker_name=[f"{kind}:{worker}" for worker in workers],
         worker_id=np.array(workers, np.int64),
-        worker=np.repeat(np.arange(len(workers)), len(rows)),
-        number=np.array([row[0] for row in rows] * len(workers), np.int64),
-        label=[f"{name} {row[0]}" for row in rows] * len(workers),
-        start_ps=np.array([row[1] * US for row in rows] * len(workers), np.int64),
-        duration_ps=duration,
-        own_ps=duration,
         is_truncated=np.isin(np.arange(count) % max(len(rows), 1), truncated),
-        is_unrecorded=np.zeros(len(duration), bool),
-        silent_device=[],
-        lost_devices=0,
-        phase_ps=phases,
         has_explicit_numbers=numbered,
-        candidate_name=[],
-        candidate_line=[],
-        candidate_count=np.empty(0, np.int64),
-        candidate_median_ps=np.empty(0, np.int64),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 from builders.couplings import coupling_of
+from builders.host_steps import host_steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.job.stragglers import Lateness, Stragglers, find_stragglers
 from tbprof.analysis.spans.confidence import mean_interval
 from tbprof.analysis.steps.steps import Steps
-from tbprof.analysis.vocabulary.phases import PHASES, Phase
+from tbprof.analysis.vocabulary.phases import Phase
 
 Cell = Mapping[Phase, int]
 US = 1_000_000
@@ -30,39 +31,15 @@ def part_of(
     numbered: bool = True,
 ) -> Steps:
     """One host; a sequence of steps per worker, each the µs of its phases, from number `first`."""
-    rows = [
-        (at, number, cell) for at, cells in enumerate(workers) for number, cell in enumerate(cells)
-    ]
-    phases = np.zeros((len(rows), PHASES), np.int64)
-    for row, (_, _, cell) in enumerate(rows):
-        for phase, us in cell.items():
-            phases[row, phase] = us * US
-    duration = phases.sum(axis=1)
-    number = np.array([row[1] + first for row in rows], np.int64)
-    return Steps(
-        source="markers",
-        marker="train",
-        note="",
-        epoch_ns=1000,
-        worker_name=[f"GPU:{at}" for at in range(len(workers))],
+    return host_steps(
+        *(
+            (worker, first + number, start_us + number * 100, cell)
+            for worker, cells in enumerate(workers)
+            for number, cell in enumerate(cells)
+        ),
+        workers=len(workers),
         worker_kind=list(kinds) or ["GPU"] * len(workers),
-        worker_id=np.arange(len(workers)),
-        worker=np.array([row[0] for row in rows], np.int64),
-        number=number,
-        label=[f"train {one}" for one in number.tolist()],
-        start_ps=(start_us + (number - first) * 100) * US,
-        duration_ps=duration,
-        own_ps=duration,
-        is_truncated=np.zeros(len(rows), bool),
-        is_unrecorded=np.zeros(len(duration), bool),
-        silent_device=[],
-        lost_devices=0,
-        phase_ps=phases,
         has_explicit_numbers=numbered,
-        candidate_name=[],
-        candidate_line=[],
-        candidate_count=np.empty(0, np.int64),
-        candidate_median_ps=np.empty(0, np.int64),
     )
 
 
