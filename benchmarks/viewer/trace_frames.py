@@ -6,13 +6,11 @@ A session of zooming, panning and scrolling (frontend/e2e/timings/trace_session.
 frontend/e2e/timings/frame_times.mjs, which says what its figures mean.
 """
 
-import argparse
 import json
 import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,20 +101,5 @@ def _spread(one: Frames, kind: str) -> str:
     return ", ".join(f"{one.middle('free', kind, at):.1f} ms" for at in ("p50", "p95"))
 
 
-def main() -> int:
-    """The command line: prints the section."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--trace", type=Path, nargs="*", help="default: the scaled traces")
-    parser.add_argument("--repeats", type=int, default=3)
-    args = parser.parse_args()
-    traces = args.trace or trace_viewer.scaled_traces()
-    with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
-        programs = Programs.installed(Path(scratch))
-        print("\n".join(report([measure_frames(programs, one, args.repeats) for one in traces])))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(trace_viewer.print_section(__doc__, measure_frames, report))

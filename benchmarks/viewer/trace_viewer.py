@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import quantiles
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from benchmarks import measure
@@ -31,6 +31,8 @@ from benchmarks.programs import ROUTE, Programs
 from benchmarks.traces import build_traces
 from benchmarks.viewer import trace_export, trace_session
 from benchmarks.viewer.trace_export import Export
+
+_T = TypeVar("_T")
 
 COPIES = (1, 30, 400)
 # What xprof's server asks for where the page names no resolution.
@@ -142,7 +144,7 @@ def _open_tbprof(programs: Programs, found: Measured) -> Iterator[tuple[str, Cos
         peak = max(opened.peak_bytes, kept.peak_bytes)
         yield "tbprof", Cost(opened.wall_s, opened.cpu_s, peak)
         found.written["tbprof"] = (
-            f"{_megabytes(_written(logdir))} in the logdir, "
+            f"{_megabytes(_bytes_below(logdir))} in the logdir, "
             f"{_megabytes(_bytes_below(cache) - before)} in its own cache "
             f"after {kept.wall_s:.2f} s"
         )
@@ -154,7 +156,7 @@ def _open_xprof(programs: Programs, found: Measured) -> Iterator[tuple[str, Cost
         path = str(measure.trace_in(logdir))
         for what in ("xprof", "xprof, later"):
             yield what, measure.run([programs.xprof_python, "-c", XPROF_OPEN_PROGRAM, path])
-        found.written["xprof"] = f"{_megabytes(_written(logdir))} in the logdir"
+        found.written["xprof"] = f"{_megabytes(_bytes_below(logdir))} in the logdir"
 
 
 def _open_xprof_rs(programs: Programs, found: Measured) -> Iterator[tuple[str, Cost]]:
@@ -169,8 +171,8 @@ def _open_xprof_rs(programs: Programs, found: Measured) -> Iterator[tuple[str, C
             assert server.cost is not None
             yield what, server.cost
         found.written["xprof-rs"] = (
-            f"{_megabytes(_written(logdir))} in the logdir, {_megabytes(_bytes_below(cache))} in "
-            "its own cache"
+            f"{_megabytes(_bytes_below(logdir))} in the logdir, "
+            f"{_megabytes(_bytes_below(cache))} in its own cache"
         )
 
 
@@ -356,18 +358,12 @@ def trace_name(trace: Path) -> str:
     return f"{trace.name.removesuffix('.xplane.pb')}, {math.ceil(trace.stat().st_size / 1e6):,} MB"
 
 
-def _written(logdir: Path) -> int:
-    """Bytes in the logdir but for the link to the trace."""
+def _bytes_below(folder: Path) -> int:
+    """Bytes of the files in a folder but for links, as to the trace."""
     return sum(
         path.stat().st_size
-        for path in logdir.rglob("*")
+        for path in folder.rglob("*")
         if path.is_file() and not path.is_symlink()
-    )
-
-
-def _bytes_below(folder: Path, is_kept: Callable[[Path], bool] = Path.is_file) -> int:
-    return sum(
-        path.stat().st_size for path in folder.rglob("*") if path.is_file() and is_kept(path)
     )
 
 
@@ -375,10 +371,14 @@ def _megabytes(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size else "nothing"
 
 
-def main() -> int:
-    """The command line: prints the section."""
+def print_section(
+    description: str,
+    figures_of: Callable[[Programs, Path, int], _T],
+    report: Callable[[Sequence[_T]], list[str]],
+) -> int:
+    """The command line of a section: measures each trace and prints the section."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--trace", type=Path, nargs="*", help="default: the scaled traces")
     parser.add_argument("--repeats", type=int, default=3)
@@ -386,9 +386,9 @@ def main() -> int:
     traces = args.trace or scaled_traces()
     with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
         programs = Programs.installed(Path(scratch))
-        print("\n".join(report([measure_trace(programs, one, args.repeats) for one in traces])))
+        print("\n".join(report([figures_of(programs, trace, args.repeats) for trace in traces])))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_section(__doc__, measure_trace, report))

@@ -6,6 +6,7 @@ from typing import Any
 from helpers.payloads import content_of
 from jobs.pages import Pages
 from traces.allocators import GPU, Tensor, memory_trace
+from traces.misread_memory import address_used_again, lines_with_starts
 
 from mistakes.catalogue import Show, mistake
 from tbprof.engine.engine import DataRequest
@@ -74,25 +75,14 @@ def tensors_of_earlier_steps(show: Show) -> str:
 
 @mistake(MEMORY, "An address that is used again keeps the op before.")
 def addresses_that_are_used_again(show: Show) -> str:
-    trace = memory_trace(
-        "main |a.b.B.c",
-        a=Tensor(100, "first", address=64),
-        b=Tensor(40, "second", address=64),
-        c=Tensor(1, "last"),
-    )
-    assert [one["tfOpName"] for one in released(show(trace))] == ["second"]
+    assert [one["tfOpName"] for one in released(show(address_used_again()))] == ["second"]
     return "`second` is released"
 
 
 @mistake(MEMORY, "Times leave out where a line starts.")
 def lines_that_start_later(show: Show) -> str:
-    trace = memory_trace(
-        "early |a\nlate |b",
-        a=Tensor(100, "early"),
-        b=Tensor(10, "late"),
-        line_start_ns={"early": 1_000, "late": 5_000},
-    )
-    found = [event["timeOffsetPs"] for event in summary(show(trace))["sampledTimelineSnapshots"]]
+    shown = summary(show(lines_with_starts()))
+    found = [event["timeOffsetPs"] for event in shown["sampledTimelineSnapshots"]]
     assert found == ["1000000", "5000000"]
     return "1 and 5 µs"
 

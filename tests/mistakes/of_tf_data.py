@@ -4,7 +4,7 @@ from typing import Any
 
 from jobs.pages import Pages, Row, rows
 from traces import Unsigned, draw
-from traces.misread_pipelines import DRAWN, stages
+from traces.misread_pipelines import DRAWN, overlapping_children, stages, through_a_function
 
 from mistakes.catalogue import Show, mistake
 
@@ -58,8 +58,7 @@ def device_pipelines(show: Show) -> str:
 
 @mistake(TF_DATA, "Iterators that a function calls are lost.")
 def iterators_that_a_function_calls(show: Show) -> str:
-    trace = stages("r" * 200, "." + "b" * 190, ".." + "f" * 180, "..." + "s" * 170)
-    pages = show(trace)
+    pages = show(through_a_function())
     found = {row["name"]: row["self_us"] for row in table(pages, GRAPH)}
     assert found == {"1": 10, "2": 20, "3": 170}
     assert table(pages, BOTTLENECKS)[0]["bottleneck"] == "Map"
@@ -68,24 +67,8 @@ def iterators_that_a_function_calls(show: Show) -> str:
 
 @mistake(TF_DATA, "Children that overlap are taken off twice, down to negative times.")
 def children_that_overlap(show: Show) -> str:
-    trace = draw(
-        {
-            "/host:CPU": "python |" + "r" * 100 + "\n       |" + "." * 96 + "cd\n"
-            "one    |..." + "p" * 92 + "\n       |...." + "s" * 90 + "\n"
-            "two    |..." + "q" * 92 + "\n       |...." + "t" * 90
-        },
-        names={
-            "r": "Iterator::Root", "c": "ParallelMapConsume", "d": "ParallelMapConsume",
-            "p": "ParallelMapProduce", "q": "ParallelMapProduce",
-            "s": "Iterator::Root::A", "t": "Iterator::Root::B",
-        },
-        stats={
-            "r": {"id": 1}, "s": {"id": 2, "parent_id": 1}, "t": {"id": 3, "parent_id": 1},
-            "c": {"element_id": 7}, "d": {"element_id": 8}, "p": {"element_id": 7},
-            "q": {"element_id": 8},
-        },
-    )  # fmt: skip
-    found = {row["name"]: row["self_us"] for row in table(show(trace), GRAPH)}
+    pages = show(overlapping_children())
+    found = {row["name"]: row["self_us"] for row in table(pages, GRAPH)}
     assert found == {"1": 10, "2": 90, "3": 90}
     return "root 10 of 100 µs, its two children 90 each"
 

@@ -14,6 +14,7 @@ from helpers.payloads import body_of
 from parity.oracle import ask_xprof
 from traces import draw
 from traces.allocators import GPU, Tensor, memory_trace
+from traces.misread_memory import address_used_again, lines_with_starts
 
 from tbprof._pb import message
 from tbprof.engine.engine import DataRequest, Engine
@@ -260,13 +261,7 @@ def test_tensors_of_earlier_steps_are_called_unused(xprof_python: str, tmp_path:
 def test_an_address_that_is_used_again_keeps_the_op_before(
     xprof_python: str, tmp_path: Path
 ) -> None:
-    trace = memory_trace(
-        "main |a.b.B.c",
-        a=Tensor(100, "first", address=64),
-        b=Tensor(40, "second", address=64),
-        c=Tensor(1, "last"),
-    )
-    theirs, ours = both(xprof_python, tmp_path, trace)
+    theirs, ours = both(xprof_python, tmp_path, address_used_again())
 
     def released(answer: dict[str, Any]) -> list[str]:
         events = allocators(answer)[GPU]["sampledTimelineSnapshots"]
@@ -280,13 +275,7 @@ def test_an_address_that_is_used_again_keeps_the_op_before(
 
 
 def test_lines_that_start_later_are_put_first(xprof_python: str, tmp_path: Path) -> None:
-    trace = memory_trace(
-        "early |a\nlate |b",
-        a=Tensor(100, "early"),
-        b=Tensor(10, "late"),
-        line_start_ns={"early": 1_000, "late": 5_000},
-    )
-    theirs, ours = both(xprof_python, tmp_path, trace)
+    theirs, ours = both(xprof_python, tmp_path, lines_with_starts())
 
     def times(answer: dict[str, Any]) -> list[tuple[str, str]]:
         return [

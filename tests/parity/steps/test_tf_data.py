@@ -14,8 +14,8 @@ import pytest
 from helpers.payloads import rows
 from parity.converters import PROFILE, convert
 from parity.oracle import Row, by
-from traces import Unsigned, draw
-from traces.misread_pipelines import DRAWN, stages
+from traces import Unsigned
+from traces.misread_pipelines import DRAWN, overlapping_children, stages, through_a_function
 
 from tbprof._pb import message
 from tbprof.analysis.vocabulary.input_names import stage_name
@@ -222,8 +222,7 @@ def test_without_a_pipeline_of_the_host_it_sees_no_activity(both: Ask, gpu_trace
 
 
 def test_iterators_that_a_function_calls_are_lost(both: Ask) -> None:
-    trace = stages("r" * 200, "." + "b" * 190, ".." + "f" * 180, "..." + "s" * 170)
-    found = both(trace)
+    found = both(through_a_function())
     assert {row["name"] for row in found.theirs(GRAPH)} == {"1", "2"}
     assert {row["name"]: row["self_us"] for row in found.ours(GRAPH)} == {
         "1": 10, "2": 20, "3": 170,
@@ -233,25 +232,7 @@ def test_iterators_that_a_function_calls_are_lost(both: Ask) -> None:
 
 
 def test_children_that_overlap_are_taken_off_twice(both: Ask) -> None:
-    """Two threads make elements for one that waits: 90 of its 100 µs, not twice 90."""
-    trace = draw(
-        {
-            "/host:CPU": "python |" + "r" * 100 + "\n       |" + "." * 96 + "cd\n"
-            "one    |..." + "p" * 92 + "\n       |...." + "s" * 90 + "\n"
-            "two    |..." + "q" * 92 + "\n       |...." + "t" * 90
-        },
-        names={
-            "r": "Iterator::Root", "c": "ParallelMapConsume", "d": "ParallelMapConsume",
-            "p": "ParallelMapProduce", "q": "ParallelMapProduce",
-            "s": "Iterator::Root::A", "t": "Iterator::Root::B",
-        },
-        stats={
-            "r": {"id": 1}, "s": {"id": 2, "parent_id": 1}, "t": {"id": 3, "parent_id": 1},
-            "c": {"element_id": 7}, "d": {"element_id": 8}, "p": {"element_id": 7},
-            "q": {"element_id": 8},
-        },
-    )  # fmt: skip
-    found = both(trace)
+    found = both(overlapping_children())
     told = {at[3]: text[2] for at, text in texts_of(found.theirs_json[GRAPH]).items()}
     assert told == {"1": 100 - 2 * 90, "2": 90, "3": 90}
     assert {row["name"]: row["self_us"] for row in found.ours(GRAPH)} == {"1": 10, "2": 90, "3": 90}
