@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tbprof._pb import message
-from tbprof.analysis.gpu.kernels import parse_launch
+from tbprof.analysis.gpu.kernel_launch import parse_launch
 from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass

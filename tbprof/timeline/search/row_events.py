@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds, op_or_event
-from tbprof.analysis.gpu.kernels import parse_launch
+from tbprof.analysis.gpu.kernel_launch import parse_launch
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.input.input_events import OPS, OpIndex, find_input_events

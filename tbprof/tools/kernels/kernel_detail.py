@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.tensor_cores import CoreUse
 from tbprof.analysis.gpu.kernel_calls import UNKNOWN, KernelCalls, Unlinked
-from tbprof.analysis.gpu.kernels import Kernels, Launch
+from tbprof.analysis.gpu.kernel_launch import Launch
+from tbprof.analysis.gpu.kernels import Kernels
 from tbprof.base.records import dataclass
 from tbprof.base.values import median, unique
 from tbprof.tools.kernel_stats import USES

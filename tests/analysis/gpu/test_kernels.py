@@ -13,7 +13,8 @@ from traces.programs import Program
 
 from tbprof._pb import message
 from tbprof.analysis.devices.tensor_cores import CoreUse
-from tbprof.analysis.gpu.kernels import Kernels, Launch, find_kernels, merge_kernels, parse_launch
+from tbprof.analysis.gpu.kernel_launch import Launch, parse_launch
+from tbprof.analysis.gpu.kernels import Kernels, find_kernels, merge_kernels
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.xplane.reader import read_space
 
