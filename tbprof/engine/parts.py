@@ -80,16 +80,16 @@ PARTS: Mapping[str, PartKind] = {
     "exchanges": _part(
         2, "tpu.exchanges.Exchanges", "find_exchanges", "finding exchanges between cores"
     ),
-    "kernels": _part(7, "gpu.kernels.Kernels", "find_kernels", "decoding GPU kernels"),
+    "kernels": _part(8, "gpu.kernels.Kernels", "find_kernels", "decoding GPU kernels"),
     "kernel_calls": _part(
-        1,
+        2,
         "gpu.kernel_calls.KernelCalls",
         "find_kernel_calls",
         "analyzing calls of kernels",
         needs=("kernels",),
     ),
     "ops": _part(
-        13,
+        14,
         "ops.op_metrics.OpMetrics",
         "ops.ops.find_ops",
         "decoding ops",

@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.summaries import Summaries
+from tbprof.analysis.bounds.op_work import GIBI, above_roof, rates_of, work_of_kernels
+from tbprof.analysis.devices.peaks import Peaks, merge_peaks
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_name
 from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
 from tbprof.base.values import ratio
 from tbprof.tools.model.datatable import Column, Table, boolean, number, text
 
-PARTS = ("kernels",)
+PARTS = ("kernels", "peaks")
 
 USES = {CoreUse.YES: "yes", CoreUse.NO: "no", CoreUse.UNKNOWN: "unknown"}
 
@@ -26,7 +28,8 @@ def build(summaries: Summaries) -> Sequence[Table]:
     order = _order(kernels)
     unit = core_name(is_amd=bool(kernels.is_amd.any())).replace(" Cores", "Core")
     total_us = kernels.total_ps[order] / 1e6
-    flops, moved = _known(kernels.flops[order]), _known(kernels.bytes[order])
+    peaks = merge_peaks(summaries.take("peaks", Peaks))
+    rates = rates_of(work_of_kernels(kernels, peaks).select(order), peaks)
     return [
         Table(
             (
@@ -65,17 +68,16 @@ def build(summaries: Summaries) -> Sequence[Table]:
                     [USES[CoreUse(use)] for use in kernels.core_use[order].tolist()],
                 ),
                 text("driver_copy", "Copy by the driver", [kernels.copy[row] for row in order]),
-                number("measured_flop_rate", "FLOP Rate (GFLOP/s)", ratio(flops, total_us * 1e3)),
-                number(
-                    "measured_memory_bw",
-                    "Memory BW (GiB/s)",
-                    ratio(moved, total_us * 1e3) * (1e9 / 2**30),
-                ),
+                number("measured_flop_rate", "FLOP Rate (GFLOP/s)", rates.gflops),
+                number("measured_memory_bw", "Memory BW (GiB/s)", rates.gbytes / GIBI),
                 number(
                     "operational_intensity",
                     "Operational Intensity (FLOPs/Byte)",
-                    ratio(flops, moved),
+                    rates.intensity,
                 ),
+                text("bound_by", "Bound by", rates.bound_by),
+                number("efficiency", "Roofline efficiency", rates.efficiency),
+                text("roof_note", "Above the roof", above_roof(rates, kernels.is_computed[order])),
             ),
             {"matrix_unit": core_name(is_amd=bool(kernels.is_amd.any()))},
         )
@@ -98,6 +100,9 @@ def _order(kernels: Kernels) -> NDArray[np.int64]:
             kernels.op[row],
             int(kernels.core_use[row]),
             kernels.copy[row],
+            kernels.dtype[row],
+            bool(kernels.is_product[row]),
+            bool(kernels.is_computed[row]),
         ),
     )
     return np.array(ranked, np.int64)

@@ -93,7 +93,8 @@ def kernels(*rows: tuple[bool, int, int], of_amd: bool = False) -> Kernels:
         is_eligible=np.array([row[0] for row in rows], bool),
         core_use=np.array([row[1] for row in rows], np.int8), occupancy_pct=np.zeros(count),
         occurrences=nothing + 1, total_ps=total, least_ps=total, most_ps=total,
-        copy=[""] * count, is_amd=np.full(count, of_amd),
+        copy=[""] * count, is_amd=np.full(count, of_amd), dtype=[""] * count,
+        is_product=np.zeros(count, bool), is_computed=np.zeros(count, bool),
     )  # fmt: skip
 
 

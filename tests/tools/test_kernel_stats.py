@@ -3,21 +3,27 @@
 import pytest
 from helpers.tables import columns
 from traces import draw, space_of
+from traces.programs import Program
 
 from tbprof._pb import message
 from tbprof.advice.summaries import Summaries
+from tbprof.analysis.devices.peaks import find_peaks
 from tbprof.analysis.gpu.kernels import find_kernels
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.tools.kernel_stats import build
 from tbprof.tools.model.datatable import Table
 
 GPU = "/device:GPU:0"
+IMPLAUSIBLE = "more operations than the peak allows: the peak is implausible"
 
 
 def table(*traces: bytes) -> Table:
     spaces = [space_of(trace) for trace in traces]
-    kernels = [find_kernels(space, Programs(space)) for space in spaces]
-    (found,) = build(Summaries(tuple("h" * len(traces)), {"kernels": kernels}))
+    parts = {
+        name: [find(space, Programs(space)) for space in spaces]
+        for name, find in (("kernels", find_kernels), ("peaks", find_peaks))
+    }
+    (found,) = build(Summaries(tuple("h" * len(traces)), parts))
     return found
 
 
@@ -58,7 +64,47 @@ def test_the_whole_table_of_a_drawn_trace():
         "measured_flop_rate": [None, 2, None],
         "measured_memory_bw": [None, pytest.approx(0.512e9 / 2**30), None],
         "operational_intensity": [None, 8000 / 2**11, None],
+        "bound_by": ["Unknown", "Unknown", "Unknown"],  # the peaks are not known
+        "efficiency": [None, None, None],
+        "roof_note": ["", "", ""],
     }
+
+
+# 1 multiprocessor × 1 GHz × 1,024 16-bit operations, of 32-bit ones 128, and 100 GB/s.
+VOLTA = {
+    "compute_cap_major": 7, "compute_cap_minor": 0, "core_count": 1, "clock_rate": 1_000_000,
+    "memory_bandwidth": 100_000_000_000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size", "bound", "share", "note"),
+    [
+        # In 1 µs, 2 × 64³ operations are 524 GFLOP/s, and 3 × 64² numbers of 2 bytes 25 GB/s.
+        ("bf16", 64, "Compute", 0.512, ""),
+        ("bf16", 24, "HBM", 0.03456, ""),  # 28 GFLOP/s, 3.5 GB/s
+        ("f32", 32, "Compute", 0.512, ""),  # 66 GFLOP/s of 128, 12 GB/s
+        ("f32", 4, "HBM", 0.00192, ""),  # 0.13 GFLOP/s, 0.19 GB/s
+        ("bf16", 96, "Compute", 1.728, IMPLAUSIBLE),  # 1,769 GFLOP/s, 55 GB/s
+    ],
+)
+def test_a_kernel_is_bound_by_what_its_instruction_uses_most_of(dtype, size, bound, share, note):
+    made = Program()
+    array = f"{dtype}[{size},{size}]"
+    made.add("p", "parameter", array)
+    dot = made.add("d", "dot", array, "p", "p", op="f/d")
+    dot.dot_dimension_numbers.lhs_contracting_dimensions.append(1)
+    trace = draw(
+        {"/host:metadata": "none |", GPU: "Stream #1 |a"},
+        names={"a": "gemm", "P": "jit_f(7)"},
+        stats={"a": {"kernel_details": "grid:1,1,1", "program_id": 7, "hlo_op": "d"}},
+        type_stats={"P": {"Hlo Proto": made.bytes()}},
+        plane_stats={GPU: VOLTA},
+    )
+    found = columns(table(trace, trace))  # of two hosts
+    assert found["bound_by"] == [bound]
+    assert found["efficiency"] == [pytest.approx(share)]
+    assert found["roof_note"] == [note]
 
 
 def test_amds_matrix_cores_have_their_name():

@@ -122,6 +122,39 @@ def test_the_programs_page_has_the_figures_of_the_tables(
     assert keyed(profile, ours) == keyed(stats, theirs)
 
 
+def test_kernels_have_the_figures_of_their_instructions(amd_trace: Path) -> None:
+    engine = Engine(Logdir(str(amd_trace)))
+    [run] = engine.runs()
+
+    def ask(tool: str) -> list[Row]:
+        return rows(json.loads(content_of(engine, DataRequest(run, tool))))
+
+    same = {
+        "measured_flop_rate": "normalized_flop_rate", "measured_memory_bw": "measured_memory_bw",
+        "operational_intensity": "operational_intensity", "bound_by": "bound_by",
+        "efficiency": "efficiency", "roof_note": "roof_note",
+    }  # fmt: skip
+    kernels, instructions = by_time(ask("kernel_stats")), by_time(ask("hlo_stats"))
+    # Those that launch one kernel each time.
+    shared = [
+        key for key in kernels if key in instructions and instructions[key]["kernels"] == key[1]
+    ]
+    assert len(shared) == 10
+    for key in shared:
+        ours = {name: instructions[key][other] for name, other in same.items()}
+        assert {name: kernels[key][name] for name in same} == ours
+
+
+def by_time(found: list[Row]) -> dict[tuple[float, int], Row]:
+    """Rows by (total time, occurrences); those of which several have the same are left out."""
+    names = (
+        "total_duration_us" if "total_duration_us" in found[0] else "total_time",
+        "occurrences",
+    )
+    keys = [tuple(row[name] for name in names) for row in found]
+    return {key: row for key, row in zip(keys, found, strict=True) if keys.count(key) == 1}
+
+
 @pytest.mark.parametrize("trace", PROGRAMS)
 @pytest.mark.parametrize("group_by", ["program", "category", "provenance"])
 def test_the_tree_of_the_programs_page_adds_up_to_the_table(

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.devices.peaks import HBM, Peaks
+from tbprof.analysis.gpu.kernels import Kernels
 from tbprof.analysis.hlo.host_copies import is_host_copy
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.base.records import dataclass
@@ -77,8 +78,6 @@ def work_of(ops: ProgramOps, peaks: Peaks) -> OpWork:
         recorded if is_tpu and not is_computed else peaks.roof_of(dtype, is_product=is_product)
         for dtype, is_product, is_computed in rows
     ]
-    peak_of = {name: peaks.flop_peak(name) for name in set(roof)}
-    gflops = np.array([peak_of[name] for name in roof], np.float64)
     flops = _known(ops.flops)
     shapes = zip(ops.result, ops.operands, strict=True)
     copies = zip(ops.opcode, map("".join, shapes), strict=True)
@@ -88,11 +87,29 @@ def work_of(ops: ProgramOps, peaks: Peaks) -> OpWork:
         _known(ops.model_flops),
         _known(ops.bytes_accessed),
         {memory: _known(getattr(ops, column)) for memory, column in _MEMORIES.items()},
-        # 10^9 operations per second are one in 1,000 ps.
-        flops / gflops * 1e3,
+        _flop_ps(flops, roof, peaks),
         roof,
         np.array([is_host_copy(*texts) for texts in copies], np.bool_),
     )
+
+
+def work_of_kernels(kernels: Kernels, peaks: Peaks) -> OpWork:
+    """The work of the kernels of GPUs: that of their instructions, where it is theirs alone."""
+    rows = zip(kernels.dtype, kernels.is_product.tolist(), strict=True)
+    roof = [peaks.roof_of(dtype, is_product=is_product) for dtype, is_product in rows]
+    flops = _known(kernels.flops)
+    return OpWork(
+        kernels.total_ps.astype(np.float64), flops, flops, _known(kernels.bytes),
+        {HBM: _known(kernels.hbm_bytes)}, _flop_ps(flops, roof, peaks), roof,
+        np.zeros(flops.size, np.bool_),
+    )  # fmt: skip
+
+
+def _flop_ps(flops: Values, roof: Sequence[str], peaks: Peaks) -> Values:
+    """How long operations take at the peaks that they are held against."""
+    peak_of = {name: peaks.flop_peak(name) for name in set(roof)}
+    # 10^9 operations per second are one in 1,000 ps.
+    return flops / np.array([peak_of[name] for name in roof], np.float64) * 1e3
 
 
 def sum_work(

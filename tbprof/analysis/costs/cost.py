@@ -27,6 +27,11 @@ class Cost(NamedTuple):
         return sum(self.flops.values())
 
     @property
+    def dtype(self) -> str:
+        """The type of most operations, "" without any."""
+        return max(self.flops, key=self.flops.__getitem__, default="")
+
+    @property
     def bytes(self) -> int:
         """What is read and written in all memory spaces."""
         return sum(self.read.values()) + sum(self.written.values())

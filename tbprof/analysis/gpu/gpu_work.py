@@ -7,11 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.costs.cost import UNKNOWN, Cost
-from tbprof.analysis.gpu.gpu_events import GpuKinds
+from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.hlo_shapes import largest_dtype
+from tbprof.analysis.hlo.instruction import multiplies
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.values import as_counts
+from tbprof.events.space import Plane
 
 if TYPE_CHECKING:
     from tbprof.analysis.costs.program_costs import ProgramCosts
@@ -32,7 +35,8 @@ class GpuWork:
     Sums over the kinds of one instruction are right: all of its work is with the kind that takes
     longest, and `is_apart` [n] if it has no other kind. `is_computed` [n]: it follows from the
     shapes of the program, and bytes that caches serve are counted. `is_unknown` [n]: the
-    instruction costs something, but what is not known.
+    instruction costs something, but what is not known. `dtype` [n] are the element types of most
+    operations, "" where unknown, and `is_product` [n] says that they multiply matrices.
     """
 
     flops: NDArray[np.int64]
@@ -41,38 +45,56 @@ class GpuWork:
     is_computed: NDArray[np.bool_]
     is_unknown: NDArray[np.bool_]
     is_apart: NDArray[np.bool_]
+    dtype: list[str]
+    is_product: NDArray[np.bool_]
 
     @property
-    def is_of_kernels(self) -> NDArray[np.bool_]:
-        """[n] whether the work of a kind is known by itself."""
+    def of_kernels(self) -> tuple[NDArray[np.int64], ...]:
+        """(operations, bytes, bytes in the main memory) [n] that are of a kind alone, else -1."""
         is_recorded = ~self.is_computed & ((self.flops > 0) | (self.bytes > 0))
-        return is_recorded | (self.is_computed & self.is_apart)
+        is_known = is_recorded | (self.is_computed & self.is_apart)
+        has_bytes = is_known & (self.is_computed | (self.bytes > 0))
+        counts = (self.flops, is_known), (self.bytes, has_bytes), (self.hbm_bytes, has_bytes)
+        return tuple(np.where(is_it, count, -1) for count, is_it in counts)
 
 
-def find_gpu_work(kinds: GpuKinds, programs: Programs) -> GpuWork:
+def find_gpu_work(plane: Plane, programs: Programs) -> GpuWork:
     """The work of the kinds of one plane. Source: XLA's programs in the trace."""
+    kinds = find_gpu_kinds(plane, programs)
+    return plane.cache.get_or_compute(("gpu work",), lambda: _find(kinds, programs))
+
+
+def _find(kinds: GpuKinds, programs: Programs) -> GpuWork:
     flops, moved = kinds.flops.tolist(), kinds.bytes_accessed.tolist()
     in_main = list(moved)
-    is_computed, is_unknown, is_apart = np.zeros((3, len(flops)), bool)
+    dtype = [""] * len(flops)
+    is_computed, is_unknown, is_apart, is_product = np.zeros((4, len(flops)), bool)
     costs: dict[int, ProgramCosts] = {}
     for rows in rows_by_instruction(kinds):
         first = rows[0]
         module = programs.module(kinds.program_id[first], kinds.module[first])
-        if module is None or any(flops[row] or moved[row] for row in rows):
+        if module is None:
             continue
-        cost = _cost(costs, module, kinds.instruction[first])
-        if cost is None:
+        at = module.index.find(kinds.instruction[first])
+        cost = _cost(costs, module, at)
+        if at >= 0 and cost is not None:
+            is_product[rows] = multiplies(module, at)
+            for row in rows:
+                dtype[row] = cost.dtype or _largest_dtype(module, at)
+        if cost is None or any(flops[row] or moved[row] for row in rows):
             continue
         is_unknown[rows] = not cost.is_known
+        if not cost.is_known:
+            continue
         executions = executions_of(kinds, rows)
         longest = max(rows, key=kinds.total_ps.__getitem__)
         flops[longest] = cost.all_flops * executions
         moved[longest] = cost.bytes * executions
         in_main[longest] = (cost.read[_MAIN_MEMORY] + cost.written[_MAIN_MEMORY]) * executions
-        is_computed[rows] = cost.is_known
+        is_computed[rows] = True
         is_apart[rows] = len(rows) == 1
     counts = as_counts(flops), as_counts(moved), as_counts(in_main)
-    return GpuWork(*counts, is_computed, is_unknown, is_apart)
+    return GpuWork(*counts, is_computed, is_unknown, is_apart, dtype, is_product)
 
 
 def rows_by_instruction(kinds: GpuKinds) -> list[list[int]]:
@@ -85,9 +107,13 @@ def rows_by_instruction(kinds: GpuKinds) -> list[list[int]]:
     return list(rows.values())
 
 
-def _cost(costs: "dict[int, ProgramCosts]", module: "Module", name: str) -> Cost | None:
+def _largest_dtype(module: "Module", row: int) -> str:
+    rows = row, *module.operand_rows(row)
+    return largest_dtype([shape for one in rows for shape in module.shapes.of(one).shapes])
+
+
+def _cost(costs: "dict[int, ProgramCosts]", module: "Module", row: int) -> Cost | None:
     """The cost of an instruction, None for one whose parts run by themselves."""
-    row = module.index.find(name)
     if row < 0:
         return UNKNOWN
     if module.opcode(row) in _CONTROL:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.devices.devices import text_stat
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_use, is_amd, is_eligible
 from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
-from tbprof.analysis.gpu.gpu_work import find_gpu_work
+from tbprof.analysis.gpu.gpu_work import GpuWork, find_gpu_work
 from tbprof.analysis.gpu.kernel_launch import parse_launch
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.vocabulary.lines import gpu_planes
@@ -35,6 +35,9 @@ class KernelKey(NamedTuple):
     core_use: CoreUse
     copy: str
     is_amd: bool
+    dtype: str
+    is_product: bool
+    is_computed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,11 @@ class Kernels:
     Registers and shared bytes are -1, and occupancy is NaN, if not recorded. `occupancy_pct` is the
     mean weighted by time, as devices may differ. `core_use` holds `CoreUse`. `copy` is the type of
     what a driver copies or sets by a kernel of its own ("MemcpyDToD"), "" for kernels of the
-    program. `flops` and `bytes` are the work of all occurrences: recorded, or what the program says
-    of an instruction that launches one kernel; -1 if it is not known. Times in ps.
+    program. `flops`, `bytes` and `hbm_bytes`, in the main memory, are the work of all occurrences:
+    recorded, or what the program says of an instruction that launches one kernel; -1 if not known.
+    `dtype` is the element type of most of its operations, "" if not known, and `is_product` says
+    that they multiply matrices. What `is_computed` follows from the shapes of a program, and counts
+    bytes that caches serve. Times in ps.
     """
 
     name: list[str]
@@ -65,6 +71,10 @@ class Kernels:
     is_amd: NDArray[np.bool_]
     flops: NDArray[np.int64]
     bytes: NDArray[np.int64]
+    hbm_bytes: NDArray[np.int64]
+    dtype: list[str]
+    is_product: NDArray[np.bool_]
+    is_computed: NDArray[np.bool_]
 
     @property
     def uses_tensor_cores(self) -> NDArray[np.bool_]:
@@ -92,11 +102,13 @@ class _KernelRows:
         least_ps: NDArray[np.int64],
         most_ps: NDArray[np.int64],
         occupancy_pct: NDArray[np.float64],
-        flops: NDArray[np.int64],
-        bytes_: NDArray[np.int64],
+        *work: NDArray[np.int64],
     ) -> None:
-        """Adds to these rows [n]; NaN and -1 are values that are not known."""
-        columns = (occurrences, total_ps, least_ps, most_ps, occupancy_pct, flops, bytes_)
+        """Adds to these rows [n]; NaN and -1 are values that are not known.
+
+        `work` are operations, bytes, and bytes in the main memory.
+        """
+        columns = (occurrences, total_ps, least_ps, most_ps, occupancy_pct, *work)
         self.added.append((row, *columns))
 
     def table(self) -> Kernels:
@@ -105,8 +117,8 @@ class _KernelRows:
         count, total, most = np.zeros((3, len(keys)), np.int64)
         least = np.full(len(keys), 2**62)
         weights, occupancies = np.zeros((2, len(keys)))
-        work = np.zeros((2, len(keys)), np.int64)
-        is_known = np.ones((2, len(keys)), bool)
+        work = np.zeros((3, len(keys)), np.int64)
+        is_known = np.ones((3, len(keys)), bool)
         for row, occurrences, total_ps, least_ps, most_ps, occupancy_pct, *works in self.added:
             for index, counts in enumerate(works):
                 np.add.at(work[index], row, counts)
@@ -123,8 +135,13 @@ class _KernelRows:
         occupancy = np.full(len(keys), np.nan)
         np.divide(occupancies, weights, out=occupancy, where=weights > 0)
 
+        flops, bytes_, hbm_bytes = np.where(is_known, work, -1)
+
         def integers(values: list[int | None]) -> NDArray[np.int64]:
             return np.array([-1 if value is None else value for value in values], np.int64)
+
+        def flags(name: str) -> NDArray[np.bool_]:
+            return np.array([getattr(key, name) for key in keys], bool)
 
         return Kernels(
             [key.kernel for key in keys],
@@ -133,7 +150,7 @@ class _KernelRows:
             np.array([key.grid for key in keys], np.int64).reshape(-1, 3),
             integers([key.registers for key in keys]),
             integers([key.shared_bytes for key in keys]),
-            np.array([key.is_eligible for key in keys], bool),
+            flags("is_eligible"),
             np.array([key.core_use for key in keys], np.int8),
             occupancy,
             count,
@@ -141,8 +158,13 @@ class _KernelRows:
             least,
             most,
             [key.copy for key in keys],
-            np.array([key.is_amd for key in keys], bool),
-            *np.where(is_known, work, -1),
+            flags("is_amd"),
+            flops,
+            bytes_,
+            hbm_bytes,
+            [key.dtype for key in keys],
+            flags("is_product"),
+            flags("is_computed"),
         )
 
 
@@ -154,8 +176,6 @@ def find_kernels(space: Space, programs: Programs) -> Kernels:
     """
     rows = _KernelRows()
     for kinds, kernels in _kernel_kinds(space, programs):
-        work = find_gpu_work(kinds, programs)
-        is_known = work.is_of_kernels[kernels.kind]
         rows.add(
             rows.numbers(kernels.key),
             kinds.occurrences[kernels.kind],
@@ -163,8 +183,7 @@ def find_kernels(space: Space, programs: Programs) -> Kernels:
             kinds.least_ps[kernels.kind],
             kinds.most_ps[kernels.kind],
             kernels.occupancy_pct,
-            np.where(is_known, work.flops[kernels.kind], -1),
-            np.where(is_known, work.bytes[kernels.kind], -1),
+            *(counts[kernels.kind] for counts in kernels.work.of_kernels),
         )
     return rows.table()
 
@@ -180,11 +199,15 @@ def kernel_rows(space: Space, programs: Programs) -> Iterator[tuple[GpuKinds, ND
 
 @dataclass(frozen=True, slots=True)
 class _KernelKinds:
-    """The kinds of a GPU that are kernels: rows of `GpuKinds`; the occupancy NaN if not known."""
+    """The kinds of a GPU that are kernels: rows of `GpuKinds`; the occupancy NaN if not known.
+
+    `work` is that of all kinds.
+    """
 
     kind: NDArray[np.int64]
     key: list[KernelKey]
     occupancy_pct: NDArray[np.float64]
+    work: GpuWork
 
 
 def _kernel_kinds(space: Space, programs: Programs) -> Iterator[tuple[GpuKinds, _KernelKinds]]:
@@ -198,6 +221,7 @@ def _find_keys(plane: Plane, kinds: GpuKinds, programs: Programs) -> _KernelKind
     of_amd = is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME))
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
     compute_major = major if isinstance(major, int) else -1
+    work = find_gpu_work(plane, programs)
     keys: list[KernelKey] = []
     occupancy: list[float] = []
     ran: list[int] = []
@@ -226,11 +250,14 @@ def _find_keys(plane: Plane, kinds: GpuKinds, programs: Programs) -> _KernelKind
             use_of_cores,
             kinds.copy[kind],
             of_amd,
+            work.dtype[kind],
+            bool(work.is_product[kind]),
+            bool(work.is_computed[kind]),
         )
         keys.append(key)
         occupancy.append(math.nan if launch.occupancy_pct is None else launch.occupancy_pct)
         ran.append(kind)
-    return _KernelKinds(np.array(ran, np.int64), keys, np.array(occupancy, np.float64))
+    return _KernelKinds(np.array(ran, np.int64), keys, np.array(occupancy, np.float64), work)
 
 
 def _instruction(kinds: GpuKinds, kind: int, programs: Programs) -> "Instruction | None":
@@ -272,17 +299,19 @@ def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
             part.occupancy_pct,
             part.flops,
             part.bytes,
+            part.hbm_bytes,
         )
     return rows.table()
 
 
 def _has_rows_of(part: Kernels, other: Kernels) -> bool:
     """Whether the rows of two hosts stand for the same, in the same order."""
-    texts = (part.name, part.op, part.copy) == (other.name, other.op, other.copy)
-    return texts and all(
+    texts = [(one.name, one.op, one.copy, one.dtype) for one in (part, other)]
+    return texts[0] == texts[1] and all(
         np.array_equal(getattr(part, name), getattr(other, name))
         for name in (
             "block", "grid", "registers", "shared_bytes", "is_eligible", "core_use", "is_amd",
+            "is_product", "is_computed",
         )
     )  # fmt: skip
 
@@ -302,4 +331,7 @@ def _keys(part: Kernels) -> Iterator[KernelKey]:
             CoreUse(int(part.core_use[row])),
             part.copy[row],
             bool(part.is_amd[row]),
+            part.dtype[row],
+            bool(part.is_product[row]),
+            bool(part.is_computed[row]),
         )

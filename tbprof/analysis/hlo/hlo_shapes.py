@@ -3,7 +3,7 @@
 import functools
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tbprof._pb import message
@@ -176,6 +176,12 @@ def padding_of(shapes: Iterable[Shape]) -> Padding:
 def _padded_bytes(shape: Shape) -> int:
     """The bytes that an array occupies; cached, as programs have few shapes."""
     return -(-shape.padded_elements * shape.bits // 8)
+
+
+def largest_dtype(shapes: Sequence[Shape]) -> str:
+    """The type of the largest array, "" without arrays."""
+    largest = max(shapes, key=lambda shape: shape.elements, default=None)
+    return "" if largest is None else largest.dtype
 
 
 def read_shape(proto: Any, depth: int = 0) -> Iterator[Shape]:

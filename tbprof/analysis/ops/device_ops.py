@@ -36,7 +36,7 @@ def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) ->
 def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
     """Every event of a stream is an execution without children; each launch counts once."""
     kinds = find_gpu_kinds(plane, programs)
-    work = find_gpu_work(kinds, programs)
+    work = find_gpu_work(plane, programs)
     ops = list(map(op_or_event, kinds.op, kinds.event_name, kinds.copy))
     sums = {
         "occurrences": kinds.occurrences,

@@ -11,7 +11,7 @@ from tbprof.analysis.costs.operations import is_elementwise
 from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.hlo_roles import PRODUCTS, move_of, opcodes_of
-from tbprof.analysis.hlo.hlo_shapes import Shape, parse_shapes
+from tbprof.analysis.hlo.hlo_shapes import Shape, largest_dtype, parse_shapes
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
 from tbprof.analysis.hlo.instruction import multiplies
 from tbprof.analysis.hlo.module import Computation, Module
@@ -152,7 +152,7 @@ class _ProgramReader:
             proto.metadata.deduplicated_name,
             _scope(proto.metadata),
             *self._place(proto.metadata),
-            _dtype(cost, (*results, *operands)),
+            cost.dtype or largest_dtype((*results, *operands)),
             shapes_text(results),
             shapes_text(operands),
             _awaited(program, proto),
@@ -233,19 +233,6 @@ def place_of(program: Module, metadata: Any) -> tuple[str, str]:
     else:
         source = texts[0].rpartition(" ")[2] if texts else ""
     return source, "\n".join(texts)
-
-
-def _dtype(cost: Cost | None, shapes: Sequence[Shape]) -> str:
-    """The type of most operations, else that of the largest array."""
-    if cost is not None and cost.flops:
-        return max(cost.flops, key=lambda dtype: cost.flops[dtype])
-    return largest_dtype(shapes)
-
-
-def largest_dtype(shapes: Sequence[Shape]) -> str:
-    """The type of the largest array, "" without arrays."""
-    largest = max(shapes, key=lambda shape: shape.elements, default=None)
-    return "" if largest is None else largest.dtype
 
 
 def shapes_text(shapes: Sequence[Shape]) -> str:

@@ -133,7 +133,9 @@ def kernels_of(stream: str, instructions: dict[str, str], **stats: Any) -> dict[
 
 def test_a_kernel_has_the_work_of_its_instruction():
     assert kernels_of("a.a", {"a": "d"}) == {"kernel a": [2 * DOT_FLOPS, 2 * DOT_BYTES]}
-    assert kernels_of("a.a", {"a": "d"}, flops=5) == {"kernel a": [10, 0]}
+    # Bytes that are not stated are not known.
+    assert kernels_of("a.a", {"a": "d"}, flops=5) == {"kernel a": [10, -1]}
+    assert kernels_of("a.a", {"a": "d"}, bytes_accessed=5) == {"kernel a": [0, 10]}
 
 
 def test_the_work_of_kernels_that_share_an_instruction_is_unknown():

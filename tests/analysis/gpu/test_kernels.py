@@ -100,6 +100,10 @@ def test_a_row_is_a_kernel_with_its_op_and_its_times():
             False,
             -1,
             -1,
+            -1,
+            "",
+            False,
+            False,
         )
     ]
 

@@ -1,5 +1,5 @@
 /** The columns of the kernel table: what it costs, who launched it, how it was launched. */
-import { type DataTable, isMeasured } from "../../api/data_table";
+import { type DataTable, hasText, isMeasured } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
 import {
   explaining,
@@ -14,6 +14,7 @@ const LAUNCH = "The launch parameters recorded with each kernel.";
 const WORK =
   "Counts that the trace states, or that follow from the shapes in the XLA program, for instructions " +
   "that launch one kernel. Bytes that caches serve are counted.";
+const PEAKS = `${WORK} Peaks: see the roofline page, which names their sources.`;
 const TRACE = "Kernel events on the GPU's streams.";
 
 const why = explaining(TRACE);
@@ -129,6 +130,37 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     explanation: why("Bytes read from and written to memory ÷ total", "2³⁰ bytes per second", WORK),
   },
   intensitySpec(WORK),
+  textSpec(
+    "bound_by",
+    "Bound by",
+    90,
+    isMeasured(table, "efficiency"),
+    why(
+      "The resource of which it uses the largest share: compute, or the main memory (HBM). Unknown without peaks, or without its own work",
+      "none",
+      PEAKS,
+    ),
+  ),
+  {
+    id: "efficiency",
+    title: "Of the roof",
+    quantity: "ratio",
+    width: 96,
+    isShown: isMeasured(table, "efficiency"),
+    group: { how: "mean", weight: "total_duration_us" },
+    explanation: why(
+      "FLOP rate ÷ peak of the type that it computes in, or bandwidth ÷ peak of the main memory; the larger of both",
+      "percent; above 100 % where caches serve bytes",
+      PEAKS,
+    ),
+  },
+  textSpec(
+    "roof_note",
+    "Above the roof",
+    220,
+    hasText(table, "roof_note"),
+    why("Why it seems to exceed the peaks of the device; empty if it does not", "none", PEAKS),
+  ),
   {
     id: "registers_per_thread",
     title: "Registers",
