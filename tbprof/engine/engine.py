@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from tbprof._pb import message
@@ -11,7 +10,6 @@ from tbprof.analysis.run.outline import Outline
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import NoData, Notice, TbprofError, ToolNotFound
 from tbprof.base.lazy import Later, compile_patterns, load
-from tbprof.base.process.waiting import check_awaited
 from tbprof.base.records import replace
 from tbprof.engine.empty_reasons import (
     Absence,
@@ -23,14 +21,13 @@ from tbprof.engine.empty_reasons import (
     no_data,
 )
 from tbprof.engine.encode import encode_payload, is_empty, tables_of, with_warnings
-from tbprof.engine.hosts.host_groups import HostGroups
 from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.hosts.part_memory import FILES_IN_MEMORY
 from tbprof.engine.hosts.space_pool import read_space
-from tbprof.engine.hosts.summary_cache import FoundParts, SummaryCache
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.learned_absences import LearnedAbsences
 from tbprof.engine.look_ahead import LookAhead
-from tbprof.engine.parts import PARTS, PartKey, part_keys
+from tbprof.engine.parts import PARTS
 from tbprof.engine.progress import LISTING, Progress
 from tbprof.engine.requests import (
     ALL_HOSTS,
@@ -40,6 +37,8 @@ from tbprof.engine.requests import (
     choose_files,
     find_tool,
 )
+from tbprof.engine.run_parts import RunParts
+from tbprof.engine.session import session_of, session_without_run
 from tbprof.storage.files import fingerprints
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
@@ -59,10 +58,7 @@ __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
 _MOST_BODIES, _BODIES_BYTES = 4096, 128 << 20
 # One of every tool, for its other layout and its CSV.
 _MOST_PAYLOADS, _PAYLOADS_BYTES = len(TOOLS), 16 << 20
-# Parts of groups of hosts.
-_MOST_MERGED, _MERGED_BYTES = 256, 64 << 20
 _TRACE_VIEWER = "trace_viewer"
-_NO_RUN = Absence("There is no run yet.", "")
 
 # A payload, the outlines of the hosts that can be read, and what was lost.
 _Built = tuple[Payload, dict[str, Outline], tuple[Notice, ...]]
@@ -92,11 +88,11 @@ class Engine:
         self._bodies: LatestCache[Hashable, Body] = LatestCache(_MOST_BODIES, _BODIES_BYTES)
         # What bodies are encoded from, weighed by these.
         self._payloads: LatestCache[Hashable, _Built] = LatestCache(_MOST_PAYLOADS, _PAYLOADS_BYTES)
-        self._merged: LatestCache[Hashable, Any] = LatestCache(_MOST_MERGED, _MERGED_BYTES)
         self._nothing: LatestCache[Hashable, NoData] = LatestCache(_MOST_BODIES, 0)
         self._absences = LearnedAbsences()
         self._lock = threading.Lock()
         self._progress = Progress(self._cache.decoded_ratio)
+        self._parts = RunParts(self._cache, self._progress)
         self._is_background = background
         self._look_ahead = LookAhead(self.data)
 
@@ -162,21 +158,10 @@ class Engine:
         Without a run, only the tools.
         """
         if not run:
-            return {"run": "", "hosts": [], "tools": [_entry(tool, _NO_RUN) for tool in TOOLS]}
+            return session_without_run()
         found = self._logdir.run(run)
         outlines = self.outlines(found)
-        absences = self.absences(found, outlines)
-        tools = [_entry(tool, absences.get(tool.name)) for tool in TOOLS]
-        hosts = [
-            {
-                "hostname": file.host,
-                "bytes": file.bytes,
-                "modified_ms": file.modified_ns / 1e6,
-                "error": _error(outlines[file.host]),
-            }
-            for file in found.files
-        ]
-        return {"run": run, "hosts": hosts, "tools": tools}
+        return session_of(found, outlines, self.absences(found, outlines))
 
     def programs(self, run: str) -> list[str]:
         """The compiled programs of a run, each once: "jit_f(7)". Raises RunNotFound."""
@@ -185,8 +170,28 @@ class Engine:
 
     def part(self, run: str, name: str) -> list[Any]:
         """A part of every host of a run that can be read. Raises RunNotFound."""
-        results = self._map(self._logdir.run(run).files, part_keys((name,), {}), lambda *_: None)
-        return [found[name].value for found in results if not isinstance(found, TbprofError)]
+        found = self.parts(self._logdir.run(run), name)
+        return [part[name].value for part in found.values() if not isinstance(part, TbprofError)]
+
+    def outlines(self, run: Run) -> dict[str, Outline | TbprofError]:
+        """By host the outline of its file, or why it cannot be read."""
+        return {
+            host: found if isinstance(found, TbprofError) else found["outline"].value
+            for host, found in self.parts(run, "outline").items()
+        }
+
+    def parts(self, run: Run, *names: str) -> dict[str, dict[str, PartResult] | TbprofError]:
+        """By host its parts, each with notices on the file, or why it cannot be read."""
+        if not run.files:
+            return {}
+        results = self._parts.find(run, LISTING, run.files, names, {})
+        found = dict(zip((file.host for file in run.files), results, strict=True))
+        good = {
+            host: result for host, result in found.items() if not isinstance(result, TbprofError)
+        }
+        if "outline" in names:
+            self._absences.learn_of_steps(run, run.files, good)
+        return found
 
     def progress(self, run: str, tag: str) -> dict[str, object]:
         """What is being done for a request that has not been answered yet.
@@ -284,9 +289,7 @@ class Engine:
         self, tool: Tool, run: Run, files: Sequence[TraceFile], params: Mapping[str, str]
     ) -> _Built:
         needed = tool.parts_for(params)
-        wanted = part_keys(("outline", *needed), params)
-        with self._progress.request(run.name, tool.name, files, len(wanted)):
-            results = self._map(files, wanted, self._reporter(run, tool.name))
+        results = self._parts.find(run, tool.name, files, ("outline", *needed), params)
         good = {
             file.host: found
             for file, found in zip(files, results, strict=True)
@@ -338,64 +341,11 @@ class Engine:
         found: dict[str, list[object]] = {name: [] for name in tool.chosen_parts}
         if choice is not None:
             [file] = [file for file in files if file.host == choice.host]
-            wanted = part_keys(tool.chosen_parts, choice.params)
-            with self._progress.request(run.name, tool.name, (file,), len(wanted)):
-                [result] = self._map((file,), wanted, self._reporter(run, tool.name))
+            [result] = self._parts.find(run, tool.name, (file,), tool.chosen_parts, choice.params)
             if isinstance(result, TbprofError):
                 raise result
             found = {name: [result[name].value] for name in tool.chosen_parts}
         return replace(summaries, parts={**summaries.parts, **found})
-
-    def _map(
-        self,
-        files: Sequence[TraceFile],
-        wanted: Sequence[PartKey],
-        on_work: Callable[[TraceFile, str], None],
-    ) -> list[FoundParts]:
-        """The parts of every file, or the error of its host: a bad host does not hide others.
-
-        Hosts that are not begun when nobody waits any more are left. Raises Abandoned.
-        """
-        found = HostGroups(files, wanted, self._merged)
-        with closing(self._cache.parts_of_hosts(files, wanted, on_work)) as hosts:
-            for file, parts in hosts:
-                found.add(file, parts)
-                if len(found) < len(files):
-                    check_awaited()
-        return found.all()
-
-    def _reporter(self, run: Run, tool: str) -> Callable[[TraceFile, str], None]:
-        """Notes each part of each host when it is started, and "" when a host is done."""
-
-        def report(file: TraceFile, part: str) -> None:
-            if part:
-                self._progress.work(run.name, tool, file, part)
-            else:
-                self._progress.host_done(run.name, tool)
-
-        return report
-
-    def outlines(self, run: Run) -> dict[str, Outline | TbprofError]:
-        """By host the outline of its file, or why it cannot be read."""
-        return {
-            host: found if isinstance(found, TbprofError) else found["outline"].value
-            for host, found in self.parts(run, "outline").items()
-        }
-
-    def parts(self, run: Run, *names: str) -> dict[str, dict[str, PartResult] | TbprofError]:
-        """By host its parts, each with notices on the file, or why it cannot be read."""
-        if not run.files:
-            return {}
-        wanted = part_keys(names, {})
-        with self._progress.request(run.name, LISTING, run.files, len(wanted)):
-            results = self._map(run.files, wanted, self._reporter(run, LISTING))
-        found = dict(zip((file.host for file in run.files), results, strict=True))
-        good = {
-            host: result for host, result in found.items() if not isinstance(result, TbprofError)
-        }
-        if "outline" in names:
-            self._absences.learn_of_steps(run, run.files, good)
-        return found
 
 
 def _params(tool: Tool, request: DataRequest) -> dict[str, str]:
@@ -406,23 +356,3 @@ def _params(tool: Tool, request: DataRequest) -> dict[str, str]:
 def _key(tool: Tool, files: Sequence[TraceFile], params: Mapping[str, str]) -> Hashable:
     """What determines a payload."""
     return tool.name, fingerprints(files), tuple(params.items())
-
-
-def _entry(tool: Tool, absence: Absence | None) -> dict[str, object]:
-    return {
-        "name": tool.name,
-        "label": tool.label,
-        "short": tool.short,
-        "also": list(tool.also),
-        "hosts": "any",
-        "detail": tool.is_detail,
-        "available": absence is None,
-        "reason": None if absence is None else absence.reason,
-        "hint": None if absence is None else absence.hint,
-    }
-
-
-def _error(outline: Outline | TbprofError) -> dict[str, str] | None:
-    if isinstance(outline, Outline):
-        return None
-    return {"code": outline.code, "message": outline.message, "hint": outline.hint}
