@@ -1,14 +1,21 @@
-"""Spaces that hold nothing but changes of memory, for tests."""
+"""Spaces that hold nothing but changes of memory, and what is found in them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tbprof._pb import message
+from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.memory.memory import Memory, find_memory
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.base.records import field_names
 from tbprof.events.space import Space
 from traces import Stats, Unsigned, set_stat, space_of
 
 US = 1_000_000  # ps
+GPU = "GPU_0_bfc"
 
 
 @dataclass(frozen=True)
@@ -17,7 +24,7 @@ class Change:
 
     at: int
     is_allocation: bool = True
-    owner: str | int | None = "GPU_0_bfc"
+    owner: str | int | None = GPU
     address: int | None = 1
     size: int | None = None
     requested: int | None = None
@@ -89,3 +96,17 @@ def _write(plane: Any, lines: Sequence[Sequence[Change]], starts: Sequence[int])
                 plane.stat_metadata[number].name = name
                 stat = event.stats.add(metadata_id=number)
                 set_stat(stat, value)
+
+
+def memory_of(space: Space) -> Memory:
+    """The memory, which is the same whether the steps are known before or not."""
+    found = find_memory(space, Programs(space))
+    known = find_memory(space, Programs(space), find_steps(space, Programs(space)))
+    for name in field_names(Memory):
+        np.testing.assert_array_equal(getattr(found, name), getattr(known, name), name)
+    return found
+
+
+def texts(memory: Memory, column: np.ndarray) -> list[str]:
+    """The text of each row of a column, "" for none."""
+    return [memory.texts[row] if row >= 0 else "" for row in column]
