@@ -64,7 +64,11 @@ class LookAhead:
             for layout in _LAYOUTS:
                 for tool in TOOLS:
                     if not tool.is_streamed:
-                        self._prepare(DataRequest(run.name, tool.name, hosts, layout))
+                        # Scripts, which request rows, choose nothing.
+                        params = dict(tool.usual) if layout == "columns" else {}
+                        self._prepare(
+                            DataRequest(run.name, tool.name, hosts, layout, params=params)
+                        )
 
     def _next(self) -> _Choice | None:
         """The latest choice; None ends the thread."""

@@ -47,6 +47,7 @@ TOOLS: tuple[Tool, ...] = (
         "program, record with tf.profiler.experimental.Profile(logdir) around the same "
         "steps: jax.profiler does not record TensorFlow's threads",
         params=("graph_host", "input_pipeline", "rank"),
+        usual=(("rank", "worst"),),
         is_list=True,
     ),
     Tool(
@@ -97,6 +98,7 @@ TOOLS: tuple[Tool, ...] = (
         empty_hint="run a jitted function of JAX, PyTorch/XLA or TensorFlow (jit_compile=True) "
         "while recording; see the kernel stats for what ran on a GPU",
         params=("per", "feeds"),
+        usual=(("per", "op"), ("feeds", "1")),
         is_detail=True,
         is_list=True,
         is_sparing=True,

@@ -1,5 +1,6 @@
 """What the engine computes, keeps and prepares, and its progress."""
 
+import re
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -48,12 +49,13 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 # What the tables of ops and kernels need, of two hosts.
-ALL_ONCE = {"outline": 2, "devices": 2, "kernels": 2, "ops": 2, "host_calls": 2}
+ALL_ONCE = dict.fromkeys(("outline", "devices", "kernels", "ops", "host_calls", "peaks"), 2)
 
 
 def test_a_second_engine_computes_nothing(logdir: Path, tmp_path: Path, counts: Counter[str]):
     store = ResultStore(tmp_path / "store")
-    one = body_of(Engine(Logdir(str(logdir)), store), DataRequest("gpu", OPS))
+    first = Engine(Logdir(str(logdir)), store)
+    one, _ = (body_of(first, DataRequest("gpu", tool)) for tool in (OPS, KERNELS))
     assert {name: counts[name] for name in PARTS if counts[name]} == ALL_ONCE
     two = Engine(Logdir(str(logdir)), store)
     assert content_of(two, DataRequest("gpu", OPS)) == one.content
@@ -104,6 +106,39 @@ def test_the_other_tools_are_prepared_behind_the_first_answer(logdir: Path, coun
                 body = engine.data(DataRequest("gpu", tool, hosts, layout))
                 assert "gzipped" in vars(body)  # compressed ahead, too
     assert counts == before
+
+
+def test_what_is_prepared_is_what_pages_and_scripts_request(logdir: Path):
+    asked: list[DataRequest] = []
+
+    def data(request: DataRequest) -> Body:
+        asked.append(request)
+        return Body(b"", "application/json")
+
+    run = Logdir(str(logdir)).run("gpu")
+    ahead = LookAhead(data)
+    ahead.start(run, run.files)
+    ahead.wait()
+    chosen = {(one.tag, one.layout): one.params for one in asked}
+    assert chosen["roofline_model", "columns"] == {"per": "op", "feeds": "1"}
+    assert chosen["roofline_model", "rows"] == {}
+    assert chosen.keys() == {
+        (tool.name, layout)
+        for tool in TOOLS
+        if not tool.is_streamed
+        for layout in ("rows", "columns")
+    }
+
+
+ENTRIES = Path(__file__).resolve().parents[2] / "frontend/src/tools"
+
+
+def test_the_usual_parameters_are_those_of_the_pages():
+    for tool in TOOLS:
+        entry = ENTRIES / tool.name / "entry.ts"
+        written = re.search(r"defaults: \{(.*?)\}", entry.read_text()) if entry.exists() else None
+        pairs = re.findall(r'(\w+): "(\w+)"', written[1] if written else "")
+        assert tuple(pairs) == tool.usual
 
 
 def test_preparing_others_survives_what_they_lack_and_their_defects(

@@ -16,8 +16,8 @@ PLANTED = ("wide_products", "small_products", "memory_bound", "moved_data", "com
 _STEP = "pppppppppppp..dddddddddddddddddd........"
 
 
-def planted_gpu(cause: str, *, is_planted: bool = True) -> bytes:
-    """Three steps of a program with the cause of a finding, or of the same without it."""
+def planted_gpu(cause: str, *, is_planted: bool = True, steps: int = 3) -> bytes:
+    """Up to three steps of a program with the cause of a finding, or of the same without it."""
     program = Program()
     _dot(program, "d", "bf16", 256, 256, 256)
     _add(program, cause, is_planted=is_planted)
@@ -27,16 +27,16 @@ def planted_gpu(cause: str, *, is_planted: bool = True) -> bytes:
         program.named[name].metadata.op_name = f"jit(f)/{name}"
     kernels = {"d": "ampere_h1688gemm_128x128", "p": "ampere_s1688gemm_128x128"}
     ran = {"program_id": 7, "hlo_module": "jit_f", "kernel_details": "regs:8 grid:1 block:32"}
-    steps = {"s": "train", "t": "train", "u": "train"}
+    marks = dict.fromkeys("stu"[:steps], "train")
     trace: bytes = draw(
         {
             "/host:metadata": "none |",
-            "/host:CPU": f"python |{''.join(letter * 40 for letter in steps)}",
-            GPU: f"Stream #1 |{_STEP * 3}",
+            "/host:CPU": f"python |{''.join(letter * 40 for letter in marks) or 'none'}",
+            GPU: f"Stream #1 |{_STEP * max(steps, 1)}",
         },
-        names={"P": "jit_f(7)", **kernels, **steps},
+        names={"P": "jit_f(7)", **kernels, **marks},
         stats={
-            **{letter: {"_r": 1, "step_num": at} for at, letter in enumerate(steps)},
+            **{letter: {"_r": 1, "step_num": at} for at, letter in enumerate(marks)},
             **{letter: {**ran, "hlo_op": letter} for letter in kernels},
         },
         type_stats={"P": {"Hlo Proto": program.bytes()}},

@@ -35,7 +35,7 @@ export default async function serveAllRuns(project: TestProject): Promise<() => 
     cpSync(join(TRACES, source), folderOf(name), { recursive: true });
   for (const script of ["steps", "timeline", "tf_data"]) runScript(`make_${script}_run.py`, path);
   const drawn = ["hostile_ops", "damaged_hosts", "no_trace", "many_ops", "no_files", "programs"];
-  makeTraces(path, ...drawn);
+  makeTraces(path, ...drawn, "programs_without_steps");
   runScript("make_gpu_run.py", folderOf("gpu"));
   cpSync(folderOf("gpu"), folderOf(LONG_NAME), { recursive: true });
   const server = await serve(path);

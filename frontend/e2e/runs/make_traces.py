@@ -70,6 +70,8 @@ def main(run: str, logdir: Path) -> None:
         write(logdir, run, "host0", gpu({}))
     elif run == "programs":
         write(logdir, run, "host0", planted_gpu("memory_bound"))
+    elif run == "programs_without_steps":
+        write(logdir, run, "host0", planted_gpu("memory_bound", steps=0))
     elif run == "no_files":
         (logdir / "plugins" / "profile" / run).mkdir(parents=True)
     else:

@@ -138,6 +138,21 @@ describe("the roofline", () => {
     expect(problems).toEqual([]);
   });
 
+  test("without complete steps it says so, and leads back to the ops", async () => {
+    const run = "programs_without_steps";
+    const { page, problems } = await open(
+      addressOf(server, run, "roofline_model", { per: "step" }),
+    );
+    await page.getByText("No step was recorded completely.").waitFor();
+    expect(await rowCount(page)).toBe(0);
+    await page.getByRole("button", { name: "Ops", exact: true }).click();
+    const [records] = await ask(server, run, "roofline_model", { per: "op", feeds: "1" });
+    await expect.poll(() => rowCount(page)).toBe(column(records, "operation").length - 1);
+    // Who did not ask for steps is not offered any.
+    await page.getByRole("button", { name: "Steps", exact: true }).waitFor({ state: "detached" });
+    expect(problems).toEqual([]);
+  });
+
   test("a box zooms, a double click shows all points again", async () => {
     const { page, problems } = await show(RUN, "roofline_model");
     const place = (await chart(page).boundingBox())!;

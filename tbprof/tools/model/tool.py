@@ -69,7 +69,8 @@ class Tool:
     `empty` the reason if those planes have no data for the tool, each with a hint what to do.
     `content` is what its files must contain, None for any events. `rests_on_steps` means that it
     has no data without steps and events that could mark them. `params` are the request parameters
-    that `build` uses. `is_detail` means that other pages lead to it, so that its tab is among the
+    that `build` uses, and `usual` the values of those that our own page requests at first.
+    `is_detail` means that other pages lead to it, so that its tab is among the
     first to go where there is no space. `is_list` means that the payload is a list of tables,
     `is_streamed` that it is an `EventStream`. `is_chosen` means that its module also has
     `CHOSEN_PARTS`, which only one host computes, and `choose`, which says which one, `is_sparing`
@@ -89,6 +90,7 @@ class Tool:
     empty_hint: str = ""
     rests_on_steps: bool = False
     params: tuple[str, ...] = ()
+    usual: tuple[tuple[str, str], ...] = ()
     is_detail: bool = False
     is_list: bool = False
     is_streamed: bool = False
