@@ -232,9 +232,9 @@ def bytes_of(part: Any) -> int:
         value = getattr(part, name)
         if isinstance(value, np.ndarray):
             total += value.nbytes
-        elif isinstance(value, list):
+        elif isinstance(value, list) and value:
             sampled = value[:: len(value) // _SAMPLED + 1]
-            size = sum(map(sys.getsizeof, sampled)) * len(value) // max(len(sampled), 1)
+            size = sum(map(sys.getsizeof, sampled)) * len(value) // len(sampled)
             size += sys.getsizeof(value)
             # Hosts of one job share their long lists: each counts for its part of them.
             shares = sys.getrefcount(value) - _OURS if len(value) >= LONG else 1

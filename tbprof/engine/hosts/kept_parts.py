@@ -1,6 +1,6 @@
 """Parts in the result store: one file per host for the small ones, large and chosen ones apart.
 
-A file of a host has one array of bytes per part, so that only requested parts are unpacked.
+The file of a host holds the bytes of each part, so that only requested parts are unpacked.
 """
 
 import threading
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.caches import LatestCache
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
 from tbprof.engine.hosts.kept_texts import KeptTexts
@@ -25,8 +26,14 @@ Arrays = Mapping[str, NDArray[Any]]
 _APART: NDArray[Any] = np.zeros(0, np.uint8)
 # Prefix of the arrays that hold notices.
 _LOST = "lost/"
+# The array of a host's file.
+_TOGETHER = "parts"
 # The file of a host is rewritten with each new part.
 _LARGE = 1 << 20
+# Parts of hosts of one job are often equal, if only because there is nothing to show. Larger ones
+# have times of their own.
+_SMALL = 1 << 13
+_MOST_SHARED, _SHARED_BYTES = 1024, 4 << 20
 # 100 MB take a tenth of a second.
 _WRITTEN_BEHIND = 1 << 24
 
@@ -51,26 +58,52 @@ class PartStore:
     def __init__(self, results: ResultStore) -> None:
         self._results = results
         self._texts = KeptTexts(results)
+        self._shared: LatestCache[tuple[str, bytes], PartResult] = LatestCache(
+            _MOST_SHARED, _SHARED_BYTES
+        )
         self._writing = threading.Lock()
         self._writers: list[threading.Thread] = []
 
     def load(self, key: str) -> Arrays:
         """The small parts that are stored for a file, for `find`."""
-        return load_arrays(self._results, _key(key)) or {}
+        file = load_arrays(self._results, _key(key))
+        try:
+            return {} if file is None else unbundle(file[_TOGETHER])
+        except DAMAGE:
+            return {}
 
     def find(self, key: str, part: PartKey, together: Arrays) -> PartResult | None:
-        """A stored part of a file with the arrays `together`; None if it is not stored."""
-        content = _APART if any(part.values) else together.get(str(part))
+        """A stored part of a file with the arrays `together`; None if it is not stored.
+
+        Equal small parts are one in memory.
+        """
+        version = str(part)
+        content = _APART if any(part.values) else together.get(version)
         if content is None:
             return None
         try:
-            is_apart = not content.size
-            found = load_arrays(self._results, _key(key, part)) if is_apart else unbundle(content)
-            arrays = None if found is None else self._texts.put_back(found)
-            return None if arrays is None else _unpack(part, _own(arrays))
+            if not content.size:
+                apart = load_arrays(self._results, _key(key, part))
+                return None if apart is None else self._made(part, apart)
+            if content.size > _SMALL:
+                return self._made(part, unbundle(content))
+            own = content.tobytes()  # keeps no more of the host's file in memory
+            shared = self._shared.get((version, own))
+            if shared is None:
+                shared = self._made(part, unbundle(np.frombuffer(own, np.uint8)), is_own=True)
+                if shared is not None:
+                    self._shared.put((version, own), shared, len(own))
+            return shared
         except DAMAGE:
             # Written by another version, or damaged in a way that the store does not notice.
             return None
+
+    def _made(self, part: PartKey, arrays: Arrays, *, is_own: bool = False) -> PartResult | None:
+        """A part of its arrays; None if texts of it are missing."""
+        complete = self._texts.put_back(arrays)
+        if complete is None:
+            return None
+        return _unpack(part, complete if is_own else _own(complete))
 
     def has(self, key: str, parts: Sequence[PartKey]) -> bool:
         """Whether all these parts, without choices, are stored for a file."""
@@ -123,7 +156,8 @@ class PartStore:
             with self._writing:
                 before = self.load(key).items()
                 others = {name: array for name, array in before if not name.startswith(replaced)}
-                keep_arrays(self._results, _key(key), {**others, **together})
+                content = bundle({**others, **together})
+                keep_arrays(self._results, _key(key), {_TOGETHER: content})
 
 
 def _own(arrays: Arrays) -> Arrays:

@@ -58,10 +58,10 @@ class PartMemory:
             file.results[part], file.sizes[part] = result, size
             file.bytes += size
             self._bytes += size
-            # Parts of users' choices accumulate; those without a choice stay.
-            chosen = [other for other in file.results if any(other.values) and other != part]
-            for other in chosen[:-_MOST_CHOICES]:
-                self._remove(file, other)
+            if any(part.values):  # those of users' choices accumulate; the others stay
+                chosen = [other for other in file.results if any(other.values) and other != part]
+                for other in chosen[:-_MOST_CHOICES]:
+                    self._remove(file, other)
             while self._bytes > _MOST_BYTES and len(self._files) > 1:
                 self._remove_oldest()
 

@@ -152,8 +152,6 @@ class SummaryCache:
             locks.enter_context(self._memory.lock(key, part))
         find = self._known(key)
         known = {part: result for part in requested if (result := find(part)) is not None}
-        for part, result in known.items():
-            self._memory.put(key, part, result)
         return known, tuple(part for part in requested if part not in known)
 
     def _keep(
@@ -172,15 +170,20 @@ class SummaryCache:
         return parts
 
     def _known(self, key: str) -> Callable[[PartKey], PartResult | None]:
-        """A function that returns a part of a file from memory or from the store, else None."""
+        """A function that returns a part of a file from memory or from the store, else None.
+
+        What was in the store is then in memory.
+        """
         store, memory, shared = self._store, self._memory, OnceCache()
 
         def known(part: PartKey) -> PartResult | None:
             result = memory.get(key, part)
             if result is not None or store is None:
                 return result
-            arrays = shared.get_or_compute("arrays", lambda: store.load(key))
-            return store.find(key, part, arrays)
+            result = store.find(key, part, shared.get_or_compute("arrays", lambda: store.load(key)))
+            if result is not None:
+                memory.put(key, part, result)
+            return result
 
         return known
 
@@ -213,7 +216,7 @@ class SummaryCache:
                     for plane in open_space().space.planes:
                         plane.expected_stats.update(reads)
                     result = computed[part] = _compute(open_space(), part, needed)
-                memory.put(key, part, result)
+                    memory.put(key, part, result)
                 return result
 
         try:
