@@ -61,8 +61,9 @@ def coupled_groups(
     ran = _what_ran(job, couplings)
     for rows, waits in _alike(ran):
         yield _table(job, is_counted, np.array(sorted(rows), np.int64), waits)
+    cpus = _cpus(job)
     for host, coupling in enumerate(couplings):
-        group = _met(job, is_counted, host, coupling)
+        group = _met(job, is_counted, cpus[host], coupling) if host in cpus else None
         if group is not None:
             yield group
 
@@ -74,8 +75,9 @@ def everyone(job: JobSteps, is_counted: NDArray[np.bool_]) -> WorkerGroup:
 
 def has_unnamed_devices(job: JobSteps, couplings: Sequence[Coupling]) -> bool:
     """Whether devices of a CPU wait for each other and it is not recorded which is which."""
+    cpus = _cpus(job)
     return any(
-        bool((coupling.device < 0).any()) and _cpu_of(job, host) >= 0
+        bool((coupling.device < 0).any()) and host in cpus
         for host, coupling in enumerate(couplings)
     )
 
@@ -159,27 +161,25 @@ def _table(
     return WorkerGroup(workers, np.full(workers.size, -1, np.int64), own_ps, wait_ps, waits)
 
 
-def _cpu_of(job: JobSteps, host: int) -> int:
-    """The worker that is the CPU of a host, -1 if there is none."""
-    cpus = [
-        worker
-        for worker, kind in enumerate(job.worker_kind)
-        if kind == CPU and int(job.worker_host[worker]) == host
-    ]
-    return cpus[0] if cpus else -1
+def _cpus(job: JobSteps) -> dict[int, int]:
+    """By host the worker that is its CPU, the first if there are several."""
+    cpus: dict[int, int] = {}
+    for worker, (host, kind) in enumerate(
+        zip(job.worker_host.tolist(), job.worker_kind, strict=True)
+    ):
+        if kind == CPU:
+            cpus.setdefault(host, worker)
+    return cpus
 
 
 def _met(
-    job: JobSteps, is_counted: NDArray[np.bool_], host: int, coupling: Coupling
+    job: JobSteps, is_counted: NDArray[np.bool_], worker: int, coupling: Coupling
 ) -> WorkerGroup | None:
-    """The devices of a host's CPU: their time until they met the others, and their wait for them.
+    """The devices of a CPU: their time until they met the others, and their wait for them.
 
     A meeting belongs to the step in which the last device arrives. Own time counts from the first
     arrival: the time that all devices spend alike is unknown.
     """
-    worker = _cpu_of(job, host)
-    if worker < 0:
-        return None
     is_named = coupling.device >= 0
     meeting, device = coupling.meeting[is_named], coupling.device[is_named].astype(np.int64)
     if not meeting.size:
