@@ -1,6 +1,7 @@
 """What the hosts' threads did in the part of an average step that nothing else covers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -173,8 +174,7 @@ def idle_shares(
     """Everything that the hosts' threads did, longest first; adds up to the mean `Phase.OTHER`."""
     sums: dict[tuple[Activity, str, bool], dict[str, float]] = {}
     opened: dict[str, float] = {}
-    for index, host in enumerate(hosts):
-        weight = _weights(job, means, index, _rows(job, host))
+    for host, weight in zip(hosts, _weights(job, means, hosts), strict=True):
         ms = np.bincount(host.activity, host.time_ps * weight[host.step], len(host.name)) / 1e9
         open_ms = np.bincount(host.activity, host.open_ps * weight[host.step], len(host.name)) / 1e9
         for row in np.flatnonzero(ms).tolist():
@@ -200,7 +200,8 @@ def share_ps(
 ) -> NDArray[np.int64]:
     """[rows of the job's steps] the uncovered time of one of `named`."""
     out = np.zeros(job.step.size, np.int64)
-    for index, host in enumerate(hosts):
+    hosts_rows = _by_host(job, np.arange(job.step.size), len(hosts))
+    for host, mine, rows in zip(hosts, hosts_rows, _row_counts(job, hosts), strict=True):
         is_it = host.is_driver & np.array(
             [
                 name == idle_share.name
@@ -210,16 +211,24 @@ def share_ps(
             bool,
         )
         activities = np.flatnonzero(is_it[host.activity])
-        mine = np.flatnonzero(job.worker_host[job.worker] == index)
-        time = np.zeros(_rows(job, host), np.int64)
+        time = np.zeros(rows, np.int64)
         np.add.at(time, host.step[activities], host.time_ps[activities])
         out[mine] = time[job.row[mine]]
     return out
 
 
-def _rows(job: JobSteps, host: "IdleTime") -> int:
-    """One more than the last row of the host's steps."""
-    return 1 + max(int(job.row.max(initial=-1)), int(host.step.max(initial=-1)))
+def _row_counts(job: JobSteps, hosts: "Sequence[IdleTime]") -> list[int]:
+    """For each host one more than the last row of its steps, or of another's."""
+    last = int(job.row.max(initial=-1))
+    return [1 + max(last, int(host.step.max(initial=-1))) for host in hosts]
+
+
+def _by_host(job: JobSteps, rows: NDArray[np.int64], hosts: int) -> list[NDArray[np.int64]]:
+    """For each host its `rows` of the job's steps."""
+    host = job.worker_host[job.worker[rows]]
+    order = np.argsort(host, kind="stable")
+    cuts = np.searchsorted(host[order], np.arange(hosts + 1)).tolist()
+    return [rows[order[begin:end]] for begin, end in pairwise(cuts)]
 
 
 def _most_open(host: "IdleTime", open_ms: NDArray[np.float64]) -> dict[str, float]:
@@ -231,12 +240,14 @@ def _most_open(host: "IdleTime", open_ms: NDArray[np.float64]) -> dict[str, floa
     return out
 
 
-def _weights(job: JobSteps, means: StepMeans, host: int, rows: int) -> NDArray[np.float64]:
-    """[rows] the weight of a row of the host's steps in the average step."""
-    out = np.zeros(rows)
+def _weights(
+    job: JobSteps, means: StepMeans, hosts: "Sequence[IdleTime]"
+) -> Iterator[NDArray[np.float64]]:
+    """For each host [rows] the weight of a row of its steps in the average step."""
     used = used_rows(job)
-    step = job.step[used]
-    is_mine = (job.worker_host[job.worker[used]] == host) & means.is_counted[step]
-    used, step = used[is_mine], step[is_mine]
-    out[job.row[used]] = 1 / np.maximum(means.workers[step], 1) / max(means.steps, 1)
-    return out
+    used = used[means.is_counted[job.step[used]]]
+    of_step = 1 / np.maximum(means.workers, 1) / max(means.steps, 1)
+    for mine, rows in zip(_by_host(job, used, len(hosts)), _row_counts(job, hosts), strict=True):
+        weight = np.zeros(rows)
+        weight[job.row[mine]] = of_step[job.step[mine]]
+        yield weight
