@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -176,12 +177,16 @@ class Evidence:
         """[rows] how much of each worker's step the spans of its host cover; one entry per host."""
         job = self.job
         out = np.zeros(job.step.size, np.int64)
-        for host, layer in enumerate(spans):
-            for worker in np.flatnonzero(job.worker_host == host).tolist():
-                rows = np.flatnonzero(job.worker == worker)
-                rows = rows[np.argsort(job.start_ps[rows], kind="stable")]
+        order = np.lexsort((job.start_ps, job.worker))
+        workers = job.worker_host.tolist()
+        cuts = np.searchsorted(job.worker[order], np.arange(len(workers) + 1)).tolist()
+        for host, (begin, end) in zip(workers, pairwise(cuts), strict=True):
+            if host < len(spans) and spans[host][0].size:
+                rows = order[begin:end]
                 start = job.start_ps[rows]
-                out[rows] = exclusive_time(start, start + job.duration_ps[rows], [layer])[:, 0]
+                out[rows] = exclusive_time(start, start + job.duration_ps[rows], [spans[host]])[
+                    :, 0
+                ]
         return out
 
     def share_of_rows(self, part_ps: NDArray[np.int64]) -> float:

@@ -278,7 +278,7 @@ def repeated(part: TfData, times: int) -> TfData:
     tiled: dict[str, Any] = {
         name: np.tile(getattr(part, name)[:nodes], times)
         for name in ("iterator", "start_ps", "total_ps", "self_ps", "worker_ps", "wait_ps",
-                     "calls", "is_critical")
+                     "queue_ps", "held_ps", "calls", "is_critical")
     }  # fmt: skip
     return dataclasses.replace(
         part,

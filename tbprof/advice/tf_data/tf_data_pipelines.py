@@ -11,12 +11,10 @@ from tbprof.advice.bottlenecks import HIGHLY_INPUT_BOUND, MODERATELY_INPUT_BOUND
 from tbprof.advice.finding import Severity
 from tbprof.advice.tf_data.tf_data_stages import Kind, kind_of
 from tbprof.analysis.input.tf_data import TfData
-from tbprof.analysis.spans.groups import group_rows, reduce_groups
+from tbprof.analysis.spans.groups import group_rows, reduce_groups, sums_of_groups
 from tbprof.analysis.spans.intervals import busy_time
 from tbprof.analysis.vocabulary.input_names import parts_of
 from tbprof.base.records import dataclass
-
-Sums = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 # A call that takes longer is slow. Source: the TensorFlow profiler guide.
 SLOW_PS = 50_000_000
@@ -219,14 +217,15 @@ def find_stages(pipeline: Pipeline) -> list[Stage]:
         return []
     bounds = data.first_node[pipeline.first : pipeline.last + 1]
     begin, end = int(bounds[0]), int(bounds[-1])
-    slowest = bounds[pipeline.rank : pipeline.rank + 2] - begin
+    slowest = (bounds[pipeline.rank : pipeline.rank + 2] - begin).tolist()
     # Calls that do not show what they waited for only count if no call does.
     tells = ~data.is_cut[pipeline.first : pipeline.last] | pipeline.is_cut
     is_critical = data.is_critical[begin:end] & np.repeat(tells, np.diff(bounds))
     iterator = data.iterator[begin:end].astype(np.int64)
     code, first = group_rows([data.stage[iterator]])
-    overall = _work(data, begin, code, is_critical, first.size, 0, code.size)
-    in_slowest = _work(data, begin, code, is_critical, first.size, *slowest.tolist())
+    columns = _work_columns(data, slice(begin, end), is_critical)
+    overall = _work(code, columns, first.size)
+    in_slowest = _work(code[slice(*slowest)], columns[:, slice(*slowest)], first.size)
     parent = data.parent[begin + first] - begin
     copies, latest = _copies(iterator, code, first.size)
     stages = []
@@ -264,43 +263,38 @@ def _copies(
     return count, latest
 
 
-def _work(
-    data: TfData,
-    begin: int,
-    code: NDArray[np.int32],
-    is_critical: NDArray[np.bool_],
-    groups: int,
-    first: int,
-    last: int,
-) -> list[Work]:
-    """The work of each group in its nodes from `first` to `last`; the node of row 0 is `begin`."""
-    code, is_critical = code[first:last].copy(), is_critical[first:last]
-    begin, end = begin + first, begin + last
-
-    def summed(values: NDArray[np.int64], where: NDArray[np.bool_] | None = None) -> Sums:
-        of = code if where is None else np.where(where, code, -1).astype(np.int32)
-        # A copy: kernels are compiled for writable arrays, and cached ones are read-only.
-        return reduce_groups(of, np.array(values[begin:end]), groups)[:2]
-
-    total = summed(data.total_ps)[1]
-    node_counts, self_ps = summed(data.self_ps, is_critical)
-    waited, queued, held_ps = (
-        summed(values, is_critical)[1] for values in (data.wait_ps, data.queue_ps, data.held_ps)
+def _work_columns(data: TfData, nodes: slice, is_critical: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """[columns, nodes] what `Work` sums up, and the nodes whose workers' time is known."""
+    worker_ps = data.worker_ps[nodes]
+    on_path = (data.self_ps, data.wait_ps, data.queue_ps, data.held_ps)
+    return np.stack(
+        [
+            data.total_ps[nodes],
+            data.calls[nodes],
+            *(np.where(is_critical, values[nodes], 0) for values in on_path),
+            is_critical.astype(np.int64),
+            np.maximum(worker_ps, 0),
+            (worker_ps >= 0).astype(np.int64),
+        ]
     )
-    known_counts, worked = summed(data.worker_ps, data.worker_ps[begin:end] >= 0)
-    calls = summed(data.calls)[1]
+
+
+def _work(code: NDArray[np.int32], columns: NDArray[np.int64], groups: int) -> list[Work]:
+    """The work of each group in some nodes."""
     return [
         Work(
-            int(total[index]),
-            int(self_ps[index]),
-            int(waited[index]),
-            int(worked[index]) if known_counts[index] else -1,
-            int(queued[index]),
-            int(held_ps[index]),
-            int(calls[index]),
-            bool(node_counts[index]),
+            total,
+            self_ps,
+            waited,
+            worked if known else -1,
+            queued,
+            held_ps,
+            calls,
+            is_critical > 0,
         )
-        for index in range(groups)
+        for total, calls, self_ps, waited, queued, held_ps, is_critical, worked, known in (
+            sums_of_groups(code, columns, groups).tolist()
+        )
     ]
 
 

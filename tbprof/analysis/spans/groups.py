@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.kernels.analysis.row_groups import number_groups, sum_groups
+from tbprof.kernels.analysis.row_groups import number_groups, sum_columns, sum_groups
 
 _FEW_SLOTS = 1 << 12
 
@@ -36,6 +36,15 @@ def reduce_groups(
     count, total, least, most = (np.zeros(groups, np.int64) for _ in range(4))
     sum_groups(code.astype(np.int32, copy=False), value, total, least, most, count)
     return count, total, least, most
+
+
+def sums_of_groups(
+    code: NDArray[np.int32], columns: NDArray[np.int64], groups: int
+) -> NDArray[np.int64]:
+    """[groups, columns] the sums of columns [columns, n] by group; code -1 is ignored."""
+    total = np.zeros((groups, columns.shape[0]), np.int64)
+    sum_columns(code, np.ascontiguousarray(columns), total)
+    return total
 
 
 def repeats(columns: Sequence[NDArray[np.int64] | NDArray[np.int32]]) -> NDArray[np.int64]:

@@ -88,22 +88,24 @@ class PartStore:
             if content.size > _SMALL:
                 return self._made(part, unbundle(content))
             own = content.tobytes()  # keeps no more of the host's file in memory
-            shared = self._shared.get((version, own))
-            if shared is None:
-                shared = self._made(part, unbundle(np.frombuffer(own, np.uint8)), is_own=True)
-                if shared is not None:
-                    self._shared.put((version, own), shared, len(own))
-            return shared
+            return self._shared.get((version, own)) or self._share(part, version, own)
         except DAMAGE:
             # Written by another version, or damaged in a way that the store does not notice.
             return None
 
-    def _made(self, part: PartKey, arrays: Arrays, *, is_own: bool = False) -> PartResult | None:
-        """A part of its arrays; None if texts of it are missing."""
+    def _made(self, part: PartKey, arrays: Arrays) -> PartResult | None:
+        """A part of arrays that it does not own; None if texts of it are missing."""
         complete = self._texts.put_back(arrays)
+        return None if complete is None else _unpack(part, _own(complete))
+
+    def _share(self, part: PartKey, version: str, content: bytes) -> PartResult | None:
+        """A small part, which is a view of its own bytes."""
+        complete = self._texts.put_back(unbundle(np.frombuffer(content, np.uint8)))
         if complete is None:
             return None
-        return _unpack(part, complete if is_own else _own(complete))
+        made = _unpack(part, complete)
+        self._shared.put((version, content), made, len(content))
+        return made
 
     def has(self, key: str, parts: Sequence[PartKey]) -> bool:
         """Whether all these parts, without choices, are stored for a file."""

@@ -87,6 +87,20 @@ def sum_groups(
 
 @cython.ccall
 @cython.exceptval(check=False)
+@cython.locals(column=i64, group=i64, row=i64)
+def sum_columns(code: Int32s, columns: IntTable, total: OutIntTable) -> cython.void:
+    """Adds the values of each column to the sums [groups, columns] of their rows' groups."""
+    with cython.nogil:
+        for row in range(code.shape[0]):
+            group = code[row]
+            if group < 0:
+                continue
+            for column in range(columns.shape[0]):
+                total[group, column] += columns[column, row]
+
+
+@cython.ccall
+@cython.exceptval(check=False)
 @cython.locals(at=i64)
 def fill_buckets(bucket: Ints, row: Ints, free: OutInts, consumer: OutInts) -> cython.void:
     """Puts rows into their buckets; `free` is the next free place of each bucket."""

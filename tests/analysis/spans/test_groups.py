@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.spans.groups import group_rows, reduce_groups
+from tbprof.analysis.spans.groups import group_rows, reduce_groups, sums_of_groups
 
 VALUES = st.sampled_from([-1, 0, 1, 2, 2**32, 2**33, -(2**40), 2**62])
 ROWS = st.lists(st.tuples(VALUES, VALUES, VALUES), max_size=40)
@@ -31,6 +31,20 @@ def test_reductions_are_those_of_each_group(pairs):
         own = [value for other, value in pairs if other == group]
         assert (count[group], total[group]) == (len(own), sum(own))
         assert (least[group], most[group]) == (min(own, default=0), max(own, default=0))
+
+
+@given(ROWS, st.data())
+def test_sums_of_several_columns_are_those_of_each_group(rows, data):
+    rows = [tuple(value >> 6 for value in row) for row in rows]  # whose sums have 64 bits
+    code = data.draw(st.lists(st.integers(-1, 4), min_size=len(rows), max_size=len(rows)))
+    table = np.array(columns(rows), np.int64)
+    sums = sums_of_groups(np.array(code, np.int32), table, 5)
+    later = sums_of_groups(np.array(code[1:], np.int32), table[:, 1:], 5)
+    for group in range(5):
+        own = [at for at, other in enumerate(code) if other == group]
+        assert sums[group].tolist() == [sum(rows[at][of] for at in own) for of in range(3)]
+        own = [at for at in own if at > 0]
+        assert later[group].tolist() == [sum(rows[at][of] for at in own) for of in range(3)]
 
 
 def test_hundred_thousand_groups_take_no_quadratic_time():
