@@ -69,7 +69,7 @@ def gather(summaries: Summaries) -> Evidence:
         means=means,
         outliers=outliers,
         memory=merge_memory_peaks(summaries.hosts, peaks),
-        input_cause=find_cause(summaries, judge_input(summaries)),
+        input_cause=find_cause(summaries, judge_input(summaries, 1)),
         idle=idle_shares(job, means, summaries.take("idle_time", IdleTime)),
         **fields,
     )

@@ -194,6 +194,8 @@ def _rows(kind: type, prefix: str, arrays: Mapping[str, NDArray[Any]]) -> list[A
 
 def _texts(arrays: Mapping[str, NDArray[Any]], name: str) -> list[str]:
     content, lengths = arrays[name + TEXT], arrays[name + _LENGTH]
+    if not lengths.size and not content.size:
+        return []
     if lengths.size < LONG:
         return _cut(content, lengths, name)
     known = arrays.get(name + TEXT + DIGEST, content)

@@ -47,7 +47,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
     markers = markers_table(job)
     if not len(job.label) and not ops.name and not len(markers):
         return [_NO_TABLE] * 9
-    judgements = judge_input(summaries)
+    judgements = judge_input(summaries, 1)
     cause = find_cause(summaries, judgements)
     means, outliers = chosen_means(job, summaries.params)
     waits = means.share(Phase.INPUT) >= MODERATELY_INPUT_BOUND

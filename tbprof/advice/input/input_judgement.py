@@ -23,19 +23,22 @@ from tbprof.analysis.vocabulary.input_names import InputCategory
 INPUT_PARTS = ("tf_data", "input_ops", "devices")
 
 
-def judge_input(summaries: Summaries) -> list[Judgement]:
-    """The judgement of each tf.data pipeline of the hosts, worst first; empty without tf.data."""
+def judge_input(summaries: Summaries, most: int | None = None) -> list[Judgement]:
+    """The judgements of the hosts' tf.data pipelines, worst first: the `most` worst, or all.
+
+    Empty without tf.data.
+    """
     pipelines = find_pipelines(summaries.hosts, summaries.take("tf_data", TfData))
     has_gpu = any(devices.gpus for devices in summaries.take("devices", Devices))
     facts = {
         host: PipelineFacts(len(summaries.hosts), has_gpu, inputs.python_ps)
         for host, inputs in zip(summaries.hosts, summaries.take("input_ops", InputOps), strict=True)
     }
-    return judge(pipelines, facts)
+    return judge(pipelines, facts, most)
 
 
 def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCause:
-    """The cause of waits for input, given the judgements."""
+    """The cause of waits for input, given the judgements, of which the first counts."""
     ops = merge_input_ops(summaries.take("input_ops", InputOps))
     sent_ps = ops.work_of(InputCategory.ENQUEUE)
     if not judgements:

@@ -52,17 +52,19 @@ class Judgement:
     findings: tuple[Finding, ...]
 
 
-def judge(pipelines: Sequence[Pipeline], facts: Mapping[str, PipelineFacts]) -> list[Judgement]:
-    """Judgements: pipelines that hold up the program first, then by total time.
+def judge(
+    pipelines: Sequence[Pipeline], facts: Mapping[str, PipelineFacts], most: int | None = None
+) -> list[Judgement]:
+    """Judgements: pipelines that hold up the program first, then by total time; the first `most`.
 
     `facts` are by host.
     Device pipelines of hosts whose own pipelines were recorded are left out: they wait for these.
     """
-    judgements = [_judge_one(pipeline, facts[pipeline.host]) for pipeline in judged(pipelines)]
-    return sorted(
-        judgements,
-        key=lambda pipeline: (not is_bound(pipeline.severity), -pipeline.pipeline.total_ps),
+    ranked = sorted(
+        judged(pipelines),
+        key=lambda pipeline: (not is_bound(pipeline.severity()), -pipeline.total_ps),
     )
+    return [_judge_one(pipeline, facts[pipeline.host]) for pipeline in ranked[:most]]
 
 
 def _judge_one(pipeline: Pipeline, facts: PipelineFacts) -> Judgement:

@@ -48,7 +48,7 @@ class KeptTexts:
     def put_back(self, arrays: Arrays) -> Arrays | None:
         """The arrays with the texts that `take_out` kept; None if one is missing."""
         texts: dict[str, NDArray[Any]] = {}
-        for name in filter(_is_digest, arrays):
+        for name in _digests(arrays):
             text = self._find(arrays[name].tobytes())
             if text is None:
                 return None
@@ -58,8 +58,7 @@ class KeptTexts:
     def has(self, arrays: Arrays) -> bool:
         """Whether all texts of these arrays are kept."""
         return all(
-            has_arrays(self._results, _key(arrays[name].tobytes()))
-            for name in filter(_is_digest, arrays)
+            has_arrays(self._results, _key(arrays[name].tobytes())) for name in _digests(arrays)
         )
 
     def _find(self, digest: bytes) -> NDArray[Any] | None:
@@ -79,8 +78,8 @@ class KeptTexts:
         self._results.touch(self._results.path(_key(digest), SUFFIX))
 
 
-def _is_digest(name: str) -> bool:
-    return name.endswith(DIGEST)
+def _digests(arrays: Arrays) -> list[str]:
+    return [name for name in arrays if name.endswith(DIGEST)]
 
 
 def _key(digest: bytes) -> str:

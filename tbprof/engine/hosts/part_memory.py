@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable, Mapping
 
 from tbprof.base.records import dataclass, field
 from tbprof.engine.hosts.kept_parts import PartResult
@@ -39,29 +40,32 @@ class PartMemory:
         self._files: OrderedDict[str, _FileParts] = OrderedDict()
         self._bytes = 0
 
-    def lock(self, key: str, part: PartKey) -> threading.Lock:
-        """The lock to hold while a part of a file is looked up and computed."""
+    def locks(self, key: str, parts: Iterable[PartKey]) -> list[threading.Lock]:
+        """The locks to hold while parts of a file are looked up and computed, in this order."""
         with self._lock:
-            return self._file(key).locks.setdefault(part, threading.Lock())
+            locks = self._file(key).locks
+            return [locks.setdefault(part, threading.Lock()) for part in parts]
 
-    def get(self, key: str, part: PartKey) -> PartResult | None:
-        """A part of the file with this fingerprint, None if it is not in memory."""
+    def get(self, key: str, parts: Iterable[PartKey]) -> dict[PartKey, PartResult]:
+        """Those parts of the file with this fingerprint that are in memory."""
         with self._lock:
-            return self._file(key).results.get(part)
+            results = self._file(key).results
+            return {part: results[part] for part in parts if part in results}
 
-    def put(self, key: str, part: PartKey, result: PartResult) -> None:
-        """Stores a part."""
-        size = bytes_of(result.value)
+    def put(self, key: str, results: Mapping[PartKey, PartResult]) -> None:
+        """Stores parts of a file."""
+        sizes = {part: bytes_of(result.value) for part, result in results.items()}
         with self._lock:
             file = self._file(key)
-            self._remove(file, part)
-            file.results[part], file.sizes[part] = result, size
-            file.bytes += size
-            self._bytes += size
-            if any(part.values):  # those of users' choices accumulate; the others stay
-                chosen = [other for other in file.results if any(other.values) and other != part]
-                for other in chosen[:-_MOST_CHOICES]:
-                    self._remove(file, other)
+            for part, result in results.items():
+                self._remove(file, part)
+                file.results[part], file.sizes[part] = result, sizes[part]
+                file.bytes += sizes[part]
+                self._bytes += sizes[part]
+            # Parts of users' choices accumulate; those without a choice stay.
+            chosen = [part for part in file.results if any(part.values) and part not in results]
+            for part in chosen[:-_MOST_CHOICES]:
+                self._remove(file, part)
             while self._bytes > _MOST_BYTES and len(self._files) > 1:
                 self._remove_oldest()
 

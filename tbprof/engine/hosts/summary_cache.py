@@ -1,6 +1,6 @@
 """The parts of hosts: from memory, else from the result store, else computed from the file."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from tbprof.base.caches import OnceCache
@@ -61,8 +61,8 @@ class SummaryCache:
         Parts of small files would only compete for the interpreter.
         """
         key = fingerprint(file)
-        results = {part: self._memory.get(key, part) for part in requested}
-        missing = [part for part, result in results.items() if result is None]
+        results = self._memory.get(key, requested)
+        missing = [part for part in requested if part not in results]
         if missing:
             with self._computing(file, key, missing, on_work) as find:
                 if len(missing) < 2 or not side_by_side:
@@ -70,7 +70,7 @@ class SummaryCache:
                 else:
                     with thread_pool(_PARTS_AT_ONCE) as pool:
                         results.update(zip(missing, pool.map(find, missing), strict=True))
-        return {part.name: result for part, result in results.items() if result is not None}
+        return _by_name(results)
 
     def has_stored(self, file: TraceFile, parts: Sequence[PartKey]) -> bool:
         """Whether the result store has all these parts, which are without choices."""
@@ -148,10 +148,9 @@ class SummaryCache:
         In one order, so that no two requests wait in a circle.
         """
         key = fingerprint(file)
-        for part in sorted(requested):
-            locks.enter_context(self._memory.lock(key, part))
-        find = self._known(key)
-        known = {part: result for part in requested if (result := find(part)) is not None}
+        for lock in self._memory.locks(key, sorted(requested)):
+            locks.enter_context(lock)
+        known = self._known(key)(requested)
         return known, tuple(part for part in requested if part not in known)
 
     def _keep(
@@ -163,27 +162,28 @@ class SummaryCache:
             part: PartResult(share_texts(value), notices)
             for part, (value, notices) in computed.items()
         }
-        for part, result in parts.items():
-            self._memory.put(key, part, result)
+        self._memory.put(key, parts)
         if self._store is not None and not is_kept:
             self._store.keep(key, parts)
         return parts
 
-    def _known(self, key: str) -> Callable[[PartKey], PartResult | None]:
-        """A function that returns a part of a file from memory or from the store, else None.
+    def _known(self, key: str) -> Callable[[Iterable[PartKey]], _Parts]:
+        """A function that returns those parts of a file that are in memory or in the store.
 
         What was in the store is then in memory.
         """
         store, memory, shared = self._store, self._memory, OnceCache()
 
-        def known(part: PartKey) -> PartResult | None:
-            result = memory.get(key, part)
-            if result is not None or store is None:
-                return result
-            result = store.find(key, part, shared.get_or_compute("arrays", lambda: store.load(key)))
-            if result is not None:
-                memory.put(key, part, result)
-            return result
+        def known(parts: Iterable[PartKey]) -> _Parts:
+            found = memory.get(key, parts)
+            missing = [part for part in parts if part not in found]
+            if missing and store is not None:
+                arrays = shared.get_or_compute("arrays", lambda: store.load(key))
+                stored = {part: store.find(key, part, arrays) for part in missing}
+                new = {part: result for part, result in stored.items() if result is not None}
+                memory.put(key, new)
+                found.update(new)
+            return found
 
         return known
 
@@ -207,16 +207,18 @@ class SummaryCache:
         memory, known = self._memory, self._known(key)
 
         def find(part: PartKey) -> PartResult:
-            with memory.lock(key, part):
-                result = known(part)
+            [lock] = memory.locks(key, (part,))
+            with lock:
+                result = known((part,)).get(part)
                 if result is None:
                     needed = [find(other).value for other in part.needs]
-                    needed += [found and found.value for found in map(known, part.uses)]
+                    used = known(part.uses)
+                    needed += [used[other].value if other in used else None for other in part.uses]
                     on_work(part.name)
                     for plane in open_space().space.planes:
                         plane.expected_stats.update(reads)
                     result = computed[part] = _compute(open_space(), part, needed)
-                    memory.put(key, part, result)
+                    memory.put(key, {part: result})
                 return result
 
         try:
