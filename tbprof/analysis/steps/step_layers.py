@@ -49,6 +49,8 @@ _RUNS_LAG = (
     "Compiled programs run behind the code that launches them, so a step runs from its first op to "
     "the first op of the next."
 )
+# The precedence of phases where ops run behind the host; all others follow.
+_OPS_FIRST = {int(Phase.HOST_COMPUTE): 0, int(Phase.COLLECTIVES): 1}
 # What a host without devices computes by itself.
 _HOST_WORK = (Phase.COLLECTIVES, Phase.HOST_COMPUTE)
 
@@ -230,9 +232,12 @@ def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.in
     def split(worker: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         window, device = layers.windows[worker], workers[worker]
         of_host = list(zip(_LAYERS, layers.host.spans[worker], strict=True))
+        if device is None:
+            # A collective waits for late participants: computation by any thread hides it.
+            of_host.sort(key=lambda layer: layer[0] == Phase.COLLECTIVES)
         if layers.is_behind and device is None:
             # Ops count as those of a device do: what the host did meanwhile delayed nothing.
-            of_host.sort(key=lambda layer: layer[0] != Phase.HOST_COMPUTE)
+            of_host.sort(key=lambda layer: _OPS_FIRST.get(layer[0], len(_OPS_FIRST)))
         spans: list[tuple[int, Spans]] = [*_device_spans(device), *of_host]
         times = exclusive_time(window.start_ps, window.end_ps, [layer for _, layer in spans])
         phases = np.zeros((window.start_ps.size, PHASES), np.int64)

@@ -9,10 +9,11 @@ class Phase(IntEnum):
     """A column of every table of phases.
 
     If several phases cover one instant, device phases precede host phases, and among either the
-    lower number counts; `OTHER` is what nothing covers. `HOST_TRANSFER` are copies that compiled
-    programs make between device memory and host memory, for example where arrays are offloaded, and
-    other exchange with the host whose purpose is unknown. In `HOST_CALLBACK` a program waits for
-    what the host runs for it. What it is fed and what it returns is `INPUT` and `OUTPUT`.
+    lower number counts, except that computation on the host hides its collectives; `OTHER` is what
+    nothing covers. `HOST_TRANSFER` are copies that compiled programs make between device memory and
+    host memory, for example where arrays are offloaded, and other exchange with the host whose
+    purpose is unknown. In `HOST_CALLBACK` a program waits for what the host runs for it. What it is
+    fed and what it returns is `INPUT` and `OUTPUT`.
     """
 
     COMPUTE_64 = 0

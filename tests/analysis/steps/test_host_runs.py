@@ -166,3 +166,22 @@ def test_steps_of_unknown_start_are_those_of_threads_where_no_run_was_recorded()
     windows, _, is_behind = find_windows(source, [], missing, None, NO_RUNS)
     assert not is_behind
     assert windows[0].label == ["0", "1"]
+
+
+@pytest.mark.parametrize("runs", [(1, 1), (-3, -2)], ids=["in step", "behind"])
+def test_computation_by_any_thread_hides_the_collectives_of_virtual_devices(runs: tuple[int, int]):
+    """Two devices on one processor: one waits in the all-reduce while the other computes."""
+    trace = draw(
+        {HOST: """
+            python |ssssssssssss
+                   |.PP.........
+                   |.LL.........
+            one    |...aarrrr...
+            two    |...a..aarr..
+        """},
+        names={**NAMES, "a": "dot.1", "r": "all-reduce.1"},
+        stats={**MARKERS, "a": ran(runs[0]), "r": ran(runs[1])},
+    )  # fmt: skip
+    [(_, _, phases)] = table(steps_of(trace))
+    # 3 and 4 one computes, 6 and 7 two; 5 and 8 both wait, 9 one does.
+    assert (phases["host_compute"], phases["collectives"]) == (4, 3)
