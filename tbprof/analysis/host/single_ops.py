@@ -14,6 +14,7 @@ from tbprof.analysis.vocabulary.input_names import fetches_batch
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.analysis.vocabulary.python_frames import is_own
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, median, unique
@@ -62,9 +63,9 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
 
     Calls are `EagerExecute` events that run an op (TensorFlow), and calls of compiled functions
     that usually take less than a millisecond (JAX, which compiles each op by itself). A run
-    continues while at most four milliseconds pass between two calls. A larger function, or the
-    fetch of a batch, between two calls does not belong to the run: it is split into rows of fewer
-    calls.
+    continues while at most four milliseconds pass between two calls. A larger function, the fetch
+    of a batch, or a function of the program that takes most of the time between two calls does not
+    belong to the run: it is split into rows of fewer calls.
 
         |a.b.a.b............a.b|   two runs: of four calls, and of two, with the gap too long
         |a.b.FFFFF.a.b|            one run of four calls, in two rows
@@ -116,6 +117,7 @@ def _runs(plane: Plane) -> Iterator[_CallRuns]:
         return
     events, parent = host_threads(plane)
     sends = host_types(events, has_device=False).role == Phase.INPUT
+    own = events.rows_of(families.classify(is_own, np.bool_))
     for rows, labels, others in (
         _eager(plane, events, is_execute),
         _jitted(events, parent, is_jitted),
@@ -123,7 +125,7 @@ def _runs(plane: Plane) -> Iterator[_CallRuns]:
         duration = events.duration_ps[rows]
         rows, labels = rows[duration <= LONGEST_PS], labels[duration <= LONGEST_PS]
         if rows.size >= FEWEST_CALLS:
-            yield _joined(events, parent, sends, rows, labels, others)
+            yield _joined(events, parent, sends, rows, labels, others, own)
 
 
 def _is_jitted(text: str) -> bool:
@@ -165,12 +167,13 @@ def _joined(
     rows: NDArray[np.int64],
     text: NDArray[np.int64],
     others: NDArray[np.int64],
+    own: NDArray[np.int64],
 ) -> _CallRuns:
     """Joins calls that closely follow each other on a thread into runs; short runs are dropped.
 
     A short run is kept if the runs around it are long enough on average: it was delayed. A run is
-    cut where one of the `others` lies between two calls. `sends` [types] says which events send
-    data to a device.
+    cut where one of the `others`, or mostly one of the program's `own` functions, lies between two
+    calls. `sends` [types] says which events send data to a device.
     """
     start = events.start_ps[rows]
     end = start + events.duration_ps[rows]
@@ -183,6 +186,7 @@ def _joined(
     is_long = np.bincount(run) >= FEWEST_CALLS
     is_kept = is_long[run] | (np.bincount(row) >= FEWEST_CALLS * np.bincount(row[is_first]))[row]
     is_first[1:] |= np.diff(np.searchsorted(others, rows)) > 0
+    is_first[1:] |= 2 * _longest_between(events, own, rows) > start[1:] - end[:-1]
     first = np.flatnonzero(is_first)
     calls = np.diff([*first.tolist(), rows.size])
     is_run, keeps = is_kept[first], is_kept
@@ -202,6 +206,22 @@ def _joined(
         events.start_ps[sent],
         (events.start_ps + events.duration_ps)[sent],
     )
+
+
+def _longest_between(
+    events: Events, own: NDArray[np.int64], rows: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """[rows - 1] how long the longest of the `own` events lasts between each two of the calls."""
+    longest = np.zeros(rows.size, np.int64)
+    before = np.searchsorted(rows, own) - 1
+    is_between = (before >= 0) & (before < rows.size - 1)
+    own, before = own[is_between], before[is_between]
+    end = events.start_ps[own] + events.duration_ps[own]
+    is_inside = (end <= events.start_ps[rows[before + 1]]) & (
+        events.start_ps[own] >= (events.start_ps + events.duration_ps)[rows[before]]
+    )
+    np.maximum.at(longest, before[is_inside], events.duration_ps[own[is_inside]])
+    return longest[:-1]
 
 
 def _op(text: str) -> str:

@@ -105,6 +105,24 @@ def test_a_step_of_few_calls_is_not_said_to_run_op_by_op():
     assert found(of(4), "eager_ops") is not None
 
 
+@pytest.mark.parametrize(
+    ("counts", "advised"),
+    [({"predict": 190, "add": 10}, "jax.vmap"), ({"multiply": 150, "add": 50}, "jax.jit")],
+)
+def test_small_calls_of_one_function_of_jax_are_no_ops(counts: dict[str, int], advised: str):
+    runs = SingleOps(
+        ints(0), ints(5000 * US), ints(200), ints(4000 * US),
+        list(counts), ints(*counts.values()), *NO_SENDS,
+    )  # fmt: skip
+    given = evidence(
+        {Phase.OTHER: 900}, single_ops=[runs], ops=ops((False, "jit(f)/add", "add", 9, False))
+    )
+    finding = found(given, "eager_ops")
+    assert finding is not None
+    assert advised in finding.action
+    assert ("small calls of predict" in finding.title) == (advised == "jax.vmap")
+
+
 def test_a_wait_for_a_batch_is_no_eager_computation():
     given = ops((False, "EagerExecute: IteratorGetNext", "IteratorGetNext", 700, True),
                 (False, "a", "MatMul", 300, False))  # fmt: skip

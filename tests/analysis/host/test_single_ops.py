@@ -8,7 +8,8 @@ from tbprof.analysis.host.single_ops import FEWEST_CALLS, SingleOps, find_single
 HOST = "/host:CPU"
 US = 10**6
 NAMES = {"a": "EagerExecute", "b": "EagerExecute", "f": "EagerExecute", "i": "EagerExecute",
-         "p": "PjitFunction(add)", "q": "PjitFunction(multiply)", "h": "DevicePut"}  # fmt: skip
+         "p": "PjitFunction(add)", "q": "PjitFunction(multiply)", "h": "DevicePut",
+         "e": "$train.py:7 environment", "l": "$pjit.py:9 cache_miss"}  # fmt: skip
 STATS = {
     "a": {"is_func": 0, "eager_op": Ref("Mul")},
     "b": {"is_func": 0, "eager_op": Ref("AddV2")},
@@ -64,6 +65,17 @@ def test_a_function_between_two_calls_is_no_part_of_the_run():
     large = "q" * 1000
     run = found("python |" + "p." * 10 + f"{large}." + "p." * 6)
     assert run.calls.tolist() == [10, 6]
+
+
+def test_a_function_of_the_program_between_two_calls_is_no_part_of_the_run():
+    """If it takes most of that time, and is not a library that dispatches the calls."""
+    run = found("python |" + "p." * 10 + ".eeee." + "p." * 6)
+    assert run.calls.tolist() == [10, 6]
+    assert run.end_ps.tolist() == [19 * US, 37 * US]
+    for between in ("..ee..", ".lll."):
+        assert found("python |" + "p." * 10 + between + "p." * 6).calls.tolist() == [16]
+    around = "python |" + "e" * 21 + "." * 12 + "\n|" + "p." * 10 + "....." + "p." * 6
+    assert found(around).calls.tolist() == [16]
 
 
 def test_threads_have_runs_of_their_own():

@@ -17,6 +17,7 @@ from tbprof.base import names
 
 # A step that is one function also makes a few other calls, or is one small call itself.
 FEWEST_PER_STEP = 4
+_NEARLY_ALL = 0.9
 _NO_SPANS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
@@ -67,6 +68,8 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         for name, count in zip(single_op.name, single_op.name_calls.tolist(), strict=True):
             counts[name] = counts.get(name, 0) + count
     top = sorted(counts, key=lambda name: (-counts[name], name))[:3]
+    # Ops of the program's own code are of several kinds; a function of its own is one name.
+    is_function = evidence.is_jax and counts[top[0]] >= _NEARLY_ALL * sum(counts.values())
     between = _between_share(evidence)
     idle = np.minimum(time, evidence.job.phase_ps[:, Phase.OTHER])
     most = {
@@ -80,7 +83,8 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         id="eager_ops",
         severity=grade[0],
-        title=f"{percent(share)} of step time goes to ops that run one by one",
+        title=f"{percent(share)} of step time goes to "
+        + (f"small calls of {shortened(top[0], 60)}" if is_function else "ops that run one by one"),
         detail=(
             f"Of an average step of {milliseconds(evidence.step_ms)}, they take "
             f"{milliseconds(share / 100 * evidence.step_ms)}, and each is dispatched by Python on "
@@ -93,8 +97,11 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            f"Put them into one function that is compiled as a whole ({compiler}), so that the "
-            "runtime sees and schedules them together."
+            "Do more in each call: batch what several calls compute (jax.vmap), or loop inside the "
+            "compiled function (jax.lax.scan, jax.lax.fori_loop)."
+            if is_function
+            else f"Put them into one function that is compiled as a whole ({compiler}), so that "
+            "the runtime sees and schedules them together."
         ),
         next_page=trace,
         evidence=trace,
