@@ -8,7 +8,7 @@ from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.job.idle_shares import DID, IdleShare, culprit
 from tbprof.analysis.job.step_means import StepMeans
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
-from tbprof.analysis.vocabulary.python_frames import describe_frame
+from tbprof.analysis.vocabulary.python_frames import describe_frame, waits_for_result
 from tbprof.base.records import dataclass
 from tbprof.base.values import sum_of
 
@@ -125,6 +125,11 @@ def _taken(first: IdleShare | None, step_ms: float) -> Taken | None:
     is_loop = first is not None and first.holds_more and not first.parts[0][0]
     if first is None or is_loop or share < POTENTIALLY_INPUT_BOUND:
         return None
+    if (
+        2 * sum_of(ms for name, ms in first.parts if waits_for_result(name or first.name))
+        > first.ms
+    ):
+        return None  # reading results prepares no input
     return Taken(f"{first.subject} takes {percent_text(share)}", share)
 
 
@@ -185,7 +190,7 @@ def input_bottleneck(
             BOTH,
             input_percent,
             f"{taken.text} of step time while nothing else runs. If it prepares input, the "
-            "program is input-bound; the trace does not show what it does.",
+            "program is input-bound; the trace does not show whether it does.",
             is_guess=True,
         )
     if other_percent >= POTENTIALLY_INPUT_BOUND and not is_recorded:
@@ -220,7 +225,7 @@ def _less_than(taken: Taken, input_percent: float, *, is_transfer: bool) -> Bott
         input_percent,
         f"{taken.text} of step time while nothing else runs, and {percent_text(input_percent)} is "
         f"spent {waits}. If the former also prepares input, speed it up before anything else; the "
-        "trace does not show what it does.",
+        "trace does not show whether it does.",
         is_guess=True,
     )
 

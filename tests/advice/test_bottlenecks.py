@@ -57,6 +57,18 @@ def test_what_is_known_to_take_the_time_is_named():
     assert "Python" not in found.other.statement
 
 
+@pytest.mark.parametrize(
+    ("part", "level"),
+    [("$array.py:632 _value", "device"), ("$queue.py:154 get", "both"), ("$time sleep", "both")],
+)
+def test_reading_results_prepares_no_input(part: str, level: str):
+    read = IdleShare(
+        Activity.PYTHON, "$a.py:3 f", is_driver=True, ms=0.2, parts=((part, 0.15), ("", 0.05))
+    )
+    split = {Phase.COMPUTE_16: 800, Phase.OTHER: 200}
+    assert bottlenecks(split, idle=[read]).input.level == level
+
+
 @pytest.mark.parametrize(("waits", "is_transfer"), [(92, True), (92, False), (195, True)])
 def test_what_takes_longer_than_the_input_is_said_first(waits: int, is_transfer: bool):
     """Of 1000 µs a function takes 200, and steps wait `waits` for input."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.host.host_events import host_events
+from tbprof.analysis.host.host_events import host_events, host_threads
 from tbprof.analysis.host.host_roles import role_without_device
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.layers import unite
@@ -27,6 +27,9 @@ _COMPILE = regex(r"[Cc]ompil(?:e|ation)(?![a-z])")
 # Runs of programs that XLA compiled: those of JAX, and of TensorFlow with jit_compile.
 _XLA = regex(r"PjitFunction\(|ExecuteReplicated|[\w: ]*Executable::Execute|\w*XlaLaunch")
 
+# Calls of compiled programs and of functions of TensorFlow.
+_CALL = regex(r"P(?:jit|map)Function\(|EagerLocalExecute: __|SessionRun\Z")
+
 _K = TypeVar("_K", str, tuple[str, str])
 
 
@@ -35,7 +38,8 @@ class HostFacts:
     """Sums over the threads of one host; times in ps.
 
     `has_python` says whether any frames of Python were recorded, `is_xla` whether programs ran that
-    XLA compiled.
+    XLA compiled. `calls` is how often programs and functions were called, without calls inside
+    calls; 0 also where such calls leave no events.
 
     Eager: ops that ran one by one rather than in a function, by name, without fetches of input.
     Functions: calls of `tf.function`s by (name, mode), excluding the time of such calls inside.
@@ -50,6 +54,7 @@ class HostFacts:
 
     has_python: bool
     is_xla: bool
+    calls: int
     eager_name: list[str]
     eager_count: NDArray[np.int64]
     eager_ps: NDArray[np.int64]
@@ -69,6 +74,7 @@ class HostFacts:
 def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     """The facts of a host, from all its threads."""
     has_python = is_xla = False
+    calls = 0
     eager: dict[str, tuple[int, ...]] = {}
     functions: dict[tuple[str, str], tuple[int, ...]] = {}
     compiled: dict[str, tuple[int, ...]] = {}
@@ -79,6 +85,7 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         families = name_families(plane)
         has_python |= bool(families.classify(_is_frame, np.bool_).any())
         is_xla |= bool(families.classify(_XLA.match, np.bool_).any())
+        calls += _calls(plane)
         _add(eager, _eager(plane, events))
         _add(functions, _functions(plane, events, texts))
         rows = events.rows_of(families.classify(_is_compile, np.bool_))
@@ -94,6 +101,7 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     return HostFacts(
         has_python,
         is_xla,
+        calls,
         list(eager),
         _column(eager, 1),
         _column(eager, 0),
@@ -109,6 +117,15 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         int(end[-1]) if begin.size else -1,
         list(compiled),
     )
+
+
+def _calls(plane: Plane) -> int:
+    is_call = name_families(plane).classify(_is_call, np.bool_)
+    if not is_call.any():
+        return 0
+    events, parent = host_threads(plane)
+    above = parent[events.rows_of(is_call)]
+    return int(np.count_nonzero((above < 0) | ~is_call[events.type[above]]))
 
 
 def _eager(plane: Plane, events: Events) -> dict[str, tuple[int, ...]]:
@@ -174,6 +191,10 @@ def _may_be_function(text: str) -> bool:
 
 def _is_frame(text: str) -> bool:
     return text.startswith(names.PYTHON_FRAME)
+
+
+def _is_call(text: str) -> bool:
+    return _CALL.match(text) is not None
 
 
 def _is_compile(text: str) -> bool:

@@ -58,6 +58,16 @@ _WAITS = regex(
     ))\Z""",
     re.VERBOSE,
 )
+# Of these, waits for what devices or the runtime compute.
+_RESULTS = regex(
+    r"""\$(?:<unknown>\ block_until_ready
+        |(?:api|array|core|dispatch)\.py:\d+\ \w+
+        |dlpack\.py:\d+\ _to_dlpack
+        |context\.py:\d+\ (?:async_wait|sync|sync_executors)
+        |tensorflow\.python\._pywrap_tfe\ \w+
+    )\Z""",
+    re.VERBOSE,
+)
 _FRAME = regex(r"\$(?P<file>.*):(?P<line>\d+) (?P<function>.*)\Z", re.DOTALL)
 _EXECUTION = regex(
     r"EagerLocalExecute: __(?:inference|forward|backward)_(?P<function>.+?)(?:_\d+)?\Z", re.DOTALL
@@ -86,6 +96,11 @@ def wait_of(text: str) -> Wait:
     """What an event of this name waits for, `NONE` if it is not a frame of a wait."""
     wait = _WAITS.match(text) if text.startswith(names.PYTHON_FRAME) else None
     return Wait[wait.lastgroup or ""] if wait else Wait.NONE
+
+
+def waits_for_result(text: str) -> bool:
+    """Whether an event of this name waits for what was computed, not for data or another thread."""
+    return wait_of(text) == Wait.INSIDE and _RESULTS.match(text) is not None
 
 
 def is_own(text: str) -> bool:

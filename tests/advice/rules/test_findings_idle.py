@@ -201,3 +201,16 @@ def test_tpus_that_idle_are_told_so_in_their_own_words():
     finding = found(evidence({Phase.OTHER: 40}, devices=TPU), "all_others")
     assert finding is not None
     assert "several steps in one compiled function" in finding.action
+
+
+@pytest.mark.parametrize(("calls", "are_few"), [(0, False), (39, True), (40, False)])
+def test_a_step_of_few_calls_is_not_told_to_make_fewer(calls: int, are_few: bool):
+    """Ten steps of four calls each make many; 0 says that calls leave no events."""
+    shares = (idle(Activity.RUNTIME, 0.1, "ThunkExecutor::Execute"),)
+    finding = found(
+        evidence({Phase.OTHER: 100}, idle=shares, host_facts=host(calls=calls)), "all_others"
+    )
+    assert finding is not None
+    assert ("only a few" in finding.action, "larger batch" in finding.action) == (
+        are_few, not are_few,
+    )  # fmt: skip

@@ -194,7 +194,26 @@ def test_whether_frames_of_python_were_recorded():
     assert not host("t |a", names={"a": "x:Op"}).has_python
 
 
-# Eager ops, functions, compilation
+# Calls, eager ops, functions, compilation
+
+
+def test_calls_of_programs_and_functions_are_counted_once_each():
+    """JAX leaves two events for a call, one in the other; ops and the runtime are no calls."""
+    found = host(
+        """
+        python |pp.pp.ee.s.o
+               |pp.pp.rr
+        """,
+        names={
+            "p": "PjitFunction(step)",
+            "e": "EagerLocalExecute: __inference_step_7",
+            "s": "SessionRun",
+            "o": "EagerLocalExecute: Mul",
+            "r": "ExecutorState::Process",
+        },
+    )
+    assert found.calls == 4
+    assert host("python |o", names={"o": "EagerLocalExecute: Mul"}).calls == 0
 
 
 def test_eager_ops_are_those_that_run_no_function():

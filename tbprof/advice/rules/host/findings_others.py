@@ -8,7 +8,7 @@ from tbprof.advice.finding import Finding, Severity
 from tbprof.advice.guides import PROFILER_GUIDE
 from tbprof.advice.idle_claims import culprit, graded_idle
 from tbprof.advice.pages import TRACE
-from tbprof.advice.rules.host.findings_eager import single_ops_ps
+from tbprof.advice.rules.host.findings_eager import FEWEST_PER_STEP, single_ops_ps
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import DID, IdleShare, kind_label, without
@@ -144,6 +144,8 @@ def _action(evidence: Evidence, rest: Sequence[IdleShare], most: Activity, total
             "Give the device more to do per host call: several steps in one compiled function, a "
             "larger batch, and input that is ready before it is needed."
         )
+    if most == Activity.RUNTIME:
+        return f"{_IN_CALLS} {_FEW_CALLS if _calls_few(evidence) else _MANY_CALLS}"
     if most in _ACTIONS:
         return _ACTIONS[most]
     if most == Activity.EAGER and single_ops_ps(evidence).any():
@@ -165,13 +167,23 @@ def _action(evidence: Evidence, rest: Sequence[IdleShare], most: Activity, total
     return f"{_SEE}; record it with the Python tracer, or annotate what you suspect."
 
 
+def _calls_few(evidence: Evidence) -> bool:
+    """Whether a step calls only a few programs or functions; False where calls are unknown."""
+    calls = sum(host.calls for host in evidence.hosts)
+    return 0 < calls < FEWEST_PER_STEP * len(evidence.hosts) * len(evidence.job.label)
+
+
+_IN_CALLS = "Check in the timeline what happens in these calls outside ops."
+_FEW_CALLS = (
+    "A step makes only a few of them: their threads may wait for a processor, or run ops that "
+    "leave no event."
+)
+_MANY_CALLS = (
+    "If there are many short calls, do more in each: a larger batch, the whole step in one "
+    "compiled function, several steps per call. In a long call, threads may wait for a processor, "
+    "or run ops that leave no event."
+)
 _ACTIONS = {
-    Activity.RUNTIME: (
-        "Check in the timeline what happens in these calls outside ops. If there are many short "
-        "calls, do more in each: a larger batch, the whole step in one compiled function, "
-        "several steps per call. In a long call, threads may wait for a processor, or run ops "
-        "that leave no event."
-    ),
     Activity.TF_DATA: (
         f"{_SEE}: waiting for a batch would count as input, so it waits for something else, or "
         "does something that was not recorded."
