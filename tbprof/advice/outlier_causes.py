@@ -14,6 +14,7 @@ from tbprof.analysis.job.step_means import StepMeans, used_rows
 from tbprof.analysis.job.step_outliers import MOST_OF_IT, StepOutliers, phase_of
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame
+from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, sum_of
 
 LABELS = {
@@ -33,6 +34,8 @@ _WRITING = "ops that write checkpoints and summaries"
 # These are not causes: the thread waited for something else, or the cause is unknown.
 _NO_CAUSE = (Activity.UNCOVERED, Activity.WAIT, Activity.RUNTIME)
 _NAME_LENGTH = 60
+# Typical steps hardly make a call if they spend this share of its time in it.
+_HARDLY = 0.1
 
 
 def reasons(
@@ -93,39 +96,62 @@ def culprits(
         float(more[Phase.OTHER]) if more[Phase.OTHER] >= MOST_OF_IT * more.sum() > 0 else np.inf
         for more in excess
     ]
-    functions = _functions(job, means, outliers, idle_time, groups, np.array(uncovered_ps))
-    return [
-        _WRITING if not means.has_device and phase_of(outliers, steps) == Phase.OUTPUT else function
-        for steps, function in zip(groups, functions, strict=True)
-    ]
-
-
-def _functions(
-    job: JobSteps,
-    means: StepMeans,
-    outliers: StepOutliers,
-    idle_time: Sequence[IdleTime],
-    groups: Sequence[NDArray[np.int64]],
-    uncovered_ps: NDArray[np.float64],
-) -> list[str]:
-    """What takes most of each group's uncovered excess, "" if nothing does."""
-    times_of_activity: dict[tuple[Activity, str], dict[str, NDArray[np.float64]]] = {}
     group = np.full(means.is_whole.size, -1, np.int64)
     group[means.is_whole & ~outliers.is_outlier] = 0
     for index, steps in enumerate(groups, 1):
         group[steps] = index
-    if groups:
-        for host, idle in enumerate(idle_time):
-            for row, time_ps in _driver_ps(job, means, host, idle, group, len(groups) + 1):
-                key = Activity(int(idle.kind[row])), idle.name[row]
-                parts = times_of_activity.setdefault(key, {})
-                parts[idle.part[row]] = parts.get(idle.part[row], 0.0) + time_ps
+    weights = [
+        _weights(job, means, host, idle, group) for host, idle in enumerate(idle_time) if groups
+    ]
+    functions = _functions(idle_time, weights, np.array(uncovered_ps))
+    total_ps = np.array([float(outliers.excess_ps[steps].mean()) for steps in groups])
+    callers = _callers(idle_time, weights, total_ps)
+    return [
+        _WRITING
+        if not means.has_device and phase_of(outliers, steps) == Phase.OUTPUT
+        else function or caller
+        for steps, function, caller in zip(groups, functions, callers, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """By row of a host's steps: its group, -1 for none, and its weight in the group's mean step."""
+
+    group: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+    def sums(
+        self, step: NDArray[np.int64], row: NDArray[np.int64], time_ps: NDArray[np.int64],
+        rows: int, groups: int,
+    ) -> NDArray[np.float64]:  # fmt: skip
+        """[rows, groups] the time of each row in the mean step of each group."""
+        is_used = self.group[step] >= 0
+        step, row, time_ps = step[is_used], row[is_used], time_ps[is_used]
+        cell = row * groups + self.group[step]
+        summed = np.bincount(cell, time_ps * self.weight[step], rows * groups).astype(np.float64)
+        return summed.reshape(rows, groups)
+
+
+def _functions(
+    idle_time: Sequence[IdleTime],
+    weights: Sequence[_Weights],
+    uncovered_ps: NDArray[np.float64],
+) -> list[str]:
+    """What takes most of each group's uncovered excess, "" if nothing does."""
+    groups = uncovered_ps.size
+    times_of_activity: dict[tuple[Activity, str], dict[str, NDArray[np.float64]]] = {}
+    for idle, weight in zip(idle_time, weights, strict=False):
+        for row, time_ps in _driver_ps(idle, weight, groups + 1):
+            key = Activity(int(idle.kind[row])), idle.name[row]
+            parts = times_of_activity.setdefault(key, {})
+            parts[idle.part[row]] = parts.get(idle.part[row], 0.0) + time_ps
     if not times_of_activity:
-        return [""] * len(groups)
+        return [""] * groups
     spent_ps = np.array([sum(parts.values()) for parts in times_of_activity.values()])
     more_ps = spent_ps[:, 1:] - spent_ps[:, :1]
     most = more_ps.argmax(axis=0)
-    is_cause = more_ps[most, np.arange(len(groups))] >= MOST_OF_IT * uncovered_ps
+    is_cause = more_ps[most, np.arange(groups)] >= MOST_OF_IT * uncovered_ps
     activities = list(times_of_activity)
     return [
         _called(activities[cause], times_of_activity[activities[cause]], index) if is_it else ""
@@ -135,33 +161,63 @@ def _functions(
     ]
 
 
-def _driver_ps(
-    job: JobSteps,
-    means: StepMeans,
-    host: int,
-    idle: IdleTime,
-    group: NDArray[np.int64],
-    groups: int,
-) -> list[tuple[int, NDArray[np.float64]]]:
-    """(activity, [groups] its time in the mean step of each) of what could be a cause.
+def _callers(
+    idle_time: Sequence[IdleTime], weights: Sequence[_Weights], total_ps: NDArray[np.float64]
+) -> list[str]:
+    """The call in which most of each group's excess passes, whatever happens in it, or "".
 
-    `group` is the group of each step, -1 for none.
+    Of calls that typical steps hardly make, the outermost; else the innermost.
     """
+    groups = total_ps.size
+    times: dict[str, NDArray[np.float64]] = {}
+    for idle, weight in zip(idle_time, weights, strict=False):
+        calls = idle.calls
+        sums = weight.sums(calls.step, calls.name, calls.time_ps, len(calls.names), groups + 1)
+        for name, time_ps in zip(calls.names, sums, strict=True):
+            times[name] = times.get(name, 0.0) + time_ps
+    if not times:
+        return [""] * groups
+    names = list(times)
+    spent_ps = np.array(list(times.values()))
+    out = []
+    for index, total in enumerate(total_ps.tolist(), 1):
+        mean, typical = spent_ps[:, index], spent_ps[:, 0]
+        is_cause = mean - typical >= MOST_OF_IT * total
+        is_special = is_cause & (typical <= _HARDLY * mean)
+        if is_special.any():
+            call = int(np.where(is_special, mean, -1.0).argmax())
+        else:
+            call = int(np.where(is_cause, mean, np.inf).argmin())
+        out.append(_frame_name(names[call]) if is_cause.any() else "")
+    return out
+
+
+def _weights(
+    job: JobSteps, means: StepMeans, host: int, idle: IdleTime, group: NDArray[np.int64]
+) -> _Weights:
+    """Those of a host, where `group` is the group of each step of the job, -1 for none."""
     used = used_rows(job)
     used = used[(job.worker_host[job.worker[used]] == host) & (group[job.step[used]] >= 0)]
     step = job.step[used]
-    rows = 1 + max(int(job.row.max(initial=-1)), int(idle.step.max(initial=-1)))
+    last = (job.row, idle.step, idle.calls.step)
+    rows = 1 + max(int(column.max(initial=-1)) for column in last)
     of_row = np.full(rows, -1, np.int64)
     of_row[job.row[used]] = group[step]
-    steps = np.bincount(group[group >= 0], minlength=groups)
+    steps = np.bincount(group[group >= 0])
     weight = np.zeros(rows)
     weight[job.row[used]] = 1 / np.maximum(means.workers[step], 1) / steps[group[step]]
+    return _Weights(of_row, weight)
+
+
+def _driver_ps(
+    idle: IdleTime, weights: _Weights, groups: int
+) -> list[tuple[int, NDArray[np.float64]]]:
+    """(activity, [groups] its time in the mean step of each) of what could be a cause."""
     is_cause = idle.is_driver & ~is_in(idle.kind, _NO_CAUSE)
-    pieces = np.flatnonzero(is_cause[idle.activity] & (of_row[idle.step] >= 0))
-    at = idle.step[pieces]
-    cell = idle.activity[pieces] * groups + of_row[at]
-    sums = np.bincount(cell, idle.time_ps[pieces] * weight[at], idle.kind.size * groups)
-    by_activity = sums.reshape(idle.kind.size, groups)
+    pieces = np.flatnonzero(is_cause[idle.activity])
+    by_activity = weights.sums(
+        idle.step[pieces], idle.activity[pieces], idle.time_ps[pieces], idle.kind.size, groups
+    )
     return [(row, by_activity[row]) for row in np.flatnonzero(by_activity.any(axis=1)).tolist()]
 
 
@@ -211,8 +267,12 @@ def _called(
     part = max(parts, key=lambda part_name: parts[part_name][group])
     whole_ps = sum_of(time_ps[group] for time_ps in parts.values())
     is_inside = bool(part) and parts[part][group] >= MOST_OF_IT * whole_ps
-    inner = f", in {shortened(describe_frame(part), _NAME_LENGTH)}" if is_inside else ""
-    return f"{shortened(describe_frame(name), _NAME_LENGTH) if name else DID[kind]}{inner}"
+    inner = f", in {_frame_name(part)}" if is_inside else ""
+    return f"{_frame_name(name) if name else DID[kind]}{inner}"
+
+
+def _frame_name(name: str) -> str:
+    return shortened(describe_frame(name), _NAME_LENGTH)
 
 
 def ordinal(number: int) -> str:

@@ -18,6 +18,7 @@ from tbprof.analysis.host.result_reads import ResultReads, find_result_reads
 from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.job.idle_shares import IdleShare, outside
 from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.job.step_calls import NO_CALLS
 from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.vocabulary.phases import Phase
 
@@ -185,7 +186,7 @@ def test_outliers_name_the_function_that_makes_them_long():
     spent = IdleTime(
         step=ints(*rows), activity=ints(*[0] * len(rows)), time_ps=ints(*[42 * US] * len(rows)),
         kind=ints(int(Activity.PYTHON)), name=[BATCH], part=["$gc collect"],
-        is_driver=np.array([True]), open_ps=ints(*[42 * US] * len(rows)),
+        is_driver=np.array([True]), open_ps=ints(*[42 * US] * len(rows)), calls=NO_CALLS,
     )  # fmt: skip
     given = dataclasses.replace(given, idle_time=[spent])
     finding = found(given, "periodic_steps")
@@ -250,7 +251,7 @@ def test_a_function_of_few_steps_is_not_said_to_be_in_each():
     spent = IdleTime(
         step=ints(2, 5, 8), activity=ints(0, 0, 0), time_ps=ints(*[1000 * US] * 3),
         kind=ints(int(Activity.PYTHON)), name=[BATCH], part=[""], is_driver=np.array([True]),
-        open_ps=ints(*[1000 * US] * 3),
+        open_ps=ints(*[1000 * US] * 3), calls=NO_CALLS,
     )  # fmt: skip
     given = evidence({Phase.OTHER: 300}, idle=shares, idle_time=[spent])
     finding = found(given, "python_overhead")

@@ -17,6 +17,7 @@ from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.job.step_calls import NO_CALLS
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.tpu.cores import Cores
 from tbprof.analysis.tpu.exchanges import Exchanges, find_exchanges
@@ -43,7 +44,9 @@ def host(*rows: tuple[int, int, int, dict[Phase, int]], kind: str = "GPU") -> St
 NONE = Cores([], np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), [])
 
 NOTHING = np.zeros(0, np.int64)
-NO_IDLE_TIME = IdleTime(NOTHING, NOTHING, NOTHING, NOTHING, [], [], np.zeros(0, bool), NOTHING)
+NO_IDLE_TIME = IdleTime(
+    NOTHING, NOTHING, NOTHING, NOTHING, [], [], np.zeros(0, bool), NOTHING, NO_CALLS
+)  # fmt: skip
 
 
 def no_exchanges() -> Exchanges:

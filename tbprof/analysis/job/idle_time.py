@@ -11,6 +11,7 @@ from tbprof.analysis.host.host_activity import Activity, ThreadActivity, find_ac
 from tbprof.analysis.host.host_events import HostThreads, async_rows
 from tbprof.analysis.host.host_phases import pieces
 from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.job.step_calls import StepCalls, find_step_calls
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
 from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.steps.step_finding import find_step_bounds, find_step_layers
@@ -52,7 +53,8 @@ class IdleTime:
     event covers. `kind` is one of `Activity`; `name` and `part` are names of events as recorded, ""
     for none: the Python function or annotation, and what that was busy with. `is_driver`: the
     thread that drives the program did it. `open_ps` is how long events with that name were open on
-    that thread within the step, including everything inside them; 0 without a name.
+    that thread within the step, including everything inside them; 0 without a name. `calls` is what
+    that thread called in each step.
     """
 
     step: NDArray[np.int64]
@@ -63,6 +65,7 @@ class IdleTime:
     part: list[str]
     is_driver: NDArray[np.bool_]
     open_ps: NDArray[np.int64]
+    calls: StepCalls
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,7 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
         [part for _, _, part, _ in known],
         np.array([is_driver for _, _, _, is_driver in known], np.bool_),
         open_ps,
+        find_step_calls(layers),
     )
 
 

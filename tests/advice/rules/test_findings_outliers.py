@@ -17,6 +17,7 @@ from tbprof.advice.outlier_causes import ordinal, reasons
 from tbprof.advice.rules.findings import find_findings
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.job.step_calls import NO_CALLS, StepCalls
 from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.job.step_outliers import find_outliers, typical
 from tbprof.analysis.vocabulary.phases import Phase
@@ -93,12 +94,42 @@ def test_what_recurs_is_named_where_events_tell_it(kind, name, said, advised):
     slow = given.outliers.step
     spent = IdleTime(
         slow, np.zeros(slow.size, np.int64), np.full(slow.size, 40 * 10**6), ints(int(kind)),
-        [name], [""], np.array([True]), np.zeros(slow.size, np.int64),
+        [name], [""], np.array([True]), np.zeros(slow.size, np.int64), NO_CALLS,
     )  # fmt: skip
     one = found(dataclasses.replace(given, idle_time=[spent]))["periodic_steps"]
     end = f": {said}." if said else "."
     assert one.detail.endswith(f"most of it time that no op covers{end}")
     assert one.action.startswith(advised) or advised in one.action
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        (
+            {"$loop.py:1 fit": (20, 62), "$io.py:9 save": (0, 40), "$io.py:20 write": (0, 30)},
+            "save",
+        ),
+        ({"$loop.py:1 fit": (20, 62), "$io.py:9 save": (0, 15)}, "fit (loop.py:1)"),
+        ({"$loop.py:1 fit": (20, 62), "$loop.py:5 epoch": (15, 50)}, "epoch (loop.py:5)"),
+        ({"$loop.py:1 fit": (20, 30)}, ""),
+    ],
+)
+def test_what_recurs_is_in_a_call_of_the_program(calls, said):
+    """Calls that typical steps hardly make come first. By name: µs in typical and in slow steps."""
+    given = of(every(5, {Phase.HOST_COMPUTE: 42}))
+    row, name, time = [], [], []
+    for step in range(given.outliers.is_outlier.size):
+        for index, times in enumerate(calls.values()):
+            row.append(step)
+            name.append(index)
+            time.append(times[int(given.outliers.is_outlier[step])] * 10**6)
+    made = StepCalls(ints(*row), ints(*name), ints(*time), list(calls))
+    nothing = ints()
+    spent = IdleTime(
+        nothing, nothing, nothing, nothing, [], [], np.zeros(0, bool), nothing, made,
+    )  # fmt: skip
+    one = found(dataclasses.replace(given, idle_time=[spent]))["periodic_steps"]
+    assert one.detail.endswith(f": {said}." if said else "most of it host compute.")
 
 
 def test_what_writes_on_a_cpu_is_a_checkpoint():

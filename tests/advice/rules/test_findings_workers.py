@@ -10,6 +10,7 @@ from builders.job_steps import job_of
 
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_time import IdleTime
+from tbprof.analysis.job.step_calls import NO_CALLS
 from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.vocabulary.phases import Phase
 
@@ -44,6 +45,7 @@ def test_what_the_thread_of_a_late_worker_did_longer_is_named():
         part=["$time sleep", ""],
         is_driver=np.array([True, True]),
         open_ps=np.zeros(8, np.int64),
+        calls=NO_CALLS,
     )
     given = dataclasses.replace(
         evidence(),
