@@ -4,7 +4,7 @@ import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import type { FrameLocator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { violations } from "../harness/browser";
+import { violations } from "../harness/looks";
 import {
   holdAnswers,
   ROOT,

@@ -1,16 +1,8 @@
 /** What each page shows of recorded runs before anything is done: whole, and with its answer. */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import {
-  brokenTexts,
-  eventually,
-  gapsInNames,
-  overflowsSideways,
-  overlappingTexts,
-  release,
-  settled,
-  textOf,
-} from "../harness/browser";
+import { eventually, release, settled, textOf } from "../harness/browser";
+import { brokenTexts, gapsInNames, overflowsSideways, overlappingTexts } from "../harness/looks";
 import { addressOf, ask, column, type Table, TRACES } from "../harness/servers";
 import { server } from "../harness/shared_server";
 import { watchedBrowser } from "../harness/watched_browser";

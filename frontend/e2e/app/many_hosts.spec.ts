@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { brokenTexts, LOOKS, settled, violations } from "../harness/browser";
+import { settled } from "../harness/browser";
+import { brokenTexts, LOOKS, violations } from "../harness/looks";
 import { addressOf, runScript, type Server, serve, temporaryFolder } from "../harness/servers";
 import { watchedBrowser } from "../harness/watched_browser";
 

@@ -3,7 +3,7 @@ import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page, Route } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { brokenTexts, violations } from "../harness/browser";
+import { brokenTexts, violations } from "../harness/looks";
 import {
   addressOf,
   runScript,

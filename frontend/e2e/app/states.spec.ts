@@ -1,7 +1,7 @@
 /** What the pages say when there is little, damaged or hostile data, and several hosts. */
 import type { Page } from "playwright-core";
 import { afterEach, expect, test } from "vitest";
-import { violations } from "../harness/browser";
+import { violations } from "../harness/looks";
 import { addressOf, makeTraces, type Server, serve, temporaryFolder } from "../harness/servers";
 import { server } from "../harness/shared_server";
 import { ownPages } from "../harness/watched_browser";

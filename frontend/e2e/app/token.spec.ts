@@ -1,6 +1,6 @@
 /** A server with a token: opened by its link, or by a form that asks for the token. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { violations } from "../harness/browser";
+import { violations } from "../harness/looks";
 import { SAMPLES, type Server, serve, temporaryFolder } from "../harness/servers";
 import { ownPages } from "../harness/watched_browser";
 

@@ -1,7 +1,7 @@
 /** What a person does on the pages, one step after another, on a drawn GPU trace and a sample. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { overflowsSideways } from "../harness/browser";
+import { overflowsSideways } from "../harness/looks";
 import { server } from "../harness/shared_server";
 import { type OpenOptions, watchedBrowser } from "../harness/watched_browser";
 

@@ -2,18 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import {
-  brokenTexts,
-  clickIn,
-  colorOf,
-  eventually,
-  expectGoodLooks,
-  LOOKS,
-  pixels,
-  release,
-  settled,
-  textOf,
-} from "../harness/browser";
+import { clickIn, colorOf, eventually, pixels, release, settled, textOf } from "../harness/browser";
+import { brokenTexts, expectGoodLooks, LOOKS } from "../harness/looks";
 import { expectPercent, expectTime } from "../harness/readings";
 import { addressOf, ask, column, RECORDED, rows } from "../harness/servers";
 import { server } from "../harness/shared_server";

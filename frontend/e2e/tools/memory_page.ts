@@ -3,6 +3,8 @@ import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import { eventually, settled as isIdle, textOf } from "../harness/browser";
 import { expectNumber } from "../harness/readings";
+import { TRACES } from "../harness/servers";
+import { toolRuns } from "../harness/tool_runs";
 
 export const GIB = 2 ** 30;
 const SIZES_OF: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: GIB };
@@ -46,6 +48,19 @@ export interface Answer {
 export async function settled(page: Page): Promise<void> {
   await page.locator('.memory-timeline[aria-busy="false"]').waitFor();
   await isIdle(page);
+}
+
+/** A real trace where this machine has one, else a drawn one. */
+export const RUN = TRACES ? "v100" : "memory";
+
+/** The memory pages of a file's tests. */
+export function memoryRuns() {
+  const runs = toolRuns("memory_profile", settled);
+  return {
+    ...runs,
+    answer: (run: string, view: Readonly<Record<string, string>> = {}) =>
+      runs.answer<Answer>(run, view),
+  };
 }
 
 export const plot = (page: Page) => page.getByRole("slider", { name: "Memory timeline: event" });

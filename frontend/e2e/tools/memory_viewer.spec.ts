@@ -1,7 +1,8 @@
 /** Program memory: figures, the charts under pointer and keys, what is in memory, other programs. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { expectGoodLooks, LOOKS, settled, textOf } from "../harness/browser";
+import { settled, textOf } from "../harness/browser";
+import { expectGoodLooks, LOOKS } from "../harness/looks";
 import { TRACES } from "../harness/servers";
 import { toolRuns } from "../harness/tool_runs";
 

@@ -1,7 +1,8 @@
 /** The programs page: from the overview to an op's place, its distance from the roof and its text. */
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { eventually, expectGoodLooks, LOOKS, settled } from "../harness/browser";
+import { eventually, settled } from "../harness/browser";
+import { expectGoodLooks, LOOKS } from "../harness/looks";
 import { addressOf, TRACES } from "../harness/servers";
 import { server } from "../harness/shared_server";
 import { toolRuns } from "../harness/tool_runs";

@@ -1,14 +1,7 @@
 /** The overview: what it says is what the server says, and everything on it leads somewhere. */
 import { describe, expect, test } from "vitest";
-import {
-  brokenTexts,
-  eventually,
-  expectGoodLooks,
-  LOOKS,
-  release,
-  settled,
-  textOf,
-} from "../harness/browser";
+import { eventually, release, settled, textOf } from "../harness/browser";
+import { brokenTexts, expectGoodLooks, LOOKS } from "../harness/looks";
 import { expectNumber, expectPercent, expectTime } from "../harness/readings";
 import { addressOf, column, RECORDED, rows } from "../harness/servers";
 import { server } from "../harness/shared_server";

@@ -2,18 +2,17 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import {
-  brokenTexts,
   clickIn,
   colorOf,
   eventually,
-  expectGoodLooks,
-  LOOKS,
   pixels,
   release,
   settled,
   textOf,
   workOf,
+  workOfReload,
 } from "../harness/browser";
+import { brokenTexts, expectGoodLooks, LOOKS } from "../harness/looks";
 import { expectPercent, expectTime } from "../harness/readings";
 import { addressOf, ask, RECORDED } from "../harness/servers";
 import { server } from "../harness/shared_server";
@@ -338,11 +337,7 @@ describe("1,024 cores and 100 steps", () => {
     const bytes = () => received(/\/data\?.*tag=pod_viewer/);
     await expect.poll(bytes).toBeGreaterThan(10_000);
     expect(await bytes()).toBeLessThan(1_000_000);
-    const opening = await workOf(page, async () => {
-      await page.reload();
-      await isDrawn(page);
-    });
-    expect(opening).toBeLessThan(2000);
+    expect(await workOfReload(page, isDrawn)).toBeLessThan(2000);
     await slider(page).focus();
     const going = await workOf(page, async () => {
       await page.keyboard.press("ArrowLeft");

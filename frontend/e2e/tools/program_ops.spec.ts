@@ -2,7 +2,8 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import type { View } from "../../src/base/url_state";
-import { expectGoodLooks, LOOKS, settled } from "../harness/browser";
+import { settled } from "../harness/browser";
+import { expectGoodLooks, LOOKS } from "../harness/looks";
 import { addressOf, ask, type Table, TRACES } from "../harness/servers";
 import { server } from "../harness/shared_server";
 import { ownPages } from "../harness/watched_browser";

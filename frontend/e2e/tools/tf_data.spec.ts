@@ -1,6 +1,7 @@
 /** tf.data: the verdict, the pipelines and their executions, as the server has them. */
 import { expect, test } from "vitest";
-import { brokenTexts, eventually, expectGoodThemes, settled, textOf } from "../harness/browser";
+import { eventually, settled, textOf } from "../harness/browser";
+import { brokenTexts, expectGoodThemes } from "../harness/looks";
 import { expectTime } from "../harness/readings";
 import { column, rows, TRACES, type Value } from "../harness/servers";
 import {

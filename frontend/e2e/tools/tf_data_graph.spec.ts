@@ -2,16 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { Download, Locator } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import {
-  colorOf,
-  eventually,
-  expectGoodLooks,
-  LARGE,
-  LOOKS,
-  settled,
-  textOf,
-  workOf,
-} from "../harness/browser";
+import { colorOf, eventually, LARGE, settled, textOf, workOfReload } from "../harness/browser";
+import { expectGoodLooks, LOOKS } from "../harness/looks";
 import { expectTime } from "../harness/readings";
 import { column, rows } from "../harness/servers";
 import {
@@ -256,8 +248,7 @@ test("files that are interleaved are one node of each stage, and their calls are
 
 test("of thousands of iterators the worst are drawn, the others when they are asked for", async () => {
   const page = await show("thousands");
-  const work = await workOf(page, async () => {
-    await page.reload();
+  const work = await workOfReload(page, async () => {
     await frame(page).waitFor();
     await settled(page);
   });

@@ -2,7 +2,9 @@
 import { expect, test } from "vitest";
 import { colorOf, LARGE, release } from "../harness/browser";
 import {
+  ALL,
   colorOfName,
+  MAIN,
   mostOf,
   ROW,
   type Span,
@@ -13,9 +15,6 @@ import {
 } from "./trace_canvas_page";
 import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
-const ALL: Span = [0, 200];
-/** Without the steps that are worked out of the events. */
-const MAIN = { hide: "d0@host0" };
 const RENDERERS = ["webgl", "canvas"] as const;
 /** Of the first step; the others lie 50 µs later each. */
 const EVENTS: readonly (readonly [lane: string, depth: number, name: string, span: Span])[] = [

@@ -17,6 +17,10 @@ export interface Box {
 
 /** [from, to) in µs. */
 export type Span = readonly [from: number, to: number];
+/** The whole drawn run. */
+export const ALL: Span = [0, 200];
+/** A view without the steps that are worked out of the events. */
+export const MAIN = { hide: "d0@host0" };
 
 /** A page that shows [from, to) µs of a run. */
 export class TracePage {

@@ -4,8 +4,10 @@ import { expect, test } from "vitest";
 import { colorOf, eventually, LARGE } from "../harness/browser";
 import { expectNumber } from "../harness/readings";
 import {
+  ALL,
   AXIS,
   colorOfName,
+  MAIN,
   mostOf,
   ROW,
   type Span,
@@ -16,9 +18,6 @@ import {
 } from "./trace_canvas_page";
 import { type OpenOptions, traceRuns, type View } from "./trace_runs";
 
-const ALL: Span = [0, 200];
-/** Without the steps that are worked out of the events. */
-const MAIN = { hide: "d0@host0" };
 const TILES = /timeline_tiles/;
 
 const runs = traceRuns();

@@ -1,6 +1,7 @@
 /** The trace viewer on files that are several, damaged, hostile, sparse or empty. */
 import { expect, test } from "vitest";
-import { eventually, expectGoodThemes, textOf } from "../harness/browser";
+import { eventually, textOf } from "../harness/browser";
+import { expectGoodThemes } from "../harness/looks";
 import {
   button,
   drawer,

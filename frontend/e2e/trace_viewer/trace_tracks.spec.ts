@@ -1,14 +1,8 @@
 /** Tracks, filters and the list, and an address that holds it all. */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import {
-  expectGoodLooks,
-  LOOKS,
-  overflowsSideways,
-  release,
-  settled,
-  textOf,
-} from "../harness/browser";
+import { release, settled, textOf } from "../harness/browser";
+import { expectGoodLooks, LOOKS, overflowsSideways } from "../harness/looks";
 import {
   ALL,
   cells,

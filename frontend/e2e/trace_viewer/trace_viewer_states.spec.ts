@@ -1,6 +1,7 @@
 /** The trace viewer on what is large, deep or nonsense, and at both sizes of window. */
 import { describe, expect, test } from "vitest";
-import { expectGoodLooks, LOOKS, release, textOf } from "../harness/browser";
+import { release, textOf } from "../harness/browser";
+import { expectGoodLooks, LOOKS } from "../harness/looks";
 import { RECORDED, TRACES } from "../harness/servers";
 import {
   drawer,

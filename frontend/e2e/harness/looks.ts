@@ -1,0 +1,190 @@
+/** What must hold of the looks of every page: nothing sticks out, is cut off or cannot be read. */
+import axe from "axe-core";
+import type { Frame, Page } from "playwright-core";
+import { expect } from "vitest";
+import { eventually, LARGE, settled } from "./browser";
+
+/** How pages are looked at: a theme changes colours alone, whatever the size. */
+export const LOOKS = [
+  { ...LARGE, dark: false },
+  { width: 1280, height: 720, dark: true },
+] as const;
+
+/** Rules that are about colours alone. */
+const OF_COLORS = ["color-contrast", "link-in-text-block"];
+/** Rules that a dark look may break, or its smaller window: see LOOKS. */
+const OF_DARK = [...OF_COLORS, "scrollable-region-focusable"];
+/** Rules that never find anything serious, and take a third of the time. */
+const SLIGHT = ["region", "scope-attr-valid", "hidden-content"];
+
+/**
+ * Nothing is wrong with the looks of a page, of which `of` says which it is. A dark page is one of
+ * the light ones in other colours: of rules, those on colours are asked again.
+ */
+export async function expectGoodLooks(page: Page, of = ""): Promise<void> {
+  await settled(page);
+  await eventually(async () => expect(await faults(page), of).toEqual([]));
+}
+
+/** The same, light and dark: the themes differ in their colours alone. */
+export async function expectGoodThemes(page: Page): Promise<void> {
+  await expectGoodLooks(page);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await eventually(async () => expect(await violations(page, OF_COLORS), "dark").toEqual([]));
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+/** What is wrong with the looks of a page: sticks out, cannot be read, is cut off. */
+async function faults(page: Page): Promise<string[]> {
+  const isDark = await page.evaluate(() => matchMedia("(prefers-color-scheme: dark)").matches);
+  return [
+    ...((await overflowsSideways(page)) ? ["sticks out sideways"] : []),
+    ...(await brokenTexts(page)),
+    ...(await violations(page, isDark ? OF_DARK : undefined)),
+  ];
+}
+
+/** The serious accessibility violations of a page, by some rules or all: "rule: how many elements". */
+export async function violations(page: Page | Frame, rules?: readonly string[]): Promise<string[]> {
+  // Injected through the debugger, which the page's policy does not bind.
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe.source);
+  const found = await page.evaluate(
+    async ([values, slight]) => {
+      type Axe = {
+        run: (options: object) => Promise<{
+          violations: { id: string; impact: string; nodes: unknown[] }[];
+        }>;
+      };
+      const options = {
+        ...(values && { runOnly: { type: "rule", values } }),
+        rules: Object.fromEntries(slight.map((rule) => [rule, { enabled: false }])),
+        // Style sheets are fetched again for rules on orientation and sound alone.
+        preload: false,
+        // No more than is returned: half of the time went to lists of what holds.
+        resultTypes: ["violations"],
+        elementRef: false,
+        selectors: false,
+      };
+      return (await (window as unknown as { axe: Axe }).axe.run(options)).violations;
+    },
+    [rules, SLIGHT] as const,
+  );
+  return found
+    .filter((one) => one.impact === "serious" || one.impact === "critical")
+    .map((one) => `${one.id}: ${one.nodes.length}`);
+}
+
+/** Whether anything sticks out of the window sideways. */
+export function overflowsSideways(page: Page): Promise<boolean> {
+  return page.evaluate(
+    () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
+  );
+}
+
+/** Texts that are cut off without a title that tells them whole, and numbers that are none. */
+export function brokenTexts(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    while (walker.nextNode()) {
+      const text = walker.currentNode.textContent?.trim() ?? "";
+      const parent = walker.currentNode.parentElement;
+      if (text === "" || !parent || parent.closest(".unseen, script, style")) continue;
+      if (/\b(NaN|undefined|Infinity)\b|\[object /.test(text)) found.push(`no number: ${text}`);
+      range.selectNodeContents(walker.currentNode);
+      const { left, right, top, bottom, width } = range.getBoundingClientRect();
+      if (width === 0) continue;
+      for (
+        let box: Element | null = parent;
+        box && box !== document.body;
+        box = box.parentElement
+      ) {
+        const { overflowX, overflowY } = getComputedStyle(box);
+        // What scrolls is within reach; beyond it nothing is cut that could not be scrolled to.
+        if (/auto|scroll/.test(overflowX + overflowY)) break;
+        const edge = box.getBoundingClientRect();
+        const isCutWide =
+          overflowX !== "visible" && (right > edge.right + 1 || left < edge.left - 1);
+        const isCutHigh =
+          overflowY !== "visible" && (bottom > edge.bottom + 2 || top < edge.top - 2);
+        if (!isCutWide && !isCutHigh) continue;
+        if (!parent.closest("[title]")) found.push(`cut off: ${text.slice(0, 80)}`);
+        break;
+      }
+    }
+    return found;
+  });
+}
+
+/** Names that are cut in their middle with a blank between "…" and what follows. */
+export function gapsInNames(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>(".name")].flatMap((name) => {
+      const [head, tail] = [name.querySelector(".name-head"), name.querySelector("bdi")];
+      if (!head || !tail) return [];
+      const letter = tail.getBoundingClientRect().width / (tail.textContent ?? "").length;
+      // A head that lies below is not seen.
+      const isSeen = head.getBoundingClientRect().top < name.getBoundingClientRect().bottom - 1;
+      const isCut = isSeen && head.scrollWidth > head.clientWidth;
+      const blank = head.getBoundingClientRect().width % letter;
+      return isCut && blank > 1 && blank < letter - 0.1 ? [`${blank} px: ${name.title}`] : [];
+    }),
+  );
+}
+
+/** Texts that lie over others, by a few pixels at least; what covers others on purpose may. */
+export function overlappingTexts(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    const boxes: { text: string; parent: Element; rect: DOMRect }[] = [];
+    while (walker.nextNode()) {
+      const text = walker.currentNode.textContent?.trim() ?? "";
+      const parent = walker.currentNode.parentElement;
+      if (text === "" || !parent?.checkVisibility({ opacityProperty: true })) continue;
+      if (parent.closest(".unseen, script, style")) continue;
+      range.selectNodeContents(walker.currentNode);
+      for (const rect of range.getClientRects()) {
+        const clipped = visiblePart(rect, parent);
+        if (clipped.width > 3 && clipped.height > 4) boxes.push({ text, parent, rect: clipped });
+      }
+    }
+    const found = new Set<string>();
+    boxes.sort((a, b) => a.rect.top - b.rect.top);
+    boxes.forEach((upper, index) => {
+      for (const lower of boxes.slice(index + 1)) {
+        if (lower.rect.top >= upper.rect.bottom - 4) break;
+        const across =
+          Math.min(upper.rect.right, lower.rect.right) - Math.max(upper.rect.left, lower.rect.left);
+        if (across <= 3 || isCover(upper.parent, lower.parent)) continue;
+        if (isCover(lower.parent, upper.parent) || upper.parent === lower.parent) continue;
+        found.add(`"${upper.text.slice(0, 40)}" over "${lower.text.slice(0, 40)}"`);
+      }
+    });
+    return [...found];
+
+    function visiblePart(rect: DOMRect, element: Element): DOMRect {
+      let { left, right, top, bottom } = rect;
+      for (let box: Element | null = element; box; box = box.parentElement) {
+        const { overflowX, overflowY } = getComputedStyle(box);
+        if (overflowX === "visible" && overflowY === "visible") continue;
+        const edge = box.getBoundingClientRect();
+        [left, right] = [Math.max(left, edge.left), Math.min(right, edge.right)];
+        [top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)];
+      }
+      return new DOMRect(left, top, Math.max(right - left, 0), Math.max(bottom - top, 0));
+    }
+
+    /** Whether something opaque that is laid above the flow holds `element` and not `other`. */
+    function isCover(element: Element, other: Element): boolean {
+      for (let box: Element | null = element; box; box = box.parentElement) {
+        if (box.contains(other)) return false;
+        const { position, backgroundColor } = getComputedStyle(box);
+        if (/sticky|fixed|absolute/.test(position) && !/, 0\)|transparent/.test(backgroundColor))
+          return true;
+      }
+      return false;
+    }
+  });
+}
