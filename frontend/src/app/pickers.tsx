@@ -2,7 +2,7 @@
 import type { Run, Session } from "../api/types";
 import { formatBytes, formatDate, plural } from "../base/format";
 import { Listbox, type Option } from "../widgets/overlays/listbox";
-import { Popover } from "../widgets/overlays/popover";
+import { Picker, PickerButton } from "../widgets/overlays/picker";
 
 interface RunPickerProps {
   readonly runs: readonly Run[];
@@ -17,35 +17,17 @@ export function RunPicker({ runs, fresh, run, choose }: RunPickerProps) {
   ).length;
   return (
     <div class="picker" style={{ "--letters": run.length || 1 }}>
-      <span class="picker-label" id="run-label">
-        Run
-      </span>
-      <Popover
-        label={
-          <>
-            <span class="picker-value">{run || "–"}</span>
-            {unseen > 0 ? <span class="new">{unseen} new</span> : null}{" "}
-            <span aria-hidden="true">▾</span>
-          </>
-        }
+      <span class="picker-label">Run</span>
+      <Picker
+        value={run || "–"}
+        mark={unseen > 0 ? <span class="new">{unseen} new</span> : null}
         title={unseen > 0 ? `Run ${run}, ${plural(unseen, "new run")}` : `Run ${run}`}
-        buttonClass="picker-button"
-        panelLabel="Runs"
-        role="listbox"
+        label="Runs"
+        placeholder="Search runs"
+        options={runs.map((candidate) => runOption(candidate, run, fresh))}
+        choose={choose}
         width={460}
-      >
-        {(close) => (
-          <Listbox
-            label="Runs"
-            placeholder="Search runs"
-            options={runs.map((candidate) => runOption(candidate, run, fresh))}
-            choose={(option) => {
-              close();
-              choose(option.id);
-            }}
-          />
-        )}
-      </Popover>
+      />
     </div>
   );
 }
@@ -114,18 +96,7 @@ export function HostPicker({ session, hosts, isSingle, choose }: HostPickerProps
   return (
     <div class="picker" style={{ "--letters": value.length }}>
       <span class="picker-label">Hosts</span>
-      <Popover
-        label={
-          <>
-            <span class="picker-value">{value}</span> <span aria-hidden="true">▾</span>
-          </>
-        }
-        title={`Hosts: ${value}`}
-        buttonClass="picker-button"
-        panelLabel="Hosts"
-        role="listbox"
-        width={360}
-      >
+      <PickerButton value={value} title={`Hosts: ${value}`} width={360}>
         {(close) => (
           <>
             {isSingle ? <p class="listbox-note">This page shows one host at a time.</p> : null}
@@ -138,7 +109,7 @@ export function HostPicker({ session, hosts, isSingle, choose }: HostPickerProps
             />
           </>
         )}
-      </Popover>
+      </PickerButton>
     </div>
   );
 }

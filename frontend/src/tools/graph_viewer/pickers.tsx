@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount, formatTime, plural } from "../../base/format";
 import { Listbox } from "../../widgets/overlays/listbox";
-import { Popover } from "../../widgets/overlays/popover";
+import { Picker, PickerButton } from "../../widgets/overlays/picker";
 import type { Ask, Select } from "../tool";
 import { type Found, type ListedProgram, type ProgramGraph, parseFound } from "./payload";
 
@@ -33,43 +33,27 @@ export function Pickers({ graph, ask, select, center }: PickersProps) {
     <div class="graph-pickers">
       <div class="picker">
         <span class="picker-label">Program</span>
-        <Popover
-          label={
-            <>
-              <span class="picker-value">{titleOf(graph.name, graph.programId)}</span>{" "}
-              <span aria-hidden="true">▾</span>
-            </>
-          }
+        <Picker
+          value={titleOf(graph.name, graph.programId)}
           title={`Program: ${titleOf(graph.name, graph.programId)}`}
-          buttonClass="picker-button"
-          panelLabel="Programs"
-          role="listbox"
+          label="Programs"
+          placeholder="Search by name or id"
+          options={graph.programs.map((one, at) => ({
+            id: String(at),
+            text: `${one.name}(${one.id})`,
+            isSelected: one.id === graph.programId && one.name === graph.name,
+            content: (
+              <>
+                <span class="option-main">{titleOf(one.name, one.id)}</span>
+                <span class="option-note">
+                  {one.time > 0 ? formatTime(one.time) : "did not run"}
+                </span>
+              </>
+            ),
+          }))}
+          choose={(at) => choose(graph.programs[Number(at)])}
           width={460}
-        >
-          {(close) => (
-            <Listbox
-              label="Programs"
-              placeholder="Search by name or id"
-              options={graph.programs.map((one, at) => ({
-                id: String(at),
-                text: `${one.name}(${one.id})`,
-                isSelected: one.id === graph.programId && one.name === graph.name,
-                content: (
-                  <>
-                    <span class="option-main">{titleOf(one.name, one.id)}</span>
-                    <span class="option-note">
-                      {one.time > 0 ? formatTime(one.time) : "did not run"}
-                    </span>
-                  </>
-                ),
-              }))}
-              choose={({ id }) => {
-                close();
-                choose(graph.programs[Number(id)]);
-              }}
-            />
-          )}
-        </Popover>
+        />
       </div>
       <InstructionSearch graph={graph} ask={ask} center={center} />
       <fieldset class="graph-hops">
@@ -103,17 +87,9 @@ function InstructionSearch({ graph, ask, center }: Omit<PickersProps, "select">)
   return (
     <div class="picker">
       <span class="picker-label">Instruction</span>
-      <Popover
-        label={
-          <>
-            <span class="picker-value">{graph.centerName.slice(0, 200) || "none"}</span>{" "}
-            <span aria-hidden="true">▾</span>
-          </>
-        }
+      <PickerButton
+        value={graph.centerName.slice(0, 200) || "none"}
         title={`Instruction: ${graph.centerName.slice(0, 200)}`}
-        buttonClass="picker-button"
-        panelLabel="Instructions"
-        role="listbox"
         width={520}
       >
         {(close) => (
@@ -126,7 +102,7 @@ function InstructionSearch({ graph, ask, center }: Omit<PickersProps, "select">)
             }}
           />
         )}
-      </Popover>
+      </PickerButton>
     </div>
   );
 }

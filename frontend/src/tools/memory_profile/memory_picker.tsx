@@ -1,7 +1,7 @@
 /** The choice of one allocator, of all hosts. */
 import { plural } from "../../base/format";
-import { Listbox, type Option } from "../../widgets/overlays/listbox";
-import { Popover } from "../../widgets/overlays/popover";
+import type { Option } from "../../widgets/overlays/listbox";
+import { Picker } from "../../widgets/overlays/picker";
 import { formatGibibytes } from "./format";
 import type { Allocator, Memory } from "./payload";
 
@@ -15,31 +15,15 @@ export function MemoryPicker({ memory, choose }: MemoryPickerProps) {
   return (
     <div class="picker memory-picker">
       <span class="picker-label">Memory ID</span>
-      <Popover
-        label={
-          <>
-            <span class="picker-value">{label.slice(0, 200)}</span>{" "}
-            <span aria-hidden="true">▾</span>
-          </>
-        }
+      <Picker
+        value={label.slice(0, 200)}
         title={`Memory ID: ${label.slice(0, 500)}`}
-        buttonClass="picker-button"
-        panelLabel="Memory IDs"
-        role="listbox"
+        label="Memory IDs"
+        placeholder="Search allocators and hosts"
+        options={memory.allocators.map((one, at) => optionOf(one, at === memory.chosen))}
+        choose={choose}
         width={420}
-      >
-        {(close) => (
-          <Listbox
-            label="Memory IDs"
-            placeholder="Search allocators and hosts"
-            options={memory.allocators.map((one, at) => optionOf(one, at === memory.chosen))}
-            choose={(option) => {
-              close();
-              choose(option.id);
-            }}
-          />
-        )}
-      </Popover>
+      />
     </div>
   );
 }

@@ -1,8 +1,8 @@
 /** The choice of a program and of one of its memory spaces. */
 import { formatBytes, plural } from "../../base/format";
 import { bytes } from "../../base/units";
-import { Listbox, type Option } from "../../widgets/overlays/listbox";
-import { Popover } from "../../widgets/overlays/popover";
+import type { Option } from "../../widgets/overlays/listbox";
+import { Picker } from "../../widgets/overlays/picker";
 import type { Select } from "../tool";
 import type { Heap, Program } from "./payload";
 
@@ -31,31 +31,15 @@ export function ProgramPickers({ heap, select }: ProgramPickersProps) {
     <div class="heap-pickers">
       <div class="picker">
         <span class="picker-label">Program</span>
-        <Popover
-          label={
-            <>
-              <span class="picker-value">{name.slice(0, 200)}</span>{" "}
-              <span aria-hidden="true">▾</span>
-            </>
-          }
+        <Picker
+          value={name.slice(0, 200)}
           title={`Program: ${name.slice(0, 500)}`}
-          buttonClass="picker-button"
-          panelLabel="Programs"
-          role="listbox"
+          label="Programs"
+          placeholder="Search programs and hosts"
+          options={programs.map((one, at) => optionOf(one, at, one === program))}
+          choose={(at) => select(showProgram(programs[Number(at)]))}
           width={460}
-        >
-          {(close) => (
-            <Listbox
-              label="Programs"
-              placeholder="Search programs and hosts"
-              options={programs.map((one, at) => optionOf(one, at, one === program))}
-              choose={(option) => {
-                close();
-                select(showProgram(programs[Number(option.id)]));
-              }}
-            />
-          )}
-        </Popover>
+        />
       </div>
       {spaces.length > 1 || (spaces.length === 1 && Number.isNaN(space)) ? (
         <div class="heap-spaces" role="group" aria-label="Memory space">

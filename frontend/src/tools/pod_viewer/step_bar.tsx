@@ -3,8 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount, formatTime } from "../../base/format";
 import { bindKeys } from "../../base/keys";
 import { microseconds } from "../../base/units";
-import { Listbox } from "../../widgets/overlays/listbox";
-import { Popover } from "../../widgets/overlays/popover";
+import { Picker } from "../../widgets/overlays/picker";
 import { stepName } from "../../widgets/step_chart/steps";
 import { ToolLink } from "../links/tool_link";
 import { TRACE } from "../links/trace_links";
@@ -105,47 +104,29 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
         aria-valuetext={`${label}, slowest worker ${time(step)}`}
         onInput={(event) => choose(Number(event.currentTarget.value))}
       />
-      <Popover
-        label={
-          <>
-            <span class="picker-value">
-              <b>{stepName(steps, step)}</b>
-            </span>{" "}
-            <span aria-hidden="true">▾</span>
-          </>
-        }
+      <Picker
+        value={<b>{stepName(steps, step)}</b>}
         title={`Step: ${label}`}
-        buttonClass="picker-button"
-        panelLabel="Steps"
-        role="listbox"
+        label="Steps"
+        placeholder="Search steps"
+        options={steps.labels.map((text, at) => ({
+          id: String(at),
+          text,
+          isSelected: at === step,
+          content: (
+            <>
+              <span class="option-main">{text.slice(0, 200)}</span>
+              <span class="option-note">
+                {time(at)}
+                {steps.isTruncated[at] ? " · not fully recorded" : ""}
+                {steps.outliers?.[at] ? " · outlier" : ""}
+              </span>
+            </>
+          ),
+        }))}
+        choose={(at) => choose(Number(at))}
         width={380}
-      >
-        {(close) => (
-          <Listbox
-            label="Steps"
-            placeholder="Search steps"
-            options={steps.labels.map((text, at) => ({
-              id: String(at),
-              text,
-              isSelected: at === step,
-              content: (
-                <>
-                  <span class="option-main">{text.slice(0, 200)}</span>
-                  <span class="option-note">
-                    {time(at)}
-                    {steps.isTruncated[at] ? " · not fully recorded" : ""}
-                    {steps.outliers?.[at] ? " · outlier" : ""}
-                  </span>
-                </>
-              ),
-            }))}
-            choose={(option) => {
-              close();
-              choose(Number(option.id));
-            }}
-          />
-        )}
-      </Popover>
+      />
       <span class="muted pod-step-place">
         {formatCount(step + 1)} of {formatCount(steps.count)}
         {Number.isNaN(steps.start[step]) ? "" : ` · at ${formatTime(steps.start[step])}`}

@@ -2,8 +2,8 @@
 import { formatCount, formatTime } from "../../base/format";
 import { foldName, readableName } from "../../base/names";
 import { microseconds } from "../../base/units";
-import { Listbox, type Option } from "../../widgets/overlays/listbox";
-import { Popover } from "../../widgets/overlays/popover";
+import type { Option } from "../../widgets/overlays/listbox";
+import { Picker } from "../../widgets/overlays/picker";
 import type { Select } from "../tool";
 import type { Marker } from "./markers";
 import type { StepTable } from "./step_table";
@@ -47,35 +47,17 @@ export function MarkerPicker({ markers, steps, chosen, select }: MarkerPickerPro
   return (
     <div class="marker-picker">
       <span class="muted">Step marker</span>
-      <Popover
-        label={
-          <>
-            <span class="picker-value">{value.slice(0, 120)}</span>{" "}
-            <span aria-hidden="true">▾</span>
-          </>
-        }
+      <Picker
+        value={value.slice(0, 120)}
         title={`Step marker: ${value.slice(0, 120)}${isInferred ? ", inferred" : ""}`}
-        buttonClass="picker-button"
-        panelLabel="What marks the steps"
-        role="listbox"
+        label="Events that can mark steps"
+        placeholder="Search events that repeat"
+        options={[automatic, ...markers.map((marker) => markerOption(marker))]}
+        choose={(name) =>
+          select({ marker: name === AUTOMATIC ? null : name, step: null, zoom: null })
+        }
         width={460}
-      >
-        {(close) => (
-          <Listbox
-            label="Events that can mark steps"
-            placeholder="Search events that repeat"
-            options={[automatic, ...markers.map((marker) => markerOption(marker))]}
-            choose={(option) => {
-              close();
-              select({
-                marker: option.id === AUTOMATIC ? null : option.id,
-                step: null,
-                zoom: null,
-              });
-            }}
-          />
-        )}
-      </Popover>
+      />
       {isInferred ? (
         <span class="tag low" title={note || "Nothing in the trace marks steps"}>
           inferred

@@ -11,7 +11,8 @@ interface PopoverProps {
   /** The tooltip of a button whose label is its name. */
   readonly note?: string;
   readonly width: number;
-  readonly panelLabel: string;
+  /** The panel's name; a list has its own. */
+  readonly panelLabel?: string;
   readonly role?: "dialog" | "menu" | "listbox";
   /** Drawn while open; `close` also returns the focus. */
   readonly children: (close: () => void) => ComponentChildren;

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount, formatTime, NOT_MEASURED, plural } from "../../../base/format";
 import { Listbox, type Option } from "../../../widgets/overlays/listbox";
-import { Popover } from "../../../widgets/overlays/popover";
+import { Picker, PickerButton } from "../../../widgets/overlays/picker";
 import type { Pipeline, TfData } from "../payload";
 
 interface GraphPickersProps {
@@ -18,7 +18,7 @@ export function GraphPickers({ data, choosePipeline, chooseRank }: GraphPickersP
   const chosen = own.find(({ name }) => name === graph.pipeline);
   return (
     <div class="tf-pickers">
-      <Picker
+      <NamePicker
         label="Host"
         value={graph.host}
         options={hosts.map((host) => ({
@@ -39,7 +39,7 @@ export function GraphPickers({ data, choosePipeline, chooseRank }: GraphPickersP
           if (found) choosePipeline(found);
         }}
       />
-      <Picker
+      <NamePicker
         label="Input Pipeline"
         value={graph.pipeline}
         options={own.map((pipeline) => ({
@@ -76,42 +76,26 @@ function pipelineNote(pipeline: Pipeline | undefined): string {
     : `up to ${formatTime(pipeline.max)} · ${plural(pipeline.calls, "call")}`;
 }
 
-interface PickerProps {
+interface NamePickerProps {
   readonly label: string;
   readonly value: string;
   readonly options: readonly Option[];
   readonly choose: (id: string) => void;
 }
 
-function Picker({ label, value, options, choose }: PickerProps) {
+function NamePicker({ label, value, options, choose }: NamePickerProps) {
   return (
     <div class="picker">
       <span class="picker-label">{label}</span>
-      <Popover
-        label={
-          <>
-            <span class="picker-value">{value.slice(0, 300) || NOT_MEASURED}</span>{" "}
-            <span aria-hidden="true">▾</span>
-          </>
-        }
+      <Picker
+        value={value.slice(0, 300) || NOT_MEASURED}
         title={`${label}: ${value.slice(0, 300)}`}
-        buttonClass="picker-button"
-        panelLabel={label}
-        role="listbox"
+        label={label}
+        placeholder={`Search ${label.toLowerCase()}s`}
+        options={options}
+        choose={choose}
         width={360}
-      >
-        {(close) => (
-          <Listbox
-            label={label}
-            placeholder={`Search ${label.toLowerCase()}s`}
-            options={options}
-            choose={(option) => {
-              close();
-              choose(option.id);
-            }}
-          />
-        )}
-      </Popover>
+      />
     </div>
   );
 }
@@ -128,6 +112,7 @@ function RankPicker({ data, count, choose }: RankPickerProps) {
   const { graph, executions } = data;
   const last = Math.max(count - 1, 0);
   const duration = graph.nodes.find(({ parent }) => parent < 0)?.total;
+  const time = duration === undefined ? NOT_MEASURED : formatTime(duration);
   const field = useRef<HTMLInputElement>(null);
   const isEdited = useRef(false);
   // An answer that comes while somebody types must not take away what is typed.
@@ -176,19 +161,9 @@ function RankPicker({ data, count, choose }: RankPickerProps) {
         isOff={graph.rank >= last}
         run={() => goTo(graph.rank + 1)}
       />
-      <Popover
-        label={
-          <>
-            <span class="picker-value">
-              {duration === undefined ? NOT_MEASURED : formatTime(duration)}
-            </span>{" "}
-            <span aria-hidden="true">▾</span>
-          </>
-        }
-        title={`Executions by duration; this one took ${duration === undefined ? "an unknown time" : formatTime(duration)}`}
-        buttonClass="picker-button"
-        panelLabel="Executions"
-        role="listbox"
+      <PickerButton
+        value={time}
+        title={`Executions by duration; this one took ${duration === undefined ? "an unknown time" : time}`}
         width={380}
       >
         {(close) => (
@@ -225,7 +200,7 @@ function RankPicker({ data, count, choose }: RankPickerProps) {
             />
           </>
         )}
-      </Popover>
+      </PickerButton>
       <span class="muted tf-rank-count">of {plural(count, "execution")}</span>
     </div>
   );

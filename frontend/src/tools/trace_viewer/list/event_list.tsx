@@ -5,8 +5,8 @@ import { describeProblem } from "../../../api/errors";
 import { plural } from "../../../base/format";
 import { bindKeys } from "../../../base/keys";
 import { foldName, readableName } from "../../../base/names";
-import { Listbox, type Option } from "../../../widgets/overlays/listbox";
-import { Popover } from "../../../widgets/overlays/popover";
+import type { Option } from "../../../widgets/overlays/listbox";
+import { Picker } from "../../../widgets/overlays/picker";
 import { type RowColumn, RowList } from "../../../widgets/row_list/row_list";
 import { Name } from "../../../widgets/text/name";
 import type { HostGroup } from "../model/groups";
@@ -48,34 +48,22 @@ export function EventList({ page, hits }: { page: Page; hits: SearchResults }) {
   return (
     <section class="trace-list" aria-label="Events as a table">
       <header class="trace-list-head">
-        <Popover
-          label={
+        <Picker
+          value={
             <>
-              <span class="picker-value">
-                {title.slice(0, 120)}
-                {place === "" ? null : <span class="muted"> · {place}</span>}
-              </span>{" "}
-              <span aria-hidden="true">▾</span>
+              {title.slice(0, 120)}
+              {place === "" ? null : <span class="muted"> · {place}</span>}
             </>
           }
           title={`Listed: ${title.slice(0, 120)}${place === "" ? "" : `, ${place}`}`}
-          buttonClass="picker-button"
-          panelLabel="What is listed"
-          role="listbox"
+          label="Tracks"
+          placeholder="Search tracks"
+          options={trackOptions(tracks, lane, search !== null, model)}
+          choose={(key) => {
+            listed.value = key;
+          }}
           width={460}
-        >
-          {(close) => (
-            <Listbox
-              label="Tracks"
-              placeholder="Search tracks"
-              options={trackOptions(tracks, lane, search !== null, model)}
-              choose={(option) => {
-                close();
-                listed.value = option.id;
-              }}
-            />
-          )}
-        </Popover>
+        />
         <ViewButtons model={model} />
       </header>
       {lane ? (
