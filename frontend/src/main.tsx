@@ -9,6 +9,7 @@ import "./styles/table.css";
 import "./styles/charts.css";
 import "./styles/steps.css";
 import "./styles/overview.css";
+import "./styles/findings.css";
 
 followTheme();
 render(<App navigation={startNavigation()} />, document.getElementById("app")!);

@@ -1,7 +1,7 @@
 /** Everything about one instruction, beside the graph. */
-import { useId } from "preact/hooks";
 import { formatBytes, formatCount, formatTime, plural } from "../../base/format";
 import { microseconds } from "../../base/units";
+import { DetailsAside } from "../../widgets/graph/details_aside";
 import { CopyButton } from "../../widgets/text/copy_button";
 import { type Definition, DefinitionList } from "../../widgets/text/definition_list";
 import { ToolLink } from "../links/tool_link";
@@ -23,31 +23,13 @@ const LISTED = 12;
 
 export function DetailsPanel(props: DetailsPanelProps) {
   const { graph, node, center, turn, close, links, hosts } = props;
-  const id = useId();
   const asked = { type: "node", node_name: node.name };
   const { found: details, error } = useAnswer(props.ask, graph, asked, parseDetails);
   const didRun = node.occurrences > 0;
   const isCenter = node.id === graph.center;
   const host = hosts.length > 1 ? [graph.host] : undefined;
   return (
-    <aside
-      class="graph-details"
-      aria-labelledby={id}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape" || event.defaultPrevented) return;
-        event.preventDefault();
-        close();
-      }}
-    >
-      <header class="card-head">
-        <h3 class="one-line" id={id} title={node.name.slice(0, 2000)}>
-          {node.name.slice(0, 200)}
-        </h3>
-        <span class="space" />
-        <button type="button" class="icon" aria-label="Close the details" onClick={close}>
-          ✕
-        </button>
-      </header>
+    <DetailsAside title={node.name} close={close}>
       <p class="graph-actions">
         <button
           type="button"
@@ -96,7 +78,7 @@ export function DetailsPanel(props: DetailsPanelProps) {
       <DefinitionList items={facts(node)} />
       {error !== "" ? <p role="alert">⚠ {error.slice(0, 300)}</p> : null}
       {details ? <Whole details={details} node={node} center={center} /> : null}
-    </aside>
+    </DetailsAside>
   );
 }
 

@@ -28,6 +28,7 @@ import { createSearchResults } from "./search/search_results";
 import "./drawer/drawer.css";
 import "./lanes/labels.css";
 import "./trace.css";
+import "./frame/toolbar.css";
 import { usePage } from "./page/use_page";
 
 /** Another run is another page. */

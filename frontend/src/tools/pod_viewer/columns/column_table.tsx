@@ -8,6 +8,7 @@ import { stepName } from "../../../widgets/step_chart/steps";
 import type { ColumnSpec } from "../../../widgets/table/columns";
 import type { Pod } from "../payload";
 import type { StepCells } from "../step_cells";
+import { textColumn } from "../text_column";
 
 interface ColumnTableProps {
   readonly pod: Pod;
@@ -26,25 +27,17 @@ export function ColumnTable({ pod, cells, height, toTimeline }: ColumnTableProps
     isShown: true,
     group: { how: "none" },
   });
-  const text = (id: string, title: string, width: number, isSticky = false): ColumnSpec => ({
-    id,
-    title,
-    width,
-    isShown: true,
-    isSticky,
-    group: { how: "same" },
-  });
   return (
     <LocalTable
       label={`${stepName(pod.steps, cells.step)} by worker`}
       table={table}
       specs={[
-        text("worker", "Worker", 170, true),
-        text("host", "Host", 140),
+        textColumn("worker", "Worker", 170, true),
+        textColumn("host", "Host", 140),
         time("total", "Step time"),
-        text("bottleneck", "Largest part", 150),
+        textColumn("bottleneck", "Largest part", 150),
         ...pod.phases.map(({ id, label }) => time(`of ${id}`, label)).toReversed(),
-        text("whole", "Fully recorded", 130),
+        textColumn("whole", "Fully recorded", 130),
       ]}
       rankBy="total"
       noun="worker"

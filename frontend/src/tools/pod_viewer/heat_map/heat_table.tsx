@@ -7,6 +7,7 @@ import { LocalTable } from "../../../widgets/grid/local_table";
 import type { ColumnSpec } from "../../../widgets/table/columns";
 import type { Measure } from "../measures";
 import { cellOf, type Pod } from "../payload";
+import { textColumn } from "../text_column";
 
 interface HeatTableProps {
   readonly pod: Pod;
@@ -27,26 +28,18 @@ export function HeatTable({ pod, measure, values, step, toTimeline }: HeatTableP
     isShown: true,
     group: { how: "none" },
   });
-  const text = (id: string, title: string, width: number, isSticky = false): ColumnSpec => ({
-    id,
-    title,
-    width,
-    isShown: true,
-    isSticky,
-    group: { how: "same" },
-  });
   return (
     <LocalTable
       label={`${measure.label} by worker`}
       table={table}
       specs={[
-        text("worker", "Worker", 170, true),
-        text("host", "Host", 180),
+        textColumn("worker", "Worker", 170, true),
+        textColumn("host", "Host", 180),
         { ...number("count", "Steps"), quantity: "count" },
         number("average", "Average"),
         number("least", "Least"),
         number("most", "Most"),
-        text("at", "Step of most", 130),
+        textColumn("at", "Step of most", 130),
         number("chosen", "Chosen step"),
       ]}
       rankBy="average"

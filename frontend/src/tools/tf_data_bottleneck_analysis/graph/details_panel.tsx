@@ -1,5 +1,4 @@
 /** Everything about one iterator of the execution, beside the graph. */
-import { useId } from "preact/hooks";
 import {
   columnScale,
   formatCount,
@@ -8,6 +7,7 @@ import {
   NOT_MEASURED,
 } from "../../../base/format";
 import { ratio } from "../../../base/units";
+import { DetailsAside } from "../../../widgets/graph/details_aside";
 import { Explained } from "../../../widgets/overlays/why";
 import { CopyButton } from "../../../widgets/text/copy_button";
 import { ToolLink } from "../../links/tool_link";
@@ -36,32 +36,20 @@ const KINDS: Readonly<Record<GraphNode["kind"], string>> = {
 };
 
 export function DetailsPanel({ graph, tree, node, advice, links, close }: DetailsPanelProps) {
-  const id = useId();
   const work = workOf(node.type);
   const own = advice.filter(
     (one) =>
       one.host === graph.host && one.pipeline === graph.pipeline && one.longName === node.longName,
   );
   return (
-    <aside
+    <DetailsAside
       class="tf-details"
-      aria-labelledby={id}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape" || event.defaultPrevented) return;
-        event.preventDefault();
-        close();
-      }}
-    >
-      <header class="card-head">
-        <h3 class="one-line" id={id} title={node.type.slice(0, 2000)}>
-          {node.type.slice(0, 200)}
-        </h3>
+      title={node.type}
+      tag={
         <span class={`tag ${node.kind === "bottleneck" ? "high" : ""}`}>{KINDS[node.kind]}</span>
-        <span class="space" />
-        <button type="button" class="icon" aria-label="Close the details" onClick={close}>
-          ✕
-        </button>
-      </header>
+      }
+      close={close}
+    >
       {work ? (
         <p>
           {plainType(node.type)} {work}.
@@ -91,7 +79,7 @@ export function DetailsPanel({ graph, tree, node, advice, links, close }: Detail
           <AdviceList advice={own} />
         </>
       ) : null}
-    </aside>
+    </DetailsAside>
   );
 }
 

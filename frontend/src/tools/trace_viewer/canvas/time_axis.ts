@@ -1,5 +1,5 @@
 /** The ticks of the time axis: at round times, in units that fit, relative to the recording's begin. */
-import { formatInstant, groupDigits } from "../model/time";
+import { formatInstant, groupDigits, UNITS } from "../model/time";
 import type { Span } from "../model/types";
 
 interface Tick {
@@ -17,14 +17,6 @@ export interface TimeAxis {
 const LEAST_GAP = 84;
 /** Digits that a tick may have before the axis counts from a nearer origin. */
 const MOST_DIGITS = 5;
-
-const UNITS: readonly (readonly [unit: string, ps: number])[] = [
-  ["s", 1e12],
-  ["ms", 1e9],
-  ["µs", 1e6],
-  ["ns", 1e3],
-  ["ps", 1],
-];
 
 /** `zero` is where the view's times have the 0 that texts count from. */
 export function timeAxis(view: Span, width: number, zero = 0): TimeAxis {

@@ -10,7 +10,8 @@ export function formatPs(ps: number): string {
   return formatTime(microseconds(ps / PS_PER_US));
 }
 
-const UNITS: readonly (readonly [unit: string, ps: number])[] = [
+/** From the largest on, each in ps. */
+export const UNITS: readonly (readonly [unit: string, ps: number])[] = [
   ["s", 1e12],
   ["ms", 1e9],
   ["µs", 1e6],
