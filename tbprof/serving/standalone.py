@@ -10,7 +10,6 @@ from werkzeug.wrappers import Request, Response
 
 from tbprof.base.errors import TbprofError
 from tbprof.serving.access import Access, with_token
-from tbprof.serving.assets import Assets
 from tbprof.serving.host_names import WILDCARDS, HostNames
 from tbprof.serving.responses import CSP_STANDALONE, error_reply, response
 from tbprof.serving.routes.routes import Application
@@ -42,10 +41,10 @@ class Standalone:
     The former prevents DNS rebinding, see `host_names`; without a token, everybody may ask.
     """
 
-    def __init__(self, service: Service, assets: Assets | None = None, token: str = "") -> None:
+    def __init__(self, service: Service, token: str = "") -> None:
         self._names = service.names
         self._access = Access(token)
-        self._application = Application(service, assets, CSP_STANDALONE)
+        self._application = Application(service, csp=CSP_STANDALONE)
         self._prefix = f"/data/plugin/{service.plugin_name}"
         self._home = f"data/plugin/{service.plugin_name}/index.html"
 

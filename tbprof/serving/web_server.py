@@ -43,16 +43,13 @@ _PROGRESS = "/progress"
 
 
 class RequestThreads:
-    """Threads that answer requests, started when they are needed, at most `most`.
+    """Threads that answer requests, started when they are needed.
 
-    At most `of_runs` of them answer requests about runs, and at most `of_run` those about the same
-    one. So whoever waits for a large run, in however many tabs, keeps nobody from another.
+    Some of them answer no requests about runs, and only few answer those about one run. So whoever
+    waits for a large run, in however many tabs, keeps nobody from another.
     """
 
-    def __init__(
-        self, most: int = _THREADS, of_runs: int = _THREADS_OF_RUNS, of_run: int = _THREADS_OF_RUN
-    ) -> None:
-        self._most, self._of_runs, self._of_run = most, of_runs, of_run
+    def __init__(self) -> None:
         self._changed = threading.Condition()
         self._waiting: deque[tuple[str, HTTPChannel]] = deque()
         # By run, "" for requests about none.
@@ -68,7 +65,7 @@ class RequestThreads:
             if self._idle:
                 self._idle -= 1
                 self._changed.notify()
-            elif self._threads < self._most:
+            elif self._threads < _THREADS:
                 self._threads += 1
                 threading.Thread(target=self._work, name="tbprof-answers", daemon=True).start()
 
@@ -98,7 +95,7 @@ class RequestThreads:
         """The place of the first request that waits for nothing but a thread."""
         of_runs = self._answering.total() - self._answering[""]
         for at, (run, _) in enumerate(self._waiting):
-            if not run or (of_runs < self._of_runs and self._answering[run] < self._of_run):
+            if not run or (of_runs < _THREADS_OF_RUNS and self._answering[run] < _THREADS_OF_RUN):
                 return at
         return None
 

@@ -1,12 +1,10 @@
 """What host threads did when: disjoint intervals of phases, thread by thread."""
 
-from collections.abc import Collection
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_events import HostThreads, async_rows
-from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
+from tbprof.analysis.host.host_roles import HostTypes, Role
 from tbprof.analysis.spans.nesting import inherit
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
@@ -18,33 +16,20 @@ from tbprof.kernels.codes import HOLDS_KNOWN, HOLDS_LAUNCHES, NO_PHASE
 
 
 def host_intervals(
-    threads: HostThreads,
-    counts: NDArray[np.bool_],
-    *,
-    has_device: bool,
-    wrappers: Collection[str] = (),
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-    """(start_ps, end_ps, phase), ordered by (line, start), disjoint on each line.
+    threads: HostThreads, counts: NDArray[np.bool_], types: HostTypes
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """(start_ps, end_ps, phase, cuts [lines + 1]), by (line, start), disjoint on each line.
 
     Only events with `counts` [n] and a duration take part. The innermost event that says something
     decides, but what input, output and compilation call is still theirs (except compilation inside
     the other two), and an op that launches something counts as launching. Waits outside of these
-    three, Python frames, annotations and wrappers leave a gap. `wrappers` are names that only
-    delimit, such as the marker of steps.
+    three, Python frames, annotations and wrappers leave a gap. Wrappers are events that only
+    delimit, such as the marker of steps. `cuts` are where lines begin.
 
         |train...........|                train: marker, Iter: input, w: a wait, a: MatMul:MatMul
         |.Iter..aaaaaaa..|          ->    |.IIII..CC..CCC..|
         |..w......ww.....|
     """
-    types = host_types(threads.events, has_device=has_device, wrappers=wrappers)
-    start, end, phase, _ = flatten(threads, counts, types)
-    return start, end, phase
-
-
-def flatten(
-    threads: HostThreads, counts: NDArray[np.bool_], types: HostTypes
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """`host_intervals` for known types, and the cuts [lines + 1] between lines."""
     events = threads.events
     inside = np.zeros(len(events), np.uint8)
     phase = np.empty(len(events), np.int32)

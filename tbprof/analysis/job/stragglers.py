@@ -21,6 +21,8 @@ from tbprof.base.records import dataclass
 
 # A difference is stated with this confidence.
 CONFIDENCE = 0.95
+# Who makes others wait for less of a step is not late.
+_LEAST_SHARE = 0.01
 # How often steps that merely vary may look like a late worker, over all workers of a job.
 _MISTAKES = 0.01
 # With fewer common steps, a late worker cannot be distinguished from one late step.
@@ -33,7 +35,7 @@ _LEAST_MET = 0.5
 #   alone: there is one worker; apart: workers have no step in common
 #   uncoupled: nothing in the trace shows that workers wait for each other
 #   unnamed: devices of a CPU wait for each other, and the recorder does not say which is which
-#   few_steps: too few common steps; alike: workers differ by less than `least_share` of a step
+#   few_steps: too few common steps; alike: workers differ by less than 1 % of a step
 #   varies: steps vary by more than that; unmet: others do not wait while one takes longer
 StragglerReason = Literal[
     "", "alone", "apart", "uncoupled", "unnamed", "few_steps", "alike", "varies", "unmet"
@@ -78,10 +80,8 @@ class Stragglers:
     reason: StragglerReason
 
 
-def find_stragglers(
-    job: JobSteps, means: StepMeans, couplings: Sequence[Coupling], *, least_share: float = 0.01
-) -> Stragglers:
-    """The workers that make others wait for `least_share` of a step or more.
+def find_stragglers(job: JobSteps, means: StepMeans, couplings: Sequence[Coupling]) -> Stragglers:
+    """The workers that make others wait for 1 % of a step or more.
 
     Only workers that exchange data wait for each other. A worker's own time is its step without
     collectives: early workers wait there for late ones, so that all steps take equally long. A
@@ -94,7 +94,7 @@ def find_stragglers(
     This is claimed only if steps that merely vary would hardly look like this, and for no more time
     than the others wait meanwhile.
     """
-    least_ps = least_share * means.mean_ms() * 1e9
+    least_ps = _LEAST_SHARE * means.mean_ms() * 1e9
     judged = [
         _judge(job, means, group, least_ps)
         for group in coupled_groups(job, means.is_counted, couplings)

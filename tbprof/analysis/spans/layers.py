@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from tbprof.kernels.analysis.span_sweep import measure_windows, merge_layers, unite_by_line
 
-_FEW = 1 << 12
-
 Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 

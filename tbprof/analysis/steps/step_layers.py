@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.grouping import Grouping, group_of_device_events
 from tbprof.analysis.host.host_events import HostThreads
-from tbprof.analysis.host.host_phases import driving_rows, flatten
+from tbprof.analysis.host.host_phases import driving_rows, host_intervals
 from tbprof.analysis.host.host_roles import Role, host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.ops.launching_threads import lines_for_devices
@@ -162,7 +162,7 @@ def find_host_layers(
             works = counts & ~threads.events.by_type(is_in(types.role, _NO_WORK))
             works &= threads.events.duration_ps > 0
             work.append(threads.events.start_ps[works])
-        start, end, phase, cuts = flatten(threads, counts, types)
+        start, end, phase, cuts = host_intervals(threads, counts, types)
         is_for = np.ones((1, cuts.size - 1), np.bool_)
         if devices:
             is_for = lines_for_devices(threads, types, devices)

@@ -20,7 +20,7 @@ class NotMonitored(TbprofError):
     status = 502
 
 
-def monitor(target: Target, duration_ms: int = 1000, *, is_verbose: bool = False) -> str:
+def monitor(target: Target, duration_ms: int) -> str:
     """The server's own report over `duration_ms`, ready to print. Raises NotMonitored.
 
     Only Cloud TPUs answer: profiler servers of TensorFlow and JAX programs do not support
@@ -29,9 +29,8 @@ def monitor(target: Target, duration_ms: int = 1000, *, is_verbose: bool = False
     reason = why_unreachable(target)
     if reason is not None:
         raise NotMonitored(f"{target.address}: {reason.text}", reason.fix)
-    level = 2 if is_verbose else 1
     request = message("tensorflow.MonitorRequest")(
-        duration_ms=duration_ms, monitoring_level=level, timestamp=True
+        duration_ms=duration_ms, monitoring_level=1, timestamp=True
     )
     with closing(open_channel(target.address)) as channel:
         ask: grpc.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(MONITOR)

@@ -123,12 +123,10 @@ class TimelineCache:
         return mine.result()
 
     @contextmanager
-    def asking(
-        self, file: TraceFile, part: str, on_work: Callable[[], None] = lambda: None
-    ) -> Iterator[VersionedTimeline]:
+    def asking(self, file: TraceFile, part: str) -> Iterator[VersionedTimeline]:
         """As `open`; results about the file's planes are dropped after the block."""
         with self._summaries.space(file):
-            yield self.open(file, part, on_work)
+            yield self.open(file, part)
 
     def settle(self) -> None:
         """Returns when everything that was built has been written."""

@@ -11,7 +11,7 @@ from traces import draw, space_of
 
 from tbprof._pb import message
 from tbprof.analysis.host.host_events import CallsApart, HostThreads, host_threads
-from tbprof.analysis.host.host_phases import driving_rows, flatten, host_intervals
+from tbprof.analysis.host.host_phases import driving_rows, host_intervals
 from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.spans.nesting import nest
 from tbprof.analysis.vocabulary.lines import host_planes
@@ -42,11 +42,19 @@ def threads_of(content: bytes, group=None) -> HostThreads:
     return HostThreads(plane, events, parent, groups, CallsApart.none(events))
 
 
+def intervals(
+    threads: HostThreads, counts: np.ndarray, *, has_device: bool = False, **more
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(start_ps, end_ps, phase) of all lines."""
+    types = host_types(threads.events, has_device=has_device, **more)
+    return host_intervals(threads, counts, types)[:3]
+
+
 def painted(drawing: str, *, has_device: bool = False, **more) -> str:
     """The phases of a thread's time, one sign per µs."""
     threads = threads_of(draw({"/host:CPU": drawing}, names=NAMES, stats=STATS))
     counts = np.ones(len(threads.events), np.bool_)
-    start, end, phase = host_intervals(threads, counts, has_device=has_device, **more)
+    start, end, phase = intervals(threads, counts, has_device=has_device, **more)
     assert (start[1:] >= end[:-1]).all()
     assert (end > start).all()
     cells = ["."] * int(max(threads.events.start_ps + threads.events.duration_ps) // US)
@@ -126,7 +134,7 @@ def test_instants_paint_nothing():
     for kind, offset, duration in ((1, 0, 10), (2, 1, 1), (3, 3, 0), (2, 7, 1)):
         line.events.add(metadata_id=kind, offset_ps=offset * US, duration_ps=duration * US)
     threads = threads_of(space.SerializeToString())
-    start, end, phase = host_intervals(threads, np.ones(4, np.bool_), has_device=False)
+    start, end, phase = intervals(threads, np.ones(4, np.bool_))
     assert (start // US).tolist() == [1, 7]
     assert (end // US).tolist() == [2, 8]
     assert phase.tolist() == [Phase.HOST_COMPUTE] * 2
@@ -135,7 +143,7 @@ def test_instants_paint_nothing():
 def test_only_rows_that_count_take_part():
     threads = threads_of(draw({"/host:CPU": "a|mmmm.nn\nb|.mmm..."}, names=NAMES))
     counts = np.array([False, True, True])
-    start, end, _ = host_intervals(threads, counts, has_device=False)
+    start, end, _ = intervals(threads, counts)
     assert [(a // US, b // US) for a, b in zip(start.tolist(), end.tolist(), strict=True)] == [
         (5, 7), (1, 4),
     ]  # fmt: skip
@@ -143,7 +151,7 @@ def test_only_rows_that_count_take_part():
 
 def test_no_events_no_intervals():
     threads = threads_of(draw({"/host:CPU": "a|."}))
-    start, end, phase = host_intervals(threads, np.zeros(0, np.bool_), has_device=True)
+    start, end, phase = intervals(threads, np.zeros(0, np.bool_), has_device=True)
     assert (start.size, end.size, phase.size) == (0, 0, 0)
 
 
@@ -229,7 +237,7 @@ def test_every_moment_has_the_phase_of_the_latest_event_that_goes_on(lines):
     none = np.zeros(len(ROLES), np.bool_)
     types = HostTypes(np.array(ROLES, np.int8), none, none, none, none, none)
     threads = HostThreads(NOTHING, events, parent, NOTHING, CallsApart.none(events))
-    starts, ends, phases, cuts = flatten(threads, counts, types)
+    starts, ends, phases, cuts = host_intervals(threads, counts, types)
     assert cuts.size == first.size
     assert (cuts[0], cuts[-1]) == (0, starts.size)
     role = [ROLES[kind] for kind in type_.tolist()]
