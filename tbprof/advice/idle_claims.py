@@ -57,7 +57,8 @@ def gap_shares(evidence: Evidence) -> tuple[float, float]:
     """(percentage of step time between steps in which nothing works, the unexplained part of it).
 
     Both exclude waits for input, what other findings promise, and calls of the runtime, in which
-    ops may run that leave no event. NaN without steps.
+    ops may run that leave no event. The unexplained part excludes the function that has a finding
+    of its own. NaN without steps.
     """
     gap = evidence.share_of_rows(evidence.gap_ps)
     idle = evidence.share_of_rows(
@@ -72,4 +73,7 @@ def gap_shares(evidence: Evidence) -> tuple[float, float]:
     # Calls that take more than the other time without ops are in the gaps for the excess.
     other_share = evidence.share(Phase.OTHER)
     calls = max(0.0, idle + 100 * calls_ms / evidence.step_ms - other_share) if calls_ms else 0.0
-    return gap, max(min(idle - calls, evidence.left(Phase.OTHER)), 0.0)
+    named = culprit(evidence)
+    known_ms = calls_ms + (named.ms if named is not None else 0.0)
+    rest = other_share - 100 * known_ms / evidence.step_ms if known_ms else other_share
+    return gap, max(min(idle - calls, rest, evidence.left(Phase.OTHER)), 0.0)

@@ -107,7 +107,7 @@ def test_what_recurs_is_named_where_events_tell_it(kind, name, said, advised):
     [
         (
             {"$loop.py:1 fit": (20, 62), "$io.py:9 save": (0, 40), "$io.py:20 write": (0, 30)},
-            "save",
+            "save (io.py:9)",
         ),
         ({"$loop.py:1 fit": (20, 62), "$io.py:9 save": (0, 15)}, "fit (loop.py:1)"),
         ({"$loop.py:1 fit": (20, 62), "$loop.py:5 epoch": (15, 50)}, "epoch (loop.py:5)"),
