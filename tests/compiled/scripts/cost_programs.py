@@ -2,7 +2,8 @@
 
     python cost_programs.py TARGET COUNT SEED
 
-Lines of JSON: name, base64 of its HloModuleProto, and the compiler's cost analysis of it.
+Lines of JSON: name, base64 of its HloModuleProto, and the compiler's cost analysis of it; the same
+of the program as it was written, before anything is fused.
 """
 
 import base64
@@ -222,11 +223,20 @@ def main(target, count, seed):
         for number in range(count):
             kind = KINDS[number % len(KINDS)]
             function, shapes = kind(draw)
-            compiled = jax.jit(function).lower(*shapes).compile()
-            module = compiled.runtime_executable().hlo_modules()[0]
-            text = base64.b64encode(module.as_serialized_hlo_module_proto()).decode()
-            line = {"kind": kind.__name__, "module": text, "cost": compiled.cost_analysis()}
+            lowered = jax.jit(function).lower(*shapes)
+            compiled = lowered.compile()
+            line = {
+                "kind": kind.__name__,
+                "module": text_of(compiled.runtime_executable().hlo_modules()[0]),
+                "cost": compiled.cost_analysis(),
+                "written": text_of(lowered.compiler_ir("hlo")),
+                "written_cost": lowered.cost_analysis(),
+            }
             lines.write(json.dumps(line) + "\n")
+
+
+def text_of(module):
+    return base64.b64encode(module.as_serialized_hlo_module_proto()).decode()
 
 
 if __name__ == "__main__":
