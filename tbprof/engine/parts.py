@@ -134,7 +134,7 @@ PARTS: Mapping[str, PartKind] = {
         3, "memory.memory.Memory", "find_memory", "decoding memory events", uses=("steps",)
     ),
     "program_ops": _part(
-        5,
+        6,
         "programs.program_ops.ProgramOps",
         "programs.program_ops_finding.find_program_ops",
         "analyzing programs",

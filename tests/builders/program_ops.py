@@ -19,7 +19,7 @@ _USUAL: dict[str, Any] = {
     "bytes_accessed": 0, "is_computed": True, "is_product": False, "has_inner": False,
     "product_size": -1, "core_use": -1,
 }  # fmt: skip
-_FLAGS = ("is_computed", "is_product", "has_inner", "is_of_argument")
+_FLAGS = ("is_computed", "is_product", "has_inner", "is_of_argument", "is_entry")
 
 
 def program_ops(*rows: dict[str, Any], **of_host: Any) -> ProgramOps:

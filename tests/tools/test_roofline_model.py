@@ -117,6 +117,16 @@ def test_programs_are_the_sums_of_their_instructions():
     }
 
 
+@pytest.mark.parametrize(("is_known", "executions"), [(True, 3), (False, 21)])
+def test_a_program_ran_as_often_as_what_is_outside_of_its_loops(is_known, executions):
+    ops = program_ops(
+        {"name": "while", "us": 9, "has_inner": True, "occurrences": 3, "is_entry": is_known},
+        {"name": "body", "us": 8, "occurrences": 21},
+    )
+    found = columns(tables(ops, params={"feeds": "1", "per": "program"})[0])
+    assert found["occurrences"] == [1, executions]
+
+
 def test_loops_count_for_what_they_ran_themselves():
     ops = program_ops(
         {"name": "while", "us": 9, "self_ps": 1_000_000, "flops": 80_000, "has_inner": True},

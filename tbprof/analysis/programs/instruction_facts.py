@@ -70,6 +70,7 @@ class InstructionFacts(NamedTuple):
     product_passes: int = 0
     move: int = Move.NONE
     is_of_argument: bool = False
+    is_entry: bool = False
 
 
 class InstructionReader:
@@ -123,6 +124,8 @@ class _ProgramReader:
         self._program = program
         self._costs = ProgramCosts(program)
         self._facts: dict[str, InstructionFacts] = {}
+        entry = program.entry()
+        self._entry = entry.rows if entry is not None else range(0)
         self._places: dict[tuple[str, int, int], tuple[str, str]] = {}
 
     def read(self, name: str) -> InstructionFacts | None:
@@ -145,6 +148,7 @@ class _ProgramReader:
         )
         is_product = multiplies(program, row)
         product = product_in(program, row, self._costs) if is_product else MatrixProduct()
+        is_entry = row in self._entry
         move = move_of(opcodes_of(program, row), results, operands)
         return InstructionFacts(
             proto.opcode,
@@ -163,7 +167,8 @@ class _ProgramReader:
             product.size,
             product.passes,
             move,
-            move != Move.NONE and _is_of_argument(program, row),
+            is_entry and move != Move.NONE and _is_of_argument(program, row),
+            is_entry,
         )
 
     def _place(self, metadata: Any) -> tuple[str, str]:
@@ -183,10 +188,7 @@ def _category(program: Module, row: int, proto: Any) -> str:
 
 
 def _is_of_argument(program: Module, row: int) -> bool:
-    """Whether an instruction takes arguments of the program that nothing else takes."""
-    entry = program.entry()
-    if entry is None or row not in entry.rows:
-        return False
+    """Whether one of the entry computation takes arguments that nothing else takes."""
     operands = [one for one in program.operand_rows(row) if program.opcode(one) != "constant"]
     return bool(operands) and all(
         program.opcode(operand) == "parameter" and program.users_of(operand) == [row]

@@ -35,8 +35,9 @@ class ProgramOps:
     matrices or convolves, so that matrix units may do it; `product_dtype`, `product_size` and
     `product_passes` are the fields of `MatrixProduct`, and `core_use` is a `CoreUse`. `move` is a
     `Move`, how it moves data without computing, and `is_of_argument` says that it moves arguments
-    of its program which nothing else takes. Rows with `has_inner` contain other
-    rows, which state their work themselves: it must not be added to the others'.
+    of its program which nothing else takes. What `is_entry` runs once each time that its program
+    does, outside of loops and branches. Rows with `has_inner` contain other rows, which state their
+    work themselves: it must not be added to the others'.
 
     The kernels of row r are `first_kernel[r:r + 2]` of the `kernel_…` columns, longest first.
     `dma_stall_ps` is how long ops waited for transfers, -1 if not recorded.
@@ -84,6 +85,7 @@ class ProgramOps:
     is_product: NDArray[np.bool_]
     has_inner: NDArray[np.bool_]
     is_of_argument: NDArray[np.bool_]
+    is_entry: NDArray[np.bool_]
     first_kernel: NDArray[np.int64]
     kernel_name: list[str]
     kernel_occurrences: NDArray[np.int64]

@@ -112,8 +112,7 @@ def program_rows(ops: ProgramOps, peaks: Peaks, *, has_feeds: bool) -> RooflineR
     first = {int(number): row for row, number in reversed(list(enumerate(group.tolist())))}
     heads = [first[at] for at in order.tolist()]
     computed = np.bincount(group[shown], ops.is_computed[shown], len(names)) > 0
-    ran = np.zeros(len(names), np.int64)
-    np.maximum.at(ran, group[shown], ops.occurrences[shown])
+    ran = _executions(ops, group, len(names))
     count = order.size
     return RooflineRows(
         [PROGRAM, *(names[at] for at in order.tolist())],
@@ -135,6 +134,15 @@ def program_rows(ops: ProgramOps, peaks: Peaks, *, has_feeds: bool) -> RooflineR
         whole,
         ops.devices,
     )
+
+
+def _executions(ops: ProgramOps, group: NDArray[np.int64], programs: int) -> NDArray[np.int64]:
+    """How often each program ran: as often as what is outside of its loops, where that is known."""
+    known, most = np.zeros((2, programs), np.int64)
+    entry = ops.is_entry & (group >= 0)
+    np.maximum.at(known, group[entry], ops.occurrences[entry])
+    np.maximum.at(most, group[group >= 0], ops.occurrences[group >= 0])
+    return np.where(known > 0, known, most)
 
 
 def _stalled(ops: ProgramOps, rows: NDArray[np.int64]) -> Values:

@@ -50,10 +50,18 @@ def test_a_loop_contains_its_body_and_markers_of_ends_are_nothing():
         type_stats={"P": {"Hlo Proto": made.bytes(), "program_id": 8}},
     )
     ops = compute_part("program_ops", space_of(trace))
-    columns = ("occurrences", "total_ps", "self_ps", "transcendentals", "has_inner", "kernels")
+    columns = (
+        "occurrences",
+        "total_ps",
+        "self_ps",
+        "transcendentals",
+        "has_inner",
+        "kernels",
+        "is_entry",
+    )
     assert by_name(ops, *columns) == {
-        "while.1": [1, 9 * US, 4 * US, -1, True, 0],
-        "exp.2": [3, 7 * US, 7 * US, 30, False, 0],
+        "while.1": [1, 9 * US, 4 * US, -1, True, 0, True],
+        "exp.2": [3, 7 * US, 7 * US, 30, False, 0, False],
     }
     assert (ops.device_type, ops.devices, ops.window_ps, ops.idle_ps) == ("CPU", 1, 9 * US, 0)
     assert (ops.program, ops.core) == (["jit_f"] * 2, [""] * 2)
