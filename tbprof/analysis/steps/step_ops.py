@@ -9,6 +9,7 @@ from tbprof.analysis.programs.program_ops import SPARSE_CORE, ProgramOps
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.lines import is_sparse_core
+from tbprof.base import names
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
@@ -42,7 +43,7 @@ def find_step_ops(space: Space, programs: Programs, ops: ProgramOps, steps: Step
         if is_sparse_core(one.plane):
             continue
         begin = one.events.start_ps
-        if ops.device_type == "TPU":
+        if one.plane.name.startswith(names.TPU_PREFIX):
             begin = find_core_ops(one.plane, *_op_lines()).begin
         worker = workers.get(one.plane.name, -1) if workers else 0
         pairs = zip(one.program_id, one.name, one.counts.tolist(), strict=True)

@@ -75,6 +75,22 @@ def test_cores_of_a_tpu_have_steps_of_their_own():
     }  # fmt: skip
 
 
+def test_a_host_may_have_gpus_and_tpus():
+    ran = {"program_id": 7, "hlo_module": "jit_f", "hlo_op": "d", "kernel_details": "regs:8"}
+    found = executions(
+        draw(
+            {
+                "/host:CPU": "python |ssssssssssttttttttttuuuuuuuuuu",
+                "/device:GPU:0": "Stream #1 |.a.a.......a",
+                "/device:TPU:0": "XLA Ops |.............b",
+            },
+            names={"b": "%copy.2 = f32[8]{0} copy(f32[8]{0} %p)", **MARKS},
+            stats={**STEPS, "a": ran},
+        )
+    )
+    assert found == {("train 0", "d"): 2, ("train 1", "d"): 1}
+
+
 def test_nothing_is_counted_without_programs_or_steps():
     trace = draw({"/host:CPU": "python |ssssstttttuuuuu"}, names=MARKS, stats=STEPS)
     assert executions(trace) == {}
