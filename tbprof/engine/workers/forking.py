@@ -6,7 +6,8 @@ worker, for TensorBoard all of TensorBoard.
 
 Standard input is a socket to the server. Each message is a number: 0 and a socket ask for a worker,
 and are answered with its process id; a process id ends that worker, and is answered with how it
-ended. Ids are not reused before that.
+ended. Ids are not reused before that. It writes `READY` to standard output
+when everything is imported.
 """
 
 import gc
@@ -25,7 +26,8 @@ from tbprof.base.process.garbage import collect_garbage
 from tbprof.base.process.parallel import thread_pool
 from tbprof.engine.hosts.space_pool import read_space
 from tbprof.engine.parts import PARTS
-from tbprof.engine.workers.starting import NUMBER
+from tbprof.engine.workers.rehearsal import rehearse
+from tbprof.engine.workers.starting import NUMBER, READY
 from tbprof.engine.workers.worker import work
 
 # Imports go on after.
@@ -52,7 +54,10 @@ def main() -> None:
         message("xla.HloProto")
         thread_pool(1)
         compile_patterns(forker.obey_what_waits)
+        rehearse(forker.obey_what_waits)
         gc.freeze()
+        os.write(1, READY)
+        os.dup2(0, 1)
         while True:
             forker.obey()
     forker.end_all()
@@ -107,6 +112,7 @@ class _Forker:
                 return -(error.errno or 1)
             if not process:
                 self._control.close()
+                os.dup2(0, 1)
                 _be_worker(connection)
         self._workers.add(process)
         return process

@@ -98,7 +98,12 @@ class WorkerProcesses(Workers):
         return len(self._places) - 1
 
     def warm_up(self) -> None:
-        """Starts a worker before the first request needs it."""
+        """Starts a worker before the first request needs it.
+
+        If a request comes before everything is imported, it starts a worker at once.
+        """
+        if self._starter is not None:
+            self._starter.get_ready()
         with suppress(NoWorkers), self._place_for(_WARM_UP, is_large=False) as place:
             place.worker = place.worker or self._start()
 

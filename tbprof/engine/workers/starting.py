@@ -19,6 +19,7 @@ _CODE = "import sys; sys.path[:] = sys.argv[1:]; from {} import main; main()"
 _PATIENCE_S = 60.0
 # What is said to the process that forks workers, and what it answers.
 NUMBER = struct.Struct("q")
+READY = b"r"
 
 
 class NoWorkers(Exception):
@@ -53,6 +54,9 @@ class WorkerProcess:
 class Starter(Protocol):
     """Starts workers. Raises NoWorkers if it cannot."""
 
+    def get_ready(self) -> None:
+        """Returns when workers start with everything imported, or when it has ended."""
+
     def start(self) -> WorkerProcess:
         """A new worker."""
 
@@ -70,6 +74,9 @@ def make_starter() -> Starter:
 
 class Spawned:
     """Starts each worker as a new Python: works everywhere, and takes half a second each."""
+
+    def get_ready(self) -> None:
+        """Each worker imports what it needs."""
 
     def start(self) -> WorkerProcess:
         """A new worker."""
@@ -94,7 +101,7 @@ class Forked:
         self._lock = threading.Lock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            forker = _python("forking", stdin=theirs.fileno(), stdout=subprocess.DEVNULL)
+            forker = _python("forking", stdin=theirs.fileno(), stdout=subprocess.PIPE)
         except NoWorkers:
             ours.close()
             raise
@@ -102,8 +109,14 @@ class Forked:
             theirs.close()
         ours.settimeout(_PATIENCE_S)
         self._control = ours
+        self._output = forker.stdout
         self.process = forker.pid
         self.close = weakref.finalize(self, _close, ours, forker)
+
+    def get_ready(self) -> None:
+        """Returns when it has imported everything, or has ended."""
+        if self._output is not None:
+            self._output.read(len(READY))
 
     def start(self) -> WorkerProcess:
         """A new worker."""
@@ -156,3 +169,5 @@ def _close(control: socket.socket, forker: "subprocess.Popen[bytes]") -> None:
     control.close()
     with suppress(subprocess.TimeoutExpired):
         forker.wait(_PATIENCE_S)
+    if forker.stdout is not None:
+        forker.stdout.close()

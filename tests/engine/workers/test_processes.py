@@ -268,6 +268,23 @@ def test_what_starts_workers_is_replaced_when_it_was_killed(pool, hosts: Sequenc
     assert len(starters) == 2
 
 
+@pytest.mark.parametrize("make", STARTERS)
+def test_starters_get_ready_and_workers_do_not_wait_for_it(make: Callable[[], Starter]):
+    starter = make()
+    worker = starter.start()
+    starter.get_ready()
+    worker.end()
+    starter.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each worker is started alone")
+def test_nobody_waits_for_a_starter_that_was_killed():
+    starter = Forked()
+    os.kill(starter.process, signal.SIGKILL)
+    starter.get_ready()
+    starter.close()
+
+
 def test_threads_compute_where_no_process_can_be_started(
     pool, hosts: Sequence[TraceFile], caplog: pytest.LogCaptureFixture
 ):
