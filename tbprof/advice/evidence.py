@@ -94,6 +94,12 @@ class Evidence:
         return "AMD" in self.devices.type or bool(self.kernels.is_amd.any())
 
     @property
+    def lacks_ops(self) -> bool:
+        """Whether the host called programs or functions, but no op of any was recorded."""
+        has_calls = any(host.calls for host in self.hosts)
+        return self.platform == "CPU" and has_calls and not self.ops.name
+
+    @property
     def step_ms(self) -> float:
         """The average step, NaN without steps."""
         return self.means.mean_ms()

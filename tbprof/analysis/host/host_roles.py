@@ -163,6 +163,9 @@ _ROLE_STATS = (
 )
 # Runs the instructions of a program one by one; not all of them are recorded.
 _RUNS_PROGRAM = "ThunkExecutor::Execute"
+# Waits for a program to finish: all that shows its run where no instructions are recorded.
+# Source: JAX 0.6 on CPUs.
+_AWAITS_PROGRAM = "ThunkExecutor::Execute (wait for completion)"
 # No pattern looks further: names of kernels can have thousands of characters.
 _LONGEST = 256
 
@@ -286,6 +289,9 @@ def _find_types(events: Events, *, has_device: bool) -> HostTypes:
     if not has_device and is_hlo.any():
         hlo = families.classify(_hlo_phase, np.int8)
         role[is_hlo] = hlo[is_hlo]
+    if not has_device and not is_hlo.any():
+        is_hlo = is_used & families.classify(_AWAITS_PROGRAM.__eq__, np.bool_)
+        role[is_hlo] = Phase.HOST_COMPUTE
     is_hlo |= families.classify(_RUNS_PROGRAM.__eq__, np.bool_)
     if has_device:
         may = (role < 0) & (role != Role.WAIT) & (role != Role.BACKGROUND)

@@ -28,6 +28,10 @@ _CALL = regex(r"P(?:jit|map)Function\((?P<function>.*)\)\Z")
 _COMPILED = regex(r"\A(?:jit|pmap)_")
 _NO_WORD = regex(r"\W+")
 _DEEPEST = 8
+_NO_OPS = (
+    "The trace has no ops of the compiled programs that were launched; older versions of JAX "
+    "record none on CPUs. What the programs compute is unknown, and a step may end before they do."
+)
 # Launches and runs that mostly do not match say nothing.
 _LEAST_MATCHED = 0.9
 
@@ -81,6 +85,22 @@ def find_host_runs(hosts: Sequence[HostThreads]) -> HostRuns:
     found += [_of_host(threads) for threads in hosts if names.RUN_ID in threads.plane.stat_names]
     columns = field_names(HostRuns)
     return HostRuns(*(np.concatenate([getattr(runs, name) for runs in found]) for name in columns))
+
+
+def program_doubts(hosts: Sequence[HostThreads]) -> list[str]:
+    """A sentence if a host without devices launched programs, but none of their ops is recorded."""
+    if any(names.HLO_OP in threads.plane.stat_names for threads in hosts):
+        return []
+    if not any(
+        bool(name_families(threads.plane).classify(_launches_program, np.bool_).any())
+        for threads in hosts
+    ):
+        return []
+    return [_NO_OPS]
+
+
+def _launches_program(text: str) -> bool:
+    return _LAUNCH.match(text) is not None
 
 
 def _of_host(threads: HostThreads) -> HostRuns:

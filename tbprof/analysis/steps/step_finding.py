@@ -16,7 +16,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.ops.device_phases import find_device_intervals
 from tbprof.analysis.run.recording import epoch_of_times
-from tbprof.analysis.steps.host_runs import NO_RUNS, find_host_runs
+from tbprof.analysis.steps.host_runs import NO_RUNS, find_host_runs, program_doubts
 from tbprof.analysis.steps.incomplete_steps import Incomplete, find_incomplete
 from tbprof.analysis.steps.recording_gaps import clock_doubts
 from tbprof.analysis.steps.sources.source_words import STEPS_LINE
@@ -194,6 +194,7 @@ def _table(
             *source.doubts,
             *(recorded.doubts if recorded is not None else ()),
             *clock_doubts(devices),
+            *(() if devices else program_doubts(source.grouping.hosts)),
         ],
         candidate_name=candidates.name,
         candidate_line=candidates.line,

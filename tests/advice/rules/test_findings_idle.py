@@ -1,11 +1,13 @@
 """What the host did while no device worked, and what time is left that nothing explains."""
 
+import dataclasses
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 from builders.evidence import (
     BATCH,
+    NO_GPU,
     NO_SENDS,
     TPU,
     US,
@@ -14,6 +16,7 @@ from builders.evidence import (
     found,
     host,
     idle,
+    ops,
     severities,
 )
 
@@ -214,3 +217,21 @@ def test_a_step_of_few_calls_is_not_told_to_make_fewer(calls: int, are_few: bool
     assert ("only a few" in finding.action, "larger batch" in finding.action) == (
         are_few, not are_few,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("calls", "part", "is_unknown"),
+    [
+        (10, "", True),
+        (10, "$array.py:632 _value", True),
+        (10, "$<unknown> dump", False),
+        (0, "", False),
+    ],
+)
+def test_where_no_ops_are_recorded_a_function_may_wait_for_a_program(calls, part, is_unknown):
+    share = IdleShare(Activity.PYTHON, BATCH, is_driver=True, ms=0.2, parts=((part, 0.2),))
+    given = evidence({Phase.OTHER: 200}, idle=(share,), host_facts=host(calls=calls), ops=ops())
+    given = dataclasses.replace(given, devices=NO_GPU)
+    finding = found(given, "python_overhead")
+    assert finding is not None
+    assert finding.action.startswith("The trace has no ops") == is_unknown

@@ -185,3 +185,27 @@ def test_computation_by_any_thread_hides_the_collectives_of_virtual_devices(runs
     [(_, _, phases)] = table(steps_of(trace))
     # 3 and 4 one computes, 6 and 7 two; 5 and 8 both wait, 9 one does.
     assert (phases["host_compute"], phases["collectives"]) == (4, 3)
+
+
+RUN_OF_OLD = "ThunkExecutor::Execute (wait for completion)"
+
+
+def test_where_no_ops_are_recorded_waiting_for_a_program_is_its_run():
+    """With ops, it is no work: they say when the program ran."""
+    drawing = {HOST: """
+        python |ssssssssssssss
+               |.PP...........
+               |.LL...........
+        client |...wwwwwwwww..
+        pool   |....aaa.......
+    """}  # fmt: skip
+    names = {**NAMES, "L": "PjRtCpuExecutable::ExecuteHelper", "w": RUN_OF_OLD, "a": "dot.1"}
+    blind = draw(drawing, names={**names, "a": "end: dot"}, stats=MARKERS)
+    [(_, _, phases)] = table(steps_of(blind))
+    assert phases["host_compute"] == 9
+    [doubt] = steps_of(blind).doubts
+    assert "no ops of the compiled programs" in doubt
+    seeing = steps_of(draw(drawing, names=names, stats={**MARKERS, "a": ran(1)}))
+    [(_, _, phases)] = table(seeing)
+    assert phases["host_compute"] == 3
+    assert seeing.doubts == []

@@ -51,7 +51,7 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
         unit="%",
         threshold=grade[1],
         gain=gain,
-        action=_advice(share),
+        action=_advice(evidence, share),
         next_page=trace,
         evidence=trace,
         guide=PROFILER_GUIDE,
@@ -91,7 +91,17 @@ def _beside(evidence: Evidence, share: IdleShare) -> str:
     return text
 
 
-def _advice(share: IdleShare) -> str:
+_NO_OPS = (
+    "The trace has no ops, so this time may also be that of a compiled program. Record it with a "
+    "newer version of the framework, which leaves its ops in the trace, or annotate what you "
+    "suspect."
+)
+
+
+def _advice(evidence: Evidence, share: IdleShare) -> str:
+    busy = sum_of(ms for name, ms in share.parts if name and not wait_of(name))
+    if evidence.lacks_ops and busy < share.ms / 2:
+        return _NO_OPS
     waits = sum_of(ms for name, ms in share.parts if wait_of(name or share.name))
     if waits >= share.ms / 2:
         return (
