@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.bounds.causes import CAUSE_NAMES, Cause
-from tbprof.analysis.bounds.op_work import HOST_LINK, OpRates, OpWork, Values
+from tbprof.analysis.bounds.op_work import LINKS, OpRates, OpWork, Values
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.devices.tensor_cores import CoreUse
 from tbprof.analysis.hlo.hlo_shapes import Shape, padding_of, parse_shapes
 from tbprof.analysis.programs.instruction_facts import COMMAND_BUFFER
 from tbprof.analysis.programs.program_ops import SPARSE_CORE, ProgramOps
-from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.analysis.vocabulary.instruction_roles import Move
 from tbprof.analysis.vocabulary.tpu_op_names import SPACE_TYPES
 
@@ -80,11 +79,10 @@ def find_causes(ops: ProgramOps, work: OpWork, rates: OpRates, peaks: Peaks) -> 
 
 def _can_tell(ops: ProgramOps, rates: OpRates) -> NDArray[np.bool_]:
     """[n] whether an instruction's time is its own work on a device."""
-    is_exchange = np.array([is_collective_op(opcode) for opcode in ops.opcode], np.bool_)
     is_beside = np.array([core == SPARSE_CORE for core in ops.core], np.bool_)
-    is_linked = np.array([bound == HOST_LINK for bound in rates.bound_by], np.bool_)
+    is_linked = np.array([bound in LINKS for bound in rates.bound_by], np.bool_)
     is_own = (ops.span_ps == ops.total_ps) & ~ops.has_inner & (ops.self_ps > 0)
-    return np.asarray(is_own & ~is_exchange & ~is_beside & ~is_linked, np.bool_)
+    return np.asarray(is_own & ~is_beside & ~is_linked, np.bool_)
 
 
 def _is_graph(ops: ProgramOps) -> NDArray[np.bool_]:

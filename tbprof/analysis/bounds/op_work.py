@@ -9,6 +9,7 @@ from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.gpu.kernels import Kernels
 from tbprof.analysis.hlo.host_copies import is_host_copy
 from tbprof.analysis.programs.program_ops import ProgramOps
+from tbprof.analysis.vocabulary.collectives import is_collective_kernel, is_collective_op
 from tbprof.base.records import dataclass
 from tbprof.base.values import ratio
 
@@ -27,8 +28,10 @@ _MEMORIES = {
 MEMORIES = tuple(_MEMORIES)
 COMPUTE = "Compute"
 UNBOUND = "Unknown"
-# Copies between a device and its host wait for what connects them, of which no peak is known.
-HOST_LINK = "Host link"
+# Copies between a device and its host, and exchanges between devices, wait for what connects them,
+# of which no peak is known, and for each other.
+HOST_LINK, INTERCONNECT = LINKS = "Host link", "Interconnect"
+_BY_LINK = ("", *LINKS)
 # As scripts know them.
 _BOUNDS = {
     HBM: HBM, "CMEM read": "CMEM Read", "CMEM write": "CMEM Write", "VMEM read": "VMEM Read",
@@ -43,8 +46,8 @@ class OpWork:
     The rows are instructions, or sums over some. `span_ps` is the time over which the work was
     done. `flop_ps` is the time that the operations take at the peak of their element types, NaN
     without a peak, and `roof` the row of `Peaks.dtype` that they were held against, "" for none.
-    `is_linked` says that a row is a copy between device and host, or for most of its time such
-    copies.
+    `link` is the number of the row in `LINKS` that a copy or an exchange waits for, counted from 1,
+    or that what takes most of a row's time does; 0 for others.
     """
 
     span_ps: Values
@@ -54,14 +57,14 @@ class OpWork:
     by_memory: Mapping[str, Values]
     flop_ps: Values
     roof: list[str]
-    is_linked: NDArray[np.bool_]
+    link: NDArray[np.int64]
 
     def select(self, rows: NDArray[np.int64]) -> "OpWork":
         """Some of the rows, in this order."""
         return OpWork(
             self.span_ps[rows], self.flops[rows], self.model_flops[rows], self.bytes[rows],
             {name: values[rows] for name, values in self.by_memory.items()}, self.flop_ps[rows],
-            [self.roof[row] for row in rows.tolist()], self.is_linked[rows],
+            [self.roof[row] for row in rows.tolist()], self.link[rows],
         )  # fmt: skip
 
 
@@ -79,8 +82,6 @@ def work_of(ops: ProgramOps, peaks: Peaks) -> OpWork:
         for dtype, is_product, is_computed in rows
     ]
     flops = _known(ops.flops)
-    shapes = zip(ops.result, ops.operands, strict=True)
-    copies = zip(ops.opcode, map("".join, shapes), strict=True)
     return OpWork(
         ops.span_ps.astype(np.float64),
         flops,
@@ -89,8 +90,17 @@ def work_of(ops: ProgramOps, peaks: Peaks) -> OpWork:
         {memory: _known(getattr(ops, column)) for memory, column in _MEMORIES.items()},
         _flop_ps(flops, roof, peaks),
         roof,
-        np.array([is_host_copy(*texts) for texts in copies], np.bool_),
+        _links(ops),
     )
+
+
+def _links(ops: ProgramOps) -> NDArray[np.int64]:
+    """[n] what instructions wait for, as `OpWork.link`."""
+    shapes = map("".join, zip(ops.result, ops.operands, strict=True))
+    copies = [is_host_copy(*texts) for texts in zip(ops.opcode, shapes, strict=True)]
+    kinds = zip(ops.opcode, ops.category, strict=True)
+    exchanges = [any(map(is_collective_op, kind)) for kind in kinds]
+    return np.select([np.array(copies, bool), np.array(exchanges, bool)], [1, 2], 0)
 
 
 def work_of_kernels(kernels: Kernels, peaks: Peaks) -> OpWork:
@@ -101,7 +111,7 @@ def work_of_kernels(kernels: Kernels, peaks: Peaks) -> OpWork:
     return OpWork(
         kernels.total_ps.astype(np.float64), flops, flops, _known(kernels.bytes),
         {HBM: _known(kernels.hbm_bytes)}, _flop_ps(flops, roof, peaks), roof,
-        np.zeros(flops.size, np.bool_),
+        np.where([is_collective_kernel(name) for name in kernels.name], 2, 0),
     )  # fmt: skip
 
 
@@ -126,7 +136,12 @@ def sum_work(
     """
     count = spans_ps.size
     own = np.where(is_summed, group, -1)
-    linked = work.is_linked & (group >= 0)
+    linked_ps = np.array(
+        [
+            np.bincount(group[is_here], own_ps[is_here], count)
+            for is_here in ((work.link == number) & (group >= 0) for number in (1, 2))
+        ]
+    )
 
     def summed(values: Values) -> Values:
         known = (own >= 0) & np.isfinite(values)
@@ -137,8 +152,17 @@ def sum_work(
     return OpWork(
         spans_ps, summed(work.flops), summed(work.model_flops), summed(work.bytes),
         {name: summed(values) for name, values in work.by_memory.items()}, summed(work.flop_ps),
-        [""] * count, 2 * np.bincount(group[linked], own_ps[linked], count) > spans_ps,
+        [""] * count, longest_link(linked_ps, spans_ps),
     )  # fmt: skip
+
+
+def longest_link(linked_ps: Values, span_ps: Values) -> NDArray[np.int64]:
+    """[n] the link that takes most of the time, 0 if they take no more than half of it together.
+
+    `linked_ps` [links, n] is the time of each.
+    """
+    most = linked_ps.argmax(axis=0) + 1
+    return np.where(2 * linked_ps.sum(axis=0) > span_ps, most, 0).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +172,7 @@ class OpRates:
     10^9 operations and bytes per second, operations per byte, and shares of peaks, which may exceed
     1. `flop_share` is of the peak of the element types, `memory_share` by memory. `bound_by` is
     what a row uses the largest share of: "Compute", "HBM" and the like, "Unknown" if no share is
-    known, and "Host link" for copies between device and host, whose share is not known;
+    known, and one of `LINKS` for what waits for these, whose share is not known;
     `efficiency` is that share, and `bounding_intensity` counts the bytes of that memory, or
     of the busiest one for what computes.
     """
@@ -187,9 +211,9 @@ def rates_of(work: OpWork, peaks: Peaks) -> OpRates:
     most, bound = _bounds({COMPUTE: flop_share, **share})
     most_memory, busiest = _bounds(share)
     intensities = {name: ratio(work.flops, values) for name, values in work.by_memory.items()}
-    most = np.where(work.is_linked, np.nan, most)
-    linked = work.is_linked.tolist()
-    bound = [HOST_LINK if is_it else one for is_it, one in zip(linked, bound, strict=True)]
+    most = np.where(work.link > 0, np.nan, most)
+    links = work.link.tolist()
+    bound = [_BY_LINK[link] or one for link, one in zip(links, bound, strict=True)]
     bounding = np.full(span_ns.size, np.nan)
     pairs = zip(bound, busiest, strict=True)
     memories = [memory if memory in share else second for memory, second in pairs]

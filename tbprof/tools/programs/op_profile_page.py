@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.bounds.op_causes import find_causes
-from tbprof.analysis.bounds.op_work import HOST_LINK, above_roof, rates_of, work_of
+from tbprof.analysis.bounds.op_work import HOST_LINK, INTERCONNECT, above_roof, rates_of, work_of
 from tbprof.analysis.bounds.wasted_time import wasted_ps
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
@@ -21,7 +21,10 @@ _FIRST = 4000
 _ALL = "all"
 # Longer texts are cut: those of details are longer, and the trace has them whole.
 _MOST_TEXT, _MOST_DETAIL = 300, 20_000
-_LINKED = "it waits for the link between device and host, whose peak is not known"
+_LINKED = {
+    HOST_LINK: "it waits for the link between device and host, whose peak is not known",
+    INTERCONNECT: "it waits for other devices and what connects them, whose peak is not known",
+}
 _MOST_KERNELS, _MOST_LISTED = 8, 200
 
 _TEXTS = ("name", "category", "opcode", "scope", "source", "dtype", "program_id", "core")
@@ -146,7 +149,7 @@ class ProfilePage:
     def _notes(self) -> list[str]:
         """Why the cost of a row is not known, or why it is above a peak."""
         above = above_roof(self._rates, self._ops.is_computed)
-        linked = [_LINKED if bound == HOST_LINK else "" for bound in self._rates.bound_by]
+        linked = [_LINKED.get(bound, "") for bound in self._rates.bound_by]
         notes = zip(linked, cost_notes(self._ops), above, strict=True)
         return [link or unknown or over for link, unknown, over in notes]
 

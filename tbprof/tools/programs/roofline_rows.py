@@ -185,5 +185,5 @@ def _chain(first: OpWork, others: OpWork) -> OpWork:
             for name, values in first.by_memory.items()
         },
         both("flop_ps"), [*first.roof, *others.roof],
-        np.concatenate([first.is_linked, others.is_linked]),
+        np.concatenate([first.link, others.link]),
     )  # fmt: skip

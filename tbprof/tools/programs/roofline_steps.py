@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.bounds.op_work import OpWork, Values, work_of
+from tbprof.analysis.bounds.op_work import LINKS, OpWork, Values, longest_link, work_of
 from tbprof.analysis.devices.peaks import Peaks
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import step_means, used_rows
@@ -35,21 +35,23 @@ def step_rows(
     sums_ps = np.bincount(job.step[used], job.duration_ps[used], is_whole.size)
     device_ps = sums_ps[steps].astype(np.float64)
     sums: list[OpWork] = []
-    linked_ps = np.zeros(is_whole.size)
+    linked_ps = np.zeros((len(LINKS), is_whole.size))
     for host, (ops, part) in enumerate(zip(hosts, ran, strict=True)):
         step = _job_step(job, used, host, part)
         is_in = (step >= 0) & ~ops.has_inner[part.op]
         at, op, executions = step[is_in], part.op[is_in], part.executions[is_in]
         work = work_of(ops, peaks)
         sums.append(_summed(work, ops, (at, op, executions), is_whole.size))
-        each_ps = ratio(
-            np.where(work.is_linked, ops.self_ps, 0.0), ops.occurrences.astype(np.float64)
+        each_ps = np.nan_to_num(
+            ratio(ops.self_ps.astype(np.float64), ops.occurrences.astype(float))
         )
-        linked_ps += np.bincount(at, np.nan_to_num(each_ps)[op] * executions, is_whole.size)
+        for number, sums_of_link in enumerate(linked_ps, 1):
+            time_ps = np.where(work.link == number, each_ps, 0)[op] * executions
+            sums_of_link += np.bincount(at, time_ps, is_whole.size)
     each = _together(sums).select(steps)
-    is_linked = 2 * linked_ps[steps] > device_ps
+    link = longest_link(linked_ps[:, steps], device_ps)
     labels = [job.label[step] for step in steps.tolist()]
-    return [AVERAGE, *labels], _rows(labels, replace(each, is_linked=is_linked), device_ps, hosts)
+    return [AVERAGE, *labels], _rows(labels, replace(each, link=link), device_ps, hosts)
 
 
 def _job_step(
@@ -79,7 +81,7 @@ def _summed(
     memories = {name: summed(values) for name, values in work.by_memory.items()}
     return OpWork(
         np.zeros(steps), summed(work.flops), summed(work.model_flops), summed(work.bytes),
-        memories, summed(work.flop_ps), [""] * steps, np.zeros(steps, np.bool_),
+        memories, summed(work.flop_ps), [""] * steps, np.zeros(steps, np.int64),
     )  # fmt: skip
 
 
@@ -99,7 +101,7 @@ def _together(parts: Sequence[OpWork]) -> OpWork:
         {name: added([part.by_memory[name] for part in parts]) for name in first.by_memory},
         added([part.flop_ps for part in parts]),
         first.roof,
-        first.is_linked,
+        first.link,
     )
 
 
@@ -114,11 +116,12 @@ def _rows(
     nothing = [""] * (count + 1)
     unknown = np.full(count + 1, np.nan)
     time_ps = averaged(device_ps)
+    linked_ps = np.array([[device_ps[each.link == link].sum()] for link in (1, 2)])
     work = OpWork(
         time_ps, averaged(each.flops), averaged(each.model_flops), averaged(each.bytes),
         {name: averaged(values) for name, values in each.by_memory.items()},
         averaged(each.flop_ps), nothing,
-        np.append(2 * device_ps[each.is_linked].sum() > device_ps.sum(), each.is_linked),
+        np.append(longest_link(linked_ps, device_ps.sum(keepdims=True)), each.link),
     )  # fmt: skip
     return RooflineRows(
         [PROGRAM, *labels],

@@ -115,16 +115,19 @@ def test_without_peaks_nothing_is_bound():
         ("f32[8]{0:S(5)}", "f32[8]{0}", "copy-start", "Host link"),
         ("f32[8]{0:S(1)}", "f32[8]{0}", "copy-done", "HBM"),
         ("f32[8]{0}", "f32[8]{0:S(5)}", "fusion", "HBM"),
+        ("f32[8]{0}", "f32[8]{0}", "all-reduce", "Interconnect"),
+        ("f32[8]{0}", "f32[8]{0}", "all-gather-done", "Interconnect"),
+        ("f32[8]{0}", "f32[8]{0}", "reduce", "HBM"),
     ],
 )
-def test_copies_between_device_and_host_are_bound_by_their_link(result, operands, opcode, bound):
+def test_copies_and_exchanges_are_bound_by_what_connects_devices(result, operands, opcode, bound):
     row = {
         "name": "a", "us": 2, "flops": 0, "bytes_accessed": 20_000, "opcode": opcode,
         "result": result, "operands": operands,
     }  # fmt: skip
     ops = program_ops(row)
     rates = rates_of(work_of(ops, PEAKS), PEAKS)
-    is_linked = bound == "Host link"
+    is_linked = bound != "HBM"
     assert rates.bound_by == [bound]
     assert rates.memory_share["HBM"].tolist() == pytest.approx([0.2])
     assert rates.efficiency.tolist() == pytest.approx([np.nan if is_linked else 0.2], nan_ok=True)
@@ -132,12 +135,24 @@ def test_copies_between_device_and_host_are_bound_by_their_link(result, operands
     assert wasted == [-1 if is_linked else pytest.approx(1_600_000)]
 
 
-@pytest.mark.parametrize(("us", "bound"), [(5, "HBM"), (6, "Host link")])
-def test_what_mostly_copies_between_device_and_host_is_bound_by_their_link(us: int, bound: str):
+@pytest.mark.parametrize(
+    ("copied", "exchanged", "bound"),
+    [
+        (5, 0, "HBM"),
+        (6, 0, "Host link"),
+        (2, 3, "HBM"),
+        (2, 4, "Interconnect"),
+        (4, 3, "Host link"),
+    ],
+)
+def test_what_mostly_copies_or_exchanges_is_bound_by_the_link_that_takes_most(
+    copied: int, exchanged: int, bound: str
+):
     ops = program_ops(
-        {"name": "copy-done", "us": us, "opcode": "copy-done", "operands": "f32[8]{0:S(5)}"},
+        {"name": "copy-done", "us": copied, "opcode": "copy-done", "operands": "f32[8]{0:S(5)}"},
+        {"name": "all-reduce", "us": exchanged, "opcode": "all-reduce"},
         {"name": "add", "us": 4, "bytes_accessed": 90_000},
     )
-    groups = np.array([0, 0])
+    groups = np.array([0, 0, 0])
     total = sum_work(work_of(ops, PEAKS), groups, np.array([10e6]), ~ops.has_inner, ops.self_ps)
     assert rates_of(total, PEAKS).bound_by == [bound]

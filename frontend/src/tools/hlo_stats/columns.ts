@@ -157,7 +157,7 @@ function rateColumns(table: DataTable): ColumnSpec[] {
     {
       ...text("bound_by", "Bound by", 90, "", true),
       explanation: ofProgram(
-        "The resource of which it uses the largest share: compute, or a memory. Host link: a copy between device and host. Unknown without peaks or costs",
+        "The resource of which it uses the largest share: compute, or a memory. Host link: a copy between device and host. Interconnect: an exchange between devices. Unknown without peaks or costs",
         "none",
         PEAKS,
       ),

@@ -136,7 +136,7 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     90,
     isMeasured(table, "efficiency"),
     why(
-      "The resource of which it uses the largest share: compute, or the main memory (HBM). Unknown without peaks, or without its own work",
+      "The resource of which it uses the largest share: compute, or the main memory (HBM). Interconnect: an exchange between devices. Unknown without peaks, or without its own work",
       "none",
       PEAKS,
     ),
