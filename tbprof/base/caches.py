@@ -51,7 +51,9 @@ class OnceCache:
         `compute` may request other keys, but never in a cycle.
         """
         with self._lock:
-            entry = self._entries.setdefault(key, _Entry())
+            entry = self._entries.get(key)
+            if entry is None:
+                entry = self._entries[key] = _Entry()
         with entry.lock:
             (value,) = entry.known() or (compute(),)
             if not is_weak:

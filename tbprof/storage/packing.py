@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.caches import LatestCache
 from tbprof.base.digests import blake2b
-from tbprof.base.records import is_record
+from tbprof.base.records import as_dict, is_record
 
 _T = TypeVar("_T")
 
@@ -25,6 +25,7 @@ TEXT, _LENGTH, DIGEST = ".text", ".length", ".digest"
 _META = "meta"
 # Hosts of one job have the same names: long lists of equal texts are one list in memory.
 LONG = 64
+_NO_TEXTS = np.zeros(0, np.uint8), np.zeros(0, np.int64)
 _MOST_SHARED, _SHARED_BYTES = 1024, 64 << 20
 _shared: LatestCache[bytes, list[str]] = LatestCache(_MOST_SHARED, _SHARED_BYTES)
 # The latest by length, first and last text: those of other jobs rarely agree in these.
@@ -51,7 +52,8 @@ def pack(value: Any, prefix: str = "") -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {}
     plain: dict[str, object] = {}
     _pack(value, prefix, arrays, plain)
-    arrays[prefix + _META] = np.frombuffer(json.dumps(plain).encode(), np.uint8)
+    meta = json.dumps(plain).encode() if plain else b"{}"
+    arrays[prefix + _META] = np.frombuffer(meta, np.uint8)
     return arrays
 
 
@@ -65,10 +67,14 @@ def unpack(kind: type[_T], arrays: Mapping[str, NDArray[Any]], prefix: str = "")
 def share_texts(value: _T) -> _T:
     """An equal dataclass, whose long lists of texts are those of equal ones before it."""
     kind: Any = type(value)
-    shared: _T = kind(
-        *(_shared_value(getattr(value, name), form) for name, form, _, _ in _fields(kind))
-    )
-    return shared
+    changes: dict[str, Any] = {}
+    for name, form, _, _ in _fields(kind):
+        if form in ("texts", "nested"):
+            own = getattr(value, name)
+            shared = _shared_value(own, form)
+            if shared is not own:
+                changes[name] = shared
+    return kind(**{**as_dict(value), **changes}) if changes else value
 
 
 def _shared_value(value: Any, form: str) -> Any:
@@ -141,7 +147,7 @@ def _pack_rows(
 
 def _pack_texts(texts: list[str], name: str, arrays: dict[str, NDArray[Any]]) -> None:
     """Adds texts as one array of UTF-8, and the number of characters of each."""
-    arrays[name + TEXT], arrays[name + _LENGTH] = _encode(texts)
+    arrays[name + TEXT], arrays[name + _LENGTH] = _encode(texts) if texts else _NO_TEXTS
 
 
 def _encode(texts: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

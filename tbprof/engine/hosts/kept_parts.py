@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import Notice
 from tbprof.base.records import dataclass
-from tbprof.engine.hosts.kept_texts import KeptTexts
+from tbprof.engine.hosts.kept_texts import LONG_TEXT, KeptTexts
 from tbprof.engine.parts import PartKey
 from tbprof.storage.arrays import has_arrays, keep_arrays, load_arrays
 from tbprof.storage.bundles import bundle, unbundle
@@ -134,12 +134,13 @@ class PartStore:
         together: dict[str, NDArray[Any]] = {}
         arrays: Arrays
         for part, result in results.items():
-            arrays = _pack(result)
-            if not any(part.values) and _bytes(_numbers(arrays)) < _LARGE:
-                arrays = self._texts.take_out(arrays)
+            arrays, is_chosen = _pack(result), any(part.values)
             size = _bytes(arrays)
-            is_small = size < _LARGE and not any(part.values)
-            if not any(part.values):
+            if not is_chosen and size >= LONG_TEXT and _bytes(_numbers(arrays)) < _LARGE:
+                arrays = self._texts.take_out(arrays)
+                size = _bytes(arrays)
+            is_small = size < _LARGE and not is_chosen
+            if not is_chosen:
                 together[str(part)] = bundle(arrays) if is_small else _APART
             if is_small:
                 continue

@@ -18,7 +18,7 @@ from tbprof.storage.results import ResultStore
 Arrays = Mapping[str, NDArray[Any]]
 
 # Names of 300 kernels. A file of its own takes as long as copying 100 kB.
-_LONG = 1 << 16
+LONG_TEXT = 1 << 16
 _MOST, _MOST_BYTES = 64, 32 << 20
 _NAME = "text"
 
@@ -34,7 +34,7 @@ class KeptTexts:
         """The arrays of a packed part with digests in place of long texts, which are kept."""
         out: dict[str, NDArray[Any]] = {}
         for name, array in arrays.items():
-            if not name.endswith(TEXT) or array.nbytes < _LONG:
+            if not name.endswith(TEXT) or array.nbytes < LONG_TEXT:
                 out[name] = array
                 continue
             digest = blake2b(array.tobytes(), digest_size=16).digest()

@@ -32,9 +32,9 @@ class Job(NamedTuple):
 
 
 class Began(NamedTuple):
-    """A part is begun."""
+    """Parts that were begun since it was last said."""
 
-    part: str
+    parts: Sequence[str]
 
 
 class Decoded(NamedTuple):

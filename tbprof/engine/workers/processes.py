@@ -194,7 +194,8 @@ class WorkerProcesses(Workers):
             if isinstance(message, Decoded):
                 place.ratio = message.ratio
             else:
-                on_work(message.part)
+                for part in message.parts:
+                    on_work(part)
 
         try:
             answer = ask(worker, job, most_s, hear)

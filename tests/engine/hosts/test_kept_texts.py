@@ -113,7 +113,7 @@ def test_texts_that_are_kept_again_count_as_used(store: ResultStore) -> None:
 def test_short_texts_stay_with_their_host(
     store: ResultStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_texts, "_LONG", 1 << 30)
+    monkeypatch.setattr(kept_texts, "LONG_TEXT", 1 << 30)
     parts = PartStore(store)
     for host in range(3):
         parts.keep(f"h{host}", {OPS: ops(LONG, host)})
