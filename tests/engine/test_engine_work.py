@@ -154,6 +154,24 @@ def test_preparing_others_survives_what_they_lack_and_their_defects(
     engine._look_ahead.wait()
 
 
+@pytest.mark.parametrize(("hosts", "layouts"), [(16, {"columns", "rows"}), (17, {"columns"})])
+def test_of_many_hosts_only_what_pages_request_is_prepared(
+    logdir: Path, hosts: int, layouts: set[str]
+):
+    asked = list[DataRequest]()
+
+    def data(request: DataRequest) -> Body:
+        asked.append(request)
+        return Body(b"", "application/json")
+
+    run = Logdir(str(logdir)).run("gpu")
+    ahead = LookAhead(data)
+    ahead.start(run, [replace(run.files[0], host=f"h{number}") for number in range(hosts)])
+    ahead.wait()
+    assert {request.layout for request in asked} == layouts
+    assert all(len(request.hosts) == hosts for request in asked)
+
+
 def test_any_number_of_choices_is_prepared_by_one_thread(logdir: Path):
     release, asked = threading.Event(), list[DataRequest]()
 
