@@ -25,11 +25,16 @@ TEXT, _LENGTH, DIGEST = ".text", ".length", ".digest"
 _META = "meta"
 # Hosts of one job have the same names: long lists of equal texts are one list in memory.
 LONG = 64
-_NO_TEXTS = np.zeros(0, np.uint8), np.zeros(0, np.int64)
 _MOST_SHARED, _SHARED_BYTES = 1024, 64 << 20
 _shared: LatestCache[bytes, list[str]] = LatestCache(_MOST_SHARED, _SHARED_BYTES)
 # The latest by length, first and last text: those of other jobs rarely agree in these.
 _computed: LatestCache[tuple[int, str, str], list[str]] = LatestCache(_MOST_SHARED, _SHARED_BYTES)
+# The characters of texts, and how many each has.
+_Encoded = tuple[NDArray[np.uint8], NDArray[np.int64]]
+_NO_TEXTS: _Encoded = np.zeros(0, np.uint8), np.zeros(0, np.int64)
+# The latest that were encoded, by identity.
+_MOST_ENCODED, _ENCODED_BYTES = 64, 16 << 20
+_packed_lists: LatestCache[int, tuple[list[str], _Encoded]] = LatestCache(_MOST_ENCODED, _ENCODED_BYTES)
 # From NumPy 2.5 on an alias that is not a class.
 _ARRAY = get_origin(NDArray[Any])
 
@@ -147,10 +152,21 @@ def _pack_rows(
 
 def _pack_texts(texts: list[str], name: str, arrays: dict[str, NDArray[Any]]) -> None:
     """Adds texts as one array of UTF-8, and the number of characters of each."""
-    arrays[name + TEXT], arrays[name + _LENGTH] = _encode(texts) if texts else _NO_TEXTS
+    arrays[name + TEXT], arrays[name + _LENGTH] = _encoded(texts) if texts else _NO_TEXTS
 
 
-def _encode(texts: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _encoded(texts: list[str]) -> _Encoded:
+    """What `_encode` returns; the same arrays for a long list that hosts share."""
+    if len(texts) < LONG:
+        return _encode(texts)
+    known = _packed_lists.get(id(texts))
+    if known is None or known[0] is not texts:
+        known = texts, _encode(texts)
+        _packed_lists.put(id(texts), known, sum(array.nbytes for array in known[1]))
+    return known[1]
+
+
+def _encode(texts: list[str]) -> _Encoded:
     content = "".join(texts).encode("utf-8", "surrogatepass")
     return np.frombuffer(content, np.uint8), np.fromiter(map(len, texts), np.int64, len(texts))
 

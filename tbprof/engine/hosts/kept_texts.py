@@ -29,6 +29,9 @@ class KeptTexts:
     def __init__(self, results: ResultStore) -> None:
         self._results = results
         self._latest: LatestCache[bytes, NDArray[Any]] = LatestCache(_MOST, _MOST_BYTES)
+        self._digests: LatestCache[int, tuple[NDArray[Any], bytes]] = LatestCache(
+            _MOST, _MOST_BYTES
+        )
 
     def take_out(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
         """The arrays of a packed part with digests in place of long texts, which are kept."""
@@ -37,13 +40,21 @@ class KeptTexts:
             if not name.endswith(TEXT) or array.nbytes < LONG_TEXT:
                 out[name] = array
                 continue
-            digest = blake2b(array.tobytes(), digest_size=16).digest()
+            digest = self._digest(array)
             if has_arrays(self._results, _key(digest)):
                 self._touch(digest)
             else:
                 keep_arrays(self._results, _key(digest), {_NAME: array})
             out[name + DIGEST] = np.frombuffer(digest, np.uint8)
         return out
+
+    def _digest(self, text: NDArray[Any]) -> bytes:
+        """Of an array that is the same for hosts with the same texts (`packing`)."""
+        known = self._digests.get(id(text))
+        if known is None or known[0] is not text:
+            known = text, blake2b(text.data, digest_size=16).digest()
+            self._digests.put(id(text), known, text.nbytes)
+        return known[1]
 
     def put_back(self, arrays: Arrays) -> Arrays | None:
         """The arrays with the texts that `take_out` kept; None if one is missing."""
