@@ -34,7 +34,9 @@ _Encoded = tuple[NDArray[np.uint8], NDArray[np.int64]]
 _NO_TEXTS: _Encoded = np.zeros(0, np.uint8), np.zeros(0, np.int64)
 # The latest that were encoded, by identity.
 _MOST_ENCODED, _ENCODED_BYTES = 64, 16 << 20
-_packed_lists: LatestCache[int, tuple[list[str], _Encoded]] = LatestCache(_MOST_ENCODED, _ENCODED_BYTES)
+_packed_lists: LatestCache[int, tuple[list[str], _Encoded]] = LatestCache(
+    _MOST_ENCODED, _ENCODED_BYTES
+)
 # From NumPy 2.5 on an alias that is not a class.
 _ARRAY = get_origin(NDArray[Any])
 

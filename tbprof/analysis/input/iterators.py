@@ -175,28 +175,30 @@ def _json_texts(plane: Plane, source: NDArray[np.int64]) -> list[str]:
     stats = plane.stat_rows(source)
     names_of = plane.strings.take(stats.names.tolist())
     is_wanted = np.array([name not in _OF_CALLS for name in names_of] + [False], np.bool_)
-    is_wanted = is_wanted[stats.name] & (stats.kind != BYTES)
+    wanted = (is_wanted[stats.name] & (stats.kind != BYTES)).tolist()
+    name, kind, bits = stats.name.tolist(), stats.kind.tolist(), stats.bits.tolist()
     out = []
     for begin, end in zip(stats.begin.tolist(), stats.end.tolist(), strict=True):
         values = {
-            names_of[stats.name[row]]: _value(stats, names_of, row)
+            names_of[name[row]]: _value(stats, names_of, row, kind[row], bits[row])
             for row in range(begin, end)
-            if is_wanted[row]
+            if wanted[row]
         }
         out.append(json.dumps({name: value for name, value in values.items() if value is not None}))
     return out
 
 
-def _value(stats: StatRows, names_of: Sequence[str], row: int) -> int | float | str | None:
-    bits = stats.bits[row]
-    match stats.kind[row]:
+def _value(
+    stats: StatRows, names_of: Sequence[str], row: int, kind: int, bits: int
+) -> int | float | str | None:
+    match kind:
         case stat_kinds.DOUBLE:
-            number = float(bits.view(np.float64))
+            number = float(stats.bits[row].view(np.float64))
             return number if math.isfinite(number) else None
         case stat_kinds.UINT64:
-            return int(bits.view(np.uint64))
+            return bits % 2**64
         case stat_kinds.INT64:
-            return int(bits)
+            return bits
         case stat_kinds.REFERENCE:
             return names_of[bits] if bits >= 0 else None
     return stats.text(row)

@@ -158,10 +158,10 @@ def _meetings(plane: Plane) -> tuple[NDArray[np.int64], ...]:
     thread 2 |.......sss     for which each device has a thread: the second is late by 5
     """
     texts = plane.types.full_names
-    is_meeting = np.array([*(text == _RENDEZVOUS for text in texts), False], bool)
-    nothing = np.empty(0, np.int64)
-    if not is_meeting.any():
+    if _RENDEZVOUS not in texts:
+        nothing = np.empty(0, np.int64)
         return nothing, nothing, nothing, nothing
+    is_meeting = np.array([*(text == _RENDEZVOUS for text in texts), False], bool)
     events, parent = host_threads(plane)
     rows = np.flatnonzero(events.by_type(is_meeting))
     key = _texts(plane, rows)
