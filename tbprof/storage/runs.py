@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from tbprof.base.errors import TbprofError
-from tbprof.base.lazy import regex
+from tbprof.base.natural_order import natural_order
 from tbprof.base.records import dataclass
 from tbprof.storage.filesystems import FileStat, FileSystem, Listed, is_remote
 
@@ -13,8 +13,6 @@ _TRACE_ENDINGS: tuple[tuple[str, Literal["", "gz"]], ...] = (
     (".xplane.pb.gz", "gz"),
 )
 _NAMED_ENDINGS = (*_TRACE_ENDINGS, (".pb", ""), (".pb.gz", "gz"))
-# Longer numbers are not numbers of workers.
-_DIGITS = regex(r"([0-9]{1,18})")
 _MARKS = ("xplane.pb", "xplane.pb.gz", "xplane.riegeli")
 
 
@@ -107,14 +105,7 @@ def run_of(files: FileSystem, name: str, url: str, entries: Iterable[Listed]) ->
 
 def in_order(traces: Mapping[str, TraceFile]) -> tuple[TraceFile, ...]:
     """The traces by host, `worker-2` before `worker-10`."""
-    return tuple(traces[host] for host in sorted(traces, key=_natural))
-
-
-def _natural(host: str) -> tuple[list[tuple[str, int]], str]:
-    """Alternating texts and numbers, then the name itself, since `h01` is not `h1`."""
-    pieces = _DIGITS.split(host)
-    numbers = [int(digits) for digits in pieces[1::2]]
-    return list(zip(pieces[::2], [*numbers, 0], strict=True)), host
+    return tuple(traces[host] for host in sorted(traces, key=natural_order))
 
 
 def named_trace(files: FileSystem, url: str, stat: FileStat) -> TraceFile | Ignored:

@@ -14,7 +14,6 @@ from tbprof.analysis.memory.memory_events import (
     MemoryStats,
     find_memory_events,
     is_device_name,
-    natural_order,
     read_memory_stats,
 )
 from tbprof.analysis.memory.memory_steps import find_memory_steps
@@ -22,6 +21,7 @@ from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base import names
 from tbprof.base.lazy import Later
+from tbprof.base.natural_order import natural_order
 from tbprof.base.process.parallel import both
 from tbprof.base.records import as_dict, dataclass
 from tbprof.events.space import Plane, Space

@@ -1,6 +1,5 @@
 """The events of allocators: their owner, what was requested, and what is in use after them."""
 
-import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -204,15 +203,6 @@ def is_device_name(name: str) -> bool:
     """
     low = name.lower()
     return low.isdigit() or (low.startswith(("gpu_", "tpu_")) and "host" not in low)
-
-
-def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
-    """A key that puts `GPU_2_bfc` before `GPU_10_bfc`."""
-    pieces = re.findall(r"[0-9]{1,18}|[^0-9]+", name)
-    return tuple(
-        (0, int(piece), piece) if piece[0].isascii() and piece[0].isdigit() else (1, 0, piece)
-        for piece in pieces
-    )
 
 
 def _room(size: int) -> MemoryStats:

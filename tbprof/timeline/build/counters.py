@@ -13,12 +13,12 @@ from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.base import names
 from tbprof.base.columns import empty_column
 from tbprof.base.lazy import regex
+from tbprof.base.natural_order import natural_order
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
 from tbprof.events.space import Plane, Space
 from tbprof.events.stats import DOUBLE, INT64, UINT64
 from tbprof.timeline.model.counter_points import make_pyramid
-from tbprof.timeline.model.sections import natural_order
 from tbprof.timeline.model.store import Counter, Section
 from tbprof.timeline.model.type_tables import UNNAMED
 from tbprof.timeline.model.unlaid_tracks import CounterLine, UnlaidEvents, UnlaidTracks
@@ -97,7 +97,9 @@ def plan_counters(space: Space, unlaid: UnlaidTracks) -> Callable[[], Counters]:
 
 
 def _joined(series: list[Series]) -> Counters:
-    series.sort(key=lambda line_series: (line_series.section, natural_order(line_series.name)))
+    series.sort(
+        key=lambda line_series: (line_series.section, natural_order(line_series.name.lower()))
+    )
     counters: list[Counter] = []
     points = 0
     for line_series in series:

@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_roles import lasting_rows
 from tbprof.base import names
+from tbprof.base.natural_order import natural_order
 from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Aggregated, Events, Lines, Plane
 from tbprof.timeline.build.device_times import on_device_clock
-from tbprof.timeline.model.sections import natural_order, section_of
+from tbprof.timeline.model.sections import section_of
 
 # Lines are decoded together up to this many bytes: 28 bytes of columns for about 80 of these.
 PIECE_BYTES = 1 << 24
@@ -69,7 +70,7 @@ def _split(plane: Plane, most_bytes: int) -> list[tuple[int, list[int]]]:
     if sum(sizes) <= most_bytes or plane.name.startswith(names.TPU_PREFIX):
         return [(sum(sizes), rows)] if rows else []
     texts = plane.strings.take(plane.lines.name.tolist())
-    rows.sort(key=lambda row: natural_order(texts[row]))
+    rows.sort(key=lambda row: natural_order(texts[row].lower()))
     groups: list[tuple[int, list[int]]] = []
     for row in rows:
         if not groups or groups[-1][0] + sizes[row] > most_bytes:

@@ -15,6 +15,7 @@ from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.vocabulary.lines import gpu_planes, is_derived, tpu_planes
 from tbprof.base import names
+from tbprof.base.natural_order import natural_order
 from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass, replace
 from tbprof.events.space import Events, Plane, Space
@@ -23,7 +24,7 @@ from tbprof.timeline.build.pieces import PIECE_BYTES, Piece, read_pieces, sample
 from tbprof.timeline.model.categories import host_categories, track_categories
 from tbprof.timeline.model.category_names import Category
 from tbprof.timeline.model.initial_window import median_step
-from tbprof.timeline.model.sections import natural_order, section_of, section_order
+from tbprof.timeline.model.sections import section_of, section_order
 from tbprof.timeline.model.store import Section
 from tbprof.timeline.model.type_tables import TypeCollector
 from tbprof.timeline.model.unlaid_tracks import (
@@ -290,7 +291,7 @@ def _line_order(lines: _Lines, calls: list[int]) -> list[int]:
             rank = KIND_ORDER.index("source")
         name = lines.name[line]
         is_driven = calls[line] > 0 or name.startswith(_MAIN_THREADS)
-        return rank, kind == "other", not is_driven, natural_order(name), lines.row[line]
+        return rank, kind == "other", not is_driven, natural_order(name.lower()), lines.row[line]
 
     used = (
         line

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.vocabulary.lines import is_derived
 from tbprof.base import names
+from tbprof.base.natural_order import natural_order
 from tbprof.base.records import dataclass
 from tbprof.events.space import Lines, Plane
 from tbprof.kernels.export.event_json import Tracks
 from tbprof.timeline.build.lanes import MOST_LANES
 from tbprof.timeline.build.tracks import KIND_ORDER, line_kind
 from tbprof.timeline.export.json_text import joined, quoted
-from tbprof.timeline.model.sections import natural_order, section_of
+from tbprof.timeline.model.sections import section_of
 from tbprof.timeline.model.store import Track
 
 _FIRST_DEVICE = 1
@@ -173,7 +174,7 @@ def _ranks(plane: Plane) -> dict[int, int]:
         for text, is_added in zip(texts, derived, strict=True)
     ]
     keys = [
-        (KIND_ORDER.index(kind), natural_order(text), row)
+        (KIND_ORDER.index(kind), natural_order(text.lower()), row)
         for row, (kind, text) in enumerate(zip(kinds, texts, strict=True))
     ]
     return {row: rank * _PER_KIND + index for index, (rank, _, row) in enumerate(sorted(keys))}

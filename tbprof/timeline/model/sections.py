@@ -2,7 +2,7 @@
 
 from tbprof.analysis.devices.devices import chip_and_core
 from tbprof.base import names
-from tbprof.base.lazy import regex
+from tbprof.base.natural_order import natural_order
 from tbprof.events.space import Plane, Space
 from tbprof.timeline.model.store import Section
 
@@ -11,15 +11,12 @@ _DEVICE_PLANES = (names.GPU_PREFIX, names.TPU_PREFIX)
 HOST_LABEL = "Host Threads"
 
 _ORDER = {"device": 0, "host": 1, "other": 2}
-_NUMBER = regex(r"(\d{1,18})")
-# Names are compared up to this length: some are whole files.
-_COMPARED = 256
 
 
 def section_order(space: Space) -> list[int]:
     """The rows in `space.planes` in the order of their sections: devices, hosts, others."""
     keys = [
-        (_ORDER[section_of(plane).kind], _rank(plane), natural_order(plane.name), row)
+        (_ORDER[section_of(plane).kind], _rank(plane), natural_order(plane.name.lower()), row)
         for row, plane in enumerate(space.planes)
     ]
     return [row for *_, row in sorted(keys)]
@@ -52,11 +49,3 @@ def section_of(plane: Plane) -> Section:
 
 def _is_metadata(name: str) -> bool:
     return name.startswith(names.METADATA_PLANE)
-
-
-def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
-    """A key that sorts names as people count: "Stream #9" before "Stream #10"."""
-    parts = _NUMBER.split(name[:_COMPARED].lower())
-    return tuple(
-        (0, int(part), "") if index % 2 else (1, 0, part) for index, part in enumerate(parts)
-    )

@@ -12,7 +12,6 @@ from tbprof._pb import message
 from tbprof.base import names
 from tbprof.events.space import Space
 from tbprof.timeline.build.tracks import find_tracks
-from tbprof.timeline.model.sections import natural_order
 from tbprof.timeline.model.unlaid_tracks import UnlaidTracks
 from tbprof.xplane.reader import read_space
 
@@ -301,13 +300,6 @@ def test_a_hundred_thousand_lines_are_tracks_in_their_order():
         line.events.add(offset_ps=number, duration_ps=1)
     unlaid = find_tracks(space_of(bytes(space.SerializeToString())))
     assert [track.line_id for track in unlaid.tracks] == list(range(lines))[::-1]
-
-
-def test_names_are_compared_as_people_count():
-    texts = ["b", "Stream #10", "", "stream #9", "9", "a10b2", "a10b10", "10"]
-    assert sorted(texts, key=natural_order) == [
-        "", "9", "10", "a10b2", "a10b10", "b", "stream #9", "Stream #10",
-    ]  # fmt: skip
 
 
 def test_events_of_tpus_go_by_the_clock_of_the_core():
