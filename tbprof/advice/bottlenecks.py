@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tbprof.advice.sentences import percent as percent_text
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.input.input_ops import InputOps
-from tbprof.analysis.job.idle_shares import DID, IdleShare, culprit
+from tbprof.analysis.job.idle_shares import DID, IdleShare, longest_share
 from tbprof.analysis.job.step_means import StepMeans
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame, waits_for_result
@@ -95,7 +95,7 @@ def find_bottlenecks(
         input_percent,
         100 * other_ms / means.mean_ms(),
         is_recorded=is_recorded,
-        taken=_taken(culprit(idle), means.mean_ms()),
+        taken=_taken(longest_share(idle), means.mean_ms()),
         is_transfer=is_transfer and not is_tpu,
     )
     bits_16 = means.share(Phase.COMPUTE_16) + means.share(Phase.COMPUTE_8)

@@ -7,8 +7,7 @@ from tbprof.advice.bottlenecks import OVERHEAD
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.finding import Severity, graded
 from tbprof.analysis.host.host_activity import Activity
-from tbprof.analysis.job.idle_shares import IdleShare
-from tbprof.analysis.job.idle_shares import culprit as longest
+from tbprof.analysis.job.idle_shares import IdleShare, longest_share
 from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.values import sum_of
@@ -28,7 +27,7 @@ def culprit(evidence: Evidence) -> IdleShare | None:
 
     None if it takes too little to be worth a finding.
     """
-    first = longest(evidence.idle) if evidence.step_ms > 0 else None
+    first = longest_share(evidence.idle) if evidence.step_ms > 0 else None
     if first is None or graded(100 * first.ms / evidence.step_ms, *OVERHEAD) is None:
         return None
     return first

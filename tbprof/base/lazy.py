@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 
-def named(name: str) -> Any:
-    """The object with a dotted name, such as "tbprof.base.lazy.named"; imports its module.
+def object_named(name: str) -> Any:
+    """The object with a dotted name, such as "tbprof.base.lazy.object_named"; imports its module.
 
     Raises ImportError, or AttributeError if the module has no such name.
     """
@@ -30,7 +30,7 @@ class Later:
 
     def __call__(self, *arguments: object, **named_arguments: object) -> Any:
         """What the function returns."""
-        return named(self.name)(*arguments, **named_arguments)
+        return object_named(self.name)(*arguments, **named_arguments)
 
 
 def load(function: Callable[..., Any]) -> None:
@@ -45,7 +45,7 @@ def load(function: Callable[..., Any]) -> None:
 def _load(function: Later, seen: set[str]) -> None:
     seen.add(function.name)
     known = set(sys.modules)
-    named(function.name)
+    object_named(function.name)
     new = {name for name in set(sys.modules) - known if name.startswith("tbprof.")}
     for name in new | {function.name.rpartition(".")[0]}:
         for other in list(vars(sys.modules[name]).values()):

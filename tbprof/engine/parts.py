@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tbprof.base import names
-from tbprof.base.lazy import Later, named
+from tbprof.base.lazy import Later, object_named
 from tbprof.base.records import dataclass
 from tbprof.storage.packing import LONG
 
@@ -42,7 +42,7 @@ class PartKind:
 
 @functools.cache  # for each host of thousands
 def _type(name: str) -> type:
-    type_: type = named(name)
+    type_: type = object_named(name)
     return type_
 
 

@@ -14,7 +14,7 @@ from tbprof.base.lazy import get_logger
 from tbprof.base.records import dataclass, replace
 from tbprof.storage.filesystems import FileSystem, file_system, is_remote
 from tbprof.storage.logdir_scan import Budget, Scan
-from tbprof.storage.runs import Ignored, Run, TraceFile, list_run, reason, text
+from tbprof.storage.runs import Ignored, Run, TraceFile, list_run, reason, sendable_name
 
 __all__ = ["Ignored", "Logdir", "Run", "ScanReport", "TraceFile"]
 
@@ -140,7 +140,7 @@ class Logdir:
             scan = self._scan
             until = time.monotonic() if self._scanning else self._finished_at
             return ScanReport(
-                logdir=", ".join(text(location) for location in self.locations),
+                logdir=", ".join(sendable_name(location) for location in self.locations),
                 scanning=self._scanning,
                 directories=scan.directories,
                 files=scan.files,

@@ -12,12 +12,12 @@ from tbprof.storage.runs import (
     Ignored,
     Run,
     TraceFile,
-    in_order,
     looks_like_profile,
     named_trace,
     reason,
     run_of,
-    text,
+    sendable_name,
+    sorted_by_host,
 )
 
 PROFILE_DIRECTORY = ("plugins", "profile")
@@ -86,11 +86,11 @@ class Scan:
             is_directory, stat = files.stat(url)
         except Unreachable as err:
             self.unreachable = err
-            yield Ignored(text(location), err.message)
+            yield Ignored(sendable_name(location), err.message)
         except OSError as err:
-            yield Ignored(text(location), reason(err))
+            yield Ignored(sendable_name(location), reason(err))
         except ValueError as err:  # a NUL in the name
-            yield Ignored(text(location), str(err))
+            yield Ignored(sendable_name(location), str(err))
         else:
             if is_directory:
                 yield from self._below(files, url)
@@ -99,11 +99,14 @@ class Scan:
 
     def _run_of_files(self, url: str, traces: list[TraceFile]) -> Iterator[Run | Ignored]:
         by_host = {trace.host: trace for trace in reversed(traces)}
-        yield Run(self._name(url), url, in_order(by_host), is_whole=False)
+        yield Run(self._name(url), url, sorted_by_host(by_host), is_whole=False)
         for trace in traces:
             preferred = by_host[trace.host]
             if preferred.url != trace.url:
-                yield Ignored(text(trace.url), f"the host is read from {text(preferred.url)}")
+                yield Ignored(
+                    sendable_name(trace.url),
+                    f"the host is read from {sendable_name(preferred.url)}",
+                )
 
     def _below(self, files: FileSystem, root: str) -> Iterator[Run | Ignored]:
         waiting = deque([_Place(root)])
@@ -137,7 +140,7 @@ class Scan:
                 ahead: list[_Place] = []
                 for entry in directories:
                     below = _Place(
-                        files.join(place.url, entry.name), (*place.parts, text(entry.name))
+                        files.join(place.url, entry.name), (*place.parts, sendable_name(entry.name))
                     )
                     if entry.is_link:
                         if self._is_worth_following(files.link_target(root, below.url)):
@@ -216,7 +219,7 @@ class Scan:
         for entry in profiles:
             if not entry.is_directory:
                 yield Ignored(
-                    text(files.join(place.url, entry.name)),
+                    sendable_name(files.join(place.url, entry.name)),
                     "is not in a run directory, <logdir>/plugins/profile/<run>/; to read it, "
                     "point tbprof at the folder that contains it",
                 )
@@ -241,7 +244,7 @@ class Scan:
         """A directory that cannot be listed: a run directory stays listed, without files."""
         if isinstance(err, FileNotFoundError) and place.parts:
             return  # it was there when its parent was listed, and has been removed since
-        yield Ignored(text(place.url), reason(err))
+        yield Ignored(sendable_name(place.url), reason(err))
         name = self._run_name(files, root, place, [])
         if name is not None:
             self._names.add(name)
@@ -249,7 +252,9 @@ class Scan:
 
     def _name(self, url: str) -> str:
         """The shortest tail of `url` that no other run has."""
-        parts = [text(part) for part in url.replace("\\", "/").split("/") if part] or ["run"]
+        parts = [sendable_name(part) for part in url.replace("\\", "/").split("/") if part] or [
+            "run"
+        ]
         tails = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
         numbered = (f"{parts[-1]} ({count})" for count in itertools.count(2))
         name = next(tail for tail in itertools.chain(tails, numbered) if tail not in self._names)

@@ -55,7 +55,7 @@ def looks_like_profile(name: str) -> bool:
     return name.endswith(_MARKS)
 
 
-def text(name: str) -> str:
+def sendable_name(name: str) -> str:
     """`name` with the bytes that are not UTF-8 replaced, so that every name can be sent."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
@@ -69,7 +69,7 @@ def called(file: TraceFile) -> str:
         from tbprof.storage.remote.remote_facts import shown  # most logdirs are local
 
         return shown(file.url)
-    return "/".join(text(file.url).replace("\\", "/").split("/")[-2:])
+    return "/".join(sendable_name(file.url).replace("\\", "/").split("/")[-2:])
 
 
 def list_run(files: FileSystem, name: str, url: str) -> Run:
@@ -92,18 +92,18 @@ def run_of(files: FileSystem, name: str, url: str, entries: Iterable[Listed]) ->
         path = files.join(url, entry.name)
         trace = _trace(files, path, entry, _TRACE_ENDINGS)
         if isinstance(trace, TraceFile) and trace.host.startswith("ALL_HOSTS"):
-            trace = Ignored(text(path), "ALL_HOSTS means every host and cannot name one")
+            trace = Ignored(sendable_name(path), "ALL_HOSTS means every host and cannot name one")
         if isinstance(trace, TraceFile) and trace.host in traces:
-            other = text(traces[trace.host].url)
-            trace = Ignored(text(path), f"the host is read from {other}")
+            other = sendable_name(traces[trace.host].url)
+            trace = Ignored(sendable_name(path), f"the host is read from {other}")
         if isinstance(trace, TraceFile):
             traces[trace.host] = trace
         else:
             ignored.append(trace)
-    return Run(name, url, in_order(traces), tuple(ignored))
+    return Run(name, url, sorted_by_host(traces), tuple(ignored))
 
 
-def in_order(traces: Mapping[str, TraceFile]) -> tuple[TraceFile, ...]:
+def sorted_by_host(traces: Mapping[str, TraceFile]) -> tuple[TraceFile, ...]:
     """The traces by host, `worker-2` before `worker-10`."""
     return tuple(traces[host] for host in sorted(traces, key=natural_order))
 
@@ -121,22 +121,24 @@ def _trace(
     endings: Iterable[tuple[str, Literal["", "gz"]]],
 ) -> TraceFile | Ignored:
     if entry.is_directory:
-        return Ignored(text(path), "is a directory, not a trace file")
+        return Ignored(sendable_name(path), "is a directory, not a trace file")
     if entry.name.endswith("xplane.riegeli"):
-        return Ignored(text(path), "the riegeli format is not supported; capture to .xplane.pb")
+        return Ignored(
+            sendable_name(path), "the riegeli format is not supported; capture to .xplane.pb"
+        )
     for ending, compression in endings:
         host = entry.name.removesuffix(ending)
         if host and host != entry.name:
             try:
                 stat = entry.stat or files.stat(path)[1]
             except (OSError, TbprofError) as err:
-                return Ignored(text(path), reason(err))
+                return Ignored(sendable_name(path), reason(err))
             return TraceFile(
-                text(host), path, stat.bytes, stat.modified_ns, compression, stat.version
+                sendable_name(host), path, stat.bytes, stat.modified_ns, compression, stat.version
             )
     if looks_like_profile(entry.name):
-        return Ignored(text(path), "has no host name before .xplane.pb")
-    return Ignored(text(path), "is not a trace file: its name does not end in .xplane.pb")
+        return Ignored(sendable_name(path), "has no host name before .xplane.pb")
+    return Ignored(sendable_name(path), "is not a trace file: its name does not end in .xplane.pb")
 
 
 def reason(err: OSError | TbprofError) -> str:

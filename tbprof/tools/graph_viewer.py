@@ -23,8 +23,8 @@ from tbprof.tools.graph.graph_document import (
     found_document,
     graph_document,
     graph_of,
-    graph_table,
     node_document,
+    node_table,
     text_document,
 )
 from tbprof.tools.graph.graph_files import (
@@ -100,11 +100,11 @@ def _of_node(summaries: Summaries, program: OpenProgram, kind: str) -> Document 
     made = functools.cache(
         lambda: graph_document(_programs(summaries), program, center, hops, graph)
     )
-    return Document(made, made, lambda: graph_table(program, graph))
+    return Document(made, made, lambda: node_table(program, graph))
 
 
 def _document(make: Callable[[], dict[str, object]], program: OpenProgram) -> Document:
-    return Document(make, make, lambda: graph_table(program, None))
+    return Document(make, make, lambda: node_table(program, None))
 
 
 def _programs(summaries: Summaries) -> list[ListedProgram]:

@@ -22,7 +22,7 @@ from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.input_names import InputCategory
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.values import ratio
-from tbprof.tools.input.input_advice import advice_table
+from tbprof.tools.input.input_advice import input_advice_table
 from tbprof.tools.model.datatable import PERCENT, Table, number, text
 from tbprof.tools.steps.breakdown import breakdown_table, markers_table
 from tbprof.tools.steps.diagnostics import diagnostics_table
@@ -51,7 +51,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
     cause = find_cause(summaries, judgements)
     means, outliers = chosen_means(job, summaries.params)
     waits = means.share(Phase.INPUT) >= MODERATELY_INPUT_BOUND
-    advice = advice_table(ops, judgements, is_waited_for=waits)
+    advice = input_advice_table(ops, judgements, is_waited_for=waits)
     idle_time = summaries.take("idle_time", IdleTime)
     return [
         core_table(job),

@@ -11,7 +11,7 @@ from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
 from tbprof.analysis.tpu.program_runs import ProgramRuns
 from tbprof.base.lazy import Later
-from tbprof.tools.memory.memory_choice import named, wanted_event
+from tbprof.tools.memory.memory_choice import allocator_named, wanted_event
 from tbprof.tools.memory.memory_records import AGES, BEFORE_OP, STACK_OP, profile_records
 from tbprof.tools.model.datatable import Numbers, Table, number, text
 from tbprof.tools.model.tool import Document
@@ -40,7 +40,7 @@ def build(summaries: Summaries) -> Document:
 
 def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
     """What is in use at the peak, or at `at_ps`, of the named allocator, else of all."""
-    at = named(allocators, params)
+    at = allocator_named(allocators, params)
     wanted = allocators if at < 0 else [allocators[at]]
     shown = [
         (allocator, break_down(allocator.memory, allocator.at, wanted_event(allocator, params)))

@@ -40,7 +40,7 @@ _NO_STEPS = "No step was recorded completely."
 _PER = ("op", "program", "step")
 
 
-class Group(NamedTuple):
+class RecordGroup(NamedTuple):
     """What records are about: the whole recording with or without feeds, or steps.
 
     `labels` [n] are those of the rows.
@@ -103,16 +103,16 @@ def _choices(params: Mapping[str, str]) -> tuple[str, tuple[bool, ...]]:
     return per, (True, False) if feeds == "" else (feeds == "1",)
 
 
-def _of_whole(rows: RooflineRows, has_feeds: bool) -> Group:
-    return Group([TOTAL] * len(rows), rows, has_feeds)
+def _of_whole(rows: RooflineRows, has_feeds: bool) -> RecordGroup:
+    return RecordGroup([TOTAL] * len(rows), rows, has_feeds)
 
 
-def _of_steps(summaries: Summaries, peaks: Peaks) -> list[Group]:
+def _of_steps(summaries: Summaries, peaks: Peaks) -> list[RecordGroup]:
     """One group, none if no step was recorded completely."""
     job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
     hosts, ran = summaries.take("program_ops", ProgramOps), summaries.take("step_ops", StepOps)
     found = step_rows(hosts, ran, job, peaks)
-    return [Group(*found, has_feeds=True)] if found else []
+    return [RecordGroup(*found, has_feeds=True)] if found else []
 
 
 def _memories(ops: ProgramOps) -> Mapping[str, tuple[str, str]]:
@@ -140,7 +140,7 @@ def _properties(ops: ProgramOps, peaks: Peaks) -> dict[str, str]:
 
 
 def _records(
-    groups: Sequence[Group], ops: ProgramOps, peaks: Peaks, properties: Mapping[str, str]
+    groups: Sequence[RecordGroup], ops: ProgramOps, peaks: Peaks, properties: Mapping[str, str]
 ) -> Table:
     """The rows of all groups, one after another."""
     tables = [_columns(group, ops, peaks) for group in groups]
@@ -156,7 +156,7 @@ def _records(
     return Table(tuple(columns), properties)
 
 
-def _columns(group: Group, ops: ProgramOps, peaks: Peaks) -> list[Column]:
+def _columns(group: RecordGroup, ops: ProgramOps, peaks: Peaks) -> list[Column]:
     rows = group.rows
     rates = rates_of(rows.work, peaks)
     memories = _memories(ops)

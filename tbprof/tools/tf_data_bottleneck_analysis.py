@@ -10,7 +10,12 @@ from tbprof.analysis.input.tf_data import TfData
 from tbprof.base.errors import Notice
 from tbprof.base.records import replace
 from tbprof.tools.model.datatable import Table
-from tbprof.tools.tf_data.tf_data_tables import Chosen, executions_table, graph_table, summary_table
+from tbprof.tools.tf_data.tf_data_tables import (
+    ChosenCall,
+    executions_table,
+    graph_table,
+    summary_table,
+)
 from tbprof.tools.tf_data.tf_data_verdicts import advice_table, bottleneck_table
 
 PARTS = INPUT_PARTS
@@ -45,7 +50,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
 
 def _choose(
     params: Mapping[str, str], pipelines: Sequence[Pipeline], judgements: Sequence[Judgement]
-) -> Chosen:
+) -> ChosenCall:
     """The requested pipeline and rank; if they do not exist, the worst of each."""
     host, name = params.get("graph_host", ""), params.get("input_pipeline", "")
     ranked = [*(judgement.pipeline for judgement in judgements), *pipelines]
@@ -61,7 +66,7 @@ def _choose(
     rank = pipeline.rank
     if given is not None and given.isascii() and given.isdigit() and len(given) < 10:
         rank = int(given) if int(given) < pipeline.calls else rank
-    return Chosen(pipeline, rank, is_alone=given is not None)
+    return ChosenCall(pipeline, rank, is_alone=given is not None)
 
 
 def _notices(hosts: Sequence[str], parts: Sequence[TfData]) -> tuple[Notice, ...]:

@@ -14,7 +14,7 @@ from helpers.drawn.small_runs import GPU_TRACE, KERNELS, ON_GPUS, OPS
 from helpers.payloads import body_of, content_of
 from traces import write
 
-from tbprof.base.lazy import named
+from tbprof.base.lazy import object_named
 from tbprof.engine import encode
 from tbprof.engine.engine import ALL_HOSTS, Body, DataRequest, Engine
 from tbprof.engine.hosts import summary_cache
@@ -44,7 +44,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         replace_part(monkeypatch, name, compute=counted(name, kind.compute))
     for tool in TOOLS:
         name = f"{tool.module}.build"
-        monkeypatch.setattr(name, counted(f"build {tool.name}", named(name)))
+        monkeypatch.setattr(name, counted(f"build {tool.name}", object_named(name)))
     return found
 
 

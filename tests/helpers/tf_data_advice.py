@@ -6,7 +6,7 @@ from builders.tf_data_calls import Made, Node, chain, made
 
 from tbprof.advice.finding import SEVERITIES, Finding
 from tbprof.advice.tf_data.tf_data_case import PipelineFacts
-from tbprof.advice.tf_data.tf_data_judgement import judge
+from tbprof.advice.tf_data.tf_data_judgement import judge_pipelines
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 
 ALONE = PipelineFacts(hosts=1, has_gpu=False, python_ps=0)
@@ -24,7 +24,7 @@ def advice_on(
     """By id: what is said of a pipeline whose every call is this one, without a pause."""
     calls = [(at * nodes[0].total, nodes) for at in range(3)]
     part = made(Made(calls, parameters=parameters or {}))
-    [judgement] = judge(find_pipelines(["h0"], [part]), {"h0": facts})
+    [judgement] = judge_pipelines(find_pipelines(["h0"], [part]), {"h0": facts})
     assert len({one.id for one in judgement.findings}) == len(judgement.findings)
     for one in judgement.findings:
         assert one.severity in SEVERITIES

@@ -14,7 +14,7 @@ from traces import draw, space_of
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category
 from tbprof.advice.summaries import Summaries
 from tbprof.advice.tf_data.tf_data_case import PipelineFacts
-from tbprof.advice.tf_data.tf_data_judgement import Judgement, in_order, judge
+from tbprof.advice.tf_data.tf_data_judgement import Judgement, by_severity, judge_pipelines
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 from tbprof.analysis.devices.devices import find_devices
 from tbprof.analysis.hlo.hlo import Programs
@@ -24,7 +24,7 @@ from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.analysis.vocabulary.input_names import InputCategory
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.tools import input_pipeline_analyzer as tool
-from tbprof.tools.input.input_advice import advice_table
+from tbprof.tools.input.input_advice import input_advice_table
 from tbprof.tools.model.datatable import Table
 
 MAP = "Iterator::Root::Prefetch::ParallelMapV2"
@@ -141,12 +141,12 @@ def test_without_input_ops_every_category_is_zero_and_none_dominates():
 
 def advice(ops: InputOps, *calls: Made) -> Table:
     """Advice where calls of a tf.data pipeline were recorded, too."""
-    return advice_table(ops, judged(*calls))
+    return input_advice_table(ops, judged(*calls))
 
 
 def judged(*calls: Made) -> list[Judgement]:
     """What is said of a pipeline; nothing without calls."""
-    return judge(find_pipelines(["h0"], [made(*calls)]), {"h0": ALONE}) if calls else []
+    return judge_pipelines(find_pipelines(["h0"], [made(*calls)]), {"h0": ALONE}) if calls else []
 
 
 def titles(ops: InputOps, category: str, *calls: Made) -> list[object]:
@@ -184,8 +184,8 @@ def test_advice_begins_with_what_holds_the_program_up():
 
 def test_advice_on_a_pipeline_is_that_of_the_page_of_tf_data():
     slow = calls_of((ROOT, 10), (MAP, 900), (READ, 90))
-    [judgement] = judge(find_pipelines(["h0"], [made(slow)]), {"h0": ALONE})
-    expected = [one.title for one in in_order(judgement.findings)]
+    [judgement] = judge_pipelines(find_pipelines(["h0"], [made(slow)]), {"h0": ALONE})
+    expected = [one.title for one in by_severity(judgement.findings)]
     assert titles(input_ops(), "preprocessing", slow) == expected
     assert expected[0] == "The time is spent in the function of ParallelMap"
 
@@ -220,7 +220,7 @@ def test_where_steps_hardly_wait_only_pipelines_get_advice():
     assert said(4) == []
     assert "Use tf.data or another instrumented loader" in said(5)
     slow = calls_of((ROOT, 10), (MAP, 900), (READ, 90))
-    table = advice_table(input_ops(), judged(slow), is_waited_for=False)
+    table = input_advice_table(input_ops(), judged(slow), is_waited_for=False)
     assert set(table.column("category").cells()) == {"preprocessing"}
 
 

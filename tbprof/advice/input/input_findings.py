@@ -12,7 +12,7 @@ from tbprof.advice.guides import (
     TF_DATA_GUIDE,
 )
 from tbprof.advice.input.input_facts import InputFacts
-from tbprof.advice.tf_data.tf_data_judgement import Judgement, in_order
+from tbprof.advice.tf_data.tf_data_judgement import Judgement, by_severity
 from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps
 from tbprof.analysis.vocabulary.input_names import InputCategory, stage_name
 
@@ -37,7 +37,7 @@ def by_category(ops: InputOps, judgement: Judgement) -> list[tuple[InputCategory
     usual = categories.get(judgement.usual.long_name if judgement.usual else "", _OTHERWISE)
     return [
         (categories.get(finding.stage, usual) if finding.stage else usual, finding)
-        for finding in in_order(judgement.findings)
+        for finding in by_severity(judgement.findings)
     ]
 
 

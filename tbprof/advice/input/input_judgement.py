@@ -10,7 +10,7 @@ from tbprof.advice.input.input_cause import TRY_APART, CauseKind, InputCause
 from tbprof.advice.sentences import milliseconds, percent
 from tbprof.advice.summaries import Summaries
 from tbprof.advice.tf_data.tf_data_case import PipelineFacts, call_ms, cause_sentence, stage_ms
-from tbprof.advice.tf_data.tf_data_judgement import Judgement, judge
+from tbprof.advice.tf_data.tf_data_judgement import Judgement, judge_pipelines
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines, is_bound
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.host.single_ops import SingleOps
@@ -34,7 +34,7 @@ def judge_input(summaries: Summaries, most: int | None = None) -> list[Judgement
         host: PipelineFacts(len(summaries.hosts), has_gpu, inputs.python_ps)
         for host, inputs in zip(summaries.hosts, summaries.take("input_ops", InputOps), strict=True)
     }
-    return judge(pipelines, facts, most)
+    return judge_pipelines(pipelines, facts, most)
 
 
 def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCause:

@@ -25,7 +25,7 @@ _KIND_OF_REGION: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PeakGroup:
     """Rows of the breakdown at the peak with the same advice; `largest` describes one of them."""
 
     kind: str
@@ -53,7 +53,7 @@ class PeakFacts:
     capacity_bytes: int
     free_bytes: int
     fragmentation: float
-    groups: Sequence[Group]
+    groups: Sequence[PeakGroup]
     requested_bytes: int
     allocated_bytes: int
     excess_bytes: int
@@ -69,7 +69,7 @@ class PeakFacts:
         return 100 * self.peak_bytes / self.capacity_bytes
 
 
-def kind_of(region: str, age: Age) -> str:
+def advice_group(region: str, age: Age) -> str:
     """The group that allocations of a region type and an age belong to."""
     if age in (Age.STACK, Age.BEFORE):
         return STACK if age == Age.STACK else BEFORE
@@ -113,13 +113,13 @@ def _is_tensorflow(memory: Memory, allocator: int) -> bool:
     return bool((memory.op[rows] >= 0).any() or (memory.region[rows] >= 0).any())
 
 
-def _groups(memory: Memory, peak: Breakdown) -> list[Group]:
+def _groups(memory: Memory, peak: Breakdown) -> list[PeakGroup]:
     """What is in use at the peak by what can be done about it."""
     rows: dict[str, list[int]] = {}
     for row, (age, region) in enumerate(zip(peak.age.tolist(), peak.region.tolist(), strict=True)):
-        rows.setdefault(kind_of(_text(memory, region), Age(age)), []).append(row)
+        rows.setdefault(advice_group(_text(memory, region), Age(age)), []).append(row)
     return [
-        Group(
+        PeakGroup(
             kind,
             int(np.maximum(peak.allocated_bytes[of], 0).sum()),
             int(peak.occurrences[of].sum()),

@@ -13,8 +13,8 @@ from tbprof.advice.memory.memory_facts import (
     TEMPORARIES,
     UNNAMED,
     WEIGHTS,
-    Group,
     PeakFacts,
+    PeakGroup,
 )
 from tbprof.advice.memory_limits import FRAGMENTED, FULL, IN_USE
 from tbprof.advice.sentences import owner, percent, size
@@ -119,7 +119,7 @@ def _groups(facts: PeakFacts) -> Iterator[Finding]:
         )
 
 
-def _detail(group: Group) -> str:
+def _detail(group: PeakGroup) -> str:
     """What the group consists of."""
     if group.kind == BEFORE:
         return (

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tbprof.advice.finding import Finding, Severity
 from tbprof.advice.sentences import milliseconds, percent, shortened
-from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, Stage, Work
+from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, Stage, StageWork
 from tbprof.advice.tf_data.tf_data_stages import BUFFERED, Kind, shown_type
 from tbprof.base.records import dataclass
 
@@ -49,11 +49,11 @@ class Case:
     is_slowest: bool = True
 
     @property
-    def work(self) -> Work:
+    def work(self) -> StageWork:
         """What the stage did, in the slowest call or in all."""
         return self.work_of(self.stage)
 
-    def work_of(self, stage: Stage) -> Work:
+    def work_of(self, stage: Stage) -> StageWork:
         """The same of another stage."""
         return stage.slowest if self.is_slowest else stage.overall
 

@@ -20,7 +20,7 @@ from tbprof.advice.tf_data.tf_data_pipelines import (
     SLOW_PS,
     Pipeline,
     Stage,
-    Work,
+    StageWork,
     find_stages,
     is_bound,
     judged,
@@ -31,7 +31,7 @@ from tbprof.advice.tf_data.tf_data_stages import Kind
 from tbprof.base.records import dataclass, replace
 
 _STAGE_RULES: tuple[StageRule, ...] = (plain, *MAP_RULES, *SOURCE_RULES, *BUFFER_RULES)
-_NONE = Work(0, 0, 0, -1, 0, 0, 0, is_critical=False)
+_NONE = StageWork(0, 0, 0, -1, 0, 0, 0, is_critical=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Judgement:
     findings: tuple[Finding, ...]
 
 
-def judge(
+def judge_pipelines(
     pipelines: Sequence[Pipeline], facts: Mapping[str, PipelineFacts], most: int | None = None
 ) -> list[Judgement]:
     """Judgements: pipelines that hold up the program first, then by total time; the first `most`.
@@ -142,7 +142,7 @@ def _fine(case: Case) -> Finding:
     )
 
 
-def in_order(advice: Sequence[Finding]) -> list[Finding]:
+def by_severity(advice: Sequence[Finding]) -> list[Finding]:
     """Advice on the bottleneck stays first; the rest is sorted by severity."""
     return [
         *advice[:1],

@@ -23,7 +23,7 @@ STALL_PS = 10_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class StageWork:
     """A stage's work in some calls, in ps, and its number of calls; `worker_ps` is -1 if unknown.
 
     Columns as in `TfData`.
@@ -60,8 +60,8 @@ class Stage:
     iterators: int
     parent: int
     parameters: Mapping[str, object]
-    slowest: Work
-    overall: Work
+    slowest: StageWork
+    overall: StageWork
 
     def number(self, name: str) -> float:
         """A parameter as a number, NaN if the trace does not contain it as one; never below 0."""
@@ -264,7 +264,7 @@ def _copies(
 
 
 def _work_columns(data: TfData, nodes: slice, is_critical: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """[columns, nodes] what `Work` sums up, and the nodes whose workers' time is known."""
+    """[columns, nodes] what `StageWork` sums up, and the nodes whose workers' time is known."""
     worker_ps = data.worker_ps[nodes]
     on_path = (data.self_ps, data.wait_ps, data.queue_ps, data.held_ps)
     return np.stack(
@@ -279,10 +279,10 @@ def _work_columns(data: TfData, nodes: slice, is_critical: NDArray[np.bool_]) ->
     )
 
 
-def _work(code: NDArray[np.int32], columns: NDArray[np.int64], groups: int) -> list[Work]:
+def _work(code: NDArray[np.int32], columns: NDArray[np.int64], groups: int) -> list[StageWork]:
     """The work of each group in some nodes."""
     return [
-        Work(
+        StageWork(
             total,
             self_ps,
             waited,

@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.grouping.roots import Roots, event_names
+from tbprof.analysis.grouping.roots import Roots, names_at
 from tbprof.analysis.host.host_events import GROUP_STATS, kinds, stats_by_pieces
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, named_lines, tpu_planes
 from tbprof.base import names
@@ -201,7 +201,7 @@ def _roots(
         start[groups], duration[groups] = events.start_ps[rows], events.duration_ps[rows]
         texts = events.plane.strings.take(parsed[index].label[candidates].tolist())
         for code, text, own_label in zip(
-            groups.tolist(), event_names(events, rows), texts, strict=True
+            groups.tolist(), names_at(events, rows), texts, strict=True
         ):
             name[code] = text
             labels[code] = own_label or labels[code]

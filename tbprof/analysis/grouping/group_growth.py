@@ -10,7 +10,7 @@ from tbprof.analysis.grouping.thread_pools import Pools, find_windows, join_pool
 from tbprof.analysis.host.host_events import async_rows
 from tbprof.base.records import dataclass
 from tbprof.kernels.analysis.event_nesting import find_last_rows
-from tbprof.kernels.analysis.group_spreading import Cause, Pool, spread_groups
+from tbprof.kernels.analysis.group_spreading import CauseLinks, Pool, spread_groups
 from tbprof.kernels.codes import APART, CAUSES, HANDS_OVER
 
 
@@ -127,6 +127,6 @@ def spread_to_pools(
     spread_groups(seeds, seed_group, group, last, flag, _cause(links), pool, queue, seed_group)
 
 
-def _cause(links: Links) -> Cause:
+def _cause(links: Links) -> CauseLinks:
     is_followed = np.zeros(links.first.size - 1, bool)
-    return Cause(links.row, links.bucket, links.first, links.consumer, is_followed)
+    return CauseLinks(links.row, links.bucket, links.first, links.consumer, is_followed)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.causality import CausalStats, keyed_rows
 from tbprof.analysis.grouping.event_graph import Graph, Loops
-from tbprof.analysis.grouping.roots import event_names
+from tbprof.analysis.grouping.roots import names_at
 from tbprof.analysis.host.driving_thread import is_ahead
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.nesting import inherit
@@ -67,7 +67,7 @@ def _has_marker(graph: Graph, rows: NDArray[np.int64]) -> bool:
     for (events, _), begin in graph.planes():
         own_rows = rows[(rows >= begin) & (rows < begin + len(events))] - begin
         first_of_type = np.unique(events.type[own_rows], return_index=True)[1]
-        if not set(event_names(events, own_rows[first_of_type])) <= names.IMPLICIT_ROOTS:
+        if not set(names_at(events, own_rows[first_of_type])) <= names.IMPLICIT_ROOTS:
             return True
     return False
 
@@ -185,7 +185,7 @@ def label_roots(
             nearest = inherit(local, holder)[index]
             number = np.where(nearest >= 0, stats[name].bits[nearest], number)
     strings = events.plane.strings
-    name_of = event_names(events, rows)
+    name_of = names_at(events, rows)
     graph = [-1] * rows.size
     if names.GRAPH_TYPE in stats:
         ids = stats[names.GRAPH_TYPE].texts().astype(np.int64)

@@ -31,7 +31,7 @@ class Roots:
         return len(self.name)
 
 
-def event_names(events: Events, rows: NDArray[np.int64]) -> list[str]:
+def names_at(events: Events, rows: NDArray[np.int64]) -> list[str]:
     """The full names of the events at `rows`."""
     name = events.plane.types.name
     types = events.type[rows]

@@ -50,7 +50,7 @@ def host_intervals(
     builds = _builds_graphs(threads, types, phase)
     phase[builds[counts[builds]]] = Phase.COMPILATION
     most = 2 * int(np.count_nonzero(counts))
-    return pieces(events, counts, phase, most)
+    return innermost_pieces(events, counts, phase, most)
 
 
 def _builds_graphs(
@@ -83,7 +83,7 @@ def _builds_graphs(
     return np.flatnonzero(builds & (events.duration_ps > 0))
 
 
-def pieces(
+def innermost_pieces(
     events: Events, counts: NDArray[np.bool_], code: NDArray[np.int32], most: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """(start_ps, end_ps, code, cuts [lines + 1]): each thread's time by the innermost event.

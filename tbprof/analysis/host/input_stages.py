@@ -21,7 +21,7 @@ class Stages:
         return f"{name} (stage {int(self.stage[index])})"
 
 
-def find_stages(events: Events, rows: NDArray[np.int64]) -> Stages:
+def find_input_stages(events: Events, rows: NDArray[np.int64]) -> Stages:
     """The stages among the events `rows`."""
     stats = events.stats([names.STAGE_ID, names.STAGE_CATEGORY], rows)
     category = stats[names.STAGE_CATEGORY].texts()

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_events import EXECUTIONS, execution_ids
-from tbprof.analysis.host.input_stages import find_stages
+from tbprof.analysis.host.input_stages import find_input_stages
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.nesting import inherit, nest
 from tbprof.analysis.vocabulary import input_names
@@ -195,7 +195,7 @@ def _find_stages(
     """(rows, the op of each) of the events that are stages by their stats, keyed by stage."""
     if names.STAGE_ID not in plane.stat_names:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    stages = find_stages(events, np.arange(len(events)))
+    stages = find_input_stages(events, np.arange(len(events)))
     type_of = events.type[stages.rows]
     code, first = group_rows([type_of, stages.stage, stages.category])
     numbers = np.empty(first.size, np.int64)

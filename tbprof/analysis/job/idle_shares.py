@@ -106,7 +106,7 @@ def kind_label(kind: Activity) -> str:
     return label if kind == Activity.PYTHON else label[0].lower() + label[1:]
 
 
-def named(shares: Sequence[IdleShare]) -> tuple[IdleShare, ...]:
+def named_shares(shares: Sequence[IdleShare]) -> tuple[IdleShare, ...]:
     """The functions and annotations of the driving thread with all of their time, longest first.
 
     If one contains more than this time: the call, or its own code, that most of the time goes to.
@@ -140,7 +140,7 @@ def _narrowed(idle_share: IdleShare) -> IdleShare:
 
 
 def without(shares: Sequence[IdleShare], first: IdleShare | None) -> list[IdleShare]:
-    """The shares without what one of `named` is about."""
+    """The shares without what one of `named_shares` is about."""
     out = []
     for share in shares:
         if first is None or not share.is_named or share.name != first.name:
@@ -163,9 +163,9 @@ def outside(shares: Sequence[IdleShare], callbacks: Sequence[HostCallbacks]) -> 
     ]
 
 
-def culprit(shares: Sequence[IdleShare]) -> IdleShare | None:
+def longest_share(shares: Sequence[IdleShare]) -> IdleShare | None:
     """The function or annotation of the driving thread that took longest, None if there is none."""
-    return next(iter(named(shares)), None)
+    return next(iter(named_shares(shares)), None)
 
 
 def idle_shares(
@@ -198,7 +198,7 @@ def idle_shares(
 def share_ps(
     job: JobSteps, hosts: "Sequence[IdleTime]", idle_share: IdleShare
 ) -> NDArray[np.int64]:
-    """[rows of the job's steps] the uncovered time of one of `named`."""
+    """[rows of the job's steps] the uncovered time of one of `named_shares`."""
     out = np.zeros(job.step.size, np.int64)
     hosts_rows = _by_host(job, np.arange(job.step.size), len(hosts))
     for host, mine, rows in zip(hosts, hosts_rows, _row_counts(job, hosts), strict=True):

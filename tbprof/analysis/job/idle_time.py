@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity, ThreadActivity, find_activity
 from tbprof.analysis.host.host_events import HostThreads, async_rows
-from tbprof.analysis.host.host_phases import pieces
+from tbprof.analysis.host.host_phases import innermost_pieces
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.job.step_calls import StepCalls, find_step_calls
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
@@ -218,7 +218,7 @@ def _pieces(
     threads = layers.source.grouping.hosts[at]
     counts, label_of = _label_rows(threads, activity, layers, at, idle, labels)
     most = 2 * int(np.count_nonzero(counts))
-    start, end, label, cuts = pieces(threads.events, counts, label_of, most)
+    start, end, label, cuts = innermost_pieces(threads.events, counts, label_of, most)
     return _LinePieces(cuts, start, end, label, layers.host.explains[at])
 
 

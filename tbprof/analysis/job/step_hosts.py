@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.steps.sources.source_words import CHOSEN, quoted
+from tbprof.analysis.steps.sources.source_words import CHOSEN, quoted_name
 from tbprof.analysis.steps.steps import Steps
 from tbprof.base.values import median
 
@@ -29,7 +29,7 @@ def choose_hosts(
     chosen = [host for host in having if parts[host].source == CHOSEN]
     marked = [host for host in having if not parts[host].is_inferred]
     if chosen:
-        name = quoted(parts[chosen[0]].marker)
+        name = quoted_name(parts[chosen[0]].marker)
         return chosen, f"it has no {name}, which was chosen to mark them"
     if marked:
         return marked, (

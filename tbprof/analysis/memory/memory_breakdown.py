@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.memory.memory import Memory
-from tbprof.analysis.memory.memory_usage import in_use, live_at, own_bytes
+from tbprof.analysis.memory.memory_usage import alive_after, in_use, own_bytes
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.base.records import dataclass
 
@@ -47,7 +47,7 @@ class Breakdown:
 
 def break_down(memory: Memory, allocator: int, event: int) -> Breakdown:
     """What is in use right after an event of an allocator; no rows for -1, before its first."""
-    live = live_at(memory, allocator, event)
+    live = alive_after(memory, allocator, event)
     kinds = [column[live] for column in (memory.op, memory.region, memory.dtype, memory.shape)]
     step = memory.step[live]
     age = _ages(memory, allocator, event, live, step)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.memory.memory import Memory
-from tbprof.analysis.memory.memory_usage import event_rows, in_use, own_bytes
+from tbprof.analysis.memory.memory_usage import allocator_rows, in_use, own_bytes
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.base.records import dataclass
 
@@ -46,7 +46,7 @@ class Leaks:
 
 def use_by_step(memory: Memory, allocator: int) -> StepUsage:
     """The memory in use in each step and at its end, and what the step left behind."""
-    rows = event_rows(memory, allocator)
+    rows = allocator_rows(memory, allocator)
     time, used = memory.time_ps[rows], in_use(memory, rows)
     own_steps = memory.steps_of(allocator)
     steps = own_steps.stop - own_steps.start
@@ -100,7 +100,7 @@ def find_leaks(memory: Memory, allocator: int) -> Leaks:
 
 def _left_behind(memory: Memory, allocator: int) -> NDArray[np.int64]:
     """The allocations of steps that are alive when the recording ends."""
-    rows = event_rows(memory, allocator)
+    rows = allocator_rows(memory, allocator)
     is_alive = memory.is_allocation[rows] & (memory.partner[rows] < 0)
     is_alive &= (memory.address[rows] != 0) & (memory.step[rows] >= 0)
     rows_alive: NDArray[np.int64] = np.flatnonzero(is_alive) + rows.start

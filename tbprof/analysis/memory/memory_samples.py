@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.memory.memory import Memory
-from tbprof.analysis.memory.memory_usage import event_rows, in_use
+from tbprof.analysis.memory.memory_usage import allocator_rows, in_use
 from tbprof.base.values import unique
 
 
@@ -17,7 +17,7 @@ def sample_events(
     event with the least and the first with the most memory in use of each bucket, so extremes are
     exact, and the first and last events of the window. `points` is at least 4.
     """
-    rows = event_rows(memory, allocator)
+    rows = allocator_rows(memory, allocator)
     time = memory.time_ps[rows]
     begin = int(np.searchsorted(time, from_ps, side="left"))
     end = int(np.searchsorted(time, to_ps, side="right"))

@@ -40,7 +40,7 @@ def summarize(memory: Memory) -> MemorySummary:
     return MemorySummary(*columns)
 
 
-def event_rows(memory: Memory, allocator: int) -> slice:
+def allocator_rows(memory: Memory, allocator: int) -> slice:
     """The rows of an allocator's events."""
     return slice(int(memory.first_event[allocator]), int(memory.first_event[allocator + 1]))
 
@@ -61,12 +61,12 @@ def own_bytes(memory: Memory, events: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def event_at(memory: Memory, allocator: int, at_ps: int) -> int:
     """The allocator's last event not after an instant, -1 before its first."""
-    rows = event_rows(memory, allocator)
+    rows = allocator_rows(memory, allocator)
     index = int(np.searchsorted(memory.time_ps[rows], at_ps, side="right"))
     return rows.start + index - 1 if index else -1
 
 
-def live_at(memory: Memory, allocator: int, event: int) -> NDArray[np.int64]:
+def alive_after(memory: Memory, allocator: int, event: int) -> NDArray[np.int64]:
     """The allocations, ascending, that are alive right after an event of the allocator (-1: none).
 
     Allocations from before the recording are not included, nor those without an address, whose end
@@ -81,7 +81,7 @@ def live_at(memory: Memory, allocator: int, event: int) -> NDArray[np.int64]:
 
 
 def _summarize(memory: Memory, allocator: int) -> tuple[int, ...]:
-    rows = event_rows(memory, allocator)
+    rows = allocator_rows(memory, allocator)
     used = in_use(memory, rows)
     partner, is_allocation = memory.partner[rows], memory.is_allocation[rows]
     allocations = int(is_allocation.sum())

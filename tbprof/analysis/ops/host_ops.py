@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import has_flag, host_events
-from tbprof.analysis.host.input_stages import find_stages
+from tbprof.analysis.host.input_stages import find_input_stages
 from tbprof.analysis.ops.op_metrics import HOST, OpGatherer
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.nested_sums import sum_by_code
@@ -196,7 +196,7 @@ def _classify_stages(
     number: Callable[[OpName], int],
 ) -> None:
     """Makes each input pipeline stage an op of its own, with the stage's category as type."""
-    stages = find_stages(events, np.flatnonzero(out >= 0))
+    stages = find_input_stages(events, np.flatnonzero(out >= 0))
     code, first = group_rows([out[stages.rows], stages.stage, stages.category])
     numbers = np.empty(first.size, np.int64)
     for group, index in enumerate(first.tolist()):

@@ -36,7 +36,7 @@ def unrecorded_notices(
     return [
         Notice(
             "unrecorded_steps",
-            f"{listed(names)}: {_steps(label, steps)} not recorded; averages leave "
+            f"{device_list(names)}: {_steps(label, steps)} not recorded; averages leave "
             f"{'them' if len(steps) > 1 else 'it'} out.",
             hosts[host] if len(hosts) > 1 else "",
         )
@@ -76,8 +76,8 @@ def partial_notices(
     return [
         Notice(
             "partial_devices",
-            f"{listed(names)}: {text.format(_range([label[index]], '', 1)[0])} have no figures "
-            f"for {'it' if len(names) == 1 else 'them'}.",
+            f"{device_list(names)}: {text.format(_range([label[index]], '', 1)[0])} have no "
+            f"figures for {'it' if len(names) == 1 else 'them'}.",
             hosts[host] if len(hosts) > 1 else "",
         )
         for (host, text, index), names in partial.items()
@@ -94,7 +94,7 @@ def lost_notices(hosts: Sequence[str], parts: Sequence[Steps]) -> list[Notice]:
 
 
 def _lost(part: Steps) -> str:
-    named_devices = listed(_devices(part))
+    named_devices = device_list(_devices(part))
     devices_text = f"{part.lost_devices}{' more' if named_devices else ''} device"
     text = (
         f"Work was launched for {devices_text}{'s' if part.lost_devices > 1 else ''}, but none was "
@@ -113,8 +113,9 @@ def clock_doubts(devices: Sequence[DeviceIntervals]) -> list[str]:
     verb = "jumps" if len(jumps) == 1 else "jump"
     most_s = max(jumps.values()) / 1e12
     text = (
-        f"The {noun} of {listed([*jumps])} {verb} by up to {most_s:.3g} s against the times in "
-        "the file. The pages show the file's times, which may be off by a few tenths of a second."
+        f"The {noun} of {device_list([*jumps])} {verb} by up to {most_s:.3g} s against the times "
+        "in the file. The pages show the file's times, which may be off by a few tenths of a "
+        "second."
     )
     return [text]
 
@@ -126,7 +127,7 @@ def silent_notes(hosts: Sequence[str], parts: Sequence[Steps]) -> list[str]:
     """
     return [
         f"{f'{host}: ' if len(hosts) > 1 else ''}The trace has no kernels from "
-        f"{listed(part.silent_device)}: figures cover only {listed(_devices(part))}."
+        f"{device_list(part.silent_device)}: figures cover only {device_list(_devices(part))}."
         for host, part in zip(hosts, parts, strict=bool(parts))
         if part.silent_device and _devices(part) and not part.lost_devices
     ]
@@ -138,7 +139,7 @@ def _devices(part: Steps) -> list[str]:
     ]
 
 
-def listed(names: Sequence[str]) -> str:
+def device_list(names: Sequence[str]) -> str:
     """Names of devices in a sentence: consecutive ones as a range, and only the first few of many.
 
     "GPU:0, GPU:2 to GPU:7", "GPU:0, GPU:2, GPU:4, GPU:6 and 3 more"

@@ -21,14 +21,14 @@ from tbprof.analysis.steps.incomplete_steps import Incomplete, find_incomplete
 from tbprof.analysis.steps.recording_gaps import clock_doubts
 from tbprof.analysis.steps.sources.source_words import STEPS_LINE
 from tbprof.analysis.steps.sources.step_candidates import Candidates, find_candidates
-from tbprof.analysis.steps.sources.step_sources import find_source
+from tbprof.analysis.steps.sources.step_sources import find_step_source
 from tbprof.analysis.steps.step_layers import (
     NO_HOST_LAYERS,
     StepLayers,
     assign_groups,
     end_with_work,
     find_host_layers,
-    find_windows,
+    find_step_windows,
     split_by_phase,
 )
 from tbprof.analysis.steps.steps import Steps, StepTimes
@@ -96,7 +96,7 @@ def _find_bounds(space: Space, programs: Programs, marker: str) -> StepLayers:
         _bytes_of_lines(space),
     )
     devices = [device for device in found if device.computes]
-    source = find_source(space, devices, programs, marker)
+    source = find_step_source(space, devices, programs, marker)
     devices = [assign_groups(device, source.grouping) for device in devices]
 
     # Work that is missing from the trace.
@@ -110,7 +110,7 @@ def _find_bounds(space: Space, programs: Programs, marker: str) -> StepLayers:
     if not devices:
         runs = find_host_runs(source.grouping.hosts)
         unrecorded = with_lost_runs(unrecorded, source.steps, runs)
-    windows, note, is_behind = find_windows(source, devices, unrecorded, recorded, runs)
+    windows, note, is_behind = find_step_windows(source, devices, unrecorded, recorded, runs)
     return StepLayers(
         source, note, devices, windows, NO_HOST_LAYERS, silent, unrecorded, recorded, runs,
         is_behind,

@@ -17,8 +17,8 @@ from tbprof.analysis.steps.host_runs import HostRuns
 from tbprof.analysis.steps.sources.source_words import PATTERN
 from tbprof.analysis.steps.sources.step_sources import StepSource
 from tbprof.analysis.steps.step_windows import (
+    LaunchedWork,
     Windows,
-    Work,
     by_device,
     by_executions,
     by_host,
@@ -113,7 +113,7 @@ def assign_groups(device: DeviceIntervals, grouping: Grouping) -> DeviceInterval
     return replace(device, group=groups[device.row])
 
 
-def find_windows(
+def find_step_windows(
     source: StepSource,
     devices: Sequence[DeviceIntervals],
     missing: Unrecorded,
@@ -126,7 +126,7 @@ def find_windows(
     if source.program:
         windows = [by_executions(device, source.program) for device in devices]
         return windows, source.note, False
-    workers: Sequence[Work] = devices or ([runs] if runs.start_ps.size else [])
+    workers: Sequence[LaunchedWork] = devices or ([runs] if runs.start_ps.size else [])
     if not workers or not device_lags_host(source.steps, workers):
         windows = [by_host(source.steps, device) for device in devices]
         return (

@@ -19,7 +19,7 @@ _KEEPS_UP = 0.9
 _TOLERANCE = 0.02
 
 
-class Work(Protocol):
+class LaunchedWork(Protocol):
     """What a worker did [n], and the group of what launched it; -1 for none."""
 
     @property
@@ -131,7 +131,9 @@ class GroupSteps:
         )
 
 
-def device_hulls(steps: GroupSteps, device: Work) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def device_hulls(
+    steps: GroupSteps, device: LaunchedWork
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(first start, last end), each [steps], of the device's work; start after end if none."""
     end = device.start_ps + device.duration_ps
     groups = int(max(steps.group.max(initial=-1), device.group.max(initial=-1))) + 1
@@ -139,7 +141,7 @@ def device_hulls(steps: GroupSteps, device: Work) -> tuple[NDArray[np.int64], ND
     return first[steps.group], last[steps.group]
 
 
-def device_lags_host(steps: GroupSteps, devices: Sequence[Work]) -> bool:
+def device_lags_host(steps: GroupSteps, devices: Sequence[LaunchedWork]) -> bool:
     """Whether devices still work on steps after the host has begun the next ones.
 
     This is what asynchronous dispatch looks like: the host's markers then say when a step was
@@ -160,7 +162,7 @@ def device_lags_host(steps: GroupSteps, devices: Sequence[Work]) -> bool:
     return False
 
 
-def by_host(steps: GroupSteps, device: Work) -> Windows:
+def by_host(steps: GroupSteps, device: LaunchedWork) -> Windows:
     """From one marker to the next; the last one lasts until its work on the device ends, too."""
     first, last = device_hulls(steps, device)
     end = np.where(first <= last, np.maximum(steps.end_ps, last), steps.end_ps)
@@ -183,7 +185,7 @@ def by_threads(steps: GroupSteps, hosts: Sequence[HostThreads]) -> Windows:
     return tile(steps.group, steps.number, steps.label, steps.start_ps, end)
 
 
-def by_device(steps: GroupSteps, device: Work, is_missing: NDArray[np.bool_]) -> Windows:
+def by_device(steps: GroupSteps, device: LaunchedWork, is_missing: NDArray[np.bool_]) -> Windows:
     """From the first work of one step on the device to that of the next step.
 
     Steps whose work was not recorded (`is_missing` [steps]) share the time between their neighbours

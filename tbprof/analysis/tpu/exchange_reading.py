@@ -18,7 +18,7 @@ _MOST_DEVICES = 65_536
 _MOST_DEPTH = 8
 
 
-class Instruction(NamedTuple):
+class ExchangeInstruction(NamedTuple):
     """An instruction [k] of `Exchanges`."""
 
     name: str
@@ -39,7 +39,9 @@ class ExchangeReader:
         self._programs = programs
         self._dones: dict[int, dict[int, str]] = {}
 
-    def read(self, text: str, category: str, program: int) -> tuple[Instruction, str] | None:
+    def read(
+        self, text: str, category: str, program: int
+    ) -> tuple[ExchangeInstruction, str] | None:
         """(the exchange, the name of its part that the type is), None for other work."""
         name = text.partition(" = ")[0].strip().removeprefix("%")
         if not (is_collective_op(name) or _may_exchange(category)):
@@ -54,7 +56,7 @@ class ExchangeReader:
             return None
         opcode = inner.opcode.removesuffix("-start")
         is_split = begin.opcode in ("send", "recv") or begin.opcode.endswith("-start")
-        instruction = Instruction(
+        instruction = ExchangeInstruction(
             begin.name,
             self._done(program, module, begin) if is_split else "",
             opcode,

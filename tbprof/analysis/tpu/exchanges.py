@@ -17,7 +17,7 @@ from tbprof.base.values import unique
 from tbprof.events.space import Plane, Space
 
 if TYPE_CHECKING:
-    from tbprof.analysis.tpu.exchange_reading import ExchangeReader, Instruction
+    from tbprof.analysis.tpu.exchange_reading import ExchangeInstruction, ExchangeReader
 
 # It reads programs, which traces without TPUs need not have.
 _exchange_reader = Later("tbprof.analysis.tpu.exchange_reading.ExchangeReader")
@@ -71,7 +71,7 @@ _RunColumns = tuple[NDArray[np.int64], ...]
 def find_exchanges(space: Space, programs: Programs) -> Exchanges:
     """The exchanges in the compiled programs of a host that ran."""
     planes = tensor_core_planes(space)
-    kinds: dict[Instruction, int] = {}
+    kinds: dict[ExchangeInstruction, int] = {}
     runs = []
     if planes:
         reader = _exchange_reader(programs)
@@ -99,7 +99,7 @@ def find_exchanges(space: Space, programs: Programs) -> Exchanges:
 
 
 def _runs(
-    plane: Plane, core: int, reader: "ExchangeReader", kinds: "dict[Instruction, int]"
+    plane: Plane, core: int, reader: "ExchangeReader", kinds: "dict[ExchangeInstruction, int]"
 ) -> _RunColumns:
     """The runs on one core, by kind; new instructions are added to `kinds`."""
     ops = find_core_ops(plane, names.XLA_OPS_LINE)
@@ -160,7 +160,7 @@ def _paired(
     )
 
 
-def listed(text: str) -> Iterator[list[int]]:
+def numbers_in(text: str) -> Iterator[list[int]]:
     """The numbers in a text of `groups` or `pairs`."""
     for group in text.split(";") if text else ():
         yield [int(number) for number in group.split(",") if number]

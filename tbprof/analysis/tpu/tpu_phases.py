@@ -114,7 +114,7 @@ def _opcode(text: str, label: str) -> str:
     return match[1] if match else (label or text).lstrip("%").partition(".")[0]
 
 
-def flatten(
+def innermost_ops(
     first_event: NDArray[np.int64], start: NDArray[np.int64], duration: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """(start, end, row) of disjoint segments: what runs innermost at each instant of a line.
@@ -140,7 +140,7 @@ def find_op_segments(
     """
     first, begin, duration = ops.events.first_event, ops.begin, ops.end - ops.begin
     order = nesting_order(first, begin, duration)
-    start, end, op = flatten(first, begin[order], duration[order])
+    start, end, op = innermost_ops(first, begin[order], duration[order])
     return start, end - start, order[op]
 
 

@@ -32,7 +32,7 @@ class CutOff(Garbled):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProfileAnswer:
     """A profiler's response besides its trace: files by name, whether it recorded nothing."""
 
     files: dict[str, memoryview] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class AnswerReader:
             self._others += view[begin:at]
         return at
 
-    def answer(self) -> Answer:
+    def answer(self) -> ProfileAnswer:
         """The response besides the trace, once it is complete. Raises Garbled."""
         if self._left or self._head:
             raise Garbled("a field is cut off")
@@ -172,7 +172,7 @@ class AnswerReader:
                     files[bytes(name).decode("utf-8", "replace")] = content
             elif number == _EMPTY_TRACE:
                 is_empty = bool(value)
-        return Answer(files, is_empty)
+        return ProfileAnswer(files, is_empty)
 
 
 def trace_complaints(trace: memoryview) -> list[str]:

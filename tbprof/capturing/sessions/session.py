@@ -13,7 +13,7 @@ from tbprof.capturing.requests.request import CaptureRequest
 from tbprof.capturing.requests.targets import host_names
 from tbprof.capturing.requests.tpu_names import find_tpus
 from tbprof.capturing.sessions.tpu_session import record_session
-from tbprof.capturing.sessions.worker import Job, Start, Worker, WorkerState, record
+from tbprof.capturing.sessions.worker import CaptureJob, Start, Worker, WorkerState, record
 from tbprof.storage.new_run import NewRun
 
 _WATCH_S = 0.1
@@ -127,7 +127,7 @@ class Capture:
             self._session_began_ns = time.time_ns()
             arguments = (self._workers, self.options, self._run, self._cancelled)
             return [pool.submit(record_session, *arguments)]
-        job = Job(self.options, self._run, self._cancelled, self._start)
+        job = CaptureJob(self.options, self._run, self._cancelled, self._start)
         return [pool.submit(record, worker, job) for worker in self._workers]
 
     def _watch(

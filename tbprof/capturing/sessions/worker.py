@@ -76,7 +76,7 @@ class Worker:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class CaptureJob:
     """The shared state of a capture's workers."""
 
     options: CaptureOptions
@@ -140,7 +140,7 @@ class Stopped(Exception):
         self.details = details[:_LONGEST_DETAILS]
 
 
-def record(worker: Worker, job: Job) -> None:
+def record(worker: Worker, job: CaptureJob) -> None:
     """Records a worker; `worker` says how it went. Never raises."""
     has_arrived = False
 
@@ -190,7 +190,7 @@ def attempts(
             return
 
 
-def _attempt(worker: Worker, job: Job, arrive: Callable[[], None]) -> None:
+def _attempt(worker: Worker, job: CaptureJob, arrive: Callable[[], None]) -> None:
     worker.phase = WorkerState.CONNECTING
     reason = why_unreachable(worker.target, job.cancelled)
     if reason is not None:
@@ -212,7 +212,7 @@ def _attempt(worker: Worker, job: Job, arrive: Callable[[], None]) -> None:
 class _Trace:
     """The worker's file, which is made when the first of its trace comes."""
 
-    def __init__(self, worker: Worker, job: Job) -> None:
+    def __init__(self, worker: Worker, job: CaptureJob) -> None:
         self._worker = worker
         self._job = job
         self.file: NewFile | None = None
@@ -229,7 +229,7 @@ class _Trace:
             self.file.discard()
 
 
-def _profile(worker: Worker, job: Job, start_ns: int, trace: _Trace) -> AnswerReader:
+def _profile(worker: Worker, job: CaptureJob, start_ns: int, trace: _Trace) -> AnswerReader:
     """The answer to the request to record, all of which has come."""
     options = job.options
     now_ns = time.time_ns()
@@ -251,7 +251,7 @@ def _profile(worker: Worker, job: Job, start_ns: int, trace: _Trace) -> AnswerRe
     return reader
 
 
-def _tell_phases(worker: Worker, job: Job, start_ns: int, over: threading.Event) -> None:
+def _tell_phases(worker: Worker, job: CaptureJob, start_ns: int, over: threading.Event) -> None:
     """Servers say nothing until they send: until then, the clock says what they must be doing."""
     end_ns = start_ns + job.options.duration_ms * 1_000_000
     for before, phase, until_ns in (
@@ -264,7 +264,7 @@ def _tell_phases(worker: Worker, job: Job, start_ns: int, over: threading.Event)
             worker.phase = phase
 
 
-def _finish(worker: Worker, job: Job, reader: AnswerReader, trace: _Trace) -> None:
+def _finish(worker: Worker, job: CaptureJob, reader: AnswerReader, trace: _Trace) -> None:
     """Gives the trace its name, and keeps whatever else an older server has sent."""
     worker.phase = WorkerState.WRITING
     try:
@@ -293,7 +293,7 @@ def _finish(worker: Worker, job: Job, reader: AnswerReader, trace: _Trace) -> No
     worker.phase, worker.reason, worker.details = WorkerState.WRITTEN, None, ""
 
 
-def _own_file(worker: Worker, job: Job) -> str:
+def _own_file(worker: Worker, job: CaptureJob) -> str:
     """The URL of the file that an older server has written itself, in a storage that we share."""
     until = time.monotonic() + _OWN_FILE_S
     while True:
@@ -304,7 +304,7 @@ def _own_file(worker: Worker, job: Job) -> str:
             raise Stopped(Reason.MISSING_FILE)
 
 
-def _check(job: Job) -> None:
+def _check(job: CaptureJob) -> None:
     if job.cancelled.is_set():
         raise Stopped(Reason.CANCELLED)
 

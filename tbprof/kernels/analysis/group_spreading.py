@@ -20,7 +20,7 @@ from cython.cimports.tbprof.kernels.types import (
 
 @cython.final
 @cython.cclass
-class Cause:
+class CauseLinks:
     """Links from causes to their consumers, by bucket, and which links have been followed."""
 
     row: Ints
@@ -107,7 +107,7 @@ def _fill_group(
     group: OutInt32s,
     last: Int32s,
     flag: Bytes,
-    cause: Cause,
+    cause: CauseLinks,
     pool: Pool,
     queue: OutInts,
     tail: i64,
@@ -174,7 +174,7 @@ def spread_groups(
     group: OutInt32s,
     last: Int32s,
     flag: Bytes,
-    cause: Cause,
+    cause: CauseLinks,
     pool: Pool,
     queue: OutInts,
     number: OutInts,

@@ -8,8 +8,8 @@ from tbprof.events.space import Events
 from tbprof.kernels.codes import NUMBER_BYTES
 from tbprof.kernels.export.json_bytes import write_points
 from tbprof.timeline.build.counters import memory_series
-from tbprof.timeline.export.chrome_process import TimeRange, overlapping
-from tbprof.timeline.export.json_text import joined, quoted
+from tbprof.timeline.export.chrome_process import TimeRange, overlaps
+from tbprof.timeline.export.json_text import joined, json_string
 from tbprof.timeline.model.sections import section_of
 from tbprof.timeline.model.store import Section
 from tbprof.timeline.model.unlaid_tracks import unlaid_events
@@ -37,13 +37,13 @@ def memory_text(
     for series in memory_series(plane, -1, [unlaid_events(events)], sections):
         owner = processes[sections[series.section].name] if series.section >= 0 else process
         head = b',\n{"name":%b,"ph":"C","cat":"memory","pid":%d,"args":{"bytes":' % (
-            quoted(series.name),
+            json_string(series.name),
             owner,
         )
         words = joined([head, b'},"ts":'])
         for begin in range(0, series.time_ps.size, _PIECE):
             time = series.time_ps[begin : begin + _PIECE] + offset_ps
-            rows = np.flatnonzero(overlapping(time, np.zeros_like(time), span))
+            rows = np.flatnonzero(overlaps(time, np.zeros_like(time), span))
             value = np.clip(series.value[begin : begin + _PIECE][rows], 0, _MOST_BYTES)
             out = np.empty(rows.size * (words.text.size + 2 * NUMBER_BYTES), np.uint8)
             size = write_points(out, time[rows], value.astype(np.int64), words)

@@ -6,7 +6,7 @@ import numpy as np
 
 from tbprof.events.strings import Strings
 from tbprof.kernels.export.event_json import EventColumns
-from tbprof.timeline.export.chrome_process import EventWriter, TimeRange, as_items, overlapping
+from tbprof.timeline.export.chrome_process import EventWriter, TimeRange, as_items, overlaps
 from tbprof.timeline.export.chrome_tracks import ProcessThreads
 from tbprof.timeline.export.event_tables import named_texts, no_stats, stat_columns, stat_names
 from tbprof.timeline.model.store import Timeline, Track
@@ -48,7 +48,7 @@ def _events(
     part = slice(int(rows[0]), int(rows[1]))
     start = timeline.start_ps[part] + offset_ps
     duration = np.asarray(timeline.duration_ps[part])
-    chosen = np.flatnonzero(overlapping(start, duration, span))
+    chosen = np.flatnonzero(overlaps(start, duration, span))
     return EventColumns(
         np.asarray(timeline.type[part])[chosen],
         start[chosen],

@@ -37,18 +37,20 @@ class TimeRange:
     to_ps: int
 
 
-def pieces(events: Events, span: TimeRange | None, offset_ps: int) -> Iterator[NDArray[np.int64]]:
+def event_pieces(
+    events: Events, span: TimeRange | None, offset_ps: int
+) -> Iterator[NDArray[np.int64]]:
     """The rows of the events that overlap the span after a shift by `offset_ps`, some at a time."""
     for begin in range(0, len(events), _PIECE):
         rows = np.arange(begin, min(begin + _PIECE, len(events)))
         if span is not None:
             start = events.start_ps[rows] + offset_ps
-            rows = rows[overlapping(start, events.duration_ps[rows], span)]
+            rows = rows[overlaps(start, events.duration_ps[rows], span)]
         if rows.size:
             yield rows
 
 
-def overlapping(
+def overlaps(
     start: NDArray[np.int64], duration: NDArray[np.int64], span: TimeRange | None
 ) -> NDArray[np.bool_]:
     """[n] whether an event overlaps the span; all do without a span."""
@@ -157,10 +159,10 @@ class Process:
             return first[line] + lane[rows]
 
         used = np.zeros(len(threads.thread), np.bool_)
-        for rows in pieces(events, span, self._offset_ps):
+        for rows in event_pieces(events, span, self._offset_ps):
             used[track(rows)] = True
         yield as_items(threads.events(used)), 0
-        for rows in pieces(events, span, self._offset_ps):
+        for rows in event_pieces(events, span, self._offset_ps):
             columns = EventColumns(
                 events.type[rows],
                 events.start_ps[rows] + self._offset_ps,

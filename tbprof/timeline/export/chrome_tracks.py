@@ -19,7 +19,7 @@ from tbprof.events.space import Lines, Plane
 from tbprof.kernels.export.event_json import Tracks
 from tbprof.timeline.build.lanes import MOST_LANES
 from tbprof.timeline.build.tracks import KIND_ORDER, line_kind
-from tbprof.timeline.export.json_text import joined, quoted
+from tbprof.timeline.export.json_text import joined, json_string
 from tbprof.timeline.model.sections import section_of
 from tbprof.timeline.model.store import Track
 
@@ -72,7 +72,7 @@ def process_number(plane: Plane, host: int, numbers: Numbers) -> int:
 def process_events(number: int, name: str, place: int) -> Iterator[bytes]:
     """The metadata events with a process's name and position."""
     head = b'{"args":{"name":%b},"name":"process_name","ph":"M","pid":%d}'
-    yield head % (quoted(name), number)
+    yield head % (json_string(name), number)
     yield b'{"args":{"sort_index":%d},"name":"process_sort_index","ph":"M","pid":%d}' % (
         place,
         number,
@@ -145,7 +145,7 @@ class ThreadTable:
         """
         for row in np.flatnonzero(is_used).tolist():
             ids = b'"ph":"M","pid":%d,"tid":%d}' % (self.process, self.thread[row])
-            name = quoted(self.name[row])
+            name = json_string(self.name[row])
             yield b'{"args":{"name":%b},"name":"thread_name",%b' % (name, ids)
             yield b'{"args":{"sort_index":%d},"name":"thread_sort_index",%b' % (
                 self.place[row],

@@ -10,7 +10,7 @@ from tbprof.events.space import Events, Plane
 from tbprof.kernels.codes import NUMBER_BYTES
 from tbprof.kernels.export.json_bytes import Texts, write_rows
 from tbprof.timeline.export.chrome import Host
-from tbprof.timeline.export.chrome_process import TimeRange, batches, pieces
+from tbprof.timeline.export.chrome_process import TimeRange, batches, event_pieces
 from tbprof.timeline.export.chrome_tracks import line_labels
 from tbprof.timeline.export.json_text import joined
 from tbprof.timeline.export.size_limit import Limited
@@ -55,7 +55,7 @@ def _rows(host: Host, events: Events, span: TimeRange | None) -> Iterator[bytes]
     where = cell(host.name) + b"," + cell(plane.name) + b","
     threads = joined(where + cell(label) + b"," for label in line_labels(plane, events.lines))
     cells: dict[int, bytes] = {}
-    for rows in pieces(events, span, host.offset_ps):
+    for rows in event_pieces(events, span, host.offset_ps):
         name, texts = _names(plane, events, rows, cells)
         thread = np.searchsorted(events.first_event, rows, side="right") - 1
         start_ps = events.start_ps[rows] + host.offset_ps

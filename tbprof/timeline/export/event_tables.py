@@ -26,7 +26,7 @@ from tbprof.kernels.export.json_bytes import Texts
 from tbprof.kernels.export.stat_json import StatColumns, StatNames, write_stats
 from tbprof.kernels.xplane.passes import Writing
 from tbprof.timeline.export.event_text import INFINITE, NAN, NEGATIVE_INFINITE, WORDS
-from tbprof.timeline.export.json_text import joined, quoted
+from tbprof.timeline.export.json_text import joined, json_string
 from tbprof.timeline.model.store import TypeTable
 
 # Purposes of stats besides being arguments; hidden ones are numbers that recorders use internally.
@@ -61,7 +61,7 @@ def stat_names(strings: Strings, names_: NDArray[np.int32], more: Mapping[str, i
     texts = strings.take(name_ids.tolist())
     of_name = np.array([purpose.get(text, SHOWN) for text in texts], np.uint8)
     return StatNames(
-        joined(quoted(text) + b":" for text in texts),
+        joined(json_string(text) + b":" for text in texts),
         np.delete(place, names_.size).astype(np.int64),
         of_name,
         int(place[names_.size]),
@@ -137,7 +137,7 @@ def _texts(
     key: NDArray[np.int64],
 ) -> TypeTexts:
     """The texts of types [t]; a type without `full_name` only has a name."""
-    names_ = joined(map(quoted, (*name, "")))
+    names_ = joined(map(json_string, (*name, "")))
     full = joined(map(_full_name, (*full_name, "")))
     begin, end = np.append(rows.begin, 0), np.append(rows.end, 0)
     first = np.asarray(arg.first)
@@ -149,7 +149,7 @@ def _full_name(text: str) -> bytes:
     if not text:
         return b""
     cut = text if len(text) <= _LONGEST else text[:_LONGEST] + _CUT
-    return quoted(_FULL_NAME) + b":" + quoted(cut) + b","
+    return json_string(_FULL_NAME) + b":" + json_string(cut) + b","
 
 
 def _written(columns: StatColumns, stats: StatNames) -> Texts:

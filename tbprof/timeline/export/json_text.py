@@ -25,6 +25,6 @@ def joined(parts: Iterable[bytes]) -> Texts:
     return Texts(np.frombuffer(b"".join(texts), np.uint8), first)
 
 
-def quoted(text: str) -> bytes:
+def json_string(text: str) -> bytes:
     """The text as a JSON string; lone surrogates become question marks."""
     return encode_basestring(text).encode("utf-8", "replace")

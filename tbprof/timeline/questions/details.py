@@ -7,12 +7,17 @@ from tbprof.base.errors import BadRequest
 from tbprof.timeline.model.category_names import CATEGORIES
 from tbprof.timeline.model.open_timeline import OpenTimeline, shorten
 from tbprof.timeline.model.store import Track
-from tbprof.timeline.questions.event_facts import find_hlo, find_source, read_facts
-from tbprof.timeline.questions.event_links import find_links
+from tbprof.timeline.questions.event_facts import find_hlo, find_source_location, read_facts
+from tbprof.timeline.questions.event_links import find_page_links
 from tbprof.timeline.questions.nearby import children, enclosing
 from tbprof.timeline.questions.same_name import find_same_name, same_name
 from tbprof.timeline.questions.stat_text import read_stats
-from tbprof.timeline.questions.steps_of_events import StepWindows, step_at, step_of, step_windows
+from tbprof.timeline.questions.steps_of_events import (
+    StepWindows,
+    step_of,
+    step_of_event,
+    step_windows,
+)
 from tbprof.timeline.search.search_results import next_results, previous_result
 
 EventMove = Literal[
@@ -52,9 +57,9 @@ def details(
         "step": step,
         "stats": [stat.as_json() for stat in read_stats([*facts.own, *facts.shared])],
         "hlo": find_hlo(opened, facts),
-        "source": find_source(opened, facts),
+        "source": find_source_location(opened, facts),
         "same_name": same_name(opened, event),
-        "links": find_links(opened, facts, step),
+        "links": find_page_links(opened, facts, step),
     }
 
 
@@ -67,7 +72,7 @@ def _step(
         return step_of((*same, own)[0], event)
     section = opened.timeline.sections[track.section].name
     start = int(opened.timeline.start_ps[event])
-    found = (step_at(windows, section, start) for windows in (*steps, own))
+    found = (step_of_event(windows, section, start) for windows in (*steps, own))
     return next(filter(None, found), None)
 
 

@@ -140,7 +140,7 @@ def find_hlo(opened: OpenTimeline, facts: Facts) -> dict[str, Any] | None:
     """The event's instruction: module, instruction, text ("" if the program is not in the file)."""
     # The recorder's text contains more than the program.
     stated = facts.name if facts.is_tpu and " = " in facts.name else ""
-    instruction = instruction_name(facts)
+    instruction = event_instruction(facts)
     if not instruction:
         return None
     module = program_of(opened, facts)
@@ -161,7 +161,7 @@ def _program_lines(module: Module, instruction: str) -> list[str]:
     return [line if len(line) <= _MOST_LETTERS else f"{line[:_MOST_LETTERS]}…" for line in lines]
 
 
-def instruction_name(facts: Facts) -> str:
+def event_instruction(facts: Facts) -> str:
     """The name of the event's instruction, "" if it has none."""
     if facts.is_tpu and is_hlo(facts):
         return facts.name.partition(" ")[0].removeprefix("%")
@@ -173,7 +173,7 @@ def program_of(opened: OpenTimeline, facts: Facts) -> Module | None:
     return opened.programs.module(facts.integer(names.PROGRAM_ID), facts.text(names.HLO_MODULE))
 
 
-def find_source(opened: OpenTimeline, facts: Facts) -> str | None:
+def find_source_location(opened: OpenTimeline, facts: Facts) -> str | None:
     """The source location of the event: a stat, the instruction's line, a Python frame."""
     *stated, recorded = (facts.text(key) for key in SOURCE_STATS)
     source = next(filter(None, stated), "")

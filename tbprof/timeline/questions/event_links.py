@@ -8,8 +8,8 @@ from tbprof.base import names
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.questions.event_facts import (
     Facts,
+    event_instruction,
     find_op,
-    instruction_name,
     kernel_op,
     program_of,
 )
@@ -19,7 +19,7 @@ _MOST_NAME = 4000
 _MASK = 2**64 - 1
 
 
-def find_links(
+def find_page_links(
     opened: OpenTimeline, facts: Facts, step: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
     """Links to other pages: the tool, what it shows there, and the view's parameters.
@@ -48,7 +48,7 @@ def _rows(opened: OpenTimeline, facts: Facts) -> Iterator[dict[str, Any]]:
 
 def _graph(opened: OpenTimeline, facts: Facts) -> Iterator[dict[str, Any]]:
     """The instruction in the graph of its program."""
-    name, program_id = instruction_name(facts), facts.integer(names.PROGRAM_ID)
+    name, program_id = event_instruction(facts), facts.integer(names.PROGRAM_ID)
     if not 0 < len(name) <= _MOST_NAME or program_id == -1:
         return
     module = program_of(opened, facts)

@@ -13,7 +13,7 @@ _MOST_DEPTH = 8
 _MOST_OPERANDS = 64
 
 
-def instruction_text(module: Module, name: str) -> str:
+def instruction_with_callees(module: Module, name: str) -> str:
     """The instruction, and below it the computations that it calls; "" if there is none.
 
         %fusion.1 = f32[8]{0} fusion(f32[8]{0} %p), kind=kLoop, calls=%fused
@@ -75,7 +75,7 @@ def _line(module: Module, proto: Any, called: list[str]) -> str:
     else:
         operand_protos = module.operands_of(proto)
         texts = [
-            f"{shape_text(operand.shape)} %{operand.name}"
+            f"{_shape_text(operand.shape)} %{operand.name}"
             for operand in operand_protos[:_MOST_OPERANDS]
         ]
         operands = ", ".join([*texts, "…"] if len(operand_protos) > _MOST_OPERANDS else texts)
@@ -89,7 +89,7 @@ def _line(module: Module, proto: Any, called: list[str]) -> str:
         _metadata(proto.metadata),
     ]
     attributes = "".join(f", {attribute}" for attribute in more if attribute)
-    return f"%{proto.name} = {shape_text(proto.shape)} {proto.opcode}({operands}){attributes}"
+    return f"%{proto.name} = {_shape_text(proto.shape)} {proto.opcode}({operands}){attributes}"
 
 
 def _metadata(proto: Any) -> str:
@@ -107,11 +107,11 @@ def _metadata(proto: Any) -> str:
     return f"metadata={{{' '.join(parts)}}}" if parts else ""
 
 
-def shape_text(proto: Any, depth: int = 0) -> str:
+def _shape_text(proto: Any, depth: int = 0) -> str:
     """`f32[8,16]{1,0}`, or `(f32[8]{0}, s32[])` of a tuple."""
     if proto.element_type == _TUPLE:
         parts = proto.tuple_shapes if depth < 16 else ()
-        return f"({', '.join(shape_text(part, depth + 1) for part in parts)})"
+        return f"({', '.join(_shape_text(part, depth + 1) for part in parts)})"
     sizes = ",".join(map(str, proto.dimensions))
     order = ",".join(map(str, proto.layout.minor_to_major))
     tiles = "".join(f"({','.join(map(str, tile.dimensions))})" for tile in proto.layout.tiles)

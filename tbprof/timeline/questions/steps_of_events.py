@@ -43,7 +43,7 @@ def _find(timeline: Timeline, part: str) -> StepWindows:
     return StepWindows(part, timeline, tracks, {label: index for index, label in enumerate(order)})
 
 
-def step_at(windows: StepWindows, section: str, start_ps: int) -> dict[str, Any] | None:
+def step_of_event(windows: StepWindows, section: str, start_ps: int) -> dict[str, Any] | None:
     """The step in which an event of a section starts: its label, id, part and number.
 
     The section's own steps count first, then those of other sections, in their order.

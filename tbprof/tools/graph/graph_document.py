@@ -166,7 +166,7 @@ def self_of(program: OpenProgram, row: int) -> int | None:
     return None if times is None else times.self_ps
 
 
-def graph_table(program: OpenProgram, graph: ProgramGraph | None) -> Table:
+def node_table(program: OpenProgram, graph: ProgramGraph | None) -> Table:
     """The nodes of a graph, for CSV."""
     reader = program.reader()
     facts = [reader.facts(node.row) for node in graph.nodes] if graph else []

@@ -14,7 +14,7 @@ from tbprof.base.values import sum_of
 from tbprof.tools.model.datatable import Table, boolean, number, text
 
 
-def advice_table(
+def input_advice_table(
     ops: InputOps, judgements: Sequence[Judgement], *, is_waited_for: bool = True
 ) -> Table:
     """Advice by category; only what applies, that on what holds the program up first.

@@ -8,7 +8,7 @@ from tbprof.analysis.memory.memory_usage import event_at
 _MOST_DIGITS = 18  # of times in ps: they stay in int64
 
 
-def named(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
+def allocator_named(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
     """The row of the allocator that a request names, -1 if it names none that exists."""
     wanted = params.get("memory_id", "")
     ids = [allocator.id for allocator in allocators]
@@ -17,7 +17,7 @@ def named(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
 
 def chosen(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
     """The row of the allocator to show: the one named, else the fullest device, else the first."""
-    at = named(allocators, params)
+    at = allocator_named(allocators, params)
     if at >= 0:
         return at
     devices = [row for row, allocator in enumerate(allocators) if allocator.is_device]

@@ -14,7 +14,7 @@ from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
 from tbprof.analysis.memory.memory_growth import Leaks, StepUsage, find_leaks, use_by_step
 from tbprof.analysis.memory.memory_samples import sample_events
-from tbprof.analysis.memory.memory_usage import event_at, event_rows
+from tbprof.analysis.memory.memory_usage import allocator_rows, event_at
 from tbprof.analysis.tpu.program_runs import ProgramRuns
 from tbprof.base.values import unique
 from tbprof.tools.memory.memory_choice import chosen, instant, wanted_event
@@ -155,7 +155,7 @@ def _pictured(allocators: Sequence[Allocator], chosen: int) -> list[int]:
 
 def _preview(allocator: Allocator) -> dict[str, object]:
     memory = allocator.memory
-    rows = event_rows(memory, allocator.at)
+    rows = allocator_rows(memory, allocator.at)
     first, last = int(memory.time_ps[rows.start]), int(memory.time_ps[rows.stop - 1])
     events = sample_events(memory, allocator.at, first, last, _PREVIEW_POINTS)
     return {"time_ps": memory.time_ps[events], "bytes": in_use_after(memory, events)}
@@ -176,7 +176,7 @@ def _timeline(allocator: Allocator, params: Mapping[str, str], texts: _Texts) ->
     begin = memory.begin_ps if begin is None else begin
     end = memory.end_ps if end is None else end
     before = event_at(memory, allocator.at, begin - 1)
-    time = memory.time_ps[event_rows(memory, allocator.at)]
+    time = memory.time_ps[allocator_rows(memory, allocator.at)]
     events = int(np.searchsorted(time, end, "right") - np.searchsorted(time, begin, "left"))
     rows = sample_events(memory, allocator.at, begin, end, MOST_POINTS - 1)
     is_sampled = rows.size < events

@@ -10,7 +10,7 @@ from tbprof.analysis.memory.allocators import Allocator
 from tbprof.analysis.memory.memory import Memory
 from tbprof.analysis.memory.memory_breakdown import Age
 from tbprof.analysis.memory.memory_samples import sample_events
-from tbprof.analysis.memory.memory_usage import event_rows, in_use, live_at
+from tbprof.analysis.memory.memory_usage import alive_after, allocator_rows, in_use
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.tpu.program_runs import ProgramRuns
 
@@ -49,7 +49,7 @@ def profile_record(allocator: Allocator) -> Record:
     in all its fields; its sizes are those of one of them.
     """
     memory, peak = allocator.memory, allocator.peak_event
-    rows = live_at(memory, allocator.at, peak)
+    rows = alive_after(memory, allocator.at, peak)
     sizes = _sizes(memory, rows)
     special = _special(memory, peak, int(sizes.sum())) if peak >= 0 else []
     first, occurrences = _merged(memory, rows, sizes)
@@ -78,7 +78,7 @@ def profile_record(allocator: Allocator) -> Record:
 
 def _sampled(allocator: Allocator) -> list[int]:
     memory = allocator.memory
-    time = memory.time_ps[event_rows(memory, allocator.at)]
+    time = memory.time_ps[allocator_rows(memory, allocator.at)]
     rows = sample_events(memory, allocator.at, int(time[0]), int(time[-1]), _MOST_SNAPSHOTS)
     found: list[int] = rows.tolist()
     return found

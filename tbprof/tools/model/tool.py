@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.run.outline import Content
-from tbprof.base.lazy import named
+from tbprof.base.lazy import object_named
 from tbprof.base.records import dataclass
 from tbprof.tools.model.datatable import Table
 
@@ -105,28 +105,30 @@ class Tool:
     @property
     def parts(self) -> tuple[str, ...]:
         """The parts of each host that its payloads need; its module is imported."""
-        parts: tuple[str, ...] = named(f"{self.module}.PARTS")
+        parts: tuple[str, ...] = object_named(f"{self.module}.PARTS")
         return parts
 
     def parts_for(self, params: Mapping[str, str]) -> tuple[str, ...]:
         """Those of `parts` that its payload for these parameters needs."""
         if not self.is_sparing:
             return self.parts
-        parts: tuple[str, ...] = named(f"{self.module}.parts_for")(params)
+        parts: tuple[str, ...] = object_named(f"{self.module}.parts_for")(params)
         return parts
 
     @property
     def chosen_parts(self) -> tuple[str, ...]:
         """The parts of the host that it chooses."""
-        parts: tuple[str, ...] = named(f"{self.module}.CHOSEN_PARTS") if self.is_chosen else ()
+        parts: tuple[str, ...] = (
+            object_named(f"{self.module}.CHOSEN_PARTS") if self.is_chosen else ()
+        )
         return parts
 
     def choose(self, summaries: Summaries) -> Choice | None:
         """The host whose `chosen_parts` its payload needs, None if no host has what it shows."""
-        choice: Choice | None = named(f"{self.module}.choose")(summaries)
+        choice: Choice | None = object_named(f"{self.module}.choose")(summaries)
         return choice
 
     def build(self, summaries: Summaries) -> Payload:
         """Its payload, made from summaries only."""
-        payload: Payload = named(f"{self.module}.build")(summaries)
+        payload: Payload = object_named(f"{self.module}.build")(summaries)
         return payload

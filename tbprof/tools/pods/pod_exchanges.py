@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.spans.groups import repeats
-from tbprof.analysis.tpu.exchanges import ExchangeRole, Exchanges, listed
+from tbprof.analysis.tpu.exchanges import ExchangeRole, Exchanges, numbers_in
 from tbprof.base.values import is_in, unique
 
 
@@ -76,7 +76,7 @@ class PodExchanges:
             collective |= _data_size(part, row)
             if part.groups[row]:
                 collective["replicaGroups"] = [
-                    {"replicaIds": list(map(str, group))} for group in listed(part.groups[row])
+                    {"replicaIds": list(map(str, group))} for group in numbers_in(part.groups[row])
                 ]
             out.append(collective)
         return sorted(out, key=_by_duration)
@@ -112,7 +112,7 @@ class PodExchanges:
                       if at.pairs[of]), "")  # fmt: skip
         if ExchangeRole.PERMUTE in role:
             if pairs:
-                channel["sourceTargetPairs"] = list(listed(pairs))
+                channel["sourceTargetPairs"] = list(numbers_in(pairs))
         else:
             channel["srcCoreIds"] = self._core_ids(sends)
             channel["dstCoreIds"] = self._core_ids(receives)

@@ -19,7 +19,7 @@ from tbprof.analysis.program_memory.program_memory import ProgramMemory
 from tbprof.tools.program_memory.heap_points import points_of
 from tbprof.tools.program_memory.heap_records import PURPOSES
 from tbprof.tools.program_memory.program_choice import (
-    Chosen,
+    ChosenProgram,
     ProgramEntry,
     chosen_event,
     shows_all,
@@ -37,7 +37,7 @@ _TEXTS = ("instruction", "part", "opcode", "shape", "op", "source")
 def heap_page(
     hosts: Sequence[str],
     programs: Sequence[ProgramEntry],
-    chosen: Chosen,
+    chosen: ChosenProgram,
     params: Mapping[str, str],
 ) -> dict[str, object]:
     """Every program's peak, and the memory of one over time and at an instant."""

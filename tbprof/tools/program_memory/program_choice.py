@@ -38,7 +38,7 @@ class ProgramEntry:
         return f"{self.name}({self.program_id})"
 
 
-class Chosen(NamedTuple):
+class ChosenProgram(NamedTuple):
     """What a request shows: a program's memory, its host, and its row in the list, -1 for none."""
 
     memory: ProgramMemory
@@ -81,7 +81,7 @@ def choose_memory(
     memories: Sequence[ProgramMemory],
     programs: Sequence[ProgramEntry],
     params: Mapping[str, str],
-) -> Chosen:
+) -> ChosenProgram:
     """The memory to show: of the host that the request names, else of the first that has it.
 
     If the request names no program, of those that hosts would show it is the first in the list.
@@ -90,7 +90,7 @@ def choose_memory(
         (one.title, one.digest, host): row for row, one in enumerate(programs) for host in one.hosts
     }
     found = [
-        Chosen(memory, host, rows.get((memory.title, memory.digest, host), -1))
+        ChosenProgram(memory, host, rows.get((memory.title, memory.digest, host), -1))
         for host, memory in zip(hosts, memories, strict=True)
     ]
     asked = [one for one in found if one.host == params.get("program_host") and one.row >= 0]
@@ -100,7 +100,7 @@ def choose_memory(
     return [*asked, *known, *found][0]
 
 
-def required_memory(chosen: Chosen, programs: Sequence[ProgramEntry]) -> ProgramMemory:
+def required_memory(chosen: ChosenProgram, programs: Sequence[ProgramEntry]) -> ProgramMemory:
     """The memory that is chosen. Raises NoData with the reason if there is none."""
     memory = chosen.memory
     if not memory.reason:

@@ -21,7 +21,7 @@ _OTHER, _CRITICAL, _BOTTLENECK = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenCall:
     """The pipeline and the call of it that a page shows; `is_alone` means that no other is sent."""
 
     pipeline: Pipeline
@@ -48,7 +48,7 @@ class _Nodes:
     iterators: NDArray[np.int64]
 
 
-def graph_table(pipelines: Sequence[Pipeline], chosen: Chosen) -> Table:
+def graph_table(pipelines: Sequence[Pipeline], chosen: ChosenCall) -> Table:
     """A row per node of each graph, by pipeline, rank, and parents before children.
 
     Properties: the choice, and the numbers of executions and of shown ones.
@@ -147,7 +147,7 @@ def summary_table(pipelines: Sequence[Pipeline]) -> Table:
     )  # fmt: skip
 
 
-def executions_table(chosen: Chosen) -> Table:
+def executions_table(chosen: ChosenCall) -> Table:
     """A row per call of the chosen pipeline, slowest first, at most 1,000."""
     pipeline = chosen.pipeline
     data, shown = pipeline.data, min(pipeline.calls, MOST_EXECUTIONS)

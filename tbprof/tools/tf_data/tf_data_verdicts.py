@@ -9,8 +9,8 @@ from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.tf_data.tf_data_case import call_ms, stage_ms
 from tbprof.advice.tf_data.tf_data_judgement import (
     Judgement,
+    by_severity,
     has_slow_calls,
-    in_order,
     is_of_devices,
     verdict,
 )
@@ -110,7 +110,7 @@ def advice_table(judgements: Sequence[Judgement]) -> Table:
     rows = [
         (judgement.pipeline, place, finding)
         for judgement in judgements
-        for place, finding in enumerate(in_order(judgement.findings))
+        for place, finding in enumerate(by_severity(judgement.findings))
     ]
 
     def texts(of: str) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 from builders.tf_data_calls import ROOT, Made, Node, chain, made
 from helpers.tf_data_advice import ALONE, advice_on, bound_by
 
-from tbprof.advice.tf_data.tf_data_judgement import judge
+from tbprof.advice.tf_data.tf_data_judgement import judge_pipelines
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 from tbprof.advice.tf_data.tf_data_stages import Kind, kind_of, shown_type
 
@@ -90,7 +90,7 @@ def test_what_was_set_by_hand():
 def test_a_pipeline_that_was_recorded_in_part_says_so():
     nodes = [Node("Iterator::Root::BatchV2", 1000, 1000)]
     part = made(Made([(0, nodes), (1000, nodes)], is_partial=True))
-    [judgement] = judge(find_pipelines(["h0"], [part]), {"h0": ALONE})
+    [judgement] = judge_pipelines(find_pipelines(["h0"], [part]), {"h0": ALONE})
     assert "partly_recorded" in [one.id for one in judgement.findings]
     assert "prefetch_at_the_end" not in [one.id for one in judgement.findings]
 
@@ -99,7 +99,7 @@ def test_a_pipeline_that_was_recorded_in_part_says_so():
 def test_parameters_that_are_none_are_survived(parameters: str):
     part = made(Made([(0, [Node(ROOT, 1000, 1), Node(f"{ROOT}::Shuffle", 999, 999)])]))
     part.parameters[1] = parameters
-    [judgement] = judge(find_pipelines(["h0"], [part]), {"h0": ALONE})
+    [judgement] = judge_pipelines(find_pipelines(["h0"], [part]), {"h0": ALONE})
     assert judgement.findings[0].id == "shuffle"
 
 

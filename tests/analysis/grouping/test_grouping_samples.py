@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tbprof.analysis.grouping.grouping import find_grouping, group_of_device_events
-from tbprof.analysis.grouping.roots import event_names
+from tbprof.analysis.grouping.roots import names_at
 from tbprof.xplane.reader import read_space
 
 
@@ -39,7 +39,7 @@ def test_all_ops_of_a_training_step_are_in_the_group_of_their_step(sample_logdir
     """TensorFlow: executor threads are reached by contexts; tf.data's own ops are in no step."""
     (host,) = find_grouping(read_space(sample(sample_logdir, "tensorflow_cpu_training"))).hosts
     rows = np.arange(len(host.events))
-    texts = event_names(host.events, rows)
+    texts = names_at(host.events, rows)
     ops = [row for row in rows.tolist() if texts[row].startswith(("sequential_1/", "adam/"))]
     steps = [row for row in rows.tolist() if texts[row] == "train"]
     start, end = host.events.start_ps, host.events.start_ps + host.events.duration_ps
@@ -54,7 +54,7 @@ def test_all_ops_of_a_training_step_are_in_the_group_of_their_step(sample_logdir
 
 def test_xla_on_cpu_belongs_to_the_step_that_handed_it_to_a_pool(sample_logdir: Path):
     (host,) = find_grouping(read_space(sample(sample_logdir, "jax_cpu_training"))).hosts
-    texts = event_names(host.events, np.arange(len(host.events)))
+    texts = names_at(host.events, np.arange(len(host.events)))
     thunks = np.flatnonzero([text.startswith("ThunkExecutor::Execute") for text in texts])
     steps = np.flatnonzero([text == "train" for text in texts])
     start = host.events.start_ps

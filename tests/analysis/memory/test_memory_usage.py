@@ -15,7 +15,13 @@ from tbprof.analysis.memory.memory import Memory, find_memory
 from tbprof.analysis.memory.memory_breakdown import Age, Breakdown, break_down
 from tbprof.analysis.memory.memory_growth import find_leaks, use_by_step
 from tbprof.analysis.memory.memory_samples import sample_events
-from tbprof.analysis.memory.memory_usage import event_at, event_rows, in_use, live_at, summarize
+from tbprof.analysis.memory.memory_usage import (
+    alive_after,
+    allocator_rows,
+    event_at,
+    in_use,
+    summarize,
+)
 from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.xplane.reader import read_space
 
@@ -76,7 +82,7 @@ def test_nothing_has_no_peaks():
 
 def test_what_is_alive_after_an_event_and_at_an_instant():
     memory = memory_of(take(1, 1), take(3, 2), give(3, 1), take(3, None), take(5, 2))
-    assert [live_at(memory, 0, event).tolist() for event in range(-1, 5)] == [
+    assert [alive_after(memory, 0, event).tolist() for event in range(-1, 5)] == [
         [], [0], [0, 1], [1], [1], [4],
     ]  # fmt: skip
     at = [event_at(memory, 0, time) for time in (0, 1 * US, 3 * US - 1, 3 * US, 4 * US, 9 * US)]
@@ -282,7 +288,7 @@ def test_what_is_alive_and_in_use_is_that_of_a_walk(changes: list[Change]):
     for allocator in range(len(memory.name)):
         for event in range(*memory.first_event[allocator : allocator + 2].tolist()):
             live = alive(memory, allocator, event)
-            assert live_at(memory, allocator, event).tolist() == live
+            assert alive_after(memory, allocator, event).tolist() == live
             found = break_down(memory, allocator, event)
             used = max(int(memory.stack_bytes[event]), 0) + max(int(memory.heap_bytes[event]), 0)
             assert found.in_use_bytes == used
@@ -311,7 +317,7 @@ def test_what_is_alive_and_in_use_is_that_of_a_walk(changes: list[Change]):
 def test_samples_keep_extremes_and_ends(changes: list[Change], begin: int, end: int, points: int):
     memory = memory_of(*changes)
     for allocator in range(len(memory.name)):
-        mine = event_rows(memory, allocator)
+        mine = allocator_rows(memory, allocator)
         used = dict(zip(range(mine.start, mine.stop), in_use(memory, mine).tolist(), strict=True))
         inside = [row for row in used if begin * US <= memory.time_ps[row] <= end * US]
         found = sample_events(memory, allocator, begin * US, end * US, points).tolist()
@@ -333,7 +339,7 @@ def test_steps_and_peaks_are_those_of_a_walk(changes: list[Change]):
     memory = memory_of(*changes)
     found = summarize(memory)
     for allocator in range(len(memory.name)):
-        mine = event_rows(memory, allocator)
+        mine = allocator_rows(memory, allocator)
         used = in_use(memory, mine).tolist()
         time = memory.time_ps[mine].tolist()
         assert found.peak_bytes[allocator] == max(used)

@@ -13,7 +13,7 @@ from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_time import find_idle_time
 from tbprof.analysis.steps.host_runs import NO_RUNS, RUN, find_host_runs, match_launches
 from tbprof.analysis.steps.sources.step_sources import StepSource
-from tbprof.analysis.steps.step_layers import find_windows
+from tbprof.analysis.steps.step_layers import find_step_windows
 from tbprof.analysis.steps.step_windows import GroupSteps
 from tbprof.analysis.steps.unrecorded_steps import Unrecorded
 
@@ -163,7 +163,7 @@ def test_steps_of_unknown_start_are_those_of_threads_where_no_run_was_recorded()
     times_ps = np.array([-1, 5], np.int64), np.array([3, 9], np.int64)
     steps = GroupSteps(np.array([0, 1]), np.array([0, 1]), ["0", "1"], *times_ps)
     source = StepSource("markers", "train", "", grouping, steps)
-    windows, _, is_behind = find_windows(source, [], missing, None, NO_RUNS)
+    windows, _, is_behind = find_step_windows(source, [], missing, None, NO_RUNS)
     assert not is_behind
     assert windows[0].label == ["0", "1"]
 

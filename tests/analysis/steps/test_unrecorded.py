@@ -12,7 +12,7 @@ from tbprof.advice.rules.findings import find_findings
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.job.job_steps import JobSteps, merge_steps
 from tbprof.analysis.job.step_means import step_means
-from tbprof.analysis.steps.recording_gaps import listed, silent_notes
+from tbprof.analysis.steps.recording_gaps import device_list, silent_notes
 from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import Phase
@@ -221,4 +221,4 @@ def test_the_mi350_trace_lacks_nothing(amd_trace):
     ],
 )
 def test_names_of_devices(names: list[str], text: str):
-    assert listed(names) == text
+    assert device_list(names) == text

@@ -8,7 +8,7 @@ from traces import draw, space_of
 from traces.programs import Program
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.tpu.exchanges import ExchangeRole, Exchanges, find_exchanges, listed
+from tbprof.analysis.tpu.exchanges import ExchangeRole, Exchanges, find_exchanges, numbers_in
 from tbprof.xplane.reader import read_space
 
 TPU, META = "/device:TPU:0", "/host:metadata"
@@ -52,7 +52,7 @@ def test_an_all_reduce_of_listed_groups(program: Program):
     read = found(program, "..aaaf", a="all-reduce.1", f="p")
     assert (read.cores, read.name, read.opcode) == (["TPU:0"], ["all-reduce.1"], ["all-reduce"])
     assert (read.channel.tolist(), read.bytes.tolist()) == ([3], [2 * BYTES])
-    assert list(listed(read.groups[0])) == [[0, 1], [2, 3]]
+    assert list(numbers_in(read.groups[0])) == [[0, 1], [2, 3]]
     assert read.role.tolist() == [ExchangeRole.GROUPS]
     assert runs(read) == [("all-reduce.1", 2, 2, 5)]
 
@@ -121,7 +121,7 @@ def test_channels_and_whom_they_connect(program: Program):
         program.add(f"{name}-done.1", f"{name}-done", F32, f"{name}.1").channel_id = 6
     names = {"p": "collective-permute.1", "s": "send.1", "S": "send-done.1", "r": "recv.1"}
     read = found(program, "ppsSrR", **names, R="recv-done.1")
-    columns = zip(read.role, read.channel, read.bytes, map(listed, read.pairs), strict=True)
+    columns = zip(read.role, read.channel, read.bytes, map(numbers_in, read.pairs), strict=True)
     assert {name: (*one, list(pairs)) for name, (*one, pairs) in
             zip(read.name, columns, strict=True)} == {
         "collective-permute.1": (ExchangeRole.PERMUTE, 5, BYTES, [[0, 1], [1, 0]]),

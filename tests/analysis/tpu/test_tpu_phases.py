@@ -8,7 +8,7 @@ from traces.programs import Program
 
 from tbprof.analysis.hlo.instruction import Instruction
 from tbprof.analysis.hlo.module import Module
-from tbprof.analysis.tpu.tpu_phases import flatten, op_phase
+from tbprof.analysis.tpu.tpu_phases import innermost_ops, op_phase
 from tbprof.analysis.vocabulary.phases import Phase
 
 IN, OUT, COPY = Phase.INPUT, Phase.OUTPUT, Phase.DEVICE_TO_DEVICE
@@ -155,7 +155,7 @@ def flattened(*lines: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
     ordered = [sorted(line, key=lambda event: (event[0], -event[1])) for line in lines]
     events = np.array([event for line in ordered for event in line], np.int64).reshape(-1, 2)
     first = np.cumsum([0, *(len(line) for line in ordered)]).astype(np.int64)
-    columns = flatten(first, events[:, 0].copy(), events[:, 1].copy())
+    columns = innermost_ops(first, events[:, 0].copy(), events[:, 1].copy())
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 

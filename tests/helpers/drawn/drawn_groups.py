@@ -7,7 +7,7 @@ import numpy as np
 from traces import draw, space_of
 
 from tbprof.analysis.grouping.grouping import Grouping, find_grouping
-from tbprof.analysis.grouping.roots import event_names
+from tbprof.analysis.grouping.roots import names_at
 from tbprof.events.space import Space
 
 HOST = "/host:CPU"
@@ -35,7 +35,7 @@ def members(grouping: Grouping) -> dict[str, str]:
     """The names of the events of each group, by its label ("" for none), sorted."""
     found: dict[str, list[str]] = {label: [] for label in grouping.roots.label}
     for host in grouping.hosts:
-        texts = event_names(host.events, np.arange(len(host.events)))
+        texts = names_at(host.events, np.arange(len(host.events)))
         for text, group in zip(texts, host.group.tolist(), strict=True):
             label = grouping.roots.label[group] if group >= 0 else ""
             found.setdefault(label, []).append(text)

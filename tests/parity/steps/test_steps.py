@@ -17,7 +17,7 @@ from parity.oracle import Row, ask_xprof
 
 from tbprof._pb import message
 from tbprof.analysis.grouping.grouping import find_grouping
-from tbprof.analysis.grouping.roots import event_names
+from tbprof.analysis.grouping.roots import names_at
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
 from tbprof.tools.model.datatable import Table
@@ -105,7 +105,7 @@ def test_every_host_event_is_in_the_group_that_xprof_says(pair: Pair, case: str)
     )  # fmt: skip
     grouping = find_grouping(read_space(pair.trace), follows_pools=False)
     [host] = grouping.hosts
-    texts = np.array(event_names(host.events, np.arange(len(host.events))), object)
+    texts = np.array(names_at(host.events, np.arange(len(host.events))), object)
     found = np.flatnonzero((host.group >= 0) & ~np.isin(texts, UNSHOWN))
     ours = Counter(
         (int(grouping.ids[host.group[row]]), round(host.events.start_ps[row] / 1e3),

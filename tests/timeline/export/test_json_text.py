@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tbprof.events.stats import INT64, UINT64
 from tbprof.kernels.codes import NUMBER_BYTES, WIDEST
 from tbprof.kernels.export.json_bytes import write_hex, write_integer, write_text, write_us
-from tbprof.timeline.export.json_text import joined, quoted
+from tbprof.timeline.export.json_text import joined, json_string
 
 
 def as_array(content: bytes) -> np.ndarray:
@@ -109,7 +109,7 @@ def test_hexadecimal_numbers(value: int) -> None:
 
 @given(st.lists(st.text(st.characters(), max_size=5)))
 def test_quoted_texts_one_behind_the_other(texts: list[str]) -> None:
-    table = joined(map(quoted, texts))
+    table = joined(map(json_string, texts))
     found = [
         json.loads(bytes(table.text[table.first[i] : table.first[i + 1]]))
         for i in range(len(texts))

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from tbprof.advice.finding import Finding
-from tbprof.advice.memory.memory_facts import Group, PeakFacts, kind_of
+from tbprof.advice.memory.memory_facts import PeakFacts, PeakGroup, advice_group
 from tbprof.advice.memory.memory_findings import find_memory_findings
 from tbprof.analysis.memory.memory_breakdown import Age
 
@@ -36,8 +36,8 @@ def ids(**changes: object) -> list[tuple[str, str]]:
     return [(one.id, one.severity) for one in found(**changes)]
 
 
-def group(kind: str, size: int, largest: str = "1 KiB of op") -> Group:
-    return Group(kind, size, 3, largest)
+def group(kind: str, size: int, largest: str = "1 KiB of op") -> PeakGroup:
+    return PeakGroup(kind, size, 3, largest)
 
 
 @pytest.mark.parametrize(
@@ -120,14 +120,14 @@ def test_every_group_has_something_to_do(kind: str, is_tensorflow: bool):
 
 
 def test_the_group_of_an_allocation():
-    assert kind_of("output", Age.STEP) == "activations"
-    assert kind_of("output", Age.EARLIER) == "earlier_steps"
-    assert kind_of("temp", Age.STEP) == "temporaries"
-    assert kind_of("persist", Age.EARLIER) == kind_of("dynamic", Age.STEP) == "weights"
-    assert kind_of("", Age.STEP) == "unnamed"
-    assert kind_of("", Age.EARLIER) == "earlier_steps"
-    assert kind_of("", Age.BEFORE) == "before_the_recording"
-    assert kind_of("", Age.STACK) == "stack"
+    assert advice_group("output", Age.STEP) == "activations"
+    assert advice_group("output", Age.EARLIER) == "earlier_steps"
+    assert advice_group("temp", Age.STEP) == "temporaries"
+    assert advice_group("persist", Age.EARLIER) == advice_group("dynamic", Age.STEP) == "weights"
+    assert advice_group("", Age.STEP) == "unnamed"
+    assert advice_group("", Age.EARLIER) == "earlier_steps"
+    assert advice_group("", Age.BEFORE) == "before_the_recording"
+    assert advice_group("", Age.STACK) == "stack"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tbprof.advice.idle_claims import culprit, graded_idle
 from tbprof.advice.pages import TRACE
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
-from tbprof.analysis.job.idle_shares import IdleShare, named, share_ps
+from tbprof.analysis.job.idle_shares import IdleShare, named_shares, share_ps
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame, wait_of
 from tbprof.base.values import sum_of
@@ -82,7 +82,7 @@ def _beside(evidence: Evidence, share: IdleShare) -> str:
     """The times of other functions, and a note if a caller is unknown."""
     functions = [
         f"{shortened(other.subject, 100)} {milliseconds(other.ms)}"
-        for other in named(evidence.idle)
+        for other in named_shares(evidence.idle)
         if other.name != share.name and other.ms >= _NOTABLE * share.ms
     ]
     text = f" Also: {', '.join(functions[:3])}." if functions else ""

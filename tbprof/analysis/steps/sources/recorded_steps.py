@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.grouping import Grouping
 from tbprof.analysis.ops.device_phases import DeviceIntervals
-from tbprof.analysis.steps.sources.source_words import quoted
+from tbprof.analysis.steps.sources.source_words import quoted_name
 from tbprof.analysis.steps.sources.step_sources import are_numbered
 from tbprof.analysis.steps.sources.steps_line import (
     StepsLine,
@@ -182,7 +182,7 @@ def _unlinked(lines: Sequence[StepsLine], grouping: Grouping) -> list[str]:
         return []
     if is_in(number, roots.number[marked]).mean() >= _SAME_NUMBERS:
         return []
-    name = quoted(roots.name[int(marked[0])])
+    name = quoted_name(roots.name[int(marked[0])])
     text = f"Nothing links the program's {name} annotations to the steps that the devices"
     return [f"{text} recorded: these keep the recorder's numbers."]
 

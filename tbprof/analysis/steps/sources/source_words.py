@@ -11,7 +11,7 @@ INFERRED = "Nothing in this trace marks steps, so they are inferred."
 _LONGEST_SHOWN = 80
 
 
-def quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
     """A name from a trace, quoted for a sentence and cut to 80 characters."""
     name = name.encode("utf-8", "replace").decode()  # a user's choice may hold lone surrogates
     return f"'{name}'" if len(name) <= _LONGEST_SHOWN else f"'{name[: _LONGEST_SHOWN - 1]}…'"

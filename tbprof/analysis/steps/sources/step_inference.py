@@ -11,7 +11,7 @@ from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, win
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.spans.repeats import find_repeats, rows_of
-from tbprof.analysis.steps.sources.source_words import EXECUTIONS, INFERRED, PATTERN, quoted
+from tbprof.analysis.steps.sources.source_words import EXECUTIONS, INFERRED, PATTERN, quoted_name
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
@@ -155,7 +155,7 @@ def _executions(threads: HostThreads) -> _Choice | None:
         weight += instruction_ps.get(_module_key(program), 0)
         each_ps[line, type_] = weight / float(repeats.count[index])
         if best is None or weight > best.weight:
-            name = quoted(program or texts[type_])
+            name = quoted_name(program or texts[type_])
             described = f"{name}, which takes the most time" if program else name
             reason = (
                 f"One step is one execution of {described}; {repeats.count[index]} were recorded."
@@ -169,8 +169,8 @@ def _executions(threads: HostThreads) -> _Choice | None:
         if line == best.line and programs[type_]
     }
     main = times.pop(best.type)
-    others = {quoted(programs[type_]): time for type_, time in times.items()}
-    return replace(best, doubts=tuple(doubt_of_rounds(quoted(best.program), *main, others)))
+    others = {quoted_name(programs[type_]): time for type_, time in times.items()}
+    return replace(best, doubts=tuple(doubt_of_rounds(quoted_name(best.program), *main, others)))
 
 
 def _may_execute(text: str) -> bool:
@@ -262,8 +262,8 @@ def _pattern(threads: HostThreads) -> _Choice | None:
     many = len(starts) > 1
     kinds = f"{len(starts)} kinds of event repeat" if many else "One kind of event repeats"
     reason = (
-        f"{kinds} {rounds} times on the thread {quoted(line_name)}; "
-        f"a step begins with each {quoted(name)}."
+        f"{kinds} {rounds} times on the thread {quoted_name(line_name)}; "
+        f"a step begins with each {quoted_name(name)}."
     )
     places = order[cuts[first] : cuts[first + 1]]
     end = _last_end(events, rows, kind, places)

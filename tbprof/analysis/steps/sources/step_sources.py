@@ -23,7 +23,7 @@ from tbprof.analysis.steps.sources.source_words import (
     MARKERS,
     NONE,
     STEPS_LINE,
-    quoted,
+    quoted_name,
 )
 from tbprof.analysis.steps.step_windows import GroupSteps
 from tbprof.base.lazy import Later
@@ -68,7 +68,7 @@ class StepSource:
     doubts: tuple[str, ...] = ()
 
 
-def find_source(
+def find_step_source(
     space: Space, devices: Sequence[DeviceIntervals], programs: Programs, marker: str = ""
 ) -> StepSource:
     """The best source of steps that the trace has.
@@ -82,9 +82,9 @@ def find_source(
         grouping = find_grouping(space, marker)
         if len(grouping.roots):
             all_groups = np.arange(len(grouping.roots))
-            note = f"Each step runs from one {quoted(marker)} to the next, as chosen."
+            note = f"Each step runs from one {quoted_name(marker)} to the next, as chosen."
             return _of_groups(CHOSEN, marker, note, grouping, all_groups)
-        not_found = f"No thread has an event {quoted(marker)}. "
+        not_found = f"No thread has an event {quoted_name(marker)}. "
     source = _find(space, devices, programs)
     return replace(source, note=not_found + source.note) if not_found else source
 
@@ -119,7 +119,7 @@ def _annotations(grouping: Grouping) -> StepSource | None:
     if not marked.size:
         return None
     count = Counter(roots.name[group] for group in marked.tolist())
-    several = " or ".join(quoted(name) for name, _ in count.most_common(3))
+    several = " or ".join(quoted_name(name) for name, _ in count.most_common(3))
     note = f"Each step runs from one {several} annotation of the program to the next."
     source = _of_groups(MARKERS, count.most_common(1)[0][0], note, grouping, marked)
     return replace(source, has_explicit_numbers=are_numbered(grouping, marked))
@@ -142,7 +142,7 @@ def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
     if not total:
         return None
     name = total.most_common(1)[0][0]
-    note = f"Each step runs from one {quoted(name)}, which carries a step number, to the next."
+    note = f"Each step runs from one {quoted_name(name)}, which carries a step number, to the next."
     regrouped = find_grouping(space, name)
     source = _of_groups(MARKERS, name, note, regrouped, np.arange(len(regrouped.roots)))
     return replace(source, has_explicit_numbers=True)
@@ -162,7 +162,7 @@ def _program_runs(devices: Sequence[DeviceIntervals], grouping: Grouping) -> Ste
     if not total:
         return None
     name = total.most_common(1)[0][0]
-    note = f"{INFERRED} One step is one execution of {quoted(name)}."
+    note = f"{INFERRED} One step is one execution of {quoted_name(name)}."
     doubts = _doubts_of_runs(
         name, next(device for device in devices if name in device.executions.name)
     )
@@ -179,8 +179,8 @@ def _doubts_of_runs(name: str, device: DeviceIntervals) -> list[str]:
         for program, rows in zip(runs.name, rows_of, strict=True)
     }
     main = times.pop(name)
-    others = {quoted(program): time for program, time in times.items()}
-    doubts: list[str] = doubt_of_rounds(quoted(name), *main, others)
+    others = {quoted_name(program): time for program, time in times.items()}
+    doubts: list[str] = doubt_of_rounds(quoted_name(name), *main, others)
     return doubts
 
 
