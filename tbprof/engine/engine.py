@@ -37,8 +37,8 @@ from tbprof.engine.requests import (
     choose_files,
     find_tool,
 )
+from tbprof.engine.run_listing import session_of, session_without_run
 from tbprof.engine.run_parts import RunParts
-from tbprof.engine.session import session_of, session_without_run
 from tbprof.storage.files import fingerprints
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore

@@ -21,7 +21,7 @@ from helpers.started.profilers import EMPTY, recorded, trace
 from xplane.fuzz import mutate
 
 from tbprof.capturing.protocol.calls import CallFailed, call
-from tbprof.capturing.protocol.messages import PROFILE, AnswerReader, Garbled
+from tbprof.capturing.protocol.profiler_messages import PROFILE, AnswerReader, Garbled
 from tbprof.capturing.requests.targets import Target
 
 _TIMEOUT_S = 20.0

@@ -10,7 +10,7 @@ import h2.events
 import pytest
 
 from tbprof.capturing.protocol.calls import CallFailed, call
-from tbprof.capturing.protocol.messages import PROFILE
+from tbprof.capturing.protocol.profiler_messages import PROFILE
 from tbprof.capturing.requests.targets import Target
 
 

@@ -110,7 +110,7 @@ def test_a_server_that_comes_up_late_is_waited_for(tmp_path):
 
 
 def test_who_cannot_be_reached_does_not_keep_the_others_waiting(tmp_path, monkeypatch):
-    monkeypatch.setattr("tbprof.capturing.sessions.worker._PATIENCE_S", 0.3)
+    monkeypatch.setattr("tbprof.capturing.sessions.capture_worker._PATIENCE_S", 0.3)
     first, second = Profiler([recorded(trace())]), Profiler([recorded(trace())])
     late = Profiler([recorded(trace())], port=free_port())
     results: list[CaptureReport] = []

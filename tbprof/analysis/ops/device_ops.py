@@ -6,7 +6,7 @@ from tbprof.analysis.gpu.gpu_events import find_gpu_kinds, op_or_event
 from tbprof.analysis.gpu.gpu_work import find_gpu_work
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.ops.op_metrics import DEVICE, SPARSE_CORE, OpGatherer
-from tbprof.analysis.tpu.memory_breakdown import read_breakdown
+from tbprof.analysis.tpu.accessed_memory import read_breakdown
 from tbprof.analysis.tpu.tpu_kinds import WORK, TpuOpNames, find_tpu_kinds
 from tbprof.analysis.vocabulary.lines import (
     gpu_planes,

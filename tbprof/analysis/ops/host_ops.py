@@ -10,8 +10,8 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import has_flag, host_events
 from tbprof.analysis.host.input_stages import find_input_stages
 from tbprof.analysis.ops.op_metrics import HOST, OpGatherer
+from tbprof.analysis.spans.code_sums import sum_by_code
 from tbprof.analysis.spans.groups import group_rows
-from tbprof.analysis.spans.nested_sums import sum_by_code
 from tbprof.analysis.spans.nesting import inherit, nest
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families

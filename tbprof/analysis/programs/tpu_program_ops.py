@@ -29,7 +29,7 @@ from tbprof.analysis.programs.program_ops import (
     ProgramOps,
 )
 from tbprof.analysis.spans.groups import reduce_groups
-from tbprof.analysis.tpu.memory_breakdown import AccessedBytes, read_breakdown
+from tbprof.analysis.tpu.accessed_memory import AccessedBytes, read_breakdown
 from tbprof.analysis.tpu.tpu_kinds import WORK, TpuKinds, find_tpu_kinds
 from tbprof.analysis.vocabulary.lines import is_sparse_core
 from tbprof.base import names

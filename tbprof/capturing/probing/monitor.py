@@ -9,7 +9,7 @@ from tbprof.base.errors import TbprofError
 from tbprof.capturing.probing.probe import why_unreachable
 from tbprof.capturing.probing.reasons import Reason, reason_of_error
 from tbprof.capturing.protocol.channels import error_of, open_channel
-from tbprof.capturing.protocol.messages import MONITOR
+from tbprof.capturing.protocol.profiler_messages import MONITOR
 from tbprof.capturing.requests.targets import Target
 
 

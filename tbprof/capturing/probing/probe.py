@@ -16,7 +16,7 @@ from tbprof._pb import message
 from tbprof.base.records import dataclass
 from tbprof.capturing.probing.reasons import Reason, reason_of_error, reason_of_socket
 from tbprof.capturing.protocol.channels import error_of, open_channel
-from tbprof.capturing.protocol.messages import TERMINATE
+from tbprof.capturing.protocol.profiler_messages import TERMINATE
 from tbprof.capturing.requests.targets import Target
 
 _CONNECT_S = 5.0

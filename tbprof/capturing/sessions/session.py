@@ -12,8 +12,8 @@ from tbprof.base.records import dataclass
 from tbprof.capturing.requests.request import CaptureRequest
 from tbprof.capturing.requests.targets import host_names
 from tbprof.capturing.requests.tpu_names import find_tpus
+from tbprof.capturing.sessions.capture_worker import CaptureJob, Start, Worker, WorkerState, record
 from tbprof.capturing.sessions.tpu_session import record_session
-from tbprof.capturing.sessions.worker import CaptureJob, Start, Worker, WorkerState, record
 from tbprof.storage.new_run import NewRun
 
 _WATCH_S = 0.1

@@ -10,7 +10,7 @@ import grpc
 from tbprof.capturing.probing.probe import why_unreachable
 from tbprof.capturing.probing.reasons import Reason, reason_of_error
 from tbprof.capturing.protocol.channels import error_of, open_channel
-from tbprof.capturing.protocol.messages import (
+from tbprof.capturing.protocol.profiler_messages import (
     NEW_SESSION,
     Garbled,
     profile_request,
@@ -18,7 +18,7 @@ from tbprof.capturing.protocol.messages import (
     session_request,
 )
 from tbprof.capturing.requests.options import CaptureOptions
-from tbprof.capturing.sessions.worker import Stopped, Worker, WorkerState, attempts, end
+from tbprof.capturing.sessions.capture_worker import Stopped, Worker, WorkerState, attempts, end
 from tbprof.storage.new_run import NewRun
 
 _FILES_S = 10.0  # how long files may take to appear in a bucket

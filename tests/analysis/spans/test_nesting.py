@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tbprof.analysis.spans.code_sums import sum_by_code
 from tbprof.analysis.spans.intervals import busy_time
-from tbprof.analysis.spans.nested_sums import sum_by_code
 from tbprof.analysis.spans.nesting import are_inside, inherit, nest, self_times
 from tbprof.base.process import parallel
 

@@ -23,8 +23,8 @@ from tbprof._pb import message
 from tbprof.capturing.probing.probe import probe
 from tbprof.capturing.requests.request import parse_request
 from tbprof.capturing.requests.targets import parse_target
+from tbprof.capturing.sessions.capture_worker import WorkerState
 from tbprof.capturing.sessions.session import Capture, CaptureReport
-from tbprof.capturing.sessions.worker import WorkerState
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 TENSORFLOW, SECOND, JAX, DEAD = 21009, 21010, 21999, 21001

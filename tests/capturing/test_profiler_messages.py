@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbprof._pb import message
-from tbprof.capturing.protocol.messages import (
+from tbprof.capturing.protocol.profiler_messages import (
     AnswerReader,
     Garbled,
     profile_request,

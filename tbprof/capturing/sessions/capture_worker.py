@@ -11,7 +11,7 @@ from tbprof.base.records import dataclass, field
 from tbprof.capturing.probing.probe import why_unreachable
 from tbprof.capturing.probing.reasons import Reason, reason_of_error
 from tbprof.capturing.protocol.calls import CallFailed, call
-from tbprof.capturing.protocol.messages import (
+from tbprof.capturing.protocol.profiler_messages import (
     PROFILE,
     AnswerReader,
     Garbled,

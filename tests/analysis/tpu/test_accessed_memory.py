@@ -1,6 +1,6 @@
 """Which memories an op accessed."""
 
-from tbprof.analysis.tpu.memory_breakdown import AccessedBytes, read_breakdown
+from tbprof.analysis.tpu.accessed_memory import AccessedBytes, read_breakdown
 
 
 def access(kind: int, space: int, count: int) -> bytes:
