@@ -124,7 +124,12 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "single_ops": _part(5, "host.single_ops.SingleOps", "find_single_ops", "finding eager ops"),
     "idle_time": _part(
-        8, "job.idle_time.IdleTime", "find_idle_time", "analyzing idle time", ("marker",)
+        9,
+        "job.idle_time.IdleTime",
+        "find_idle_time",
+        "analyzing idle time",
+        ("marker",),
+        needs=("single_ops",),
     ),
     "tf_data": _part(5, "input.tf_data.TfData", "find_tf_data", "rebuilding input pipelines"),
     "memory_peaks": _part(

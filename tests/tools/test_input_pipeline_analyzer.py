@@ -18,6 +18,7 @@ from tbprof.advice.tf_data.tf_data_judgement import Judgement, by_severity, judg
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 from tbprof.analysis.devices.devices import find_devices
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.single_ops import find_single_ops
 from tbprof.analysis.input.input_ops import InputOps, find_input_ops
 from tbprof.analysis.job.idle_time import find_idle_time
 from tbprof.analysis.steps.step_finding import find_steps
@@ -50,7 +51,7 @@ DRAWING = """
                 |.....uu.........
 """
 EMPTY = space_of(draw({"/host:CPU": ""}))
-NOT_IDLE = find_idle_time(EMPTY, Programs(EMPTY))
+NOT_IDLE = find_idle_time(EMPTY, Programs(EMPTY), find_single_ops(EMPTY, Programs(EMPTY)))
 COMPUTE, INPUT, OTHER = Phase.COMPUTE_16, Phase.INPUT, Phase.OTHER
 
 

@@ -11,6 +11,7 @@ from tbprof.analysis.host.host_activity import Activity, ThreadActivity, find_ac
 from tbprof.analysis.host.host_events import HostThreads, async_rows
 from tbprof.analysis.host.host_phases import innermost_pieces
 from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.job.step_calls import StepCalls, find_step_calls
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
 from tbprof.analysis.steps.host_runs import RUN
@@ -99,14 +100,19 @@ _NOTHING = np.empty(0, np.int64)
 _REST: _Label = (int(Activity.UNCOVERED), "", "", False)
 # Between the ops of a compiled program that the host runs itself, whatever the others did.
 _RUNNING: _Label = (int(Activity.RUNTIME), "", RUN, False)
+# Between ops that are dispatched one by one, where no other event says what Python does.
+_DISPATCH: _Label = (int(Activity.EAGER), "", "", True)
 
 
-def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTime:
+def find_idle_time(
+    space: Space, programs: Programs, single_ops: SingleOps, marker: str = ""
+) -> IdleTime:
     """What the threads of a host did while none of its workers did anything, step by step."""
     # Usually another thread finds what covers the steps meanwhile.
     activities = _find_activities(find_step_bounds(space, programs, marker))
     layers = find_step_layers(space, programs, marker)
     running = layers.runs.in_progress()
+    between = unite(single_ops.start_ps, single_ops.end_ps)
     covered = [layers.covered(worker) for worker in range(len(layers.windows))]
     idle = _idle(layers, covered)
     labels: dict[_Label, int] = {}
@@ -124,12 +130,12 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
     first = 0
     for worker, window in enumerate(layers.windows):
         spans = (_spans(found, worker, label) for label in order)
-        whole = chain([covered[worker], running], spans)
+        whole = chain([covered[worker], running], spans, [between])
         times = exclusive_time(window.start_ps, window.end_ps, whole)
         rest = window.duration_ps - times.sum(axis=1)
         times = np.column_stack([times[:, 1:], rest])
         step, column = np.nonzero(times)
-        activity = np.array([len(labels) + 1, *order, len(labels)])[column]
+        activity = np.array([len(labels) + 1, *order, len(labels) + 2, len(labels)])[column]
         each = [exclusive_time(window.start_ps, window.end_ps, [when])[:, 0] for when in opened]
         is_open = np.column_stack([*each, np.zeros(window.start_ps.size, np.int64)])
         rows.append((first + step, activity, times[step, column], is_open[step, name_of[activity]]))
@@ -137,7 +143,7 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
     step, activity, time, open_ps = (
         np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)
     )
-    known = [*labels, _REST, *([_RUNNING] if running[0].size else ())]
+    known = [*labels, _REST, _RUNNING, _DISPATCH]
     return IdleTime(
         step,
         activity,
@@ -152,13 +158,13 @@ def find_idle_time(space: Space, programs: Programs, marker: str = "") -> IdleTi
 
 
 def _open_names(labels: dict[_Label, int]) -> tuple[list[str], NDArray[np.int64]]:
-    """(names of what the driving thread did; [labels, the rest, runs] their index, -1 for none)."""
+    """(names of what the driving thread did; [labels and the other three] their index, or -1)."""
     names: dict[str, int] = {}
     number = [
         names.setdefault(name, len(names)) if name and is_driver else -1
         for _, name, _, is_driver in labels
     ]
-    return list(names), np.array([*number, -1, -1], np.int64)
+    return list(names), np.array([*number, -1, -1, -1], np.int64)
 
 
 def _opened(layers: StepLayers, name: str) -> Spans:

@@ -54,6 +54,7 @@ def find_step_calls(layers: StepLayers) -> StepCalls:
     is_call = families.classify_with_roles(activity_of, types.role, np.int8) == Activity.ANNOTATION
     is_call &= ~types.has_number
     is_call |= families.classify(is_own, np.bool_)
+    is_call[-1] = False  # events without a type
     first, last = events.first_event[source.line], events.first_event[source.line + 1]
     rows = np.arange(first, last)[is_call[events.type[first:last]]]
     rows = _outermost(events, rows)

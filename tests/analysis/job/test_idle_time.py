@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces import draw, space_of
+from traces import Ref, draw, space_of
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.host.single_ops import find_single_ops
 from tbprof.analysis.job.idle_time import IdleTime, find_idle_time
 from tbprof.analysis.steps.step_finding import find_steps
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.events.space import Space
 
 US = 1_000_000
 A = Activity
@@ -26,14 +28,23 @@ NAMES = {
     "x": "ExecutorState::Process", "E": "EagerExecute", "g": "$gc collect", "j": "PjitFunction(f)",
     "z": "Build buffer allocations", "k": "backend_compile", "c": "decode:DecodeJpeg",
     "y": "$script_ops.py:9 __call__", "G": "PythonRefManager::CollectGarbage",
+    "o": "EagerExecute",
 }  # fmt: skip
-STATS = {"t": {"step_num": 1, "_r": 1}, "R": {"id": 7}, "x": {"id": 7}}
+STATS = {
+    "t": {"step_num": 1, "_r": 1}, "R": {"id": 7}, "x": {"id": 7},
+    "o": {"is_func": 0, "eager_op": Ref("Mul")},
+}  # fmt: skip
 
 
 def parts(drawing: str, **more: object) -> tuple[IdleTime, Steps]:
     space = space_of(draw({"/host:CPU": drawing}, names=NAMES, stats=STATS, **more))  # type: ignore[arg-type]
+    return found_in(space)
+
+
+def found_in(space: Space) -> tuple[IdleTime, Steps]:
     programs = Programs(space)
-    return find_idle_time(space, programs), find_steps(space, programs)
+    idle_time = find_idle_time(space, programs, find_single_ops(space, programs))
+    return idle_time, find_steps(space, programs)
 
 
 def idle(drawing: str) -> dict[tuple[Activity, str, str], int]:
@@ -127,10 +138,16 @@ def test_what_threads_did(drawing, expected):
     assert idle(drawing) == expected
 
 
+def test_python_between_ops_that_run_one_by_one_is_their_dispatch():
+    """16 calls in a run: the microsecond between two of them is eager dispatch, the rest is not."""
+    assert idle(f"main|{'t' * 40}\n    |..{'o.' * 16}......")[A.EAGER, "", ""] == 15
+    assert (A.EAGER, "", "") not in idle(f"main|{'t' * 40}\n    |..{'o.' * 8}......")
+
+
 def test_only_the_driving_thread_is_called_so():
     found, _ = parts("main|tttttttttt\n    |.bb.....mm\nother|....BB")
     names = dict(zip(found.name, found.is_driver.tolist(), strict=True))
-    assert names == {BATCH: True, LOG: False, "": False}
+    assert (names[BATCH], names[LOG]) == (True, False)
 
 
 def test_a_device_at_work_leaves_nothing_to_explain():
@@ -141,8 +158,7 @@ def test_a_device_at_work_leaves_nothing_to_explain():
             stats={**STATS, "k": {"kernel_details": "regs:8"}},
         )
     )
-    programs = Programs(space)
-    found, steps = find_idle_time(space, programs), find_steps(space, programs)
+    found, steps = found_in(space)
     assert found.time_ps.sum() == steps.phase_ps[:, Phase.OTHER].sum()
     assert set(found.kind[found.activity].tolist()) == {int(A.PYTHON)}
 
@@ -151,7 +167,7 @@ def test_without_steps_or_hosts_there_is_nothing():
     found, steps = parts("")
     assert found.time_ps.size == steps.start_ps.size == 0
     space = space_of(draw({"/device:GPU:0": "Stream #1 |kk"}))
-    assert find_idle_time(space, Programs(space)).time_ps.size == 0
+    assert found_in(space)[0].time_ps.size == 0
 
 
 def test_many_functions_are_told_apart_only_as_far_as_they_matter():
@@ -165,9 +181,8 @@ def test_many_functions_are_told_apart_only_as_far_as_they_matter():
             stats=STATS,
         )
     )
-    programs = Programs(space)
-    found, steps = find_idle_time(space, programs), find_steps(space, programs)
-    assert len(found.name) == 50  # 48, the rest of Python, and what nothing covers
+    found, steps = found_in(space)
+    assert len(found.name) == 52  # 48, the rest of Python, and three without events
     assert found.time_ps.sum() == steps.phase_ps[:, Phase.OTHER].sum()
 
 

@@ -8,6 +8,7 @@ import pytest
 from traces import draw, space_of
 
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.single_ops import find_single_ops
 from tbprof.analysis.job.idle_time import find_idle_time
 from tbprof.analysis.steps import step_finding
 from tbprof.analysis.steps.step_finding import find_steps
@@ -45,7 +46,7 @@ def test_steps_of_a_file_without_host_threads_are_found_once(count):
     space = space_of(CORE)
     programs = Programs(space)
     assert find_steps(space, programs).number.tolist() == [1, 2]
-    find_idle_time(space, programs)
+    find_idle_time(space, programs, find_single_ops(space, programs))
     assert find_steps(space, programs).number.tolist() == [1, 2]
     assert calls == {"_find_step_layers": 1}
 

@@ -10,6 +10,7 @@ from traces import draw, space_of
 from tbprof.analysis.grouping.grouping import find_grouping
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.host.single_ops import find_single_ops
 from tbprof.analysis.job.idle_time import find_idle_time
 from tbprof.analysis.steps.host_runs import NO_RUNS, RUN, find_host_runs, match_launches
 from tbprof.analysis.steps.sources.step_sources import StepSource
@@ -54,7 +55,7 @@ def test_steps_begin_with_their_ops_where_programs_run_behind():
 def test_the_time_between_the_ops_of_a_run_is_the_runtime_s():
     """Whatever the thread that launched it does meanwhile, or where it waits."""
     space = space_of(BEHIND)
-    idle = find_idle_time(space, Programs(space))
+    idle = find_idle_time(space, Programs(space), find_single_ops(space, Programs(space)))
     assert [
         (int(step), idle.kind[activity], idle.part[activity], int(time) // US)
         for step, activity, time in zip(idle.step, idle.activity, idle.time_ps, strict=True)
