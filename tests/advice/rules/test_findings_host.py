@@ -52,7 +52,9 @@ def test_eager_calls_count_where_the_ops_leave_no_events():
 
 
 def test_ops_that_write_checkpoints_belong_into_no_function():
-    facts = host(eager_name=["SaveV2"], eager_count=ints(60), eager_ps=ints(500 * US))
+    facts = host(
+        eager_name=["SaveV2", "MakeIterator"], eager_count=ints(60, 9), eager_ps=ints(300, 200) * US
+    )
     given = evidence(host_facts=facts, ops=ops((False, "a", "Sum", 800, False)))
     assert found(given, "eager_ops") is None
     assert eager_shares(given)[0] == pytest.approx(100 * 500 / 1300)

@@ -214,9 +214,10 @@ def test_a_step_of_few_calls_is_not_told_to_make_fewer(calls: int, are_few: bool
         evidence({Phase.OTHER: 100}, idle=shares, host_facts=host(calls=calls)), "all_others"
     )
     assert finding is not None
-    assert ("only a few" in finding.action, "larger batch" in finding.action) == (
-        are_few, not are_few,
-    )  # fmt: skip
+    assert ("only a few" in finding.action, "one compiled function" in finding.action) == (
+        are_few,
+        not are_few,
+    )
 
 
 @pytest.mark.parametrize(

@@ -42,23 +42,26 @@ _TRANSFERS = (Phase.HOST_CALLBACK, Phase.HOST_TRANSFER, Phase.INPUT, Phase.OUTPU
 OUTSIDE_TYPES = frozenset({"XlaSendToHost", "XlaRecvFromHost"})
 
 
-# Ops that write checkpoints and summaries do not belong in a compiled step.
-_WRITES = regex(
+# Ops that write checkpoints and summaries, or make datasets, iterators and variables, do not belong
+# in a compiled step.
+_BESIDE = regex(
     r"Save|Restore|MergeV2Checkpoints|DisableCopyOnRead|ShardedFilename"
     r"|Write\w*Summary|FlushSummaryWriter|AsString"
+    r"|MakeIterator|Anonymous\w*(?:Iterator|Generator)|Delete\w*(?:Iterator|Generator)"
+    r"|\w+Dataset(?:V\d+)?\Z|VarHandleOp|VarIsInitializedOp|DestroyResourceOp"
 )
 
 
-def eager_shares(evidence: Evidence, *, of_writes: bool = True) -> tuple[float, float]:
+def eager_shares(evidence: Evidence, *, of_all: bool = True) -> tuple[float, float]:
     """(host, device) percentages of op time in ops that ran one by one; NaN without ops.
 
     Ops without an event count by the call that ran them; a wait for a batch is not a computation.
-    Without `of_writes`, ops that write checkpoints and summaries count as not run one by one.
+    Without `of_all`, ops that do not belong in a compiled step count as not run one by one.
     """
     ops = evidence.ops
     shares = []
     computes = {
-        kind: not fetches_batch(kind) and (of_writes or not _WRITES.match(kind))
+        kind: not fetches_batch(kind) and (of_all or not _BESIDE.match(kind))
         for kind in dict.fromkeys(ops.type)
     }
     counts = np.array([computes[kind] for kind in ops.type], bool)
@@ -66,7 +69,7 @@ def eager_shares(evidence: Evidence, *, of_writes: bool = True) -> tuple[float, 
         int(time)
         for host in evidence.hosts
         for name, time in zip(host.eager_name, host.eager_ps.tolist(), strict=True)
-        if of_writes or not _WRITES.match(name)
+        if of_all or not _BESIDE.match(name)
     )
     for side, called in ((ops.is_host, calls), (ops.is_device, 0)):
         self_ps, is_eager = ops.self_ps[side].astype(np.float64), (ops.is_eager & counts)[side]
@@ -81,7 +84,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
     """Ops that run one by one rather than in a function."""
     if evidence.share_of_rows(single_ops_ps(evidence)) >= OVERHEAD[0]:
         return  # reported by its share of step time
-    host, device = eager_shares(evidence, of_writes=False)
+    host, device = eager_shares(evidence, of_all=False)
     share = np.nanmax([host, device, 0.0])
     grade = graded(float(share), *EAGER)
     if grade is None:
@@ -93,7 +96,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
             facts.eager_name, facts.eager_count.tolist(), facts.eager_ps.tolist(), strict=True
         )
         for name, each, time in calls:
-            if not _WRITES.match(name):
+            if not _BESIDE.match(name):
                 count += each
                 names[name] = names.get(name, 0) + time
     if 0 < count < FEWEST_PER_STEP * len(evidence.job.label):

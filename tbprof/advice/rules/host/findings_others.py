@@ -175,8 +175,9 @@ def _calls_few(evidence: Evidence) -> bool:
 
 _IN_CALLS = "Check in the timeline what happens in these calls outside ops."
 _FEW_CALLS = (
-    "A step makes only a few of them: their threads may wait for a processor, or run ops that "
-    "leave no event."
+    "A step makes only a few of them. If they are short, do more in each: a larger batch, several "
+    "steps per call. In a long call, threads may wait for a processor, or run ops that leave no "
+    "event."
 )
 _MANY_CALLS = (
     "If there are many short calls, do more in each: a larger batch, the whole step in one "
