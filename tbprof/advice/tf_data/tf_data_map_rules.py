@@ -318,6 +318,25 @@ def batch(case: Case) -> Iterator[Finding]:
             stage=stage.long_name,
         )
         return
+    window = next((below for below in case.below() if below.parts[-1] == "window"), None)
+    if window is not None:
+        yield Finding(
+            id="batch_of_window",
+            severity=case.severity,
+            title="Windows are put together element by element",
+            detail=f"{evidence(case)} It collects each window anew, one element at a time.",
+            action=(
+                "Cut windows from whole arrays, many in one op: tf.signal.frame, or slices of a "
+                "tensor in a map, in place of .window(...).flat_map(batch)."
+            ),
+            code=(
+                "windows = tf.signal.frame(series, size, shift)\n"
+                "dataset = tf.data.Dataset.from_tensor_slices(windows)"
+            ),
+            guide=DATASET.section("window"),
+            stage=stage.long_name,
+        )
+        return
     yield Finding(
         id="batch_sequential",
         severity=case.severity,

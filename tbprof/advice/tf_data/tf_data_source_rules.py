@@ -203,7 +203,8 @@ def generator(case: Case) -> Iterator[Finding]:
         action=(
             "Let the generator yield only names or indices, and do its work in TensorFlow ops: "
             ".map(load, num_parallel_calls=tf.data.AUTOTUNE). If Python has to do the work, run "
-            "it in several processes, such as workers of the tf.data service."
+            "it in several processes, such as workers of the tf.data service (Keras: "
+            "PyDataset(workers=4, use_multiprocessing=True))."
         ),
         code=(
             "dataset = tf.data.Dataset.from_tensor_slices(names)\n"

@@ -73,6 +73,12 @@ def test_what_recurs_is_graded_by_its_part_of_all_time(more, severity):
     assert (finding.severity if finding else None) == severity
 
 
+def test_input_that_recurs_is_told_to_be_buffered():
+    one = found(of(every(4, {Phase.INPUT: 90})))["periodic_steps"]
+    assert "most of it waiting for input" in one.detail
+    assert "prefetch buffer" in one.action
+
+
 def test_compilation_that_recurs_is_told_what_helps_against_it():
     one = found(of(every(4, {Phase.COMPILATION: 90})))["periodic_steps"]
     assert "most of it compilation" in one.detail

@@ -51,6 +51,14 @@ def test_every_kind_of_stage_has_advice_of_its_own(stage: str, id_: str, code: s
     assert code in one.code
 
 
+def test_windows_are_to_be_cut_from_arrays():
+    """Their elements are scalars: copying these is not the work of the batch."""
+    found = bound_by("FlatMap", "BatchV2", below="Window")
+    assert found["batch_of_window"].severity == "high"
+    assert "tf.signal.frame" in found["batch_of_window"].code
+    assert "batch_sequential" not in found
+
+
 def test_numbers_and_parameters_are_told():
     found = bound_by("Shuffle", last={"buffer_size": 500, "buffered_elements": 12})
     assert found["shuffle"].detail == (

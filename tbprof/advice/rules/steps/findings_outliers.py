@@ -174,6 +174,12 @@ def _action(evidence: Evidence, period: Period, culprit: str) -> str:
             "Something is recompiled in these steps: keep shapes and Python arguments the same "
             "(pad the last batch, or use only a few sizes)."
         )
+    if phase_of(evidence.outliers, period.step) == Phase.INPUT:
+        return (
+            "Some batches take longer to prepare than others: find out which stage takes the time. "
+            "A longer prefetch buffer spreads it over other steps, as far as input is faster than "
+            "the program on average."
+        )
     return (
         "Check in the timeline what these steps do that the others do not (checkpoints, metrics, "
         "logging, garbage collection), and do it less often or on another thread."
