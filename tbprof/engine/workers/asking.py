@@ -1,7 +1,7 @@
 """What a server and a worker process say to each other.
 
-Both send pickles. The server begins with `Kept`, then sends a `Job` at a time, and hears an
-`Answer` for each, after any number of `Began` and `Decoded`.
+Both send pickles. The server begins with `Kept`, then sends a `Job` at a time, or None for a
+rehearsal, and hears an `Answer` for each, after any number of `Began` and `Decoded`.
 """
 
 import pickle
@@ -87,7 +87,7 @@ def send(worker: WorkerProcess, message: Kept | Job | None) -> None:
 
 def ask(
     worker: WorkerProcess,
-    job: Job,
+    job: Job | None,
     most_s: float,
     hear: Callable[[Began | Decoded], None],
 ) -> Answer:

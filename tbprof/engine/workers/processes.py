@@ -16,7 +16,7 @@ from tbprof.base.records import dataclass
 from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
-from tbprof.engine.workers.asking import Began, Decoded, Gone, Job, Kept, ask, send
+from tbprof.engine.workers.asking import Answer, Began, Decoded, Gone, Job, Kept, ask, send
 from tbprof.engine.workers.endings import (
     Endings,
     WorkerEnded,
@@ -37,6 +37,8 @@ _log = get_logger(__name__)
 _MOST_PROCESSES = 4
 
 _BY_SIZE = Limits()
+# For a small trace that takes a tenth of a second.
+_REHEARSAL_S = 60.0
 # Stands for a file.
 _WARM_UP = "warm-up"
 _IN_THREADS = "No processes can be started, so traces are read in threads, without limits"
@@ -104,8 +106,9 @@ class WorkerProcesses(Workers):
         """
         if self._starter is not None:
             self._starter.get_ready()
-        with suppress(NoWorkers), self._place_for(_WARM_UP, is_large=False) as place:
-            place.worker = place.worker or self._start()
+        with suppress(NoWorkers, Gone), self._place_for(_WARM_UP, is_large=False) as place:
+            if place.worker is None:
+                self._ask(place, None, _REHEARSAL_S, lambda _: None)
 
     def compute(
         self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
@@ -188,8 +191,6 @@ class WorkerProcesses(Workers):
     def _asked(
         self, place: _Place, job: Job, most_s: float, on_work: Callable[[str], None]
     ) -> Mapping[PartKey, PartResult]:
-        worker = place.worker = place.worker or self._start()
-
         def hear(message: Began | Decoded) -> None:
             if isinstance(message, Decoded):
                 place.ratio = message.ratio
@@ -197,16 +198,27 @@ class WorkerProcesses(Workers):
                 for part in message.parts:
                     on_work(part)
 
-        try:
-            answer = ask(worker, job, most_s, hear)
-        except BaseException:
-            place.vacate()
-            raise
+        answer = self._ask(place, job, most_s, hear)
         if answer.is_too_large:
             place.vacate()
             raise took_too_much(job.file.host, job.most_bytes)
         place.latest = (place.reading, *place.latest)[:OPEN_FILES]
         return answer.outcome()
+
+    def _ask(
+        self,
+        place: _Place,
+        job: Job | None,
+        most_s: float,
+        hear: Callable[[Began | Decoded], None],
+    ) -> Answer:
+        """What the worker of a place answers; one is started if there is none."""
+        worker = place.worker = place.worker or self._start()
+        try:
+            return ask(worker, job, most_s, hear)
+        except BaseException:
+            place.vacate()
+            raise
 
     def _start(self) -> WorkerProcess:
         """A new worker; a starter that has ended is replaced. Raises NoWorkers."""

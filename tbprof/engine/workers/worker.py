@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, TypeVar
 
+from tbprof.base.lazy import Later
 from tbprof.base.process.heap import share_heap
 from tbprof.base.process.parallel import thread_pool
 from tbprof.engine.hosts.kept_parts import PartResult
@@ -34,6 +35,8 @@ _NICENESS = 5
 
 _T = TypeVar("_T")
 
+_rehearse = Later("tbprof.engine.workers.rehearsal.rehearse")
+
 
 def work(reader: IO[bytes], writer: IO[bytes]) -> None:
     """Answers jobs until the server closes the connection, or until one took too much memory."""
@@ -43,9 +46,11 @@ def work(reader: IO[bytes], writer: IO[bytes]) -> None:
         worker = _Worker(writer, None if kept is None else ResultStore(*kept))
         idle = threading.Timer(0, worker.forget)
         while True:
-            job: Job = pickle.load(reader)  # noqa: S301 - of the server
+            job: Job | None = pickle.load(reader)  # noqa: S301 - of the server
             idle.cancel()
-            if not worker.answer(job):
+            if job is None:
+                worker.rehearse()
+            elif not worker.answer(job):
                 return
             idle = threading.Timer(_IDLE_S, worker.forget)
             idle.daemon = True
@@ -68,6 +73,11 @@ class _Worker:
             answer = self._answer(job)
         self._send(answer)
         return not answer.is_too_large
+
+    def rehearse(self) -> None:
+        """Analyzes a small trace; memory that is shared with other workers is copied meanwhile."""
+        _rehearse(lambda: None)
+        self._send(Answer({}))
 
     def forget(self) -> None:
         """Closes files and drops parts, which are on disk."""

@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.drawn.small_runs import OPS, payload
@@ -19,10 +20,18 @@ from tbprof.base.errors import BadTrace, TbprofError
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.parts import PartKey
 from tbprof.engine.workers import endings, processes, starting, worker
+from tbprof.engine.workers.asking import Answer, Job, ask
 from tbprof.engine.workers.endings import WorkerEnded
 from tbprof.engine.workers.limits import Limits
 from tbprof.engine.workers.processes import WorkerProcesses
-from tbprof.engine.workers.starting import Forked, NoWorkers, Spawned, Starter, make_starter
+from tbprof.engine.workers.starting import (
+    Forked,
+    NoWorkers,
+    Spawned,
+    Starter,
+    WorkerProcess,
+    make_starter,
+)
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
@@ -324,6 +333,32 @@ def test_a_worker_is_ready_before_the_first_request(
     engine.load_tools()
     monkeypatch.setattr(workers, "_start", None)
     assert payload(engine, "cpu", OPS)
+
+
+@pytest.mark.parametrize("make", STARTERS)
+def test_the_first_worker_rehearses_once(
+    pool, make: Callable[[], Starter], monkeypatch: pytest.MonkeyPatch
+):
+    heard: list[tuple[Job | None, Answer]] = []
+
+    def listen(worker: WorkerProcess, job: Job | None, most_s: float, hear: Any) -> Answer:
+        heard.append((job, ask(worker, job, most_s, hear)))
+        return heard[-1][1]
+
+    monkeypatch.setattr(processes, "ask", listen)
+    workers = pool(make=make)
+    workers.warm_up()
+    workers.warm_up()
+    assert heard == [(None, Answer({}))]
+
+
+def test_a_worker_that_ends_in_its_rehearsal_is_replaced(
+    pool, hosts: Sequence[TraceFile], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(processes, "_REHEARSAL_S", 0.0)
+    workers = pool()
+    workers.warm_up()
+    assert workers.compute(hosts[0], [ops], ignored)
 
 
 def test_small_files_do_not_wait_for_large_ones(
