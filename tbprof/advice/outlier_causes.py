@@ -14,6 +14,7 @@ from tbprof.analysis.job.step_means import StepMeans, used_rows
 from tbprof.analysis.job.step_outliers import MOST_OF_IT, StepOutliers, phase_of
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame
+from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, sum_of
 
@@ -36,6 +37,8 @@ _NO_CAUSE = (Activity.UNCOVERED, Activity.WAIT, Activity.RUNTIME)
 _NAME_LENGTH = 60
 # Typical steps hardly make a call if they spend this share of its time in it.
 _HARDLY = 0.1
+# A call is the step itself if typical steps spend this share of their time in it.
+_WHOLE = 0.8
 
 
 def reasons(
@@ -105,7 +108,7 @@ def culprits(
     ]
     functions = _functions(idle_time, weights, np.array(uncovered_ps))
     total_ps = np.array([float(outliers.excess_ps[steps].mean()) for steps in groups])
-    callers = _callers(idle_time, weights, total_ps)
+    callers = _callers(idle_time, weights, total_ps, outliers.typical_ps)
     return [
         _WRITING
         if not means.has_device and phase_of(outliers, steps) == Phase.OUTPUT
@@ -162,34 +165,55 @@ def _functions(
 
 
 def _callers(
-    idle_time: Sequence[IdleTime], weights: Sequence[_Weights], total_ps: NDArray[np.float64]
+    idle_time: Sequence[IdleTime],
+    weights: Sequence[_Weights],
+    total_ps: NDArray[np.float64],
+    typical_ps: float,
 ) -> list[str]:
     """The call in which most of each group's excess passes, whatever happens in it, or "".
 
-    Of calls that typical steps hardly make, the outermost; else the innermost.
+    Of calls that typical steps hardly make, the outermost; else the innermost, but none that is
+    the step itself. If there is none: compiled functions that only these steps call.
     """
     groups = total_ps.size
     times: dict[str, NDArray[np.float64]] = {}
     for idle, weight in zip(idle_time, weights, strict=False):
-        calls = idle.calls
-        sums = weight.sums(calls.step, calls.name, calls.time_ps, len(calls.names), groups + 1)
-        for name, time_ps in zip(calls.names, sums, strict=True):
+        made = idle.calls
+        sums = weight.sums(made.step, made.name, made.time_ps, len(made.names), groups + 1)
+        for name, time_ps in zip(made.names, sums, strict=True):
             times[name] = times.get(name, 0.0) + time_ps
     if not times:
         return [""] * groups
-    names = list(times)
+    calls = list(times)
     spent_ps = np.array(list(times.values()))
     out = []
     for index, total in enumerate(total_ps.tolist(), 1):
         mean, typical = spent_ps[:, index], spent_ps[:, 0]
-        is_cause = mean - typical >= MOST_OF_IT * total
+        is_cause = (mean - typical >= MOST_OF_IT * total) & (typical < _WHOLE * typical_ps)
         is_special = is_cause & (typical <= _HARDLY * mean)
         if is_special.any():
             call = int(np.where(is_special, mean, -1.0).argmax())
         else:
             call = int(np.where(is_cause, mean, np.inf).argmin())
-        out.append(_frame_name(names[call]) if is_cause.any() else "")
+        out.append(
+            _frame_name(calls[call]) if is_cause.any() else _only_called(calls, mean, typical)
+        )
     return out
+
+
+def _only_called(
+    calls: Sequence[str], mean: NDArray[np.float64], typical: NDArray[np.float64]
+) -> str:
+    """Compiled functions among `calls` that a group of steps calls, and typical ones do not.
+
+    Their work may run elsewhere: the time of a call says little.
+    """
+    only = [
+        _frame_name(calls[row])
+        for row in np.argsort(-mean, kind="stable").tolist()
+        if mean[row] > 0 and typical[row] == 0 and calls[row].startswith(names.JITTED)
+    ]
+    return f"only these steps call {' and '.join(only[:2])}" if only else ""
 
 
 def _weights(
@@ -272,6 +296,8 @@ def _called(
 
 
 def _frame_name(name: str) -> str:
+    if name.startswith(names.JITTED):
+        name = name[len(names.JITTED) : -1]
     return shortened(describe_frame(name), _NAME_LENGTH)
 
 

@@ -59,6 +59,7 @@ COMPUTE_MAJOR = "compute_cap_major"
 COMPUTE_MINOR = "compute_cap_minor"
 
 EAGER_EXECUTE = "EagerExecute"
+JITTED = "PjitFunction("  # and the name of the function
 # XLA on CPU marks the end of an asynchronous thunk with a second event with this prefix (observed).
 THUNK_END = "end: "
 

@@ -30,8 +30,6 @@ _LONGEST_DELAY_PS = 10**11
 LONGEST_PS = 10**10
 FEWEST_CALLS = 16
 
-_JITTED = "PjitFunction("
-
 
 @dataclass(frozen=True, slots=True)
 class SingleOps:
@@ -129,7 +127,7 @@ def _runs(plane: Plane) -> Iterator[_CallRuns]:
 
 
 def _is_jitted(text: str) -> bool:
-    return text.startswith(_JITTED)
+    return text.startswith(names.JITTED)
 
 
 def _eager(plane: Plane, events: Events, is_execute: NDArray[np.bool_]) -> _Calls:
@@ -226,4 +224,4 @@ def _longest_between(
 
 def _op(text: str) -> str:
     """`multiply` from `PjitFunction(multiply)`; other texts are unchanged."""
-    return text[len(_JITTED) : -1] if text.startswith(_JITTED) else text
+    return text[len(names.JITTED) : -1] if text.startswith(names.JITTED) else text

@@ -199,7 +199,7 @@ _LIBRARY_TEXT = """
     numpy_compat object_identity op_callbacks op_def_library op_def_registry op_shardings
     operator ops optional_ops optparse optree_impl origin_info os override_binary_operator
     overrides partial_eval partition_spec pathlib pdb pickle pickletools pjit pkgutil platform
-    plistlib polymorphic_function polynomial polyutils pool popen_fork popen_forkserver
+    plistlib pmap polymorphic_function polynomial polyutils pool popen_fork popen_forkserver
     popen_spawn_posix posix posixpath pprint prefetch_op pretty_printer process profiler
     profiler_v2 pstats pwd pxla py_builtins py_compile py_dataset_adapter pydoc pyexpat
     qual_names queue queues quopri random random_ops random_seed range_op reaching_definitions

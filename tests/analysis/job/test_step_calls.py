@@ -34,12 +34,12 @@ def table(drawing: str) -> dict[tuple[int, str], int]:
 
 
 def test_functions_and_annotations_count_in_the_step_in_which_they_begin():
-    """Not functions around all steps, libraries, calls of the runtime, ops or the markers."""
+    """Not functions around all steps, libraries, ops or the markers."""
     found = table("""
         main |rrrrrrrrrrrrrrrrrrrrrrrrrrrrrrrr
              |.ssssssss.tttttttttttt.uuuuuuuu.
              |..fff.vv...fff.vvvvvvv..fff.nn..
-             |..pp........mm..wwwww.....p.....
+             |............mm..wwwww..........
     """)
     assert found == {
         (0, NAMES["f"]): 3, (0, NAMES["v"]): 2,
@@ -90,3 +90,13 @@ def test_against_brute_force(pieces: list[tuple[str, int]]):
             expected[key] = expected.get(key, 0) + min(end, 20 if step == 0 else 60) - at
         at = end
     assert table(f"main |{'s' * 20}{'t' * 40}\n|{row}") == expected
+
+
+def test_calls_of_compiled_functions_count_and_what_they_run_inside_once():
+    """JAX leaves two events for a call, one in the other."""
+    found = table("""
+        main |ssssssss
+             |.ppp.pp.
+             |.ppp.pp.
+    """)
+    assert found == {(0, NAMES["p"]): 5}

@@ -77,7 +77,7 @@ def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
         Phase.OTHER: evidence.share_of_rows(idle),
     }
     gain = evidence.gain_of(share, *_phases(evidence), most=most)
-    event = "PjitFunction(" if evidence.is_jax else names.EAGER_EXECUTE
+    event = names.JITTED if evidence.is_jax else names.EAGER_EXECUTE
     trace = TRACE.marking(event, evidence.worst_row(time))
     compiler = "jax.jit" if evidence.is_jax else "tf.function"
     yield Finding(
