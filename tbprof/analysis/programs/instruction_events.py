@@ -11,8 +11,8 @@ from tbprof.analysis.gpu.gpu_work import executions_of, rows_by_instruction
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.programs.cpu_program_ops import find_executions
 from tbprof.analysis.programs.op_rows import id_text
-from tbprof.analysis.programs.tpu_program_ops import OP_LINES, instruction_name
 from tbprof.analysis.spans.groups import group_rows
+from tbprof.analysis.tpu.tpu_kinds import OP_LINES, instruction_name
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, named_lines, tpu_planes
 from tbprof.base import names
 from tbprof.events.space import Events, Plane, Space

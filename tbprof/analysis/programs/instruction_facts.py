@@ -9,6 +9,7 @@ import numpy as np
 from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.costs.operations import is_elementwise
 from tbprof.analysis.costs.program_costs import ProgramCosts
+from tbprof.analysis.hlo.awaited import awaited_start
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.hlo_roles import PRODUCTS, move_of, opcodes_of
 from tbprof.analysis.hlo.hlo_shapes import Shape, largest_dtype, parse_shapes
@@ -20,7 +21,6 @@ from tbprof.analysis.programs.matrix_products import MatrixProduct, product_in
 from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.analysis.vocabulary.instruction_roles import Move
 from tbprof.base.digests import blake2b
-from tbprof.base.lazy import regex
 
 # The category of an instruction whose program is not in the trace.
 NO_HLO = "HLO not in the trace"
@@ -39,17 +39,14 @@ _FUSIONS = {
 }  # fmt: skip
 _MOST_TEXT = 400
 _SHAPES_CACHED = 2**12
-_DEEPEST = 64
-_OPERAND = regex(r"%([A-Za-z_][\w.\-]{0,200})")
 
 
 class InstructionFacts(NamedTuple):
     """An instruction; each text "" if unknown.
 
-    `awaited` is the instruction that this one completes: "copy-start.1" of "copy-done.1". `stack`
-    has a line per frame, the innermost first. `replica_groups` are the devices among which a
-    collective exchanges data: "{{0,1},{2,3}}". `cost` is that of one execution, None if the program
-    is not in the trace. The others are columns of `ProgramOps`.
+    `stack` has a line per frame, the innermost first. `replica_groups` are the devices among which
+    a collective exchanges data: "{{0,1},{2,3}}". `cost` is that of one execution, None if the
+    program is not in the trace. The others are columns of `ProgramOps`.
     """
 
     opcode: str = ""
@@ -61,7 +58,6 @@ class InstructionFacts(NamedTuple):
     dtype: str = ""
     result: str = ""
     operands: str = ""
-    awaited: str = ""
     is_product: bool = False
     cost: Cost | None = None
     replica_groups: str = ""
@@ -159,7 +155,6 @@ class _ProgramReader:
             cost.dtype or largest_dtype((*results, *operands)),
             shapes_text(results),
             shapes_text(operands),
-            _awaited(program, proto),
             is_product,
             cost,
             _groups(program, proto),
@@ -198,7 +193,9 @@ def _is_of_argument(program: Module, row: int) -> bool:
 
 def _groups(program: Module, proto: Any) -> str:
     """The groups of a collective, or of the one that it starts or completes; "" for others."""
-    awaited = program.find(_awaited(program, proto)) if proto.opcode.endswith("-done") else None
+    awaited = (
+        program.find(awaited_start(program, proto)) if proto.opcode.endswith("-done") else None
+    )
     collective = awaited or proto
     if not is_collective_op(collective.opcode):
         return ""
@@ -254,32 +251,16 @@ def _shape_text(shape: Shape) -> str:
     return shape.text + shape.layout
 
 
-def _awaited(program: Module, proto: Any) -> str:
-    """The start that an instruction completes, through updates between them."""
-    if not proto.opcode.endswith("-done"):
-        return ""
-    for _ in range(_DEEPEST):
-        operands = program.operands_of(proto)
-        if not operands:
-            return ""
-        proto = operands[0]
-        if not proto.opcode.endswith("-update"):
-            return str(proto.name) if proto.opcode.endswith(("-start", "send", "recv")) else ""
-    return ""
-
-
 def facts_of_text(text: str, category: str) -> InstructionFacts:
     """What the text of an instruction says of it, for programs that are not in the trace."""
     result, opcode, operand_text = split_hlo(text)
     results, operands = parse_shapes(result), parse_shapes(operand_text)
-    awaited = _OPERAND.search(operand_text) if opcode.endswith("-done") else None
     return InstructionFacts(
         opcode or category,
         category or category_of(opcode) or NO_HLO,
         dtype=largest_dtype((*results, *operands)),
         result=shapes_text(results),
         operands=shapes_text(operands),
-        awaited=awaited[1] if awaited else "",
         is_product=opcode in PRODUCTS or category in PRODUCT_CATEGORIES,
         move=move_of(frozenset({opcode}), results, operands),
     )

@@ -30,18 +30,23 @@ from tbprof.analysis.programs.program_ops import (
 )
 from tbprof.analysis.spans.groups import reduce_groups
 from tbprof.analysis.tpu.accessed_memory import AccessedBytes, read_breakdown
-from tbprof.analysis.tpu.tpu_kinds import WORK, TpuKinds, find_tpu_kinds
+from tbprof.analysis.tpu.tpu_kinds import (
+    OP_LINES,
+    UNNAMED,
+    WORK,
+    TpuKinds,
+    find_tpu_kinds,
+    instruction_name,
+)
+from tbprof.analysis.tpu.tpu_pairs import Pair, ends_that_state, find_pairs
 from tbprof.analysis.vocabulary.lines import is_sparse_core
 from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.events.space import Plane
 
-OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
 _DMA_STALL = "dma_stall_duration_ps"
-_NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
 # An execution of a program: "jit_f(12190760917235803885)".
 _EXECUTION = regex(r"([^%()=]{1,400})\(([0-9]{1,20})\)\Z")
-_UNNAMED = "(unnamed)"
 # Their work depends on what they call: a type that states none does not say that there is none.
 _CALLS = ("custom-call", "custom call")
 
@@ -63,7 +68,7 @@ def tpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader)
     found = list(_rows(plane, kinds, programs, reader))
     is_sparse = is_sparse_core(plane)
     rows = OpRows()
-    for row in _joined(plane, kinds, found):
+    for row in _joined(found, find_pairs(plane, programs)):
         core = SPARSE_CORE if is_sparse else TENSOR_CORE
         rows.add(row.program, row.name, row.facts, row.times, row.work, core=core)
     has_rows = int(bool(found))
@@ -96,17 +101,6 @@ def _rows(
         )  # fmt: skip
 
 
-def instruction_name(plane: Plane, row: int) -> str:
-    """The instruction that events of a type executed: by its text, else the label of the type."""
-    if row < 0:
-        return _UNNAMED
-    event = plane.strings[int(plane.types.name[row])]
-    label = int(plane.types.display_name[row])
-    match = _NAME.match(event)
-    written = match[1] if match and " = " in event else ""
-    return written or (plane.strings[label] if label >= 0 else "") or event or _UNNAMED
-
-
 class _TypeReader:
     """What the types of a plane's events say."""
 
@@ -130,7 +124,7 @@ class _TypeReader:
     def read(self, row: int) -> tuple[ProgramName, str, InstructionFacts]:
         """The program, name and facts of a type, -1 for events without one."""
         if row < 0:
-            return ProgramName(), _UNNAMED, InstructionFacts(category=NOT_IN_HLO)
+            return ProgramName(), UNNAMED, InstructionFacts(category=NOT_IN_HLO)
         event = self._strings[int(self._types.name[row])]
         name = instruction_name(self._plane, row)
         number = int(self._program[row])
@@ -230,24 +224,11 @@ def _dma_stalls(plane: Plane, kinds: TpuKinds) -> list[int]:
     return [int(number) for number in np.where(count > 0, total, UNKNOWN)]
 
 
-def _joined(plane: Plane, kinds: TpuKinds, rows: list[_Row]) -> list[_Row]:
+def _joined(rows: list[_Row], pairs: Sequence[Pair]) -> list[_Row]:
     """The rows, with the work of each pair of a start and its end stated once, at the end."""
-    number = {(row.program.id, row.name): index for index, row in enumerate(rows)}
-    pairs = [
-        (number[row.program.id, row.facts.awaited], index)
-        for index, row in enumerate(rows)
-        if row.facts.awaited and (row.program.id, row.facts.awaited) in number
-    ]
-    if not pairs:
-        return rows
-    types = kinds.type.tolist()
-    spans = _PairSpans(plane)
-    for start, end in pairs:
-        span = spans.between(types[start], types[end])
-        if span is None:
-            continue
+    for start, end, span_ps in pairs:
         work = _once(rows[start], rows[end])
-        rows[end] = rows[end]._replace(times=rows[end].times._replace(span_ps=span), work=work)
+        rows[end] = rows[end]._replace(times=rows[end].times._replace(span_ps=span_ps), work=work)
         rows[start] = rows[start]._replace(work=NO_WORK._replace(is_computed=work.is_computed))
     return rows
 
@@ -256,50 +237,14 @@ def _once(start: _Row, end: _Row) -> Work:
     """The work of a pair: either end may state all of it, and each what it accesses itself."""
     both = zip(Work._fields, start.work, end.work, strict=True)
     figures: dict[str, Any] = {key: max(values) for key, *values in both}
-    most = Work(**figures)
-    if start.breakdown == end.breakdown or not (start.breakdown and end.breakdown):
-        stated = start if start.breakdown else end
-        return most if not stated.breakdown else most._replace(**_memories_of(stated.work))
-    added = {
-        key: getattr(start.work, key) + getattr(end.work, key) for key in _memories_of(end.work)
-    }
-    return most._replace(**added)
-
-
-def _memories_of(work: Work) -> dict[str, Any]:
-    return {key: getattr(work, key) for key in Work._fields if key.startswith(_MEMORIES)}
+    stated = ends_that_state(start.breakdown, end.breakdown)
+    works = [row.work for row, is_it in zip((start, end), stated, strict=True) if is_it]
+    if works:
+        figures |= {
+            key: sum(getattr(work, key) for work in works)
+            for key in Work._fields if key.startswith(_MEMORIES)
+        }  # fmt: skip
+    return Work(**figures)
 
 
 _MEMORIES = ("hbm_", "cmem_", "vmem_")
-
-
-class _PairSpans:
-    """How long pairs of ops took from the start of one to the end of the other."""
-
-    def __init__(self, plane: Plane) -> None:
-        ops = find_core_ops(plane, *OP_LINES)
-        order = np.argsort(ops.events.type, kind="stable")
-        self._type = ops.events.type[order]
-        self._start = ops.own_start[order]
-        self._end = self._start + ops.own_duration[order]
-
-    def between(self, start_type: int, end_type: int) -> int | None:
-        """The sum over all executions of the end, in ps; None if there is no complete pair.
-
-        The n-th end completes the n-th start. Ends before the first start, and those without a
-        start, take as long as a pair on average.
-        """
-        starts = np.sort(self._start[self._rows(start_type)])
-        ends = np.sort(self._end[self._rows(end_type)])
-        if not starts.size or not ends.size:
-            return None
-        first = int(np.searchsorted(ends, starts[0], "right"))
-        pairs = min(starts.size, ends.size - first)
-        if pairs <= 0:
-            return None
-        total = int(ends[first : first + pairs].sum()) - int(starts[:pairs].sum())
-        return total * int(ends.size) // pairs
-
-    def _rows(self, type_: int) -> slice:
-        begin, end = np.searchsorted(self._type, [type_, type_ + 1]).tolist()
-        return slice(begin, end)

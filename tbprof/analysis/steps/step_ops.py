@@ -62,7 +62,7 @@ def find_step_ops(space: Space, programs: Programs, ops: ProgramOps, steps: Step
 
 
 def _op_lines() -> tuple[str, ...]:
-    from tbprof.analysis.programs.tpu_program_ops import OP_LINES
+    from tbprof.analysis.tpu.tpu_kinds import OP_LINES
 
     return OP_LINES
 

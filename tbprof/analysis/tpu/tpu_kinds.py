@@ -10,9 +10,13 @@ from tbprof.analysis.spans.nesting import nest, self_times
 from tbprof.analysis.vocabulary.lines import named_lines
 from tbprof.analysis.vocabulary.op_names import UNKNOWN_TYPE, OpCategory, OpName, parse_provenance
 from tbprof.base import names
+from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane
 
+OP_LINES = (names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
+UNNAMED = "(unnamed)"
+_NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
 # The work of an op, which TPUs state per kind of op or per execution.
 WORK = (names.FLOPS, names.MODEL_FLOPS, names.BYTES_ACCESSED)
 
@@ -104,15 +108,26 @@ class TpuOpNames:
     def op(self, row: int) -> OpName:
         """The op under which ops are listed: the framework's, else what the compiler added."""
         if row < 0:
-            return OpName(OpCategory.UNKNOWN, "(unnamed)", UNKNOWN_TYPE)
+            return OpName(OpCategory.UNKNOWN, UNNAMED, UNKNOWN_TYPE)
         op = parse_provenance(self._strings[int(self._provenance[row])])
         if op.name:
             return OpName(op.category, op.name, op.type or UNKNOWN_TYPE)
         label = int(self._types.display_name[row])
         text = self._strings[label if label >= 0 else int(self._types.name[row])]
         # What the compiler added has no framework op; its HLO category says what it is.
-        return OpName(OpCategory.UNKNOWN, text or "(unnamed)", self.category(row) or UNKNOWN_TYPE)
+        return OpName(OpCategory.UNKNOWN, text or UNNAMED, self.category(row) or UNKNOWN_TYPE)
 
     def category(self, row: int) -> str:
         """The HLO category of a type, "" if none is stated."""
         return self._strings[int(self._category[row])] if row >= 0 else ""
+
+
+def instruction_name(plane: Plane, row: int) -> str:
+    """The instruction that events of a type executed: by its text, else the label of the type."""
+    if row < 0:
+        return UNNAMED
+    event = plane.strings[int(plane.types.name[row])]
+    label = int(plane.types.display_name[row])
+    match = _NAME.match(event)
+    written = match[1] if match and " = " in event else ""
+    return written or (plane.strings[label] if label >= 0 else "") or event or UNNAMED
