@@ -89,7 +89,7 @@ PARTS: Mapping[str, PartKind] = {
         needs=("kernels",),
     ),
     "ops": _part(
-        14,
+        15,
         "ops.op_metrics.OpMetrics",
         "ops.ops.find_ops",
         "decoding ops",

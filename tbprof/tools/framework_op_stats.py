@@ -21,8 +21,6 @@ from tbprof.tools.model.datatable import PERCENT, Column, Table, number, text
 PARTS = ("ops", "devices", "kernels", "host_calls")
 
 _GIBI = 2**30 / 1e9
-# Why the recorded bytes of an op may exceed what the memory can move in its time.
-_BESIDE = "it starts or awaits a transfer beside other ops, or the peak is implausible"
 # What ran an op; SparseCores work beside the TensorCores, which are the device.
 _DEVICE, _SPARSE_CORE, _HOST = "Device", "SparseCore", "Host"
 
@@ -173,6 +171,7 @@ def _table(
             rows.host_cumulative,
         ),
         text("roof_note", "Above the roof", work.above_peaks),
+        number("span_time", "Time of the work (us)", work.span_us),
     ]
     if devices.gpus:
         use = np.array(
@@ -208,14 +207,15 @@ def _share(id_: str, label: str, values: NDArray[np.float64]) -> Column:
 
 
 class _Work:
-    """Rates of floating point work and memory traffic over an op's total time; NaN if unknown.
+    """Rates of floating point work and memory traffic over the time that it took; NaN if unknown.
 
-    `above_peaks` says why an op seems to exceed the device's peaks, "" if it does not. Its own time
-    is not that of a transfer that it starts or awaits and that runs beside other ops.
+    `span_us` is the total time of an op, or of the transfer beside other ops that it awaits.
+    `above_peaks` says why an op seems to exceed the device's peaks, "" if it does not.
     """
 
     def __init__(self, rows: _Rows, ops: OpMetrics, devices: Devices) -> None:
-        time_ns = rows.take(ops.total_ps, 0) / 1e3
+        time_ns = rows.take(ops.total_ps + ops.beside_ps, 0) / 1e3
+        self.span_us = time_ns / 1e3
         flops = rows.take(ops.flops, 0)
         model = rows.take(ops.model_flops, 0)
         accessed = rows.take(ops.bytes_accessed, 0)
@@ -227,7 +227,7 @@ class _Work:
         hbm_rate = np.where(known, ratio(rows.take(ops.hbm_bytes, 0), time_ns), np.nan)
         compute = self.flop_rate / devices.peak_gflops
         memory = hbm_rate / devices.peak_hbm_gbytes
-        self.above_peaks = above_peaks(compute, memory, rows.take(ops.is_computed, 0) > 0, _BESIDE)
+        self.above_peaks = above_peaks(compute, memory, rows.take(ops.is_computed, 0) > 0)
         compute, memory = np.nan_to_num(compute), np.nan_to_num(memory)
         bound = np.where(memory > compute, "HBM", np.where(compute > 0, "Compute", "Unknown"))
         # The resource of which each op uses the largest part of the peak.

@@ -105,6 +105,7 @@ def ops(*rows: tuple[bool, str, str, int, bool]) -> OpMetrics:
     return OpMetrics(
         np.array([row[0] for row in rows], bool), [row[1] for row in rows],
         [row[2] for row in rows], nothing + 1, own, own, nothing, nothing, nothing, nothing,
+        nothing,
         np.array([row[4] for row in rows], bool), np.zeros(len(rows), bool),
         np.zeros(len(rows), bool),
     )  # fmt: skip

@@ -175,8 +175,8 @@ LABELS = {
     "measured_flop_rate": ("Normalized FLOP Rate (FLOPs/s)", "Normalized FLOP Rate (GFLOP/s)"),
     "measured_memory_bw": ("Measured Memory BW (GBytes/Sec)", "Measured Memory BW (GiB/s)"),
 }
-# A column once more, under an id without the stray capital, and one that xprof has not.
-MORE = ("host_cumulative_total_self_time_percent", "roof_note")
+# A column once more, under an id without the stray capital, and those that xprof has not.
+MORE = ("host_cumulative_total_self_time_percent", "roof_note", "span_time")
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -98,8 +98,10 @@ def test_the_time_and_work_of_devices_are_those_of_the_op_stats(
     assert total(device, "total_self_time") == pytest.approx(records[0]["total_time"])
     without_idle = [row for row in device if row["type"] != "IDLE"]
     assert total(without_idle, "total_self_time") == pytest.approx(total(stats, "total_self_time"))
-    flops = total(without_idle, "measured_flop_rate", "total_time")
+    flops = total(without_idle, "measured_flop_rate", "span_time")
     assert flops == pytest.approx(total(stats, "normalized_flop_rate", "span_time"))
+    moved = total(without_idle, "measured_memory_bw", "span_time")
+    assert moved == pytest.approx(total(stats, "measured_memory_bw", "span_time"))
 
 
 @pytest.mark.parametrize("trace", PROGRAMS)

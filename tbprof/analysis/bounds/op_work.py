@@ -257,21 +257,15 @@ def above_roof(rates: OpRates, is_computed: NDArray[np.bool_]) -> list[str]:
 
 
 def above_peaks(
-    flop_share: Values,
-    memory_share: Values,
-    is_computed: NDArray[np.bool_],
-    recorded: str = "the peak is implausible",
+    flop_share: Values, memory_share: Values, is_computed: NDArray[np.bool_]
 ) -> list[str]:
-    """[n] Why a row did more than the peaks of its device allow, "" if it did not.
-
-    `recorded` is why its recorded bytes may exceed the peak; of computed ones, caches serve some.
-    """
+    """[n] Why a row did more than the peaks of its device allow, "" if it did not."""
     reasons = np.select(
         [flop_share > 1, (memory_share > 1) & is_computed, memory_share > 1],
         [
             "more operations than the peak allows: the peak is implausible",
             "more bytes than the memory can move: caches served some of them",
-            f"more bytes than the memory can move: {recorded}",
+            "more bytes than the memory can move: the peak is implausible",
         ],
         "",
     )

@@ -7,7 +7,8 @@ from tbprof.analysis.gpu.gpu_work import find_gpu_work
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.ops.op_metrics import DEVICE, SPARSE_CORE, OpGatherer
 from tbprof.analysis.tpu.accessed_memory import read_breakdown
-from tbprof.analysis.tpu.tpu_kinds import WORK, TpuOpNames, find_tpu_kinds
+from tbprof.analysis.tpu.tpu_kinds import OP_LINES, WORK, TpuOpNames, find_tpu_kinds
+from tbprof.analysis.tpu.tpu_pairs import ends_that_state, find_pairs
 from tbprof.analysis.vocabulary.lines import (
     gpu_planes,
     is_sparse_core,
@@ -30,7 +31,7 @@ def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) ->
     has_tensor_cores = bool(tensor_core_planes(space))
     for plane in tpu_planes(space):
         is_apart = has_tensor_cores and is_sparse_core(plane)
-        _gather_tpu(plane, gatherer, SPARSE_CORE if is_apart else DEVICE)
+        _gather_tpu(plane, programs, gatherer, SPARSE_CORE if is_apart else DEVICE)
 
 
 def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
@@ -54,15 +55,19 @@ def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
     gatherer.add_idle(DEVICE, kinds.window_ps - kinds.busy_ps)
 
 
-def _gather_tpu(plane: Plane, gatherer: OpGatherer, side: int) -> None:
-    """Rates are per execution, on the event's type, or on the event (custom calls)."""
-    kinds = find_tpu_kinds(plane, names.XLA_OPS_LINE, names.SPARSE_CORE_OPS_LINE)
+def _gather_tpu(plane: Plane, programs: Programs, gatherer: OpGatherer, side: int) -> None:
+    """Rates are per execution, on the event's type, or on the event (custom calls).
+
+    A pair of a start and its end does its work once, from one to the other; it counts at the end.
+    """
+    kinds = find_tpu_kinds(plane, *OP_LINES)
     ops = TpuOpNames(plane)
     stats = plane.types.stats([names.MEMORY_BREAKDOWN, *WORK])
     by_type = [np.maximum(stats[name].integers(), 0) for name in WORK]
     has_model_flops = stats[names.MODEL_FLOPS].is_present
     ops_by_kind = list(map(ops.op, kinds.type.tolist()))
-    work: list[tuple[int, int, int, int]] = []
+    work: list[tuple[int, ...]] = []
+    blobs: list[bytes | None] = []
     for kind, row in enumerate(kinds.type.tolist()):
         occurrences = int(kinds.occurrences[kind])
         if kinds.has_work[kind]:
@@ -76,10 +81,19 @@ def _gather_tpu(plane: Plane, gatherer: OpGatherer, side: int) -> None:
         memories = read_breakdown(blob) if blob else None
         to_hbm = accessed if memories is None else memories.hbm * occurrences
         work.append((flops, model, accessed, to_hbm))
+        blobs.append(blob)
+    beside_ps = np.zeros(kinds.type.size, np.int64)
+    for start, end, span_ps in find_pairs(plane, programs):
+        stated = ends_that_state(blobs[start], blobs[end])
+        to_hbm = sum(work[at][-1] for at, is_it in zip((start, end), stated, strict=True) if is_it)
+        *most, largest = map(max, work[start], work[end])
+        work[start], work[end] = (0,) * 4, (*most, to_hbm if any(stated) else largest)
+        beside_ps[[start, end]] = -kinds.total_ps[start], span_ps - kinds.total_ps[end]
     sums = {
         "occurrences": kinds.occurrences,
         "total_ps": kinds.total_ps,
         "self_ps": kinds.self_ps,
+        "beside_ps": beside_ps,
     }
     columns = ("flops", "model_flops", "bytes_accessed", "hbm_bytes")
     for index, name in enumerate(columns):

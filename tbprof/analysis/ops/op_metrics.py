@@ -24,11 +24,12 @@ class OpMetrics:
 
     `is_device` and `is_sparse_core` give the side. SparseCores work beside TensorCores, so their
     times and rates are kept apart; without TensorCores they count as devices. `hbm_bytes` is the
-    part of `bytes_accessed` in the device's main memory. What `is_computed` follows from the shapes
-    of a program, and counts bytes that caches serve; other figures were recorded. `uncosted_ps` is
-    device time in instructions whose work is not known. Idle time is what no op covers of each
-    host's or device's own window; busy intervals are united first, so overlapping threads and
-    streams count once. `host_window_ps` is the sum of the hosts' windows.
+    part of `bytes_accessed` in the device's main memory. `beside_ps` is by how much the work took
+    longer than the op, as that of a copy that runs beside other ops. What `is_computed` follows
+    from the shapes of a program, and counts bytes that caches serve; other figures were recorded.
+    `uncosted_ps` is device time in instructions whose work is not known. Idle time is what no op
+    covers of each host's or device's own window; busy intervals are united first, so overlapping
+    threads and streams count once. `host_window_ps` is the sum of the hosts' windows.
     """
 
     is_device: NDArray[np.bool_]
@@ -41,6 +42,7 @@ class OpMetrics:
     model_flops: NDArray[np.int64]
     bytes_accessed: NDArray[np.int64]
     hbm_bytes: NDArray[np.int64]
+    beside_ps: NDArray[np.int64]
     is_eager: NDArray[np.bool_]
     is_sparse_core: NDArray[np.bool_]
     is_computed: NDArray[np.bool_]
@@ -60,6 +62,7 @@ class OpMetrics:
 _FLAGS = ("is_eager", "is_computed")
 _SUMS = (
     "occurrences", "total_ps", "self_ps", "flops", "model_flops", "bytes_accessed", "hbm_bytes",
+    "beside_ps",
 )  # fmt: skip
 
 
@@ -174,6 +177,7 @@ class OpGatherer:
             column("model_flops"),
             column("bytes_accessed"),
             column("hbm_bytes"),
+            column("beside_ps"),
             flag("is_eager"),
             side == SPARSE_CORE,
             flag("is_computed"),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from traces import Unsigned, draw, space_of
 
@@ -216,6 +217,34 @@ def test_work_is_per_execution_and_counts_each():
     assert ops.hbm_bytes.tolist() == [12, 0]
 
 
+def access(kind: int, space: int, count: int) -> bytes:
+    return bytes([0x0A, 6, 0x08, kind, 0x10, space, 0x18, count])
+
+
+def test_a_transfer_beside_other_ops_does_its_work_once():
+    """Each end records all of the bytes; the device, where they went."""
+    start = "%copy-start = (f32[8]{0}, f32[8]{0:S(5)}, u32[]) copy-start(f32[8]{0:S(5)} %p)"
+    done = "%copy-done = f32[8]{0} copy-done((f32[8]{0}, f32[8]{0:S(5)}, u32[]) %copy-start)"
+    copy = {"program_id": 7, "flops": 0, "bytes_accessed": 50}
+    trace = draw(
+        {TPU: "XLA Ops |s.f.ddd.s.ffff.d"},
+        names={"s": start, "d": done, "f": "%f = f32[8] fusion(f32[8] %q)"},
+        type_stats={
+            "s": {**copy, "hlo_category": "copy-start", "memory_access_breakdown": b""},
+            "d": {**copy, "hlo_category": "copy-done",
+                  "memory_access_breakdown": access(2, 1, 40)},
+            "f": {"program_id": 7, "flops": 1, "bytes_accessed": 3},
+        },
+    )  # fmt: skip
+    ops = ops_of(trace)
+    columns = ops.total_ps // US, ops.beside_ps // US, ops.bytes_accessed, ops.hbm_bytes
+    # The end runs for 4 µs; the transfers take from 0 to 7 µs, and from 8 to 16.
+    assert dict(zip(ops.type, np.stack(columns, axis=1).tolist(), strict=True)) == {
+        "copy-start": [2, -2, 0, 0], "copy-done": [4, 11, 100, 80], "Unknown": [5, 0, 6, 6],
+    }  # fmt: skip
+    assert merge_op_metrics([ops, ops]).beside_ps.tolist() == (2 * ops.beside_ps).tolist()
+
+
 def test_work_that_an_event_states_is_its_own():
     trace = draw(
         {TPU: "XLA Ops |aa.bb"},
@@ -225,10 +254,6 @@ def test_work_that_an_event_states_is_its_own():
     )
     ops = ops_of(trace)
     assert (ops.flops.tolist(), ops.bytes_accessed.tolist()) == ([101], [9])
-
-
-def access(kind: int, space: int, count: int) -> bytes:
-    return bytes([0x0A, 6, 0x08, kind, 0x10, space, 0x18, count])
 
 
 def test_only_what_goes_to_main_memory_loads_it():

@@ -89,7 +89,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       unit: "GFLOP/s",
       width: 88,
       isShown: isMeasured(table, "measured_flop_rate"),
-      group: { how: "mean", weight: "total_time" },
+      group: { how: "mean", weight: "span_time" },
       explanation: why("Floating-point operations ÷ total", "10⁹ operations per second", WORK),
     },
     {
@@ -99,7 +99,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       unit: "GFLOP/s",
       width: 128,
       isShown: false,
-      group: { how: "mean", weight: "total_time" },
+      group: { how: "mean", weight: "span_time" },
       explanation: why(
         "Floating-point operations of the model, without those that the compiler added ÷ total",
         "10⁹ operations per second",
@@ -113,9 +113,9 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       unit: "GiB/s",
       width: 92,
       isShown: isMeasured(table, "measured_memory_bw"),
-      group: { how: "mean", weight: "total_time" },
+      group: { how: "mean", weight: "span_time" },
       explanation: why(
-        "Bytes read from and written to memory ÷ total",
+        "Bytes read from and written to memory ÷ total, or ÷ time of the work, for a transfer that runs beside other ops",
         "2³⁰ bytes per second",
         WORK,
       ),
@@ -145,6 +145,18 @@ export function opColumns(table: DataTable): ColumnSpec[] {
         "FLOP rate, memory bandwidth and the device's peaks",
       ),
     ),
+    {
+      id: "span_time",
+      title: "Time of the work",
+      quantity: "time",
+      width: 128,
+      isShown: false,
+      group: { how: "sum" },
+      explanation: why(
+        "Total; for a transfer that runs beside other ops, the time from its start to its end",
+        TIME_UNIT,
+      ),
+    },
     textSpec(
       "roof_note",
       "Above the roof",
