@@ -58,6 +58,9 @@ _NOT_MEASURED = ("scv0_compute_ms_average", "scv0_infeed_ms_average")
 _IDLE = tuple(phase for phase in Phase if phase not in (*WORK, Phase.INPUT, Phase.OUTPUT))
 _HARDWARE = {"TPU": "TPU", "SparseCore": "TPU", "GPU": "GPU", "CPU": "CPU_ONLY"}
 
+# A smaller percentage reads 0.0.
+_SMALL = 0.05
+
 
 def properties(
     job: JobSteps,
@@ -96,7 +99,7 @@ def properties(
         "typical_steptime_ms_median": _figure(_median(typical_ms), digits),
         **_statistics("infeed_percent", of("waitingPercentAverage"), 1),
         "step_time_graph_column_ids": ",".join(graph_ids[:end]),
-        "waiting_percent": _figure(means.share(Phase.INPUT), 1),
+        "waiting_percent": _not_zero(means.share(Phase.INPUT)),
         "step_source": job.source,
         "step_marker": job.marker,
         "step_note": job.note,
@@ -219,6 +222,11 @@ def _least(values: NDArray[np.float64]) -> float:
 
 def _figure(value: float, digits: int) -> str:
     return f"{value:.{digits}f}" if np.isfinite(value) else ""
+
+
+def _not_zero(value: float) -> str:
+    """A percentage with one digit, or with as many as a small one needs not to read 0."""
+    return f"{value:.1g}" if 0 < value < _SMALL else _figure(value, 1)
 
 
 def _truth(value: bool) -> str:

@@ -178,6 +178,12 @@ def test_one_step_has_no_deviation_and_a_figure_that_is_zero_is_zero():
     assert found["hardware_type"] == "CPU_ONLY"
 
 
+def test_a_wait_that_is_not_zero_does_not_read_zero():
+    few = {Phase.INPUT: MS // 4000, Phase.HOST_COMPUTE: MS}
+    found = step_table(job_of([{"CPU": few}], kinds={"CPU": "CPU"})).properties
+    assert found["waiting_percent"] == "0.02"
+
+
 def test_without_steps_nothing_is_measured_and_the_next_step_is_to_mark_them():
     table = step_table(job_of([]))
     assert len(table) == 0
