@@ -179,7 +179,7 @@ def test_one_step_has_no_deviation_and_a_figure_that_is_zero_is_zero():
 
 
 def test_a_wait_that_is_not_zero_does_not_read_zero():
-    few = {Phase.INPUT: MS // 4000, Phase.HOST_COMPUTE: MS}
+    few = {Phase.INPUT: MS, Phase.HOST_COMPUTE: 4999 * MS}
     found = step_table(job_of([{"CPU": few}], kinds={"CPU": "CPU"})).properties
     assert found["waiting_percent"] == "0.02"
 
