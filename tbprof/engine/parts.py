@@ -139,7 +139,7 @@ PARTS: Mapping[str, PartKind] = {
         3, "memory.memory.Memory", "find_memory", "decoding memory events", uses=("steps",)
     ),
     "program_ops": _part(
-        6,
+        7,
         "programs.program_ops.ProgramOps",
         "programs.program_ops_finding.find_program_ops",
         "analyzing programs",
@@ -152,7 +152,7 @@ PARTS: Mapping[str, PartKind] = {
         needs=("program_ops", "steps"),
     ),
     "program_losses": _part(
-        1,
+        2,
         "bounds.program_losses.ProgramLosses",
         "find_program_losses",
         "judging programs",

@@ -9,7 +9,7 @@ from tbprof.analysis.programs.program_ops import ProgramOps
 
 _TEXTS = (
     "program_id", "program", "digest", "name", "opcode", "category", "deduplicated_name", "scope",
-    "source", "core", "dtype", "result", "operands", "replica_groups", "product_dtype",
+    "source", "core", "dtype", "result", "operands", "replica_groups", "product_dtype", "tiling",
 )  # fmt: skip
 _USUAL: dict[str, Any] = {
     "program_id": "7", "program": "jit_f", "digest": "d", "opcode": "fusion",

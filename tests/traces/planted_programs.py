@@ -11,7 +11,10 @@ CAPABLE = {
     "device_vendor": "Nvidia", "compute_cap_major": 8, "compute_cap_minor": 0, "core_count": 1,
     "clock_rate": 1_000_000, "memory_bandwidth": 100_000_000_000,
 }  # fmt: skip
-PLANTED = ("wide_products", "small_products", "memory_bound", "moved_data", "command_buffers")
+PLANTED = (
+    "wide_products", "small_products", "memory_bound", "moved_data", "command_buffers",
+    "partial_tiles",
+)  # fmt: skip
 # Of each step of 40 µs the instruction `p` takes 12, and `d`, a fast product in 16 bit, 18.
 _STEP = "pppppppppppp..dddddddddddddddddd........"
 
@@ -48,9 +51,11 @@ def planted_gpu(cause: str, *, is_planted: bool = True, steps: int = 3) -> bytes
 def _add(program: Program, cause: str, *, is_planted: bool) -> None:
     """The instruction `p`."""
     if cause == "wide_products":
-        _dot(program, "p", "f32" if is_planted else "bf16", 160, 160, 160)
+        _dot(program, "p", *(("f32", 160, 160, 160) if is_planted else ("bf16", 128, 128, 128)))
     elif cause == "small_products":
         _dot(program, "p", "bf16", 8 if is_planted else 64, 512, 1024)
+    elif cause == "partial_tiles":
+        _dot(program, "p", "bf16", 160 if is_planted else 128, 384, 128)
     elif cause == "memory_bound":
         # Of the bandwidth 80 %, or 40.
         elements = 120_000 if is_planted else 60_000

@@ -12,6 +12,7 @@ class Cause(IntEnum):
     WIDE_PRODUCT = 3  # it multiplies 32-bit numbers as such
     SMALL_PRODUCT = 4  # it waits for memory, as the arrays that it multiplies are short
     MEMORY = 5  # it waits for memory otherwise
+    PARTIAL_TILES = 6  # its kernel multiplies tiles that its arrays do not fill
 
 
 CAUSE_NAMES = {
@@ -21,4 +22,5 @@ CAUSE_NAMES = {
     Cause.WIDE_PRODUCT: "32-bit product",
     Cause.SMALL_PRODUCT: "small product",
     Cause.MEMORY: "memory-bound",
+    Cause.PARTIAL_TILES: "partial tiles",
 }

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.bounds.causes import CAUSE_NAMES, Cause
-from tbprof.analysis.bounds.op_work import LINKS, OpRates, OpWork, Values
+from tbprof.analysis.bounds.op_work import COMPUTE, LINKS, OpRates, OpWork, Values
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.devices.tensor_cores import CoreUse
 from tbprof.analysis.hlo.hlo_shapes import Shape, padding_of, parse_shapes
@@ -15,12 +15,16 @@ from tbprof.analysis.programs.program_ops import SPARSE_CORE, ProgramOps
 from tbprof.analysis.vocabulary.instruction_roles import Move
 from tbprof.analysis.vocabulary.tpu_op_names import SPACE_TYPES
 
-# From this share of the memory's peak on, an instruction waits for memory.
+# From this share of the memory's peak on, an instruction waits for memory; so it does for compute.
 BUSY = 0.5
 # Moves of arrays with that much padding are about the padding, on TPUs.
 PADDED = 0.1
 _USUAL = "f16"
 _WIDE = ("f32", "f64")
+# Numbers for which others of half the bits may do.
+_HALVED = (*_WIDE, "c64", "c128", "s64", "u64")
+# The part of a product's tiles outside of its arrays from which that is a cause.
+_OUTSIDE = 0.1
 _MOVES = (Move.TRANSPOSE, Move.RESHAPE, Move.LAYOUT)
 # Bytes by shapes and those that were accessed are the same ones if they differ by no more.
 _ALIKE = 0.01
@@ -51,8 +55,10 @@ def find_causes(ops: ProgramOps, work: OpWork, rates: OpRates, peaks: Peaks) -> 
     - What uses half of the memory's bandwidth or more, and less of its compute peak, waits for
       memory. A matrix product does so for its shape if each element takes part in too few
       operations for the peak: with more of them, it would take the time of the operations alone.
-      Of the others, 16-bit arrays would save half of the traffic in 32-bit ones. If caches served
-      bytes, what it waits for is not known.
+      Of the others, half the bits per number would save half of the traffic in 32-bit floats and
+      in numbers of 64 bits. If caches served bytes, what it waits for is not known.
+    - A matrix product that uses half of the peak or more may do so for nothing: kernels multiply
+      whole tiles, of which a part lies outside of the arrays.
     """
     own = ops.self_ps.astype(np.float64)
     is_wide, wide_ps = _wide_products(ops, work, peaks)
@@ -67,6 +73,10 @@ def find_causes(ops: ProgramOps, work: OpWork, rates: OpRates, peaks: Peaks) -> 
         Cause.WIDE_PRODUCT: (is_known & is_wide, wide_ps),
         Cause.SMALL_PRODUCT: (is_small, own * (1 - flop_share)),
         Cause.MEMORY: (waits, own * _wide_shares(ops, waits) / 2),
+        Cause.PARTIAL_TILES: (
+            is_known & _is_partial(ops, rates),
+            own * ops.tile_waste_ppm / 1e6,
+        ),
     }
     cause = np.zeros(own.size, np.int64)
     saved = np.zeros(own.size)
@@ -142,8 +152,16 @@ def _is_short(ops: ProgramOps, work: OpWork, peaks: Peaks) -> NDArray[np.bool_]:
     return np.asarray((ops.product_size > 0) & (2 * ops.product_size / bytes_ < ridge), np.bool_)
 
 
+def _is_partial(ops: ProgramOps, rates: OpRates) -> NDArray[np.bool_]:
+    """[n] whether a kernel computes much outside of its arrays, and waits for nothing else."""
+    is_bound = np.array([bound == COMPUTE for bound in rates.bound_by], np.bool_)
+    outside = ops.tile_waste_ppm / 1e6
+    is_busy = rates.flop_share >= BUSY * (1 - outside)
+    return is_bound & is_busy & (rates.flop_share <= 1) & (outside >= _OUTSIDE)
+
+
 def _wide_shares(ops: ProgramOps, wanted: NDArray[np.bool_]) -> Values:
-    """[n] the share of the bytes of arrays that is in 32-bit floats or wider ones.
+    """[n] the share of the bytes of arrays that is in 32-bit floats or 64-bit numbers.
 
     0 where the instruction does not access its arrays as a whole, or they are not all known.
     """
@@ -153,7 +171,7 @@ def _wide_shares(ops: ProgramOps, wanted: NDArray[np.bool_]) -> Values:
         total = sum(shape.bytes for shape in shapes)
         accessed = int(ops.bytes_accessed[row]) / max(int(ops.occurrences[row]), 1)
         if total > 0 and abs(accessed - total) <= _ALIKE * total:
-            wide = sum(shape.bytes for shape in shapes if shape.dtype in _WIDE)
+            wide = sum(shape.bytes for shape in shapes if shape.dtype in _HALVED)
             out[row] = wide / total
     return out
 

@@ -29,6 +29,8 @@ def judge(ops: ProgramOps, peaks: Peaks) -> tuple[OpCauses, list[str]]:
             facts[row] = f"{ops.product_dtype[row]}{often}"
         elif cause == Cause.SMALL_PRODUCT:
             facts[row] = f"its smallest dimension is {int(ops.product_size[row])}"
+        elif cause == Cause.PARTIAL_TILES:
+            facts[row] = ops.tiling[row]
         elif cause == Cause.MEMORY:
             facts[row] = f"{100 * float(share[row]):.0f} % of the bandwidth of {HBM}"
     return causes, facts

@@ -18,6 +18,7 @@ from tbprof.analysis.programs.instruction_facts import (
     InstructionFacts,
     InstructionReader,
 )
+from tbprof.analysis.programs.matrix_products import tiling_of
 from tbprof.analysis.programs.op_rows import (
     KernelTimes,
     OpRows,
@@ -28,6 +29,7 @@ from tbprof.analysis.programs.op_rows import (
     id_text,
 )
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, UNKNOWN, ProgramOps
+from tbprof.analysis.vocabulary.kernel_tiles import tile_of
 from tbprof.base import names
 from tbprof.events.space import Plane
 
@@ -83,6 +85,13 @@ def _add_instruction(
     is_graph = any(kinds.event_name[row].startswith(_GRAPH) for row in of_instruction)
     if is_graph or name.startswith(COMMAND_BUFFER_NAME):
         facts = facts._replace(category=COMMAND_BUFFER)
+    use = _NO_USE
+    if facts.is_product:
+        longest = max(of_instruction, key=kinds.total_ps.__getitem__)
+        use = _core_use(kinds, longest, programs, plane)
+        tile = tile_of(kinds.event_name[longest])
+        tiling = tiling_of(facts.product_rows, facts.product_columns, tile)
+        facts = facts._replace(tiling=tiling.text, tile_waste_ppm=tiling.waste_ppm)
     executions = executions_of(kinds, of_instruction)
     total = _sum(kinds.total_ps, of_instruction)
     launches = _sum(kinds.occurrences, of_instruction)
@@ -94,20 +103,19 @@ def _add_instruction(
     rows.add(
         program, name, facts, Times(executions, launches, total, total), work,
         _kernels(kinds, of_instruction),
-        core_use=_core_use(kinds, of_instruction, programs, plane) if facts.is_product else _NO_USE,
+        core_use=use,
     )  # fmt: skip
 
 
-def _core_use(kinds: GpuKinds, rows: Sequence[int], programs: Programs, plane: Plane) -> CoreUse:
-    """Whether the kernel that takes most of an instruction's time runs on matrix units."""
-    longest = max(rows, key=kinds.total_ps.__getitem__)
+def _core_use(kinds: GpuKinds, row: int, programs: Programs, plane: Plane) -> CoreUse:
+    """Whether a kernel runs on matrix units."""
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
     return core_use(
-        kinds.event_name[longest],
+        kinds.event_name[row],
         is_amd=is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME)),
         compute_major=major if isinstance(major, int) else -1,
         instruction=programs.instruction(
-            kinds.program_id[longest], kinds.module[longest], kinds.instruction[longest]
+            kinds.program_id[row], kinds.module[row], kinds.instruction[row]
         ),
     )
 

@@ -46,7 +46,8 @@ class InstructionFacts(NamedTuple):
 
     `stack` has a line per frame, the innermost first. `replica_groups` are the devices among which
     a collective exchanges data: "{{0,1},{2,3}}". `cost` is that of one execution, None if the
-    program is not in the trace. The others are columns of `ProgramOps`.
+    program is not in the trace. `product_rows` and `product_columns` are
+    those of `MatrixProduct`, the others columns of `ProgramOps`.
     """
 
     opcode: str = ""
@@ -64,6 +65,10 @@ class InstructionFacts(NamedTuple):
     product_dtype: str = ""
     product_size: int = -1
     product_passes: int = 0
+    product_rows: int = -1
+    product_columns: int = -1
+    tiling: str = ""
+    tile_waste_ppm: int = 0
     move: int = Move.NONE
     is_of_argument: bool = False
     is_entry: bool = False
@@ -161,6 +166,10 @@ class _ProgramReader:
             product.dtype,
             product.size,
             product.passes,
+            product.rows,
+            product.columns,
+            "",
+            0,
             move,
             is_entry and move != Move.NONE and _is_of_argument(program, row),
             is_entry,

@@ -20,14 +20,17 @@ class MatrixProduct(NamedTuple):
     """The product with most operations.
 
     `dtype` is the type of what it multiplies, "" without a product. `size` is the smallest of the
-    three dimensions of a matrix product, without batch dimensions; -1 for convolutions and where
-    the program does not say. `passes` is how many products of 16-bit numbers the program asks a TPU
-    for: 1 usually, 3 or 6 for more digits; 0 if unknown.
+    three dimensions of a matrix product, without batch dimensions, and `rows` and `columns` are
+    those of its result; -1 for convolutions and where the program does not say. `passes` is how
+    many products of 16-bit numbers the program asks a TPU for: 1 usually, 3 or 6 for more digits; 0
+    if unknown.
     """
 
     dtype: str = ""
     size: int = -1
     passes: int = 0
+    rows: int = -1
+    columns: int = -1
 
 
 def product_in(module: Module, row: int, costs: ProgramCosts) -> MatrixProduct:
@@ -47,9 +50,11 @@ def product_in(module: Module, row: int, costs: ProgramCosts) -> MatrixProduct:
         passes = max((_PASSES.get(one, 0) for one in config.operand_precision), default=1)
     if module.opcode(most) == "custom-call":
         results = module.shapes.of(most).shapes
-        return MatrixProduct(left.dtype, _library_size(left, right, results), 0)
-    size = _size(proto, left, right) if proto.opcode in _MATRIX_PRODUCTS else -1
-    return MatrixProduct(left.dtype, size, passes)
+        sizes, passes = _library_sizes(left, right, results), 0
+    else:
+        sizes = _sizes(proto, left, right) if proto.opcode in _MATRIX_PRODUCTS else None
+    height, width, summed = sizes or (-1, -1, -1)
+    return MatrixProduct(left.dtype, min(height, width, summed), passes, height, width)
 
 
 def _is_product(module: Module, row: int) -> bool:
@@ -59,28 +64,49 @@ def _is_product(module: Module, row: int) -> bool:
     return opcode in PRODUCTS
 
 
-def _size(proto: Any, left: Shape, right: Shape) -> int:
-    """The smallest of rows, columns and what is summed over."""
+def _sizes(proto: Any, left: Shape, right: Shape) -> tuple[int, int, int] | None:
+    """(rows, columns, what is summed over) of a product, None if the program is damaged."""
     numbers = proto.dot_dimension_numbers
     summed = set(numbers.lhs_contracting_dimensions)
     apart = summed | set(numbers.lhs_batch_dimensions)
     others = {*numbers.rhs_contracting_dimensions, *numbers.rhs_batch_dimensions}
     if not (apart <= set(range(len(left.sizes))) and others <= set(range(len(right.sizes)))):
-        return -1
-    sizes: tuple[int, ...] = (
+        return None
+    return (
         math.prod(size for axis, size in enumerate(left.sizes) if axis not in apart),
         math.prod(size for axis, size in enumerate(right.sizes) if axis not in others),
         math.prod(left.sizes[axis] for axis in summed),
     )
-    return min(sizes)
 
 
-def _library_size(left: Shape, right: Shape, results: tuple[Shape, ...]) -> int:
+def _library_sizes(
+    left: Shape, right: Shape, results: tuple[Shape, ...]
+) -> tuple[int, int, int] | None:
     """The same for a library's product of two matrices: m k × k n = m n."""
     if not results or not len(left.sizes) == len(right.sizes) == len(results[0].sizes) == 2:
-        return -1
+        return None
     returned = results[0].elements
     summed = math.isqrt(left.elements * right.elements // returned) if returned else 0
     if not summed or left.elements % summed or right.elements % summed:
-        return -1
-    return min(left.elements // summed, right.elements // summed, summed)
+        return None
+    return left.elements // summed, right.elements // summed, summed
+
+
+class Tiling(NamedTuple):
+    """How a kernel covers the result of a product: in words, and the millionths outside of it."""
+
+    text: str = ""
+    waste_ppm: int = 0
+
+
+def tiling_of(rows: int, columns: int, tile: tuple[int, int] | None) -> Tiling:
+    """The tiling by tiles of one of two orientations, the one with less waste."""
+    if tile is None or rows <= 0 or columns <= 0:
+        return Tiling()
+    covered = {
+        (height, width): -(-rows // height) * height * -(-columns // width) * width
+        for height, width in (tile, tile[::-1])
+    }
+    height, width = min(covered, key=covered.__getitem__)
+    waste = 1 - rows * columns / covered[height, width]
+    return Tiling(f"{rows} × {columns} in tiles of {height} × {width}", round(1e6 * waste))

@@ -133,8 +133,8 @@ def _column(values: tuple[Any, ...], kind: object) -> Any:
 _NONE: tuple[tuple[()], ...] = ((), (), (), ())
 _FACTS = (
     "opcode", "category", "deduplicated_name", "scope", "source", "dtype", "result", "operands",
-    "replica_groups", "product_dtype", "product_size", "product_passes", "move", "is_of_argument",
-    "is_entry", "is_product",
+    "replica_groups", "product_dtype", "product_size", "product_passes", "tiling",
+    "tile_waste_ppm", "move", "is_of_argument", "is_entry", "is_product",
 )  # fmt: skip
 _TIMES = ("occurrences", "kernels", "total_ps", "self_ps", "dma_stall_ps")
 _facts_of, _times_of = attrgetter(*_FACTS), attrgetter(*_TIMES)

@@ -33,7 +33,8 @@ class ProgramOps:
     bytes in all memories, in the device's main memory, and in those on the chip; -1 if unknown. If
     `is_computed`, work follows from the shapes of the program. `is_product` says that it multiplies
     matrices or convolves, so that matrix units may do it; `product_dtype`, `product_size` and
-    `product_passes` are the fields of `MatrixProduct`, and `core_use` is a `CoreUse`. `move` is a
+    `product_passes` are the fields of `MatrixProduct`, `tiling` and `tile_waste_ppm` those of
+    `Tiling`, "" and 0 where unknown, and `core_use` is a `CoreUse`. `move` is a
     `Move`, how it moves data without computing, and `is_of_argument` says that it moves arguments
     of its program which nothing else takes. What `is_entry` runs once each time that its program
     does, outside of loops and branches. Rows with `has_inner` contain other rows, which state their
@@ -63,6 +64,8 @@ class ProgramOps:
     product_dtype: list[str]
     product_size: NDArray[np.int64]
     product_passes: NDArray[np.int64]
+    tiling: list[str]
+    tile_waste_ppm: NDArray[np.int64]
     core_use: NDArray[np.int64]
     move: NDArray[np.int64]
     stack: NDArray[np.int64]

@@ -11,7 +11,7 @@ from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 _MOST = 2**63 - 1
 _TEXTS = (
     "program_id", "program", "digest", "name", "opcode", "category", "deduplicated_name", "scope",
-    "source", "core", "dtype", "result", "operands", "replica_groups", "product_dtype",
+    "source", "core", "dtype", "result", "operands", "replica_groups", "product_dtype", "tiling",
 )  # fmt: skip
 _KEY = ("program_id", "digest", "name", "core", "category")
 _SUMS = (
@@ -20,7 +20,7 @@ _SUMS = (
     "cmem_written_bytes", "vmem_read_bytes", "vmem_written_bytes",
 )  # fmt: skip
 # Facts of the instruction, which are those of the first of equal rows.
-_FACTS = ("product_size", "product_passes", "core_use", "move")
+_FACTS = ("product_size", "product_passes", "tile_waste_ppm", "core_use", "move")
 _FLAGS = ("is_computed", "is_product", "has_inner", "is_of_argument", "is_entry")
 _HOST_SUMS = (
     "devices", "window_ps", "idle_ps", "sparse_cores", "sparse_core_window_ps",

@@ -21,14 +21,14 @@ from tbprof.storage.logdir import Logdir
 CAUSES = {
     "wide_products": Cause.WIDE_PRODUCT, "small_products": Cause.SMALL_PRODUCT,
     "memory_bound": Cause.MEMORY, "moved_data": Cause.MOVE,
-    "command_buffers": Cause.COMMAND_BUFFER,
+    "command_buffers": Cause.COMMAND_BUFFER, "partial_tiles": Cause.PARTIAL_TILES,
 }  # fmt: skip
 # Of each step of 40 µs, `p` takes 12 of the 30 in instructions; what of these could be saved:
 # 160³ products take 4 µs at the 16-bit peak, and TF32 is half as fast; 8 × 512 × 1024 of them
-# 4.096 µs; half of the bytes, all are in 32 bit; the transpose.
+# 4.096 µs; half of the bytes, all are in 32 bit; the transpose; 96 of 256 rows in tiles.
 SAVED_US = {
     "wide_products": 6, "small_products": 12 - 4.096, "memory_bound": 6, "moved_data": 12,
-    "command_buffers": None,
+    "command_buffers": None, "partial_tiles": 12 * 96 / 256,
 }  # fmt: skip
 
 
@@ -80,6 +80,7 @@ def lost(cause: Cause, permille: int, saved: int = 0, argument: int = 0, **more:
     [
         ("wide_products", (99, 100, 399, 400), [None, "moderate", "moderate", "high"]),
         ("small_products", (99, 100, 399, 400), [None, "moderate", "moderate", "high"]),
+        ("partial_tiles", (99, 100, 399, 400), [None, "moderate", "moderate", "high"]),
         ("memory_bound", (299, 300, 1000), [None, "low", "low"]),
         ("moved_data", (29, 30, 149, 150), [None, "moderate", "moderate", "high"]),
         ("command_buffers", (99, 100, 299, 300), [None, "low", "low", "moderate"]),

@@ -96,6 +96,32 @@ def test_of_what_waits_for_memory_half_of_the_bytes_in_32_bit_could_be_saved():
     assert judged({**WAITING, **compute}) == (Cause.NONE, 0)
 
 
+def test_of_64_bit_numbers_half_of_the_bytes_could_be_saved_too():
+    for dtype, size in (("f64", 25_000), ("s64", 25_000), ("c64", 25_000)):
+        arrays = {"result": f"{dtype}[{size}]{{0}}", "operands": f"{dtype}[{size}]{{0}}"}
+        assert judged({**WAITING, **arrays}) == (Cause.MEMORY, pytest.approx(5))
+    for dtype, size in (("s32", 50_000), ("bf16", 100_000)):
+        arrays = {"result": f"{dtype}[{size}]{{0}}", "operands": f"{dtype}[{size}]{{0}}"}
+        assert judged({**WAITING, **arrays}) == (Cause.MEMORY, 0)
+
+
+@pytest.mark.parametrize(
+    ("flops", "waste_ppm", "saved_us"),
+    [
+        (600_000, 250_000, 2.5), (600_000, 100_000, 1), (600_000, 99_999, None),
+        # With a quarter outside, three eighths of the peak are half of it.
+        (375_000, 250_000, 2.5), (374_000, 250_000, None),
+        (1_000_000, 250_000, 2.5), (1_001_000, 250_000, None),  # more than the peak allows
+    ],
+)  # fmt: skip
+def test_of_partial_tiles_what_lies_outside_could_be_saved(flops, waste_ppm, saved_us):
+    row = {**PRODUCT, "flops": flops, "tile_waste_ppm": waste_ppm}
+    expected = (Cause.NONE, 0) if saved_us is None else (Cause.PARTIAL_TILES, saved_us)
+    assert judged(row) == pytest.approx(expected)
+    # What waits for memory gains nothing from full tiles.
+    assert judged({**row, "bytes_accessed": 520_000})[0] != Cause.PARTIAL_TILES
+
+
 def test_what_moves_data_could_be_saved_as_a_whole():
     row = {"us": 10, "move": Move.TRANSPOSE, "bytes_accessed": 400_000}
     for move in (Move.TRANSPOSE, Move.RESHAPE, Move.LAYOUT):

@@ -5,6 +5,7 @@ from helpers.drawn.computed_parts import compute_part
 from traces import draw, space_of
 from traces.programs import Program
 
+from tbprof.analysis.programs.matrix_products import tiling_of
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.analysis.vocabulary.instruction_roles import Move
 
@@ -124,3 +125,31 @@ def test_what_only_moves_data_and_whether_it_is_an_argument():
         "u": (Move.TRANSPOSE, False),  # something else takes the argument as it is
         "b": (Move.TRANSPOSE, False),  # the body of a loop has parameters, and no arguments
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "tile", "tiling"),
+    [
+        (256, 128, (128, 128), ("256 × 128 in tiles of 128 × 128", 0)),
+        (129, 128, (128, 128), ("129 × 128 in tiles of 128 × 128", 496_094)),  # 127 of 256 rows
+        # In tiles of 64 × 256, 128 of 256 columns lie outside.
+        (64, 128, (64, 256), ("64 × 128 in tiles of 64 × 256", 500_000)),
+        (256, 64, (64, 256), ("256 × 64 in tiles of 256 × 64", 0)),  # the better orientation
+        (-1, -1, (64, 256), ("", 0)),
+        (64, 64, None, ("", 0)),
+    ],
+)
+def test_a_tiling_wastes_what_lies_outside_of_the_result(rows, columns, tile, tiling):
+    assert tiling_of(rows, columns, tile) == tiling
+
+
+def test_the_tiles_are_those_of_the_longest_kernel():
+    trace = draw(
+        {"/host:metadata": "none |", "/device:GPU:0": "Stream #1 |kkkks"},
+        names={"P": "jit_f(7)", "k": "ampere_h1688gemm_128x64_nn", "s": "splitKreduce_32x32"},
+        stats={letter: {"program_id": 7, "hlo_module": "jit_f", "hlo_op": "d"} for letter in "ks"},
+        type_stats={"P": {"Hlo Proto": product("f16[96,32]", "f16[32,64]", "f16[96,64]").bytes()}},
+    )
+    ops: ProgramOps = compute_part("program_ops", space_of(trace))
+    assert ops.tiling == ["96 × 64 in tiles of 128 × 64"]
+    assert ops.tile_waste_ppm.tolist() == [250_000]

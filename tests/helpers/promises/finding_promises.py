@@ -28,7 +28,7 @@ ABOUT_TPU_WORK = "tpu_"
 # These may be about any work of devices, and on a CPU about its ops.
 ABOUT_OPS = (
     "wide_products", "small_products", "memory_bound", "moved_data", "command_buffers",
-    "recomputation",
+    "recomputation", "partial_tiles",
 )  # fmt: skip
 
 

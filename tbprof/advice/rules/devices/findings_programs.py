@@ -114,6 +114,28 @@ def small_products(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
+def partial_tiles(evidence: Evidence) -> Iterator[Finding]:
+    """Matrix products of GPUs whose kernels multiply tiles that reach beyond the arrays."""
+    share = _share(evidence, Cause.PARTIAL_TILES)
+    grade = graded(share, *_PRODUCTS)
+    if grade is None:
+        return
+    yield from _finding(
+        evidence,
+        Cause.PARTIAL_TILES,
+        "partial_tiles",
+        grade,
+        f"Matrix products that do not fill the tiles of their kernels take {percent(share)} of op "
+        "time",
+        "Their kernels multiply whole tiles, part of which lies outside of the arrays: {ops}. "
+        "Tiles that are full would take {rest} of that time.",
+        "Change the batch size, widths or numbers of classes so that they fill the tiles: a little "
+        "less takes less time, a little more the same. Libraries choose tiles by the dimensions, "
+        "so compare.",
+        _GUIDES[evidence.platform],
+    )
+
+
 def memory_bound(evidence: Evidence) -> Iterator[Finding]:
     """Other instructions that wait for the device's memory."""
     share = _share(evidence, Cause.MEMORY)
@@ -122,7 +144,8 @@ def memory_bound(evidence: Evidence) -> Iterator[Finding]:
     saved = _percent(evidence, Cause.MEMORY, evidence.losses.saved_ps)
     severity: Severity = "moderate" if saved >= _NOTABLE else "low"
     halved = (
-        " In 16 bit instead of 32, their arrays would take {rest} of that time."
+        " With half the bits per number, their arrays of 32-bit floats and of 64-bit numbers would "
+        "take {rest} of that time."
         if saved > 0
         else " How much of that time could be saved does not follow from the trace."
     )
@@ -134,7 +157,8 @@ def memory_bound(evidence: Evidence) -> Iterator[Finding]:
         f"{percent(share)} of op time waits for the device's memory",
         "Half of the memory's bandwidth or more is in use, and less of what the device can "
         f"compute: {{ops}}.{halved}",
-        "Move fewer bytes: 16-bit arrays where accuracy allows it, and more operations between "
+        "Move fewer bytes: narrower types where accuracy allows it (16-bit floats, 32-bit "
+        "integers), and more operations between "
         "reading and writing an array (fusion), such as attention that keeps its scores on the "
         "chip.",
         _GUIDES[evidence.platform],
@@ -222,6 +246,7 @@ def _longest(evidence: Evidence, cause: Cause) -> str:
 PROGRAM_RULES: tuple[Rule, ...] = (
     wide_products,
     small_products,
+    partial_tiles,
     memory_bound,
     moved_data,
     command_buffers,
