@@ -10,15 +10,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from dask import config
 from distributed import LocalCluster
 
 
 @contextmanager
 def local_cluster(preload: str) -> Iterator[LocalCluster]:
-    """A scheduler, and two workers of one thread, which run the file `preload` first."""
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", preload=[preload]
-    ) as cluster:
+    """A scheduler, and two workers of one thread, which run the file `preload` first.
+
+    One that ended comes back, however long that takes: by default the cluster gives it 15 s.
+    """
+    with (
+        config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", preload=[preload]
+        ) as cluster,
+    ):
         yield cluster
 
 
