@@ -124,7 +124,7 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "single_ops": _part(5, "host.single_ops.SingleOps", "find_single_ops", "finding eager ops"),
     "idle_time": _part(
-        10,
+        11,
         "job.idle_time.IdleTime",
         "find_idle_time",
         "analyzing idle time",

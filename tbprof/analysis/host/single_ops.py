@@ -29,6 +29,8 @@ _LONGEST_DELAY_PS = 10**11
 # A call that took longer than this ran into something else, such as the compiler.
 LONGEST_PS = 10**10
 FEWEST_CALLS = 16
+# A step that is one function also makes a few other calls, or is one small call itself.
+FEWEST_PER_STEP = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,10 @@ class SingleOps:
     name_calls: NDArray[np.int64]
     sent_start_ps: NDArray[np.int64]
     sent_end_ps: NDArray[np.int64]
+
+    def is_many(self, steps: int) -> bool:
+        """Whether the calls are so many that so many steps consist of them."""
+        return int(self.calls.sum()) >= FEWEST_PER_STEP * steps
 
     @property
     def sent_ps(self) -> int:

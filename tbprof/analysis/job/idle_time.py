@@ -112,7 +112,10 @@ def find_idle_time(
     activities = _find_activities(find_step_bounds(space, programs, marker))
     layers = find_step_layers(space, programs, marker)
     running = layers.runs.in_progress()
+    steps = sum(window.start_ps.size for window in layers.windows)
     between = unite(single_ops.start_ps, single_ops.end_ps)
+    if not single_ops.is_many(steps // len(layers.windows)):
+        between = _NOTHING, _NOTHING
     covered = [layers.covered(worker) for worker in range(len(layers.windows))]
     idle = _idle(layers, covered)
     labels: dict[_Label, int] = {}

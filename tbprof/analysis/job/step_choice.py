@@ -13,5 +13,6 @@ STEPS, ALL_STEPS = "steps", "all"
 def chosen_means(job: JobSteps, params: Mapping[str, str]) -> tuple[StepMeans, StepOutliers]:
     """(the means of the steps that a request asks for, the steps that are not typical)."""
     means = step_means(job)
-    outliers = find_outliers(means, job.number)
+    is_numbered = any(part.has_explicit_numbers for part in job.parts)
+    outliers = find_outliers(means, job.number if is_numbered else None)
     return (means if params.get(STEPS) == ALL_STEPS else typical(means, outliers)), outliers

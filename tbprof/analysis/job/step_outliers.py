@@ -94,8 +94,10 @@ NO_OUTLIERS = StepOutliers(
 )
 
 
-def find_outliers(means: StepMeans, number: NDArray[np.int64]) -> StepOutliers:
-    """The outliers among the steps that count; `number` [steps] are the program's numbers of steps.
+def find_outliers(means: StepMeans, number: NDArray[np.int64] | None) -> StepOutliers:
+    """The outliers among the steps that count.
+
+    `number` [steps] are the program's own numbers of steps, None if it gave them none.
 
     Steps are compared with the median, by the median deviation from it, which outliers do not
     affect. Outliers that recur in each k-th step may be a third of all steps; other outliers are
@@ -184,7 +186,7 @@ def _find_periods(
     excess: NDArray[np.float64],
     causes: NDArray[np.int64],
     is_counted: NDArray[np.bool_],
-    number: NDArray[np.int64],
+    number: NDArray[np.int64] | None,
 ) -> list[tuple[int, NDArray[np.int64]]]:
     """(period, steps) of what recurs; a step recurs in one period only."""
     periods: list[tuple[int, NDArray[np.int64]]] = []
@@ -199,9 +201,12 @@ def _find_periods(
             _best_period(is_left, is_left, excess, causes, is_bounded)
             or _best_period(is_left, is_like, excess, causes, is_bounded)
             or _loose_period(np.flatnonzero(is_left), excess, is_counted.size)
-            or _best_period(is_left, is_left, excess, causes, is_judged, number)
+            or (
+                number is not None
+                and _best_period(is_left, is_left, excess, causes, is_judged, number)
+            )
         )
-        if best is None:
+        if not best:
             break
         periods.append(best)
         is_left[best[1]] = is_like[best[1]] = is_judged[best[1]] = False

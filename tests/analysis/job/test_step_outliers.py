@@ -271,3 +271,14 @@ def test_slow_steps_at_random_places_have_no_period():
         times[random.choice(40, 8, replace=False)] += 1000 * random.lognormal(0, 0.6, 8)
         recurring += bool(periods(times.astype(int).tolist()))
     assert recurring < 15
+
+
+def test_two_slow_steps_recur_only_by_the_program_s_own_numbers():
+    """Steps 4 and 9 of 12: the program does something before each fifth step."""
+    steps = [{"GPU:0": {Phase.COMPUTE_32: 20, MORE: 40 * (at in (4, 9))}} for at in range(12)]
+    job = job_of(steps)
+    means = step_means(job)
+    assert [period.period for period in find_outliers(means, job.number).periods] == [5]
+    counted = find_outliers(means, None)
+    assert counted.periods == ()
+    assert counted.once.tolist() == [4, 9]

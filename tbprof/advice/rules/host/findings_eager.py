@@ -15,8 +15,6 @@ from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 
-# A step that is one function also makes a few other calls, or is one small call itself.
-FEWEST_PER_STEP = 4
 _NEARLY_ALL = 0.9
 _NO_SPANS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
@@ -47,7 +45,7 @@ def _sent_ps(evidence: Evidence) -> NDArray[np.int64]:
 
 
 def _is_many(evidence: Evidence, single_ops: SingleOps) -> bool:
-    return int(single_ops.calls.sum()) >= FEWEST_PER_STEP * len(evidence.job.label)
+    return single_ops.is_many(len(evidence.job.label))
 
 
 def _phases(evidence: Evidence) -> tuple[Phase, ...]:

@@ -18,9 +18,10 @@ from tbprof.advice.retracing import (
     is_in_outliers,
     retraced_ms,
 )
-from tbprof.advice.rules.host.findings_eager import FEWEST_PER_STEP, single_ops_ps
+from tbprof.advice.rules.host.findings_eager import single_ops_ps
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_facts import HostFacts
+from tbprof.analysis.host.single_ops import FEWEST_PER_STEP
 from tbprof.analysis.job.step_means import used_rows
 from tbprof.analysis.vocabulary.input_names import fetches_batch
 from tbprof.analysis.vocabulary.phases import WORK, Phase

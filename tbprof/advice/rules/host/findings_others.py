@@ -8,9 +8,10 @@ from tbprof.advice.finding import Finding, Severity
 from tbprof.advice.guides import PROFILER_GUIDE
 from tbprof.advice.idle_claims import culprit, graded_idle
 from tbprof.advice.pages import TRACE
-from tbprof.advice.rules.host.findings_eager import FEWEST_PER_STEP, single_ops_ps
+from tbprof.advice.rules.host.findings_eager import single_ops_ps
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.host.single_ops import FEWEST_PER_STEP
 from tbprof.analysis.job.idle_shares import DID, IdleShare, kind_label, without
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame
