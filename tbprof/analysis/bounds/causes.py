@@ -2,6 +2,10 @@
 
 from enum import IntEnum
 
+# Copies between a device and its host, and exchanges between devices, wait for what connects them,
+# of which no peak is known, and for each other.
+HOST_LINK, INTERCONNECT = LINKS = "Host link", "Interconnect"
+
 
 class Cause(IntEnum):
     """Why an instruction takes longer than it might; one has one cause at most."""

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.bounds.causes import CAUSE_NAMES, Cause
-from tbprof.analysis.bounds.op_work import COMPUTE, LINKS, OpRates, OpWork, Values
+from tbprof.analysis.bounds.causes import CAUSE_NAMES, LINKS, Cause
+from tbprof.analysis.bounds.op_work import COMPUTE, OpRates, OpWork, Values
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.devices.tensor_cores import CoreUse
 from tbprof.analysis.hlo.hlo_shapes import Shape, padding_of, parse_shapes

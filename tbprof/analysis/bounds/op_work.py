@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.bounds.causes import LINKS
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.gpu.kernels import Kernels
 from tbprof.analysis.hlo.host_copies import is_host_copy
@@ -28,9 +29,6 @@ _MEMORIES = {
 MEMORIES = tuple(_MEMORIES)
 COMPUTE = "Compute"
 UNBOUND = "Unknown"
-# Copies between a device and its host, and exchanges between devices, wait for what connects them,
-# of which no peak is known, and for each other.
-HOST_LINK, INTERCONNECT = LINKS = "Host link", "Interconnect"
 _BY_LINK = ("", *LINKS)
 # As scripts know them.
 _BOUNDS = {

@@ -12,6 +12,7 @@ from tbprof.analysis.devices.tensor_cores import is_amd
 from tbprof.analysis.gpu.driver_copies import driver_copy
 from tbprof.analysis.gpu.gpu_events import GpuKinds
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.host_copies import is_host_copy
 from tbprof.analysis.hlo.precision import kernel_precision
 from tbprof.analysis.vocabulary.collectives import is_collective_kernel, is_collective_op
 from tbprof.analysis.vocabulary.phases import Phase
@@ -53,7 +54,8 @@ def gpu_phases(
     is_unclear = np.array([event.is_unclear for event in named_phases], bool)
     rows = np.flatnonzero(is_unclear[kinds.code])
     if rows.size:
-        phase[rows] = _copies_by_details(plane, kinds.events, rows, phase[rows])
+        stated = _copies_by_details(plane, kinds.events, rows, phase[rows])
+        phase[rows] = _of_programs(stated, _is_offload(kinds, programs)[kinds.code[rows]])
     is_kernel = [
         not (event.copy is not None or event.is_set) or (details is not None and not copy)
         for event, details, copy in zip(named_phases, kinds.details, kinds.copy, strict=True)
@@ -66,8 +68,9 @@ def kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np
 
     Copies go by source and target: from the host is INPUT, to the host OUTPUT, between devices
     DEVICE_TO_DEVICE, and within the host HOST_COMPUTE, as the device does nothing. Copies that a
-    collective instruction makes between devices are COLLECTIVES. A memset is work without an
-    element type (COMPUTE_UNKNOWN).
+    collective instruction makes between devices are COLLECTIVES, and those that an instruction
+    makes from or to an array in host memory HOST_TRANSFER. A memset is work without an element type
+    (COMPUTE_UNKNOWN).
     """
     return plane.cache.get_or_compute("kind phases", lambda: _kind_phases(plane, kinds, programs))
 
@@ -97,7 +100,28 @@ def _kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[n
             out.append(
                 kernel_precision(phase.label, program_instruction, shapes, compute_capability)
             )
-    return np.array(out, np.int8)
+    return _of_programs(np.array(out, np.int8), _is_offload(kinds, programs))
+
+
+def _is_offload(kinds: GpuKinds, programs: Programs) -> NDArray[np.bool_]:
+    """[kinds] whether an instruction copies from or to an array that lies in host memory."""
+    out = np.zeros(len(kinds.event_name), np.bool_)
+    for kind, phase in enumerate(map(_named, kinds.copy, kinds.event_name)):
+        if phase.copy is None or not kinds.instruction[kind]:
+            continue
+        found = programs.instruction(
+            kinds.program_id[kind], kinds.module[kind], kinds.instruction[kind]
+        )
+        out[kind] = found is not None and is_host_copy(
+            found.opcode, "", is_in_host=found.is_in_host
+        )
+    return out
+
+
+def _of_programs(phase: NDArray[np.int8], is_offload: NDArray[np.bool_]) -> NDArray[np.int8]:
+    """[n] phases of copies, of which programs themselves make some between device and host."""
+    is_between = (phase == Phase.INPUT) | (phase == Phase.OUTPUT)
+    return np.where(is_offload & is_between, np.int8(Phase.HOST_TRANSFER), phase)
 
 
 class _Named(NamedTuple):

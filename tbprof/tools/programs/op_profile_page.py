@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.bounds.causes import HOST_LINK, INTERCONNECT
 from tbprof.analysis.bounds.op_causes import find_causes
-from tbprof.analysis.bounds.op_work import HOST_LINK, INTERCONNECT, above_roof, rates_of, work_of
+from tbprof.analysis.bounds.op_work import above_roof, rates_of, work_of
 from tbprof.analysis.bounds.wasted_time import wasted_ps
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.bounds.op_work import LINKS, OpWork, Values, longest_link, work_of
+from tbprof.analysis.bounds.causes import LINKS
+from tbprof.analysis.bounds.op_work import OpWork, Values, longest_link, work_of
 from tbprof.analysis.devices.peaks import Peaks
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import step_means, used_rows

@@ -8,10 +8,11 @@ from tbprof.advice.bottlenecks import WAITING
 from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import GPU_GUIDE, OFFLOADING_GUIDE, TPU_GUIDE
-from tbprof.advice.pages import OPS, TRACE
+from tbprof.advice.pages import HLO_STATS, OPS, PROGRAMS, TRACE
 from tbprof.advice.rules.devices.findings_memory import free_memory
 from tbprof.advice.rules.devices.findings_tpu import NOTABLE, grouped, showing_ops
 from tbprof.advice.sentences import milliseconds, percent, size
+from tbprof.analysis.bounds.causes import HOST_LINK
 from tbprof.analysis.hlo.host_channels import Peer
 from tbprof.analysis.hlo.host_copies import IN_HOST, is_copy
 from tbprof.analysis.tpu.tpu_ops import TpuOps
@@ -103,11 +104,12 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
         return
     gain = evidence.gain_of(share, Phase.HOST_TRANSFER)
     ops = evidence.tpu_ops
-    trace = TRACE.marking(
-        "category:copies" if ops is not None else "/^memcpy(h(2|to)d|d(2|to)h)/",
-        evidence.worst_step_in(Phase.HOST_TRANSFER),
-    )
+    is_tpu = evidence.platform == "TPU"
+    trace = TRACE.marking("category:copies", evidence.worst_step_in(Phase.HOST_TRANSFER))
+    # Copies of a GPU have the same names whoever makes them: the program's own are instructions.
+    instructions = HLO_STATS.showing(bound_by=f"={HOST_LINK}")
     copies, exchanges = _op_names(ops)
+    names_of_ops = copies + exchanges
     free = free_memory(evidence)
     room = f" The fullest device has {size(free)} free at its peak." if free > 0 else ""
     yield Finding(
@@ -131,8 +133,8 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=_KEEP if copies or not exchanges else _EXCHANGE_LESS,
-        next_page=trace,
-        evidence=showing_ops(copies + exchanges) if copies or exchanges else trace,
+        next_page=trace if is_tpu else PROGRAMS,
+        evidence=showing_ops(names_of_ops) if names_of_ops else trace if is_tpu else instructions,
         guide=OFFLOADING_GUIDE,
     )
 
