@@ -70,10 +70,10 @@ def precompute(chosen: Namespace) -> None:
 
 
 def _chosen_runs(logdir: "Logdir", names: Sequence[str]) -> "list[Run]":
-    found = [logdir.run(name) for name in names or logdir.runs()]
-    if not found:
+    runs = [logdir.run(name) for name in names or logdir.runs()]
+    if not runs:
         raise RunNotFound(f"no profile was found in {logdir.report().logdir}")
-    return found
+    return runs
 
 
 def _keep_run(ahead: "Precomputation", run: "Run", *, with_timelines: bool) -> bool:

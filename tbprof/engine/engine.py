@@ -129,8 +129,8 @@ class Engine:
 
     def run_tools(self, run: str) -> list[str]:
         """The names of the tools that the run has something for, in menu order."""
-        found = self._logdir.run(run)
-        absences = self.absences(found, self.outlines(found))
+        chosen = self._logdir.run(run)
+        absences = self.absences(chosen, self.outlines(chosen))
         return [tool.name for tool in TOOLS if tool.name not in absences]
 
     def absences(self, run: Run, outlines: Outlines) -> dict[str, Absence]:
@@ -139,11 +139,10 @@ class Engine:
         They come from the index, from requests that had no data, or from parts without steps.
         """
         learned = self._absences.of(run.files)
-        found = {tool.name: find_absence(tool, run, outlines) for tool in TOOLS}
         return {
-            name: absence
-            for name, by_index in found.items()
-            if (absence := by_index or learned.get(name)) is not None
+            tool.name: absence
+            for tool in TOOLS
+            if (absence := find_absence(tool, run, outlines) or learned.get(tool.name)) is not None
         }
 
     def hosts(self, run: str, tag: str) -> list[str]:
@@ -159,9 +158,9 @@ class Engine:
         """
         if not run:
             return session_without_run()
-        found = self._logdir.run(run)
-        outlines = self.outlines(found)
-        return session_of(found, outlines, self.absences(found, outlines))
+        chosen = self._logdir.run(run)
+        outlines = self.outlines(chosen)
+        return session_of(chosen, outlines, self.absences(chosen, outlines))
 
     def programs(self, run: str) -> list[str]:
         """The compiled programs of a run, each once: "jit_f(7)". Raises RunNotFound."""
@@ -170,14 +169,14 @@ class Engine:
 
     def part(self, run: str, name: str) -> list[Any]:
         """A part of every host of a run that can be read. Raises RunNotFound."""
-        found = self.parts(self._logdir.run(run), name)
-        return [part[name].value for part in found.values() if not isinstance(part, TbprofError)]
+        by_host = self.parts(self._logdir.run(run), name)
+        return [part[name].value for part in by_host.values() if not isinstance(part, TbprofError)]
 
     def outlines(self, run: Run) -> dict[str, Outline | TbprofError]:
         """By host the outline of its file, or why it cannot be read."""
         return {
-            host: found if isinstance(found, TbprofError) else found["outline"].value
-            for host, found in self.parts(run, "outline").items()
+            host: parts if isinstance(parts, TbprofError) else parts["outline"].value
+            for host, parts in self.parts(run, "outline").items()
         }
 
     def parts(self, run: Run, *names: str) -> dict[str, dict[str, PartResult] | TbprofError]:
@@ -185,13 +184,13 @@ class Engine:
         if not run.files:
             return {}
         results = self._parts.find(run, LISTING, run.files, names, {})
-        found = dict(zip((file.host for file in run.files), results, strict=True))
+        by_host = dict(zip((file.host for file in run.files), results, strict=True))
         good = {
-            host: result for host, result in found.items() if not isinstance(result, TbprofError)
+            host: result for host, result in by_host.items() if not isinstance(result, TbprofError)
         }
         if "outline" in names:
             self._absences.learn_of_steps(run, run.files, good)
-        return found
+        return by_host
 
     def progress(self, run: str, tag: str) -> dict[str, object]:
         """What is being done for a request that has not been answered yet.
@@ -291,20 +290,24 @@ class Engine:
         needed = tool.parts_for(params)
         results = self._parts.find(run, tool.name, files, ("outline", *needed), params)
         good = {
-            file.host: found
-            for file, found in zip(files, results, strict=True)
-            if not isinstance(found, TbprofError)
+            file.host: host_parts
+            for file, host_parts in zip(files, results, strict=True)
+            if not isinstance(host_parts, TbprofError)
         }
         failures = [result for result in results if isinstance(result, TbprofError)]
         if not good:
             raise failures[0]
-        outlines = {host: found["outline"].value for host, found in good.items()}
+        outlines = {host: host_parts["outline"].value for host, host_parts in good.items()}
         if absence := absence_by_outlines(tool, outlines):
             raise self._no_data(tool, files, params, absence, failures)
         if not params:
             self._absences.learn_of_steps(run, files, good)
         parts = {
-            name: [found[name].value for found in good.values() if found[name].value is not None]
+            name: [
+                host_parts[name].value
+                for host_parts in good.values()
+                if host_parts[name].value is not None
+            ]
             for name in needed
         }
         summaries = Summaries(tuple(good), parts, params)
@@ -338,14 +341,14 @@ class Engine:
     ) -> Summaries:
         """Summaries with the parts that one host computes, none if no host has what is shown."""
         choice = tool.choose(summaries)
-        found: dict[str, list[object]] = {name: [] for name in tool.chosen_parts}
+        parts: dict[str, list[object]] = {name: [] for name in tool.chosen_parts}
         if choice is not None:
             [file] = [file for file in files if file.host == choice.host]
             [result] = self._parts.find(run, tool.name, (file,), tool.chosen_parts, choice.params)
             if isinstance(result, TbprofError):
                 raise result
-            found = {name: [result[name].value] for name in tool.chosen_parts}
-        return replace(summaries, parts={**summaries.parts, **found})
+            parts = {name: [result[name].value] for name in tool.chosen_parts}
+        return replace(summaries, parts={**summaries.parts, **parts})
 
 
 def _params(tool: Tool, request: DataRequest) -> dict[str, str]:

@@ -20,10 +20,10 @@ def kernel_calls(engine: Engine, run: str, hosts: Sequence[str], chosen: ChosenK
     Hosts that cannot be read are left out, as in the table. Raises RunNotFound, HostNotFound, or
     the error of the first host if none can be read.
     """
-    found = engine.run(run)
-    by_host = engine.parts(replace(found, files=choose_files(found, hosts)), *PARTS)
-    good = {host: one for host, one in by_host.items() if not isinstance(one, TbprofError)}
+    chosen_run = engine.run(run)
+    by_host = engine.parts(replace(chosen_run, files=choose_files(chosen_run, hosts)), *PARTS)
+    good = {host: found for host, found in by_host.items() if not isinstance(found, TbprofError)}
     if not good:
-        raise next(one for one in by_host.values() if isinstance(one, TbprofError))
-    parts = {name: [one[name].value for one in good.values()] for name in PARTS}
+        raise next(found for found in by_host.values() if isinstance(found, TbprofError))
+    parts = {name: [found[name].value for found in good.values()] for name in PARTS}
     return orjson.dumps(describe_calls(Summaries(tuple(good), parts), chosen))

@@ -57,8 +57,8 @@ class Precomputation:
 
         Closed, it leaves what is not begun. Raises ClusterFailed.
         """
-        for file, found in self._cache.parts_of_hosts(files, self._parts, on_work):
-            yield file, found if isinstance(found, TbprofError) else None
+        for file, parts in self._cache.parts_of_hosts(files, self._parts, on_work):
+            yield file, parts if isinstance(parts, TbprofError) else None
 
     def keep_timelines(
         self, files: Sequence[TraceFile]

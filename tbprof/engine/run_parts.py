@@ -40,13 +40,13 @@ class RunParts:
         wanted = part_keys(names, params)
         on_work = self._reporter(run, tool)
         with self._progress.request(run.name, tool, files, len(wanted)):
-            found = HostGroups(files, wanted, self._merged)
+            groups = HostGroups(files, wanted, self._merged)
             with closing(self._cache.parts_of_hosts(files, wanted, on_work)) as hosts:
                 for file, parts in hosts:
-                    found.add(file, parts)
-                    if len(found) < len(files):
+                    groups.add(file, parts)
+                    if len(groups) < len(files):
                         check_awaited()
-            return found.all()
+            return groups.all()
 
     def _reporter(self, run: Run, tool: str) -> Callable[[TraceFile, str], None]:
         """Notes each part of each host when it is started, and "" when a host is done."""

@@ -132,9 +132,9 @@ class Scan:
                     yield from self._unlisted(files, root, place, listing)
                     continue
                 directories, profiles = self._split(listing)
-                found = list(self._runs_at(files, root, place, profiles))
-                self._settle(place, found, directories)
-                yield from found
+                entries = list(self._runs_at(files, root, place, profiles))
+                self._settle(place, entries, directories)
+                yield from entries
                 is_profile_directory = _is_profile_directory(files, root, place)
                 # Those that lead to profiles are walked first, the others breadth-first.
                 ahead: list[_Place] = []
@@ -169,9 +169,11 @@ class Scan:
                 yield from run.ignored
                 yield run
 
-    def _settle(self, place: _Place, found: list[Run | Ignored], directories: list[Listed]) -> None:
+    def _settle(
+        self, place: _Place, entries: list[Run | Ignored], directories: list[Listed]
+    ) -> None:
         """Notes a remote run, if that is what was found, whose files are not new."""
-        for run in found:
+        for run in entries:
             if isinstance(run, Run) and place.parts and is_remote(run.url) and not directories:
                 newest = max((file.modified_ns for file in run.files), default=0)
                 if 0 < newest < time.time_ns() - SETTLED_S * 1e9:

@@ -86,10 +86,10 @@ def core_table(job: JobSteps) -> Table:
     first = np.searchsorted(job.step[rows], np.arange(len(job.label) + 1))
     columns = [text("index", "Index", ["Step number", "Core name"])]
     for step, label in enumerate(job.label):
-        here = waiting[first[step] : first[step + 1]]
+        waits = waiting[first[step] : first[step + 1]]
         name = "unknown"
-        if here.size and here.max() > 0:
-            worker = int(job.worker[rows[first[step] + int(here.argmax())]])
+        if waits.size and waits.max() > 0:
+            worker = int(job.worker[rows[first[step] + int(waits.argmax())]])
             name = f"{job.hosts[job.worker_host[worker]]}:{job.worker_name[worker]}"
         columns.append(text(str(step), str(step), [label, name]))
     return Table(tuple(columns))

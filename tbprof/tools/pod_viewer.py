@@ -93,10 +93,10 @@ def build(summaries: Summaries) -> Document:
 
 def _chosen_step(params: Mapping[str, str], steps: int) -> int | None:
     """The requested step, counted from 0; None for all, also if there is no such step."""
-    given = params.get("step", "")
-    if not (given.isascii() and given.isdigit() and len(given) < 10):
+    text = params.get("step", "")
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
         return None
-    return int(given) if int(given) < steps else None
+    return int(text) if int(text) < steps else None
 
 
 def _records(

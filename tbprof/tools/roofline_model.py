@@ -111,8 +111,8 @@ def _of_steps(summaries: Summaries, peaks: Peaks) -> list[RecordGroup]:
     """One group, none if no step was recorded completely."""
     job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
     hosts, ran = summaries.take("program_ops", ProgramOps), summaries.take("step_ops", StepOps)
-    found = step_rows(hosts, ran, job, peaks)
-    return [RecordGroup(*found, has_feeds=True)] if found else []
+    rows = step_rows(hosts, ran, job, peaks)
+    return [RecordGroup(*rows, has_feeds=True)] if rows else []
 
 
 def _memories(ops: ProgramOps) -> Mapping[str, tuple[str, str]]:
@@ -122,12 +122,12 @@ def _memories(ops: ProgramOps) -> Mapping[str, tuple[str, str]]:
 def _properties(ops: ProgramOps, peaks: Peaks) -> dict[str, str]:
     """The peaks as scripts know them, 0 where unknown: GFLOP/s, GiB/s, operations per byte."""
     flops = peaks.most_gflops
-    found = {"peak_flop_rate": flops}
+    rates = {"peak_flop_rate": flops}
     for memory, (id_, _) in _memories(ops).items():
         peak = peaks.memory_peak(memory)
-        found[f"peak_{id_}_bw"] = peak / GIBI
-        found[f"{id_}_ridge_point"] = flops / peak if peak > 0 else 0.0
-    texts = {name: f"{value:.6g}" if value > 0 else "0" for name, value in found.items()}
+        rates[f"peak_{id_}_bw"] = peak / GIBI
+        rates[f"{id_}_ridge_point"] = flops / peak if peak > 0 else 0.0
+    texts = {name: f"{value:.6g}" if value > 0 else "0" for name, value in rates.items()}
     if ops.device_type != "GPU":
         has_cmem = peaks.memory_peak("CMEM read") > 0 or peaks.memory_peak("CMEM write") > 0
         texts |= {

@@ -62,20 +62,25 @@ def _choose(
         ),
         None,
     ) or next((pipeline for pipeline in ranked if host in ("", pipeline.host)), ranked[0])
-    given = params.get("rank")
+    requested = params.get("rank")
     rank = pipeline.rank
-    if given is not None and given.isascii() and given.isdigit() and len(given) < 10:
-        rank = int(given) if int(given) < pipeline.calls else rank
-    return ChosenCall(pipeline, rank, is_alone=given is not None)
+    if (
+        requested is not None
+        and requested.isascii()
+        and requested.isdigit()
+        and len(requested) < 10
+    ):
+        rank = int(requested) if int(requested) < pipeline.calls else rank
+    return ChosenCall(pipeline, rank, is_alone=requested is not None)
 
 
 def _notices(hosts: Sequence[str], parts: Sequence[TfData]) -> tuple[Notice, ...]:
     """Notices on inconsistent iterators of each host."""
-    found = []
+    notices = []
     for host, part in zip(hosts, parts, strict=True):
         if part.loops:
             calls = "call of an iterator" if part.loops == 1 else "calls of iterators"
-            found.append(
+            notices.append(
                 Notice(
                     "iterator_loops",
                     f"{part.loops} {calls} led back to an earlier one and were left out",
@@ -84,7 +89,7 @@ def _notices(hosts: Sequence[str], parts: Sequence[TfData]) -> tuple[Notice, ...
             )
         if part.orphans:
             feed = "iterator feeds" if part.orphans == 1 else "iterators feed"
-            found.append(
+            notices.append(
                 Notice(
                     "iterator_orphans",
                     f"{part.orphans} {feed} an iterator whose calls are not in the trace",
@@ -92,4 +97,4 @@ def _notices(hosts: Sequence[str], parts: Sequence[TfData]) -> tuple[Notice, ...
                     "record longer than the slowest call takes",
                 )
             )
-    return tuple(found)
+    return tuple(notices)

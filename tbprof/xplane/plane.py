@@ -212,10 +212,10 @@ class FilePlane:
         known: dict[tuple[int, ...], tuple[Lines, Decoded]]
         known = self.cache.get_or_compute("events", dict)
         if rows not in known:
-            of = next((others for others in list(known) if set(rows) <= set(others)), ())
-            if of:
-                at = [of.index(row) for row in rows]
-                known[rows] = known[of][0].take(at), known[of][1].take(at)
+            superset = next((others for others in list(known) if set(rows) <= set(others)), ())
+            if superset:
+                places = [superset.index(row) for row in rows]
+                known[rows] = known[superset][0].take(places), known[superset][1].take(places)
             else:
                 known[rows] = self._read(rows, NOTHING_ON_THE_WAY)
         return known[rows]

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { View } from "../base/url_state";
 import type { Ask } from "./tool";
 
-export interface ViewAnswer<T> {
+interface ViewAnswer<T> {
   readonly value: T;
   readonly isLoading: boolean;
   /** Why what was asked for is not shown, "" where it is, or is on its way. */

@@ -121,11 +121,11 @@ def _groups(memory: Memory, peak: Breakdown) -> list[PeakGroup]:
     return [
         PeakGroup(
             kind,
-            int(np.maximum(peak.allocated_bytes[of], 0).sum()),
-            int(peak.occurrences[of].sum()),
-            _row(memory, peak, of[0]),  # rows are sorted by size
+            int(np.maximum(peak.allocated_bytes[members], 0).sum()),
+            int(peak.occurrences[members].sum()),
+            _row(memory, peak, members[0]),  # rows are sorted by size
         )
-        for kind, of in rows.items()
+        for kind, members in rows.items()
     ]
 
 

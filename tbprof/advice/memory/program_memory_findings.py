@@ -20,8 +20,8 @@ _MOST_NAMED = 3
 def find_program_memory_findings(memory: ProgramMemory) -> list[Finding]:
     """The findings on a program in a memory space, the largest first."""
     savings = find_savings(memory)
-    findings = [one for rule in _RULES for one in rule(memory, savings)]
-    return sorted(findings, key=lambda one: -one.value)
+    findings = [finding for rule in _RULES for finding in rule(memory, savings)]
+    return sorted(findings, key=lambda finding: -finding.value)
 
 
 def _donation(memory: ProgramMemory, savings: MemorySavings) -> Iterator[Finding]:

@@ -234,7 +234,7 @@ def waits_for_pool(case: Case) -> str:
         for stage in case.stages
         if (work := case.work_of(stage)).self_ps > work.held_ps
     ]
-    longest = sorted(passed, key=lambda one: -one[0])[:3]
+    longest = sorted(passed, key=lambda passed_by: -passed_by[0])[:3]
     return " and ".join(shown_type(stage.type_name) for _, stage in longest) or "another stage"
 
 

@@ -120,7 +120,7 @@ def _fine(case: Case) -> Finding:
     pipeline = case.pipeline
     calls = f"its {pipeline.calls} calls" if pipeline.calls > 1 else "its only call"
     share = pipeline.share()
-    of = (
+    of_the_time = (
         ""
         if math.isnan(share)
         else f"; together they took {percent(share)} of the time from the first to the last"
@@ -130,7 +130,7 @@ def _fine(case: Case) -> Finding:
         severity="good",
         title="This pipeline does not hold up the program",
         detail=(
-            f"The slowest of {calls} took {duration(pipeline.max_ps)}{of}."
+            f"The slowest of {calls} took {duration(pipeline.max_ps)}{of_the_time}."
             if pipeline.calls > 1
             else f"{calls.capitalize()} took {duration(pipeline.max_ps)}."
         ),

@@ -57,11 +57,11 @@ def find_program_losses(
     causes, facts = _judge(ops, peaks)
     own_ps = ops.self_ps
     is_of_device = np.array([core != SPARSE_CORE or not ops.devices for core in ops.core], np.bool_)
-    found = sorted({one for one in causes.cause.tolist() if one})
+    found = sorted({cause for cause in causes.cause.tolist() if cause})
     argument_ps = np.where(ops.is_of_argument, own_ps, 0)
 
     def summed(values: NDArray[np.int64]) -> NDArray[np.int64]:
-        sums = [int(values[causes.cause == one].sum()) for one in found]
+        sums = [int(values[causes.cause == cause].sum()) for cause in found]
         return np.array(sums, np.int64)
 
     return ProgramLosses(
@@ -82,7 +82,7 @@ def find_program_losses(
 
 def merge_program_losses(parts: Sequence[ProgramLosses]) -> ProgramLosses:
     """The sum over hosts; instructions of equal names and facts are one."""
-    causes = sorted({one for part in parts for one in part.cause.tolist()})
+    causes = sorted({cause for part in parts for cause in part.cause.tolist()})
 
     def summed(column: str) -> NDArray[np.int64]:
         sums = dict.fromkeys(causes, 0)
@@ -118,7 +118,9 @@ def _longest(
         time_of[cause, name, fact] = time_of.get((cause, name, fact), 0) + time_ps
     kept: list[tuple[int, str, str, int]] = []
     left: dict[int, int] = {}
-    for (cause, name, fact), time_ps in sorted(time_of.items(), key=lambda one: (-one[1], one[0])):
+    for (cause, name, fact), time_ps in sorted(
+        time_of.items(), key=lambda item: (-item[1], item[0])
+    ):
         left[cause] = left.get(cause, NAMED) - 1
         if left[cause] >= 0:
             kept.append((cause, name, fact, time_ps))

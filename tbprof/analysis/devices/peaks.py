@@ -148,8 +148,8 @@ def find_peaks(space: Space, _programs: Programs) -> Peaks:
     """The peaks of the host's first accelerator that states anything of itself."""
     planes = (*gpu_planes(space), *tensor_core_planes(space))
     # Those that were not used may lack what their peaks follow from.
-    found = [peaks_of(plane) for plane in planes if plane.stats]
-    return next((peaks for peaks in found if peaks.dtype or peaks.memory), _NONE)
+    of_planes = [peaks_of(plane) for plane in planes if plane.stats]
+    return next((peaks for peaks in of_planes if peaks.dtype or peaks.memory), _NONE)
 
 
 def merge_peaks(parts: Sequence[Peaks]) -> Peaks:
@@ -166,8 +166,8 @@ def peaks_of(plane: Plane) -> Peaks:
         kind = str(plane.stats.get("device_type_string", "")).casefold()
         ratio = next((n for name, n in _TPU_8_BIT.items() if name.casefold() == kind), 0)
         if ratio:
-            said = f"{ratio} × the peak that the device recorded (Cloud TPU documentation)"
-            flops["s8"] = (stated * 1e3 * ratio, said)
+            source_text = f"{ratio} × the peak that the device recorded (Cloud TPU documentation)"
+            flops["s8"] = (stated * 1e3 * ratio, source_text)
     for memory, stat in _TPU_MEMORIES.items():
         if (peak := _number(plane, stat)) > 0:
             moved[memory] = (peak, _RECORDED)

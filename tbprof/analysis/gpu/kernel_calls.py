@@ -82,10 +82,10 @@ def find_kernel_calls(space: Space, programs: Programs, kernels: Kernels) -> Ker
     """
     devices: list[str] = []
     streams: list[str] = []
-    found: list[tuple[NDArray[np.int64], ...]] = []
+    columns: list[tuple[NDArray[np.int64], ...]] = []
     for kinds, row_of in kernel_rows(space, programs):
         events = kinds.events
-        found.append((
+        columns.append((
             row_of[kinds.code],
             events.line.astype(np.int64) + len(streams),
             events.start_ps,
@@ -99,7 +99,7 @@ def find_kernel_calls(space: Space, programs: Programs, kernels: Kernels) -> Ker
         streams += texts
     nothing = (np.empty(0, np.int64),) * 7
     row, stream, start, duration, idle, pause, id_ = (
-        np.concatenate(column) for column in zip(nothing, *found, strict=True)
+        np.concatenate(column) for column in zip(nothing, *columns, strict=True)
     )
     latency, queue = _latencies(_find_launches(space), id_, start)
     order = np.argsort(row, kind="stable")
@@ -142,15 +142,15 @@ def _correlations(events: Events, rows: NDArray[np.int64] | None) -> NDArray[np.
 
 
 def _find_launches(space: Space) -> _LaunchCalls:
-    found = [(np.empty(0, np.int64),) * 3]
+    launches = [(np.empty(0, np.int64),) * 3]
     for plane in host_planes(space):
         events = host_events(plane, is_kept=False)
         rows = events.rows_of(host_types(events, has_device=True).is_launch)
         id_ = _correlations(events, rows)
         rows, id_ = rows[id_ != 0], id_[id_ != 0]
         start = events.start_ps[rows]
-        found.append((id_, start, start + events.duration_ps[rows]))
-    id_, start, end = (np.concatenate(column) for column in zip(*found, strict=True))
+        launches.append((id_, start, start + events.duration_ps[rows]))
+    id_, start, end = (np.concatenate(column) for column in zip(*launches, strict=True))
     order = np.lexsort((end, start, id_))
     return _LaunchCalls(id_[order], start[order], end[order])
 

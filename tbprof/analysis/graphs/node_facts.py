@@ -63,17 +63,17 @@ def group_of(opcode: str) -> str:
 
 def times_of(ops: ProgramOps, program_id: str) -> dict[str, NodeTimes]:
     """The instructions of a program that ran on a host, by name, all types of cores together."""
-    found: dict[str, NodeTimes] = {}
+    times: dict[str, NodeTimes] = {}
     for row, (program, name) in enumerate(zip(ops.program_id, ops.name, strict=True)):
         if program != program_id:
             continue
-        one = NodeTimes(
+        own_times = NodeTimes(
             int(ops.occurrences[row]), int(ops.total_ps[row]), int(ops.self_ps[row]),
             int(ops.flops[row]), int(ops.bytes_accessed[row]),
         )  # fmt: skip
-        other = found.get(name)
-        found[name] = one if other is None else _add(one, other)
-    return found
+        other = times.get(name)
+        times[name] = own_times if other is None else _add(own_times, other)
+    return times
 
 
 def _add(one: NodeTimes, other: NodeTimes) -> NodeTimes:

@@ -36,8 +36,8 @@ class ProgramSource:
 
 def find_program_list(_: Space, programs: Programs) -> ProgramList:
     """The programs of a trace."""
-    found = programs.listed()
-    return ProgramList([str(number) for number, _ in found], [name for _, name in found])
+    listed = programs.listed()
+    return ProgramList([str(number) for number, _ in listed], [name for _, name in listed])
 
 
 def find_program_source(_: Space, programs: Programs, program_id: str = "") -> ProgramSource:

@@ -151,7 +151,7 @@ def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
     rows = used[is_iterator]
     texts = texts_of(rows)
     categories = input_names.categories(texts)
-    op[rows] = [ops.number(*of) for of in zip(texts, categories, strict=True)]
+    op[rows] = [ops.number(*key) for key in zip(texts, categories, strict=True)]
     feeds[rows] = [ops.get(input_names.op_above(text)) for text in texts]
     rows = used[~is_iterator & (kinds[used] == InputKind.OP)]
     op[rows] = [

@@ -128,10 +128,10 @@ def merge_input_ops(parts: Sequence[InputOps]) -> InputOps:
         figures = (part.count, part.total_ps, part.self_ps, part.wait_ps, part.background_ps)
         gatherer.add_ops(ops, np.stack(figures, axis=1))
         for index, name in enumerate(part.activity_name):
-            of = int(part.activity_op[index])
+            op_row = int(part.activity_op[index])
             key = (
                 name,
-                int(ops[of]) if of >= 0 else -1,
+                int(ops[op_row]) if op_row >= 0 else -1,
                 int(part.activity_role[index]),
                 int(part.activity_category[index]),
                 part.activity_thread[index],

@@ -128,16 +128,19 @@ def _blame(
         np.concatenate((number, number[node])),
         np.concatenate((stage[row], calls.filler[waiting])),
     ])  # fmt: skip
-    of, filler = code[:size], code[size:]
-    groups = int(of.max(initial=-1)) + 1
+    code_of_node, filler = code[:size], code[size:]
+    groups = int(code_of_node.max(initial=-1)) + 1
     known_rows = np.flatnonzero(filler < groups)
     filled = _summed(filler[known_rows], queue[known_rows], groups)
     first = first[:groups]
     held_ps = owner - _summed(node[known_rows], queue[known_rows], size)
     held_ps[first] += filled
     is_awaited = filled > 0
-    is_awaited[of[is_critical]] = True
-    held_by, unknown = _summed(of, held_ps, groups), _summed(of, unknown, groups)
+    is_awaited[code_of_node[is_critical]] = True
+    held_by, unknown = (
+        _summed(code_of_node, held_ps, groups),
+        _summed(code_of_node, unknown, groups),
+    )
     # The stage that delayed each call longest; the first of equal ones.
     candidates = np.flatnonzero(is_awaited & (held_by > 0))
     order = candidates[np.lexsort((candidates, -held_by[candidates], number[first[candidates]]))]
@@ -147,7 +150,7 @@ def _blame(
     bottleneck[called] = first[best]
     is_unknown[called] = 2 * unknown[best] > held_by[best]
     queue_ps = _summed(node, queue, size)
-    return _Blame(bottleneck, is_unknown, queue_ps, held_ps, is_awaited[of])
+    return _Blame(bottleneck, is_unknown, queue_ps, held_ps, is_awaited[code_of_node])
 
 
 def _summed(
@@ -175,20 +178,23 @@ def work_in_windows(
     begin_ps: NDArray[np.int64],
     end_ps: NDArray[np.int64],
     sign: NDArray[np.int64],
-    of: NDArray[np.int64],
+    iterator: NDArray[np.int64],
     window_begin_ps: NDArray[np.int64],
     window_end_ps: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """[m] how much of the pieces of `of` lies in each window, added up by sign; -1 without any.
+    """[m] how much of the pieces of `iterator` lies in each window, by sign; -1 without any.
 
     Piece k belongs to the iterator `piece_of` [w].
     """
-    total = np.zeros(of.size, np.int64)
-    size = np.zeros(of.size, np.int64)
+    total = np.zeros(iterator.size, np.int64)
+    size = np.zeros(iterator.size, np.int64)
     for edge, weight in ((begin_ps, sign), (end_ps, -sign)):
         order = np.lexsort((edge, piece_of))
         owner, edge = piece_of[order], edge[order]
-        first, last = np.searchsorted(owner, of), np.searchsorted(owner, of, side="right")
+        first, last = (
+            np.searchsorted(owner, iterator),
+            np.searchsorted(owner, iterator, side="right"),
+        )
         count = np.concatenate(([0], np.cumsum(weight[order])))
         # May wrap around; what is left of it in the end does not.
         amount = np.concatenate(([0], np.cumsum(weight[order] * edge)))

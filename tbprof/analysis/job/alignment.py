@@ -136,8 +136,8 @@ def _clocks_apart(
         rows = [(place[key], row) for row, key in enumerate(keys[index]) if key in place]
         origin = epochs_apart_ps(lead, hosts[index])
         if rows and origin is not None:
-            theirs, mine = np.array(rows, np.int64).T
-            between = hosts[index].start_ps[mine] - lead.start_ps[theirs]
+            lead_rows, own_rows = np.array(rows, np.int64).T
+            between = hosts[index].start_ps[own_rows] - lead.start_ps[lead_rows]
             apart[index] = float(median(between)) + origin
     away = np.array(list(apart.values()))
     distance = np.abs(away[:, None] - away).sum(axis=1)
@@ -191,9 +191,9 @@ def _merged(
     after: dict[tuple[object, ...] | None, list[tuple[object, ...]]] = {}
     for row, key in enumerate(keys[lead]):
         rows[key] = (lead, row)
-    for host, mine in enumerate(keys):
+    for host, host_keys in enumerate(keys):
         before = None
-        for row, key in enumerate(mine):
+        for row, key in enumerate(host_keys):
             if key not in rows:
                 rows[key] = (host, row)
                 after.setdefault(before, []).append(key)
@@ -205,5 +205,5 @@ def _merged(
         order.append(key)
         stack.extend(reversed(after.get(key, [])))
     place = {key: index for index, key in enumerate(order)}
-    steps = [np.array([place[key] for key in mine], np.int64) for mine in keys]
+    steps = [np.array([place[key] for key in host_keys], np.int64) for host_keys in keys]
     return steps, [rows[key] for key in order]

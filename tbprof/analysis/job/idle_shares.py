@@ -201,7 +201,7 @@ def share_ps(
     """[rows of the job's steps] the uncovered time of one of `named_shares`."""
     out = np.zeros(job.step.size, np.int64)
     hosts_rows = _by_host(job, np.arange(job.step.size), len(hosts))
-    for host, mine, rows in zip(hosts, hosts_rows, _row_counts(job, hosts), strict=True):
+    for host, of_host, rows in zip(hosts, hosts_rows, _row_counts(job, hosts), strict=True):
         is_it = host.is_driver & np.array(
             [
                 name == idle_share.name
@@ -213,7 +213,7 @@ def share_ps(
         activities = np.flatnonzero(is_it[host.activity])
         time = np.zeros(rows, np.int64)
         np.add.at(time, host.step[activities], host.time_ps[activities])
-        out[mine] = time[job.row[mine]]
+        out[of_host] = time[job.row[of_host]]
     return out
 
 
@@ -247,7 +247,7 @@ def _weights(
     used = used_rows(job)
     used = used[means.is_counted[job.step[used]]]
     of_step = 1 / np.maximum(means.workers, 1) / max(means.steps, 1)
-    for mine, rows in zip(_by_host(job, used, len(hosts)), _row_counts(job, hosts), strict=True):
+    for of_host, rows in zip(_by_host(job, used, len(hosts)), _row_counts(job, hosts), strict=True):
         weight = np.zeros(rows)
-        weight[job.row[mine]] = of_step[job.step[mine]]
+        weight[job.row[of_host]] = of_step[job.step[of_host]]
         yield weight

@@ -25,7 +25,7 @@ def choose_hosts(
     steps are never mixed. If all steps are inferred, those count that begin with the event that
     begins steps on most hosts, and those of the same length.
     """
-    having = [index for index, mine in enumerate(rows) if mine.size]
+    having = [index for index, host_rows in enumerate(rows) if host_rows.size]
     chosen = [host for host in having if parts[host].source == CHOSEN]
     marked = [host for host in having if not parts[host].is_inferred]
     if chosen:

@@ -137,19 +137,19 @@ def _by_clocks(lead: HostSteps, host: HostSteps) -> tuple[int | None, float]:
     first = np.searchsorted(np.maximum.accumulate(lead.end_ps), start, "right")
     last = np.searchsorted(lead.start_ps, end, "left")
     pairs = np.maximum(last - first, 0)
-    mine = np.repeat(np.arange(len(host)), pairs)
+    own_rows = np.repeat(np.arange(len(host)), pairs)
     begin = np.repeat(first, pairs)
-    offset = np.arange(mine.size) - np.repeat(np.cumsum(pairs) - pairs, pairs)
-    theirs = begin + offset
-    shared = np.minimum(end[mine], lead.end_ps[theirs]) - np.maximum(
-        start[mine], lead.start_ps[theirs]
+    offset = np.arange(own_rows.size) - np.repeat(np.cumsum(pairs) - pairs, pairs)
+    lead_rows = begin + offset
+    shared = np.minimum(end[own_rows], lead.end_ps[lead_rows]) - np.maximum(
+        start[own_rows], lead.start_ps[lead_rows]
     )
     if not shared.size or int(shared.max()) <= 0:
         return None, 0.0
-    weight = np.bincount(theirs - mine + len(host), np.maximum(shared, 0).astype(np.float64))
+    weight = np.bincount(lead_rows - own_rows + len(host), np.maximum(shared, 0).astype(np.float64))
     best = int(np.argmax(weight))
-    matches = theirs - mine + len(host) == best
-    length = np.minimum(host.length_ps[mine[matches]], lead.length_ps[theirs[matches]])
+    matches = lead_rows - own_rows + len(host) == best
+    length = np.minimum(host.length_ps[own_rows[matches]], lead.length_ps[lead_rows[matches]])
     return best - len(host), float(weight[best] / max(int(length.sum()), 1))
 
 
@@ -178,9 +178,9 @@ def _by_lengths(
 
 def _ranks(values: NDArray[np.int64]) -> NDArray[np.float64]:
     """[n] the ranks of values, with mean 0; equal values share their rank."""
-    _, of, count = np.unique(values, return_inverse=True, return_counts=True)
+    _, value, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
-    ranks: NDArray[np.float64] = (last - (count - 1) / 2)[of] - (values.size + 1) / 2
+    ranks: NDArray[np.float64] = (last - (count - 1) / 2)[value] - (values.size + 1) / 2
     return ranks
 
 

@@ -114,16 +114,16 @@ def _alike(ran: dict[int, _Ran]) -> Iterator[tuple[list[int], tuple[Phase, ...]]
     for worker, programs in ran.items():
         same.setdefault(programs.key, []).append(worker)
     groups = list(same.values())
-    of = list(range(len(groups)))
+    merged = list(range(len(groups)))
     if len(groups) <= _MOST_PROGRAMS:
         for a, b in combinations(range(len(groups)), 2):
-            if of[a] != of[b] and _is_same_program(ran[groups[a][0]], ran[groups[b][0]]):
-                of = [of[a] if programs == of[b] else programs for programs in of]
-    for number in dict.fromkeys(of):
+            if merged[a] != merged[b] and _is_same_program(ran[groups[a][0]], ran[groups[b][0]]):
+                merged = [merged[a] if programs == merged[b] else programs for programs in merged]
+    for number in dict.fromkeys(merged):
         workers = [
             programs
             for index, group in enumerate(groups)
-            if of[index] == number
+            if merged[index] == number
             for programs in group
         ]
         if len(workers) > 1:

@@ -110,8 +110,8 @@ def find_memory(space: Space, programs: Programs, steps: Steps | None = None) ->
 
     def read() -> tuple[list[tuple[Plane, MemoryEvents]], list[MemoryStats]]:
         # The host's events stay decoded for its steps.
-        found = [(plane, find_memory_events(plane, is_kept=steps is None)) for plane in hosts]
-        recorded = [(plane, events) for plane, events in found if events is not None]
+        of_planes = [(plane, find_memory_events(plane, is_kept=steps is None)) for plane in hosts]
+        recorded = [(plane, events) for plane, events in of_planes if events is not None]
         return recorded, [read_memory_stats(events) for _, events in recorded]
 
     (recorded, stats), times = both(

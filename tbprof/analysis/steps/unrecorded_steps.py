@@ -106,13 +106,13 @@ def find_unrecorded(
     return Unrecorded(is_missing & ~works, is_cut, _lost_devices(launches))
 
 
-def with_lost_runs(found: Unrecorded, steps: GroupSteps, runs: HostRuns) -> Unrecorded:
+def with_lost_runs(unrecorded: Unrecorded, steps: GroupSteps, runs: HostRuns) -> Unrecorded:
     """The same, with the runs of programs on the host that the recording ended before."""
     is_lost, ran = is_in(steps.group, runs.lost_group), is_in(steps.group, runs.group)
     return replace(
-        found,
-        is_missing=found.is_missing | (is_lost & ~ran)[None, :],
-        is_cut=found.is_cut | (is_lost & ran)[None, :],
+        unrecorded,
+        is_missing=unrecorded.is_missing | (is_lost & ~ran)[None, :],
+        is_cut=unrecorded.is_cut | (is_lost & ran)[None, :],
     )
 
 

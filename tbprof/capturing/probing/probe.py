@@ -126,10 +126,10 @@ def _why_unreachable(target: Target) -> Reason | None:
 
 def _ask_name(target: Target) -> tuple[Reason | None, str]:
     try:
-        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:  # UnicodeError: labels that are not valid in names
         return Reason.UNRESOLVABLE, str(error)
-    return None, ", ".join(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return None, ", ".join(dict.fromkeys(str(entry[4][0]) for entry in addresses))
 
 
 def _ask_tcp(target: Target) -> tuple[Reason | None, str]:

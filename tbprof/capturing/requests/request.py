@@ -57,8 +57,8 @@ def _asked(values: Mapping[str, object]) -> tuple[tuple[Target, ...], tuple[Targ
     if not workers.strip():
         return _targets("addresses", addresses), ()
     listed = _targets("workers", workers, TPU_PORT)
-    asked = _targets("addresses", addresses) if addresses.strip() else ()
-    others = [target.address for target in asked if target not in listed]
+    targets = _targets("addresses", addresses) if addresses.strip() else ()
+    others = [target.address for target in targets if target not in listed]
     if others:
         # The service of the list's first worker records the list, and nothing else.
         raise BadOption(
@@ -66,7 +66,7 @@ def _asked(values: Mapping[str, object]) -> tuple[tuple[Target, ...], tuple[Targ
             f"{others[0]} is not in the worker list, so it would not be recorded",
             "leave the addresses empty, or add them to the list",
         )
-    return asked, listed
+    return targets, listed
 
 
 def _targets(name: str, text: str, port: int = 0) -> tuple[Target, ...]:

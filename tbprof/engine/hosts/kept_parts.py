@@ -103,9 +103,9 @@ class PartStore:
         complete = self._texts.put_back(unbundle(np.frombuffer(content, np.uint8)))
         if complete is None:
             return None
-        made = _unpack(part, complete)
-        self._shared.put((version, content), made, len(content))
-        return made
+        result = _unpack(part, complete)
+        self._shared.put((version, content), result, len(content))
+        return result
 
     def has(self, key: str, parts: Sequence[PartKey]) -> bool:
         """Whether all these parts, without choices, are stored for a file."""

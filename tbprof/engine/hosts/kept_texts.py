@@ -77,10 +77,10 @@ class KeptTexts:
         if text is not None:
             self._touch(digest)
             return text
-        found = load_arrays(self._results, _key(digest))
-        if found is None or _NAME not in found:
+        arrays = load_arrays(self._results, _key(digest))
+        if arrays is None or _NAME not in arrays:
             return None
-        text = found[_NAME]
+        text = arrays[_NAME]
         self._latest.put(digest, text, text.nbytes)
         return text
 

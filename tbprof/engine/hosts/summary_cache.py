@@ -175,15 +175,15 @@ class SummaryCache:
         store, memory, shared = self._store, self._memory, OnceCache()
 
         def known(parts: Iterable[PartKey]) -> _Parts:
-            found = memory.get(key, parts)
-            missing = [part for part in parts if part not in found]
+            results = memory.get(key, parts)
+            missing = [part for part in parts if part not in results]
             if missing and store is not None:
                 arrays = shared.get_or_compute("arrays", lambda: store.load(key))
                 stored = {part: store.find(key, part, arrays) for part in missing}
                 new = {part: result for part, result in stored.items() if result is not None}
                 memory.put(key, new)
-                found.update(new)
-            return found
+                results.update(new)
+            return results
 
         return known
 

@@ -35,24 +35,25 @@ def event_names(engine: Engine, run: str, hosts: Sequence[str], query: str, most
 
     size = sum(file.bytes for file in chosen)
     by_host = in_parallel(lambda at: find(chosen[at]), range(len(chosen)), size)
-    found: dict[str, tuple[int, int]] = {}
+    counts: dict[str, tuple[int, int]] = {}
     for names in by_host:
         for name, events in names.items():
-            before, hosts_before = found.get(name, (0, 0))
-            found[name] = before + events, hosts_before + 1
+            before, hosts_before = counts.get(name, (0, 0))
+            counts[name] = before + events, hosts_before + 1
     text = query.strip().casefold()
 
     def rank(name: str) -> tuple[bool, bool, int, str]:
         folded = name.casefold()
-        return folded != text, not folded.startswith(text), -found[name][0], name
+        return folded != text, not folded.startswith(text), -counts[name][0], name
 
-    listed = sorted(found, key=rank)[:most]
+    listed = sorted(counts, key=rank)[:most]
     return orjson.dumps(
         {
             "names": [
-                {"name": name, "events": found[name][0], "hosts": found[name][1]} for name in listed
+                {"name": name, "events": counts[name][0], "hosts": counts[name][1]}
+                for name in listed
             ],
-            "count": len(found),
+            "count": len(counts),
             "unread": len(files) - len(chosen),
         }
     )

@@ -101,8 +101,8 @@ class TimelineCache:
         with self._lock:
             entry = self._open.get(version)
             if entry is None:
-                mine: Future[VersionedTimeline] = Future()
-                self._open[version] = mine
+                future: Future[VersionedTimeline] = Future()
+                self._open[version] = future
             else:
                 self._open.move_to_end(version)
         if entry is not None:
@@ -113,14 +113,14 @@ class TimelineCache:
                 on_work()
                 with self._builds:
                     timeline = self._build(file, part, version)
-            mine.set_result(self._kept(file, version, timeline))
+            future.set_result(self._kept(file, version, timeline))
         except BaseException as error:
             with self._lock:  # the next caller tries again
                 self._open.pop(version, None)
-            mine.set_exception(error)
+            future.set_exception(error)
             raise
         self._forget()
-        return mine.result()
+        return future.result()
 
     @contextmanager
     def asking(self, file: TraceFile, part: str) -> Iterator[VersionedTimeline]:

@@ -97,7 +97,7 @@ class _Forker:
         """Gives workers a moment to end by themselves, as they do when the server is gone."""
         until = time.monotonic() + _GRACE_S
         while self._workers and time.monotonic() < until:
-            self._workers = {one for one in self._workers if os.waitpid(one, os.WNOHANG)[0] != one}
+            self._workers = {pid for pid in self._workers if os.waitpid(pid, os.WNOHANG)[0] != pid}
             time.sleep(0.01)
         for process in self._workers:
             os.kill(process, signal.SIGKILL)

@@ -176,8 +176,8 @@ def _kernel_calls(service: Service, parameters: Parameters) -> Reply:
     from tbprof.engine.kernel_requests import ChosenKernel, kernel_calls  # heavy, as the engine is
 
     run, values = parameters.required("run"), parameters.values
-    of = [values.get(name) for name in ("op", "launch", "eligible", "use", "copy")]
-    chosen = ChosenKernel(parameters.required("kernel"), *of)
+    choices = [values.get(name) for name in ("op", "launch", "eligible", "use", "copy")]
+    chosen = ChosenKernel(parameters.required("kernel"), *choices)
     content = kernel_calls(service.engine(), run, _hosts_of(service, parameters), chosen)
     return Reply(content, JSON)
 

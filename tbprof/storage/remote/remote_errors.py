@@ -93,8 +93,8 @@ def storage_error(url: str, err: BaseException) -> OSError | TbprofError:
 
 def _reason(err: BaseException) -> str:
     """The first line of what the backend says, or of its cause where it says nothing."""
-    said = next((str(one) for one in _chain(err) if str(one).strip()), type(err).__name__)
-    return said.strip().splitlines()[0][:_LONGEST_REASON].rstrip(".")
+    message = next((str(cause) for cause in _chain(err) if str(cause).strip()), type(err).__name__)
+    return message.strip().splitlines()[0][:_LONGEST_REASON].rstrip(".")
 
 
 def _chain(err: BaseException) -> Iterator[BaseException]:
@@ -108,15 +108,15 @@ def _chain(err: BaseException) -> Iterator[BaseException]:
 
 
 def _names(err: BaseException) -> set[str]:
-    return {cls.__name__ for one in _chain(err) for cls in type(one).__mro__}
+    return {cls.__name__ for cause in _chain(err) for cls in type(cause).__mro__}
 
 
 def _statuses(err: BaseException) -> set[int]:
     """The HTTP status of the error and of its causes, wherever its library puts it."""
-    found: set[object] = set()
-    for one in _chain(err):
-        response = getattr(one, "response", None)
+    statuses: set[object] = set()
+    for cause in _chain(err):
+        response = getattr(cause, "response", None)
         metadata = response.get("ResponseMetadata", {}) if isinstance(response, dict) else {}
-        found.add(metadata.get("HTTPStatusCode"))
-        found.add(next((getattr(one, name) for name in _STATUS if hasattr(one, name)), None))
-    return {status for status in found if isinstance(status, int)}
+        statuses.add(metadata.get("HTTPStatusCode"))
+        statuses.add(next((getattr(cause, name) for name in _STATUS if hasattr(cause, name)), None))
+    return {status for status in statuses if isinstance(status, int)}

@@ -144,10 +144,10 @@ def _of_lines(
     for kind, stat in enumerate(stat_of):
         if not stat:
             continue
-        mine = order[cuts[kind] : cuts[kind + 1]]
-        value = plane.event_stats(points.source[mine], [stat])[stat].numbers()
+        rows = order[cuts[kind] : cuts[kind + 1]]
+        value = plane.event_stats(points.source[rows], [stat])[stat].numbers()
         name = display_names[kind] or full_names[kind] or UNNAMED
-        series_of_line = _series(section, name, _unit(name, stat), points.time_ps[mine], value)
+        series_of_line = _series(section, name, _unit(name, stat), points.time_ps[rows], value)
         if series_of_line is not None:
             yield series_of_line
 
@@ -218,15 +218,15 @@ def _memory_series(
     time, value = time[is_point], value[is_point]
     allocator, ordinal = allocator[is_point][first], ordinal[is_point][first]
     for owner in range(first.size):
-        mine = np.flatnonzero(code == owner)
-        mine = mine[np.argsort(time[mine], kind="stable")]
+        rows = np.flatnonzero(code == owner)
+        rows = rows[np.argsort(time[rows], kind="stable")]
         text = plane.strings[int(allocator[owner])]
         device = _section_of(text, int(ordinal[owner]), sections)
         name = f"{text}: {_IN_USE_LABEL}" if text else _IN_USE_LABEL
         if not text and device < 0:
             name = f"{ordinal[owner]}: {_IN_USE_LABEL}"
         place = device if device >= 0 else section
-        yield Series(place, name, _BYTES, time[mine], value[mine])
+        yield Series(place, name, _BYTES, time[rows], value[rows])
 
 
 def _memory_events(plane: Plane, columns: Sequence[UnlaidEvents]) -> _Points:

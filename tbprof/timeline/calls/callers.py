@@ -55,11 +55,11 @@ def find_callers(paths: CallTree, names: int, most: int) -> CallTree:
         order = np.argsort(key, kind="stable")
         calls, key = calls.of(order), key[order]
         first = np.flatnonzero(np.diff(key, prepend=-1))
-        found = _sum(paths, after, calls, first, depth=len(levels))
-        levels.append(found)
-        largest = np.sort(np.append(largest, found.self_ps))[-most:]
+        callers = _sum(paths, after, calls, first, depth=len(levels))
+        levels.append(callers)
+        largest = np.sort(np.append(largest, callers.self_ps))[-most:]
         place = np.repeat(np.arange(first.size), np.diff(np.append(first, key.size)))
-        is_large = (found.self_ps > 0) & (found.self_ps >= largest[0])
+        is_large = (callers.self_ps > 0) & (callers.self_ps >= largest[0])
         caller = paths.parent[calls.caller]
         calls = _Calls(calls.path, caller, used + place).of(is_call[caller] & is_large[place])
         used += first.size

@@ -86,11 +86,11 @@ def name_categories(texts: Sequence[str], *, has_device: bool) -> NDArray[np.uin
 
 
 def _of_roles(texts: Sequence[str], roles: NDArray[np.int8]) -> NDArray[np.uint8]:
-    found = [
+    categories = [
         _host_category(text[:_LONGEST], role)
         for text, role in zip(texts, roles.tolist(), strict=True)
     ]
-    return np.array(found, np.uint8)
+    return np.array(categories, np.uint8)
 
 
 def _host_category(text: str, role: int) -> Category:

@@ -72,8 +72,8 @@ def _step(
         return step_of((*same, own)[0], event)
     section = opened.timeline.sections[track.section].name
     start = int(opened.timeline.start_ps[event])
-    found = (step_of_event(windows, section, start) for windows in (*steps, own))
-    return next(filter(None, found), None)
+    steps_of_event = (step_of_event(windows, section, start) for windows in (*steps, own))
+    return next(filter(None, steps_of_event), None)
 
 
 def move(opened: OpenTimeline, event: int, how: EventMove) -> int | None:
@@ -84,20 +84,20 @@ def move(opened: OpenTimeline, event: int, how: EventMove) -> int | None:
     and kind, in order of time. Raises EventNotFound if there is no such event.
     """
     row = opened.row(event)
-    found = -1
+    target = -1
     if how == "next":
-        found = event + 1 if event + 1 < opened.columns.row_first[row + 1] else -1
+        target = event + 1 if event + 1 < opened.columns.row_first[row + 1] else -1
     elif how == "previous":
-        found = event - 1 if event > opened.columns.row_first[row] else -1
+        target = event - 1 if event > opened.columns.row_first[row] else -1
     elif how == "parent":
-        found = next(reversed(enclosing(opened, event)), -1)
+        target = next(reversed(enclosing(opened, event)), -1)
     elif how == "child":
-        found = children(opened, event).first
+        target = children(opened, event).first
     elif how in MOVES:
-        found = _same(opened, event, how)
+        target = _same(opened, event, how)
     else:
         raise BadRequest(f"there is no move {str(how)[:80]!r}", f"moves are {', '.join(MOVES)}")
-    return found if found >= 0 else None
+    return target if target >= 0 else None
 
 
 def _same(opened: OpenTimeline, event: int, how: EventMove) -> int:

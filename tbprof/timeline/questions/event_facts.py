@@ -179,9 +179,9 @@ def find_source_location(opened: OpenTimeline, facts: Facts) -> str | None:
     source = next(filter(None, stated), "")
     if not source and facts.text(names.HLO_OP):
         module = program_of(opened, facts)
-        found = module.find(instruction_of(facts.text(names.HLO_OP))) if module else None
-        if found is not None and found.metadata.source_file:
-            source = f"{found.metadata.source_file}:{found.metadata.source_line}"
+        proto = module.find(instruction_of(facts.text(names.HLO_OP))) if module else None
+        if proto is not None and proto.metadata.source_file:
+            source = f"{proto.metadata.source_file}:{proto.metadata.source_line}"
     if not source and facts.name.startswith(names.PYTHON_FRAME):
         file, _, line = facts.name[1:].partition(" ")[0].rpartition(":")
         source = f"{file}:{line}" if file and line.isdecimal() else ""

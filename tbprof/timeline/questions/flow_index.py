@@ -119,14 +119,14 @@ def keys_of(opened: OpenTimeline, event: int) -> FlowKeys:
 
 
 def _index(opened: OpenTimeline) -> FlowIndex:
-    found = []
+    pieces = []
     for events in plane_events(opened, is_recorded=True):
         if not events.plane.stat_names.isdisjoint(_STATS):
             process = _process(opened, events.plane)
             for ids, rows in events.pieces(1 << 18):
                 source = opened.timeline.source[rows]
-                found.append(_read(opened, events.plane, ids, source, process))
-    keys = _joined(found)
+                pieces.append(_read(opened, events.plane, ids, source, process))
+    keys = _joined(pieces)
     parts = [_ordered(keys, link) for link in Link]
     first = np.append(0, np.cumsum([rows.size for rows in parts])).astype(np.int64)
     order = np.concatenate(parts)
@@ -154,13 +154,13 @@ def _ordered(keys: FlowKeys, link: int) -> NDArray[np.int64]:
     return rows[np.argsort(keys.key[rows], kind="stable")]
 
 
-def _joined(found: list[FlowKeys]) -> FlowKeys:
+def _joined(pieces: list[FlowKeys]) -> FlowKeys:
     return FlowKeys(
-        np.concatenate([np.empty(0, np.uint8), *(keys.link for keys in found)]),
-        np.concatenate([np.empty(0, np.int64), *(keys.key for keys in found)]),
-        np.concatenate([np.empty(0, np.int32), *(keys.extra for keys in found)]),
-        np.concatenate([np.empty(0, np.uint32), *(keys.event for keys in found)]),
-        np.concatenate([np.empty(0, np.uint8), *(keys.side for keys in found)]),
+        np.concatenate([np.empty(0, np.uint8), *(keys.link for keys in pieces)]),
+        np.concatenate([np.empty(0, np.int64), *(keys.key for keys in pieces)]),
+        np.concatenate([np.empty(0, np.int32), *(keys.extra for keys in pieces)]),
+        np.concatenate([np.empty(0, np.uint32), *(keys.event for keys in pieces)]),
+        np.concatenate([np.empty(0, np.uint8), *(keys.side for keys in pieces)]),
     )
 
 
@@ -212,10 +212,10 @@ def _contexts(
         if id_name in stats and type_name in stats:
             id_, type_ = stats[id_name], stats[type_name]
             rows = np.flatnonzero(id_.is_integer & type_.is_integer)
-            of = np.full(rows.size, process)
+            process_of = np.full(rows.size, process)
             if side == TO and names.CONSUMER_PROCESS in stats:
-                of = stats[names.CONSUMER_PROCESS].integers(process)[rows]
-            extra = type_.bits[rows] + 64 * of
+                process_of = stats[names.CONSUMER_PROCESS].integers(process)[rows]
+            extra = type_.bits[rows] + 64 * process_of
             yield _keys(Link.CONTEXT, ids[rows], id_.bits[rows], extra, np.full(rows.size, side))
 
 
@@ -271,5 +271,7 @@ def _keys(
     extra: NDArray[np.int64],
     side: NDArray[np.int64],
 ) -> FlowKeys:
-    some = (extra & _EXTRA).astype(np.int32)
-    return FlowKeys(np.full(event.size, link, np.uint8), key, some, event, side.astype(np.uint8))
+    low_extra = (extra & _EXTRA).astype(np.int32)
+    return FlowKeys(
+        np.full(event.size, link, np.uint8), key, low_extra, event, side.astype(np.uint8)
+    )

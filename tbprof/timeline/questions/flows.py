@@ -49,9 +49,9 @@ def flows(opened: OpenTimeline, event: int, limit: int = 200) -> dict[str, Any]:
     for link, key, extra in zip(
         keys.link.tolist(), keys.key.tolist(), keys.extra.tolist(), strict=True
     ):
-        some, count = _of_key(opened, index, (Link(link), key, extra), event, limit)
-        total += count - len(some.keys() & flow_kinds.keys())
-        flow_kinds = {**some, **flow_kinds}
+        of_key, count = _of_key(opened, index, (Link(link), key, extra), event, limit)
+        total += count - len(of_key.keys() & flow_kinds.keys())
+        flow_kinds = {**of_key, **flow_kinds}
     is_enclosed = not flow_kinds
     if is_enclosed:
         flow_kinds, total = _enclosed(opened, index, event, limit)

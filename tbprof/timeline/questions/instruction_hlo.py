@@ -124,5 +124,5 @@ def _shape_text(proto: Any, depth: int = 0) -> str:
 @functools.lru_cache(maxsize=256)
 def _word(element_type: int) -> str:
     words = message("xla.ShapeProto").DESCRIPTOR.fields_by_name["element_type"].enum_type
-    found = words.values_by_number.get(element_type)
-    return found.name.lower() if found is not None else f"type{element_type}"
+    value = words.values_by_number.get(element_type)
+    return value.name.lower() if value is not None else f"type{element_type}"

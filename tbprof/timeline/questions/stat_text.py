@@ -145,16 +145,16 @@ class ShownStat:
 
 def read_stats(stats: list[tuple[str, Value]]) -> list[ShownStat]:
     """The stats with labels, units and meanings; stats with several facts are followed by each."""
-    found = []
+    shown = []
     for key, value in stats:
         label = LABELS.get(key, key)
         if isinstance(value, bytes):
-            found.append(ShownStat(key, label, f"<{len(value):,} bytes>"))
+            shown.append(ShownStat(key, label, f"<{len(value):,} bytes>"))
         else:
             unit = unit_of(key) if isinstance(value, int | float) else ""
-            found.append(ShownStat(key, label, value, unit, _meaning(key, value)))
-        found += _parts(key, value)
-    return found
+            shown.append(ShownStat(key, label, value, unit, _meaning(key, value)))
+        shown += _parts(key, value)
+    return shown
 
 
 def unit_of(key: str) -> str:
@@ -222,10 +222,10 @@ def _launch(details: str) -> Iterator[ShownStat]:
     if min(*launch.grid, *launch.block) < 1:
         return
     key = names.KERNEL_DETAILS
-    said = dict(token.partition(":")[::2] for token in details.split())
+    recorded = dict(token.partition(":")[::2] for token in details.split())
     for name, label, sizes in (("grid", "Grid", launch.grid), ("block", "Block", launch.block)):
         # Missing or implausible values count as 1, only for sums.
-        if name in said and ",".join(map(str, sizes)).startswith(said[name]):
+        if name in recorded and ",".join(map(str, sizes)).startswith(recorded[name]):
             yield ShownStat(f"{key}.{name}", label, " × ".join(map(str, sizes)))
     if launch.registers is not None:
         yield ShownStat(f"{key}.registers", "Registers per thread", launch.registers)

@@ -84,17 +84,19 @@ def encode_tiles(
     room = np.cumsum(bounds)
     taken = max(1, int(np.searchsorted(room, most, "right"))) if rows.size else 0
     rows = rows[:taken]
-    made = _buffers(taken * tiles, int(room[taken - 1]) if taken else 0, len(timeline.types.name))
-    cut_tiles(rows, events, levels, window, made.chunks)
+    buffers = _buffers(
+        taken * tiles, int(room[taken - 1]) if taken else 0, len(timeline.types.name)
+    )
+    cut_tiles(rows, events, levels, window, buffers.chunks)
     head = {
         "level": level,
         "unit_ps": 1 << max(level - UNIT_SHIFT, 0),
         "begin_ps": timeline.begin_ps,
         "from": first,
         "truncated": taken < bounds.size,
-        **_type_lists(timeline, made.types[: made.chunks.used]),
+        **_type_lists(timeline, buffers.types[: buffers.chunks.used]),
     }
-    return _pack(head, np.repeat(rows, tiles), np.tile(np.arange(tiles), taken), made)
+    return _pack(head, np.repeat(rows, tiles), np.tile(np.arange(tiles), taken), buffers)
 
 
 def _row_levels(levels: Levels) -> RowLevels:
@@ -125,21 +127,21 @@ def _type_lists(timeline: Timeline, used: NDArray[np.int32]) -> dict[str, object
 
 
 def _pack(
-    head: dict[str, object], chunk_row: NDArray[Any], chunk_tile: NDArray[Any], made: _Buffers
+    head: dict[str, object], chunk_row: NDArray[Any], chunk_tile: NDArray[Any], buffers: _Buffers
 ) -> bytes:
-    entries = made.chunks.entries
-    wides = made.wide_count.tolist()
+    entries = buffers.chunks.entries
+    wides = buffers.wide_count.tolist()
     head |= {"chunks": chunk_row.size, "entries": entries, "wide": wides}
     text = orjson.dumps(head)
     text += b" " * (-len(text) % 8)
     blocks: list[NDArray[Any]] = [
         chunk_row.astype("<u4"),
         chunk_tile.astype("<u4"),
-        made.chunk_first.astype("<u4", copy=False),
-        made.chunk_base.astype("<f8", copy=False),
-        made.chunk_id.astype("<u4", copy=False),
-        *(column[:entries].astype("<u2", copy=False) for column in made.narrow),
-        *(column[:size].astype("<f8") for column, size in zip(made.wide, wides, strict=True)),
+        buffers.chunk_first.astype("<u4", copy=False),
+        buffers.chunk_base.astype("<f8", copy=False),
+        buffers.chunk_id.astype("<u4", copy=False),
+        *(column[:entries].astype("<u2", copy=False) for column in buffers.narrow),
+        *(column[:size].astype("<f8") for column, size in zip(buffers.wide, wides, strict=True)),
     ]
     pieces = [b"TBT1", struct.pack("<I", len(text)), text]
     for block in blocks:

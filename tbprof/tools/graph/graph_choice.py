@@ -61,28 +61,28 @@ def choose_program(
     """
     program_id, module = params.get("program_id", ""), params.get("module_name", "")
     host = params.get("program_host", "")
-    found = [one for one in programs if one.host == host] if host else list(programs)
+    matching = [program for program in programs if program.host == host] if host else list(programs)
     if program_id:
         number = _NUMBER.fullmatch(program_id)
         wanted = str(int(program_id) & _MASK) if number else ""
-        found = [one for one in found if one.program_id == wanted]
+        matching = [program for program in matching if program.program_id == wanted]
     elif module:
         titled = _WITH_ID.fullmatch(module)
-        exact = [one for one in found if one.title == module]
-        named = [one for one in found if one.name == (titled[1] if titled else module)]
-        found = exact or ([] if titled else named)
-        if len({one.program_id for one in found}) > 1:
-            titles = ", ".join(one.title for one in found[:_MOST_LISTED])
+        exact = [program for program in matching if program.title == module]
+        named = [] if titled else [program for program in matching if program.name == module]
+        matching = exact or named
+        if len({program.program_id for program in matching}) > 1:
+            titles = ", ".join(program.title for program in matching[:_MOST_LISTED])
             raise BadRequest(
-                f"{len(found)} programs are named {module[:80]!r}", f"use program_id: {titles}"
+                f"{len(matching)} programs are named {module[:80]!r}", f"use program_id: {titles}"
             )
-    if not found and programs:
-        titles = ", ".join(one.title for one in programs[:_MOST_LISTED])
+    if not matching and programs:
+        titles = ", ".join(program.title for program in programs[:_MOST_LISTED])
         raise BadRequest(
             f"program {(program_id or module or host)[:80]!r} is not in the trace",
             f"its programs with HLO are {titles}",
         )
-    return found[0] if found else None
+    return matching[0] if matching else None
 
 
 class Center(NamedTuple):

@@ -172,10 +172,10 @@ def node_table(program: OpenProgram, graph: ProgramGraph | None) -> Table:
     facts = [reader.facts(node.row) for node in graph.nodes] if graph else []
 
     def texts(name: str) -> list[str]:
-        return [str(one[name]) for one in facts]
+        return [str(fact[name]) for fact in facts]
 
     def numbers(name: str) -> Numbers:
-        values = [one[name] for one in facts]
+        values = [fact[name] for fact in facts]
         return np.array([np.nan if value is None else value for value in values], np.float64)
 
     return Table(

@@ -41,19 +41,19 @@ def input_advice_table(
         (*on_pipeline, *applying),
         key=lambda row: (row[0] != dominant, -work[row[0]], int(row[0])),
     )
-    of = [category for category, _ in rows]
+    category_of = [category for category, _ in rows]
     findings = [finding for _, finding in rows]
-    share = [100.0 * work[category] / whole if whole else np.nan for category in of]
+    share = [100.0 * work[category] / whole if whole else np.nan for category in category_of]
     return Table(
         (
-            text("category", "Category id", [names[category][0] for category in of]),
-            text("label", "Category", [names[category][1] for category in of]),
-            number("ms", "Work (ms)", np.array([work[category] / 1e9 for category in of])),
+            text("category", "Category id", [names[category][0] for category in category_of]),
+            text("label", "Category", [names[category][1] for category in category_of]),
+            number("ms", "Work (ms)", np.array([work[category] / 1e9 for category in category_of])),
             number("share", "Share of work (%)", np.array(share, np.float64)),
             boolean(
                 "is_dominant",
                 "What to begin with",
-                np.array([category == dominant for category in of], np.bool_),
+                np.array([category == dominant for category in category_of], np.bool_),
             ),
             text("title", "What", [finding.title for finding in findings]),
             text("advice", "Advice", [finding.action for finding in findings]),

@@ -46,10 +46,10 @@ def describe_calls(summaries: Summaries, chosen: ChosenKernel) -> dict[str, obje
     """
     kernels = summaries.take("kernels", Kernels)
     calls = summaries.take("kernel_calls", KernelCalls)
-    rows = [_rows_of(one.first, named, chosen) for named, one in zip(kernels, calls, strict=True)]
+    rows = [_rows_of(part.first, named, chosen) for named, part in zip(kernels, calls, strict=True)]
 
     def take(name: str) -> NDArray[np.int64]:
-        columns = [getattr(one, name)[row] for one, row in zip(calls, rows, strict=True)]
+        columns = [getattr(part, name)[row] for part, row in zip(calls, rows, strict=True)]
         return np.concatenate([np.empty(0, np.int64), *columns])
 
     duration, latency = take("duration_ps"), take("latency_ps")

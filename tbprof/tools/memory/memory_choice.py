@@ -26,9 +26,9 @@ def chosen(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
 
 def instant(params: Mapping[str, str], name: str) -> int | None:
     """A time of a request in ps, None if it has none."""
-    given = params.get(name, "")
-    is_time = given.isascii() and given.removeprefix("-").isdigit() and len(given) <= _MOST_DIGITS
-    return int(given) if is_time else None
+    text = params.get(name, "")
+    is_time = text.isascii() and text.removeprefix("-").isdigit() and len(text) <= _MOST_DIGITS
+    return int(text) if is_time else None
 
 
 def wanted_event(allocator: Allocator, params: Mapping[str, str]) -> int:

@@ -80,8 +80,8 @@ def _sampled(allocator: Allocator) -> list[int]:
     memory = allocator.memory
     time = memory.time_ps[allocator_rows(memory, allocator.at)]
     rows = sample_events(memory, allocator.at, int(time[0]), int(time[-1]), _MOST_SNAPSHOTS)
-    found: list[int] = rows.tolist()
-    return found
+    sampled: list[int] = rows.tolist()
+    return sampled
 
 
 def _sizes(memory: Memory, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -209,18 +209,18 @@ def _text(value: int | None) -> str | None:
 
 def _programs(hosts: Sequence[str], runs: Sequence[ProgramRuns]) -> list[Record]:
     """The programs that TPU cores ran, numbered consecutively."""
-    found: list[Record] = []
+    records: list[Record] = []
     for host, run in zip(hosts, runs, strict=True):
         prefix = f"{host}: " if len(hosts) > 1 else ""
         columns = run.plane.tolist(), run.program.tolist(), run.start_ps.tolist()
         for plane, program, start, end in zip(*columns, run.end_ps.tolist(), strict=True):
-            found.append(
+            records.append(
                 {
                     "name": run.programs[program],
                     "startTimePs": str(start),
                     "endTimePs": str(end),
-                    "id": str(len(found)),
+                    "id": str(len(records)),
                     "planeName": prefix + run.planes[plane],
                 }
             )
-    return found
+    return records

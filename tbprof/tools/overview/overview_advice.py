@@ -68,14 +68,14 @@ def _known(value: float | None) -> float:
 def recommendation_table(evidence: Evidence) -> Table:
     """Tips by kind, and a statement about each possible bottleneck, on every platform."""
     tips = [*_tips(evidence)]
-    found = find_bottlenecks(
+    bottlenecks = find_bottlenecks(
         evidence.means,
         evidence.inputs,
         is_tpu=evidence.platform == "TPU",
         idle=outside(evidence.idle, evidence.callbacks),
         is_transfer=is_transfer(evidence),
     )
-    other_side = {HOST: "device", DEVICE: "host"}.get(found.input.level, "")
+    other_side = {HOST: "device", DEVICE: "host"}.get(bottlenecks.input.level, "")
     return Table(
         (
             text("tip_type", "tip_type", [kind for kind, _ in tips]),
@@ -83,17 +83,17 @@ def recommendation_table(evidence: Evidence) -> Table:
             text("description", "description", [_HEADINGS[kind] for kind, _ in tips]),
         ),
         {
-            "bottleneck": found.input.level,
-            "statement": found.input.statement,
-            "output_bottleneck": found.output.level,
-            "output_statement": found.output.statement,
-            "kernel_launch_bottleneck": found.kernel_launch.level,
-            "kernel_launch_statement": found.kernel_launch.statement,
-            "all_other_bottleneck": found.other.level,
-            "all_other_statement": found.other.statement,
-            "device_collectives_bottleneck": found.collectives.level,
-            "device_collectives_statement": found.collectives.statement,
-            "precision_statement": found.precision,
+            "bottleneck": bottlenecks.input.level,
+            "statement": bottlenecks.input.statement,
+            "output_bottleneck": bottlenecks.output.level,
+            "output_statement": bottlenecks.output.statement,
+            "kernel_launch_bottleneck": bottlenecks.kernel_launch.level,
+            "kernel_launch_statement": bottlenecks.kernel_launch.statement,
+            "all_other_bottleneck": bottlenecks.other.level,
+            "all_other_statement": bottlenecks.other.statement,
+            "device_collectives_bottleneck": bottlenecks.collectives.level,
+            "device_collectives_statement": bottlenecks.collectives.statement,
+            "precision_statement": bottlenecks.precision,
             "non_bottleneck_tip_types": other_side,
         },
     )

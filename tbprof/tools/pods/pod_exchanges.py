@@ -63,16 +63,16 @@ class PodExchanges:
             part, row = self._kinds[kind]
             if part.role[row] != ExchangeRole.GROUPS:
                 continue
-            mine = runs.take(runs.kind == kind)
+            own_runs = runs.take(runs.kind == kind)
             collective: dict[str, object] = {
                 "name": part.name[row],
                 "opcode": part.opcode[row],
-                "occurrences": _per_core(mine),
-                "startUs": float((mine.start - mine.step_start).min()) / 1e6,
+                "occurrences": _per_core(own_runs),
+                "startUs": float((own_runs.start - own_runs.step_start).min()) / 1e6,
             }
-            whole = mine.end >= 0
+            whole = own_runs.end >= 0
             if whole.all():
-                collective["durationUs"] = float((mine.end - mine.start).mean()) / 1e6
+                collective["durationUs"] = float((own_runs.end - own_runs.start).mean()) / 1e6
             collective |= _data_size(part, row)
             if part.groups[row]:
                 collective["replicaGroups"] = [
@@ -91,25 +91,28 @@ class PodExchanges:
                 # A permutation without a number is a separate channel.
                 key = int(part.program[row]), int(part.channel[row]) or part.name[row]
                 channels.setdefault(key, []).append(kind)
-        found = [self._channel(runs, kinds) for kinds in channels.values()]
-        return sorted(found, key=_by_duration)
+        described = [self._channel(runs, kinds) for kinds in channels.values()]
+        return sorted(described, key=_by_duration)
 
     def _of(self, step: int) -> _ExchangeRuns:
         first, last = np.searchsorted(self._runs.step, [step, step + 1])
         return self._runs.take(slice(first, last))
 
     def _channel(self, runs: _ExchangeRuns, kinds: list[int]) -> dict[str, object]:
-        mine = runs.take(is_in(runs.kind, kinds))
-        role = self._role[mine.kind]
-        sends, receives = mine.take(role != ExchangeRole.RECV), mine.take(role != ExchangeRole.SEND)
+        own_runs = runs.take(is_in(runs.kind, kinds))
+        role = self._role[own_runs.kind]
+        sends, receives = (
+            own_runs.take(role != ExchangeRole.RECV),
+            own_runs.take(role != ExchangeRole.SEND),
+        )
         # The send, if it is in the trace, states the size.
         kinds = sorted(kinds, key=lambda kind: self._role[kind] == ExchangeRole.RECV)
         part, row = self._kinds[kinds[0]]
         channel: dict[str, object] = {}
         if part.channel[row]:
             channel["channelId"] = str(part.channel[row])
-        pairs = next((at.pairs[of] for at, of in map(self._kinds.__getitem__, kinds)
-                      if at.pairs[of]), "")  # fmt: skip
+        exchanges = [self._kinds[kind] for kind in kinds]
+        pairs = next((owner.pairs[place] for owner, place in exchanges if owner.pairs[place]), "")
         if ExchangeRole.PERMUTE in role:
             if pairs:
                 channel["sourceTargetPairs"] = list(numbers_in(pairs))
@@ -122,8 +125,8 @@ class PodExchanges:
         channel["hloNames"] = sorted(
             {
                 name
-                for at, of in map(self._kinds.__getitem__, kinds)
-                for name in (at.name[of], at.done[of])
+                for owner, place in exchanges
+                for name in (owner.name[place], owner.done[place])
                 if name
             }
         )
@@ -219,6 +222,6 @@ def _data_size(part: Exchanges, row: int) -> dict[str, object]:
     return {"dataSize": str(part.bytes[row])} if part.bytes[row] >= 0 else {}
 
 
-def _by_duration(one: dict[str, object]) -> float:
-    known = one.get("durationUs")
+def _by_duration(exchange: dict[str, object]) -> float:
+    known = exchange.get("durationUs")
     return -known if isinstance(known, float) else 0.0

@@ -103,14 +103,14 @@ class _Texts:
 
 def _programs(programs: Sequence[ProgramEntry], hosts: int) -> dict[str, object]:
     return {
-        "name": [one.name for one in programs],
-        "program_id": [one.program_id for one in programs],
-        "has_run": [one.has_run for one in programs],
-        "peak_bytes": [one.device_bytes for one in programs],
-        "reason": [one.reason for one in programs],
+        "name": [program.name for program in programs],
+        "program_id": [program.program_id for program in programs],
+        "has_run": [program.has_run for program in programs],
+        "peak_bytes": [program.device_bytes for program in programs],
+        "reason": [program.reason for program in programs],
         # "" where all hosts have it.
-        "host": [one.hosts[0] if len(one.hosts) < hosts else "" for one in programs],
-        "hosts": [len(one.hosts) for one in programs],
+        "host": [program.hosts[0] if len(program.hosts) < hosts else "" for program in programs],
+        "hosts": [len(program.hosts) for program in programs],
     }
 
 

@@ -48,12 +48,15 @@ class ChosenProgram(NamedTuple):
 
 def merge_programs(hosts: Sequence[str], peaks: Sequence[ProgramPeaks]) -> list[ProgramEntry]:
     """The programs of the hosts: those that ran first, the largest in device memory first."""
-    of: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    places_of: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for host, own in enumerate(peaks):
         for row, (title, digest) in enumerate(zip(own.title, own.digest, strict=True)):
-            of.setdefault((title, digest), []).append((host, row))
-    programs = [_listed(hosts, peaks, places) for places in of.values()]
-    return sorted(programs, key=lambda one: (not one.has_run, -(one.device_bytes or 0), one.title))
+            places_of.setdefault((title, digest), []).append((host, row))
+    programs = [_listed(hosts, peaks, places) for places in places_of.values()]
+    return sorted(
+        programs,
+        key=lambda program: (not program.has_run, -(program.device_bytes or 0), program.title),
+    )
 
 
 def _listed(
@@ -63,13 +66,13 @@ def _listed(
     own = peaks[host]
     at = np.flatnonzero(own.program == row)
     device_bytes = int(own.device_bytes()[row])
-    is_known = any(peaks[one].are_runs_known for one, _ in places)
+    is_known = any(peaks[host].are_runs_known for host, _ in places)
     return ProgramEntry(
         own.name[row],
         own.program_id[row],
         own.digest[row],
-        tuple(hosts[one] for one, _ in places),
-        any(bool(peaks[one].has_run[at]) for one, at in places) if is_known else None,
+        tuple(hosts[host] for host, _ in places),
+        any(bool(peaks[host].has_run[at]) for host, at in places) if is_known else None,
         own.reason[row],
         dict(zip(own.space[at].tolist(), own.peak_bytes[at].tolist(), strict=True)),
         device_bytes if device_bytes >= 0 else None,
@@ -87,17 +90,19 @@ def choose_memory(
     If the request names no program, of those that hosts would show it is the first in the list.
     """
     rows = {
-        (one.title, one.digest, host): row for row, one in enumerate(programs) for host in one.hosts
+        (program.title, program.digest, host): row
+        for row, program in enumerate(programs)
+        for host in program.hosts
     }
-    found = [
+    choices = [
         ChosenProgram(memory, host, rows.get((memory.title, memory.digest, host), -1))
         for host, memory in zip(hosts, memories, strict=True)
     ]
-    asked = [one for one in found if one.host == params.get("program_host") and one.row >= 0]
-    known = [one for one in found if one.row >= 0]
+    known = [choice for choice in choices if choice.row >= 0]
+    asked = [choice for choice in known if choice.host == params.get("program_host")]
     if not (params.get("program_id") or params.get("module_name")):
-        known.sort(key=lambda one: one.row)
-    return [*asked, *known, *found][0]
+        known.sort(key=lambda choice: choice.row)
+    return [*asked, *known, *choices][0]
 
 
 def required_memory(chosen: ChosenProgram, programs: Sequence[ProgramEntry]) -> ProgramMemory:
@@ -106,7 +111,7 @@ def required_memory(chosen: ChosenProgram, programs: Sequence[ProgramEntry]) -> 
     if not memory.reason:
         return memory
     if chosen.row < 0:
-        names = ", ".join(one.title for one in programs[:_MOST_NAMES])
+        names = ", ".join(program.title for program in programs[:_MOST_NAMES])
         more = f" and {len(programs) - _MOST_NAMES:,} more" if len(programs) > _MOST_NAMES else ""
         raise NoData(memory.reason, f"its programs are {names}{more}")
     spaces = ", ".join(map(str, memory.spaces.tolist()))

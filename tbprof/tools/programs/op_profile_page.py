@@ -187,11 +187,11 @@ class ProfilePage:
 
     def _details(self, row: int) -> dict[str, object]:
         ops = self._ops
-        some = slice(ops.first_kernel[row], ops.first_kernel[row + 1])
+        own_kernels = slice(ops.first_kernel[row], ops.first_kernel[row + 1])
         kernels = list(
             zip(
-                ops.kernel_name[some], ops.kernel_occurrences[some].tolist(),
-                ops.kernel_total_ps[some].tolist(), strict=True,
+                ops.kernel_name[own_kernels], ops.kernel_occurrences[own_kernels].tolist(),
+                ops.kernel_total_ps[own_kernels].tolist(), strict=True,
             )
         )  # fmt: skip
         stack = int(ops.stack[row])

@@ -81,13 +81,13 @@ def markers_table(job: JobSteps) -> Table:
     median: dict[str, tuple[int, int, str]] = {}
     for part in job.parts:
         for index, name in enumerate(part.candidate_name):
-            here = int(part.candidate_count[index])
-            count[name] = count.get(name, 0) + here
+            occurrences = int(part.candidate_count[index])
+            count[name] = count.get(name, 0) + occurrences
             # Of the host with most of them.
             known = median.get(name)
-            if known is None or here > known[0]:
+            if known is None or occurrences > known[0]:
                 median[name] = (
-                    here,
+                    occurrences,
                     int(part.candidate_median_ps[index]),
                     part.candidate_line[index],
                 )

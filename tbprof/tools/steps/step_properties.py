@@ -88,7 +88,9 @@ def properties(
     typical_ms = np.asarray(values["stepTimeMs"], np.float64)[counted & ~outliers.is_outlier]
     digits = 2 if is_tpu else 1
     is_transfer = cause is not None and cause.kind == "transfer"
-    found = find_bottlenecks(means, pipeline, is_tpu=is_tpu, idle=idle, is_transfer=is_transfer)
+    bottlenecks = find_bottlenecks(
+        means, pipeline, is_tpu=is_tpu, idle=idle, is_transfer=is_transfer
+    )
     graph_ids = [column.id for column in columns]
     end = graph_ids.index("infeedPercentAverage" if is_tpu else "stepTimeMs")
     out = {
@@ -109,8 +111,8 @@ def properties(
         "steps_averaged": str(int(counted.sum())),
         "steps_typical": str(typical_ms.size),
         "steps_chosen": "typical" if means.steps == typical_ms.size else ALL_STEPS,
-        **_statements(found),
-        "summary_nextstep": next_step(found.input, cause),
+        **_statements(bottlenecks),
+        "summary_nextstep": next_step(bottlenecks.input, cause),
         "longest_wait": longest_wait(job, means, cause),
         **(cause.properties() if cause is not None else {}),
     }

@@ -5,7 +5,7 @@ import { patchView, type View } from "../../base/url_state";
 import type { Find } from "../../tools/tool";
 import { TOOLS } from "../../tools/tools";
 
-export interface RunPlace {
+interface RunPlace {
   readonly run: string;
   /** The pages that have data and are not shown themselves. */
   readonly tools: readonly string[];

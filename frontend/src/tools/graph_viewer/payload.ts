@@ -17,7 +17,6 @@ import { type Bytes, bytes, type Microseconds, microseconds } from "../../base/u
 export type ProgramGraph = Readonly<ReturnType<typeof parseGraph>>;
 export type GraphNode = Readonly<ReturnType<typeof parseNode>>;
 export type GraphEdge = Readonly<ReturnType<typeof parseEdge>>;
-export type GraphCluster = Readonly<ReturnType<typeof parseCluster>>;
 export type ListedProgram = Readonly<ReturnType<typeof parseProgram>>;
 export type Facts = Readonly<ReturnType<typeof parseFacts>>;
 export type NodeDetails = Readonly<ReturnType<typeof parseDetails>>;

@@ -17,7 +17,7 @@ export interface Histogram {
   readonly counts: Float64Array;
 }
 
-export interface CallStream {
+interface CallStream {
   readonly host: string;
   readonly device: string;
   readonly stream: string;

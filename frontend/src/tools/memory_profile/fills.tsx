@@ -34,7 +34,7 @@ interface Fill {
 }
 
 /** Of the ops with most memory in use, the largest first. */
-export function largestFills({ table }: MemoryBreakdown): Fill[] {
+function largestFills({ table }: MemoryBreakdown): Fill[] {
   const ops = texts(table, "op");
   const names = Array.from({ length: table.length }, (_, row) => textAt(ops, row) || UNNAMED);
   const unique = [...new Set(names)];

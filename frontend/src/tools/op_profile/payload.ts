@@ -26,7 +26,7 @@ export interface Peak {
 type TextColumn = Int32Array;
 
 /** One row per instruction, longest self time first; then sums of those that are not sent yet. */
-export interface ProfileRows {
+interface ProfileRows {
   readonly length: number;
   /** The number by which the server knows an instruction, -1 for sums. */
   readonly row: Float64Array;
@@ -73,7 +73,7 @@ export interface ProfileRows {
 }
 
 /** The longest kernels of rows, those of one row together. */
-export interface ProfileKernels {
+interface ProfileKernels {
   /** The place of the row. */
   readonly place: Float64Array;
   readonly name: TextColumn;

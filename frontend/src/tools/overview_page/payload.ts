@@ -7,7 +7,6 @@ import { readMarkers } from "../steps/markers";
 import { readStepTable } from "../steps/step_table";
 
 export type Overview = Readonly<ReturnType<typeof parseOverview>>;
-export type TopOp = Readonly<ReturnType<typeof toTopOp>>;
 export type Finding = Readonly<ReturnType<typeof toFinding>>;
 export type Reading = Readonly<ReturnType<typeof toReading>>;
 export type StepBreakdown = Readonly<ReturnType<typeof toStepBreakdown>>;

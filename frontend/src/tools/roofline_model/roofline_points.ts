@@ -15,7 +15,7 @@ export const KINDS = [
   ["dtype", "Element type"],
 ] as const;
 
-export interface RooflinePoints {
+interface RooflinePoints {
   readonly points: ScatterPoints;
   readonly kinds: readonly PointKind[];
   /** The row of each point. */

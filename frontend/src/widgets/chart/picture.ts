@@ -26,7 +26,7 @@ export async function savePng(title: string, svg: string): Promise<void> {
   });
 }
 
-export interface PictureOf {
+interface PictureOf {
   readonly title: string;
   /** Below the title: what the axes measure. */
   readonly note?: string;

@@ -11,7 +11,7 @@ export function tickIncrement(span: number, factor: number, marks: number): numb
   return (digit * power) / factor;
 }
 
-export interface ValueAxis {
+interface ValueAxis {
   /** What the upper edge stands for. */
   readonly top: number;
   readonly increment: number;

@@ -28,7 +28,7 @@ interface GraphFrameProps {
 }
 
 /** What nodes may do with the frame around them; it is the same object as long as the frame is. */
-export interface FrameActions {
+interface FrameActions {
   readonly zoom: (by: number) => void;
   readonly showAll: () => void;
   /** Moves no further than it takes to have a box in view. */

@@ -14,7 +14,7 @@ export interface LayerEdge {
   readonly to: number;
 }
 
-export interface Layered {
+interface Layered {
   readonly width: number;
   readonly height: number;
   /** Top left corners, by node. */

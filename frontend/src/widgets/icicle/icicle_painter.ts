@@ -18,7 +18,7 @@ export interface IcicleStyle {
   readonly barOf?: (node: number) => number;
 }
 
-export interface IcicleInput {
+interface IcicleInput {
   readonly tree: WeightedTree;
   readonly layout: IcicleLayout;
   readonly style: IcicleStyle;

@@ -8,7 +8,7 @@ interface EventLabels {
   readonly reset: string;
 }
 
-export interface EventActions {
+interface EventActions {
   /** To the event that many later. */
   readonly move: (by: number) => void;
   readonly choose: () => void;

@@ -323,7 +323,7 @@ function star(points: number): Corners {
 }
 
 /** Adds the outline of a kind's mark to the pen's path. */
-export function traceMark(pen: Pen, kind: number, x: number, y: number, radius: number): void {
+function traceMark(pen: Pen, kind: number, x: number, y: number, radius: number): void {
   const corners = MARKS[kind % MARKS.length];
   if (!corners) {
     pen.arc(x, y, radius, 0, 2 * Math.PI);

@@ -4,7 +4,7 @@ import { sentence } from "../../base/format";
 import { Card } from "./card";
 import { Sentence } from "./sentence";
 
-export interface Diagnostic {
+interface Diagnostic {
   /** "INFO", "WARNING" or "ERROR". */
   readonly severity: string;
   readonly message: string;

@@ -37,8 +37,8 @@ def channels_last(evidence: Evidence) -> Iterator[Finding]:
     # Names of kernels are long: this much identifies most of them.
     names = [name for name in dict.fromkeys(kernels.name) if "nchw" in name.lower()]
     to_last, to_first = (
-        np.array([name in found for name in kernels.name], bool)
-        for found in (set(filter(pattern.search, names)) for pattern in (_TO_LAST, _TO_FIRST))
+        np.array([name in matching for name in kernels.name], bool)
+        for matching in (set(filter(pattern.search, names)) for pattern in (_TO_LAST, _TO_FIRST))
     )
     turns = to_last | to_first
     if total <= 0 or not to_last.any():

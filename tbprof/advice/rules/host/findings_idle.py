@@ -64,12 +64,12 @@ def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64])
     longest = np.zeros(len(job.label))
     np.maximum.at(longest, job.step, spent_ps)
     spent = longest[means.is_counted]
-    count, of = int((spent > 0).sum()), means.steps
+    count, steps = int((spent > 0).sum()), means.steps
     times, in_steps = 1.0, "of each step"
-    if count and count < _NEARLY_ALL * of:
+    if count and count < _NEARLY_ALL * steps:
         typical = "typical " if evidence.outliers.step.size else ""
-        times, in_steps = of / count, f"in {count} of {of} {typical}steps"
-    elif count and (spent >= _NOTABLE * share.ms * 1e9).sum() < _NEARLY_ALL * of:
+        times, in_steps = steps / count, f"in {count} of {steps} {typical}steps"
+    elif count and (spent >= _NOTABLE * share.ms * 1e9).sum() < _NEARLY_ALL * steps:
         in_steps = "of an average step"
     name, ms = next(((name, ms) for name, ms in share.parts if name), ("", 0.0))
     text = f"{milliseconds(times * share.ms)} {in_steps}"

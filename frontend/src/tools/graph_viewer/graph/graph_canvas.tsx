@@ -112,7 +112,7 @@ function Edges({ layout }: Pick<GraphCanvasProps, "layout">) {
   );
 }
 
-export function edgeTitle(operand: number, element: number): string {
+function edgeTitle(operand: number, element: number): string {
   if (operand < 0) return "must run before";
   return `operand ${operand}${element < 0 ? "" : `: element ${element} of the tuple`}`;
 }

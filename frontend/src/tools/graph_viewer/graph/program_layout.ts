@@ -3,12 +3,12 @@ import { layLayers } from "../../../widgets/graph/layered";
 import type { GraphBox, NodeBox, PlacedGraph } from "../../../widgets/graph/shapes";
 import type { GraphEdge, ProgramGraph } from "../payload";
 
-export interface ClusterBox extends GraphBox {
+interface ClusterBox extends GraphBox {
   /** Place in the list of clusters. */
   readonly cluster: number;
 }
 
-export interface DrawnEdge {
+interface DrawnEdge {
   readonly path: string;
   readonly edge: GraphEdge;
 }

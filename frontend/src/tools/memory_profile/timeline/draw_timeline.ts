@@ -7,7 +7,7 @@ import { formatGibibytes, traceTimeScale } from "../format";
 import type { Memory, Timeline } from "../payload";
 import { CAPACITY, FRAGMENTATION, MEMORY_PARTS, type Plan, xOf } from "../plan";
 
-export interface TimelineColors {
+interface TimelineColors {
   /** By part. */
   readonly fills: Readonly<Record<string, string>>;
   readonly background: string;

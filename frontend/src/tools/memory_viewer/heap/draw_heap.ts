@@ -7,7 +7,7 @@ import type { Heap } from "../payload";
 import { type HeapPlan, xOfEvent, yOfPlace, yOfUse } from "./heap_plan";
 import { FIXED, HEAP, PURPOSES } from "./purposes";
 
-export interface HeapPicture {
+interface HeapPicture {
   readonly heap: Heap;
   readonly plan: HeapPlan;
   readonly scale: Scale;

@@ -4,7 +4,7 @@ import type { OpTree } from "./op_tree";
 
 export type OpSort = "name" | "time" | "wasted" | "flops" | "hbm" | "occurrences";
 
-export interface TreeRows {
+interface TreeRows {
   readonly nodes: Int32Array;
   readonly isOpen: Uint8Array;
 }

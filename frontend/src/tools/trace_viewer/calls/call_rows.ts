@@ -5,7 +5,7 @@ import { type CallSearch, LEADS_TO_MATCH, MATCHES } from "../call_tree/search_ca
 
 export type CallSort = "name" | "total" | "self" | "count" | "longest";
 
-export interface CallRows {
+interface CallRows {
   readonly nodes: Int32Array;
   /** The keys of rows, as `pathKey` has them. */
   readonly keys: readonly string[];

@@ -18,7 +18,7 @@ export interface KeyActions {
 }
 
 /** What these keys are listed under in the help. */
-export const TIMELINE_KEYS = "Timeline";
+const TIMELINE_KEYS = "Timeline";
 
 /** Those that mean something where events are listed: they move, zoom or search the same view. */
 const IN_LIST = ["w", "s", "a", "d", ",", ".", "f", "0", "Backspace", "/", "Escape"];
