@@ -115,8 +115,9 @@ def test_rows_that_differ_in_tensor_cores_alone_have_calls_of_their_own() -> Non
         ))
         for cells, major in (("kkk.kkk", 6), ("k", 7))
     )  # fmt: skip
-    parts = [compute_parts(space, "kernels")["kernels"] for space in (old, new)]
-    (table,) = build(Summaries(("old", "new"), {"kernels": parts}))
+    parts = [compute_parts(space, "kernels", "peaks") for space in (old, new)]
+    by_name = {name: [part[name] for part in parts] for name in ("kernels", "peaks")}
+    (table,) = build(Summaries(("old", "new"), by_name))
     found = columns(table, "tensor_core_use", "occurrences")
     assert found == {"tensor_core_use": ["no", "yes"], "occurrences": [2, 1]}
     assert [
