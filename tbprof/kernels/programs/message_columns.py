@@ -65,11 +65,25 @@ def read_numbers(buf: Bytes, begins: Int32s, ends: Int32s, field: Ints, values: 
         return count
 
 
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(after=i64, begin=i64, tag=i64)
+def _read_field(buf: Bytes, at: i64, end: i64) -> tuple[i64, i64, i64]:
+    """(tag, begin, end) of the field at `at`, a part without its length; end is -1 if damaged."""
+    tag, begin = read_tag(buf, at, end)
+    if begin < 0:
+        return tag, -1, -1
+    if tag & 7 == LENGTH:
+        begin, after = read_length(buf, begin, end)
+        return tag, begin, after
+    return tag, begin, skip_value(buf, begin, end, tag & 7)
+
+
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(
-    after=i64, at=i64, body=i64, count=i64, end=i64, row=i64, tag=i64, value_at=i64
-)  # fmt: skip
+@cython.locals(after=i64, at=i64, begin=i64, count=i64, end=i64, row=i64, tag=i64)
 def list_bodies(buf: Bytes, begins: Int32s, ends: Int32s, field: i64, bodies: BodyColumns) -> i64:
     """Lists the parts in one field of messages, by message and in order, as far as there is room.
 
@@ -81,31 +95,23 @@ def list_bodies(buf: Bytes, begins: Int32s, ends: Int32s, field: i64, bodies: Bo
             at = begins[row]
             end = ends[row]
             while at < end:
-                tag, value_at = read_tag(buf, at, end)
-                if value_at < 0:
+                tag, begin, after = _read_field(buf, at, end)
+                if after < 0:
                     return -1
-                if tag & 7 == LENGTH:
-                    body, after = read_length(buf, value_at, end)
-                    if body < 0:
-                        return -1
-                    if tag >> 3 == field:
-                        if count < bodies.owner.shape[0]:
-                            bodies.owner[count] = cython.cast(cython.int, row)
-                            bodies.at[count] = cython.cast(cython.int, body)
-                            bodies.end[count] = cython.cast(cython.int, after)
-                        count += 1
-                    at = after
-                else:
-                    at = skip_value(buf, value_at, end, tag & 7)
-                    if at < 0:
-                        return -1
+                if tag == (field << 3 | LENGTH):
+                    if count < bodies.owner.shape[0]:
+                        bodies.owner[count] = cython.cast(cython.int, row)
+                        bodies.at[count] = cython.cast(cython.int, begin)
+                        bodies.end[count] = cython.cast(cython.int, after)
+                    count += 1
+                at = after
         return count
 
 
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
-    after=i64, at=i64, body=i64, count=i64, end=i64, number=i64, row=i64, tag=i64, value_at=i64
+    after=i64, at=i64, begin=i64, count=i64, end=i64, number=i64, row=i64, tag=i64
 )  # fmt: skip
 def list_numbers(
     buf: Bytes, begins: Int32s, ends: Int32s, field: i64, owner: OutInt32s, value: OutInts
@@ -117,21 +123,15 @@ def list_numbers(
             at = begins[row]
             end = ends[row]
             while at < end:
-                tag, value_at = read_tag(buf, at, end)
-                if value_at < 0:
-                    return -1
-                after = skip_value(buf, value_at, end, tag & 7)
+                tag, begin, after = _read_field(buf, at, end)
                 if after < 0:
                     return -1
                 at = after
                 if tag >> 3 != field or (tag & 7 != LENGTH and tag & 7 != VARINT):
                     continue
-                body = value_at
-                if tag & 7 == LENGTH:
-                    body, after = read_length(buf, value_at, end)
-                while body < after:
-                    number, body = read_varint(buf, body, after)
-                    if body < 0:
+                while begin < after:
+                    number, begin = read_varint(buf, begin, after)
+                    if begin < 0:
                         return -1
                     if count < owner.shape[0]:
                         owner[count] = cython.cast(cython.int, row)
