@@ -122,7 +122,7 @@ class Plane(Protocol):
 
     @property
     def line_bytes(self) -> NDArray[np.int64]:
-        """[lines] how many bytes of the file each line takes, about."""
+        """[lines] about how many bytes of the file each line takes."""
         ...
 
     @property

@@ -73,7 +73,7 @@ class Buffer:
         return self._size
 
     def note_decoded(self, begin: int, end: int) -> None:
-        """Notes that the events in bytes [begin, end) have been decoded, about."""
+        """Notes that about the bytes [begin, end) have been decoded as events."""
         self._is_decoded[begin // _PIECE : -(-end // _PIECE)] = True
 
     def decoded_ratio(self) -> float:

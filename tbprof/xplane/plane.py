@@ -134,7 +134,7 @@ class FilePlane:
 
     @property
     def line_bytes(self) -> NDArray[np.int64]:
-        """[lines] how many bytes of the file each line takes, about."""
+        """[lines] about how many bytes of the file each line takes."""
         return np.array(self._line_sizes, np.int64)
 
     @cached_property

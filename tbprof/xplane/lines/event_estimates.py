@@ -34,7 +34,7 @@ def most_events(buffer: Buffer, span: Span) -> int:
 
 
 def _density(buffer: Buffer, begin: int, end: int) -> float:
-    """Events per byte from the first event on that begins after `begin`, about; 0 if unknown.
+    """About how many events a byte has, from the first one after `begin` on; 0 if unknown.
 
     What looks like an event may be a stat, which has the same tag. It ends inside of its event, and
     the last one where the event ends, so that events are found soon.

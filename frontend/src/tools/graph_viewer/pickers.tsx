@@ -21,7 +21,7 @@ export function Pickers({ graph, ask, select, center }: PickersProps) {
   const choose = ({ id, host }: ListedProgram) =>
     select({
       program_id: id,
-      program_host: graph.programs.filter((one) => one.id === id).length > 1 ? host : null,
+      program_host: graph.programs.filter((program) => program.id === id).length > 1 ? host : null,
       module_name: null,
       node_name: null,
       opened: null,

@@ -13,7 +13,7 @@ export default defineTool<Heap>({
       kind: "Program",
       names: programs.map(({ title }) => title),
       choose: (title) => {
-        const found = programs.find((one) => one.title === title);
+        const found = programs.find((program) => program.title === title);
         if (found) select(showProgram(found));
       },
     },

@@ -44,7 +44,7 @@ export function ProgramMemoryPage(props: PageProps<Heap>) {
 
 /** Why nothing is shown, and the way out. */
 function Nothing({ heap, select }: Pick<PageProps<Heap>, "select"> & { readonly heap: Heap }) {
-  const other = heap.programs.find((one) => one.reason === "" && one !== heap.program);
+  const other = heap.programs.find((program) => program.reason === "" && program !== heap.program);
   const hasSpaces = heap.program !== null && heap.spaces.length > 0;
   return (
     <div class="heap-nothing" role="alert">

@@ -45,8 +45,8 @@ export function chooseMeasure(
   measures: readonly Measure[],
   id: string | undefined,
 ): Measure {
-  const usual = workers.count > 1 ? measures.find((one) => one === OWN_TIME) : undefined;
-  return measures.find((one) => one.id === id) ?? usual ?? STEP_TIME;
+  const usual = workers.count > 1 ? measures.find((measure) => measure === OWN_TIME) : undefined;
+  return measures.find((measure) => measure.id === id) ?? usual ?? STEP_TIME;
 }
 
 /** [workers × steps] µs or percent, NaN where the worker has no such step. */

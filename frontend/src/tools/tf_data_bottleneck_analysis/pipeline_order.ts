@@ -58,5 +58,7 @@ export function bottleneckOf(
   bottlenecks: readonly Bottleneck[],
   pipeline: Pipeline,
 ): Bottleneck | undefined {
-  return bottlenecks.find((one) => one.host === pipeline.host && one.pipeline === pipeline.name);
+  return bottlenecks.find(
+    (bottleneck) => bottleneck.host === pipeline.host && bottleneck.pipeline === pipeline.name,
+  );
 }

@@ -110,6 +110,6 @@ export function formatLook({ x, y, scale }: Look): string {
 export function parseLook(text: string | undefined): Look | null {
   const numbers = (text ?? "").split(",").map((part) => (part === "" ? Number.NaN : Number(part)));
   const [x, y, scale] = numbers;
-  const isWhole = numbers.length === 3 && numbers.every((one) => Math.abs(one) < 1e7);
+  const isWhole = numbers.length === 3 && numbers.every((number) => Math.abs(number) < 1e7);
   return isWhole && scale > 0 ? { x, y, scale: clampScale(scale) } : null;
 }

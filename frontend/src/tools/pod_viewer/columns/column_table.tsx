@@ -79,12 +79,12 @@ function stepTable({ phases, workers, hosts }: Pod, cells: StepCells): DataTable
       encodeTexts(
         "worker",
         "Worker",
-        rows.map((one) => workers.names[one]),
+        rows.map((row) => workers.names[row]),
       ),
       encodeTexts(
         "host",
         "Host",
-        rows.map((one) => hosts[workers.host[one]] ?? ""),
+        rows.map((row) => hosts[workers.host[row]] ?? ""),
       ),
       numberColumn("total", "Step time", cells.total),
       encodeTexts(

@@ -29,13 +29,13 @@ export function GraphPickers({ data, choosePipeline, chooseRank }: GraphPickersP
             <>
               <span class="option-main">{host.slice(0, 300)}</span>
               <span class="option-note">
-                {pipelineNote(slowest(pipelines.filter((one) => one.host === host)))}
+                {pipelineNote(slowest(pipelines.filter((pipeline) => pipeline.host === host)))}
               </span>
             </>
           ),
         }))}
         choose={(host) => {
-          const found = slowest(pipelines.filter((one) => one.host === host));
+          const found = slowest(pipelines.filter((pipeline) => pipeline.host === host));
           if (found) choosePipeline(found);
         }}
       />

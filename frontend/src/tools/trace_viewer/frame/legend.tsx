@@ -52,9 +52,11 @@ export function ofGroups(categories: readonly Category[]): Entry[] {
   const isGray = ({ meaning }: Category) => colorOfMeaning(meaning) === GRAY;
   const names = (all: readonly Category[]) => all.map(({ name }) => name).join(", ");
   const gray = categories.filter(isGray);
-  const meanings = [...new Set(categories.filter((one) => !isGray(one)).map((one) => one.meaning))];
+  const meanings = [
+    ...new Set(categories.filter((category) => !isGray(category)).map((one) => one.meaning)),
+  ];
   const entries = meanings.map((meaning) => {
-    const members = names(categories.filter((one) => one.meaning === meaning));
+    const members = names(categories.filter((category) => category.meaning === meaning));
     return { label: members, color: `var(--c-${meaning})`, title: members };
   });
   if (gray.length === 0) return entries;

@@ -287,16 +287,16 @@ function trackOptions(
   model: TimelineModel,
 ): Option[] {
   const isLong = tracks.length > MOST_DRAWN;
-  const options = tracks.map((one) => ({
-    id: one.key,
-    text: `${one.item.track.name} ${one.section.label} ${one.host.host}`,
-    isSelected: one === lane,
+  const options = tracks.map((track) => ({
+    id: track.key,
+    text: `${track.item.track.name} ${track.section.label} ${track.host.host}`,
+    isSelected: track === lane,
     // Of very many most are never seen.
     content: isLong ? undefined : (
       <>
-        <span class="option-main">{one.item.track.name.slice(0, 200) || "(no name)"}</span>
+        <span class="option-main">{track.item.track.name.slice(0, 200) || "(no name)"}</span>
         <span class="option-note">
-          {placeOf(one, model)} · {plural(one.item.track.events, "event")}
+          {placeOf(track, model)} · {plural(track.item.track.events, "event")}
         </span>
       </>
     ),

@@ -52,7 +52,9 @@ function FilterForm({ model }: { model: TimelineModel }) {
   const refusal = model.filterError.value;
   const nameError = filter.isRegex && refusal !== null ? describeProblem(refusal).message : "";
   const categories = [
-    ...new Set(model.hosts.value.flatMap(({ events }) => events.categories.map((one) => one.name))),
+    ...new Set(
+      model.hosts.value.flatMap(({ events }) => events.categories.map((category) => category.name)),
+    ),
   ];
   const patch = (change: Partial<EventFilter>) => {
     model.filter.value = { ...model.filter.peek(), ...change };
