@@ -30,7 +30,7 @@ export function CaptureForm({ model, config, wrongField }: Props) {
   const [tested, setTested] = useState<readonly Tested[] | null>(null);
   const [isTesting, setTesting] = useState(false);
   const [testError, setTestError] = useState<unknown>(null);
-  const recent = recentAddresses().filter((one) => one !== choices.addresses);
+  const recent = recentAddresses().filter((address) => address !== choices.addresses);
   const listId = useId();
   const first = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
@@ -77,8 +77,8 @@ export function CaptureForm({ model, config, wrongField }: Props) {
           {...entry("addresses")}
         />
         <datalist id={listId}>
-          {recent.map((one) => (
-            <option key={one} value={one} />
+          {recent.map((address) => (
+            <option key={address} value={address} />
           ))}
         </datalist>
         <div class="capture-row">
@@ -90,15 +90,15 @@ export function CaptureForm({ model, config, wrongField }: Props) {
           >
             {isTesting ? "Testing…" : "Test connection"}
           </button>
-          {recent.slice(0, 3).map((one) => (
+          {recent.slice(0, 3).map((address) => (
             <button
               type="button"
               class="link capture-recent"
-              key={one}
-              title={one}
-              onClick={() => choose({ addresses: one })}
+              key={address}
+              title={address}
+              onClick={() => choose({ addresses: address })}
             >
-              {one}
+              {address}
             </button>
           ))}
         </div>

@@ -126,7 +126,7 @@ export function rememberAddresses(addresses: string): void {
   const text = addresses.trim();
   if (text === "" || text.length > 2_000) return;
   try {
-    const others = recentAddresses().filter((one) => one !== text);
+    const others = recentAddresses().filter((address) => address !== text);
     localStorage.setItem(KEY, JSON.stringify([text, ...others].slice(0, KEPT)));
   } catch {
     // No storage (a private window): nothing is remembered.

@@ -24,16 +24,17 @@ export function Diagnoses({ run, said = [] }: DiagnosesProps) {
     );
     return () => abort.abort();
   }, [run]);
-  const news = found?.filter((one) => !said.includes(one.text)) ?? [];
+  const news = found?.filter((diagnosis) => !said.includes(diagnosis.text)) ?? [];
   if (news.length === 0) return null;
   return (
-    <details class="diagnoses" open={news.some((one) => one.kind === "bad")}>
+    <details class="diagnoses" open={news.some((diagnosis) => diagnosis.kind === "bad")}>
       <summary>What was checked</summary>
       <ul aria-label="What was checked">
-        {news.map((one, at) => (
-          <li key={at} class={one.kind === "bad" ? "bad" : ""}>
-            <span aria-hidden="true">{SIGNS[one.kind] ?? "·"}</span> <b>{one.about}</b>: {one.text}
-            {one.fix === "" ? null : <div class="muted">{one.fix}</div>}
+        {news.map((diagnosis, at) => (
+          <li key={at} class={diagnosis.kind === "bad" ? "bad" : ""}>
+            <span aria-hidden="true">{SIGNS[diagnosis.kind] ?? "·"}</span> <b>{diagnosis.about}</b>:{" "}
+            {diagnosis.text}
+            {diagnosis.fix === "" ? null : <div class="muted">{diagnosis.fix}</div>}
           </li>
         ))}
       </ul>

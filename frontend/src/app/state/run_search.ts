@@ -91,7 +91,7 @@ async function findEvents(
   for (let unread = Number.POSITIVE_INFINITY; ; ) {
     const answer = fields(await getJson("event_names", parameters, signal));
     const names = records(answer.names)
-      .map((one) => text(one.name))
+      .map((event) => text(event.name))
       .filter((name) => !known.has(name))
       .slice(0, MOST - known.size);
     for (const name of names) known.add(name);

@@ -96,9 +96,9 @@ function parseNode(json: Json) {
     hops: count(json.hops),
     cluster: count(json.cluster),
     canOpen: flag(json.can_open),
-    constants: records(json.constants).map((one) => ({
-      operand: count(one.operand),
-      text: text(one.text),
+    constants: records(json.constants).map((constant) => ({
+      operand: count(constant.operand),
+      text: text(constant.text),
     })),
     leftOperands: count(json.left_operands),
     leftUsers: count(json.left_users),
@@ -149,12 +149,12 @@ export function parseFound(json: unknown) {
   const answer = fields(json);
   return {
     count: count(answer.count),
-    found: records(answer.found).map((one) => ({
-      name: text(one.name),
-      opcode: text(one.opcode),
-      shape: text(one.shape),
-      computation: text(one.computation),
-      self: microseconds(number(one.self_ps) / 1e6),
+    found: records(answer.found).map((instruction) => ({
+      name: text(instruction.name),
+      opcode: text(instruction.opcode),
+      shape: text(instruction.shape),
+      computation: text(instruction.computation),
+      self: microseconds(number(instruction.self_ps) / 1e6),
     })),
   };
 }

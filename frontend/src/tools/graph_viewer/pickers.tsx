@@ -38,15 +38,15 @@ export function Pickers({ graph, ask, select, center }: PickersProps) {
           title={`Program: ${titleOf(graph.name, graph.programId)}`}
           label="Programs"
           placeholder="Search by name or id"
-          options={graph.programs.map((one, at) => ({
+          options={graph.programs.map((program, at) => ({
             id: String(at),
-            text: `${one.name}(${one.id})`,
-            isSelected: one.id === graph.programId && one.name === graph.name,
+            text: `${program.name}(${program.id})`,
+            isSelected: program.id === graph.programId && program.name === graph.name,
             content: (
               <>
-                <span class="option-main">{titleOf(one.name, one.id)}</span>
+                <span class="option-main">{titleOf(program.name, program.id)}</span>
                 <span class="option-note">
-                  {one.time > 0 ? formatTime(one.time) : "did not run"}
+                  {program.time > 0 ? formatTime(program.time) : "did not run"}
                 </span>
               </>
             ),

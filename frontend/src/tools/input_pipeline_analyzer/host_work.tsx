@@ -127,7 +127,7 @@ function AdviceCard({ advice, reason }: { advice: readonly InputAdvice[]; reason
           .map((category) => (
             <AdviceGroup
               key={category}
-              advice={advice.filter((one) => one.category === category)}
+              advice={advice.filter((piece) => piece.category === category)}
               isOpen={category === dominant}
             />
           ))

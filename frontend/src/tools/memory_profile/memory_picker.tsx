@@ -20,7 +20,9 @@ export function MemoryPicker({ memory, choose }: MemoryPickerProps) {
         title={`Memory ID: ${label.slice(0, 500)}`}
         label="Memory IDs"
         placeholder="Search allocators and hosts"
-        options={memory.allocators.map((one, at) => optionOf(one, at === memory.chosen))}
+        options={memory.allocators.map((allocator, at) =>
+          optionOf(allocator, at === memory.chosen),
+        )}
         choose={choose}
         width={420}
       />

@@ -20,7 +20,7 @@ interface SummaryCardProps {
 const EVENTS = "Memory allocation and deallocation events on the host's threads.";
 
 export function SummaryCard({ memory, select, links }: SummaryCardProps) {
-  const one = memory.allocators[memory.chosen];
+  const allocator = memory.allocators[memory.chosen];
   return (
     <section class="card memory-summary" aria-label="Memory profile summary">
       <header class="card-head">
@@ -28,54 +28,54 @@ export function SummaryCard({ memory, select, links }: SummaryCardProps) {
       </header>
       <MemoryPicker memory={memory} choose={(id) => select({ memory_id: id, at_ps: null })} />
       <dl class="memory-facts">
-        {figuresOf(one).map((figure) => (
+        {figuresOf(allocator).map((figure) => (
           <Fact key={figure.label} {...figure} />
         ))}
       </dl>
-      <PeakBar allocator={one} />
+      <PeakBar allocator={allocator} />
       <dl class="memory-facts" aria-label="At the peak">
-        {figuresAtPeak(one).map((figure) => (
+        {figuresAtPeak(allocator).map((figure) => (
           <Fact key={figure.label} {...figure} isPart />
         ))}
       </dl>
-      {one.peakProgram === "" ? null : (
+      {allocator.peakProgram === "" ? null : (
         <p class="memory-notes one-line">
           Running at the peak:{" "}
           <ToolLink
             links={links}
             tool="memory_viewer"
-            view={{ module_name: one.peakProgram }}
-            title={`What ${one.peakProgram.slice(0, 200)} keeps in memory`}
+            view={{ module_name: allocator.peakProgram }}
+            title={`What ${allocator.peakProgram.slice(0, 200)} keeps in memory`}
           >
-            {one.peakProgram.slice(0, 200)}
+            {allocator.peakProgram.slice(0, 200)}
           </ToolLink>
         </p>
       )}
-      <Notes allocator={one} />
+      <Notes allocator={allocator} />
     </section>
   );
 }
 
 /** What the guide lists before the parts of the peak. */
-function figuresOf(one: Allocator): Figure[] {
+function figuresOf(allocator: Allocator): Figure[] {
   return [
-    events("Allocations", one.allocations),
-    events("Deallocations", one.deallocations),
+    events("Allocations", allocator.allocations),
+    events("Deallocations", allocator.deallocations),
     amount(
       "Memory capacity",
-      one.capacity,
+      allocator.capacity,
       "Stack + heap + free; the largest sum of all events",
       "free memory was not recorded",
     ),
     amount(
       "Peak heap usage (lifetime)",
-      one.lifetime,
+      allocator.lifetime,
       "The most that was in use since the program began: the largest of what the allocator reported with its events, and of what was in use while the trace was recorded",
     ),
     {
       ...amount(
         "Peak memory usage",
-        one.peak,
+        allocator.peak,
         "The largest stack + heap after any event of the recording; the first of equal ones",
         "the recorder wrote no usage",
       ),
@@ -84,26 +84,26 @@ function figuresOf(one: Allocator): Figure[] {
   ];
 }
 
-function figuresAtPeak(one: Allocator): Figure[] {
+function figuresAtPeak(allocator: Allocator): Figure[] {
   return [
     {
       label: "Timestamp",
-      value: measured(one.peakAt, formatTraceTime),
-      note: one.peakStep === "" ? "" : `in step ${one.peakStep.slice(0, 60)}`,
+      value: measured(allocator.peakAt, formatTraceTime),
+      note: allocator.peakStep === "" ? "" : `in step ${allocator.peakStep.slice(0, 60)}`,
       reason: "there is no peak",
       formula: "When the peak was reached, from the start of the trace, and in which step",
       unit: "ms, or s from 10 s on",
     },
-    amount("Stack reservation", one.peakStack, "Memory reserved for the stack at the peak"),
-    amount("Heap allocation", one.peakHeap, "Memory allocated from the heap at the peak"),
+    amount("Stack reservation", allocator.peakStack, "Memory reserved for the stack at the peak"),
+    amount("Heap allocation", allocator.peakHeap, "Memory allocated from the heap at the peak"),
     amount(
       "Free memory",
-      one.peakFree,
+      allocator.peakFree,
       "Memory that was free at the peak. Capacity is stack + heap + free.",
     ),
     {
       label: "Fragmentation",
-      value: measured(one.peakFragmentation, formatMemoryShare),
+      value: measured(allocator.peakFragmentation, formatMemoryShare),
       reason: "not recorded",
       formula:
         "1 − largest chunk of free memory ÷ all free memory, at the peak. Lower is better: a large request fails if no chunk is large enough, even if more is free in total.",

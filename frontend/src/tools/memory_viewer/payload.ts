@@ -42,23 +42,23 @@ export function parseHeap(json: unknown) {
     /** Why there is nothing to show, "" where there is something. */
     reason: text(json.reason),
     space: number(json.space),
-    spaces: records(json.spaces).map((one) => ({
-      space: number(one.space),
-      label: text(one.label),
-      peak: number(one.peak_bytes),
+    spaces: records(json.spaces).map((space) => ({
+      space: number(space.space),
+      label: text(space.label),
+      peak: number(space.peak_bytes),
     })),
     figures: parseFigures(fields(json.figures)),
     timeline: parseHeapTimeline(fields(json.timeline), texts),
     bars: parseBars(fields(json.bars), texts),
     live: parseLive(fields(json.live), texts),
-    findings: records(json.findings).map((one) => ({
-      id: text(one.id),
-      severity: text(one.severity),
-      title: text(one.title),
-      detail: text(one.detail),
-      action: text(one.action),
-      bytes: number(one.bytes),
-      share: number(one.share),
+    findings: records(json.findings).map((finding) => ({
+      id: text(finding.id),
+      severity: text(finding.severity),
+      title: text(finding.title),
+      detail: text(finding.detail),
+      action: text(finding.action),
+      bytes: number(finding.bytes),
+      share: number(finding.share),
     })),
   };
 }

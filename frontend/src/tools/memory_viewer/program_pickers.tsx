@@ -36,25 +36,28 @@ export function ProgramPickers({ heap, select }: ProgramPickersProps) {
           title={`Program: ${name.slice(0, 500)}`}
           label="Programs"
           placeholder="Search programs and hosts"
-          options={programs.map((one, at) => optionOf(one, at, one === program))}
+          options={programs.map((listed, at) => optionOf(listed, at, listed === program))}
           choose={(at) => select(showProgram(programs[Number(at)]))}
           width={460}
         />
       </div>
       {spaces.length > 1 || (spaces.length === 1 && Number.isNaN(space)) ? (
         <div class="heap-spaces" role="group" aria-label="Memory space">
-          {spaces.map((one) => (
+          {spaces.map((choice) => (
             <button
               type="button"
-              key={one.space}
+              key={choice.space}
               class="button small"
-              aria-pressed={one.space === space}
-              title={`Memory space ${one.space}`}
+              aria-pressed={choice.space === space}
+              title={`Memory space ${choice.space}`}
               onClick={() =>
-                select({ memory_space: one.space === 0 ? null : String(one.space), ...NO_EVENTS })
+                select({
+                  memory_space: choice.space === 0 ? null : String(choice.space),
+                  ...NO_EVENTS,
+                })
               }
             >
-              {one.label} {formatBytes(bytes(one.peak))}
+              {choice.label} {formatBytes(bytes(choice.peak))}
             </button>
           ))}
         </div>

@@ -114,15 +114,15 @@ export function parseProfile(json: unknown): Profile {
     deviceType: text(all.device_type),
     devices: count(all.devices),
     idlePs: count(all.idle_ps) + count(all.sparse_core_idle_ps),
-    flopPeaks: records(fields(all.peaks).flops).map((one) => ({
-      of: text(one.dtype),
-      giga: number(one.gflops),
-      source: text(one.source),
+    flopPeaks: records(fields(all.peaks).flops).map((peak) => ({
+      of: text(peak.dtype),
+      giga: number(peak.gflops),
+      source: text(peak.source),
     })),
-    memoryPeaks: records(fields(all.peaks).memories).map((one) => ({
-      of: text(one.memory),
-      giga: number(one.gbytes),
-      source: text(one.source),
+    memoryPeaks: records(fields(all.peaks).memories).map((peak) => ({
+      of: text(peak.memory),
+      giga: number(peak.gbytes),
+      source: text(peak.source),
     })),
     instructions: count(all.instructions),
     texts: known,

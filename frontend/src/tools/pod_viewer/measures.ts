@@ -52,8 +52,8 @@ export function chooseMeasure(
 /** [workers × steps] µs or percent, NaN where the worker has no such step. */
 export function measureValues(pod: Pod, { id }: Measure): Float32Array {
   if (id === STEP_TIME.id) return pod.total;
-  const phase = pod.phases.find((one) =>
-    id === OWN_TIME.id ? one.label === COLLECTIVES : String(one.id) === id,
+  const phase = pod.phases.find((candidate) =>
+    id === OWN_TIME.id ? candidate.label === COLLECTIVES : String(candidate.id) === id,
   );
   if (!phase) return pod.total;
   const { permille } = phase;

@@ -28,28 +28,29 @@ export function StragglerList({ pod, worker, choose }: StragglerListProps) {
         <p class="muted">{nobody(pod)}</p>
       ) : (
         <ol>
-          {stragglers.map((one) => (
-            <li key={`${one.worker} ${one.name}`}>
+          {stragglers.map((straggler) => (
+            <li key={`${straggler.worker} ${straggler.name}`}>
               <button
                 type="button"
-                aria-pressed={one.worker === worker}
-                onClick={() => choose(one.worker === worker ? null : one.worker)}
+                aria-pressed={straggler.worker === worker}
+                onClick={() => choose(straggler.worker === worker ? null : straggler.worker)}
               >
                 <span class="pod-straggler-head">
-                  <b>{one.name.slice(0, 40)}</b>
-                  <span class="cut muted" title={hosts[workers.host[one.worker]]}>
-                    {(workers.shortHosts[workers.host[one.worker]] ?? "").slice(0, 100)}
+                  <b>{straggler.name.slice(0, 40)}</b>
+                  <span class="cut muted" title={hosts[workers.host[straggler.worker]]}>
+                    {(workers.shortHosts[workers.host[straggler.worker]] ?? "").slice(0, 100)}
                   </span>
-                  <b class="pod-late">+{formatTime(one.late)}</b>
+                  <b class="pod-late">+{formatTime(straggler.late)}</b>
                 </span>
                 <span class="pod-straggler-note">
-                  {one.phase ? (
+                  {straggler.phase ? (
                     <>
-                      <span class="swatch" style={{ background: phaseColor(one.phase) }} />
-                      {one.phase} ·{" "}
+                      <span class="swatch" style={{ background: phaseColor(straggler.phase) }} />
+                      {straggler.phase} ·{" "}
                     </>
                   ) : null}
-                  {formatRatio(ratio(one.share))} of a step · {interval(one)} · {slowestIn(one)}
+                  {formatRatio(ratio(straggler.share))} of a step · {interval(straggler)} ·{" "}
+                  {slowestIn(straggler)}
                 </span>
               </button>
             </li>

@@ -59,8 +59,8 @@ function PodSteps({ payload: pod, view, select, links, ask, fileName }: PageProp
   const worker = indexOf(view.worker, pod.workers.count);
   const { cells, error } = useStepCells(pod, step, ask);
   const file = `pod_${fileName}`;
-  const toTimeline = (one: number) => {
-    openInTrace(links, workerPlace(pod, cells, one));
+  const toTimeline = (worker: number) => {
+    openInTrace(links, workerPlace(pod, cells, worker));
   };
   return (
     <>
@@ -110,7 +110,7 @@ function PodSteps({ payload: pod, view, select, links, ask, fileName }: PageProp
         <StragglerList
           pod={pod}
           worker={worker}
-          choose={(one) => select({ worker: one === null ? null : String(one) })}
+          choose={(choice) => select({ worker: choice === null ? null : String(choice) })}
         />
       </div>
     </>

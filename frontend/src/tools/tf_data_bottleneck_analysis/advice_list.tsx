@@ -7,18 +7,18 @@ import type { TfDataAdvice } from "./payload";
 export function AdviceList({ advice }: { advice: readonly TfDataAdvice[] }) {
   return (
     <FindingList
-      findings={advice.map((one, at) => ({
-        id: `${at} ${one.id}`,
-        severity: one.severity,
-        title: cut(one.title, 160),
+      findings={advice.map((piece, at) => ({
+        id: `${at} ${piece.id}`,
+        severity: piece.severity,
+        title: cut(piece.title, 160),
         gain: "",
         notes: "",
-        detail: cut(one.detail, 1200),
-        action: cut(one.action, 1200),
+        detail: cut(piece.detail, 1200),
+        action: cut(piece.action, 1200),
         links: (
           <>
-            {one.code === "" ? null : <Code code={one.code} />}
-            <GuideLink title={guideTitle(one.guideUrl)} url={one.guideUrl} />
+            {piece.code === "" ? null : <Code code={piece.code} />}
+            <GuideLink title={guideTitle(piece.guideUrl)} url={piece.guideUrl} />
           </>
         ),
       }))}

@@ -141,7 +141,7 @@ function withoutLoops(nodes: readonly GraphNode[]): GraphNode[] {
       if (parent >= 0 && state[parent] === OPEN) cut.add(at);
       at = parent;
     }
-    for (const one of path) state[one] = DONE;
+    for (const node of path) state[node] = DONE;
   });
   return nodes.map((node, at) => (cut.has(at) ? { ...node, parent: -1 } : node));
 }

@@ -27,7 +27,7 @@ interface Order {
 /** "mean", "-mean"; by the longest call where it says nothing. */
 export function readOrder(text: string | undefined): Order {
   const id = (text ?? "").replace(/^-/, "");
-  const column = COLUMNS.find((one) => one.id === id);
+  const column = COLUMNS.find((candidate) => candidate.id === id);
   return column
     ? { column, isReversed: text !== id }
     : { column: COLUMNS[COLUMNS.length - 1], isReversed: false };

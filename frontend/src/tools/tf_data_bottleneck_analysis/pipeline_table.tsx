@@ -53,7 +53,7 @@ export function PipelineTable({ data, view, select, choose, fileName }: Pipeline
           time,
           columnScale(
             "time",
-            pipelines.reduce((most, one) => Math.max(most, one[time] || 0), 0),
+            pipelines.reduce((most, pipeline) => Math.max(most, pipeline[time] || 0), 0),
           ),
         ]),
       ),
@@ -241,20 +241,20 @@ function savePipelines(fileName: string, pipelines: readonly Pipeline[], data: T
       "Bottleneck",
       "Long name",
     ];
-    for (const one of pipelines) {
-      const bottleneck = bottleneckOf(data.bottlenecks, one);
+    for (const pipeline of pipelines) {
+      const bottleneck = bottleneckOf(data.bottlenecks, pipeline);
       yield [
-        one.host,
-        one.name,
-        one.calls,
-        one.slowCalls,
-        one.min,
-        one.mean,
-        one.p50,
-        one.p95,
-        one.max,
-        one.total,
-        one.drawsFrom,
+        pipeline.host,
+        pipeline.name,
+        pipeline.calls,
+        pipeline.slowCalls,
+        pipeline.min,
+        pipeline.mean,
+        pipeline.p50,
+        pipeline.p95,
+        pipeline.max,
+        pipeline.total,
+        pipeline.drawsFrom,
         bottleneck?.type ?? "",
         bottleneck?.longName ?? "",
       ];

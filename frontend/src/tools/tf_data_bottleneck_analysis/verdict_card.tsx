@@ -23,7 +23,7 @@ export function VerdictCard({ data, showBottleneck }: VerdictCardProps) {
   const worst = data.bottlenecks.at(0);
   const pipeline = worst && pipelineOf(data, worst);
   const advice = data.advice.filter(
-    (one) => one.host === worst?.host && one.pipeline === worst.pipeline,
+    (piece) => piece.host === worst?.host && piece.pipeline === worst.pipeline,
   );
   const [severity, tag] = judge(data);
   return (

@@ -127,7 +127,7 @@ function ranks(count: number, edges: readonly Forward[]): number[] {
     if (isSource[at] && after[at].length > 0)
       rank[at] = Math.min(...after[at].map((to) => rank[to])) - 1;
   const least = Math.min(0, ...rank);
-  return rank.map((one) => one - least);
+  return rank.map((value) => value - least);
 }
 
 /** Nodes and lanes: an edge over several layers has a lane in each layer that it passes. */
@@ -269,7 +269,7 @@ function place({ layers, above, below, width }: Chains): number[] {
   }
   let least = Number.POSITIVE_INFINITY;
   for (let at = 0; at < width.length; at++) least = Math.min(least, center[at] - width[at] / 2);
-  return width.map((one, at) => center[at] - one / 2 - least);
+  return width.map((size, at) => center[at] - size / 2 - least);
 }
 
 /** The places nearest to the wished ones, by least squares, in order: pool adjacent violators. */

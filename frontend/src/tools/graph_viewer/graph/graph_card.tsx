@@ -54,7 +54,7 @@ export function GraphCard(props: GraphCardProps) {
       turn: (name: string) => {
         const { names: before, select: go } = latest.current;
         const after = before.includes(name)
-          ? before.filter((one) => one !== name)
+          ? before.filter((opened) => opened !== name)
           : [...before, name];
         go({ opened: after.length === 0 ? null : after.join(","), look: null });
       },
@@ -85,15 +85,15 @@ export function GraphCard(props: GraphCardProps) {
           </span>
           <span class="space" />
           <span class="picker-label">Color by</span>
-          {(["kind", "time"] as const).map((one) => (
+          {(["kind", "time"] as const).map((choice) => (
             <button
-              key={one}
+              key={choice}
               type="button"
               class="button small"
-              aria-pressed={mode === one}
-              onClick={() => select({ color: one === "kind" ? null : one })}
+              aria-pressed={mode === choice}
+              onClick={() => select({ color: choice === "kind" ? null : choice })}
             >
-              {one === "kind" ? "kind" : "self time"}
+              {choice === "kind" ? "kind" : "self time"}
             </button>
           ))}
           <ChartMenu

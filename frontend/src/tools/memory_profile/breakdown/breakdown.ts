@@ -46,7 +46,7 @@ export function parseBreakdown(json: unknown, texts: readonly string[], steps: r
     const id = text(ages[row]);
     // The instant lies between steps, or there are none.
     if (id === "step" && !(Number(stepOf[row]) >= 0)) return OUTSIDE;
-    return AGES.find((one) => one.id === id)?.label ?? (id || null);
+    return AGES.find((age) => age.id === id)?.label ?? (id || null);
   });
   // How many allocations they were was not recorded.
   const isUncounted = (row: number) => ["before", "stack"].includes(text(ages[row]));

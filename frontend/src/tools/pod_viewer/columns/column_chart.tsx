@@ -177,8 +177,8 @@ function ColumnPlot(props: ColumnPlotProps) {
     void pointed.value;
     drawNow.current();
   });
-  const columnOf = (one: number | null) =>
-    rows.findIndex((row) => cells.worker[row] === (one ?? -1));
+  const columnOf = (chosen: number | null) =>
+    rows.findIndex((row) => cells.worker[row] === (chosen ?? -1));
   const show = (column: number) => {
     const element = scroller.current;
     if (!element) return;
@@ -198,8 +198,8 @@ function ColumnPlot(props: ColumnPlotProps) {
     const column = columnAt(plan, rows.length, x);
     return column < 0 ? null : cells.worker[rows[column]];
   };
-  const choose = (one: number | null) => {
-    if (one !== null) select({ worker: one === worker ? null : String(one) });
+  const choose = (chosen: number | null) => {
+    if (chosen !== null) select({ worker: chosen === worker ? null : String(chosen) });
   };
   const keys = columnKeys({
     move: (by) => {

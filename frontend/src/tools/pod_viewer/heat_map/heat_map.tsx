@@ -79,10 +79,10 @@ export function HeatMap(props: HeatMapProps) {
             title={`Color: ${measure.label}`}
             buttonClass="button small"
             width={300}
-            items={measures.map((one) => ({
-              label: one.label,
-              isChecked: one === measure,
-              run: () => select({ by: one.id }),
+            items={measures.map((choice) => ({
+              label: choice.label,
+              isChecked: choice === measure,
+              run: () => select({ by: choice.id }),
             }))}
           />
           <HeatLegend domain={domain} ramp={ramp} measure={measure} />

@@ -85,13 +85,13 @@ function workerTable(pod: Pod, values: Float32Array, step: number): DataTable {
   const slowest: string[] = [];
   for (let worker = 0; worker < workers.count; worker++) {
     let [sum, seen, low, high, at] = [0, 0, Number.NaN, Number.NaN, -1];
-    for (let one = 0; one < steps.count; one++) {
-      const value = values[cellOf(pod, worker, one)];
-      if (Number.isNaN(value) || (hasWhole && steps.isTruncated[one])) continue;
+    for (let index = 0; index < steps.count; index++) {
+      const value = values[cellOf(pod, worker, index)];
+      if (Number.isNaN(value) || (hasWhole && steps.isTruncated[index])) continue;
       sum += value;
       seen += 1;
       if (!(value >= low)) low = value;
-      if (!(value <= high)) [high, at] = [value, one];
+      if (!(value <= high)) [high, at] = [value, index];
     }
     count.values[worker] = seen;
     average.values[worker] = sum / seen;

@@ -38,8 +38,10 @@ const KINDS: Readonly<Record<GraphNode["kind"], string>> = {
 export function DetailsPanel({ graph, tree, node, advice, links, close }: DetailsPanelProps) {
   const work = workOf(node.type);
   const own = advice.filter(
-    (one) =>
-      one.host === graph.host && one.pipeline === graph.pipeline && one.longName === node.longName,
+    (piece) =>
+      piece.host === graph.host &&
+      piece.pipeline === graph.pipeline &&
+      piece.longName === node.longName,
   );
   return (
     <DetailsAside

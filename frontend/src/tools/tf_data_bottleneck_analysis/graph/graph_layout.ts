@@ -70,7 +70,7 @@ export function layGraph(tree: GraphTree, shown: Shown): GraphLayout {
     width: NODE.width,
     height: heightOf(data),
   });
-  const boxes = laid.map((one) => ({ ...one.data, ...boxOf(one) }));
+  const boxes = laid.map((placed) => ({ ...placed.data, ...boxOf(placed) }));
   const kindOf = ({ node }: Drawn) => tree.nodes[node]?.kind ?? "other";
   return {
     width: Math.max(...boxes.map(({ x }) => x)) + NODE.width + GAPS.margin,
@@ -83,14 +83,14 @@ export function layGraph(tree: GraphTree, shown: Shown): GraphLayout {
       .filter(({ stub }) => stub >= 0)
       .map(({ node: _, ...box }) => box)
       .sort((a, b) => a.stub - b.stub),
-    edges: laid.flatMap((one) =>
-      one.parent === null || one.parent.data === NONE
+    edges: laid.flatMap((placed) =>
+      placed.parent === null || placed.parent.data === NONE
         ? []
         : [
             {
-              path: pathBetween(boxOf(one), boxOf(one.parent)),
-              isCritical: kindOf(one.data) !== "other" && kindOf(one.parent.data) !== "other",
-              isOfMany: (one.parent.children?.length ?? 0) > MANY,
+              path: pathBetween(boxOf(placed), boxOf(placed.parent)),
+              isCritical: kindOf(placed.data) !== "other" && kindOf(placed.parent.data) !== "other",
+              isOfMany: (placed.parent.children?.length ?? 0) > MANY,
             },
           ],
     ),

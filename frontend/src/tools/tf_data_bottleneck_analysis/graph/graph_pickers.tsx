@@ -54,7 +54,7 @@ export function GraphPickers({ data, choosePipeline, chooseRank }: GraphPickersP
           ),
         }))}
         choose={(name) => {
-          const found = own.find((one) => one.name === name);
+          const found = own.find((pipeline) => pipeline.name === name);
           if (found) choosePipeline(found);
         }}
       />

@@ -82,10 +82,16 @@ export function chooseShown(tree: GraphTree, opened: readonly string[], few = FE
   const beside = new Int32Array(nodes.length);
   const add = (at: number, limit: number, isFew = false) => {
     const missing: number[] = [];
-    let one = at;
-    for (; one >= 0 && !shown.has(one); one = nodes[one].parent) missing.push(one);
+    let ancestor = at;
+    for (; ancestor >= 0 && !shown.has(ancestor); ancestor = nodes[ancestor].parent)
+      missing.push(ancestor);
     if (shown.size + missing.length > limit) return false;
-    if (isFew && one >= 0 && children[one].length > HARDLY_MORE && beside[one] >= BESIDE)
+    if (
+      isFew &&
+      ancestor >= 0 &&
+      children[ancestor].length > HARDLY_MORE &&
+      beside[ancestor] >= BESIDE
+    )
       return false;
     for (const added of missing) {
       shown.add(added);
@@ -147,10 +153,10 @@ function stubOf(
   if (waiting.length === 0) return [];
   let [count, self] = [0, 0];
   while (waiting.length > 0) {
-    const one = waiting.pop()!;
+    const node = waiting.pop()!;
     count += 1;
-    self += tree.nodes[one].self || 0;
-    waiting.push(...children[one]);
+    self += tree.nodes[node].self || 0;
+    waiting.push(...children[node]);
   }
   return [{ parent: at, count, self }];
 }

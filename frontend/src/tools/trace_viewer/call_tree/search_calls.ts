@@ -17,7 +17,7 @@ export function searchCalls(tree: CallTree, text: string): CallSearch | null {
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return null;
   const { parent, name, names, weightPs } = tree;
-  const isMatch = names.map((one) => one.text.toLowerCase().includes(wanted));
+  const isMatch = names.map((name) => name.text.toLowerCase().includes(wanted));
   const marks = new Uint8Array(parent.length);
   const isWithin = new Uint8Array(parent.length);
   let matches = 0;

@@ -78,7 +78,7 @@ export class Engine {
         const { view, width, height, lanes, scrollTop, color, filter, search } = model;
         const { selection, range, marks, flows, hover } = model;
         const watched = [view, width, height, lanes, scrollTop, color, filter, search];
-        for (const one of [...watched, selection, range, marks, flows, hover]) one.value;
+        for (const signal of [...watched, selection, range, marks, flows, hover]) signal.value;
         this.invalidate();
       }),
     );

@@ -46,6 +46,6 @@ export function timeAxis(view: Span, width: number, zero = 0): TimeAxis {
 /** 1, 2 or 5 times a power of ten, at least 1 ps. */
 function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
-  const factor = [1, 2, 5, 10].find((one) => one * power >= least * (1 - 1e-9)) ?? 10;
+  const factor = [1, 2, 5, 10].find((multiple) => multiple * power >= least * (1 - 1e-9)) ?? 10;
   return factor * power;
 }

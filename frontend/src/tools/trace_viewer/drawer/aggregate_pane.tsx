@@ -160,7 +160,7 @@ function markRow({ model }: Page, by: AggregateBy, sums: Sums, row: number): voi
   if (by === "track" && lane !== undefined) revealLane(model, lane);
   else {
     const key = sums.key[row];
-    const isOneOfSeveral = sums.key.filter((one) => one === key).length > 1;
+    const isOneOfSeveral = sums.key.filter((other) => other === key).length > 1;
     const kind = isOneOfSeveral && sums.category[row] ? `category:${sums.category[row]} ` : "";
     const text = by === "name" ? `${kind}whole:${key}` : `category:${key}`;
     model.search.value = { text, isRegex: false, isCase: true };

@@ -65,21 +65,21 @@ export function Drawer({ page, hits, selected, links, height }: DrawerProps) {
       )}
       <div class="trace-tabs">
         <div role="tablist" aria-label="Details" ref={list} onKeyDown={onKeyDown}>
-          {TABS.map((one) => (
+          {TABS.map((choice) => (
             <button
-              key={one}
-              id={`${id}-${one}`}
+              key={choice}
+              id={`${id}-${choice}`}
               type="button"
               role="tab"
-              class={one === tab ? "trace-tab current" : "trace-tab"}
-              aria-selected={one === tab}
-              aria-controls={one === tab ? `${id}-panel` : undefined}
-              tabIndex={one === (tab ?? TABS[0]) ? 0 : -1}
+              class={choice === tab ? "trace-tab current" : "trace-tab"}
+              aria-selected={choice === tab}
+              aria-controls={choice === tab ? `${id}-panel` : undefined}
+              tabIndex={choice === (tab ?? TABS[0]) ? 0 : -1}
               onClick={() => {
-                page.tab.value = one;
+                page.tab.value = choice;
               }}
             >
-              {titleOf(one)}
+              {titleOf(choice)}
             </button>
           ))}
         </div>

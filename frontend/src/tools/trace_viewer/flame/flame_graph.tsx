@@ -83,7 +83,7 @@ function colorsOf(
     if (name < 0 || tree.names[name].isTrack) return -1;
     const { text, category } = tree.names[name];
     if (colorBy === "category" || colorBy === "group") {
-      const at = categories.findIndex((one) => one.name === category);
+      const at = categories.findIndex((candidate) => candidate.name === category);
       return colorBy === "group"
         ? colorOfMeaning(categories[at]?.meaning ?? "")
         : hueOfNumber(Math.max(at, 0));

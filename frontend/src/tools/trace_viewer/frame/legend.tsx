@@ -53,7 +53,9 @@ export function ofGroups(categories: readonly Category[]): Entry[] {
   const names = (all: readonly Category[]) => all.map(({ name }) => name).join(", ");
   const gray = categories.filter(isGray);
   const meanings = [
-    ...new Set(categories.filter((category) => !isGray(category)).map((one) => one.meaning)),
+    ...new Set(
+      categories.filter((category) => !isGray(category)).map((category) => category.meaning),
+    ),
   ];
   const entries = meanings.map((meaning) => {
     const members = names(categories.filter((category) => category.meaning === meaning));

@@ -26,7 +26,7 @@ export function hide(model: TimelineModel, key: string): void {
   const { hidden, pinned } = model.arrangement.peek();
   patchArrangement(model, {
     hidden: new Set([...hidden, key]),
-    pinned: pinned.filter((one) => one !== key),
+    pinned: pinned.filter((other) => other !== key),
   });
 }
 
@@ -38,7 +38,7 @@ export function unhide(model: TimelineModel, keys: readonly string[]): void {
 export function togglePin(model: TimelineModel, key: string): void {
   const { pinned } = model.arrangement.peek();
   patchArrangement(model, {
-    pinned: pinned.includes(key) ? pinned.filter((one) => one !== key) : [...pinned, key],
+    pinned: pinned.includes(key) ? pinned.filter((other) => other !== key) : [...pinned, key],
   });
 }
 
@@ -52,10 +52,10 @@ export function move(model: TimelineModel, key: string, target: string, isAfter:
   }
   const natural = siblings(model.groups.peek(), key);
   if (!natural.includes(target)) return;
-  const rank = new Map(order.map((one, at) => [one, at]));
-  const rankOf = (one: string) => rank.get(one) ?? order.length;
+  const rank = new Map(order.map((key, at) => [key, at]));
+  const rankOf = (key: string) => rank.get(key) ?? order.length;
   const shown = [...natural].sort((a, b) => rankOf(a) - rankOf(b));
-  const others = order.filter((one) => !natural.includes(one));
+  const others = order.filter((key) => !natural.includes(key));
   const first = leading(moved(shown, key, target, isAfter), natural);
   patchArrangement(model, { order: [...others, ...first] });
 }
@@ -107,6 +107,6 @@ function moved(
   target: string,
   isAfter: boolean,
 ): readonly string[] {
-  const others = keys.filter((one) => one !== key);
+  const others = keys.filter((other) => other !== key);
   return others.toSpliced(others.indexOf(target) + (isAfter ? 1 : 0), 0, key);
 }

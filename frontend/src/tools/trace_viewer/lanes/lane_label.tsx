@@ -152,10 +152,10 @@ function sameKind(model: TimelineModel, lane: Lane): string[] {
   return model.lanes
     .peek()
     .scrolled.filter(
-      (one) =>
-        one.kind === lane.kind &&
-        one.host === lane.host &&
-        (one.kind !== "track" || lane.kind !== "track" || one.section === lane.section),
+      (other) =>
+        other.kind === lane.kind &&
+        other.host === lane.host &&
+        (other.kind !== "track" || lane.kind !== "track" || other.section === lane.section),
     )
-    .map((one) => one.foldKey);
+    .map((other) => other.foldKey);
 }

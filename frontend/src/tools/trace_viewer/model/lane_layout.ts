@@ -250,7 +250,7 @@ export function findRow(
   const section = group.sections.find(({ ids }) => ids[part] === track.section);
   const places = section ? [key, idleKey(section.key), section.key, group.key] : [key, group.key];
   const shown = places.map((place) => list.byKey.get(place)).find((lane) => lane !== undefined);
-  const found = shown ?? list.pinned.find((one) => one.key === key);
+  const found = shown ?? list.pinned.find((candidate) => candidate.key === key);
   return found ? { lane: found, key, depth: row - track.row } : null;
 }
 

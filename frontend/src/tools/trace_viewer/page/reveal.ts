@@ -49,8 +49,8 @@ function openRow(model: TimelineModel, key: Omit<EventKey, "id">, row: number): 
   const above = [`h@${host.host}`, sectionKey(host.host, section?.name ?? "")];
   const isFiltered =
     trackFilter !== "" && !track.name.toLowerCase().includes(trackFilter.trim().toLowerCase());
-  const isFolded = above.some((one) => collapsed.has(one));
-  const isHidden = [...above, lane].some((one) => hidden.has(one));
+  const isFolded = above.some((key) => collapsed.has(key));
+  const isHidden = [...above, lane].some((key) => hidden.has(key));
   if (isFiltered || isFolded || isHidden) {
     model.arrangement.value = {
       ...model.arrangement.peek(),
@@ -106,7 +106,7 @@ export function revealRows(
   rows: readonly (Omit<EventKey, "id"> & { readonly row: number })[],
 ): void {
   batch(() => {
-    for (const one of rows) openRow(model, one, one.row);
+    for (const place of rows) openRow(model, place, place.row);
     const top = rows.length > 0 ? openRow(model, rows[0], rows[0].row) : null;
     if (top === null) return;
     const room = model.height.peek() - model.lanes.peek().pinnedHeight;

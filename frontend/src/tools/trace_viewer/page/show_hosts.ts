@@ -76,7 +76,7 @@ function hasMoved({ model, initialView: restingView }: Page): boolean {
 /** The first lane on the screen, and how far its top is above the edge. */
 function anchorOf({ lanes, scrollTop }: TimelineModel): { key: string; above: number } | null {
   const top = scrollTop.peek();
-  const lane = lanes.peek().scrolled.find((one) => one.top + one.height > top);
+  const lane = lanes.peek().scrolled.find((candidate) => candidate.top + candidate.height > top);
   return lane ? { key: lane.key, above: lane.top - top } : null;
 }
 

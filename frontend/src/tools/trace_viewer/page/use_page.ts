@@ -244,7 +244,7 @@ function watch({ model, tab, by, calls, isList, initialView: restingView }: Page
     isList,
     restingView,
   ];
-  for (const one of watched) one.value;
+  for (const signal of watched) signal.value;
 }
 
 const OWN = Object.keys(writeAddress(readAddress({})));

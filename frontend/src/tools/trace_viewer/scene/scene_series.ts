@@ -92,7 +92,7 @@ export function drawBusy(
       const right = Math.min(Math.round((start + (bucket + 1) * size - from) * perPs), most);
       if (right <= x) continue;
       let sum = 0;
-      for (const one of columns) sum += one[bucket] ?? 0;
+      for (const column of columns) sum += column[bucket] ?? 0;
       const height = (sum / columns.length) * place.height;
       if (height <= 0) continue;
       const bottom = place.y + place.height;

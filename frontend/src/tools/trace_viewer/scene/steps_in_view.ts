@@ -34,7 +34,7 @@ export function axisStepRow(model: TimelineModel): StepRow | null {
   const all = groups.flatMap(({ sections }) => sections);
   for (const { tracks } of [...own, ...all]) {
     const item = tracks.find(isSteps);
-    const group = item && groups.find((one) => isOf(one, item));
+    const group = item && groups.find((candidate) => isOf(candidate, item));
     const source = group ? sourceOf(group.host, item.part) : null;
     if (item && source) return { source, row: item.track.row };
   }

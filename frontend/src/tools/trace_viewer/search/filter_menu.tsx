@@ -112,7 +112,7 @@ function FilterForm({ model }: { model: TimelineModel }) {
                   patch({
                     categories: event.currentTarget.checked
                       ? [...filter.categories, category]
-                      : filter.categories.filter((one) => one !== category),
+                      : filter.categories.filter((other) => other !== category),
                   })
                 }
               />

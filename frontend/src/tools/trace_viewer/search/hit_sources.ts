@@ -47,7 +47,7 @@ export async function firstAfter(
   const span = { fromPs: origin.from - source.offsetPs, toPs: extent.to + 1 - source.offsetPs };
   for (let after = ""; ; ) {
     const answer = await fetchSearch(source.of, search, { limit: PAGE, after, span }, aborted);
-    const hit = place(source, answer).find((one) => compareHits(one, origin) > 0);
+    const hit = place(source, answer).find((candidate) => compareHits(candidate, origin) > 0);
     if (hit || answer.cursor === "") return hit ?? null;
     after = answer.cursor;
   }
