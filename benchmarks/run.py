@@ -33,6 +33,8 @@ STEP_TOOLS = tuple(tool.name for tool in registry.TOOLS if "steps" in tool.param
 # One process that makes the payloads of several tools.
 TOGETHER = "+".join(STEP_TOOLS)
 QUIET_S = 1.0
+# By then a server has imported everything.
+STARTED_S = 3.0
 START_REPEATS = 7
 
 # TensorBoard with and without our entry point, in one environment.
@@ -116,15 +118,16 @@ def _latencies(server: measure.Server, tools: Sequence[str]) -> str:
 
 
 def measure_prepared(programs: Programs, trace: Path, tools: Sequence[str]) -> str:
-    """Latencies of tbprof's server where a page was opened and the preparation has ended."""
+    """Latencies of tbprof's server that has started: of a first page, and of prepared ones."""
     with measure.private_logdir(trace, programs.scratch / "served") as logdir:
         command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir), "--port", "{port}"]
         cache = programs.fresh_cache()
         with measure.serving(command, {"TBPROF_CACHE_DIR": str(cache)}) as server:
             server.wait_for(f"{ROUTE}/runs")
+            time.sleep(STARTED_S)
             first = server.get(f"{ROUTE}/data?run=bench&tag={tools[0]}&host=host0")[0]
             _wait_until_idle(server, tools)
-            parts = [f"{tools[0]} first {first * 1e3:,.1f} ms, then, prepared"]
+            parts = [f"{tools[0]} first {first * 1e3:,.1f} ms; after the preparation that follows"]
             for tool in tools[1:]:
                 try:
                     seconds, _ = server.get(f"{ROUTE}/data?run=bench&tag={tool}&host=host0")
@@ -329,7 +332,7 @@ def main() -> int:
             servers[trace] = measure_servers(programs, trace, args.tools)
             try:
                 prepared = measure_prepared(programs, trace, args.tools)
-                servers[trace].append(("tbprof, after the preparation that follows", prepared))
+                servers[trace].append(("tbprof, 3 s after its start, then prepared", prepared))
             except (Failed, OSError) as error:
                 print(f"no figures after preparation: {error}", file=sys.stderr)
         viewer: list[trace_viewer.Measured] = []
