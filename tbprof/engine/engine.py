@@ -94,7 +94,7 @@ class Engine:
         self._progress = Progress(self._cache.decoded_ratio)
         self._parts = RunParts(self._cache, self._progress)
         self._is_background = background
-        self._look_ahead = LookAhead(self.data)
+        self._look_ahead = LookAhead(self.data, self._compute_parts)
 
     def load_tools(self) -> None:
         """Imports modules and compiles patterns while there is no request."""
@@ -231,6 +231,12 @@ class Engine:
         if self._is_background:
             self._look_ahead.start(run, files)
         return body
+
+    def _compute_parts(self, run: Run, files: Sequence[TraceFile]) -> None:
+        """Computes the parts of hosts that our pages need at first."""
+        needed = [tool.parts_for(dict(tool.usual)) for tool in TOOLS if not tool.is_streamed]
+        names = dict.fromkeys(name for parts in (("outline",), *needed) for name in parts)
+        self._parts.find(run, LISTING, files, tuple(names), {})
 
     @property
     def timelines(self) -> "TimelineCache":

@@ -3,6 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from tbprof.base.errors import TbprofError
@@ -19,6 +20,10 @@ _LAYOUTS: tuple[Literal["columns", "rows"], ...] = ("columns", "rows")
 # Of more hosts the rows, which only scripts request, would displace what pages show: the memory
 # profile of 64 hosts with 8 GPUs takes 123 MB.
 _MOST_WITH_ROWS = 16
+# Workers keep few files open: of more hosts, all pages' parts are computed first, so that each file
+# is opened once and not for each page. So many hosts at a time, whose parts are held in memory.
+_MOST_OPEN = 4
+_AT_ONCE = 64
 # Choices of hosts: the latest that wait, and those that are known to be prepared.
 _MOST_WAITING = 4
 _MOST_PREPARED = 256
@@ -30,11 +35,17 @@ _Choice = tuple[Run, Sequence[TraceFile]]
 class LookAhead:
     """Requests all payloads of the chosen hosts from `data`, once for each choice of hosts.
 
+    `compute` computes the parts of some hosts that these payloads need.
     One thread does so while choices wait, the latest first.
     """
 
-    def __init__(self, data: Callable[[DataRequest], Body | Stream]) -> None:
+    def __init__(
+        self,
+        data: Callable[[DataRequest], Body | Stream],
+        compute: Callable[[Run, Sequence[TraceFile]], object],
+    ) -> None:
         self._data = data
+        self._compute = compute
         self._changed = threading.Condition()
         self._waiting: OrderedDict[_Key, _Choice] = OrderedDict()
         self._prepared: OrderedDict[_Key, None] = OrderedDict()
@@ -64,14 +75,15 @@ class LookAhead:
         while (choice := self._next()) is not None:
             run, files = choice
             hosts = tuple(file.host for file in files)
+            for begin in range(0, len(files), _AT_ONCE) if len(files) > _MOST_OPEN else ():
+                _tried(partial(self._compute, run, files[begin : begin + _AT_ONCE]))
             for layout in _LAYOUTS[: 2 if len(files) <= _MOST_WITH_ROWS else 1]:
                 for tool in TOOLS:
                     if not tool.is_streamed:
                         # Scripts, which request rows, choose nothing.
                         params = dict(tool.usual) if layout == "columns" else {}
-                        self._prepare(
-                            DataRequest(run.name, tool.name, hosts, layout, params=params)
-                        )
+                        request = DataRequest(run.name, tool.name, hosts, layout, params=params)
+                        _tried(partial(self._prepare, request))
 
     def _next(self) -> _Choice | None:
         """The latest choice; None ends the thread."""
@@ -86,14 +98,18 @@ class LookAhead:
             return choice
 
     def _prepare(self, request: DataRequest) -> None:
-        try:
-            body = self._data(request)
-            if isinstance(body, Body):
-                _ = body.gzipped
-        except TbprofError:  # a tool without data: the page will say why when it is opened
-            return
-        except Exception:  # noqa: BLE001 - a defect that the page itself will show
-            _log.debug("preparing %s failed", request.tag, exc_info=True)
+        body = self._data(request)
+        if isinstance(body, Body):
+            _ = body.gzipped
+
+
+def _tried(prepare: Callable[[], object]) -> None:
+    try:
+        prepare()
+    except TbprofError:  # a tool without data: the page will say why when it is opened
+        return
+    except Exception:  # noqa: BLE001 - a defect that the page itself will show
+        _log.debug("preparing pages failed", exc_info=True)
 
 
 def _trim(entries: OrderedDict[_Key, Any], most: int) -> None:

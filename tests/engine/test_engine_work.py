@@ -4,6 +4,7 @@ import re
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,15 @@ from helpers.drawn.small_runs import GPU_TRACE, KERNELS, ON_GPUS, OPS
 from helpers.payloads import body_of, content_of
 from traces import write
 
+from tbprof.base.errors import NoData
 from tbprof.base.lazy import object_named
 from tbprof.engine import encode
 from tbprof.engine.engine import ALL_HOSTS, Body, DataRequest, Engine
-from tbprof.engine.hosts import summary_cache
+from tbprof.engine.hosts import space_pool, summary_cache
 from tbprof.engine.look_ahead import LookAhead
 from tbprof.engine.parts import PARTS
 from tbprof.engine.progress import Progress, time_left
+from tbprof.events.space import Space
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.tools import TOOLS
@@ -116,7 +119,7 @@ def test_what_is_prepared_is_what_pages_and_scripts_request(logdir: Path):
         return Body(b"", "application/json")
 
     run = Logdir(str(logdir)).run("gpu")
-    ahead = LookAhead(data)
+    ahead = LookAhead(data, lambda *_: None)
     ahead.start(run, run.files)
     ahead.wait()
     chosen = {(one.tag, one.layout): one.params for one in asked}
@@ -165,11 +168,41 @@ def test_of_many_hosts_only_what_pages_request_is_prepared(
         return Body(b"", "application/json")
 
     run = Logdir(str(logdir)).run("gpu")
-    ahead = LookAhead(data)
+    ahead = LookAhead(data, lambda *_: None)
     ahead.start(run, [replace(run.files[0], host=f"h{number}") for number in range(hosts)])
     ahead.wait()
     assert {request.layout for request in asked} == layouts
     assert all(len(request.hosts) == hosts for request in asked)
+
+
+def test_each_file_of_many_hosts_is_opened_once_for_all_pages(
+    tmp_path: Path, counts: Counter[str], monkeypatch: pytest.MonkeyPatch
+):
+    folder = tmp_path / "plugins" / "profile" / "many"
+    folder.mkdir(parents=True)
+    for number in range(6):
+        write(folder, GPU_TRACE, f"h{number}")
+    opened = Counter[str]()
+    read = space_pool.read_space
+
+    def counted(path: Path, name: str) -> Space:
+        opened[name] += 1
+        return read(path, name)
+
+    monkeypatch.setattr(space_pool, "read_space", counted)
+    engine = Engine(Logdir(str(tmp_path)), background=True)
+    engine.data(DataRequest("many", OPS))
+    engine._look_ahead.wait()
+    assert len(opened) == 6
+    assert set(opened.values()) == {2}  # for the first page, and for all others
+    before = dict(counts)
+    for tool in TOOLS:
+        if not tool.is_streamed:
+            with suppress(NoData):
+                engine.data(
+                    DataRequest("many", tool.name, layout="columns", params=dict(tool.usual))
+                )
+    assert counts == before
 
 
 def test_any_number_of_choices_is_prepared_by_one_thread(logdir: Path):
@@ -182,7 +215,7 @@ def test_any_number_of_choices_is_prepared_by_one_thread(logdir: Path):
 
     run = Logdir(str(logdir)).run("gpu")
     choices = [[replace(run.files[0], host=f"h{number}", url=str(number))] for number in range(300)]
-    ahead = LookAhead(data)
+    ahead = LookAhead(data, lambda *_: None)
     before = threading.active_count()
     for files in choices:
         ahead.start(run, files)
