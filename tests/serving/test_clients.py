@@ -97,7 +97,7 @@ def test_a_server_leaves_the_hosts_of_a_client_that_has_gone(
         raise Abandoned("")
 
     replace_part(monkeypatch, "ops", compute=compute)
-    monkeypatch.setattr("tbprof.engine.engine.check_awaited", check)
+    monkeypatch.setattr("tbprof.engine.run_parts.check_awaited", check)
     with own_server(str(logdir)) as port:
         client = http.client.HTTPConnection("127.0.0.1", port)
         client.request("GET", f"/data/plugin/profile/data?run=run&tag={OPS}")
