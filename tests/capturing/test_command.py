@@ -129,7 +129,7 @@ def test_a_terminal_shows_what_is_being_done_and_that_it_is_cancelling(tmp_path)
     ours, theirs = pty.openpty()
     with serving(profiler), os.fdopen(ours, "rb", buffering=0) as screen:
         child = subprocess.Popen(
-            [*LISTENING, profiler.address, "--logdir", str(tmp_path), "-d", "400"],
+            [*LISTENING, profiler.address, "--logdir", str(tmp_path), "-d", "1500"],
             stdout=theirs, stderr=theirs, env={**ENVIRONMENT, "TERM": "xterm"},
         )  # fmt: skip
         os.close(theirs)
