@@ -1,7 +1,7 @@
 """A Dask cluster that computes parts: its workers read the files themselves. Imports Dask late."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,9 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from tbprof.base.errors import TbprofError, Unreachable
-from tbprof.engine.hosts.kept_parts import PartResult
-from tbprof.engine.parts import PartKey
-from tbprof.engine.workers.workers import HostParts, HostWork, Workers
+from tbprof.engine.workers.workers import BatchWorkers, HostParts, HostWork
 from tbprof.storage.runs import TraceFile
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ class WorkersDied(TbprofError):
     status = 502
 
 
-class Cluster(Workers):
+class Cluster(BatchWorkers):
     """The workers of the Dask scheduler at `address`, connected when they are first needed.
 
     Hosts travel there in batches, and the parts of a batch come back as one message. Whatever uses
@@ -69,16 +67,6 @@ class Cluster(Workers):
     def decoded_ratio(self, file: TraceFile) -> float:  # noqa: ARG002 - only the workers know
         """Not known."""
         return 0.0
-
-    def compute(
-        self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
-    ) -> Mapping[PartKey, PartResult]:
-        """The requested parts of one host."""
-        work = [HostWork(file, tuple(requested))]
-        ((_, found),) = self.compute_hosts(work, lambda _file, name: on_work(name))
-        if isinstance(found, TbprofError):
-            raise found
-        return found
 
     def compute_hosts(
         self, work: Sequence[HostWork], on_work: Callable[[TraceFile, str], None]

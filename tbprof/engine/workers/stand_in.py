@@ -1,14 +1,11 @@
 """A cluster for a server, which goes on without it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 
-from tbprof.base.errors import TbprofError
 from tbprof.base.lazy import get_logger
-from tbprof.engine.hosts.kept_parts import PartResult
-from tbprof.engine.parts import PartKey
 from tbprof.engine.workers.cluster import Cluster, ClusterFailed
-from tbprof.engine.workers.workers import HostParts, HostWork, Workers
+from tbprof.engine.workers.workers import BatchWorkers, HostParts, HostWork, Workers
 from tbprof.storage.runs import TraceFile
 
 _log = get_logger(__name__)
@@ -17,7 +14,7 @@ _log = get_logger(__name__)
 _TRY_AGAIN_S = 60.0
 
 
-class WithStandIn(Workers):
+class WithStandIn(BatchWorkers):
     """The workers of `cluster`; while it cannot be used, those of `stand_in`, which is logged."""
 
     keeps_results = False
@@ -30,16 +27,6 @@ class WithStandIn(Workers):
         self._stand_in = stand_in
         self._clock = clock
         self._again_at = clock()
-
-    def compute(
-        self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
-    ) -> Mapping[PartKey, PartResult]:
-        """The requested parts of one host."""
-        work = [HostWork(file, tuple(requested))]
-        ((_, found),) = self.compute_hosts(work, lambda _file, name: on_work(name))
-        if isinstance(found, TbprofError):
-            raise found
-        return found
 
     def compute_hosts(
         self, work: Sequence[HostWork], on_work: Callable[[TraceFile, str], None]

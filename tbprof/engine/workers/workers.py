@@ -72,3 +72,17 @@ class Workers(Protocol):
 
     def decoded_ratio(self, file: TraceFile) -> float:
         """How much of the events of a file has been decoded, 0 to 1; 0 if it is not known."""
+
+
+class BatchWorkers(Workers, Protocol):
+    """Those that have a `compute_hosts` of their own, and compute one host as several."""
+
+    def compute(
+        self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
+    ) -> Mapping[PartKey, PartResult]:
+        """The requested parts of one host."""
+        work = [HostWork(file, tuple(requested))]
+        ((_, found),) = self.compute_hosts(work, lambda _file, name: on_work(name))
+        if isinstance(found, TbprofError):
+            raise found
+        return found
