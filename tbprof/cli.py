@@ -273,7 +273,7 @@ def _logdir(paths: Sequence[str]) -> "Logdir":
 def _engine(logdir: "Logdir", scheduler: str = "") -> "Engine":
     logdir.is_active()  # the search continues while the engine is imported
     from tbprof.engine.engine import Engine
-    from tbprof.engine.workers.scheduler import command_workers
+    from tbprof.engine.workers.clusters.scheduler import command_workers
     from tbprof.storage.results import ResultStore
 
     collect_garbage()

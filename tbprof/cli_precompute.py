@@ -10,7 +10,7 @@ from tbprof.base.errors import RunNotFound, TbprofError
 from tbprof.base.process.garbage import collect_garbage
 from tbprof.base.process.terminal import printable, spinner
 from tbprof.cli_scheduler import declare_scheduler
-from tbprof.engine.workers.scheduler import command_workers
+from tbprof.engine.workers.clusters.scheduler import command_workers
 
 if TYPE_CHECKING:
     from tbprof.engine.precompute import Precomputation

@@ -3,7 +3,7 @@
 import os
 from argparse import ArgumentParser
 
-from tbprof.engine.workers.scheduler import SCHEDULER
+from tbprof.engine.workers.clusters.scheduler import SCHEDULER
 
 
 def declare_scheduler(parser: ArgumentParser) -> None:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 
 from tbprof.base.process.garbage import collect_garbage
 from tbprof.cli_scheduler import declare_scheduler
-from tbprof.engine.workers.scheduler import SCHEDULER, cluster_at
+from tbprof.engine.workers.clusters.scheduler import SCHEDULER, cluster_at
 
 _MOST_PROCESSES = 64
 

@@ -176,9 +176,9 @@ def _make_engine(logdir: "Logdir", processes: int | None) -> "Engine":
     With a scheduler in the environment, they stand in for its workers.
     """
     from tbprof.engine.engine import Engine
+    from tbprof.engine.workers.clusters.scheduler import SCHEDULER, serving_workers
     from tbprof.engine.workers.limits import chosen_limits
     from tbprof.engine.workers.processes import WorkerProcesses, usual_processes
-    from tbprof.engine.workers.scheduler import SCHEDULER, serving_workers
     from tbprof.engine.workers.threads import Threads
     from tbprof.storage.results import ResultStore
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tbprof.base.lazy import get_logger
 
 if TYPE_CHECKING:
-    from tbprof.engine.workers.cluster import Cluster
+    from tbprof.engine.workers.clusters.cluster import Cluster
     from tbprof.engine.workers.workers import Workers
     from tbprof.storage.results import ResultStore
 
@@ -18,7 +18,7 @@ def cluster_at(address: str) -> "Cluster | None":
     """The cluster of the scheduler at this address, None without one. Raises ClusterFailed."""
     if not address:
         return None
-    from tbprof.engine.workers.cluster import Cluster
+    from tbprof.engine.workers.clusters.cluster import Cluster
 
     return Cluster(address)
 
@@ -35,8 +35,8 @@ def command_workers(address: str, results: "ResultStore") -> "Workers":
 
 def serving_workers(address: str, here: "Workers") -> "Workers":
     """That cluster; without one, or while it cannot be used, the workers `here`."""
-    from tbprof.engine.workers.cluster import ClusterFailed
-    from tbprof.engine.workers.stand_in import WithStandIn
+    from tbprof.engine.workers.clusters.cluster import ClusterFailed
+    from tbprof.engine.workers.clusters.stand_in import WithStandIn
 
     try:
         cluster = cluster_at(address)

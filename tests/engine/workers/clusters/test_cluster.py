@@ -18,11 +18,11 @@ from tbprof.base.records import replace
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
-from tbprof.engine.workers import batches
-from tbprof.engine.workers import cluster as cluster_module
-from tbprof.engine.workers.cluster import Cluster, ClusterFailed, WorkersDied, _divided
-from tbprof.engine.workers.scheduler import serving_workers
-from tbprof.engine.workers.stand_in import WithStandIn
+from tbprof.engine.workers.clusters import batches
+from tbprof.engine.workers.clusters import cluster as cluster_module
+from tbprof.engine.workers.clusters.cluster import Cluster, ClusterFailed, WorkersDied, _divided
+from tbprof.engine.workers.clusters.scheduler import serving_workers
+from tbprof.engine.workers.clusters.stand_in import WithStandIn
 from tbprof.engine.workers.threads import Threads
 from tbprof.engine.workers.workers import HostParts, HostWork
 from tbprof.serving.service import Service

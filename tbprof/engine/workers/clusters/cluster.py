@@ -16,7 +16,7 @@ from tbprof.storage.runs import TraceFile
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from tbprof.engine.workers.batches import Software
+    from tbprof.engine.workers.clusters.batches import Software
 
 # A scheduler is asked for few tasks, and no worker is left with the last ones.
 _BATCHES_PER_THREAD = 4
@@ -140,7 +140,7 @@ class _Sent:
 
     def submit(self, hosts: Sequence[HostWork]) -> str:
         """Sends a batch; returns its key."""
-        from tbprof.engine.workers.batches import SOFTWARE, compute_batch, pack_work
+        from tbprof.engine.workers.clusters.batches import SOFTWARE, compute_batch, pack_work
 
         future = self._client.submit(
             compute_batch, SOFTWARE, _topic(self._client), pack_work(hosts), pure=False
@@ -172,7 +172,7 @@ class _Sent:
         """
         from distributed import KilledWorker
 
-        from tbprof.engine.workers.batches import unpack_parts
+        from tbprof.engine.workers.clusters.batches import unpack_parts
 
         try:
             content = _outcome(future, self._address)
@@ -271,7 +271,7 @@ def _outcome(future: "Future", address: str) -> bytes:
         raise
     if isinstance(outcome, bytes):
         return outcome
-    from tbprof.engine.workers.batches import SOFTWARE
+    from tbprof.engine.workers.clusters.batches import SOFTWARE
 
     there, here = (
         f"tbprof {tbprof} with Python {python}" for tbprof, python in (outcome, SOFTWARE)

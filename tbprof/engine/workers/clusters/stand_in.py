@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 
 from tbprof.base.lazy import get_logger
-from tbprof.engine.workers.cluster import Cluster, ClusterFailed
+from tbprof.engine.workers.clusters.cluster import Cluster, ClusterFailed
 from tbprof.engine.workers.workers import BatchWorkers, HostParts, HostWork, Workers
 from tbprof.storage.runs import TraceFile
 

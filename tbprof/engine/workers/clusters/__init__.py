@@ -1,0 +1,1 @@
+"""A Dask cluster as workers: which one, what it computes, and what goes on without it."""
