@@ -5,11 +5,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.devices.correlation import correlation_ids
 from tbprof.analysis.gpu.driver_copies import KINDS, find_driver_copies
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.intervals import busy_time
-from tbprof.analysis.vocabulary.lines import recorded_lines
+from tbprof.analysis.vocabulary.lines import gpu_planes, recorded_lines
 from tbprof.analysis.vocabulary.op_names import (
     UNKNOWN_TYPE,
     OpCategory,
@@ -90,7 +91,9 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
     events = plane.events(recorded_lines(plane), _marks(plane))
     stat_names = plane.stat_names
     text_names = (*OP_STATS, names.KERNEL_DETAILS, names.EQUATION, _SHAPES)
-    requested = [name for name in (*text_names, *_COUNTED) if name in stat_names]
+    # Which threads launch for which GPU is asked later: one pass reads all.
+    more_names = (names.CORRELATION_ID,) if len(gpu_planes(programs.space)) > 1 else ()
+    requested = [name for name in (*text_names, *_COUNTED, *more_names) if name in stat_names]
     # Annotation stacks differ from launch to launch: read only where nothing better exists.
     last_resort = names.ANNOTATION in requested and (
         names.TF_OP in stat_names or names.LEVEL_0 in stat_names
@@ -98,6 +101,8 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
     if last_resort:
         requested.remove(names.ANNOTATION)
     stats = events.stats(requested, texts=text_names)
+    if names.CORRELATION_ID in stats:
+        correlation_ids(events, lambda: stats[names.CORRELATION_ID])
     keys: dict[str, NDArray[np.int64]] = {}
     for name in text_names:
         if name in stats:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.devices.correlation import correlation_ids
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
@@ -71,9 +72,9 @@ class _Kernels:
 def _find_kernels(devices: Sequence[DeviceIntervals]) -> _Kernels:
     parts = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, bool))]
     for index, device in enumerate(devices):
-        if names.CORRELATION_ID in device.plane.stat_names:
-            stat = device.events.stats([names.CORRELATION_ID], device.row)[names.CORRELATION_ID]
-            id_ = stat.integers()
+        stat = correlation_ids(device.events)
+        if stat is not None:
+            id_ = stat.integers()[device.row]
             parts.append((id_, np.full(id_.size, index, np.int64), is_work(device)))
     id_, owner, work = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((~work, id_))  # work first: a graph's launch may also copy

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.devices.correlation import correlation_ids
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_roles import HostTypes
 from tbprof.analysis.ops.device_phases import DeviceIntervals
@@ -62,9 +63,8 @@ def _launches(
 
 
 def _correlations(device: DeviceIntervals) -> NDArray[np.int64]:
-    events = device.events
-    if names.CORRELATION_ID not in events.plane.stat_names:
+    stat = correlation_ids(device.events)
+    if stat is None:
         return np.empty(0, np.int64)
-    stat = events.stats([names.CORRELATION_ID])[names.CORRELATION_ID]
     ids: NDArray[np.int64] = stat.bits[stat.is_integer & (stat.bits != 0)]
     return ids
