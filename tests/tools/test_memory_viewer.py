@@ -153,6 +153,9 @@ def test_the_page_of_a_program(step: Engine):
         "donation", "recomputation", "holes",
     ]  # fmt: skip
     assert [finding["bytes"] for finding in page["findings"]] == [4096, 512, 176]
+    donation = page["findings"][0]["detail"]
+    assert donation.startswith("1 parameter of the program has the shape and layout of a result, ")
+    assert "and is not donated, so both are in memory at once." in donation
 
 
 def texts(page: dict[str, Any], part: str, name: str) -> list[str]:

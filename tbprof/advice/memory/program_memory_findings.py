@@ -27,13 +27,15 @@ def find_program_memory_findings(memory: ProgramMemory) -> list[Finding]:
 def _donation(memory: ProgramMemory, savings: MemorySavings) -> Iterator[Finding]:
     """Parameters that results could take the place of."""
     count = savings.donors.size
-    parameters = "1 parameter" if count == 1 else f"{count:,} parameters"
+    it_is = "1 parameter of the program has", "is"
+    they_are = f"{count:,} parameters of the program have", "are"
+    have, are = it_is if count == 1 else they_are
     yield from _finding(
         memory,
         "donation",
         savings.donated_bytes,
         "Donated parameters could free",
-        f"{parameters} of the program have the shape and layout of a result, and are not donated, "
+        f"{have} the shape and layout of a result, and {are} not donated, "
         "so both are in memory at once. The largest: "
         f"{_largest(memory, savings.donors, memory.size_bytes)}. How much is freed depends on the "
         "caller: only what it does not need afterwards can be donated.",

@@ -26,7 +26,7 @@ export function Downloads({ graph, run, hosts }: DownloadsProps) {
   return (
     <Popover label="Download ▾" panelLabel="Downloads" role="menu" width={320}>
       {(close) => (
-        <div class="menu">
+        <div class="menu graph-downloads">
           {FILES.map(([label, note, parameters]) => {
             const options = {
               program_id: graph.programId,
@@ -39,14 +39,13 @@ export function Downloads({ graph, run, hosts }: DownloadsProps) {
             return (
               <a
                 key={label}
-                class="menu-item"
                 role="menuitem"
                 download
                 href={`data?${new URLSearchParams(query.map(([name, value]) => [name, value]))}`}
                 onClick={close}
               >
                 {label}
-                {note === "" ? null : <span class="muted"> {note}</span>}
+                {note === "" ? null : <span class="muted">{note}</span>}
               </a>
             );
           })}

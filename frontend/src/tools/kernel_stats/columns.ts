@@ -174,7 +174,7 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     id: "shmem_bytes",
     title: "Shared memory",
     quantity: "bytes",
-    width: 122,
+    width: 132,
     isShown: true,
     group: { how: "same" },
     explanation: why("Static + dynamic shared memory per block", "bytes", LAUNCH),

@@ -106,7 +106,7 @@ export function rate(
     title,
     quantity: "number",
     unit,
-    width: title.length > 10 ? 140 : 96,
+    width: title.length > 10 ? 148 : 96,
     isShown,
     group: { how: "mean", weight: "span_time" },
     explanation: { formula, unit, source: WORK },
