@@ -122,7 +122,7 @@ def _of_jax() -> Iterable[Cause]:
         ("shapes that change", "changing_shapes", "compilation"),
         ("collecting garbage", "garbage", "garbage was collected"),
         ("a checkpoint", "checkpoint", "save_checkpoint"),
-        ("an evaluation", "evaluation", "host compute"),
+        ("an evaluation", "evaluation", "host compute", "only these steps call long_step"),
     ):
         yield Cause(name, "jax", case, "periodic_steps", ("4th", *words), EACH)
     yield Cause("a first step", "jax", "first_step", "slow_steps", ("train 20",), ONCE)

@@ -204,7 +204,7 @@ def evaluation(clock: Clock, plant: bool) -> Body:
     """Another compiled program each few steps."""
     step, weights = compiled(), jnp.array(_weights)
 
-    check = compiled(long_step)
+    check = jax.jit(long_step)
     check(weights, _batch).block_until_ready()
 
     def body(number: int) -> None:
