@@ -132,35 +132,30 @@ def test_shared_memory_is_in_use_until_its_last_user_is_freed(answers: Answers) 
     assert (longer > 0) == (name == "jax_cpu_training")
 
 
-def test_several_heaps_of_one_memory_space_are_one(xprof_python: str, tmp_path: Path) -> None:
-    """xprof shows the first of them."""
+def two_allocations(*heaps: str) -> bytes:
+    """A program of two buffers with allocations of their own, and what its heaps simulate."""
     plan = MemoryPlan()
     plan.program.name("jit_f", 7)
     for name in ("a", "b"):
         plan.program.add(name, "add", "f32[16384]{0}")
         plan.buffer(name, 2**16)
         plan.allocate(2**16, name)
-    plan.heap("+a -a:b")
-    plan.heap("+b -b")
-    _, theirs, ours = both(
-        xprof_python, tmp_path, "two", planned_trace(("jit_f(7)", plan.bytes()), ran=[7])
-    )
+    for heap in heaps:
+        plan.heap(heap)
+    return planned_trace(("jit_f(7)", plan.bytes()), ran=[7])
+
+
+def test_several_heaps_of_one_memory_space_are_one(xprof_python: str, tmp_path: Path) -> None:
+    """xprof shows the first of them."""
+    trace = two_allocations("+a -a:b", "+b -b")
+    _, theirs, ours = both(xprof_python, tmp_path, "two", trace)
     assert theirs["jit_f(7) 0"]["heapSizes"] == [0, 2**-4, 0]
     assert ours["jit_f(7) 0"]["heapSizes"] == [0, 2**-4, 0, 2**-4, 0]
 
 
 def test_a_heap_of_two_allocations_is_shown(xprof_python: str, tmp_path: Path) -> None:
     """xprof has no answer."""
-    plan = MemoryPlan()
-    plan.program.name("jit_f", 7)
-    for name in ("a", "b"):
-        plan.program.add(name, "add", "f32[16384]{0}")
-        plan.buffer(name, 2**16)
-        plan.allocate(2**16, name)
-    plan.heap("+a +b -a -b")
-    _, theirs, ours = both(
-        xprof_python, tmp_path, "two", planned_trace(("jit_f(7)", plan.bytes()), ran=[7])
-    )
+    _, theirs, ours = both(xprof_python, tmp_path, "two", two_allocations("+a +b -a -b"))
     assert theirs["jit_f(7) 0"] is None
     assert ours["jit_f(7) 0"]["peakHeapMib"] == 2**-3
 
