@@ -96,8 +96,9 @@ def _links(ops: ProgramOps) -> NDArray[np.int64]:
     """[n] what instructions wait for, as `OpWork.link`."""
     shapes = map("".join, zip(ops.result, ops.operands, strict=True))
     copies = [is_host_copy(*texts) for texts in zip(ops.opcode, shapes, strict=True)]
-    kinds = zip(ops.opcode, ops.category, strict=True)
-    exchanges = [any(map(is_collective_op, kind)) for kind in kinds]
+    kinds = list(zip(ops.opcode, ops.category, strict=True))
+    is_exchange = {kind: any(map(is_collective_op, kind)) for kind in set(kinds)}
+    exchanges = [is_exchange[kind] for kind in kinds]
     return np.select([np.array(copies, bool), np.array(exchanges, bool)], [1, 2], 0)
 
 
