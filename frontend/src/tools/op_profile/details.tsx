@@ -176,6 +176,7 @@ function Remark({ text }: { text: string }) {
 
 function opItems(profile: Profile, place: number): Definition[] {
   const { rows, flopPeaks, memoryPeaks } = profile;
+  const memory = profile.deviceType === "CPU" ? "Memory" : "HBM";
   const read = (column: Int32Array) => textOf(profile, column[place]);
   const total = rows.totalPs[place];
   const span = rows.spanPs[place];
@@ -217,7 +218,7 @@ function opItems(profile: Profile, place: number): Definition[] {
     wasted(rows.wastedPs[place], rows.hasInner[place] ? "its parts are listed separately" : ""),
     rate("FLOP rate", giga(rows.flops[place]), "FLOP/s", rows.flopShare[place], source),
     ...peak("Peak", peakOf(flopPeaks, read(rows.roof)), "FLOP/s"),
-    rate("HBM bandwidth", giga(rows.hbmBytes[place]), "B/s", rows.hbmShare[place], source),
+    rate(`${memory} bandwidth`, giga(rows.hbmBytes[place]), "B/s", rows.hbmShare[place], source),
     ...peak("Peak", peakOf(memoryPeaks, "HBM"), "B/s"),
     ...given("bound", "Bound by", read(rows.boundBy)),
     ...cause(read(rows.cause), rows.couldSavePs[place]),

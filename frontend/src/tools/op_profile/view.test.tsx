@@ -3,7 +3,8 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type Noted, pageProps, press, text } from "../page.test_helper";
-import { sampleJson, sampleProfile } from "./sample.test_helper";
+import { type Profile, parseProfile } from "./payload";
+import { ROWS, sampleJson, sampleProfile } from "./sample.test_helper";
 import { ProgramsPage } from "./view";
 
 const DETAILS = {
@@ -33,10 +34,14 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-async function show(view: Record<string, string> = {}, answer: unknown = DETAILS) {
+async function show(
+  view: Record<string, string> = {},
+  answer: unknown = DETAILS,
+  payload: Profile = sampleProfile(),
+) {
   await act(async () =>
     render(
-      <ProgramsPage {...pageProps(noted, answer)} payload={sampleProfile()} view={view} />,
+      <ProgramsPage {...pageProps(noted, answer)} payload={payload} view={view} />,
       document.body,
     ),
   );
@@ -141,4 +146,22 @@ test("the HLO text is asked for when it is opened", async () => {
   });
   await act(async () => {});
   expect(hlo?.textContent).toContain("%dot.2 = fusion(...)");
+});
+
+test("without peaks no columns are of their shares, and a CPU's memory is not its HBM", async () => {
+  const rows = ROWS.map(({ share: _share, wasted: _wasted, ...row }) => row);
+  const json = sampleJson(rows);
+  const known = { ...(json.rows as Record<string, unknown>), hbm_share: rows.map(() => null) };
+  const cpu = { device_type: "CPU", peaks: { flops: [], memories: [] }, rows: known };
+  const view = { program_id: "8", node_name: "copy.4" };
+  await show(view, DETAILS, parseProfile({ ...json, ...cpu }));
+  const titles = [...document.querySelectorAll("[role=columnheader]")];
+  expect(titles.map(({ textContent }) => textContent?.replace(/[ ▼▲]+$/, ""))).toEqual([
+    "Name",
+    "Time (µs)",
+    "Share",
+    "Executions",
+  ]);
+  expect(text(".program-details")).toContain("Memory bandwidth");
+  expect(text(".program-details")).not.toContain("HBM");
 });

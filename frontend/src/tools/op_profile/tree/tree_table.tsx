@@ -93,13 +93,25 @@ function treeColumns(tree: OpTree, rows: TreeOfRows, turn: (row: number) => void
     const text = tree.kind[node] === "kernel" ? readableName(name) : name;
     return { name, text: cut(text, MOST_NAME) };
   };
+  const isKnown = (values: Float64Array) => values.some((value) => !Number.isNaN(value));
+  // Without peaks, as of CPUs, columns of dashes would say nothing.
+  const shown = (values: Float64Array, column: RowColumn) => (isKnown(values) ? [column] : []);
   return [
     nameColumn(rows, nameOf, turn),
     of("time", `Time (${scale.unit})`, 96, (node) => time(tree.weightPs[node])),
     shareColumn(rows, tree.weightPs, tree.weightPs[0], "Share", 84),
-    of("wasted", `Wasted (${scale.unit})`, 116, (node) => time(tree.wastedPs[node])),
-    of("flops", "FLOPs / peak", 108, (node) => formatShare(tree.flopShare[node])),
-    of("hbm", "HBM / peak", 100, (node) => formatShare(tree.hbmShare[node])),
+    ...shown(
+      tree.wastedPs,
+      of("wasted", `Wasted (${scale.unit})`, 116, (node) => time(tree.wastedPs[node])),
+    ),
+    ...shown(
+      tree.flopShare,
+      of("flops", "FLOPs / peak", 108, (node) => formatShare(tree.flopShare[node])),
+    ),
+    ...shown(
+      tree.hbmShare,
+      of("hbm", "HBM / peak", 100, (node) => formatShare(tree.hbmShare[node])),
+    ),
     of("occurrences", "Executions", 96, (node) =>
       tree.occurrences[node] > 0 ? formatCount(tree.occurrences[node]) : "",
     ),
