@@ -119,6 +119,17 @@ def test_arguments_that_are_moved_could_come_in_that_order():
     assert " 10.0 % moves arguments of programs" in told(Cause.MOVE, 400, 400, 100).detail
 
 
+def test_what_would_read_zero_is_not_named():
+    losses = ProgramLosses(
+        10_000, np.array([Cause.MOVE]), np.array([4003]), np.array([4003]), np.array([4]),
+        ["f.1", "f.2"], np.array([Cause.MOVE] * 2), np.array([4000, 3]), ["", ""],
+    )  # fmt: skip
+    one = claim(evidence({Phase.OTHER: 500}, losses=losses), "moved_data")
+    assert "f.1 (40.0 %)" in one.detail
+    assert "f.2" not in one.detail
+    assert "the host could pass" not in one.detail
+
+
 def test_the_remedy_depends_on_the_device():
     gpu, tpu = told(Cause.WIDE_PRODUCT, 400, 10), told(Cause.WIDE_PRODUCT, 400, 10, devices=TPU)
     assert gpu.action.startswith("Use tf.keras.mixed_precision")

@@ -32,6 +32,8 @@ _HIDDEN = (10.0, 30.0)
 # What can be saved, from which waiting for memory is more than worth knowing.
 _NOTABLE = 10.0
 _NAMED = 3
+# Smaller percentages would read 0.0 %.
+_SHOWN = 0.05
 _GUIDES = {"GPU": GPU_GUIDE, "TPU": TPU_GUIDE, "CPU": NO_GUIDE}
 
 
@@ -45,7 +47,7 @@ def moved_data(evidence: Evidence) -> Iterator[Finding]:
     arguments = (
         f" {percent(of_arguments)} moves arguments of programs that nothing else takes: the host "
         "could pass them in that order."
-        if of_arguments > 0
+        if of_arguments >= _SHOWN
         else ""
     )
     yield from _finding(
@@ -234,12 +236,11 @@ def _percent(evidence: Evidence, cause: Cause, column: NDArray[np.int64]) -> flo
 def _longest(evidence: Evidence, cause: Cause) -> str:
     """The longest instructions for a sentence, with their time and what shows the cause."""
     losses = evidence.losses
-    rows = np.flatnonzero(losses.of == cause).tolist()[:_NAMED]
+    shares = 100 * losses.name_ps / losses.total_ps
     texts = []
-    for row in rows:
+    for row in np.flatnonzero((losses.of == cause) & (shares >= _SHOWN)).tolist()[:_NAMED]:
         fact = f", {losses.fact[row]}" if losses.fact[row] else ""
-        share = percent(100 * float(losses.name_ps[row]) / losses.total_ps)
-        texts.append(f"{shortened(losses.name[row], 40)} ({share}{fact})")
+        texts.append(f"{shortened(losses.name[row], 40)} ({percent(shares[row])}{fact})")
     return "; ".join(texts)
 
 
