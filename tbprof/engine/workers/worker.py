@@ -41,7 +41,8 @@ _rehearse = Later("tbprof.engine.workers.rehearsal.rehearse")
 def work(reader: IO[bytes], writer: IO[bytes]) -> None:
     """Answers jobs until the server closes the connection, or until one took too much memory."""
     share_heap(_KEPT_BYTES)
-    with suppress(EOFError):
+    # The connection is reset if the server ends before it has read everything.
+    with suppress(EOFError, ConnectionResetError):
         kept: Kept | None = pickle.load(reader)  # noqa: S301 - of the server
         worker = _Worker(writer, None if kept is None else ResultStore(*kept))
         idle = threading.Timer(0, worker.forget)
