@@ -23,10 +23,13 @@ DAMAGE = (KeyError, IndexError, TypeError, ValueError)
 TEXT, _LENGTH, DIGEST = ".text", ".length", ".digest"
 # The fields that are neither arrays nor texts, as JSON.
 _META = "meta"
-# Hosts of one job have the same names: long lists of equal texts are one list in memory.
+# Hosts of one job have the same names: equal texts that were unpacked are one list in memory, and
+# so are long lists of those that were computed. Short ones are found by their bytes.
 LONG = 64
 _MOST_SHARED, _SHARED_BYTES = 1024, 64 << 20
 _shared: LatestCache[bytes, list[str]] = LatestCache(_MOST_SHARED, _SHARED_BYTES)
+_SHORT_BYTES = 1 << 12
+_short: LatestCache[tuple[bytes, bytes], list[str]] = LatestCache(_MOST_SHARED, 0)
 # The latest by length, first and last text: those of other jobs rarely agree in these.
 _computed: LatestCache[tuple[int, str, str], list[str]] = LatestCache(_MOST_SHARED, _SHARED_BYTES)
 # The characters of texts, and how many each has.
@@ -221,7 +224,10 @@ def _texts(arrays: Mapping[str, NDArray[Any]], name: str) -> list[str]:
     if not lengths.size and not content.size:
         return []
     if lengths.size < LONG:
-        return _cut(content, lengths, name)
+        if content.nbytes > _SHORT_BYTES:
+            return _cut(content, lengths, name)
+        key = content.tobytes(), lengths.tobytes()
+        return _short.get_or_compute(key, lambda: _cut(content, lengths, name))
     known = arrays.get(name + TEXT + DIGEST, content)
     return _share(known, lengths, lambda: _cut(content, lengths, name))
 

@@ -116,6 +116,18 @@ def test_long_lists_of_equal_texts_are_one_list():
     assert_same(share_texts(whole(text=texts(3))), whole(text=texts(3)))
 
 
+def test_short_lists_that_were_unpacked_are_one_list():
+    texts = ["op", "other op", ""]
+    packed, again = pack(whole(text=texts)), pack(whole(text=[*texts]))
+    assert unpack(Whole, packed).text == texts
+    assert unpack(Whole, packed).text is unpack(Whole, again).text
+    assert unpack(Whole, pack(whole(text=["op", "othe", "r op"]))).text == ["op", "othe", "r op"]
+    long = ["a" * 5000]
+    packed = pack(whole(text=long))
+    assert unpack(Whole, packed).text == long
+    assert unpack(Whole, packed).text is not unpack(Whole, packed).text
+
+
 def test_all_that_is_packed_are_numbers():
     assert {array.dtype.kind for array in pack(whole()).values()} <= set("biuf")
 
