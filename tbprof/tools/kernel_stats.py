@@ -11,7 +11,7 @@ from tbprof.analysis.devices.peaks import Peaks, merge_peaks
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_name
 from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
 from tbprof.base.values import ratio
-from tbprof.tools.model.datatable import Column, Table, boolean, number, text
+from tbprof.tools.model.datatable import Table, boolean, number, text
 
 PARTS = ("kernels", "peaks")
 
@@ -54,14 +54,14 @@ def build(summaries: Summaries) -> Sequence[Table]:
                 ),
                 text("op_name", "Op Name", [kernels.op[row] for row in order]),
                 number("occurrences", "Occurrences", kernels.occurrences[order]),
-                _duration("total_duration_us", "Total Duration (μs)", total_us),
-                _duration(
+                number("total_duration_us", "Total Duration (μs)", total_us),
+                number(
                     "avg_duration_us",
                     "Avg Duration (μs)",
                     ratio(total_us, kernels.occurrences[order].astype(np.float64)),
                 ),
-                _duration("min_duration_us", "Min Duration (μs)", kernels.least_ps[order] / 1e6),
-                _duration("max_duration_us", "Max Duration (μs)", kernels.most_ps[order] / 1e6),
+                number("min_duration_us", "Min Duration (μs)", kernels.least_ps[order] / 1e6),
+                number("max_duration_us", "Max Duration (μs)", kernels.most_ps[order] / 1e6),
                 text(
                     "tensor_core_use",
                     f"{unit} use",
@@ -114,7 +114,3 @@ def _known(sizes: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def _dimensions(sizes: NDArray[np.int64]) -> list[str]:
     return [f"{x},{y},{z}" for x, y, z in sizes.tolist()]
-
-
-def _duration(id_: str, label: str, values: NDArray[np.float64]) -> Column:
-    return number(id_, label, values)

@@ -31,7 +31,7 @@ class Neighborhood(NamedTuple):
 
 def can_open(links: ProgramLinks, row: int) -> bool:
     """Whether an instruction's computations can be drawn in place of it."""
-    return links.opcode(row) in _OPENS and bool(links.called_rows(row))
+    return links.module.opcode(row) in _OPENS and bool(links.module.called_rows(row))
 
 
 def find_neighborhood(
@@ -55,7 +55,7 @@ def find_neighborhood(
     done: set[int] = set()
     while waiting:
         owner = waiting.popleft()
-        for computation in links.called_rows(owner):
+        for computation in links.module.called_rows(owner):
             # A damaged program may contain itself.
             if computation in done or computation == links.computation_of(center):
                 continue
@@ -86,7 +86,7 @@ def _take(
 
 def _near(links: ProgramLinks, center: int, most_hops: int) -> Iterator[tuple[int, int]]:
     """(row, hops) around a center in its computation, nearest first."""
-    home = links.rows_in(links.computation_of(center))
+    home = links.module.rows_in(links.computation_of(center))
     # Bitcasts are free, so both ends of the queue are used: nearest first all the same.
     queue = deque([(center, 0)])
     done: set[int] = set()
@@ -95,27 +95,27 @@ def _near(links: ProgramLinks, center: int, most_hops: int) -> Iterator[tuple[in
         if row in done:
             continue
         done.add(row)
-        if row == center or links.opcode(row) != "constant":
+        if row == center or links.module.opcode(row) != "constant":
             yield row, distance
         if distance == most_hops:
             continue
-        opcode = links.opcode(row)
-        for operand in links.operand_rows(row) if row == center or opcode != "tuple" else ():
+        opcode = links.module.opcode(row)
+        for operand in links.module.operand_rows(row) if row == center or opcode != "tuple" else ():
             if operand not in home:
                 continue
-            if _FREE in (opcode, links.opcode(operand)):
+            if _FREE in (opcode, links.module.opcode(operand)):
                 queue.appendleft((operand, distance))
             else:
                 queue.append((operand, distance + 1))
-        users = links.users_of(row)
+        users = links.module.users_of(row)
         if opcode != "constant" and len(users) <= MOST_USERS:
             queue.extend((user, distance + 1) for user in users if user in home)
 
 
 def _inside(links: ProgramLinks, computation: int) -> Iterator[tuple[int, int]]:
     """(row, hops from the root) of a computation; what does not lead to the root comes last."""
-    home = links.rows_in(computation)
-    root = links.root_row(computation)
+    home = links.module.rows_in(computation)
+    root = links.module.root_row(computation)
     queue = deque([(root, 0)] if root in home else [])
     done: set[int] = set()
     while queue:
@@ -123,9 +123,9 @@ def _inside(links: ProgramLinks, computation: int) -> Iterator[tuple[int, int]]:
         if row in done or row not in home:
             continue
         done.add(row)
-        if row == root or links.opcode(row) != "constant":
+        if row == root or links.module.opcode(row) != "constant":
             yield row, distance
-        queue.extend((operand, distance + 1) for operand in links.operand_rows(row))
+        queue.extend((operand, distance + 1) for operand in links.module.operand_rows(row))
     for row in home:
-        if row not in done and links.opcode(row) != "constant":
+        if row not in done and links.module.opcode(row) != "constant":
             yield row, len(home)

@@ -103,7 +103,7 @@ class NodeReader:
         of all executions in the trace, None if there were none.
         """
         links = self._links
-        proto = links.message(row)
+        proto = links.module.message(row)
         source, _ = place_of(links.module, proto.metadata)
         times = self._times.get(proto.name)
         flops, bytes_ = self._work(proto, times)
@@ -125,7 +125,7 @@ class NodeReader:
 
     def constant(self, row: int) -> str:
         """The value of a constant, or its shape if it has many elements."""
-        proto = self._links.message(row)
+        proto = self._links.module.message(row)
         text = literal_text(proto.literal, proto.shape, _MOST_ELEMENTS) if proto.literal else ""
         shape = _cut(shape_text(proto.shape, has_layout=False), _MOST_SHAPE)
         return f"{text} ({shape})" if text and text != "{...}" else shape
@@ -146,7 +146,7 @@ class NodeReader:
         links = self._links
         if proto.opcode == "parameter":
             return [f"parameter {proto.parameter_number}"]
-        operands = [links.message(operand) for operand in links.operand_rows(row)]
+        operands = [links.module.message(operand) for operand in links.module.operand_rows(row)]
         details = [_cut(text, _MOST_ATTRIBUTE) for text in own_attributes(proto, operands)][
             :_MOST_ATTRIBUTES
         ]
@@ -154,8 +154,8 @@ class NodeReader:
             inside = sorted(opcodes_of(links.module, row))
             more = f" +{len(inside) - _MOST_INSIDE} more" if len(inside) > _MOST_INSIDE else ""
             details.append(", ".join(map(one_line, inside[:_MOST_INSIDE])) + more)
-        elif links.called_rows(row):
-            names = [one_line(links.part(part).name) for part in links.called_rows(row)]
+        elif links.module.called_rows(row):
+            names = [one_line(links.part(part).name) for part in links.module.called_rows(row)]
             details.append(_cut(f"calls {', '.join(names)}", _MOST_ATTRIBUTE))
         return [detail for detail in details if detail]
 

@@ -106,15 +106,15 @@ class _Drawing:
     def _is_passed(self, row: int) -> bool:
         """Whether a row is drawn as an edge: a tuple's element that is not a result."""
         links = self._links
-        if links.opcode(row) != _TUPLE_ELEMENT:
+        if links.module.opcode(row) != _TUPLE_ELEMENT:
             return False
-        return links.root_row(links.computation_of(row)) != row
+        return links.module.root_row(links.computation_of(row)) != row
 
     def _taken(self, row: int) -> tuple[list[GraphEdge], list[tuple[int, int]], int]:
         """The edges to a row, the constants that it takes, and how many operands are not drawn."""
         links = self._links
-        operands = list(enumerate(links.operand_rows(row)))
-        if links.opcode(row) == _PARAMETER:
+        operands = list(enumerate(links.module.operand_rows(row)))
+        if links.module.opcode(row) == _PARAMETER:
             operands = list(enumerate(self._arguments(row)))
         edges, constants, left = [], [], 0
         for index, operand in operands:
@@ -125,11 +125,11 @@ class _Drawing:
                 roots = list(self._results(source))
                 edges += [GraphEdge(root, row, index, element) for root in roots]
                 left += not roots
-            elif links.opcode(source) == _CONSTANT:
+            elif links.module.opcode(source) == _CONSTANT:
                 constants.append((index, source))
             else:
                 left += 1
-        before = (links.row_of(id_) for id_ in links.message(row).control_predecessor_ids)
+        before = (links.row_of(id_) for id_ in links.module.message(row).control_predecessor_ids)
         edges += [GraphEdge(other, row, -1) for other in before if other in self._drawn]
         return edges, constants, left
 
@@ -139,17 +139,17 @@ class _Drawing:
         for _ in range(_DEEPEST):
             if row in self._drawn or not self._is_passed(row):
                 break
-            operands = self._links.operand_rows(row)
+            operands = self._links.module.operand_rows(row)
             if not operands:
                 break
-            element = int(self._links.message(row).tuple_index)
+            element = int(self._links.module.message(row).tuple_index)
             row = operands[0]
         return row, element
 
     def _results(self, owner: int, depth: int = 0) -> Iterator[int]:
         """The drawn results of an opened instruction."""
         for computation in self._opened[owner]:
-            root = self._links.root_row(computation)
+            root = self._links.module.root_row(computation)
             if root in self._drawn:
                 yield root
             elif root in self._opened and depth < _DEEPEST:
@@ -159,24 +159,24 @@ class _Drawing:
         """What is passed to a parameter of an opened computation."""
         links = self._links
         home = links.computation_of(parameter)
-        number = int(links.message(parameter).parameter_number)
+        number = int(links.module.message(parameter).parameter_number)
         for owner, computation in self._near.opened:
             if computation != home:
                 continue
-            operands = links.operand_rows(owner)
-            opcode = links.opcode(owner)
+            operands = links.module.operand_rows(owner)
+            opcode = links.module.opcode(owner)
             if opcode == "while":
                 number = 0
             elif opcode == "conditional":
                 # The first operand chooses the branch; branch b gets operand b + 1.
-                number = 1 + links.called_rows(owner).index(computation)
+                number = 1 + links.module.called_rows(owner).index(computation)
             if 0 <= number < len(operands):
                 yield operands[number]
 
     def _left_users(self, row: int) -> int:
         """How many users are not drawn, those of elements in place of these."""
         count = 0
-        waiting, done = list(self._links.users_of(row)), set()
+        waiting, done = list(self._links.module.users_of(row)), set()
         while waiting and count < _MOST_COUNTED:
             user = waiting.pop()
             if user in done:
@@ -185,7 +185,7 @@ class _Drawing:
             if user in self._drawn or user in self._opened:
                 continue
             if self._is_passed(user):
-                waiting.extend(self._links.users_of(user))
+                waiting.extend(self._links.module.users_of(user))
             else:
                 count += 1
         return count

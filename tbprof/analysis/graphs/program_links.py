@@ -1,8 +1,7 @@
-"""What the instructions of a program take and call, by row."""
+"""The instructions of a program by name, by id and by what calls them."""
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from tbprof.analysis.hlo.module import Computation, Module
 class ProgramLinks:
     """The instructions of a program by row, in the order of the file; computations likewise.
 
-    Rows of operands and computations that the file does not hold are left out. -1 means none.
+    What each takes and calls is in `module`. -1 means none.
     """
 
     def __init__(self, module: Module) -> None:
@@ -25,10 +24,6 @@ class ProgramLinks:
         """How many instructions there are."""
         return int(self._index.instructions.id.size)
 
-    def message(self, row: int) -> Any:
-        """The instruction (HloInstructionProto)."""
-        return self.module.message(row)
-
     def part(self, computation: int) -> Computation:
         """The computation."""
         return Computation(self.module, computation)
@@ -40,30 +35,6 @@ class ProgramLinks:
     def row_of(self, id_: int) -> int:
         """The row of the instruction with that id."""
         return self._index.ids.row(id_)
-
-    def opcode(self, row: int) -> str:
-        """The opcode of an instruction."""
-        return self.module.opcode(row)
-
-    def operand_rows(self, row: int) -> list[int]:
-        """The operands of an instruction, in order."""
-        return self.module.operand_rows(row)
-
-    def users_of(self, row: int) -> list[int]:
-        """The instructions that take an instruction, each once, in order."""
-        return self.module.users_of(row)
-
-    def called_rows(self, row: int) -> list[int]:
-        """The computations that an instruction calls, in order."""
-        return self.module.called_rows(row)
-
-    def rows_in(self, computation: int) -> range:
-        """The instructions of a computation."""
-        return self.module.rows_in(computation)
-
-    def root_row(self, computation: int) -> int:
-        """What a computation returns."""
-        return self.module.root_row(computation)
 
     def computation_of(self, row: int) -> int:
         """The computation that an instruction is in."""

@@ -34,12 +34,6 @@ def value_text(text: str) -> str:
     return text if is_braced else quoted(text)
 
 
-# Layers of a model repeat them.
-@functools.lru_cache(_CACHED)
-def _is_braced_short(text: str) -> bool:
-    return _is_braced(text)
-
-
 def _is_braced(text: str) -> bool:
     """Whether a text is one pair of braces with what is inside. Source: XLA, LexesAsJsonDict."""
     if not text.startswith("{") or not text.isprintable():
@@ -51,6 +45,10 @@ def _is_braced(text: str) -> bool:
         if depth == 0:
             return number + 2 == len(parts) and not parts[-1]
     return False
+
+
+# Layers of a model repeat them.
+_is_braced_short = functools.lru_cache(_CACHED)(_is_braced)
 
 
 def frontend_text(attributes: Any) -> str:

@@ -52,7 +52,8 @@ class WebFiles(RemoteFiles):
             return others
         with thread_pool(min(len(traces), PARALLEL_LISTINGS), "tbprof-list") as pool:
             stats = pool.map(lambda entry: self.stat(self.join(url, entry.name))[1], traces)
-            return [*others, *map(_with_stat, traces, stats)]
+            known = zip(traces, stats, strict=True)
+            return [*others, *(replace(entry, stat=stat) for entry, stat in known)]
 
     def stat(self, url: str) -> tuple[bool, FileStat]:
         if not self.tail(url)[-1:] or not self.tail(url)[-1].endswith((".pb", ".pb.gz")):
@@ -101,7 +102,3 @@ def _entry(directory: str, link: str) -> Listed | None:
     if not is_below or "/" in name or name in ("", ".", ".."):
         return None
     return Listed(name, path.endswith("/"))
-
-
-def _with_stat(entry: Listed, stat: FileStat) -> Listed:
-    return replace(entry, stat=stat)

@@ -1,4 +1,4 @@
-"""Which planes become sections, with which label, in which order; and the order of names."""
+"""Which planes become sections, with which label, in which order."""
 
 from tbprof.analysis.devices.devices import chip_and_core
 from tbprof.base import names

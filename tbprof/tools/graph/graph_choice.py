@@ -107,7 +107,7 @@ def choose_center(
         known = [(self_ps, row) for self_ps, row in ran if row >= 0]
         if known:
             return Center(max(known, key=lambda pair: (pair[0], -pair[1]))[1])
-        root = links.root_row(links.entry) if links.entry >= 0 else -1
+        root = links.module.root_row(links.entry) if links.entry >= 0 else -1
         return Center(root) if root >= 0 else Center(0) if links.rows else None
     row = links.find(name)
     if row < 0:
@@ -115,7 +115,7 @@ def choose_center(
     if row >= 0:
         return Center(row)
     computation = _find(links.computation_names, name)
-    root = links.root_row(computation) if computation >= 0 else -1
+    root = links.module.root_row(computation) if computation >= 0 else -1
     if root < 0:
         raise BadRequest(
             f"the program has no instruction or computation named {name[:80]!r}",
@@ -164,7 +164,7 @@ def search_names(
             ranks[row] = 0
         elif place >= 0:
             ranks[row] = 1 if place == 0 else 2
-        elif wanted in links.opcode(row):
+        elif wanted in links.module.opcode(row):
             ranks[row] = 3
         if name in times:
             time[row] = -times[name].self_ps

@@ -41,7 +41,7 @@ def graph_of(
     links = program.links
     rows = {links.find(name) for name in opened} - {-1}
     if opens_all:
-        rows |= {row for row in range(links.rows) if links.opcode(row) == "fusion"}
+        rows |= {row for row in range(links.rows) if links.module.opcode(row) == "fusion"}
     if center.is_computation:
         hops = links.rows
     near = find_neighborhood(links, center.row, hops, rows, MOST_NODES)
@@ -77,7 +77,7 @@ def graph_document(
     return {
         **head,
         "center": center.row,
-        "center_name": one_line(links.message(center.row).name),
+        "center_name": one_line(links.module.message(center.row).name),
         "nodes": [
             {
                 "id": node.row,
@@ -118,7 +118,7 @@ def graph_document(
 def node_document(program: OpenProgram, row: int) -> dict[str, object]:
     """All that is known of one instruction, with its text."""
     links = program.links
-    proto = links.message(row)
+    proto = links.module.message(row)
     _, stack = place_of(links.module, proto.metadata)
     computation = links.computation_of(row)
     return {
@@ -128,10 +128,10 @@ def node_document(program: OpenProgram, row: int) -> dict[str, object]:
         "text": instruction_text(links.module, row, WHOLE),
         "computation": one_line(links.part(computation).name),
         "callers": _names(links, links.callers_of(computation)),
-        "calls": [one_line(links.part(part).name) for part in links.called_rows(row)],
-        "operands": _names(links, links.operand_rows(row)),
-        "users": _names(links, links.users_of(row)),
-        "user_count": len(links.users_of(row)),
+        "calls": [one_line(links.part(part).name) for part in links.module.called_rows(row)],
+        "operands": _names(links, links.module.operand_rows(row)),
+        "users": _names(links, links.module.users_of(row)),
+        "user_count": len(links.module.users_of(row)),
         "stack": stack,
     }
 
@@ -149,9 +149,9 @@ def found_document(program: OpenProgram, query: str) -> dict[str, object]:
         "count": count,
         "found": [
             {
-                "name": one_line(links.message(row).name),
-                "opcode": one_line(links.opcode(row)),
-                "shape": shape_text(links.message(row).shape, has_layout=False)[:100],
+                "name": one_line(links.module.message(row).name),
+                "opcode": one_line(links.module.opcode(row)),
+                "shape": shape_text(links.module.message(row).shape, has_layout=False)[:100],
                 "computation": one_line(links.part(links.computation_of(row)).name),
                 "self_ps": self_of(program, row),
             }
@@ -162,7 +162,7 @@ def found_document(program: OpenProgram, query: str) -> dict[str, object]:
 
 def self_of(program: OpenProgram, row: int) -> int | None:
     """The time of an instruction without what ran inside, None if it did not run."""
-    times = program.times.get(program.links.message(row).name)
+    times = program.times.get(program.links.module.message(row).name)
     return None if times is None else times.self_ps
 
 
@@ -198,4 +198,4 @@ def node_table(program: OpenProgram, graph: ProgramGraph | None) -> Table:
 
 
 def _names(links: ProgramLinks, rows: Sequence[int]) -> list[str]:
-    return [one_line(links.message(row).name) for row in rows[:_MOST_LISTED]]
+    return [one_line(links.module.message(row).name) for row in rows[:_MOST_LISTED]]

@@ -44,7 +44,7 @@ def dot_file(program: OpenProgram, graph: ProgramGraph) -> Attachment:
         )
 
     center = graph.nodes[0].row if graph.nodes else 0
-    title = f"{program.listed.title} around {one_line(links.message(center).name)}"
+    title = f"{program.listed.title} around {one_line(links.module.message(center).name)}"
     lines = dot_text(graph, title, describe, lambda part: one_line(links.part(part).name))
     return _file(program, lines, "dot")
 
@@ -55,27 +55,28 @@ def neighbors_file(program: OpenProgram, row: int) -> Attachment:
 
     def source(operand: int) -> int:
         for _ in range(_DEEPEST):
-            operands = links.operand_rows(operand)
-            if links.opcode(operand) != _SKIPPED or not operands:
+            operands = links.module.operand_rows(operand)
+            if links.module.opcode(operand) != _SKIPPED or not operands:
                 break
             operand = operands[0]
         return operand
 
     users: dict[int, None] = {}
-    waiting, done = list(links.users_of(row))[::-1], {row}
+    waiting, done = list(links.module.users_of(row))[::-1], {row}
     while waiting:
         user = waiting.pop()
         if user in done:
             continue
         done.add(user)
-        if links.opcode(user) == _SKIPPED and links.users_of(user):
-            waiting.extend(reversed(links.users_of(user)))
+        if links.module.opcode(user) == _SKIPPED and links.module.users_of(user):
+            waiting.extend(reversed(links.module.users_of(user)))
         else:
             users[user] = None
     content = {
-        "consumer_names": [one_line(links.message(user).name) for user in users],
+        "consumer_names": [one_line(links.module.message(user).name) for user in users],
         "operand_names": [
-            one_line(links.message(source(operand)).name) for operand in links.operand_rows(row)
+            one_line(links.module.message(source(operand)).name)
+            for operand in links.module.operand_rows(row)
         ],
     }
     encoded = json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
@@ -87,7 +88,7 @@ def kernel_file(program: OpenProgram, row: int) -> Attachment:
 
     Raises BadRequest if there is none.
     """
-    proto = program.links.message(row)
+    proto = program.links.module.message(row)
     if proto.opcode != "custom-call" or not proto.backend_config:
         raise BadRequest(
             f"{one_line(proto.name)[:80]!r} is not a custom call with a configuration",

@@ -20,7 +20,7 @@ def near(links: ProgramLinks, center: str, hops: int, *opened: str, most: int = 
     rows = [links.find(name) for name in opened]
     found = find_neighborhood(links, links.find(center), hops, rows, most)
     assert len(found.rows) == len(set(found.rows))
-    return {links.message(row).name for row in found.rows}
+    return {links.module.message(row).name for row in found.rows}
 
 
 def chain() -> Program:
@@ -108,7 +108,7 @@ def edges(links: ProgramLinks, center: str, hops: int, *opened: str) -> set[tupl
     rows = [links.find(name) for name in opened]
     row = links.find(center)
     graph = draw_graph(links, row, find_neighborhood(links, row, hops, rows, 400))
-    name = {node.row: links.message(node.row).name for node in graph.nodes}
+    name = {node.row: links.module.message(node.row).name for node in graph.nodes}
     return {(name[edge.source], name[edge.target], edge.operand) for edge in graph.edges}
 
 
@@ -129,7 +129,7 @@ def test_elements_of_tuples_are_edges():
     links = links_of(program)
     row = links.find("n")
     graph = draw_graph(links, row, find_neighborhood(links, row, 2, [], 400))
-    assert {links.message(node.row).name for node in graph.nodes} == {"p", "n", "last"}
+    assert {links.module.message(node.row).name for node in graph.nodes} == {"p", "n", "last"}
     assert [(edge.operand, edge.tuple_index) for edge in graph.edges] == [(0, -1), (0, 1)] or [
         (edge.operand, edge.tuple_index) for edge in graph.edges
     ] == [(0, 1), (0, -1)]
@@ -205,15 +205,15 @@ def brute_force(links: ProgramLinks, center: int, most: int) -> dict[int, int]:
         for row, distance in before.items():
             if distance >= most:
                 continue
-            opcode = links.opcode(row)
+            opcode = links.module.opcode(row)
             steps = []
             if row == center or opcode != "tuple":
-                for operand in links.operand_rows(row):
-                    is_free = "bitcast" in (opcode, links.opcode(operand))
+                for operand in links.module.operand_rows(row):
+                    is_free = "bitcast" in (opcode, links.module.opcode(operand))
                     steps.append((operand, 0 if is_free else 1))
             if opcode != "constant":
                 steps += [(user, 1) for user in range(links.rows)
-                          if row in links.operand_rows(user)]  # fmt: skip
+                          if row in links.module.operand_rows(user)]  # fmt: skip
             for other, cost in steps:
                 hops[other] = min(hops.get(other, 99), distance + cost)
         if hops == before:
@@ -221,5 +221,5 @@ def brute_force(links: ProgramLinks, center: int, most: int) -> dict[int, int]:
     return {
         row: distance
         for row, distance in hops.items()
-        if row == center or links.opcode(row) != "constant"
+        if row == center or links.module.opcode(row) != "constant"
     }
