@@ -26,7 +26,6 @@ _MEMORIES = {
     "VMEM read": "vmem_read_bytes",
     "VMEM write": "vmem_written_bytes",
 }
-MEMORIES = tuple(_MEMORIES)
 COMPUTE = "Compute"
 UNBOUND = "Unknown"
 _BY_LINK = ("", *LINKS)

@@ -111,11 +111,6 @@ class Module:
         """
         return Instructions(self, self.rows_in_order(computation.row))
 
-    def users_in(self, computation: "Computation", proto: Any) -> list[Any]:
-        """The instructions of a computation that take an instruction, each once."""
-        row = self.index.ids.row(proto.id)
-        return [self.message(user) for user in self.users_of(row) if user in computation.rows]
-
     def scheduled(self) -> Iterator[Any]:
         """The instructions that run by themselves, that is, outside of fusions."""
         return map(self.message, self.scheduled_rows().tolist())

@@ -99,8 +99,9 @@ def check_equal(blob: bytes, expected: Any) -> None:
         assert in_column == (part.parameter_number if 0 <= part.parameter_number < 2**31 else -1)
     for computation in module.computations():
         for part in protos:
-            users = [one for one in computation.instructions if part.id in one.operand_ids]
-            assert module.users_in(computation, part) == users
+            users = [row for row in computation.rows if part.id in module.message(row).operand_ids]
+            of_part = module.users_of(index.ids.row(part.id))
+            assert [row for row in of_part if row in computation.rows] == users
 
 
 def check_bounds(blob: bytes) -> None:
