@@ -23,7 +23,7 @@ _MOST_WITH_ROWS = 16
 # Workers keep few files open: of more hosts, all pages' parts are computed first, so that each file
 # is opened once and not for each page. So many hosts at a time, whose parts are held in memory.
 _MOST_OPEN = 4
-_AT_ONCE = 64
+_AT_ONCE = 256
 # Choices of hosts: the latest that wait, and those that are known to be prepared.
 _MOST_WAITING = 4
 _MOST_PREPARED = 256
