@@ -7,10 +7,7 @@ read; of every `pages`-th and of recorded ones all parts and pages are computed,
 too. Nothing but BadTrace may come out, at the opening; an input may take a second of processor
 time at most (a recorded one ten), memory may not grow. Kernels that were compiled with
 `TBPROF_KERNELS=checked` check every index too, and one that is out of bounds breaks a rule; on
-those with sanitizers it runs by `scripts/sanitized`. Longer runs on kernels with sanitizers: seeds
-701 to 707 with 20,000 inputs each; with PYTHONMALLOC=pymalloc, `--pages 400` and `--viewer 800`,
-seeds 708 to 719 with 250 each, and 761 to 772 with 2,500 each; 173,000 inputs in all. Seed 91
-with 30,000 without sanitizers. No report, nothing raised.
+those with sanitizers it runs by `scripts/sanitized`. `docs/security.md` lists longer runs.
 """
 
 import argparse
