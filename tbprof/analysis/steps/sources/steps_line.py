@@ -19,6 +19,8 @@ _TIME_OF_LOST = 0.6
 _LEAST_STEPS = 3
 _TIME_OF_ONE = 1.1
 _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
+# The greatest number of a step.
+_MOST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +230,8 @@ def find_missing(line: StepsLine, others: Sequence[StepsLine]) -> NDArray[np.int
     if not len(line) or not line.is_ascending:
         return _NO_ROWS
     strides, intervals = np.diff(line.place), np.diff(line.start_ps)
-    usual = max(int(median(strides)), 1) if strides.size else 1
+    # As a float the greatest stride is one more than 64 bits hold.
+    usual = min(max(int(median(strides)), 1), _MOST) if strides.size else 1
     period = float(median(intervals[strides == usual])) if (strides == usual).any() else np.inf
     stride_count = strides // usual
     is_long = intervals >= _TIME_OF_LOST * period * np.maximum(stride_count, 1)

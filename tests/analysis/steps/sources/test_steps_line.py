@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tbprof.analysis.steps.sources.steps_line import StepsLine, agreement
+from tbprof.analysis.steps.sources.steps_line import StepsLine, agreement, find_missing
 
 # The windows of the steps of one line by place: of some of the steps, at similar times.
 WINDOWS = st.dictionaries(
@@ -60,3 +60,10 @@ def test_half_of_the_common_steps_are_enough():
     fewer = [(0, 4, 8), *half]
     [found] = agreement([line_of(line)], [line_of(half), line_of(fewer), line_of([(3, 0, 4)])])
     assert found.tolist() == [True, False, True]
+
+
+def test_steps_between_the_least_and_the_greatest_number_are_not_missing():
+    """The stride between them is the usual one, and as a float beyond 64 bits."""
+    line = line_of([(0, 0, 4), (2**63 - 1, 10, 14)])
+    assert find_missing(line, []).tolist() == []
+    assert find_missing(line, [line_of([(7, 5, 8)])]).tolist() == [7]
