@@ -57,10 +57,9 @@ def is_library_product(target: str) -> bool:
 
 def _counted(arrays: Arrays, count: Callable[[Arrays], int | None]) -> Cost:
     try:
-        operations = count(arrays)
+        cost = of_type([arrays.operand(0)], count(arrays))
     except (IndexError, ValueError):  # operands or dimensions that the file does not hold
         return UNKNOWN
-    cost = of_type([arrays.operand(0)], operations)
     if not cost.is_known:
         return UNKNOWN
     read = size_of(shape for shapes in arrays.operands for shape in shapes)

@@ -104,6 +104,13 @@ def test_lengths_that_only_the_data_hold_are_unknown(fields):
     assert not cost_of(attention("te_fused_attn_forward_ffi", **fields)).is_known
 
 
+def test_attention_without_operands_is_unknown():
+    """Its configuration says the sizes, but not of what type they are."""
+    made = attention("te_fused_attn_forward_ffi")
+    del made.named["x"].operand_ids[:]
+    assert not cost_of(made).is_known
+
+
 def cudnn_attention(suffix: str = "", **fields: object) -> Program:
     """As JAX writes it: arrays [batch, position, head, dimension], keys of fewer heads."""
     stated = {
