@@ -7,7 +7,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 
 from tbprof.base.lazy import Later
 from tbprof.base.process.heap import share_heap
@@ -38,16 +38,20 @@ _T = TypeVar("_T")
 _rehearse = Later("tbprof.engine.workers.rehearsal.rehearse")
 
 
+def _receive(reader: IO[bytes]) -> Any:
+    return pickle.load(reader)  # noqa: S301 - of the server
+
+
 def work(reader: IO[bytes], writer: IO[bytes]) -> None:
     """Answers jobs until the server closes the connection, or until one took too much memory."""
     share_heap(_KEPT_BYTES)
     # The connection is reset if the server ends before it has read everything.
     with suppress(EOFError, ConnectionResetError):
-        kept: Kept | None = pickle.load(reader)  # noqa: S301 - of the server
+        kept: Kept | None = _receive(reader)
         worker = _Worker(writer, None if kept is None else ResultStore(*kept))
         idle = threading.Timer(0, worker.forget)
         while True:
-            job: Job | None = pickle.load(reader)  # noqa: S301 - of the server
+            job: Job | None = _receive(reader)
             idle.cancel()
             if job is None:
                 worker.rehearse()

@@ -24,10 +24,10 @@ def pool() -> Iterator[Callable[..., WorkerProcesses]]:
     def make(
         results: ResultStore | None = None,
         processes: int = 2,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        limits: Limits | None = None,
         make: Callable[[], Starter] = make_starter,
     ) -> WorkerProcesses:
-        made.append(WorkerProcesses(results, processes, limits, make))
+        made.append(WorkerProcesses(results, processes, limits or Limits(), make))
         return made[-1]
 
     yield make
