@@ -53,7 +53,7 @@ class SingleOps:
     sent_end_ps: NDArray[np.int64]
 
     def is_many(self, steps: int) -> bool:
-        """Whether the calls are so many that so many steps consist of them."""
+        """Whether there are at least `FEWEST_PER_STEP` calls for each step."""
         return int(self.calls.sum()) >= FEWEST_PER_STEP * steps
 
     @property

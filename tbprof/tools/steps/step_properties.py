@@ -227,7 +227,7 @@ def _figure(value: float, digits: int) -> str:
 
 
 def _not_zero(value: float) -> str:
-    """A percentage with one digit, or with as many as a small one needs not to read 0."""
+    """A percentage with one digit after the point, or more if a small one would read 0."""
     return f"{value:.1g}" if 0 < value < _SMALL else _figure(value, 1)
 
 

@@ -130,7 +130,7 @@ def partial_tiles(evidence: Evidence) -> Iterator[Finding]:
         f"Matrix products that do not fill the tiles of their kernels take {percent(share)} of op "
         "time",
         "Their kernels multiply whole tiles, part of which lies outside of the arrays: {ops}. "
-        "Tiles that are full would take {rest} of that time.",
+        "Full tiles would take {rest} of that time.",
         "Change the batch size, widths or numbers of classes so that they fill the tiles: a little "
         "less takes less time, a little more the same. Libraries choose tiles by the dimensions, "
         "so compare.",
