@@ -148,7 +148,7 @@ class Module:
     def metadata(self) -> Iterator[Any]:
         """The OpMetadata of instructions, each different one once."""
         ranges = self.index.instructions.metadata.T.tolist()
-        for content in dict.fromkeys(self.blob[at:end] for at, end in ranges):
+        for content in dict.fromkeys(bytes(self.blob[at:end]) for at, end in ranges):
             proto = _parse("xla.OpMetadata", content)
             if proto is not None:
                 yield proto

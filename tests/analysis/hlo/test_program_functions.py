@@ -7,6 +7,7 @@ from traces import draw, space_of
 from traces.programs import Program
 
 from tbprof._pb import message
+from tbprof.analysis.hlo import hlo
 from tbprof.analysis.hlo import module as module_
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.module import Module
@@ -110,8 +111,13 @@ def test_names_of_ops_hold_the_place():
     assert with_location("model/dense/MatMul", "a.py line 5") == "model/dense/MatMul"
 
 
-def test_tables_have_a_row_for_each():
-    """Two programs of one name on a CPU: x ran one instruction of each."""
+@pytest.mark.parametrize("largest_cached", [2**17, 0])
+def test_tables_have_a_row_for_each(monkeypatch: pytest.MonkeyPatch, largest_cached: int):
+    """Two programs of one name on a CPU: x ran one instruction of each.
+
+    Large programs, which are not cached, are read where the file lies in memory.
+    """
+    monkeypatch.setattr(hlo, "_LARGEST_CACHED", largest_cached)
     programs = {}
     for id_, line in ((7, 5), (8, 6)):
         program = Program()
