@@ -50,7 +50,7 @@ class Bottleneck:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class LongestFunction:
     """`batch (train.py:14) takes 62.7 %` of the step, and that percentage."""
 
     text: str
@@ -95,7 +95,7 @@ def find_bottlenecks(
         input_percent,
         100 * other_ms / means.mean_ms(),
         is_recorded=is_recorded,
-        taken=_taken(longest_share(idle), means.mean_ms()),
+        longest=_longest_function(longest_share(idle), means.mean_ms()),
         is_transfer=is_transfer and not is_tpu,
     )
     bits_16 = means.share(Phase.COMPUTE_16) + means.share(Phase.COMPUTE_8)
@@ -112,13 +112,13 @@ def find_bottlenecks(
             other_percent,
             is_reported=of_input.is_guess,
             is_tpu=is_tpu,
-            did=_did(idle, means.mean_ms()),
+            activity=_activity_sentence(idle, means.mean_ms()),
         ),
         "" if is_tpu else precision_statement(bits_16, known_share),
     )
 
 
-def _taken(first: IdleShare | None, step_ms: float) -> Taken | None:
+def _longest_function(first: IdleShare | None, step_ms: float) -> LongestFunction | None:
     """The share of the longest function, None if it is too small to mention."""
     share = 100 * first.ms / step_ms if first is not None else 0.0
     # A function that contains the whole loop does not prepare input itself; a call in it may.
@@ -130,10 +130,10 @@ def _taken(first: IdleShare | None, step_ms: float) -> Taken | None:
         > first.ms
     ):
         return None  # reading results prepares no input
-    return Taken(f"{first.subject} takes {percent_text(share)}", share)
+    return LongestFunction(f"{first.subject} takes {percent_text(share)}", share)
 
 
-def _did(idle: Sequence[IdleShare], step_ms: float) -> str:
+def _activity_sentence(idle: Sequence[IdleShare], step_ms: float) -> str:
     """A sentence on what most of the uncovered time went to, "" if unknown."""
     if not idle:
         return ""
@@ -147,14 +147,14 @@ def input_bottleneck(
     other_percent: float,
     *,
     is_recorded: bool = False,
-    taken: Taken | None = None,
+    longest: LongestFunction | None = None,
     is_transfer: bool = False,
 ) -> Bottleneck:
     """Whether steps wait for input; NaN means steps without duration.
 
     `is_recorded` says that the trace would show such waiting, so that other gaps are not input.
-    `other_percent` is the time that no event covers, `taken` the function that is known to take it,
-    `is_transfer` that the input is data sent to devices, such as arguments of calls.
+    `other_percent` is the time that no event covers, `longest` the function that takes most of it,
+    if known. `is_transfer` says that input is data sent to devices, such as arguments of calls.
     """
     if not input_percent >= 0:
         return Bottleneck(
@@ -163,8 +163,8 @@ def input_bottleneck(
             "No step time was measured, so the bottleneck is unknown.",
         )
     text = percent_text(input_percent)
-    if taken is not None and taken.percent > input_percent >= MODERATELY_INPUT_BOUND:
-        return _less_than(taken, input_percent, is_transfer=is_transfer)
+    if longest is not None and longest.percent > input_percent >= MODERATELY_INPUT_BOUND:
+        return _wait_and_function(longest, input_percent, is_transfer=is_transfer)
     if is_transfer and input_percent >= MODERATELY_INPUT_BOUND:
         sent = f"{text} of step time is spent sending data to devices."
         if input_percent >= HIGHLY_INPUT_BOUND:
@@ -185,11 +185,11 @@ def input_bottleneck(
             f"The program is moderately input-bound: {text} of step time is spent "
             "waiting for input. Optimize both the input and the rest of the step.",
         )
-    if taken is not None and not is_recorded:
+    if longest is not None and not is_recorded:
         return Bottleneck(
             BOTH,
             input_percent,
-            f"{taken.text} of step time while nothing else runs. If it prepares input, the "
+            f"{longest.text} of step time while nothing else runs. If it prepares input, the "
             "program is input-bound; the trace does not show whether it does.",
             is_guess=True,
         )
@@ -217,15 +217,17 @@ def _hardly_waits(input_percent: float) -> str:
     return f"{text} of step time is spent waiting for input"
 
 
-def _less_than(taken: Taken, input_percent: float, *, is_transfer: bool) -> Bottleneck:
+def _wait_and_function(
+    longest: LongestFunction, input_percent: float, *, is_transfer: bool
+) -> Bottleneck:
     """Steps that wait for input, and longer for a function that may be a part of it."""
     waits = "sending data to devices" if is_transfer else "waiting for input"
     return Bottleneck(
         HOST if input_percent >= HIGHLY_INPUT_BOUND else BOTH,
         input_percent,
-        f"{taken.text} of step time while nothing else runs, and {percent_text(input_percent)} is "
-        f"spent {waits}. If the former also prepares input, speed it up before anything else; the "
-        "trace does not show whether it does.",
+        f"{longest.text} of step time while nothing else runs, and {percent_text(input_percent)} "
+        f"is spent {waits}. If the former also prepares input, speed it up before anything else; "
+        "the trace does not show whether it does.",
         is_guess=True,
     )
 
@@ -278,17 +280,17 @@ def kernel_launch_bottleneck(percent: float, *, contends: bool = False) -> Bottl
 
 
 def other_bottleneck(
-    percent: float, *, is_reported: bool = False, is_tpu: bool = False, did: str = ""
+    percent: float, *, is_reported: bool = False, is_tpu: bool = False, activity: str = ""
 ) -> Bottleneck:
     """Whether much of a step is in no phase; no if that `is_reported` elsewhere.
 
-    `did` is a sentence on what threads did during that time.
+    `activity` is a sentence on what threads did during that time.
     """
     if is_reported:
         return Bottleneck(NO_CLASS, percent, "")
     text = f"{percent_text(percent)} of step time is in 'All others'."
-    if did:
-        text += did
+    if activity:
+        text += activity
     elif is_tpu:
         text += (
             " Meanwhile, the cores are idle because of something on the host other than input: "

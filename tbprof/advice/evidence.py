@@ -109,7 +109,7 @@ class Evidence:
         """The phases in which a device works or, without devices, the host's ops compute."""
         return WORK if self.platform != "CPU" else (*WORK, Phase.HOST_COMPUTE)
 
-    def left(self, *phases: Phase) -> float:
+    def unclaimed(self, *phases: Phase) -> float:
         """The percentage of step time in some phases that is not promised; NaN without steps.
 
         An instant has one phase, so time that is promised once is not available to other findings.
@@ -135,7 +135,7 @@ class Evidence:
         for phase in wanted:
             limit = most.get(phase, 100.0)
             beyond -= min(beyond, self.share(phase), limit)
-            part = min(rest, self.left(phase), limit)
+            part = min(rest, self.unclaimed(phase), limit)
             if part > 0:
                 taken[phase] = part
                 rest -= part
@@ -152,7 +152,7 @@ class Evidence:
         ratio = min(share, 100.0) / 100
         return Gain(ratio * self.step_ms, ratio, taken, shared)
 
-    def less(self, finding: Finding) -> "Evidence":
+    def excluding(self, finding: Finding) -> "Evidence":
         """The evidence for other findings, without the time that this one promises."""
         promised = dict(self.promised)
         for phase, part in finding.gain.taken.items():
@@ -214,7 +214,7 @@ _LITTLE = 0.02
 Rule = Callable[[Evidence], Iterator[Finding]]
 
 
-def said_elsewhere(evidence: Evidence, gain: Gain) -> str:
+def covered_elsewhere(evidence: Evidence, gain: Gain) -> str:
     """A sentence on how much of a time other findings cover, "" if that is little or unknown."""
     if gain.shared <= _LITTLE * (gain.own + gain.shared) or not evidence.step_ms > 0:
         return ""

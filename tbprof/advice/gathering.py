@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tbprof.advice.evidence import Evidence
-from tbprof.advice.input.input_judgement import find_cause, judge_input
+from tbprof.advice.input.input_diagnosis import diagnose_input, find_cause
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.bounds.program_losses import ProgramLosses, merge_program_losses
 from tbprof.analysis.devices.devices import Devices, merge_devices
@@ -69,7 +69,7 @@ def gather(summaries: Summaries) -> Evidence:
         means=means,
         outliers=outliers,
         memory=merge_memory_peaks(summaries.hosts, peaks),
-        input_cause=find_cause(summaries, judge_input(summaries, 1)),
+        input_cause=find_cause(summaries, diagnose_input(summaries, 1)),
         idle=idle_shares(job, means, summaries.take("idle_time", IdleTime)),
         **fields,
     )

@@ -22,7 +22,7 @@ def graded_idle(share: float) -> tuple[Severity, float] | None:
     return ("low", OVERHEAD[0]) if grade is not None and share < _SMALL else grade
 
 
-def culprit(evidence: Evidence) -> IdleShare | None:
+def dominant_function(evidence: Evidence) -> IdleShare | None:
     """The function or annotation of the driving thread that takes most of the uncovered time.
 
     None if it takes too little to be worth a finding.
@@ -72,7 +72,7 @@ def gap_shares(evidence: Evidence) -> tuple[float, float]:
     # Calls that take more than the other time without ops are in the gaps for the excess.
     other_share = evidence.share(Phase.OTHER)
     calls = max(0.0, idle + 100 * calls_ms / evidence.step_ms - other_share) if calls_ms else 0.0
-    named = culprit(evidence)
+    named = dominant_function(evidence)
     known_ms = calls_ms + (named.ms if named is not None else 0.0)
     rest = other_share - 100 * known_ms / evidence.step_ms if known_ms else other_share
-    return gap, max(min(idle - calls, rest, evidence.left(Phase.OTHER)), 0.0)
+    return gap, max(min(idle - calls, rest, evidence.unclaimed(Phase.OTHER)), 0.0)

@@ -50,7 +50,7 @@ def reasons(
     finding about it.
     """
     groups = [*(period.step for period in outliers.periods), *outliers.once[:, None]]
-    causes = culprits(job, means, outliers, idle_time, groups)
+    causes = causes_of_outliers(job, means, outliers, idle_time, groups)
     out = [""] * outliers.is_outlier.size
     for steps, cause in zip(groups, causes, strict=True):
         phase = phase_of(outliers, steps)
@@ -82,7 +82,7 @@ def excess_ps(
     return np.asarray(np.maximum(more, 0.0), np.float64)
 
 
-def culprits(
+def causes_of_outliers(
     job: JobSteps,
     means: StepMeans,
     outliers: StepOutliers,
@@ -254,7 +254,7 @@ def what_takes_longer(
 ) -> str:
     """What takes most of the `late_ps` that the first worker needs longer than the second.
 
-    As in `culprits`; "" if the events of their hosts do not show it.
+    As in `causes_of_outliers`; "" if the events of their hosts do not show it.
     """
     if not idle_time:
         return ""

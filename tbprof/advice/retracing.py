@@ -13,7 +13,7 @@ _PART = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Costly:
+class CostlyCalls:
     """The calls of functions of one name that traced, or ran eagerly.
 
     `share` is a percentage of the time in functions; `functions` is how many have the name, as far
@@ -28,9 +28,9 @@ class Costly:
     modes: frozenset[str]
 
 
-def costly_functions(evidence: Evidence) -> dict[str, Costly]:
+def costly_functions(evidence: Evidence) -> dict[str, CostlyCalls]:
     """By name, those that take `EXPENSIVE[0]` or more, costliest first."""
-    costly: dict[str, Costly] = {}
+    costly: dict[str, CostlyCalls] = {}
     total_ps = sum(int(facts.function_ps.sum()) for facts in evidence.hosts)
     for facts in evidence.hosts if total_ps > 0 else ():
         for index, (name, mode) in enumerate(
@@ -38,9 +38,9 @@ def costly_functions(evidence: Evidence) -> dict[str, Costly]:
         ):
             if mode != "eager" and not mode.startswith("traced"):
                 continue
-            previous = costly.get(name, Costly(0.0, 0, 0, 0, 1, frozenset()))
+            previous = costly.get(name, CostlyCalls(0.0, 0, 0, 0, 1, frozenset()))
             ps = previous.ps + int(facts.function_ps[index])
-            costly[name] = Costly(
+            costly[name] = CostlyCalls(
                 100 * ps / total_ps,
                 ps,
                 previous.calls + int(facts.function_calls[index]),
@@ -56,7 +56,7 @@ def costly_functions(evidence: Evidence) -> dict[str, Costly]:
     }
 
 
-def _is_first_call(costly: Costly) -> bool:
+def _is_first_call(costly: CostlyCalls) -> bool:
     """Whether only one call traced: the first call of a function must."""
     return costly.calls == 1 and costly.tracings <= 1 and costly.modes == {"traced"}
 

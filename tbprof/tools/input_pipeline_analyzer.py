@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.advice.bottlenecks import MODERATELY_INPUT_BOUND
+from tbprof.advice.input.input_diagnosis import INPUT_PARTS, diagnose_input, find_cause
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category
-from tbprof.advice.input.input_judgement import INPUT_PARTS, find_cause, judge_input
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.host.host_callbacks import HostCallbacks
@@ -47,11 +47,11 @@ def build(summaries: Summaries) -> Sequence[Table]:
     markers = markers_table(job)
     if not len(job.label) and not ops.name and not len(markers):
         return [_NO_TABLE] * 9
-    judgements = judge_input(summaries, 1)
-    cause = find_cause(summaries, judgements)
+    diagnoses = diagnose_input(summaries, 1)
+    cause = find_cause(summaries, diagnoses)
     means, outliers = chosen_means(job, summaries.params)
     waits = means.share(Phase.INPUT) >= MODERATELY_INPUT_BOUND
-    advice = input_advice_table(ops, judgements, is_waited_for=waits)
+    advice = input_advice_table(ops, diagnoses, is_waited_for=waits)
     idle_time = summaries.take("idle_time", IdleTime)
     return [
         core_table(job),

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from tbprof.advice.input.input_judgement import INPUT_PARTS, find_cause, judge_input
+from tbprof.advice.input.input_diagnosis import INPUT_PARTS, diagnose_input, find_cause
 from tbprof.advice.summaries import Summaries
-from tbprof.advice.tf_data.tf_data_judgement import Judgement
+from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis
 from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, find_pipelines
 from tbprof.analysis.input.tf_data import TfData
 from tbprof.base.errors import Notice
@@ -36,24 +36,24 @@ def build(summaries: Summaries) -> Sequence[Table]:
     pipelines = find_pipelines(summaries.hosts, parts)
     if not pipelines:
         return [_NO_TABLE] * 5
-    judgements = judge_input(summaries)
-    chosen = _choose(summaries.params, pipelines, judgements)
+    diagnoses = diagnose_input(summaries)
+    chosen = _choose(summaries.params, pipelines, diagnoses)
     graph = graph_table(pipelines, chosen)
     return [
         replace(graph, warnings=_notices(summaries.hosts, parts)),
         summary_table(pipelines),
-        bottleneck_table(judgements, find_cause(summaries, judgements)),
-        advice_table(judgements),
+        bottleneck_table(diagnoses, find_cause(summaries, diagnoses)),
+        advice_table(diagnoses),
         executions_table(chosen),
     ]
 
 
 def _choose(
-    params: Mapping[str, str], pipelines: Sequence[Pipeline], judgements: Sequence[Judgement]
+    params: Mapping[str, str], pipelines: Sequence[Pipeline], diagnoses: Sequence[Diagnosis]
 ) -> ChosenCall:
     """The requested pipeline and rank; if they do not exist, the worst of each."""
     host, name = params.get("graph_host", ""), params.get("input_pipeline", "")
-    ranked = [*(judgement.pipeline for judgement in judgements), *pipelines]
+    ranked = [*(diagnosis.pipeline for diagnosis in diagnoses), *pipelines]
     pipeline = next(
         (
             pipeline

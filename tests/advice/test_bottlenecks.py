@@ -122,13 +122,13 @@ def test_output(percent, level, says):
 
 
 @pytest.mark.parametrize(
-    "judge", [collectives_bottleneck, kernel_launch_bottleneck, other_bottleneck]
+    "classify", [collectives_bottleneck, kernel_launch_bottleneck, other_bottleneck]
 )
 @pytest.mark.parametrize(
     ("percent", "level"), [(15.0, "high"), (14.99, "moderate"), (3.0, "moderate"), (2.99, "no")]
 )
-def test_shares_of_the_step(judge, percent, level):
-    found = judge(percent)
+def test_shares_of_the_step(classify, percent, level):
+    found = classify(percent)
     assert (found.level, found.percent) == (level, percent)
     assert (f"{percent:.1f} %" in found.statement) == (level != "no")
 

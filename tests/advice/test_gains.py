@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from traces.every_trace import every_trace, summaries_of
 
-from tbprof.advice.evidence import Evidence, said_elsewhere
+from tbprof.advice.evidence import Evidence, covered_elsewhere
 from tbprof.advice.gain import UNKNOWN_GAIN, Gain
 from tbprof.advice.gathering import gather
 from tbprof.advice.rules.findings import find_findings
@@ -93,15 +93,15 @@ def test_time_that_a_finding_promises_is_gone_for_others():
     split = {Phase.COMPUTE_16: 500, Phase.KERNEL_LAUNCH: 200, Phase.OTHER: 300}
     given = of(split)
     (launch,) = (one for one in find_findings(given) if one.id == "kernel_launch")
-    left = given.less(launch)
+    left = given.excluding(launch)
     phases = (Phase.KERNEL_LAUNCH, Phase.OTHER)
-    assert left.left(*phases) == pytest.approx(30)
+    assert left.unclaimed(*phases) == pytest.approx(30)
     gain = left.gain_of(40, *phases)
     assert gain.ms == pytest.approx(0.3)
     assert gain.taken == {Phase.OTHER: pytest.approx(30)}
     assert gain.shared == pytest.approx(10)
-    assert said_elsewhere(left, gain) == " Other findings cover 100 µs of that."
-    assert said_elsewhere(given, given.gain_of(40, *phases)) == ""
+    assert covered_elsewhere(left, gain) == " Other findings cover 100 µs of that."
+    assert covered_elsewhere(given, given.gain_of(40, *phases)) == ""
     assert given.gain_of(40, *phases, most={Phase.KERNEL_LAUNCH: 5}).own == pytest.approx(35)
 
 
@@ -140,4 +140,4 @@ def test_peers_lose_no_more_than_they_wait():
 
 def test_without_time_of_steps_nothing_is_said_of_it():
     """`of({})` has steps that take no time."""
-    assert said_elsewhere(of({}), Gain(None, None, shared=50.0)) == ""
+    assert covered_elsewhere(of({}), Gain(None, None, shared=50.0)) == ""

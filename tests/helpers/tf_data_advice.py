@@ -6,7 +6,7 @@ from builders.tf_data_calls import Made, Node, chain, made
 
 from tbprof.advice.finding import SEVERITIES, Finding
 from tbprof.advice.tf_data.tf_data_case import PipelineFacts
-from tbprof.advice.tf_data.tf_data_judgement import judge_pipelines
+from tbprof.advice.tf_data.tf_data_diagnosis import diagnose_pipelines
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 
 ALONE = PipelineFacts(hosts=1, has_gpu=False, python_ps=0)
@@ -24,9 +24,9 @@ def advice_on(
     """By id: what is said of a pipeline whose every call is this one, without a pause."""
     calls = [(at * nodes[0].total, nodes) for at in range(3)]
     part = made(Made(calls, parameters=parameters or {}))
-    [judgement] = judge_pipelines(find_pipelines(["h0"], [part]), {"h0": facts})
-    assert len({one.id for one in judgement.findings}) == len(judgement.findings)
-    for one in judgement.findings:
+    [diagnosis] = diagnose_pipelines(find_pipelines(["h0"], [part]), {"h0": facts})
+    assert len({one.id for one in diagnosis.findings}) == len(diagnosis.findings)
+    for one in diagnosis.findings:
         assert one.severity in SEVERITIES
         assert one.title
         assert one.detail
@@ -34,7 +34,7 @@ def advice_on(
         assert one.guide.url.startswith("https://")
         for code in (one.action, one.code):
             assert "nan" not in code.split()
-    return {one.id: one for one in judgement.findings}
+    return {one.id: one for one in diagnosis.findings}
 
 
 def bound_by(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from recorded.conftest import Shown
-from tools.input.test_input_judgement import check_pages_agree
+from tools.input.test_input_diagnosis import check_pages_agree
 
 from tbprof.base.errors import NoData
 from tbprof.tools.model.datatable import Table

@@ -14,7 +14,7 @@ from traces import draw, space_of
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category
 from tbprof.advice.summaries import Summaries
 from tbprof.advice.tf_data.tf_data_case import PipelineFacts
-from tbprof.advice.tf_data.tf_data_judgement import Judgement, by_severity, judge_pipelines
+from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis, by_severity, diagnose_pipelines
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 from tbprof.analysis.devices.devices import find_devices
 from tbprof.analysis.hlo.hlo import Programs
@@ -142,12 +142,14 @@ def test_without_input_ops_every_category_is_zero_and_none_dominates():
 
 def advice(ops: InputOps, *calls: Made) -> Table:
     """Advice where calls of a tf.data pipeline were recorded, too."""
-    return input_advice_table(ops, judged(*calls))
+    return input_advice_table(ops, diagnoses_of(*calls))
 
 
-def judged(*calls: Made) -> list[Judgement]:
+def diagnoses_of(*calls: Made) -> list[Diagnosis]:
     """What is said of a pipeline; nothing without calls."""
-    return judge_pipelines(find_pipelines(["h0"], [made(*calls)]), {"h0": ALONE}) if calls else []
+    return (
+        diagnose_pipelines(find_pipelines(["h0"], [made(*calls)]), {"h0": ALONE}) if calls else []
+    )
 
 
 def titles(ops: InputOps, category: str, *calls: Made) -> list[object]:
@@ -185,8 +187,8 @@ def test_advice_begins_with_what_holds_the_program_up():
 
 def test_advice_on_a_pipeline_is_that_of_the_page_of_tf_data():
     slow = calls_of((ROOT, 10), (MAP, 900), (READ, 90))
-    [judgement] = judge_pipelines(find_pipelines(["h0"], [made(slow)]), {"h0": ALONE})
-    expected = [one.title for one in by_severity(judgement.findings)]
+    [diagnosis] = diagnose_pipelines(find_pipelines(["h0"], [made(slow)]), {"h0": ALONE})
+    expected = [one.title for one in by_severity(diagnosis.findings)]
     assert titles(input_ops(), "preprocessing", slow) == expected
     assert expected[0] == "The time is spent in the function of ParallelMap"
 
@@ -221,7 +223,7 @@ def test_where_steps_hardly_wait_only_pipelines_get_advice():
     assert said(4) == []
     assert "Use tf.data or another instrumented loader" in said(5)
     slow = calls_of((ROOT, 10), (MAP, 900), (READ, 90))
-    table = input_advice_table(input_ops(), judged(slow), is_waited_for=False)
+    table = input_advice_table(input_ops(), diagnoses_of(slow), is_waited_for=False)
     assert set(table.column("category").cells()) == {"preprocessing"}
 
 

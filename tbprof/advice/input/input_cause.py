@@ -1,4 +1,4 @@
-"""What makes a program wait for its input: one judgement for all pages."""
+"""What makes a program wait for its input: one diagnosis for all pages."""
 
 import math
 from typing import Literal

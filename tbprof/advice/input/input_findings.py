@@ -12,7 +12,7 @@ from tbprof.advice.guides import (
     TF_DATA_GUIDE,
 )
 from tbprof.advice.input.input_facts import InputFacts
-from tbprof.advice.tf_data.tf_data_judgement import Judgement, by_severity
+from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis, by_severity
 from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps
 from tbprof.analysis.vocabulary.input_names import InputCategory, stage_name
 
@@ -27,17 +27,17 @@ def find_input_findings(facts: InputFacts) -> list[tuple[InputCategory, Finding]
     return [(category, finding) for category, rule in _RULES.items() for finding in rule(facts)]
 
 
-def by_category(ops: InputOps, judgement: Judgement) -> list[tuple[InputCategory, Finding]]:
+def by_category(ops: InputOps, diagnosis: Diagnosis) -> list[tuple[InputCategory, Finding]]:
     """The findings on a tf.data pipeline, by the category of the stage that each is about."""
     categories = {
         stage_name(name): InputCategory(category)
         for name, category in zip(ops.name, ops.category.tolist(), strict=True)
         if category != NO_CATEGORY
     }
-    usual = categories.get(judgement.usual.long_name if judgement.usual else "", _OTHERWISE)
+    usual = categories.get(diagnosis.usual.long_name if diagnosis.usual else "", _OTHERWISE)
     return [
         (categories.get(finding.stage, usual) if finding.stage else usual, finding)
-        for finding in by_severity(judgement.findings)
+        for finding in by_severity(diagnosis.findings)
     ]
 
 

@@ -61,7 +61,7 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     for rule in RULES:
         for claim in rule(remaining):
             findings.append(claim)
-            remaining = remaining.less(claim)
+            remaining = remaining.excluding(claim)
     findings.sort(
         key=lambda finding: (
             -(finding.gain_ms or 0.0),

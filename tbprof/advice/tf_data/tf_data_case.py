@@ -14,7 +14,7 @@ BUSY = 70.0
 # Share of a stage's time from which a wait for a pool is mentioned.
 _NOTABLE = 0.1
 # Parameters of stages, in the order of sentences.
-_TOLD = (
+_SHOWN_PARAMETERS = (
     "parallelism", "autotune", "cycle_length", "block_length", "buffer_size", "buffer_limit",
     "batch_size", "drop_remainder", "deterministic", "max_batch_results", "buffered_elements",
     "num_shards", "count",
@@ -66,7 +66,7 @@ class Case:
 
     def per_call(self, value_ps: int) -> int:
         """A time per call, on average over the calls that the case is about."""
-        return value_ps if self.is_slowest else value_ps // max(self.pipeline.telling_calls, 1)
+        return value_ps if self.is_slowest else value_ps // max(self.pipeline.explained_calls, 1)
 
     def taken(self) -> int:
         """How many elements the stage requested from those below."""
@@ -86,7 +86,7 @@ class Case:
         """Whether the pipeline has a stage of one of these kinds."""
         return any(stage.kind in kinds for stage in self.stages)
 
-    def way(self) -> Iterator[Stage]:
+    def path_to_root(self) -> Iterator[Stage]:
         """The stages that its elements pass through, nearest first, root last."""
         index = self.stage.parent
         while index >= 0:
@@ -95,11 +95,11 @@ class Case:
 
     def above(self, *kinds: Kind) -> Stage | None:
         """The nearest stage of these kinds that its elements pass through, or None."""
-        return next((stage for stage in self.way() if stage.kind in kinds), None)
+        return next((stage for stage in self.path_to_root() if stage.kind in kinds), None)
 
     def above_named(self, name: str) -> Stage | None:
         """The same by the stage's name in lower case, without version."""
-        return next((stage for stage in self.way() if stage.parts[-1] == name), None)
+        return next((stage for stage in self.path_to_root() if stage.parts[-1] == name), None)
 
     def has_named(self, name: str) -> bool:
         """Whether the pipeline has a stage of this name."""
@@ -140,10 +140,10 @@ StageRule = Callable[[Case], Iterator[Finding]]
 def of_kinds(*kinds: Kind) -> Callable[[StageRule], StageRule]:
     """Limits a rule to stages of these kinds."""
 
-    def bound(rule: StageRule) -> StageRule:
+    def limited(rule: StageRule) -> StageRule:
         return lambda case: rule(case) if case.stage.kind in kinds else iter(())
 
-    return bound
+    return limited
 
 
 def evidence(case: Case) -> str:
@@ -181,7 +181,7 @@ def cause_sentence(case: Case) -> str:
 
 def stage_ms(case: Case) -> float:
     """How long the stage holds up a call of its pipeline, on average over calls that show it."""
-    return case.stage.overall.held_ps / 1e9 / max(case.pipeline.telling_calls, 1)
+    return case.stage.overall.held_ps / 1e9 / max(case.pipeline.explained_calls, 1)
 
 
 def call_ms(pipeline: Pipeline) -> float:
@@ -242,7 +242,7 @@ def describe_parameters(stage: Stage) -> str:
     """The parameters of a stage that matter, for a sentence: "parallelism 2, autotune true"."""
     return ", ".join(
         f"{name} {shortened(str(stage.parameters[name]), 40)}"
-        for name in _TOLD
+        for name in _SHOWN_PARAMETERS
         if name in stage.parameters
     )
 

@@ -151,7 +151,7 @@ class Pipeline:
         return bool(self.data.is_cut[self.first : self.last].all())
 
     @property
-    def telling_calls(self) -> int:
+    def explained_calls(self) -> int:
         """The calls that show what they waited for, or all if none does."""
         cut = int(np.count_nonzero(self.data.is_cut[self.first : self.last]))
         return self.calls - cut or self.calls
@@ -200,7 +200,7 @@ def find_pipelines(hosts: Sequence[str], parts: Sequence[TfData]) -> list[Pipeli
     ]
 
 
-def judged(pipelines: Sequence[Pipeline]) -> list[Pipeline]:
+def deciding_pipelines(pipelines: Sequence[Pipeline]) -> list[Pipeline]:
     """The pipelines that judge a host's input: its host pipelines, or all if it has none."""
     with_host = {pipeline.host for pipeline in pipelines if not pipeline.is_device}
     return [

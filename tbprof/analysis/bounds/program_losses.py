@@ -13,7 +13,7 @@ from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 
 # Most traces have no programs: what judges their instructions is imported where there are some.
-_judge = Later("tbprof.analysis.bounds.op_judgement.judge")
+_find_cause_facts = Later("tbprof.analysis.bounds.cause_facts.find_cause_facts")
 # So many instructions of each cause are named, the longest ones.
 NAMED = 8
 
@@ -54,7 +54,7 @@ def find_program_losses(
     """The losses in the instructions of a host, by the rates of these against the peaks."""
     if not any(ops.program_id):
         return NO_LOSSES
-    causes, facts = _judge(ops, peaks)
+    causes, facts = _find_cause_facts(ops, peaks)
     own_ps = ops.self_ps
     is_of_device = np.array([core != SPARSE_CORE or not ops.devices for core in ops.core], np.bool_)
     found = sorted({cause for cause in causes.cause.tolist() if cause})

@@ -190,10 +190,12 @@ def _find_periods(
 ) -> list[tuple[int, NDArray[np.int64]]]:
     """(period, steps) of what recurs; a step recurs in one period only."""
     periods: list[tuple[int, NDArray[np.int64]]] = []
-    is_left, is_like, is_judged = is_slow.copy(), is_slowish.copy(), is_counted.copy()
-    is_judged[:1] = False  # many programs do something in each k-th step but not in the first one
+    is_left, is_like, is_considered = is_slow.copy(), is_slowish.copy(), is_counted.copy()
+    is_considered[:1] = (
+        False  # many programs do something in each k-th step but not in the first one
+    )
     while len(periods) < _PERIODS and is_left.any():
-        is_bounded = is_judged.copy()
+        is_bounded = is_considered.copy()
         is_bounded[-1:] = (
             False  # what follows a step's work belongs to it, except for the last step
         )
@@ -203,13 +205,13 @@ def _find_periods(
             or _loose_period(np.flatnonzero(is_left), excess, is_counted.size)
             or (
                 number is not None
-                and _best_period(is_left, is_left, excess, causes, is_judged, number)
+                and _best_period(is_left, is_left, excess, causes, is_considered, number)
             )
         )
         if not best:
             break
         periods.append(best)
-        is_left[best[1]] = is_like[best[1]] = is_judged[best[1]] = False
+        is_left[best[1]] = is_like[best[1]] = is_considered[best[1]] = False
     return periods
 
 
@@ -218,14 +220,14 @@ def _best_period(
     is_like: NDArray[np.bool_],
     excess: NDArray[np.float64],
     causes: NDArray[np.int64],
-    is_judged: NDArray[np.bool_],
+    is_considered: NDArray[np.bool_],
     number: NDArray[np.int64] | None = None,
 ) -> tuple[int, NDArray[np.int64]] | None:
     """The period of every k-th step that `is_like` and loses most time.
 
-    Most of its steps are slow. Steps that are not judged may be anything. With the steps' numbers
-    two are enough, if a program would begin a period there: at a multiple of it, by the step's
-    number or that of the next step.
+    Most of its steps are slow. Steps that are not considered may be fast or slow. If
+    steps are numbered, two are enough, provided that programs usually begin a period there: the
+    number of the step, or of the next one, is a multiple of the period.
     """
     best: tuple[float, int, NDArray[np.int64]] | None = None
     starts = np.flatnonzero(is_like)[:_MOST_STARTS]
@@ -234,11 +236,11 @@ def _best_period(
             period = second - first
             if period < _SHORTEST_PERIOD:
                 continue
-            expected = np.arange(first % period, is_judged.size, period)
-            if not (is_like[expected] | ~is_judged[expected]).all():
+            expected = np.arange(first % period, is_considered.size, period)
+            if not (is_like[expected] | ~is_considered[expected]).all():
                 continue
             members = _alike(expected[is_like[expected]], excess)
-            if not _recurs(members, is_slow, is_like, excess, causes, is_judged) and (
+            if not _recurs(members, is_slow, is_like, excess, causes, is_considered) and (
                 number is None
                 or starts.size > _MOST_WITH_PAIR
                 or not _is_pair(members, period, excess, number)
@@ -256,7 +258,7 @@ def _recurs(
     is_like: NDArray[np.bool_],
     excess: NDArray[np.float64],
     causes: NDArray[np.int64],
-    is_judged: NDArray[np.bool_],
+    is_considered: NDArray[np.bool_],
 ) -> bool:
     """Whether at least three are slow, most of the candidates, and hardly others take as long.
 
@@ -267,7 +269,7 @@ def _recurs(
     if (
         members.size < _FEWEST_MEMBERS
         or 2 * is_slow[members].sum() <= members.size
-        or others.size > _MOST_LIKE_DUE * is_judged.sum()
+        or others.size > _MOST_LIKE_DUE * is_considered.sum()
     ):
         return False
     usual = _median(excess[members])

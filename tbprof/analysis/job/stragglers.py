@@ -95,18 +95,19 @@ def find_stragglers(job: JobSteps, means: StepMeans, couplings: Sequence[Couplin
     than the others wait meanwhile.
     """
     least_ps = _LEAST_SHARE * means.mean_ms() * 1e9
-    judged = [
-        _judge(job, means, group, least_ps)
+    compared_groups = [
+        _compare_group(job, means, group, least_ps)
         for group in coupled_groups(job, means.is_counted, couplings)
     ]
-    late = [lateness for stragglers in judged for lateness in stragglers.late]
+    late = [lateness for stragglers in compared_groups for lateness in stragglers.late]
     if late:
         return Stragglers(tuple(sorted(late, key=lambda lateness: -lateness.late_ps)), None, "")
     if has_unnamed_devices(job, couplings):
         return Stragglers((), None, "unnamed")
-    if judged:
+    if compared_groups:
         return max(
-            judged, key=lambda lateness: lateness.compared.late_ps if lateness.compared else -1.0
+            compared_groups,
+            key=lambda lateness: lateness.compared.late_ps if lateness.compared else -1.0,
         )
     group = everyone(job, means.is_counted)
     if group.worker.size < 2:
@@ -119,7 +120,9 @@ def find_stragglers(job: JobSteps, means: StepMeans, couplings: Sequence[Couplin
     return Stragglers((), compared, "uncoupled")
 
 
-def _judge(job: JobSteps, means: StepMeans, group: WorkerGroup, least_ps: float) -> Stragglers:
+def _compare_group(
+    job: JobSteps, means: StepMeans, group: WorkerGroup, least_ps: float
+) -> Stragglers:
     """The late workers of a group; else the one that took longest, and why it does not count."""
     reference, over, steps = _against_median(group)
     confidence = 1 - 2 * _MISTAKES / max(group.worker.size - 1, 1)

@@ -1,1 +1,1 @@
-"""What the pages of input pipelines share: one judgement, advice, facts."""
+"""What the pages of input pipelines share: one diagnosis, advice, facts."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category, find_input_facts
 from tbprof.advice.input.input_findings import by_category, find_input_findings
-from tbprof.advice.tf_data.tf_data_judgement import Judgement
+from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis
 from tbprof.advice.tf_data.tf_data_pipelines import is_bound
 from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.vocabulary.input_names import InputCategory
@@ -15,7 +15,7 @@ from tbprof.tools.model.datatable import Table, boolean, number, text
 
 
 def input_advice_table(
-    ops: InputOps, judgements: Sequence[Judgement], *, is_waited_for: bool = True
+    ops: InputOps, diagnoses: Sequence[Diagnosis], *, is_waited_for: bool = True
 ) -> Table:
     """Advice by category; only what applies, that on what holds the program up first.
 
@@ -28,8 +28,8 @@ def input_advice_table(
     work = {category: ops.work_of(category) for category, _, _ in CATEGORIES}
     whole = sum_of(work.values())
     names = {category: (id_, label) for category, id_, label in CATEGORIES}
-    on_pipeline = by_category(ops, judgements[0]) if judgements else []
-    is_bound_by = bool(judgements) and is_bound(judgements[0].severity)
+    on_pipeline = by_category(ops, diagnoses[0]) if diagnoses else []
+    is_bound_by = bool(diagnoses) and is_bound(diagnoses[0].severity)
     dominant = on_pipeline[0][0] if is_bound_by else dominant_category(ops)
     general = find_input_findings(find_input_facts(ops)) if is_waited_for else []
     applying = [

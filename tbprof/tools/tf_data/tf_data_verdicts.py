@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.tf_data.tf_data_case import call_ms, stage_ms
-from tbprof.advice.tf_data.tf_data_judgement import (
-    Judgement,
+from tbprof.advice.tf_data.tf_data_diagnosis import (
+    Diagnosis,
     by_severity,
     has_slow_calls,
     is_of_devices,
@@ -18,15 +18,15 @@ from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, is_bound
 from tbprof.tools.model.datatable import PERCENT, Table, boolean, number, text
 
 
-def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Table:
+def bottleneck_table(diagnoses: Sequence[Diagnosis], cause: InputCause) -> Table:
     """A row per judged pipeline, in that order; the properties are the verdict on all.
 
     Latencies are µs. `share` is the share of calls in the time from the first to the last one, null
     for a single call.
     """
-    pipelines = [judgement.pipeline for judgement in judgements]
-    slowest = [judgement.slowest for judgement in judgements]
-    usual = [judgement.usual for judgement in judgements]
+    pipelines = [diagnosis.pipeline for diagnosis in diagnoses]
+    slowest = [diagnosis.slowest for diagnosis in diagnoses]
+    usual = [diagnosis.usual for diagnosis in diagnoses]
     return Table(
         (
             text("host", "Host", [pipeline.host for pipeline in pipelines]),
@@ -34,7 +34,7 @@ def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Tabl
             number("max_latency", "Max Latency (us)",
                    _us([pipeline.max_ps for pipeline in pipelines])),
             text("bottleneck", "Bottleneck", [_type(pipeline) for pipeline in pipelines]),
-            text("suggestion", "Suggestion", [_suggestion(judgement) for judgement in judgements]),
+            text("suggestion", "Suggestion", [_suggestion(diagnosis) for diagnosis in diagnoses]),
             text("long_name", "Long Name",
                  [pipeline.long_name(pipeline.bottleneck) for pipeline in pipelines]),
             number("self_us", "Self Time (us)", _us([
@@ -52,9 +52,9 @@ def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Tabl
             text("class", "Class", [
                 stage.kind.value if stage is not None else "" for stage in slowest
             ]),
-            text("severity", "Severity", [judgement.severity for judgement in judgements]),
+            text("severity", "Severity", [diagnosis.severity for diagnosis in diagnoses]),
             number("share", "Share of time in calls (%)", np.array(
-                [judgement.share / 100 for judgement in judgements], np.float64
+                [diagnosis.share / 100 for diagnosis in diagnoses], np.float64
             ), PERCENT),
             boolean("is_device", "Device",
                     np.array([pipeline.is_device for pipeline in pipelines], np.bool_)),
@@ -68,13 +68,13 @@ def bottleneck_table(judgements: Sequence[Judgement], cause: InputCause) -> Tabl
                 stage.overall.self_ps if stage is not None else 0 for stage in usual
             ])),
             number("usual_held_us", "Calls held up by it, on average (us)", np.array(
-                [1e3 * stage_ms(judgement.case) for judgement in judgements], np.float64
+                [1e3 * stage_ms(diagnosis.case) for diagnosis in diagnoses], np.float64
             )),
             number("mean_latency", "Average Latency (us)", np.array(
                 [1e3 * call_ms(pipeline) for pipeline in pipelines], np.float64
             )),
         ),
-        _verdict(judgements, cause),
+        _verdict(diagnoses, cause),
     )  # fmt: skip
 
 
@@ -86,31 +86,31 @@ def _type(pipeline: Pipeline) -> str:
     return pipeline.data.type_name[pipeline.bottleneck] if pipeline.bottleneck >= 0 else ""
 
 
-def _suggestion(judgement: Judgement) -> str:
-    first = judgement.findings[0]
+def _suggestion(diagnosis: Diagnosis) -> str:
+    first = diagnosis.findings[0]
     return f"{first.title}. {first.action}"
 
 
-def _verdict(judgements: Sequence[Judgement], cause: InputCause) -> dict[str, str]:
+def _verdict(diagnoses: Sequence[Diagnosis], cause: InputCause) -> dict[str, str]:
     """The verdict on all pipelines, worst first, and the cause of waits."""
-    worst = judgements[0]
+    worst = diagnoses[0]
     return {
         "is_input_bound": "true" if is_bound(worst.severity) else "false",
         "severity": worst.severity,
-        "summary_message": verdict(judgements, cause),
+        "summary_message": verdict(diagnoses, cause),
         "most_input_bound_host": worst.pipeline.host,
-        "has_slow_calls": "true" if has_slow_calls(judgements) else "false",
-        "is_device_only": "true" if is_of_devices(judgements) else "false",
+        "has_slow_calls": "true" if has_slow_calls(diagnoses) else "false",
+        "is_device_only": "true" if is_of_devices(diagnoses) else "false",
         **cause.properties(),
     }
 
 
-def advice_table(judgements: Sequence[Judgement]) -> Table:
+def advice_table(diagnoses: Sequence[Diagnosis]) -> Table:
     """A row per piece of advice, by pipeline in the same order, most helpful first."""
     rows = [
-        (judgement.pipeline, place, finding)
-        for judgement in judgements
-        for place, finding in enumerate(by_severity(judgement.findings))
+        (diagnosis.pipeline, place, finding)
+        for diagnosis in diagnoses
+        for place, finding in enumerate(by_severity(diagnosis.findings))
     ]
 
     def texts(of: str) -> list[str]:
@@ -118,8 +118,8 @@ def advice_table(judgements: Sequence[Judgement]) -> Table:
 
     types = {
         stage.long_name: stage.type_name
-        for judgement in judgements
-        for stage in judgement.case.stages
+        for diagnosis in diagnoses
+        for stage in diagnosis.case.stages
     }
     return Table(
         (

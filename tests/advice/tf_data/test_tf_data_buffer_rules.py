@@ -4,7 +4,7 @@ import pytest
 from builders.tf_data_calls import ROOT, Made, Node, chain, made
 from helpers.tf_data_advice import ALONE, advice_on, bound_by, said_in
 
-from tbprof.advice.tf_data.tf_data_judgement import judge_pipelines
+from tbprof.advice.tf_data.tf_data_diagnosis import diagnose_pipelines
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 
 
@@ -81,9 +81,9 @@ def test_calls_that_fit_beside_the_program_need_a_prefetch_alone(pause: int, fir
     names = chain("Map")
     nodes = [Node(names[0], 1000, 1), Node(names[1], 999, 900)]
     part = made(Made([(at * (1000 + pause), nodes) for at in range(5)]))
-    [judgement] = judge_pipelines(find_pipelines(["h0"], [part]), {"h0": ALONE})
-    assert judgement.findings[0].id == first
-    ids = [one.id for one in judgement.findings]
+    [diagnosis] = diagnose_pipelines(find_pipelines(["h0"], [part]), {"h0": ALONE})
+    assert diagnosis.findings[0].id == first
+    ids = [one.id for one in diagnosis.findings]
     assert {"map_sequential", "prefetch_at_the_end"} <= set(ids)
     assert len(set(ids)) == len(ids)
 

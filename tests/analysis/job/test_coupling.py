@@ -20,7 +20,7 @@ def coupling(content: bytes) -> Coupling:
     return find_coupling(space, Programs(space))
 
 
-def judged(*contents: bytes) -> tuple[JobSteps, Stragglers]:
+def stragglers_of(*contents: bytes) -> tuple[JobSteps, Stragglers]:
     """A host per trace."""
     spaces = [space_of(content) for content in contents]
     parts = [find_steps(space, Programs(space)) for space in spaces]
@@ -92,18 +92,18 @@ def training(late: int, *, collective: str = NCCL, kernel: str = "matmul") -> by
 
 
 def test_a_late_gpu_of_a_drawn_trace():
-    _, found = judged(training(5))
+    _, found = stragglers_of(training(5))
     (late,) = found.late
     assert (late.worker, late.late_ps, late.wait_ps) == (1, 5 * US, 5 * US)
-    assert judged(training(0))[1].late == ()
+    assert stragglers_of(training(0))[1].late == ()
     # The same kernels, and none of them exchanges anything.
-    alone = judged(training(5, collective="relu"))[1]
+    alone = stragglers_of(training(5, collective="relu"))[1]
     assert (alone.late, alone.reason) == ((), "uncoupled")
 
 
 def test_two_programs_as_two_hosts():
     """The second host's GPUs run another program: it is not late against the first one's."""
-    job, found = judged(training(0), training(6, kernel="conv", collective=f"{NCCL}2"))
+    job, found = stragglers_of(training(0), training(6, kernel="conv", collective=f"{NCCL}2"))
     assert [job.worker_host[one.worker] for one in found.late] == [1]
     assert [job.worker_host[one.reference] for one in found.late] == [1]
 
@@ -143,14 +143,14 @@ def test_devices_of_a_cpu_meet_in_collectives():
     order = np.lexsort((found.device, found.meeting))
     assert found.device[order].tolist() == [0, 1] * 5
     assert np.diff(found.arrive_ps[order].reshape(5, 2)).ravel().tolist() == [6 * US] * 5
-    _, judgement = judged(rendezvous(6))
-    (late,) = judgement.late
+    _, stragglers = stragglers_of(rendezvous(6))
+    (late,) = stragglers.late
     assert (late.worker, late.device, late.reference_device) == (0, 1, 0)
     assert (late.late_ps, late.wait_ps, late.steps) == (6 * US, 6 * US, 5)
     assert late.share == pytest.approx(6 / 19.8)  # the last one has no gap after it
-    assert judged(rendezvous(0))[1].late == ()
+    assert stragglers_of(rendezvous(0))[1].late == ()
 
 
 def test_devices_without_a_number_are_not_named():
-    _, found = judged(rendezvous(6, ordinals=False))
+    _, found = stragglers_of(rendezvous(6, ordinals=False))
     assert found == Stragglers((), None, "unnamed")

@@ -47,7 +47,7 @@ def job(*workers: Sequence[Cell], kinds: Sequence[str] = ()) -> JobSteps:
     return merge_steps(["h"], [part_of(*workers, kinds=kinds)])
 
 
-def judged(job: JobSteps, *couplings: Coupling) -> Stragglers:
+def stragglers_of(job: JobSteps, *couplings: Coupling) -> Stragglers:
     return find_stragglers(job, step_means(job), couplings or [TIED] * len(job.hosts))
 
 
@@ -57,7 +57,7 @@ def split(*cells: tuple[int, int]) -> list[Cell]:
 
 
 def test_who_waits_in_collectives_is_early_and_who_does_not_is_late():
-    found = judged(
+    found = stragglers_of(
         job(
             split(*[(6, 4)] * 3),
             split(*[(6, 4)] * 3),
@@ -74,7 +74,7 @@ def test_who_waits_in_collectives_is_early_and_who_does_not_is_late():
 def test_the_figure_is_the_mean_of_paired_differences_with_its_interval():
     """Steps of 100 to 120 µs; the second worker takes 8, 10 or 12 µs longer in each."""
     base, more = [50, 60, 70, 50, 60, 70], [8, 10, 12, 12, 10, 8]
-    found = judged(
+    found = stragglers_of(
         job(
             split(*((at, 50) for at in base)),
             split(*((at + by, 50 - by) for at, by in zip(base, more, strict=True))),
@@ -92,17 +92,17 @@ def test_the_figure_is_the_mean_of_paired_differences_with_its_interval():
 
 def test_nothing_is_claimed_of_workers_that_exchange_nothing():
     """The second GPU takes 3 of 6.5 µs longer; nobody waits for it as far as the trace shows."""
-    found = judged(job(split(*[(5, 0)] * 4), split(*[(8, 0)] * 4)), coupling_of(
+    found = stragglers_of(job(split(*[(5, 0)] * 4), split(*[(8, 0)] * 4)), coupling_of(
         ["GPU:0", "GPU:1"], exchanges=()))  # fmt: skip
     assert found.late == ()
     assert found.reason == "uncoupled"
     assert found.compared is not None
     assert (found.compared.worker, found.compared.late_ps) == (1, 3 * US)
-    assert judged(job(split((5, 0)), split((8, 0))), coupling_of([])).reason == "uncoupled"
+    assert stragglers_of(job(split((5, 0)), split((8, 0))), coupling_of([])).reason == "uncoupled"
 
 
 def test_one_step_proves_nothing():
-    few = judged(job(split((50, 50), (50, 50)), split((80, 20), (80, 20))))
+    few = stragglers_of(job(split((50, 50), (50, 50)), split((80, 20), (80, 20))))
     assert (few.late, few.reason) == ((), "few_steps")
     assert few.compared is not None
     assert (few.compared.late_ps, few.compared.steps) == (30 * US, 2)
@@ -110,19 +110,19 @@ def test_one_step_proves_nothing():
 
 def test_a_step_that_is_late_once_is_no_late_worker():
     steps = [(50, 50)] * 11
-    found = judged(job(split((50, 50), *steps), split((90, 10), *steps)))
+    found = stragglers_of(job(split((50, 50), *steps), split((90, 10), *steps)))
     assert (found.late, found.reason) == ((), "varies")
 
 
 def test_others_that_do_not_wait_are_not_made_to():
     """Both spend 20 µs in collectives, and the second takes 30 µs longer: its steps are longer."""
-    found = judged(job(split(*[(50, 20)] * 5), split(*[(80, 20)] * 5)))
+    found = stragglers_of(job(split(*[(50, 20)] * 5), split(*[(80, 20)] * 5)))
     assert (found.late, found.reason) == ((), "unmet")
 
 
 def test_others_lose_no_more_than_they_wait():
     """The second takes 30 µs longer, of which the first meets 20 by waiting."""
-    (late,) = judged(job(split(*[(50, 30)] * 5), split(*[(80, 10)] * 5))).late
+    (late,) = stragglers_of(job(split(*[(50, 30)] * 5), split(*[(80, 10)] * 5))).late
     assert (late.late_ps, late.wait_ps) == (20 * US, 20 * US)
 
 
@@ -130,58 +130,58 @@ def test_programs_with_other_names_are_no_peers():
     """As late as above, but the second host runs other kernels."""
     parts = [part_of(split(*[(50, 50)] * 5)), part_of(split(*[(80, 20)] * 5))]
     both = merge_steps(["a", "b"], parts)
-    assert len(judged(both).late) == 1
+    assert len(stragglers_of(both).late) == 1
     other = coupling_of(["GPU:0"], ran=[200, 201, 202])
-    assert judged(both, TIED, other).reason == "uncoupled"
+    assert stragglers_of(both, TIED, other).reason == "uncoupled"
     other = coupling_of(["GPU:0"], exchanges=[8])
-    assert judged(both, TIED, other).reason == "uncoupled"
+    assert stragglers_of(both, TIED, other).reason == "uncoupled"
     # Libraries choose some kernels separately on every host.
     similar = coupling_of(["GPU:0"], ran=[100, 101, 202])
-    assert len(judged(both, TIED, similar).late) == 1
+    assert len(stragglers_of(both, TIED, similar).late) == 1
 
 
 def test_the_same_recording_as_two_hosts_shows_no_one_late():
     random = np.random.default_rng(1)
     part = part_of(split(*((int(one), 100 - int(one)) for one in random.integers(30, 70, 18))))
-    found = judged(merge_steps(["a", "b"], [part, part]))
+    found = stragglers_of(merge_steps(["a", "b"], [part, part]))
     assert (found.late, found.reason) == ((), "alike")
 
 
 def test_hosts_without_a_common_step_are_not_compared():
     a, b = split(*[(50, 50)] * 5), split(*[(80, 20)] * 5)
     numbered = merge_steps(["a", "b"], [part_of(a), part_of(b, first=100)])
-    assert judged(numbered).late == ()
-    assert judged(numbered).reason == "apart"
+    assert stragglers_of(numbered).late == ()
+    assert stragglers_of(numbered).reason == "apart"
     in_order = merge_steps(
         ["a", "b"],
         [part_of(a, numbered=False), part_of(b, numbered=False, start_us=10**6)],
     )
-    assert judged(in_order).late == ()
+    assert stragglers_of(in_order).late == ()
     # Each of them alone still tells of its own workers.
     both = merge_steps(["a", "b"], [part_of(a, a, b), part_of(a, first=100)])
-    assert [one.worker for one in judged(both).late] == [2]
+    assert [one.worker for one in stragglers_of(both).late] == [2]
 
 
 def test_never_more_than_half_of_the_workers_are_late():
     early, late = split(*[(50, 50)] * 5), split(*[(80, 20)] * 5)
-    assert [one.worker for one in judged(job(early, late, late, early)).late] == [1, 2]
-    assert judged(job(late, late, early)).late == ()
-    assert [one.worker for one in judged(job(early, late)).late] == [1]
+    assert [one.worker for one in stragglers_of(job(early, late, late, early)).late] == [1, 2]
+    assert stragglers_of(job(late, late, early)).late == ()
+    assert [one.worker for one in stragglers_of(job(early, late)).late] == [1]
 
 
 def test_sends_and_receives_tie_workers_too():
     """A stage of a pipeline waits for another one in a receive."""
     steps = [{COMPUTE: 20, Phase.DEVICE_TO_DEVICE: 80}] * 4, [{COMPUTE: 90}] * 4
     tied = coupling_of(["GPU:0", "GPU:1"], kind=TRANSFER)
-    (late,) = judged(job(*steps), tied).late
+    (late,) = stragglers_of(job(*steps), tied).late
     assert (late.worker, late.late_ps) == (1, 70 * US)
-    assert judged(job(*steps)).reason == "unmet"  # without one, these are copies
+    assert stragglers_of(job(*steps)).reason == "unmet"  # without one, these are copies
 
 
 @pytest.mark.parametrize(("extra", "reason"), [(1, "alike"), (2, "")])
 def test_one_percent_of_the_step_is_the_threshold(extra: int, reason: str):
     early, late = split(*[(150, 49)] * 4), split(*[(150 + extra, 49 - extra)] * 4)
-    assert judged(job(early, late, early)).reason == reason
+    assert stragglers_of(job(early, late, early)).reason == reason
 
 
 def test_devices_that_met_outside_of_all_steps_are_not_compared():
@@ -192,17 +192,17 @@ def test_devices_that_met_outside_of_all_steps_are_not_compared():
     met = Coupling([], nothing.astype(np.int32), nothing, nothing.astype(np.int8), *ints, late,
                    late + 10)  # fmt: skip
     steps = job(split((10, 0), (10, 0), (10, 0)), kinds=["CPU"])
-    assert judged(steps, met).reason == "alone"
+    assert stragglers_of(steps, met).reason == "alone"
 
 
 def test_one_worker_and_sparse_cores_are_compared_with_no_one():
-    assert judged(job(split((5, 0), (9, 0)))).reason == "alone"
+    assert stragglers_of(job(split((5, 0), (9, 0)))).reason == "alone"
     mixed = job(split((5, 0)), split((9, 0)), kinds=("TPU", "SparseCore"))
-    assert judged(mixed).compared is None
+    assert stragglers_of(mixed).compared is None
 
 
 def test_no_steps():
-    assert judged(job([], [])) == Stragglers((), None, "apart")
+    assert stragglers_of(job([], [])) == Stragglers((), None, "apart")
 
 
 @pytest.mark.slow
@@ -221,7 +221,7 @@ def test_noise_is_hardly_ever_called_late(seed: int, workers: int, noise: str):
         own = np.clip(own, 1, 2000).astype(int)
         wait = own.max(axis=0) - own + 5
         cells = zip(own.tolist(), wait.tolist(), strict=True)
-        claims += bool(judged(job(*(split(*zip(*one, strict=True)) for one in cells))).late)
+        claims += bool(stragglers_of(job(*(split(*zip(*one, strict=True)) for one in cells))).late)
     assert claims <= 5
 
 
@@ -234,7 +234,7 @@ def test_a_late_worker_is_found_in_noise(seed: int):
     own[2] += 80
     wait = own.max(axis=0) - own + 5
     cells = zip(own.tolist(), wait.tolist(), strict=True)
-    late = judged(job(*(split(*zip(*one, strict=True)) for one in cells))).late
+    late = stragglers_of(job(*(split(*zip(*one, strict=True)) for one in cells))).late
     assert late[0].worker == 2
     assert late[0].late_ps == pytest.approx(80 * US, rel=0.4)
     # In one of a thousand jobs chance names another beside it.

@@ -81,11 +81,11 @@ def _memories(ops: TpuOps) -> str:
     """A sentence on the share of op time in copies by destination, "" without."""
     total_ps = float(ops.self_ps.sum())
     parts: list[str] = []
-    for name, is_meant in (
+    for name, is_kind in (
         ("copies between main memory (HBM) and the cores' own (VMEM)", ops.is_vmem_copy),
         ("sends and receives between devices", ops.is_between_devices),
     ):
-        rows = ops.longest(is_meant)
+        rows = ops.longest(is_kind)
         if rows:
             op_names = grouped([ops.name[row] for row in rows])
             share = percent(100 * float(ops.self_ps[rows].sum()) / total_ps)
@@ -124,7 +124,7 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
             )
         ),
         detail=(
-            f"{_what(copies, exchanges)} that computation does not hide take "
+            f"{_subject(copies, exchanges)} that computation does not hide take "
             f"{milliseconds(evidence.means.mean_ms(Phase.HOST_TRANSFER))} per "
             f"step.{_directions(ops) if ops is not None else ''}{room if copies else ''}"
         ),
@@ -159,7 +159,7 @@ def _op_names(ops: TpuOps | None) -> tuple[list[str], list[str]]:
     return copies, exchanges
 
 
-def _what(copies: list[str], exchanges: list[str]) -> str:
+def _subject(copies: list[str], exchanges: list[str]) -> str:
     """What the time goes to, for a sentence."""
     parts: list[str] = []
     if copies or not exchanges:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tbprof.advice.bottlenecks import LITTLE_16_BIT
-from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
+from tbprof.advice.evidence import Evidence, Rule, covered_elsewhere
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.gain import Gain
 from tbprof.advice.guides import PRECISION_GUIDE, XLA_GUIDE
@@ -48,7 +48,7 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
             f"{small:,} of {count:,} kernels are that short; the overall median is "
             f"{milliseconds(_median(evidence) / 1e9)}. A launch takes the host 5 to 20 µs, so "
             f"short kernels may leave the GPU idle: {milliseconds(gaps / 1e9)} in pauses of up to "
-            f"{PAUSE_PS // 10**6} µs.{said_elsewhere(evidence, gain)}"
+            f"{PAUSE_PS // 10**6} µs.{covered_elsewhere(evidence, gain)}"
         ),
         value=share,
         unit="%",
@@ -69,7 +69,7 @@ def _gain_of_pauses(evidence: Evidence, share: float) -> Gain:
 
     A pause is a launch if known to be one, else time in which nothing was recorded.
     """
-    launch_share = evidence.share(Phase.KERNEL_LAUNCH) - evidence.left(Phase.KERNEL_LAUNCH)
+    launch_share = evidence.share(Phase.KERNEL_LAUNCH) - evidence.unclaimed(Phase.KERNEL_LAUNCH)
     phases = (Phase.KERNEL_LAUNCH, Phase.OTHER, Phase.HOST_COMPUTE)
     gain = evidence.gain_of(max(share - launch_share, 0.0), *phases)
     return replace(gain, shared=gain.shared + min(share, launch_share))

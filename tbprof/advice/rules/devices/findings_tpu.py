@@ -209,7 +209,7 @@ def _finding(
     evidence: Evidence,
     ops: TpuOps,
     name: str,
-    is_meant: NDArray[np.bool_],
+    is_counted: NDArray[np.bool_],
     lost_ps: NDArray[np.float64],
     title: str,
     detail: str,
@@ -221,14 +221,14 @@ def _finding(
     `lost_ps` [n] is the time that each op could save.
     """
     total_ps = float(ops.self_ps.sum())
-    rows = np.flatnonzero(is_meant & (ops.self_ps * 100 >= NOTABLE * total_ps) & (lost_ps > 0))
+    rows = np.flatnonzero(is_counted & (ops.self_ps * 100 >= NOTABLE * total_ps) & (lost_ps > 0))
     share = _percent(ops, float(lost_ps[rows].sum()))
     grade = graded(share, *SHARE)
     if not rows.size or grade is None:
         return
     worst = rows[np.argsort(-lost_ps[rows], kind="stable")]
     more = f" and {rows.size - _NAMED} more" if rows.size > _NAMED else ""
-    listed = "; ".join(_told(ops, row) for row in worst[:_NAMED].tolist())
+    listed = "; ".join(_describe_op(ops, row) for row in worst[:_NAMED].tolist())
     # The cores are busy for a part of each step, which limits the gain.
     gain = evidence.gain_of_work(share / 100 * evidence.share(*ON_CORES))
     assumed = (
@@ -252,7 +252,7 @@ def _finding(
     )
 
 
-def _told(ops: TpuOps, row: int) -> str:
+def _describe_op(ops: TpuOps, row: int) -> str:
     """An op for a sentence: its name, its share of op time, its padding."""
     about = [percent(_percent(ops, ops.self_ps[row]))]
     wasted = float(ops.wasted[row])

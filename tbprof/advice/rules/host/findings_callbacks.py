@@ -3,10 +3,15 @@
 from collections.abc import Iterator
 
 from tbprof.advice.bottlenecks import OVERHEAD
-from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
+from tbprof.advice.evidence import Evidence, Rule, covered_elsewhere
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import CALLBACKS_GUIDE, FUNCTION_GUIDE
-from tbprof.advice.idle_claims import callback_share, callbacks_ps, culprit, is_in_callbacks
+from tbprof.advice.idle_claims import (
+    callback_share,
+    callbacks_ps,
+    dominant_function,
+    is_in_callbacks,
+)
 from tbprof.advice.pages import OPS, TRACE
 from tbprof.advice.rules.devices.findings_tpu import grouped, showing_ops
 from tbprof.advice.rules.host.findings_host import OUTSIDE_TYPES
@@ -22,7 +27,7 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
     if not share >= OVERHEAD[0]:
         return
     # A wait in a callback is not an op: that time is the callback's.
-    most = culprit(evidence)
+    most = dominant_function(evidence)
     waits = most is not None and is_in_callbacks(evidence, most)
     phases = (Phase.OTHER, Phase.HOST_COMPUTE) if waits else (Phase.HOST_COMPUTE, Phase.OTHER)
     gain = evidence.gain_of(share, *phases)
@@ -41,7 +46,7 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
             f"Of an average step of {milliseconds(evidence.step_ms)}, it spends "
             f"{milliseconds(share / 100 * evidence.step_ms)} in "
             f"{', '.join(shortened(name, 60) for name in names[:3])}, and continues when Python "
-            f"returns{f' from {doers}' if doers else ''}.{said_elsewhere(evidence, gain)}"
+            f"returns{f' from {doers}' if doers else ''}.{covered_elsewhere(evidence, gain)}"
         ),
         value=share,
         unit="%",

@@ -54,7 +54,7 @@ def _phases(evidence: Evidence) -> tuple[Phase, ...]:
     return phases if evidence.platform == "CPU" else (*phases, Phase.HOST_COMPUTE)
 
 
-def ops_one_by_one(evidence: Evidence) -> Iterator[Finding]:
+def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
     """Steps that dispatch ops one after the other from Python."""
     time = single_ops_ps(evidence)
     share = evidence.share_of_rows(time)
@@ -116,4 +116,4 @@ def _between_share(evidence: Evidence) -> float:
     return 100 * (1 - called / total_ms)
 
 
-EAGER_RULES: tuple[Rule, ...] = (ops_one_by_one,)
+EAGER_RULES: tuple[Rule, ...] = (single_op_calls,)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from tbprof.advice.bottlenecks import OVERHEAD
-from tbprof.advice.evidence import ON_CORES, Evidence, Rule, said_elsewhere
+from tbprof.advice.evidence import ON_CORES, Evidence, Rule, covered_elsewhere
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.gain import UNKNOWN_GAIN
 from tbprof.advice.guides import FUNCTION_GUIDE, XLA_GUIDE
 from tbprof.advice.pages import OPS, TRACE
 from tbprof.advice.retracing import (
     EXPENSIVE,
-    Costly,
+    CostlyCalls,
     costly_functions,
     is_in_outliers,
     retraced_ms,
@@ -45,7 +45,7 @@ OUTSIDE_TYPES = frozenset({"XlaSendToHost", "XlaRecvFromHost"})
 
 # Ops that write checkpoints and summaries, or make datasets, iterators and variables, do not belong
 # in a compiled step.
-_BESIDE = regex(
+_OUTSIDE_STEP = regex(
     r"Save|Restore|MergeV2Checkpoints|DisableCopyOnRead|ShardedFilename"
     r"|Write\w*Summary|FlushSummaryWriter|AsString"
     r"|MakeIterator|Anonymous\w*(?:Iterator|Generator)|Delete\w*(?:Iterator|Generator)"
@@ -62,7 +62,7 @@ def eager_shares(evidence: Evidence, *, of_all: bool = True) -> tuple[float, flo
     ops = evidence.ops
     shares = []
     computes = {
-        kind: not fetches_batch(kind) and (of_all or not _BESIDE.match(kind))
+        kind: not fetches_batch(kind) and (of_all or not _OUTSIDE_STEP.match(kind))
         for kind in dict.fromkeys(ops.type)
     }
     counts = np.array([computes[kind] for kind in ops.type], bool)
@@ -70,7 +70,7 @@ def eager_shares(evidence: Evidence, *, of_all: bool = True) -> tuple[float, flo
         int(time)
         for host in evidence.hosts
         for name, time in zip(host.eager_name, host.eager_ps.tolist(), strict=True)
-        if of_all or not _BESIDE.match(name)
+        if of_all or not _OUTSIDE_STEP.match(name)
     )
     for side, called in ((ops.is_host, calls), (ops.is_device, 0)):
         self_ps, is_eager = ops.self_ps[side].astype(np.float64), (ops.is_eager & counts)[side]
@@ -97,7 +97,7 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
             facts.eager_name, facts.eager_count.tolist(), facts.eager_ps.tolist(), strict=True
         )
         for name, each, time in calls:
-            if not _BESIDE.match(name):
+            if not _OUTSIDE_STEP.match(name):
                 count += each
                 names[name] = names.get(name, 0) + time
     if 0 < count < FEWEST_PER_STEP * len(evidence.job.label):
@@ -145,7 +145,7 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=(
             f"{percent(share)} of the time in tf.functions goes to "
-            f"{_doing(frozenset().union(*(entry.modes for entry in costly.values())))}"
+            f"{_describe_modes(frozenset().union(*(entry.modes for entry in costly.values())))}"
         ),
         detail=f"{costliest}{more}.",
         value=share,
@@ -162,7 +162,7 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _name_with_cost(name: str, costly: Costly) -> str:
+def _name_with_cost(name: str, costly: CostlyCalls) -> str:
     """The calls of a name for a sentence; each function of the name counts its own tracings."""
     spent = f"{_times(costly.calls, 'call')}, {milliseconds(costly.ps / 1e9)}"
     if costly.functions > 1:
@@ -175,7 +175,7 @@ def _times(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _doing(modes: frozenset[str]) -> str:
+def _describe_modes(modes: frozenset[str]) -> str:
     parts = {"traced": "calls that trace them", "eager": "running them eagerly"}
     return " and ".join(text for mode, text in parts.items() if mode in modes)
 
@@ -227,7 +227,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
             f"{count}, {milliseconds(host.compile_ps / 1e9)} in total, from "
             f"{milliseconds(host.compile_first_ps / 1e9)} to "
             f"{milliseconds(host.compile_last_ps / 1e9)} of the trace "
-            f"({names_text}).{said_elsewhere(evidence, gain)}"
+            f"({names_text}).{covered_elsewhere(evidence, gain)}"
         ),
         value=measured,
         unit="%",

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
+from tbprof.advice.evidence import Evidence, Rule, covered_elsewhere
 from tbprof.advice.finding import Finding
 from tbprof.advice.guides import PROFILER_GUIDE
-from tbprof.advice.idle_claims import culprit, graded_idle
+from tbprof.advice.idle_claims import dominant_function, graded_idle
 from tbprof.advice.pages import TRACE
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
@@ -27,7 +27,7 @@ _HIDDEN = 0.1
 
 def python_overhead(evidence: Evidence) -> Iterator[Finding]:
     """The Python function, or the annotation, that takes most of the uncovered step time."""
-    share = culprit(evidence)
+    share = dominant_function(evidence)
     if share is None:
         return
     part = 100 * share.ms / evidence.step_ms
@@ -43,9 +43,9 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"{shortened(share.subject, 120)} takes {_how_long(evidence, share, spent_ps)}",
         detail=(
-            f"{_nobody(evidence)} covers that time: {percent(part)} of an average step of "
-            f"{milliseconds(evidence.step_ms)}.{said_elsewhere(evidence, gain)}"
-            f"{_beside(evidence, share)}"
+            f"{_no_work(evidence)} covers that time: {percent(part)} of an average step of "
+            f"{milliseconds(evidence.step_ms)}.{covered_elsewhere(evidence, gain)}"
+            f"{_other_functions(evidence, share)}"
         ),
         value=part,
         unit="%",
@@ -78,7 +78,7 @@ def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64])
     return f"{text}, {milliseconds(times * ms)} of that in {shortened(describe_frame(name), 60)}"
 
 
-def _beside(evidence: Evidence, share: IdleShare) -> str:
+def _other_functions(evidence: Evidence, share: IdleShare) -> str:
     """The times of other functions, and a note if a caller is unknown."""
     functions = [
         f"{shortened(other.subject, 100)} {milliseconds(other.ms)}"
@@ -126,7 +126,7 @@ def _advice(evidence: Evidence, share: IdleShare) -> str:
     )
 
 
-def _nobody(evidence: Evidence) -> str:
+def _no_work(evidence: Evidence) -> str:
     """The clause on inactivity in time that is in no phase: ops without events may have run."""
     if evidence.platform == "CPU":
         return "No recorded op"

@@ -6,7 +6,7 @@ from tbprof.advice.bottlenecks import OVERHEAD
 from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import Finding, Severity
 from tbprof.advice.guides import PROFILER_GUIDE
-from tbprof.advice.idle_claims import culprit, graded_idle
+from tbprof.advice.idle_claims import dominant_function, graded_idle
 from tbprof.advice.pages import TRACE
 from tbprof.advice.rules.host.findings_eager import single_ops_ps
 from tbprof.advice.sentences import milliseconds, percent, shortened
@@ -31,7 +31,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
     """The rest of the step time that no op covers, and what threads did meanwhile."""
     gain = evidence.gain_of(evidence.share(Phase.OTHER), Phase.OTHER)
     share = gain.own
-    rest = without(evidence.idle, culprit(evidence))
+    rest = without(evidence.idle, dominant_function(evidence))
     sums = _by_kind(rest) or {Activity.UNCOVERED: evidence.means.mean_ms(Phase.OTHER)}
     total = sum_of(sums.values())
     most = next(iter(sums))
@@ -48,7 +48,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         id="all_others",
         severity=grade[0],
-        title=f"{start}; {_doing(most, sums[most] / total)}" if is_all else start,
+        title=f"{start}; {_main_activity(most, sums[most] / total)}" if is_all else start,
         detail=(
             (
                 f"Of {milliseconds(total)} per step: {listed}."
@@ -89,7 +89,7 @@ def _kind(idle_share: IdleShare) -> Activity:
     return Activity.TF_DATA if idle_share.kind == Activity.TF_DATA_FUNCTION else idle_share.kind
 
 
-def _doing(most: Activity, part: float) -> str:
+def _main_activity(most: Activity, part: float) -> str:
     """What happened for most of the time."""
     if part > _NEARLY_ALL and most == Activity.UNCOVERED:
         return "nothing else was recorded during that time"

@@ -9,7 +9,7 @@ from tbprof.advice.bottlenecks import OVERHEAD
 from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import PROFILER_GUIDE
-from tbprof.advice.idle_claims import culprit
+from tbprof.advice.idle_claims import dominant_function
 from tbprof.advice.pages import TRACE
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
@@ -60,7 +60,7 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
     idle_ms = evidence.means.mean_ms(Phase.OTHER) - _waited_ms(evidence)
     trace = TRACE.marking(f"whole:{READ}", evidence.worst_row(np.minimum(reads, idle)))
     busy = "ops compute" if evidence.platform == "CPU" else "devices work"
-    doer = culprit(evidence)
+    doer = dominant_function(evidence)
     why = (
         "while the program does other things"
         if doer is None or doer.ms < idle_ms / 2

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tbprof.advice.bottlenecks import HIGHLY_INPUT_BOUND, OVERHEAD, WAITING
-from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
+from tbprof.advice.evidence import Evidence, Rule, covered_elsewhere
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import DATA_GUIDE, GPU_GUIDE, Guide
 from tbprof.advice.input.input_cause import InputCause
@@ -36,12 +36,12 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
             (
                 f"Of an average step of {step}, it takes {waits}."
                 if is_transfer(evidence)
-                else f"Of an average step of {step}, the {_whom(evidence)} {waits} waiting for "
-                "data."
+                else f"Of an average step of {step}, the {_waiting_subject(evidence)} {waits} waiting "
+                "for data."
             )
             + (f" {cause.sentence}" if cause is not None else "")
             + _copied(evidence)
-            + said_elsewhere(evidence, gain)
+            + covered_elsewhere(evidence, gain)
         ),
         value=share,
         unit="%",
@@ -88,7 +88,7 @@ def _title(evidence: Evidence, share: float) -> str:
 _LOOK = "Check on the input page which stage takes longest."
 
 
-def _whom(evidence: Evidence) -> str:
+def _waiting_subject(evidence: Evidence) -> str:
     return "program spends" if evidence.platform == "CPU" else "devices spend"
 
 
@@ -112,7 +112,7 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
     if gain.shared and _copied(evidence):
         return  # the input consists of these copies, and its finding says so
     is_hidden = 2 * evidence.share(Phase.INPUT) < share
-    rest = " Steps wait only briefly for that." if is_hidden else said_elsewhere(evidence, gain)
+    rest = " Steps wait only briefly for that." if is_hidden else covered_elsewhere(evidence, gain)
     yield Finding(
         id="copies_to_device",
         severity="moderate" if gain.own >= OVERHEAD[0] else "low",

@@ -11,7 +11,7 @@ from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.gain import UNKNOWN_GAIN, Gain
 from tbprof.advice.guides import PROFILER_GUIDE
-from tbprof.advice.outlier_causes import LABELS, culprits, excess_ps, ordinal, where
+from tbprof.advice.outlier_causes import LABELS, causes_of_outliers, excess_ps, ordinal, where
 from tbprof.advice.pages import TRACE
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
@@ -43,7 +43,7 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
         return
     others = len(outliers.periods) - 1
     more = f" {others} more recur at other intervals." if others else ""
-    culprit = _culprit(evidence, period.step)
+    cause = _cause(evidence, period.step)
     trace = TRACE.marking(place=evidence.place_of(_slowest(outliers, period.step)))
     yield Finding(
         id="periodic_steps",
@@ -57,13 +57,13 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
             f"{milliseconds(_mean_ms(evidence, period.step))} on average, a typical step "
             f"{milliseconds(outliers.typical_ps / 1e9)}. This costs {milliseconds(cost_ms)} per "
             f"step, {percent(100 * ratio)} of the total "
-            f"time{_cause(evidence, period.step, culprit)}.{more}"
+            f"time{_cause_clause(evidence, period.step, cause)}.{more}"
         ),
         value=100 * ratio,
         unit="%",
         threshold=grade[1],
         gain=Gain(cost_ms, ratio),
-        action=_action(evidence, period, culprit),
+        action=_action(evidence, period, cause),
         next_page=trace,
         evidence=trace,
         guide=PROFILER_GUIDE,
@@ -94,8 +94,8 @@ def slow_steps(evidence: Evidence) -> Iterator[Finding]:
             f"{_listed(evidence, once)} {'takes' if count == 1 else 'take'} "
             f"{milliseconds(_mean_ms(evidence, once))}{'' if count == 1 else ' on average'}, a "
             f"typical step {milliseconds(outliers.typical_ps / 1e9)}"
-            f"{_cause(evidence, once, _culprit(evidence, once), 'the difference')}. "
-            f"{_taken_in(evidence)}"
+            f"{_cause_clause(evidence, once, _cause(evidence, once), 'the difference')}. "
+            f"{_averages_note(evidence)}"
         ),
         value=share,
         unit="%",
@@ -112,7 +112,7 @@ def _counted(count: int, steps: int) -> str:
     return f"{count} of {steps} steps {'takes' if count == 1 else 'take'}"
 
 
-def _taken_in(evidence: Evidence) -> str:
+def _averages_note(evidence: Evidence) -> str:
     if evidence.means.is_counted[evidence.outliers.step].any():
         return "All figures on this page include these steps."
     return "Averages on this page are over the typical steps."
@@ -133,14 +133,16 @@ def _listed(evidence: Evidence, steps: NDArray[np.int64]) -> str:
     return f"{'Step' if len(labels) == 1 else 'Steps'} {', '.join(labels[:_NAMED])}{more}"
 
 
-def _culprit(evidence: Evidence, steps: NDArray[np.int64]) -> str:
+def _cause(evidence: Evidence, steps: NDArray[np.int64]) -> str:
     """What takes most of the excess of some outliers, "" if the events do not show it."""
     evidence_fields = evidence.job, evidence.means, evidence.outliers, evidence.idle_time
-    return culprits(*evidence_fields, [steps])[0]
+    return causes_of_outliers(*evidence_fields, [steps])[0]
 
 
-def _cause(evidence: Evidence, steps: NDArray[np.int64], culprit: str, subject: str = "it") -> str:
-    """What the excess of outliers consists of: phases, and the `culprit` if known."""
+def _cause_clause(
+    evidence: Evidence, steps: NDArray[np.int64], cause: str, subject: str = "it"
+) -> str:
+    """What the excess of outliers consists of: phases, and the `cause` if known."""
     excess = _excess_ps(evidence, steps)
     large = [
         phase for phase in np.argsort(-excess).tolist() if excess[phase] >= _PART * excess.sum() > 0
@@ -150,20 +152,20 @@ def _cause(evidence: Evidence, steps: NDArray[np.int64], culprit: str, subject: 
         f", much of {subject} {labels[0]}" if labels else ""
     )
     sentence += "".join(f", then {label}" for label in labels[1:] if label not in sentence)
-    return f"{sentence}: {culprit}" if culprit else sentence
+    return f"{sentence}: {cause}" if cause else sentence
 
 
 def _excess_ps(evidence: Evidence, steps: NDArray[np.int64]) -> NDArray[np.float64]:
     return excess_ps(evidence.means, evidence.outliers, steps)
 
 
-def _action(evidence: Evidence, period: Period, culprit: str) -> str:
-    if culprit.startswith(_GARBAGE):
+def _action(evidence: Evidence, period: Period, cause: str) -> str:
+    if cause.startswith(_GARBAGE):
         return (
             "Collect garbage less often, and create fewer objects per step. Call gc.freeze() "
             "once the program has warmed up, so that long-lived objects are not examined again."
         )
-    if _CHECKPOINT.search(culprit):
+    if _CHECKPOINT.search(cause):
         return (
             "Save less often, or on another thread: orbax's AsyncCheckpointer in JAX, "
             "tf.train.CheckpointOptions(enable_async=True) in TensorFlow."

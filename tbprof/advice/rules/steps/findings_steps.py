@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tbprof.advice.bottlenecks import OVERHEAD, WAITING, contends
-from tbprof.advice.evidence import Evidence, Rule, said_elsewhere
+from tbprof.advice.evidence import Evidence, Rule, covered_elsewhere
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import GPU_GUIDE, PROFILER_GUIDE
 from tbprof.advice.idle_claims import gap_shares
@@ -70,7 +70,7 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
         detail=(
             "During that time, the devices were idle while the host launched work for them: "
             f"{milliseconds(evidence.means.mean_ms(Phase.KERNEL_LAUNCH))} per "
-            f"step.{said_elsewhere(evidence, gain)}"
+            f"step.{covered_elsewhere(evidence, gain)}"
         ),
         value=share,
         unit="%",

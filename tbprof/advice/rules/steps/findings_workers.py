@@ -27,7 +27,7 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
     """
     share = evidence.share(Phase.COLLECTIVES)
     late = _latest(evidence)
-    remaining = share if late is None else min(share, _talking_share(evidence, late.worker))
+    remaining = share if late is None else min(share, _collective_share(evidence, late.worker))
     grade = graded(remaining, *OVERHEAD)
     if grade is None:
         return
@@ -39,7 +39,9 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
         title += f", {percent(remaining)} without waiting for {name}"
         waits = f"{milliseconds(remaining / 100 * evidence.step_ms)} on {name}, which is late."
     ops = evidence.tpu_ops
-    talking = [ops.op[row] for row in ops.longest(ops.is_collective)] if ops is not None else []
+    collective_ops = (
+        [ops.op[row] for row in ops.longest(ops.is_collective)] if ops is not None else []
+    )
     slices = ops is not None and bool((ops.peer == Peer.SLICES).any())
     yield Finding(
         id="collectives",
@@ -60,7 +62,7 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
             f"often.{_NETWORK if slices else ''}"
         ),
         next_page=POD,
-        evidence=_evidence(evidence, talking),
+        evidence=_evidence(evidence, collective_ops),
         guide=MULTISLICE_GUIDE
         if slices
         else TPU_GUIDE
@@ -69,10 +71,10 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _evidence(evidence: Evidence, talking: list[str]) -> Page:
+def _evidence(evidence: Evidence, collective_ops: list[str]) -> Page:
     """The ops that communicate; waits for other cores are not ops."""
-    if talking:
-        return showing_ops(talking)
+    if collective_ops:
+        return showing_ops(collective_ops)
     if evidence.tpu_ops is not None:
         return TRACE.marking("category:collectives", evidence.worst_step_in(Phase.COLLECTIVES))
     return OPS.showing(operation=_OPS)
@@ -94,7 +96,7 @@ def _latest(evidence: Evidence) -> Lateness | None:
     return late[0] if is_said else None
 
 
-def _talking_share(evidence: Evidence, worker: int) -> float:
+def _collective_share(evidence: Evidence, worker: int) -> float:
     """The percentage of collectives in one worker's counted steps."""
     job = evidence.job
     rows = (job.worker == worker) & evidence.means.is_counted[job.step] & ~job.is_unrecorded

@@ -1,4 +1,4 @@
-"""One judgement of the input, which all pages show."""
+"""One diagnosis of the input, which all pages show."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from traces.every_trace import every_trace, opened
 from traces.runs import RUNS, gpu_steps
 
 from tbprof.advice.input.input_cause import InputCause
-from tbprof.advice.input.input_judgement import find_cause, judge_input
+from tbprof.advice.input.input_diagnosis import diagnose_input, find_cause
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.hlo.hlo import Programs
@@ -47,7 +47,7 @@ def cause_of(
         "single_ops": list(single),
     }
     summaries = Summaries(tuple(hosts), parts)
-    cause = find_cause(summaries, judge_input(summaries))
+    cause = find_cause(summaries, diagnose_input(summaries))
     assert isinstance(cause, InputCause)
     return cause
 

@@ -12,7 +12,7 @@ _MOVES = {
 }  # fmt: skip
 
 
-def judge(ops: ProgramOps, peaks: Peaks) -> tuple[OpCauses, list[str]]:
+def find_cause_facts(ops: ProgramOps, peaks: Peaks) -> tuple[OpCauses, list[str]]:
     """The causes of instructions, and in words what shows each; "" for those without a cause."""
     work = work_of(ops, peaks)
     rates = rates_of(work, peaks)

@@ -1,4 +1,4 @@
-"""The judgement of every input pipeline: its bottlenecks first, then the whole pipeline."""
+"""The diagnosis of every input pipeline: its bottlenecks first, then the whole pipeline."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,9 +21,9 @@ from tbprof.advice.tf_data.tf_data_pipelines import (
     Pipeline,
     Stage,
     StageWork,
+    deciding_pipelines,
     find_stages,
     is_bound,
-    judged,
 )
 from tbprof.advice.tf_data.tf_data_plain_rules import plain
 from tbprof.advice.tf_data.tf_data_source_rules import SOURCE_RULES
@@ -35,8 +35,8 @@ _NONE = StageWork(0, 0, 0, -1, 0, 0, 0, is_critical=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """The judgement of one pipeline: how slow it is, its bottlenecks, and advice.
+class Diagnosis:
+    """The diagnosis of one pipeline: how slow it is, its bottlenecks, and advice.
 
     `usual` is the stage that holds up all its calls together longest, `slowest` that of the slowest
     call with a known bottleneck; None if no stage has self time. `case` is the former with the
@@ -52,22 +52,22 @@ class Judgement:
     findings: tuple[Finding, ...]
 
 
-def judge_pipelines(
+def diagnose_pipelines(
     pipelines: Sequence[Pipeline], facts: Mapping[str, PipelineFacts], most: int | None = None
-) -> list[Judgement]:
-    """Judgements: pipelines that hold up the program first, then by total time; the first `most`.
+) -> list[Diagnosis]:
+    """Diagnoses: pipelines that hold up the program first, then by total time; the first `most`.
 
     `facts` are by host.
     Device pipelines of hosts whose own pipelines were recorded are left out: they wait for these.
     """
     ranked = sorted(
-        judged(pipelines),
+        deciding_pipelines(pipelines),
         key=lambda pipeline: (not is_bound(pipeline.severity()), -pipeline.total_ps),
     )
-    return [_judge_one(pipeline, facts[pipeline.host]) for pipeline in ranked[:most]]
+    return [_diagnose(pipeline, facts[pipeline.host]) for pipeline in ranked[:most]]
 
 
-def _judge_one(pipeline: Pipeline, facts: PipelineFacts) -> Judgement:
+def _diagnose(pipeline: Pipeline, facts: PipelineFacts) -> Diagnosis:
     stages = find_stages(pipeline)
     severity = pipeline.severity()
     slowest = _stage_of(pipeline, stages)
@@ -77,7 +77,7 @@ def _judge_one(pipeline: Pipeline, facts: PipelineFacts) -> Judgement:
     no_stage = Stage("", "", Kind.OTHER, ("",), 0, -1, {}, _NONE, _NONE)
     case = Case(pipeline, stages, usual or no_stage, severity, facts, is_slowest=False)
     advice = tuple(_advise(case, None if slowest is usual else slowest))
-    return Judgement(pipeline, severity, pipeline.share(), slowest, usual, case, advice)
+    return Diagnosis(pipeline, severity, pipeline.share(), slowest, usual, case, advice)
 
 
 def _stage_of(pipeline: Pipeline, stages: Sequence[Stage]) -> Stage | None:
@@ -150,11 +150,11 @@ def by_severity(advice: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def verdict(judgements: Sequence[Judgement], cause: InputCause) -> str:
+def verdict(diagnoses: Sequence[Diagnosis], cause: InputCause) -> str:
     """The sentence on all pipelines, worst first."""
-    worst = judgements[0]
+    worst = diagnoses[0]
     pipeline = worst.pipeline
-    is_slow, is_device = has_slow_calls(judgements), is_of_devices(judgements)
+    is_slow, is_device = has_slow_calls(diagnoses), is_of_devices(diagnoses)
     name = f"{pipeline.name} on {pipeline.host}"
     if not is_slow:
         return (
@@ -192,11 +192,11 @@ def _devices_only(is_device: bool) -> str:
     )
 
 
-def has_slow_calls(judgements: Sequence[Judgement]) -> bool:
+def has_slow_calls(diagnoses: Sequence[Diagnosis]) -> bool:
     """Whether any call took longer than 50 µs."""
-    return any(judgement.pipeline.max_ps > SLOW_PS for judgement in judgements)
+    return any(diagnosis.pipeline.max_ps > SLOW_PS for diagnosis in diagnoses)
 
 
-def is_of_devices(judgements: Sequence[Judgement]) -> bool:
+def is_of_devices(diagnoses: Sequence[Diagnosis]) -> bool:
     """Whether only device pipelines were recorded."""
-    return all(judgement.pipeline.is_device for judgement in judgements)
+    return all(diagnosis.pipeline.is_device for diagnosis in diagnoses)

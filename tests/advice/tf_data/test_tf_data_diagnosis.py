@@ -4,7 +4,7 @@ import pytest
 from builders.tf_data_calls import ROOT, Made, Node, chain, made
 from helpers.tf_data_advice import ALONE, advice_on, bound_by
 
-from tbprof.advice.tf_data.tf_data_judgement import judge_pipelines
+from tbprof.advice.tf_data.tf_data_diagnosis import diagnose_pipelines
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 from tbprof.advice.tf_data.tf_data_stages import Kind, kind_of, shown_type
 
@@ -98,17 +98,17 @@ def test_what_was_set_by_hand():
 def test_a_pipeline_that_was_recorded_in_part_says_so():
     nodes = [Node("Iterator::Root::BatchV2", 1000, 1000)]
     part = made(Made([(0, nodes), (1000, nodes)], is_partial=True))
-    [judgement] = judge_pipelines(find_pipelines(["h0"], [part]), {"h0": ALONE})
-    assert "partly_recorded" in [one.id for one in judgement.findings]
-    assert "prefetch_at_the_end" not in [one.id for one in judgement.findings]
+    [diagnosis] = diagnose_pipelines(find_pipelines(["h0"], [part]), {"h0": ALONE})
+    assert "partly_recorded" in [one.id for one in diagnosis.findings]
+    assert "prefetch_at_the_end" not in [one.id for one in diagnosis.findings]
 
 
 @pytest.mark.parametrize("parameters", ["", "[1]", "{", '{"buffer_size": {}}', '{"name": 5}'])
 def test_parameters_that_are_none_are_survived(parameters: str):
     part = made(Made([(0, [Node(ROOT, 1000, 1), Node(f"{ROOT}::Shuffle", 999, 999)])]))
     part.parameters[1] = parameters
-    [judgement] = judge_pipelines(find_pipelines(["h0"], [part]), {"h0": ALONE})
-    assert judgement.findings[0].id == "shuffle"
+    [diagnosis] = diagnose_pipelines(find_pipelines(["h0"], [part]), {"h0": ALONE})
+    assert diagnosis.findings[0].id == "shuffle"
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e400", "x" * 10_000, "-3", True, 2**80])

@@ -10,7 +10,7 @@ from tbprof.advice.input.input_cause import TRY_APART, CauseKind, InputCause
 from tbprof.advice.sentences import milliseconds, percent
 from tbprof.advice.summaries import Summaries
 from tbprof.advice.tf_data.tf_data_case import PipelineFacts, call_ms, cause_sentence, stage_ms
-from tbprof.advice.tf_data.tf_data_judgement import Judgement, judge_pipelines
+from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis, diagnose_pipelines
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines, is_bound
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.host.single_ops import SingleOps
@@ -19,12 +19,12 @@ from tbprof.analysis.input.tf_data import TfData
 from tbprof.analysis.steps.steps import Steps, copies_most
 from tbprof.analysis.vocabulary.input_names import InputCategory
 
-# The parts that a judgement needs.
+# The parts that a diagnosis needs.
 INPUT_PARTS = ("tf_data", "input_ops", "devices")
 
 
-def judge_input(summaries: Summaries, most: int | None = None) -> list[Judgement]:
-    """The judgements of the hosts' tf.data pipelines, worst first: the `most` worst, or all.
+def diagnose_input(summaries: Summaries, most: int | None = None) -> list[Diagnosis]:
+    """The diagnoses of the hosts' tf.data pipelines, worst first: the `most` worst, or all.
 
     Empty without tf.data.
     """
@@ -34,14 +34,14 @@ def judge_input(summaries: Summaries, most: int | None = None) -> list[Judgement
         host: PipelineFacts(len(summaries.hosts), has_gpu, inputs.python_ps)
         for host, inputs in zip(summaries.hosts, summaries.take("input_ops", InputOps), strict=True)
     }
-    return judge_pipelines(pipelines, facts, most)
+    return diagnose_pipelines(pipelines, facts, most)
 
 
-def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCause:
-    """The cause of waits for input, given the judgements, of which the first counts."""
+def find_cause(summaries: Summaries, diagnoses: Sequence[Diagnosis]) -> InputCause:
+    """The cause of waits for input, given the diagnoses, of which the first counts."""
     ops = merge_input_ops(summaries.take("input_ops", InputOps))
     sent_ps = ops.work_of(InputCategory.ENQUEUE)
-    if not judgements:
+    if not diagnoses:
         # If tf.data was recorded, this agrees with its page, which does not know steps.
         is_sent = sent_ps > ops.program_wait_ps or copies_most(summaries.take("steps", Steps))
         if not is_sent:
@@ -50,7 +50,7 @@ def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCa
             single_ops.sent_ps for single_ops in summaries.take("single_ops", SingleOps)
         )
         return _single_ops(ops) if 2 * single_ps > sent_ps else _transfer(ops)
-    worst = judgements[0]
+    worst = diagnoses[0]
     if sent_ps > worst.pipeline.total_ps:
         return _transfer(ops)
     if not is_bound(worst.severity):
@@ -58,7 +58,7 @@ def find_cause(summaries: Summaries, judgements: Sequence[Judgement]) -> InputCa
     return _of_pipeline(worst)
 
 
-def _of_pipeline(worst: Judgement) -> InputCause:
+def _of_pipeline(worst: Diagnosis) -> InputCause:
     """A stage of the pipeline, or that the trace does not show which."""
     pipeline, stage = worst.pipeline, worst.usual
     first = worst.findings[0]
@@ -84,7 +84,7 @@ def _of_pipeline(worst: Judgement) -> InputCause:
     )  # fmt: skip
 
 
-def _elsewhere(worst: Judgement) -> InputCause:
+def _elsewhere(worst: Diagnosis) -> InputCause:
     """tf.data is fast: the waits are around its calls."""
     pipeline, share = worst.pipeline, worst.share
     share_text = "" if math.isnan(share) else f", {percent(share)} of the time"
