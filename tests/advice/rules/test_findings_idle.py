@@ -19,11 +19,13 @@ from builders.evidence import (
     ops,
     severities,
 )
+from builders.job_steps import job_of
 
 from tbprof.advice.rules.findings import find_findings
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.job.idle_shares import IdleShare
+from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.vocabulary.phases import Phase
 
 
@@ -82,6 +84,33 @@ def test_a_function_has_its_waits_for_other_threads_too():
     rest = found(given, "all_others")
     assert rest is not None
     assert rest.gain_ms == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("wait", "says"),
+    [
+        ("$time sleep", "Find out what it waits for"),
+        ("$array.py:631 _value", "read them later"),
+        ("$queue.py:154 get", "Another thread, process or connection"),
+        ("$queues.py:95 get", "Another thread, process or connection"),
+        ("$<unknown> acquire", "Another thread, process or connection"),
+    ],
+)
+def test_a_program_that_already_waits_for_others_is_not_advised_to(wait: str, says: str):
+    """A queue that another thread fills is prefetching."""
+    waits = idle(Activity.PYTHON, 0.2, BATCH)
+    given = evidence({Phase.OTHER: 200}, idle=(dataclasses.replace(waits, parts=((wait, 0.2),)),))
+    action = claim(given, "python_overhead").action
+    assert says in action
+    assert ("queue" in action) == (wait == "$time sleep")
+
+
+def test_one_recorded_step_does_not_stand_for_others():
+    job = job_of([{"GPU:0": {Phase.OTHER: 200, Phase.COMPUTE_16: 800}}], marker="train")
+    given = evidence({Phase.OTHER: 200}, idle=(idle(Activity.PYTHON, 0.2, BATCH),))
+    given = dataclasses.replace(given, job=job, means=step_means(job))
+    title = claim(given, "python_overhead").title
+    assert title == "batch (train.py:14) takes 200 µs of the only recorded step"
 
 
 def test_idle_time_names_what_was_at_work_instead_of_nothing():

@@ -14,7 +14,11 @@ from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import IdleShare, named_shares, share_ps
 from tbprof.analysis.vocabulary.phases import Phase
-from tbprof.analysis.vocabulary.python_frames import describe_frame, wait_of
+from tbprof.analysis.vocabulary.python_frames import (
+    describe_frame,
+    wait_of,
+    waits_for_result,
+)
 from tbprof.base.values import sum_of
 
 # From this share of the time on, what a function was busy with is mentioned.
@@ -23,6 +27,8 @@ _NOTABLE = 0.1
 _NEARLY_ALL = 0.9
 # If other findings cover all of a function's time except this share, only they are reported.
 _HIDDEN = 0.1
+# What a program waits for in these is not known.
+_TIMERS = ("$time sleep", "$builtins input")
 
 
 def python_overhead(evidence: Evidence) -> Iterator[Finding]:
@@ -65,7 +71,7 @@ def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64])
     np.maximum.at(longest, job.step, spent_ps)
     spent = longest[means.is_counted]
     count, steps = int((spent > 0).sum()), means.steps
-    times, in_steps = 1.0, "of each step"
+    times, in_steps = 1.0, "of each step" if steps > 1 else "of the only recorded step"
     if count and count < _NEARLY_ALL * steps:
         typical = "typical " if evidence.outliers.step.size else ""
         times, in_steps = steps / count, f"in {count} of {steps} {typical}steps"
@@ -102,12 +108,9 @@ def _advice(evidence: Evidence, share: IdleShare) -> str:
     busy = sum_of(ms for name, ms in share.parts if name and not wait_of(name))
     if evidence.lacks_ops and busy < share.ms / 2:
         return _NO_OPS
-    waits = sum_of(ms for name, ms in share.parts if wait_of(name or share.name))
-    if waits >= share.ms / 2:
-        return (
-            "Find out what it waits for. Do that ahead of time, on another thread, during the "
-            "previous step (prefetching, a queue), or move it out of the loop."
-        )
+    waits = {name or share.name: ms for name, ms in share.parts if wait_of(name or share.name)}
+    if waits and sum_of(waits.values()) >= share.ms / 2:
+        return _advice_on_waits(max(waits, key=lambda name: waits[name]))
     if share.kind == Activity.ANNOTATION:
         return (
             "The trace does not show what happens in it: record it with the Python tracer, or "
@@ -123,6 +126,25 @@ def _advice(evidence: Evidence, share: IdleShare) -> str:
         "Do it ahead of time, in another thread or process, during the previous step, or move it "
         "into a compiled function (tf.function, jax.jit); run metrics, logging and callbacks "
         "only every few steps."
+    )
+
+
+def _advice_on_waits(name: str) -> str:
+    """What to do about a wait, by the frame of the call that waits."""
+    if waits_for_result(name):
+        return (
+            "It waits until results are computed and on the host: read them later, or only every "
+            "few steps, several at a time."
+        )
+    if name in _TIMERS:
+        return (
+            "Find out what it waits for. Do that ahead of time, on another thread, during the "
+            "previous step (prefetching, a queue), or move it out of the loop."
+        )
+    return (
+        "Another thread, process or connection makes it wait: check what takes the time there, "
+        "speed that up, or divide it among more workers; hold locks for a shorter time. If it "
+        "waits for requests, there is nothing to do meanwhile."
     )
 
 
