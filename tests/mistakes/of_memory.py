@@ -35,32 +35,34 @@ def released(pages: Pages) -> list[dict[str, Any]]:
     return [one for one in kinds if one["memoryActivity"] == "DEALLOCATION"]
 
 
-@mistake(MEMORY, "The peak of the lifetime is what the last event of the file says.")
+@mistake(MEMORY, "The lifetime peak is the value of the last event in the file.")
 def peak_of_the_lifetime(show: Show) -> str:
     trace = memory_trace("main |a.A.b", a=Tensor(600), b=Tensor(100), lifetime={"b": 100})
     found = summary(show(trace))["profileSummary"]
     assert found["peakBytesUsageLifetime"] == "600"
-    return "600 bytes, the most that any event states"
+    return "600 bytes, the largest value of any event"
 
 
-@mistake(MEMORY, "On TPUs that peak lacks the stack, and is less than the peak of the recording.")
+@mistake(
+    MEMORY, "On TPUs, that peak excludes the stack, and is less than the peak of the recording."
+)
 def peak_with_the_stack(show: Show) -> str:
     trace = memory_trace("main |a.b", a=Tensor(300, owner=0), b=Tensor(100, owner=0), stack=200)
     found = summary(show(trace), "0")["profileSummary"]
     lifetime = int(found["peakBytesUsageLifetime"])
     peak = int(found["peakStats"]["peakBytesInUse"])
     assert lifetime >= peak == 600
-    return f"{lifetime} bytes, of which the stack has 200"
+    return f"{lifetime} bytes, 200 of them stack"
 
 
-@mistake(MEMORY, "Counts of allocations are those of 1,000 points.")
+@mistake(MEMORY, "Only the allocations among 1,000 points are counted.")
 def every_allocation_counts(show: Show) -> str:
     found = summary(show(memory_trace(f"main |{'aA' * 600}", a=Tensor(100))))["profileSummary"]
     assert (found["numAllocations"], found["numDeallocations"]) == ("600", "600")
-    return "600 and 600"
+    return "600 allocations and 600 deallocations"
 
 
-@mistake(MEMORY, "What lives since earlier steps is 'unused preallocated device memory'.")
+@mistake(MEMORY, "Allocations of earlier steps are called 'unused preallocated device memory'.")
 def tensors_of_earlier_steps(show: Show) -> str:
     trace = memory_trace(
         "main  |w.a.\nsteps |0.1.", w=Tensor(300, "weights", "persist"), a=Tensor(50, "act")
@@ -73,13 +75,13 @@ def tensors_of_earlier_steps(show: Show) -> str:
     return "weights 300 bytes, act 50"
 
 
-@mistake(MEMORY, "An address that is used again keeps the op before.")
+@mistake(MEMORY, "An address that is used again keeps its previous op.")
 def addresses_that_are_used_again(show: Show) -> str:
     assert [one["tfOpName"] for one in released(show(address_used_again()))] == ["second"]
-    return "`second` is released"
+    return "`second` is the op of its release"
 
 
-@mistake(MEMORY, "Times leave out where a line starts.")
+@mistake(MEMORY, "Times ignore the start of a line.")
 def lines_that_start_later(show: Show) -> str:
     shown = summary(show(lines_with_starts()))
     found = [event["timeOffsetPs"] for event in shown["sampledTimelineSnapshots"]]
@@ -87,13 +89,13 @@ def lines_that_start_later(show: Show) -> str:
     return "1 and 5 µs"
 
 
-@mistake(MEMORY, "Small rows are hidden, and a row has the size of one of its allocations.")
+@mistake(MEMORY, "Small rows are hidden, and a row has the size of a single allocation.")
 def rows_of_the_breakdown(show: Show) -> str:
     tensor = Tensor(100, "op", "temp", requested=90)
     rows = page(show(memory_trace("main |a.b", a=tensor, b=tensor)))["breakdown"]["rows"]
     assert (rows["allocated_bytes"], rows["requested_bytes"]) == ([200], [180])
     assert rows["occurrences"] == [2]
-    return "one row of 200 bytes, twice 100"
+    return "one row of 200 bytes for 2 allocations of 100"
 
 
 @mistake(MEMORY, "One host at a time; rows of TPUs have no ops.")
@@ -101,4 +103,4 @@ def several_hosts(show: Show) -> str:
     trace = memory_trace("main |a", a=Tensor(100))
     found = show(trace, trace).document(TOOL)
     assert (found["numHosts"], len(found["memoryIds"])) == (2, 2)
-    return "2 hosts; of ops on TPUs the page says that recorders name none"
+    return "2 hosts; the page says that recorders do not name the ops of TPUs"

@@ -44,15 +44,17 @@ def gpu(drawing: str, names: dict[str, str] | None = None, **stats: dict[str, An
     )
 
 
-@mistake(OPS, "A child that ends with its parent is lost; of siblings that overlap the later one.")
+@mistake(
+    OPS, "A child that ends with its parent is lost, as is the later of two siblings that overlap."
+)
 def children_that_end_with_their_parent(show: Show) -> str:
     table = op_table(show(host("thread |aaaaaaaaaa\n       |.....bbbbb")))
     found = picked(table, "operation", "total_self_time")
     assert found == [("a", 5), ("b", 5)]
-    return "parent 5 µs by itself, child 5"
+    return "parent 5 µs of self time, child 5"
 
 
-@mistake(OPS, "Percents are fractions, GFLOP/s are called FLOP/s, GiB/s GBytes/s.")
+@mistake(OPS, "Percentages are fractions, GFLOP/s are labeled FLOP/s, and GiB/s GBytes/s.")
 def units_are_what_columns_say(show: Show) -> str:
     trace = draw(
         {"/device:TPU:0": "XLA Ops |aaaa"},
@@ -76,7 +78,7 @@ def occurrences_are_added(show: Show) -> str:
     return "4 kernels, 1 µs each"
 
 
-@mistake(OPS, "Allocations with an op's name count as its executions.")
+@mistake(OPS, "Allocations that name an op count as its executions.")
 def allocations_are_no_executions(show: Show) -> str:
     trace = draw(
         {HOST: "thread |aaaa..\n       |.m...."},
@@ -87,7 +89,7 @@ def allocations_are_no_executions(show: Show) -> str:
     return "1 execution of 4 µs"
 
 
-@mistake(OPS, "Ops that old recorders name otherwise (`level 0`, annotations) are missing.")
+@mistake(OPS, "Ops that old recorders name differently (`level 0`, annotations) are missing.")
 def old_spellings_of_ops(show: Show) -> str:
     own = {"a": {"level 0": "x/op:Op"}, "b": {"annotation": "x/other:Op#id=1#"}}
     table = op_table(show(gpu("Stream #1 |aaaa.bb", **own)))
@@ -95,7 +97,7 @@ def old_spellings_of_ops(show: Show) -> str:
     return "x/op, x/other"
 
 
-@mistake(OPS, "Ops beyond the 500th vanish, and shares never reach 100 %.")
+@mistake(OPS, "Ops beyond the 500th are missing, and shares do not reach 100 %.")
 def no_op_is_cut_off(show: Show) -> str:
     space = message("tensorflow.profiler.XSpace")()
     plane = space.planes.add(name=HOST)
@@ -108,10 +110,10 @@ def no_op_is_cut_off(show: Show) -> str:
     assert len(table) == 601
     share = table[-1]["host_cumulative_total_self_time_percent"]
     assert abs(share - 1) < 1e-9
-    return f"601 of 601 ops, {100 * share:g} % in all"
+    return f"601 of 601 ops, {100 * share:g} % in total"
 
 
-@mistake(OPS, "Idle time adds up over threads, and streams that overlap hide it.")
+@mistake(OPS, "Idle time is summed over threads, and hidden by streams that overlap.")
 def idle_time_is_wall_time(show: Show) -> str:
     own = {letter: {"tf_op": f"{letter}:Op"} for letter in "abc"}
     trace = gpu("Stream #1 |aaaaaaaaaa..........cccccccccc\nStream #2 |bbbbbbbbbb", **own)
@@ -127,20 +129,23 @@ def no_program_is_called_idle(show: Show) -> str:
     assert picked(op_table(pages), "operation") == [("a",)]
     with pytest.raises(NoData, match="no instruction of a compiled program"):
         pages.document("op_profile")
-    return "no instruction of a compiled program ran; ops are listed by themselves"
+    return "says that no instruction of a compiled program ran; op stats list the ops"
 
 
-@mistake(OPS, "Use of Tensor Cores is a fraction of the 1,000 longest kernels of a 'GPU'.")
+@mistake(
+    OPS,
+    "Tensor Core use is a fraction of the 1,000 longest kernels, and only if a device is a 'GPU'.",
+)
 def tensor_cores_of_all_kernels(show: Show) -> str:
     own: dict[str, dict[str, Any]] = {"a": {"tf_op": "x/a:MatMul"}, "b": {"tf_op": "x/b:Relu"}}
     trace = gpu("Stream #1 |aaa.b", {"a": "volta_h884gemm_128x128", "b": "relu"}, **own)
     table = op_table(show(trace))
     used = dict(picked(table, "operation", "gpu_tensorcore_utilization"))
     assert used == {"x/a": 1, "x/b": 0}
-    return "all of the product's time, none of the other's, over all kernels"
+    return "100 % for the product and 0 % for the other op, over all kernels"
 
 
-@mistake(OPS, "What programs annotate (`TraceAnnotation`, `PjitFunction`) is in no row.")
+@mistake(OPS, "Annotations of programs (`TraceAnnotation`, `PjitFunction`) have no rows.")
 def annotations_are_rows(show: Show) -> str:
     trace = draw(
         {HOST: "python |ssssssssss.tttttttttt\n       |.pppppp...\n"},
@@ -158,7 +163,7 @@ def kernel_table(pages: Pages) -> list[Row]:
     return rows(pages.document("kernel_stats"))
 
 
-@mistake(KERNELS, "Tensor Cores are unused where no vendor is stated, and on Hopper.")
+@mistake(KERNELS, "Tensor Cores seem unused if no vendor is stated, and on Hopper.")
 def tensor_cores_of_this_decade(show: Show) -> str:
     names = {"a": "nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_NNT", "b": "volta_h884gemm_128x128"}
     trace = draw({GPU: "Stream #1 |aa.b"}, names=names,
@@ -173,25 +178,25 @@ def kernels_of_all_hosts(show: Show) -> str:
     trace = gpu("Stream #1 |aaaa", a={"tf_op": "op:Op"})
     table = kernel_table(show(trace, trace))
     assert picked(table, "occurrences", "total_duration_us") == [(2, 8)]
-    return "one row: 2 times, 8 µs"
+    return "one row: 2 launches, 8 µs"
 
 
-@mistake(KERNELS, "Averages are cut to nanoseconds, occupancy is that of one launch.")
+@mistake(KERNELS, "Averages are truncated to nanoseconds, and occupancy is that of one launch.")
 def averages_of_kernels(show: Show) -> str:
     other = {"kernel_details": DETAILS.replace("occ_pct:50", "occ_pct:100")}
     [row] = kernel_table(show(gpu("Stream #1 |aaa.b", {"b": "a"}, a={}, b=other)))
     assert (row["avg_duration_us"], row["occupancy_pct"]) == (2, 62.5)
-    return "occupancy 62.5 %, by time"
+    return "occupancy 62.5 %, weighted by time"
 
 
-@mistake(KERNELS, "Products that are numbered (`MatMul_1`) cannot use Tensor Cores.")
+@mistake(KERNELS, "Numbered products (`MatMul_1`) are not eligible for Tensor Cores.")
 def numbered_products(show: Show) -> str:
     [row] = kernel_table(show(gpu("Stream #1 |a", a={"tf_op": "a/MatMul_1:MatMul"})))
     assert row["is_op_tensor_core_eligible"]
-    return "a/MatMul_1 can"
+    return "a/MatMul_1 is eligible"
 
 
-@mistake(KERNELS, "Kernels beyond the 1,000th vanish.")
+@mistake(KERNELS, "Kernels beyond the 1,000th are missing.")
 def no_kernel_is_cut_off(show: Show) -> str:
     space = message("tensorflow.profiler.XSpace")()
     plane = space.planes.add(name=GPU)
@@ -205,4 +210,4 @@ def no_kernel_is_cut_off(show: Show) -> str:
     pages = show(space.SerializeToString())
     body = content_of(pages.engine, DataRequest(pages.run, "kernel_stats"))
     assert len(rows(json.loads(body))) == 1330
-    return "1330 of 1330"
+    return "1330 of 1330 rows"

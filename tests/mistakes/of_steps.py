@@ -27,21 +27,25 @@ def host_side_of_a_gpu_step(show: Show) -> str:
     return "kernel launch 20 of 40 µs per step"
 
 
-@mistake(STEPS, "A GPU step ends with its last kernel: the gap to the next is in no step.")
+@mistake(
+    STEPS, "A GPU step ends with its last kernel: the gap before the next step belongs to no step."
+)
 def gaps_between_steps(show: Show) -> str:
     pages = show(starving())
     assert times(pages, "step", "deviceCompute", "infeed")[0] == (20, 6, 10)
     return "a step of 20 µs, 10 of them input"
 
 
-@mistake(STEPS, "`MemcpyH2D` and the like are 32 bit compute.")
+@mistake(STEPS, "`MemcpyH2D` and similar copies count as 32 bit compute.")
 def copies_are_no_compute(show: Show) -> str:
     pages = show(copies())
     assert times(pages, "deviceCompute", "infeed", "outfeed", "deviceToDevice") == [(3, 2, 1, 1)]
     return "compute 3 µs, input 2, output 1, device to device 1"
 
 
-@mistake(STEPS, "Several GPUs are one: what they do at once counts once, the rest is cut off.")
+@mistake(
+    STEPS, "Several GPUs are shown as one: simultaneous work counts once, and the rest is cut off."
+)
 def several_gpus(show: Show) -> str:
     trace = draw(
         {
@@ -58,7 +62,7 @@ def several_gpus(show: Show) -> str:
     return "GPU:0 computes for 10 µs, GPU:1 for 15"
 
 
-@mistake(STEPS, "bfloat16, 8 bit and integers are 32 bit compute.")
+@mistake(STEPS, "bfloat16, 8 bit and integers count as 32 bit compute.")
 def precision_of_kernels(show: Show) -> str:
     trace = draw(
         {HOST: "python |ssssssssss", GPU: "Stream #1 |aaaabbbccc"},
@@ -72,7 +76,7 @@ def precision_of_kernels(show: Show) -> str:
     return "16 bit 4 µs, 8 bit 3, 32 bit 3"
 
 
-@mistake(STEPS, "Of more than five steps the first and the last are not shown.")
+@mistake(STEPS, "The first and the last of more than five steps are not shown.")
 def first_and_last_steps(show: Show) -> str:
     shown = list(show(many_steps(8)).steps)
     assert shown == [f"train {number}" for number in range(8)]
@@ -96,10 +100,10 @@ def guesses_at_input(show: Show) -> str:
     frames = show(idle_python())
     [(host,)] = times(frames, "hostCompute")
     assert host == 6
-    return "not potentially input-bound at 5 % of each; host compute 6 of 40 µs under frames"
+    return "not potentially input-bound at 5 % each; host compute 6 of 40 µs under Python frames"
 
 
-@mistake(STEPS, "Input that is fetched before the marker is in no step.")
+@mistake(STEPS, "Input that is fetched before the marker belongs to no step.")
 def input_before_the_marker(show: Show) -> str:
     trace = draw(
         {HOST: "python |ssss......tttt\n|.aa.IIIIII.bb"},
@@ -120,7 +124,7 @@ PREFETCH = """
 """
 
 
-@mistake(STEPS, "Waiting for a prefetched element is called preprocessing.")
+@mistake(STEPS, "Waiting for a prefetched element counts as preprocessing.")
 def waiting_is_no_preprocessing(show: Show) -> str:
     names = {"r": "Iterator::Root", "p": "Iterator::Root::Prefetch", "q": "PrefetchProduce",
              "m": "Iterator::Root::Prefetch::Map"}  # fmt: skip
@@ -129,7 +133,10 @@ def waiting_is_no_preprocessing(show: Show) -> str:
     return "preprocessing 9 µs, waiting 6"
 
 
-@mistake(STEPS, "Parallel interleave reads on demand, unknown readers and caches preprocess.")
+@mistake(
+    STEPS,
+    "Parallel interleave counts as reading on demand, unknown readers and caches as preprocessing.",
+)
 def categories_of_readers(show: Show) -> str:
     names = {"a": "Iterator::Root::ParallelInterleaveV4[0]::TFRecord",
              "b": "Iterator::Root::Parquet", "c": "Iterator::Root::MemoryCacheImpl"}  # fmt: skip
@@ -148,7 +155,7 @@ def tpus_have_recommendations(show: Show) -> str:
     return "highly input-bound, 25.0 %; collectives 15.0 %"
 
 
-@mistake(STEPS, "Columns of a TPU step mix cores, and transfers are in two of them.")
+@mistake(STEPS, "Columns of a TPU step mix cores and count transfers twice.")
 def columns_of_a_tpu_step_add_up(show: Show) -> str:
     pages = show(tpu(host_copy_us=9_000, vmem_copy_us=2_000, callback_us=4_000))
     columns = ("tcComputeTimeMs", "tcInfeedTimeMs", "tcOutfeedTimeMs", "tcIdleTimeMs",
@@ -159,7 +166,9 @@ def columns_of_a_tpu_step_add_up(show: Show) -> str:
     return f"the columns add up to the step of {total:.3f} ms"
 
 
-@mistake(STEPS, "In the pod viewer all-gather, reduce-scatter and collective-permute compute.")
+@mistake(
+    STEPS, "In the pod viewer, all-gather, reduce-scatter and collective-permute count as compute."
+)
 def collectives_of_tpus(show: Show) -> str:
     kinds = {"a": "all-gather", "b": "reduce-scatter", "c": "collective-permute"}
     trace = draw(
@@ -173,15 +182,20 @@ def collectives_of_tpus(show: Show) -> str:
     return "collectives 9 µs, compute 1"
 
 
-@mistake(STEPS, "Of several hosts the first is analysed; one without steps takes them from all.")
+@mistake(
+    STEPS,
+    "Only the first of several hosts is analyzed, and one host without steps removes those of all.",
+)
 def all_hosts_count(show: Show) -> str:
     traces = RUNS["hosts"]()
     pages = show(*traces.values(), draw({HOST: "t |a"}, names={"a": "x:MatMul"}))
     assert times(pages, "step", "infeed") == [(40, 15)] * 3
-    return "input 5 and 25 µs on two hosts: 15 of 40; the third is left out and named"
+    return "input 5 and 25 µs on two hosts: 15 of 40; the page names the third, which has none"
 
 
-@mistake(STEPS, "FLOP rate and bandwidth are 0 %, a unit without a counter is 0 %, idle 100 %.")
+@mistake(
+    STEPS, "FLOP rate and bandwidth are 0 %, as is a unit without a counter; idle time is 100 %."
+)
 def rates_of_tpus(show: Show) -> str:
     pages = show(tpu())
     top = pages.overview[0]["p"]
@@ -193,7 +207,7 @@ def rates_of_tpus(show: Show) -> str:
     )
 
 
-@mistake(STEPS, "A run on CPUs gets a TPU's table and tips about a device 'CPU_ONLY'.")
+@mistake(STEPS, "A run on CPUs has the table of a TPU, and tips about a device called 'CPU_ONLY'.")
 def cpus_have_their_own_table(show: Show) -> str:
     pages = show(RUNS["input"]()["h0"])
     assert not any(name.startswith("tc") for name in pages.steps["train 0"])
@@ -223,7 +237,7 @@ def advice_on_callbacks(show: Show) -> str:
     return f"`{named[0]}`: {found[named[0]]['title']}"
 
 
-@mistake(STEPS, "Of one step the deviation is `-nan`, the maximum 2.2e-308.")
+@mistake(STEPS, "For a single step, the deviation is `-nan`, or the maximum 2.2e-308.")
 def one_step_has_no_deviation(show: Show) -> str:
     pages = show(many_steps(1))
     content = json.dumps([pages.overview, pages.input_page])
@@ -233,7 +247,7 @@ def one_step_has_no_deviation(show: Show) -> str:
     return "no deviation"
 
 
-@mistake(STEPS, "Ops that take longest are missing where kernels have no `tf_op`.")
+@mistake(STEPS, "Top ops are missing if kernels have no `tf_op`.")
 def top_ops_by_annotation(show: Show) -> str:
     trace = draw(
         {HOST: "python |ssssssssss", GPU: "Stream #1 |.kkkkkk"},
@@ -246,7 +260,7 @@ def top_ops_by_annotation(show: Show) -> str:
     return "model/dense/MatMul"
 
 
-@mistake(STEPS, "The range of waiting for input is for TPUs alone, and there is no choice of host.")
+@mistake(STEPS, "Only TPUs have a range of waiting for input, and hosts cannot be chosen.")
 def range_of_waiting(show: Show) -> str:
     traces = RUNS["hosts"]()
     pages = show(*traces.values())
@@ -254,10 +268,12 @@ def range_of_waiting(show: Show) -> str:
     found = [row[f"waitingPercent{kind}"] for kind in ("Min", "Average", "Max")]
     assert [round(one, 6) for one in found] == [12.5, 37.5, 62.5]
     assert pages.engine.hosts(pages.run, "overview_page") == ["ALL_HOSTS", "host0", "host1"]
-    return "12.5 to 62.5 % over two CPU hosts; all hosts, or each by itself"
+    return "12.5 to 62.5 % over two CPU hosts; all hosts, or each one alone"
 
 
-@mistake(STEPS, "Advice on input is constant, and says 'may be skipped' where there is no step.")
+@mistake(
+    STEPS, "Advice on input is always the same, and says 'may be skipped' if there are no steps."
+)
 def advice_follows_the_input(show: Show) -> str:
     pages = show(draw({HOST: "t |a"}, names={"a": "Iterator::Root"}))
     assert "skipped" not in json.dumps(pages.input_page)
@@ -267,17 +283,17 @@ def advice_follows_the_input(show: Show) -> str:
         table = rows(show(draw({HOST: drawing}, names=names)).input_page[5])
         found.append(next(row["category"] for row in table if row["is_dominant"]))
     assert len(set(found)) == 2
-    return f"what dominates comes first: {found[0]}, or {found[1]}"
+    return f"the largest category comes first: {found[0]}, or {found[1]}"
 
 
 @mistake(STEPS, "The average latency of inference is the median.")
 def latency_of_inference(show: Show) -> str:
     table = rows(show(many_steps(5)).overview[4])
     assert table == []
-    return "none is shown: latencies of requests are not computed"
+    return "none: latencies of requests are not computed"
 
 
-@mistake(STEPS, "Without markers JAX and TPUs have no steps, and the advice is for Keras.")
+@mistake(STEPS, "Without markers, JAX and TPUs have no steps, and the advice is about Keras.")
 def steps_without_markers(show: Show) -> str:
     pages = show(tpu(steps_line="none", has_markers=False, is_linked=False))
     assert pages.properties["is_inferred"] == "true"
@@ -285,7 +301,7 @@ def steps_without_markers(show: Show) -> str:
     return "5 steps of 100 ms, called inferred"
 
 
-@mistake(STEPS, "Where the details of a core are missing, records shift to other cores.")
+@mistake(STEPS, "If the details of a core are missing, records shift to other cores.")
 def cores_without_details(show: Show) -> str:
     drawing = "Steps |ssssssss\nXLA Ops |{}"
     planes = {TPU: drawing.format("aaaa"), "/device:TPU:1": drawing.format("aaaaaa")}
@@ -301,7 +317,7 @@ def cores_without_details(show: Show) -> str:
     return "TPU:0 4 µs, TPU:1 6"
 
 
-@mistake(STEPS, "Copies within the host are in no column.")
+@mistake(STEPS, "Copies within the host are missing from all columns.")
 def copies_within_the_host(show: Show) -> str:
     pages = show(host_copies())
     [row] = pages.steps.values()
@@ -310,21 +326,21 @@ def copies_within_the_host(show: Show) -> str:
     return "op 2 µs and copy 3: host compute 5 of 10"
 
 
-@mistake(STEPS, "An instant goes on until the end of the next event.")
+@mistake(STEPS, "An event without duration lasts until the end of the next event.")
 def instants_last_no_time(show: Show) -> str:
     assert times(show(instant()), "hostCompute", "other") == [(2, 8)]
     return "host compute 2 of 10 µs"
 
 
-@mistake(STEPS, "An op of a loop anywhere in the trace takes all steps away.")
+@mistake(STEPS, "An op of a loop anywhere in the trace removes all steps.")
 def loops_take_no_step_away(show: Show) -> str:
     assert len(show(looping()).steps) == 3
     return "3 of 3 steps"
 
 
-@mistake(STEPS, "Any op whose type sounds like input (`x/Batch:read`) is an input op.")
+@mistake(STEPS, "Any op whose type resembles input (`x/Batch:read`) is an input op.")
 def input_ops(show: Show) -> str:
     names = {"a": "x/Batch:read", "b": "y:enqueue", "c": "Iterator::Root"}
     table = rows(show(draw({HOST: "t |aa.bb.c"}, names=names)).input_page[2])
     assert [row["opName"] for row in table] == ["Iterator::Root"]
-    return "Iterator::Root alone"
+    return "only Iterator::Root"

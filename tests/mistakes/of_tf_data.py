@@ -18,7 +18,7 @@ def table(pages: Pages, number: int) -> list[Row]:
     return rows(pages.document(TOOL)[number])
 
 
-@mistake(TF_DATA, "Ids of 2^63 and more are all 0: iterators become one.")
+@mistake(TF_DATA, "Ids from 2^63 on are read as 0, so iterators are merged.")
 def large_ids(show: Show) -> str:
     large = [2**63 + 1, 2**63 + 2, 2**63 + 3, 2**64 - 1]
     stats: dict[str, Any] = {
@@ -29,10 +29,10 @@ def large_ids(show: Show) -> str:
     assert {row["name"] for row in table(pages, GRAPH)} == {str(one) for one in large}
     bottleneck = table(pages, BOTTLENECKS)[0]["bottleneck"]
     assert bottleneck == "Map"
-    return "4 iterators, of which Map is slowest"
+    return "4 iterators, of which Map is the slowest"
 
 
-@mistake(TF_DATA, "Names of current TensorFlow (`ParallelMapV2`, `Shuffle`) have no advice.")
+@mistake(TF_DATA, "Names in current TensorFlow (`ParallelMapV2`, `Shuffle`) have no advice.")
 def stages_with_versions(show: Show) -> str:
     found = {}
     for name in ("BatchV2", "ParallelInterleaveV4", "Shuffle", "Zip"):
@@ -40,10 +40,13 @@ def stages_with_versions(show: Show) -> str:
         found[name] = table(show(trace), BOTTLENECKS)[0]["suggestion"]
     assert len(set(found.values())) == 4
     assert ".shuffle(" in found["Shuffle"]
-    return "advice of its own for each of 4 stages"
+    return "specific advice for each of 4 stages"
 
 
-@mistake(TF_DATA, "Pipelines of a device alone are 'no tf.data activity', under a list of them.")
+@mistake(
+    TF_DATA,
+    "If only device pipelines were recorded, it lists them but reports 'no tf.data activity'.",
+)
 def device_pipelines(show: Show) -> str:
     trace = draw(
         {"/host:CPU": f"python |{'r' * 300}.{'R' * 250}"},
@@ -53,7 +56,7 @@ def device_pipelines(show: Show) -> str:
     document = show(trace).document(TOOL)
     text = document[BOTTLENECKS]["p"]["summary_message"]
     assert "No tf.data activity" not in text
-    return f"says how long calls took, and whose they are: {len(rows(document[SUMMARY]))} pipeline"
+    return f"says how long calls took, and of which pipeline: {len(rows(document[SUMMARY]))} row"
 
 
 @mistake(TF_DATA, "Iterators that a function calls are lost.")
@@ -65,7 +68,7 @@ def iterators_that_a_function_calls(show: Show) -> str:
     return "root 10 µs, batch 20, map 170"
 
 
-@mistake(TF_DATA, "Children that overlap are taken off twice, down to negative times.")
+@mistake(TF_DATA, "Overlapping children are subtracted twice, which makes times negative.")
 def children_that_overlap(show: Show) -> str:
     pages = show(overlapping_children())
     found = {row["name"]: row["self_us"] for row in table(pages, GRAPH)}
@@ -73,7 +76,7 @@ def children_that_overlap(show: Show) -> str:
     return "root 10 of 100 µs, its two children 90 each"
 
 
-@mistake(TF_DATA, "Numbers of pipelines follow a hash table and differ from run to run.")
+@mistake(TF_DATA, "Pipelines are numbered in hash table order, which differs from run to run.")
 def numbers_of_pipelines(show: Show) -> str:
     names = dict.fromkeys("xyz", "Iterator::Root")
     stats = {"x": {"id": 77}, "y": {"id": 5}, "z": {"id": 1234}}
@@ -83,7 +86,7 @@ def numbers_of_pipelines(show: Show) -> str:
     return "Host:0, Host:1, Host:2 in the order of their first calls"
 
 
-@mistake(TF_DATA, "The newest release lacks the tool that the guide promises.")
+@mistake(TF_DATA, "The latest release lacks the tool that the guide promises.")
 def the_tool_is_there(show: Show) -> str:
     pages = show(stages(*DRAWN))
     assert TOOL in pages.engine.run_tools(pages.run)

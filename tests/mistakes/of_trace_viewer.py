@@ -34,7 +34,7 @@ def events(pages: Pages, **params: str) -> list[dict[str, Any]]:
     return [event for event in found["traceEvents"] if event["ph"] == "X"]
 
 
-@mistake(VIEWER, "It says that it has filtered where it has not.")
+@mistake(VIEWER, "It reports a filter that it has not applied.")
 def nothing_is_filtered(show: Show) -> str:
     found = document(show(appended()))
     assert "filteredByVisibility" not in found
@@ -42,7 +42,7 @@ def nothing_is_filtered(show: Show) -> str:
     return "1010 of 1010 events, and the document counts them"
 
 
-@mistake(VIEWER, "The whole span is written with six digits.")
+@mistake(VIEWER, "The span of the trace is written with only six digits.")
 def times_have_all_digits(show: Show) -> str:
     space = message("tensorflow.profiler.XSpace").FromString(draw({HOST: "t |a.b"}))
     space.planes[0].lines[0].events[1].offset_ps = 98_102_500_123_456
@@ -51,14 +51,14 @@ def times_have_all_digits(show: Show) -> str:
     return "98102500.123456 µs, as in the file"
 
 
-@mistake(VIEWER, "Ranges lose long events that were written behind short ones.")
+@mistake(VIEWER, "Ranges lose long events that were written after short ones.")
 def ranges_hold_what_overlaps_them(show: Show) -> str:
     found = events(show(appended()), start_time_ms="450", end_time_ms="550")
     assert Counter(event["name"] for event in found) == {"short": 101, "long": 2}
     return "2 of 2 long events"
 
 
-@mistake(VIEWER, "The end of a large trace is cut off, and all arguments are texts.")
+@mistake(VIEWER, "The end of a large trace is cut off, and all arguments are strings.")
 def arguments_are_values(show: Show) -> str:
     stats = {"n": 5, "share": 0.5, "flops": 7}
     [event] = events(show(draw({HOST: "t |k"}, stats={"k": stats})))
@@ -66,7 +66,7 @@ def arguments_are_values(show: Show) -> str:
     return "no cap; n = 5, share = 0.5, flops = 7"
 
 
-@mistake(VIEWER, "Of events that begin at one moment the 256th and later ones are dropped.")
+@mistake(VIEWER, "Of events that begin at the same time, the 256th and later ones are dropped.")
 def events_of_one_moment(show: Show) -> str:
     space = message("tensorflow.profiler.XSpace")()
     plane = space.planes.add(name=HOST)
@@ -75,10 +75,10 @@ def events_of_one_moment(show: Show) -> str:
     for _ in range(300):
         line.events.add(metadata_id=1, offset_ps=10**6, duration_ps=10**5)
     assert len(events(show(space.SerializeToString()))) == 300
-    return "300 of 300"
+    return "300 of 300 events"
 
 
-@mistake(VIEWER, "A GPU's steps and ops stand below all streams.")
+@mistake(VIEWER, "The steps and ops of a GPU are below all streams.")
 def steps_stand_above_streams(show: Show) -> str:
     trace = draw(
         {GPU: "Stream #1 |a\nSteps |b"},
@@ -97,15 +97,15 @@ def steps_stand_above_streams(show: Show) -> str:
     return ", ".join(order)
 
 
-@mistake(VIEWER, "A filter thins out events that there is room for: 600 of 1,000.")
+@mistake(VIEWER, "A filter drops events although there is room for them: it shows 600 of 1,000.")
 def events_that_fit_are_shown(show: Show) -> str:
     pages = show(draw({HOST: f"t |{'ab' * 500}"}))
     found = events(pages, start_time_ms="0", end_time_ms="1")
     assert len(found) == 1000
-    return "1000 of 1000"
+    return "1000 of 1000 events"
 
 
-@mistake(VIEWER, "Search finds names by their beginning and in their case alone.")
+@mistake(VIEWER, "Search is case-sensitive and only matches the beginning of names.")
 def names_are_found_by_a_part(show: Show) -> str:
     names = {"a": "MatMul", "b": "batch_matmul_1"}
     pages = show(draw({HOST: "t |a.b"}, names=names))

@@ -20,11 +20,11 @@ AREAS = {
 }
 TITLE = "\n## Known mistakes of xprof\n"
 HEAD = f"""{TITLE}
-What xprof 2.24.2 is known to get wrong, and what tbprof shows of a small trace that has it. Each is
-a case of `tests/mistakes/test_mistakes.py::test_a_known_mistake_is_not_made`, by the name in the
-last column. The test run writes this section.
+What xprof 2.24.2 gets wrong, and what tbprof shows for a small trace of each case. The last column
+names the case of `tests/mistakes/test_mistakes.py::test_a_known_mistake_is_not_made`. The test run
+writes this section.
 
-| of | xprof | tbprof | test |
+| area | xprof | tbprof | test |
 | --- | --- | --- | --- |
 """
 shown: dict[str, str] = {}
