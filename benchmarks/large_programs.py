@@ -140,11 +140,11 @@ def section(found: Sequence[LargeProgram], frames: Sequence[dict[str, Any]]) -> 
         "## Large programs",
         "",
         (
-            "A compiled program of a GPU, repeated as layers of a model are "
-            "(`benchmarks/traces/scale_program.py`). First request of a page, with nothing kept: "
-            "processor time and peak memory beyond those of the same request on the small program; "
-            "in brackets the ratio of the memory to the file. Files of up to 16 MiB are held in "
-            "memory and count as well. Larger programs are measured once."
+            "A compiled GPU program, repeated like the layers of a model "
+            "(`benchmarks/traces/scale_program.py`). The first request of a page with empty "
+            "caches: processor time and peak memory beyond those of the same request for the small "
+            "program, and in brackets the ratio of the memory to the file. Files of up to 16 MiB "
+            "are held in memory, and included. Larger programs are measured once."
         ),
         "",
         f"| request | {' | '.join(f'{one.label}: {_size(one)}' for one in found)} |",
@@ -157,9 +157,9 @@ def section(found: Sequence[LargeProgram], frames: Sequence[dict[str, Any]]) -> 
         lines += [
             "",
             (
-                f"Frames on {found[0].label} instructions in headless Chromium, one input a "
-                "frame: processor time of the page's scripts, and of all that its main thread "
-                "does, styles, layout and painting among it. A display of 60 Hz leaves 16.7 ms."
+                f"Frames on {found[0].label} instructions in headless Chromium, with one input "
+                "per frame: processor time of the page's scripts, and of its main thread, which "
+                "includes styles, layout and painting. A display of 60 Hz leaves 16.7 ms."
             ),
             "",
             "| part | rows or nodes | scripts | main thread |",

@@ -187,7 +187,7 @@ def report(
         lines += [
             f"## {_title(trace)}: {size / 1e6:,.{0 if size > 10e6 else 1}f} MB",
             "",
-            "Wall time, processor time, peak memory; in brackets the ratio to xprof.",
+            "Wall time, processor time, peak memory; in brackets, the speed relative to xprof.",
             "",
             "| tool | tbprof | xprof | xprof-rs |",
             "| --- | --- | --- | --- |",
@@ -234,12 +234,12 @@ def _title(trace: Path) -> str:
 
 
 def _prose() -> str:
-    return """Written by `make bench` (`benchmarks/run.py`). Each figure is the median of whole
-    processes, from their start to the tool's payload, with empty result caches and the trace in
-    the page cache; the programs take turns. xprof-rs is a server alone: its figure runs from its
-    start to the answer. Only ratios within one table compare. Runs of many hosts are in
-    [scale.md](../docs/scale.md), measured by `benchmarks/hosts.py`; many browsers at
-    once in [load.md](load.md)."""
+    return """Written by `make bench` (`benchmarks/run.py`). Each figure is the median over
+    whole processes, from their start to the tool's payload, with empty result caches and the trace
+    in the page cache. The programs take turns. xprof-rs only has a server: its figures are from
+    the start of the server to its response. Only compare figures within a table.
+    [scale.md](../docs/scale.md) has runs of many hosts (`benchmarks/hosts.py`), [load.md](load.md)
+    many browsers at once."""
 
 
 def _cell(cost: Cost | str | None, base: Cost | str | None, size: int) -> str:
@@ -250,7 +250,7 @@ def _cell(cost: Cost | str | None, base: Cost | str | None, size: int) -> str:
     text = f"{cost.wall_s:.2f} s, {cost.cpu_s:.2f} s, {cost.peak_bytes / 1e6:,.0f} MB"
     text += f" ({cost.peak_bytes / size:.2f} × file)"
     if isinstance(base, Cost):
-        text += f" [{base.wall_s / cost.wall_s:.1f} × faster]"
+        text += f" [{base.wall_s / cost.wall_s:.1f} × as fast]"
     return text
 
 

@@ -79,9 +79,9 @@ def _cell(export: Export | str, size: int) -> str:
 HEAD = [
     "",
     (
-        "The whole trace as Chrome JSON, in a process of its own: wall time, processor time, peak "
-        "memory, and the size of what was written. tbprof writes every event, gzipped; xprof's "
-        "`trace_viewer` the earliest million, as plain text."
+        "The whole trace as Chrome JSON, in a separate process: wall time, processor time, peak "
+        "memory, and the size of the output. tbprof writes every event, gzipped; xprof's "
+        "`trace_viewer` writes the first million as plain text."
     ),
     "",
     "| trace | tbprof | xprof |",

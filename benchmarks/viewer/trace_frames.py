@@ -73,11 +73,11 @@ def report(found: Sequence[Frames]) -> list[str]:
         "",
         (
             "A session of zooming, panning and scrolling is replayed in headless Chromium, drawn "
-            "in software at 1600 × 1000, one input a frame; frames count that paint the timeline. "
-            "Without waiting for a display a frame lasts until the next one begins: median, 95th "
-            "percentile, and of these the page's own scripts. At the pace of a display of 60 Hz: "
-            "frames that missed it. JavaScript's heap with array buffers: after the session, and "
-            "at its highest."
+            "in software at 1600 × 1000, with one input per frame. Only frames that paint the "
+            "timeline count. Frame: the time until the next frame begins, without waiting for a "
+            "display; median and 95th percentile. Scripts: the part of it in the page's own "
+            "scripts. Missed at 60 Hz: frames that are too slow for such a display. Heap: "
+            "JavaScript's heap with array buffers, after the session and at its peak."
         ),
         "",
         "| trace | events | frame | scripts | missed at 60 Hz | heap |",

@@ -271,10 +271,10 @@ def report(found: Sequence[Measured]) -> list[str]:
         "## The trace viewer's server",
         "",
         (
-            "First open: a whole process from its start to the tiles of the first view, with "
-            "nothing kept from before; for xprof, to `trace_viewer@` at its default resolution. "
-            "Later open: the same with what the first one kept. Wall time, processor time, peak "
-            "memory; in brackets the ratio to xprof."
+            "*First*: a whole process, from its start to the tiles of the first view, with empty "
+            "caches; for xprof, to `trace_viewer@` at its default resolution. *Later*: the same "
+            "with what the first one cached. Wall time, processor time, peak memory; in brackets, "
+            "the speed relative to xprof."
         ),
         "",
         "| trace | events | open | tbprof | xprof | xprof-rs |",
@@ -293,9 +293,9 @@ def report(found: Sequence[Measured]) -> list[str]:
     lines += [
         "",
         (
-            "One session of zooming, panning and scrolling, with equally wide views on each trace. "
-            "All tiles of each view are requested again, gzipped: median and 95th percentile of "
-            "time and size. The cost of a view does not depend on the size of the trace."
+            "One session of zooming, panning and scrolling, with views of the same width on each "
+            "trace. Each view requests all of its tiles again, gzipped: median and 95th percentile "
+            "of time and size. The cost of a view does not depend on the size of the trace."
         ),
         "",
         "| trace | views | tbprof | xprof |",
@@ -309,9 +309,9 @@ def report(found: Sequence[Measured]) -> list[str]:
     questions = list(dict.fromkeys(what for one in found for what in one.questions))
     lines += [
         "",
-        "Questions, as above:",
+        "Other requests, measured in the same way:",
         "",
-        f"| question | {' | '.join(trace_name(one.trace) for one in found)} |",
+        f"| request | {' | '.join(trace_name(one.trace) for one in found)} |",
         f"| --- |{' --- |' * len(found)}",
         *(
             f"| {what} | {' | '.join(str(one.questions.get(what, '')) for one in found)} |"
@@ -341,7 +341,7 @@ def cost_cell(cost: Cost | str | None, base: Cost | str | None, one: Measured) -
     text = f"{cost.wall_s:.2f} s, {cost.cpu_s:.2f} s, {cost.peak_bytes / 1e6:,.0f} MB"
     text += f" ({cost.peak_bytes / size:.2f} × file)"
     if isinstance(base, Cost):
-        text += f" [{base.wall_s / cost.wall_s:.1f} × faster]"
+        text += f" [{base.wall_s / cost.wall_s:.1f} × as fast]"
     return text
 
 

@@ -17,15 +17,20 @@ _UNCOVERED = ("all_others", "gap_between_steps")
 
 _TITLE = """# Planted causes
 
-Small programs of TensorFlow and JAX, each with one cause of lost time that it measures by its own
-clock, and the same program without it (`tests/recorded/scripts/record_planted_*.py`).
-`tests/recorded/test_planted_causes.py` records them and checks: the first finding of the overview
-names the cause, its figure is within 15 % of what was planted, the program without the cause does
-not get the finding, and nothing else is graded high in either. On a busy machine programs also wait
-for a processor: the figure may be off by that time, and this time may have a finding of its own.
+Small TensorFlow and JAX programs, each with one planted cause of lost time that the program itself
+measures, and the same program without it (`tests/recorded/scripts/record_planted_*.py`).
+`tests/recorded/test_planted_causes.py` records both and checks that
 
-The test run writes this table, and leaves it unchanged if only figures differ. They are those of
-one recording, in ms of a typical step, or of the first step if the cause is only in that step.
+- the first finding of the overview names the cause,
+- its figure is within 15 % of what was planted,
+- the program without the cause does not have the finding, and
+- no other finding of either program is graded high.
+
+On a busy machine, programs also wait for a processor. The figure may be off by that time, which may
+have a separate finding.
+
+The test run writes this table, and leaves it unchanged if only figures differ. They are from one
+recording, in ms of a typical step, or of the first step if the cause is only in that step.
 
 """
 _HEAD = (
