@@ -191,6 +191,15 @@ def test_the_advice_follows_from_what_filled_the_time(kind, says):
     assert says in finding.action
 
 
+def test_python_on_other_threads_is_not_advised_to_move_to_another_thread():
+    own = idle(Activity.PYTHON, 0.02, "$train.py:30 log")
+    save = dataclasses.replace(idle(Activity.PYTHON, 0.2, "$train.py:40 save"), is_driver=False)
+    finding = claim(evidence({Phase.OTHER: 220}, idle=(save, own)), "all_others")
+    assert "most of it in save (train.py:40)" in finding.detail
+    assert "move that work to another process" in finding.action
+    assert "on another thread" not in finding.action
+
+
 def test_arrays_that_become_tensors_in_each_step_are_copied():
     share = IdleShare(Activity.EAGER, "", is_driver=True, ms=0.2, parts=(("tf.constant", 0.2),))
     finding = found(evidence({Phase.OTHER: 200}, idle=(share,)), "all_others")

@@ -147,6 +147,8 @@ def _action(evidence: Evidence, rest: Sequence[IdleShare], most: Activity, total
         )
     if most == Activity.RUNTIME:
         return f"{_IN_CALLS} {_FEW_CALLS if _calls_few(evidence) else _MANY_CALLS}"
+    if most == Activity.PYTHON and _is_on_other_threads(rest, total_ms):
+        return _OTHER_PYTHON
     if most in _ACTIONS:
         return _ACTIONS[most]
     if most == Activity.EAGER and single_ops_ps(evidence).any():
@@ -168,12 +170,24 @@ def _action(evidence: Evidence, rest: Sequence[IdleShare], most: Activity, total
     return f"{_SEE}; record it with the Python tracer, or annotate what you suspect."
 
 
+def _is_on_other_threads(shares: Sequence[IdleShare], total_ms: float) -> bool:
+    """Whether most of the Python time is that of threads that do not drive the program."""
+    own_ms = sum_of(
+        share.ms for share in shares if share.kind == Activity.PYTHON and share.is_driver
+    )
+    return 2 * own_ms < total_ms
+
+
 def _calls_few(evidence: Evidence) -> bool:
     """Whether a step calls only a few programs or functions; False where calls are unknown."""
     calls = sum(host.calls for host in evidence.hosts)
     return 0 < calls < FEWEST_PER_STEP * len(evidence.hosts) * len(evidence.job.label)
 
 
+_OTHER_PYTHON = (
+    "Most of it ran on other threads while the program's thread waited or left no event. Threads "
+    "take turns at Python's lock (GIL): move that work to another process, or do it less often."
+)
 _IN_CALLS = "Check in the timeline what happens in these calls outside ops."
 _FEW_CALLS = (
     "A step makes only a few of them. If they are short, do more in each: a larger batch, several "
