@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
@@ -17,7 +18,7 @@ _BYTES_THAT_PAY = 1 << 22
 PIECE = 1 << 19
 # A task costs 20 µs, which is much for each of 100,000 lines.
 _MOST_TASKS = 1024
-# Of all who work in parallel at the same time, for each processor: a server has many requests.
+# Of all who start threads of their own, for each processor: a server has many requests.
 _HELPERS_PER_PROCESSOR = 2
 
 _helping = 0
@@ -32,16 +33,15 @@ def thread_pool(threads: int | None, name: str = "") -> "ThreadPoolExecutor":
 
 
 @contextmanager
-def helpers(most: int | None = None) -> Iterator[int]:
-    """How many threads the block may start, at most `most`, or one for each processor.
+def helpers(most: int) -> Iterator[int]:
+    """How many threads the block may start, at most `most`.
 
     0 if others have started as many as are of use: then the caller should work alone.
     """
     global _helping
-    processors = os.cpu_count() or 1
     with _helping_lock:
-        free = max(0, _HELPERS_PER_PROCESSOR * processors - _helping)
-        threads = min(free, processors if most is None else most)
+        free = max(0, _HELPERS_PER_PROCESSOR * (os.cpu_count() or 1) - _helping)
+        threads = min(free, most)
         _helping += threads
     try:
         yield threads
@@ -53,20 +53,77 @@ def helpers(most: int | None = None) -> Iterator[int]:
 def in_parallel(
     function: Callable[[int], _T], items: Sequence[int], size: int = _BYTES_THAT_PAY
 ) -> list[_T]:
-    """`function` of each item, in order; in threads unless `size` bytes in total are too few."""
-    if size < _BYTES_THAT_PAY or len(items) < 2:
+    """`function` of each item, in order; in threads unless `size` bytes in total are too few.
+
+    The caller works as well. Threads that finish elsewhere join in. Raises what `function` raises.
+    """
+    # Each running item takes memory of its own: no more run than there are processors.
+    others = min(os.cpu_count() or 1, len(items)) - 1
+    if size < _BYTES_THAT_PAY or others < 1:
         return [function(item) for item in items]
     step = -(-len(items) // _MOST_TASKS)
     begins = range(0, len(items), step)
-    # As many as there are processors: each running item takes memory of its own.
-    with helpers() as threads:
-        if threads < 2:
-            return [function(item) for item in items]
-        with thread_pool(threads) as pool:
-            parts = pool.map(
-                lambda begin: [function(item) for item in items[begin : begin + step]], begins
-            )
-            return [result for part in parts for result in part]
+    parts: list[list[_T]] = [[] for _ in begins]
+    waiting = deque(range(len(begins)))
+
+    def work() -> None:
+        while (part := _next(waiting)) is not None:
+            begin = begins[part]
+            try:
+                parts[part] = [function(item) for item in items[begin : begin + step]]
+            except BaseException:
+                waiting.clear()
+                raise
+
+    with _shared_pool.threads() as pool:
+        helpers = [pool.submit(work) for _ in range(others)]
+        try:
+            work()
+        finally:
+            # Those that have not begun are not needed any more.
+            errors = [error for one in helpers if not one.cancel() and (error := one.exception())]
+    for error in errors:
+        raise error
+    return [result for part in parts for result in part]
+
+
+def _next(waiting: deque[int]) -> int | None:
+    try:
+        return waiting.popleft()
+    except IndexError:
+        return None
+
+
+class _SharedPool:
+    """Threads for all who work in parallel at the same time, one for each further processor.
+
+    Each caller works, too, so that none waits for the others. Threads that are done with the work
+    of one caller help the next. They end with the last caller: where one gives way to other
+    processes, those that it starts do so, and must not serve others later.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._callers = 0
+        self._pool: ThreadPoolExecutor | None = None
+
+    @contextmanager
+    def threads(self) -> "Iterator[ThreadPoolExecutor]":
+        """The pool, for one caller."""
+        with self._lock:
+            self._callers += 1
+            pool = self._pool = self._pool or thread_pool(max(1, (os.cpu_count() or 1) - 1))
+        try:
+            yield pool
+        finally:
+            with self._lock:
+                self._callers -= 1
+                if not self._callers:
+                    self._pool = None
+                    pool.shutdown(wait=False)
+
+
+_shared_pool = _SharedPool()
 
 
 def both(function: Callable[[], _T], other: Callable[[], _Other], size: int) -> tuple[_T, _Other]:

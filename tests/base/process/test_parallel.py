@@ -35,35 +35,93 @@ def test_as_many_passes_run_at_once_as_there_are_processors(
 def test_all_who_work_in_parallel_share_a_bounded_number_of_threads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
     callers = 10
-    have_begun, may_end = threading.Barrier(callers + 1, timeout=60), threading.Event()
+    all_begin, all_have_begun = threading.Barrier(callers, timeout=60), threading.Event()
     working: set[threading.Thread] = set()
+    found: list[list[int]] = []
 
     def work(item: int) -> int:
-        working.add(threading.current_thread())
-        if item == 0:
-            have_begun.wait()
-            assert may_end.wait(60)
+        thread = threading.current_thread()
+        if thread in threads and thread not in working:
+            working.add(thread)
+            all_begin.wait()
+            all_have_begun.set()
+        working.add(thread)
+        assert all_have_begun.wait(60)
         return item
 
-    found: list[list[int]] = []
     threads = [
-        threading.Thread(target=lambda: found.append(in_parallel(work, range(9), 1 << 30)))
+        threading.Thread(target=lambda: found.append(in_parallel(work, range(9))))
         for _ in range(callers)
     ]
     for thread in threads:
         thread.start()
-    have_begun.wait()
-    assert len(working - {*threads}) <= 2 * 2
-    may_end.set()
     for thread in threads:
         thread.join()
     assert found == [[*range(9)]] * callers
-    with helpers() as free:
-        assert free == 2
-    with helpers(1) as free:
-        assert free == 1
+    assert 1 <= len(working - {*threads}) <= 2
+
+
+def test_a_thread_that_is_done_elsewhere_joins_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    has_begun, may_end = threading.Barrier(3, timeout=60), threading.Event()
+    meet = threading.Barrier(2, timeout=60)
+
+    def keep_busy(item: int) -> int:
+        has_begun.wait()
+        assert may_end.wait(60)
+        return item
+
+    def need_two(item: int) -> int:
+        may_end.set()
+        meet.wait()
+        return item
+
+    found: list[list[int]] = []
+    first = threading.Thread(target=lambda: found.append(in_parallel(keep_busy, range(2))))
+    first.start()
+    has_begun.wait()  # the caller and the only other thread
+    assert in_parallel(need_two, range(4)) == [*range(4)]
+    first.join()
+    assert found == [[0, 1]]
+
+
+@pytest.mark.parametrize("failing", range(4))
+def test_what_any_item_raises_is_raised(failing: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+
+    def work(item: int) -> int:
+        if item == failing:
+            raise IndexError(item)
+        return item
+
+    with pytest.raises(IndexError, match=str(failing)):
+        in_parallel(work, range(4))
+
+
+def test_threads_end_with_the_last_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    working: set[threading.Thread] = set()
+    meet = threading.Barrier(2, timeout=60)
+
+    def work(item: int) -> int:
+        working.add(threading.current_thread())
+        meet.wait()
+        return item
+
+    in_parallel(work, range(2))
+    [helper] = working - {threading.current_thread()}
+    helper.join(60)
+    assert not helper.is_alive()
+
+
+def test_those_who_start_threads_share_a_number_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with helpers(3) as first, helpers(3) as second, helpers(3) as third:
+        assert (first, second, third) == (3, 1, 0)
+    with helpers(9) as free:
+        assert free == 4
 
 
 @pytest.mark.parametrize(
