@@ -36,8 +36,8 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
             (
                 f"Of an average step of {step}, it takes {waits}."
                 if is_transfer(evidence)
-                else f"Of an average step of {step}, the {_waiting_subject(evidence)} {waits} waiting "
-                "for data."
+                else f"Of an average step of {step}, the {_waiting_subject(evidence)} {waits} "
+                "waiting for data."
             )
             + (f" {cause.sentence}" if cause is not None else "")
             + _copied(evidence)
