@@ -64,7 +64,7 @@ test("hosts are searched for, not listed", async () => {
   await page.getByRole("button", { name: "Hosts: all 1024" }).click();
   const options = page.getByRole("option");
   expect(await options.count()).toBeLessThanOrEqual(200);
-  await page.getByText("more: type to narrow down").waitFor();
+  await page.getByText("more; type to narrow the list").waitFor();
   await page.getByPlaceholder("Search hosts").fill("0700");
   await expect.poll(() => options.count()).toBe(1);
   await options.first().click();

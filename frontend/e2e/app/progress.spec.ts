@@ -58,7 +58,7 @@ test("a page that is waited for says what is done and how far; cancelled, it say
   await page.getByRole("main").getByRole("button", { name: "Cancel" }).click();
   await cancelled(page).waitFor();
   await expect.poll(() => line(page).count()).toBe(0);
-  await page.getByText("What the server has read so far is kept").waitFor();
+  await page.getByText("The server keeps what it has read so far").waitFor();
   expect(await violations(page)).toEqual([]);
   await page.getByRole("button", { name: "Start again" }).click();
   await expect.poll(() => said(page).textContent()).toMatch(/ of host0: part \d of \d/);

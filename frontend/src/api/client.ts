@@ -1,4 +1,4 @@
-/** The routes of the server, relative to the page, so that prefixes and proxies need no setting. */
+/** Requests to the server. Addresses are relative, so that prefixes and proxies need no setting. */
 import { ApiError, badAnswer, noAnswer } from "./errors";
 import { fields } from "./json";
 import {
@@ -17,7 +17,7 @@ export interface DataRequest {
   readonly tool: string;
   /** null: every host. */
   readonly hosts: readonly string[] | null;
-  /** Parameters of the tool's own. */
+  /** The tool's own parameters. */
   readonly options?: Readonly<Record<string, string>>;
 }
 
@@ -25,7 +25,7 @@ export async function fetchLogdir(signal: AbortSignal): Promise<Logdir> {
   return parseLogdir(await getJson("logdir", [], signal));
 }
 
-/** Without a run: the tools that there are. */
+/** The hosts and tools of a run; without a run, the server's tools. */
 export async function fetchSession(run: string, signal: AbortSignal): Promise<Session> {
   return parseSession(await getJson("session", run === "" ? [] : [["run", run]], signal));
 }
@@ -50,9 +50,9 @@ export async function fetchData(
   return getJson(route, dataParameters(request), signal);
 }
 
-/** One host goes as `host`; several as a repeated `hosts`, because names may hold commas. */
+/** One host is sent as `host`, several as repeated `hosts`, since names may contain commas. */
 export function dataParameters({ run, tool, hosts, options = {} }: DataRequest): Parameters {
-  // A page may ask for the data of another one.
+  // A page may request another page's data.
   const { tag = tool, ...others } = options;
   const chosen: Parameters =
     hosts === null
@@ -63,7 +63,7 @@ export function dataParameters({ run, tool, hosts, options = {} }: DataRequest):
   return [["run", run], ["tag", tag], ...chosen, ...Object.entries(others), ["layout", "columns"]];
 }
 
-/** Throws ApiError where there is no answer, or one that says what is wrong. */
+/** The response as JSON. Throws ApiError if there is none, or if it reports an error. */
 export async function getJson(
   route: string,
   parameters: Parameters,
@@ -75,7 +75,7 @@ export async function getJson(
   throw toError(body, response.status);
 }
 
-/** Asks for something to be done. `headers` prove that it is our own page that asks. */
+/** Posts `values` as JSON. `headers` prove that the request comes from our own page. */
 export async function postJson(
   route: string,
   values: unknown,
@@ -92,7 +92,7 @@ export async function postJson(
   throw toError(body, response.status);
 }
 
-/** The same for an answer that is not a text. */
+/** The same for binary responses. */
 export async function getBytes(
   route: string,
   parameters: Parameters,
@@ -127,20 +127,20 @@ async function readJson(response: Response, signal: AbortSignal): Promise<unknow
     return await response.json();
   } catch (error) {
     if (signal.aborted) throw error;
-    // A connection that breaks is another matter than an answer of another kind.
+    // A broken connection is not the same as a response that is not JSON.
     throw error instanceof SyntaxError ? badAnswer(response.status) : noAnswer();
   }
 }
 
 function toError(body: unknown, status: number): ApiError {
   const error = fields(fields(body).error);
-  const say = (value: unknown, otherwise: string) =>
+  const textOr = (value: unknown, otherwise: string) =>
     typeof value === "string" ? value : otherwise;
   return new ApiError(
-    say(error.code, "unknown"),
-    say(error.message, `The server responded with status ${status}.`),
-    say(error.hint, ""),
+    textOr(error.code, "unknown"),
+    textOr(error.message, `The server responded with status ${status}.`),
+    textOr(error.hint, ""),
     status,
-    say(error.field, ""),
+    textOr(error.field, ""),
   );
 }

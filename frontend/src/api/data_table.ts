@@ -3,7 +3,7 @@ import { PayloadError } from "./errors";
 import { fields, isRecord, list } from "./json";
 import { parseWarnings, type Warning } from "./types";
 
-/** Texts are kept once; `codes` index `strings`, -1 where the cell is null. */
+/** Dictionary-encoded texts: `codes` index `strings`; -1 if the cell is null. */
 export interface TextColumn {
   readonly kind: "text";
   readonly id: string;
@@ -40,17 +40,17 @@ export interface DataTable {
 
 const NO_TABLE: DataTable = { columns: [], length: 0, properties: {}, warnings: [] };
 
-/** A payload that is a list of tables, `least` of them or more. Throws PayloadError. */
+/** A payload that is a list of at least `least` tables. Throws PayloadError. */
 export function parseTables(json: unknown, least: number, what: string) {
   if (list(json).length < least) throw new PayloadError(`${what} is not a list of tables`);
-  // Tables that a trace has nothing for may be empty objects.
+  // Tables without data may be empty objects.
   const tables = list(json).map((item) =>
     isRecord(item) && Array.isArray(item.cols) ? parseTable(item) : NO_TABLE,
   );
   const warnings = tables.flatMap((table) => table.warnings);
   return {
     table: (index: number) => tables[index] ?? NO_TABLE,
-    /** Each once. */
+    /** Without duplicates. */
     warnings: [...new Map(warnings.map((item) => [JSON.stringify(item), item])).values()],
   };
 }
@@ -109,14 +109,14 @@ export function textAt(column: TextColumn | undefined, row: number): string {
   return code < 0 ? "" : column!.strings[code];
 }
 
-/** One row by the ids of its columns: "", NaN and false where there is no such cell. */
+/** One row by column id; missing cells are "", NaN or false. */
 export interface Row {
   readonly text: (id: string) => string;
   readonly number: (id: string) => number;
   readonly flag: (id: string) => boolean;
 }
 
-/** Small tables as objects; large ones stay columns. */
+/** The rows of a small table as objects; large tables stay columns. */
 export function readRows<T>(table: DataTable, read: (row: Row) => T): T[] {
   const columns = new Map(table.columns.map((column) => [column.id, column]));
   return Array.from({ length: table.length }, (_, at) =>
@@ -141,7 +141,7 @@ export function numberColumn(id: string, label: string, values: Float64Array): N
   return { kind: "number", id, label, isRatio: false, values };
 }
 
-/** A text column over plain strings; null stays null. */
+/** A text column of `values`; null stays null. */
 export function encodeTexts(id: string, label: string, values: readonly unknown[]): TextColumn {
   const codes = new Int32Array(values.length);
   const strings: string[] = [];

@@ -1,11 +1,11 @@
-/** What went wrong, in the words of the error contract. */
+/** Errors of requests, and how pages present them. */
 export class ApiError extends Error {
   constructor(
     readonly code: string,
     message: string,
     readonly hint: string,
     readonly status: number,
-    /** Which choice of the user's is wrong, "" where it is none. */
+    /** The form field that caused the error, or "". */
     readonly field = "",
   ) {
     super(message);
@@ -13,18 +13,18 @@ export class ApiError extends Error {
   }
 }
 
-/** The server takes a parameter for malformed: the same request would be refused again. */
+/** Whether the server rejected a parameter as malformed; repeating the request would not help. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof ApiError && error.code === "bad_request";
 }
 
-/** Nobody answers, or somebody else than our server: what was loaded before is still true. */
+/** Whether our server did not answer. Data that was loaded earlier is still valid. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof ApiError && (error.code === "network" || error.code === "bad_answer");
 }
 
 const RESTART = "restart TensorBoard or tbprof serve if it has stopped, then try again";
-/** The doctor needs no server there. */
+/** The doctor also works without a server. */
 const DOCTOR = "In a terminal, “tbprof doctor LOGDIR” shows what is wrong.";
 
 export function noAnswer(): ApiError {
@@ -32,7 +32,7 @@ export function noAnswer(): ApiError {
   return new ApiError("network", message, `Please ${RESTART}. ${DOCTOR}`, 0);
 }
 
-/** `status` came with something that is not JSON. */
+/** The error for a response that is not JSON. */
 export function badAnswer(status: number): ApiError {
   return new ApiError(
     "bad_answer",
@@ -42,15 +42,15 @@ export function badAnswer(status: number): ApiError {
   );
 }
 
-/** The server answered, with something that is not the documented payload. */
+/** Thrown if a response does not have the documented structure. */
 export class PayloadError extends Error {
   override name = "PayloadError";
 }
 
-/** Somebody has had enough of waiting. */
+/** The error after the user cancelled loading. */
 export function cancelled(): ApiError {
   const message = "Loading was cancelled before the page was complete.";
-  const hint = "What the server has read so far is kept: the next attempt takes less time.";
+  const hint = "The server keeps what it has read so far, so the next attempt takes less time.";
   return new ApiError("cancelled", message, hint, 0);
 }
 
@@ -58,9 +58,9 @@ interface Problem {
   readonly title: string;
   readonly message: string;
   readonly hint: string;
-  /** Asks again. */
+  /** The label of the button that repeats the request. */
   readonly again: string;
-  /** Nothing has failed: the run holds nothing for this page, or nobody wanted it. */
+  /** false if the run has no data for the page, or if loading was cancelled. */
   readonly isFailure: boolean;
 }
 
@@ -81,7 +81,7 @@ const TITLES: Readonly<Record<string, string>> = {
   cancelled: "Cancelled",
 };
 
-/** Any thrown value as a message for people. */
+/** Any thrown value as a message for users. */
 export function describeProblem(error: unknown): Problem {
   if (error instanceof ApiError) {
     return {

@@ -1,6 +1,6 @@
 /**
- * Values of untrusted JSON, checked where they enter. What a payload holds is the return type of its
- * reader: a field, its type and its meaning are written once.
+ * Readers of untrusted JSON. A payload's type is the return type of its parser, so that each field
+ * is declared once.
  */
 import { PayloadError } from "./errors";
 
@@ -10,13 +10,13 @@ export function isRecord(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Throws PayloadError where `value` is not an object. */
+/** `value` as an object; throws PayloadError if it is none. */
 export function record(value: unknown, what: string): Json {
   if (!isRecord(value)) throw new PayloadError(`${what} is not an object`);
   return value;
 }
 
-/** The fields of an object; none where `value` is anything else. */
+/** The fields of an object; {} for anything else. */
 export function fields(value: unknown): Json {
   return isRecord(value) ? value : {};
 }
@@ -25,7 +25,7 @@ export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The objects of a list; anything else in it is left out. */
+/** The objects in a list; other items are dropped. */
 export function records(value: unknown): readonly Json[] {
   return list(value).filter(isRecord);
 }
@@ -38,12 +38,12 @@ export function texts(value: unknown): readonly string[] {
   return list(value).map(text);
 }
 
-/** NaN where it is not a number: not measured. */
+/** NaN, which means not measured, for anything but a number. */
 export function number(value: unknown): number {
   return typeof value === "number" ? value : Number.NaN;
 }
 
-/** `otherwise` where it is not a finite number. */
+/** `otherwise` for anything but a finite number. */
 export function count(value: unknown, otherwise = 0): number {
   return typeof value === "number" && Number.isFinite(value) ? value : otherwise;
 }
@@ -60,20 +60,20 @@ export function integers(value: unknown): readonly number[] {
   return list(value).filter((item): item is number => Number.isSafeInteger(item));
 }
 
-/** A column of `length` numbers, all NaN where there is none; throws PayloadError. */
+/** A column of `length` numbers, all NaN if it is missing; throws PayloadError on another length. */
 export function columnOf(value: unknown, length: number): Float64Array {
   if (value === undefined || value === null) return new Float64Array(length).fill(Number.NaN);
   return checkLength(numbers(value), length);
 }
 
-/** Throws PayloadError where `values` are not `length`. */
+/** Throws PayloadError unless there are `length` values. */
 export function checkLength<T extends ArrayLike<unknown>>(values: T, length: number): T {
   if (values.length !== length)
     throw new PayloadError(`${values.length} values where there should be ${length}`);
   return values;
 }
 
-/** The JSON that `value` holds, null where it is none. */
+/** `value` parsed as JSON; null if it is not JSON. */
 export function parseJson(value: string): unknown {
   try {
     return JSON.parse(value);

@@ -1,12 +1,12 @@
-/** Asks what the server is doing, again and again. */
+/** Polls the server's progress. */
 import { fetchProgress } from "./client";
 import type { Progress } from "./types";
 
-/** Most answers come before. */
+/** Most requests are answered sooner, and need no progress. */
 const QUIET_MS = 200;
 const POLL_MS = 300;
 
-/** Reports until it is stopped by the function that it returns. */
+/** Reports progress until the returned function is called. */
 export function pollProgress(
   run: string,
   tool: string,
@@ -18,7 +18,7 @@ export function pollProgress(
       const progress = await fetchProgress(run, tool, abort.signal);
       if (!abort.signal.aborted) report(progress);
     } catch {
-      // The request itself says what is wrong.
+      // The request that is waited for reports the error.
     }
     if (!abort.signal.aborted) timer = setTimeout(poll, POLL_MS);
   };

@@ -1,4 +1,4 @@
-/** The answers of our own routes, checked where they enter. Contract: docs/http_api.md. */
+/** The responses of our own routes, validated. Contract: docs/http_api.md. */
 import { bytes, milliseconds } from "../base/units";
 import { count, fields, isRecord, type Json, list, text } from "./json";
 
@@ -64,14 +64,14 @@ function parseSessionTool(json: unknown) {
     label: text(tool.label),
     /** For the tab. */
     short: text(tool.short) || text(tool.label),
-    /** Other names that people look for. */
+    /** Other names that users may search for. */
     also: list(tool.also).map(text),
     isSingleHost: tool.hosts === "one",
-    /** Other pages lead to it: its tab is among the first that go into "More". */
+    /** A detail page, which other pages link to; its tab moves into "More" early. */
     isDetail: tool.detail === true,
     isAvailable: tool.available === true,
     reason: text(tool.reason),
-    /** The way out. */
+    /** How to get data for it. */
     hint: text(tool.hint),
   };
 }
@@ -101,7 +101,7 @@ function parseWarning(item: Json) {
   };
 }
 
-/** What a server says of itself, for captures: why there are none, the proof to show, the place. */
+/** The server's capture settings: why captures are disabled, the token to send, and the logdir. */
 export type CaptureConfig = Readonly<ReturnType<typeof parseCaptureConfig>>;
 
 export function parseCaptureConfig(json: unknown) {

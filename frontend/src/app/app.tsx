@@ -1,4 +1,4 @@
-/** The shell: one bar, a banner where there is something to say, and the page. */
+/** The shell: a bar, a banner if there are warnings, and the page. */
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type DataRequest, fetchData } from "../api/client";
 import { ApiError, isUnreachable } from "../api/errors";
@@ -6,7 +6,7 @@ import type { Run, Session, SessionTool, Warning } from "../api/types";
 import { sentenceCase } from "../base/format";
 import { bindKeys } from "../base/keys";
 import { patchView, type View } from "../base/url_state";
-import { isFinal, type Standing } from "../capture/types";
+import { type CaptureStatus, isFinal } from "../capture/types";
 import { useCapture } from "../capture/use_capture";
 import type { Ask, Links } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
@@ -41,19 +41,19 @@ export function App({ navigation }: { navigation: Navigation }) {
   const [attempt, setAttempt] = useState(0);
   const [reported, warn] = useState<readonly Warning[]>([]);
   const { logdir, runs, fresh, error: logdirError, markSeen, refresh } = useLogdir();
-  const capture = useCapture(({ run, written, workers }: Standing) => {
-    // What became of the others is read first.
+  const capture = useCapture(({ run, written, workers }: CaptureStatus) => {
+    // A partly failed capture stays in the dialog, so that its errors can be read.
     if (written === workers.length) openCaptured(run);
     else if (run === place.run) retry();
     else refresh();
   });
-  // A run that is being captured is none before it is whole.
+  // A run that is still being captured is not opened automatically.
   const growing =
-    capture.standing !== null && !isFinal(capture.standing.state) ? capture.standing.run : "";
+    capture.status !== null && !isFinal(capture.status.state) ? capture.status.run : "";
   const newest = runs.find((run) => run.name !== growing)?.name;
-  const [lessons, setLessons] = useState(0);
+  const [pagesBuilt, setPagesBuilt] = useState(0);
   const allTools = useTools();
-  const { session, error: sessionError } = useSession(place.run, attempt, lessons);
+  const { session, error: sessionError } = useSession(place.run, attempt, pagesBuilt);
   const hasRuns = place.run !== "" || newest !== undefined || logdir === null;
   const openTool = (tool: string) => navigation.openTool(tool, sharedOptions(place, tool));
   // Before the server has looked at the run, any page may have data.
@@ -79,10 +79,10 @@ export function App({ navigation }: { navigation: Navigation }) {
   );
   const doing = sentenceCase(progress?.text ?? "");
   const lost = [state.error, sessionError, logdirError].find(isUnreachable);
-  // Whatever page was made, the server knows more of the others now.
+  // Each page that the server builds may show that other pages have no data.
   const isNothing = state.error instanceof ApiError && state.error.code === "no_data";
   useEffect(() => {
-    if (isNothing || state.loaded) setLessons((count) => count + 1);
+    if (isNothing || state.loaded) setPagesBuilt((count) => count + 1);
   }, [isNothing, state.loaded]);
 
   // Without a run or a page in the address, the newest run and its first page are opened.
@@ -107,7 +107,7 @@ export function App({ navigation }: { navigation: Navigation }) {
   const links: Links = {
     reason: (tool) => {
       const tab = tabs.find((candidate) => candidate.name === tool);
-      return tab ? tab.reason : "There is no such page yet.";
+      return tab ? tab.reason : "There is no such page.";
     },
     title: (tool) => nameOf(tool)?.label ?? tool,
     short: (tool) => nameOf(tool)?.short ?? tool,
@@ -117,10 +117,10 @@ export function App({ navigation }: { navigation: Navigation }) {
       go({ tool, view: withShared(tool, view), ...(hosts && { hosts }) }),
   };
   const requestKey = JSON.stringify(request);
-  // The key is the request.
+  // `requestKey` stands for `request`.
   const ask = useCallback<Ask>(
     async (parameters, signal, route) => {
-      if (request === null) throw new Error("there is no run to ask about");
+      if (request === null) throw new Error("no run is open");
       const options = { ...request.options, ...parameters };
       return fetchData({ ...request, options }, signal, route);
     },
@@ -132,7 +132,7 @@ export function App({ navigation }: { navigation: Navigation }) {
   }, [refresh]);
   const chooseRun = (run: string) => go({ run });
   const openCaptured = (run: string) => {
-    // It may be looked at since its first host was there.
+    // The run may be open already: it appears as soon as its first host is written.
     if (run === place.run) retry();
     else refresh();
     setOverlay(null);
@@ -306,7 +306,7 @@ export function App({ navigation }: { navigation: Navigation }) {
 
 const LISTED = 12;
 
-/** The way out where the run of the address is gone. */
+/** Links to other runs, for when the run in the address no longer exists. */
 function OtherRuns({
   runs,
   addressOf,
@@ -318,7 +318,7 @@ function OtherRuns({
   return (
     <>
       <p>
-        {runs.length > LISTED ? `The newest ${LISTED} runs of the logdir:` : "The logdir's runs:"}
+        {runs.length > LISTED ? `The ${LISTED} newest runs in the logdir:` : "Runs in the logdir:"}
       </p>
       <ul>
         {runs.slice(0, LISTED).map(({ name }) => (
@@ -353,19 +353,19 @@ function toolTabs(
     reason: TOOLS[name]
       ? isAvailable || !isKnown
         ? null
-        : reason || "This run has no data for it."
-      : "These pages are older than the server and cannot show it.",
+        : reason || "This run has no data for this page."
+      : "The loaded frontend is older than the server and lacks this page. Reload to get it.",
     hint,
   }));
 }
 
-/** Of the chosen hosts those that can be read, in the run's order. */
+/** The chosen hosts that can be read, in the run's order. */
 function readableHosts(session: Session | null, chosen: readonly string[] | null): string[] {
   const hosts = session?.hosts.filter((host) => host.error === null) ?? [];
   return hosts.map((host) => host.name).filter((name) => chosen?.includes(name) ?? true);
 }
 
-/** The chosen hosts that the run has; null, for all, where none of them is left. */
+/** The chosen hosts that the run has; null, which means all, if none of them is left. */
 function validHosts(
   session: Session | null,
   chosen: readonly string[] | null,

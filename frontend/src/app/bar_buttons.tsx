@@ -1,4 +1,4 @@
-/** The buttons at the right of the bar, what they open, and the keys that do the same everywhere. */
+/** The buttons at the right of the bar, the overlays they open, and their keyboard shortcuts. */
 import { nextTheme, theme } from "../base/theme";
 import { isFinal } from "../capture/types";
 import type { CaptureModel } from "../capture/use_capture";
@@ -7,12 +7,12 @@ export type Overlay = "help" | "palette" | "capture" | null;
 
 export function BarButtons({
   open,
-  capture: { config, standing },
+  capture: { config, status },
 }: {
   open: (overlay: Overlay) => void;
   capture: CaptureModel;
 }) {
-  const isRecording = standing !== null && !isFinal(standing.state);
+  const isRecording = status !== null && !isFinal(status.state);
   return (
     <span class="bar-buttons">
       {config === null || config.off !== "" ? null : (
@@ -66,6 +66,11 @@ export function shellKeys(open: (overlay: Overlay) => void) {
       run: () => open("palette"),
     },
     { keys: ["?"], label: "Help", section: "Everywhere", run: () => open("help") },
-    { keys: ["t"], label: "Theme: system, light, dark", section: "Everywhere", run: nextTheme },
+    {
+      keys: ["t"],
+      label: "Switch theme: system, light, dark",
+      section: "Everywhere",
+      run: nextTheme,
+    },
   ];
 }

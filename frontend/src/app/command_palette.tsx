@@ -1,4 +1,4 @@
-/** Everything that can be gone to, by its name. */
+/** The command palette: goes to anything by its name. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Dialog } from "../widgets/overlays/dialog";
 import { Listbox } from "../widgets/overlays/listbox";
@@ -6,7 +6,7 @@ import type { Command, RunSearch } from "./state/run_search";
 
 interface CommandPaletteProps {
   readonly commands: () => readonly Command[];
-  /** Reports what else has such a name; asked while one types. */
+  /** Searches the run for further names while the user types. */
   readonly find: RunSearch;
   readonly close: () => void;
 }
@@ -16,7 +16,7 @@ const MOST = 20;
 const QUIET_MS = 200;
 
 export function CommandPalette({ commands, find, close }: CommandPaletteProps) {
-  // What there was when the palette was opened.
+  // The commands are those at the time the palette was opened.
   const known = useMemo(() => commands(), []);
   const [found, setFound] = useState<readonly Command[]>([]);
   const stop = useRef(() => {});
@@ -28,12 +28,12 @@ export function CommandPalette({ commands, find, close }: CommandPaletteProps) {
       let all: readonly Command[] = [];
       find(query, abort.signal, (names) => {
         if (abort.signal.aborted) return;
-        // What is listed stays in its place.
+        // Append: entries that are already listed keep their place.
         all = [...all, ...names];
         setFound(all);
       }).then(
         () => !abort.signal.aborted && setFound(all),
-        () => {}, // what is known is listed
+        () => {}, // without an answer, the known commands stay listed
       );
     }, QUIET_MS);
     stop.current = () => {

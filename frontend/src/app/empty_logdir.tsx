@@ -1,4 +1,4 @@
-/** No runs: what was searched, what was skipped and why, and how to record one. */
+/** The page of a logdir without runs: what was searched and skipped, and how to record a run. */
 import type { Logdir } from "../api/types";
 import { formatCount, plural } from "../base/format";
 import { Diagnoses } from "../widgets/diagnoses";
@@ -16,7 +16,7 @@ export function EmptyLogdir({ logdir, capture }: { logdir: Logdir; capture: () =
         {searched.stopped ? <b>The search stopped early: {searched.stopped}</b> : null}
       </p>
       <p class="muted">
-        This page looks again every few seconds and opens the first run that appears.
+        This page checks again every few seconds and opens the first run that appears.
       </p>
       {ignored.length > 0 ? <Ignored ignored={ignored} /> : null}
       {logdir.isScanning ? null : (
@@ -24,13 +24,13 @@ export function EmptyLogdir({ logdir, capture }: { logdir: Logdir; capture: () =
       )}
       <h2>Record a profile</h2>
       <p>
-        From outside: start <code>tf.profiler.experimental.server.start(6009)</code> or{" "}
+        Remotely: call <code>tf.profiler.experimental.server.start(6009)</code> or{" "}
         <code>jax.profiler.start_server(9999)</code> in the program, then{" "}
         <button type="button" class="button small" onClick={capture}>
           Capture profile
         </button>
       </p>
-      <p>Or in the program itself:</p>
+      <p>Or from the program itself:</p>
       <div class="recipes">
         {recipes(path).map((recipe) => (
           <section class="card recipe" key={recipe.title}>

@@ -1,21 +1,21 @@
-/** The keys there are, from the table that binds them, and what else the page explains. */
+/** Help: the page's own explanations, every key binding, and the syntax of table filters. */
 import type { ComponentType } from "preact";
 import { boundKeys } from "../base/keys";
 import { Dialog } from "../widgets/overlays/dialog";
 import { KeyList } from "../widgets/text/key_list";
 
 const FILTERS: readonly (readonly [text: string, meaning: string])[] = [
-  ["conv", "names that contain “conv”, in any case"],
+  ["conv", "text that contains “conv”, ignoring case"],
   ["=MatMul", "exactly “MatMul”"],
   ["/^conv.*grad/", "a regular expression"],
-  [">5ms  <=10%", "larger or smaller, with or without a unit"],
+  [">5ms  <=10%", "a comparison, with or without a unit"],
   ["1ms..5ms", "a range, including its ends"],
   ["yes  no", "for yes/no columns"],
-  ["!text", "everything else"],
+  ["!text", "rows that do not match"],
 ];
 
 interface HelpProps {
-  /** Of the page that is shown. */
+  /** The help text of the open page. */
   readonly Page?: ComponentType;
   readonly close: () => void;
 }
@@ -34,7 +34,7 @@ export function Help({ Page, close }: HelpProps) {
           </section>
         ))}
         <section>
-          <h3>Filters of a table</h3>
+          <h3>Table filters</h3>
           <dl>
             {FILTERS.map(([text, meaning]) => (
               <div key={text}>

@@ -1,4 +1,4 @@
-/** A run of which no page has anything to show: because no host is readable, or page by page. */
+/** The message for a run without a single page to show, with the reason per host or per page. */
 import type { SessionHost } from "../api/types";
 import { plural, sentence } from "../base/format";
 import { Diagnoses } from "../widgets/diagnoses";

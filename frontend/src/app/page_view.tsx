@@ -1,4 +1,4 @@
-/** The page of one tool, in whichever of its four states it is. */
+/** The page of one tool in one of its states: loading, empty, failed or loaded. */
 import { describeProblem, isUnreachable } from "../api/errors";
 import type { SessionTool, Warning } from "../api/types";
 import { sentence } from "../base/format";
@@ -14,7 +14,7 @@ interface PageViewProps {
   readonly title: string;
   readonly session: SessionTool | undefined;
   readonly state: PayloadState;
-  /** What the server is doing, "" where there is nothing to say. */
+  /** What the server is doing, or "". */
   readonly doing: string;
   readonly view: View;
   readonly select: Select;

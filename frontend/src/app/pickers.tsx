@@ -1,4 +1,4 @@
-/** The choice of run and of hosts, in the bar. */
+/** The run picker and the host picker in the bar. */
 import type { Run, Session } from "../api/types";
 import { formatBytes, formatDate, plural } from "../base/format";
 import { Listbox, type Option } from "../widgets/overlays/listbox";
@@ -114,7 +114,7 @@ export function HostPicker({ session, hosts, isSingle, choose }: HostPickerProps
   );
 }
 
-/** The first click on a host among all takes it alone; further clicks add and remove. */
+/** With all hosts chosen, a click chooses that host alone; later clicks add and remove hosts. */
 function toggleHost(
   hosts: readonly string[] | null,
   name: string,

@@ -1,6 +1,6 @@
-/** A thin line under the bar while something is on the way. */
+/** A thin progress line under the bar while data is loading. */
 
-/** `share`: 0–1 of the work, 0 where nothing is known of it. */
+/** `share`: the part of the work that is done, 0–1; 0 if unknown. */
 export function ProgressLine({ isActive, share }: { isActive: boolean; share: number }) {
   if (!isActive) return <div class="progress-line" />;
   const isKnown = share > 0;

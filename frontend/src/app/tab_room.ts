@@ -1,27 +1,27 @@
-/** How many tabs a bar has room for. */
+/** Which tabs fit into the bar. */
 
 export interface ToolTab {
   readonly name: string;
   readonly short: string;
   readonly title: string;
-  /** Other names that people look for. */
+  /** Other names that users may search for. */
   readonly also: readonly string[];
   readonly address: string;
-  /** Other pages lead to it. */
+  /** A detail page, which other pages link to. */
   readonly isDetail: boolean;
-  /** Why it cannot be opened, null where it can. */
+  /** Why it cannot be opened; null if it can. */
   readonly reason: string | null;
-  /** The way out, "" where there is none. */
+  /** How to get data for it, or "". */
   readonly hint: string;
 }
 
-/** Of a tab, left and right. */
+/** Of a tab, left and right together, in px. */
 const PADDING = 24;
 export const ARROW = " ▾";
 
 /**
- * The tabs that do not fit, in their order: first those that cannot be opened, then those of details,
- * from the last on. If the current one is among them, the menu has its name.
+ * The tabs that do not fit, in their order. Unavailable tabs leave the bar first, then detail pages,
+ * each from the last one on. If the current tab does not fit, the menu button shows its name.
  */
 export function overflow(tabs: readonly ToolTab[], width: number, room: TabRoom): ToolTab[] {
   if (room.ofAll(tabs) <= width) return [];
@@ -42,18 +42,18 @@ function tabsBeyond(tabs: readonly ToolTab[], width: number, room: TabRoom): Too
   return tabs.filter((tab) => rest.has(tab));
 }
 
-/** Lower ones leave the bar first. */
+/** Tabs with a lower rank leave the bar first. */
 function rank(tab: ToolTab): number {
   if (isMain(tab)) return 2;
   return tab.reason === null ? 1 : 0;
 }
 
-/** Whether the tab stays in the bar as long as it can. */
+/** Whether the tab is among the last to leave the bar. */
 export function isMain(tab: ToolTab): boolean {
   return tab.reason === null && !tab.isDetail;
 }
 
-/** The widths of tabs in px; `measure` gives that of a text, bold or not. */
+/** The widths of tabs in px; `measure` returns the width of a text, bold or not. */
 export class TabRoom {
   constructor(
     readonly current: string,
@@ -68,7 +68,7 @@ export class TabRoom {
     return tabs.reduce((sum, tab) => sum + this.of(tab), 0);
   }
 
-  /** Of the menu's button, which has the name of the current tab if that is in the menu. */
+  /** Of the menu button, which shows the current tab's name if that tab is in the menu. */
   ofMenu(hidden: ToolTab | undefined): number {
     return this.measure((hidden?.short ?? "More") + ARROW, hidden !== undefined) + PADDING;
   }

@@ -1,4 +1,4 @@
-/** The pages of a run as links; what does not fit goes into "More". */
+/** The pages of a run as links; those that do not fit are in the "More" menu. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Menu } from "../widgets/overlays/menu";
 import { ARROW, isMain, overflow, TabRoom, type ToolTab } from "./tab_room";
@@ -9,7 +9,7 @@ interface ToolTabsProps {
   readonly open: (tool: string) => void;
 }
 
-/** What the tabs give up themselves while the pickers shrink. */
+/** Spare px, so that rounding does not push a tab out while the pickers shrink. */
 const SLACK = 2;
 
 export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
@@ -32,7 +32,7 @@ export function ToolTabs({ tabs, current, open }: ToolTabsProps) {
       class="tabs"
       aria-label="Pages"
       ref={nav}
-      // The pickers shrink for the main tabs alone; the others take what is left.
+      // The pickers shrink only for the main tabs; other tabs use the room that is left.
       style={{
         flexBasis: `${room.ofAll(main) + (isAll ? 0 : room.ofMenu(hidden)) + SLACK}px`,
         minWidth: `${room.ofMenu(hidden)}px`,
@@ -71,7 +71,7 @@ function TabLink({
 }) {
   if (tab.reason !== null && !isCurrent) return <UnavailableTab tab={tab} reason={tab.reason} />;
   const follow = (event: MouseEvent) => {
-    // Other buttons and modifiers open the link elsewhere, as for any link.
+    // Other buttons and modifiers keep their usual meaning, such as opening a new tab.
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     open(tab.name);
@@ -89,7 +89,7 @@ function TabLink({
   );
 }
 
-/** Gray, with the reason while it is pointed at or has the focus; Escape puts the reason away. */
+/** A gray tab that shows the reason on hover and focus; Escape hides the reason. */
 function UnavailableTab({ tab, reason }: { tab: ToolTab; reason: string }) {
   const [isShown, setShown] = useState(false);
   return (

@@ -1,4 +1,4 @@
-/** Above a page that stays while the server cannot be reached. */
+/** A banner above a page that stays visible while the server is unreachable. */
 import { describeProblem } from "../api/errors";
 
 export function Unreachable({ error, retry }: { error: unknown; retry: () => void }) {
@@ -8,7 +8,7 @@ export function Unreachable({ error, retry }: { error: unknown; retry: () => voi
       <div class="banner-line">
         <span aria-hidden="true">⚠</span>
         <span class="banner-text">
-          {message} The page shows what was loaded earlier. {hint}
+          {message} This page shows data loaded earlier. {hint}
         </span>
         <button type="button" class="button small" onClick={retry}>
           Try again

@@ -3,7 +3,7 @@ import { getJson, postJson } from "../api/client";
 import { fields, list } from "../api/json";
 import { type CaptureConfig, parseCaptureConfig } from "../api/types";
 import { type Choices, requestOf } from "./choices";
-import { parseStanding, parseTested, type Standing, type Tested } from "./types";
+import { type CaptureStatus, parseCaptureStatus, parseTested, type Tested } from "./types";
 
 const PROOF = "X-Tbprof-Token";
 
@@ -15,26 +15,26 @@ export async function startCapture(
   choices: Choices,
   token: string,
   signal: AbortSignal,
-): Promise<Standing> {
-  return parseStanding(await post("capture", requestOf(choices), token, signal));
+): Promise<CaptureStatus> {
+  return parseCaptureStatus(await post("capture", requestOf(choices), token, signal));
 }
 
-export async function fetchStanding(id: string, signal: AbortSignal): Promise<Standing> {
-  return parseStanding(await getJson("captures", [["id", id]], signal));
+export async function fetchCaptureStatus(id: string, signal: AbortSignal): Promise<CaptureStatus> {
+  return parseCaptureStatus(await getJson("captures", [["id", id]], signal));
 }
 
 /** The captures that wait or run, oldest first. */
-export async function fetchUnfinished(signal: AbortSignal): Promise<Standing[]> {
+export async function fetchUnfinished(signal: AbortSignal): Promise<CaptureStatus[]> {
   const { captures } = fields(await getJson("captures", [], signal));
-  return list(captures).map(parseStanding);
+  return list(captures).map(parseCaptureStatus);
 }
 
 export async function cancelCapture(
   id: string,
   token: string,
   signal: AbortSignal,
-): Promise<Standing> {
-  return parseStanding(await post("capture_cancel", { id }, token, signal));
+): Promise<CaptureStatus> {
+  return parseCaptureStatus(await post("capture_cancel", { id }, token, signal));
 }
 
 /** What answers at each address; running programs are not affected. */

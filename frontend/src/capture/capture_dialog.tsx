@@ -1,4 +1,4 @@
-/** Capture profile: where, what and how long; then how each worker stands. */
+/** The capture dialog: a form with where, what and how long, then the progress of each worker. */
 import { ApiError, describeProblem } from "../api/errors";
 import { Dialog } from "../widgets/overlays/dialog";
 import "./capture.css";
@@ -14,7 +14,7 @@ interface Props {
 }
 
 export function CaptureDialog({ model, close, openRun }: Props) {
-  const { config, standing, error } = model;
+  const { config, status, error } = model;
   const field = error instanceof ApiError ? FIELDS[error.field] : undefined;
   return (
     <Dialog title="Capture profile" close={close} className="capture">
@@ -27,8 +27,7 @@ export function CaptureDialog({ model, close, openRun }: Props) {
     if (config === null) return <p class="muted">Checking the server…</p>;
     if (config.off !== "")
       return <p role="alert">Profiles cannot be captured here: {config.off}.</p>;
-    if (standing !== null)
-      return <CaptureProgress model={model} standing={standing} openRun={openRun} />;
+    if (status !== null) return <CaptureProgress model={model} status={status} openRun={openRun} />;
     return <CaptureForm model={model} config={config} wrongField={field} />;
   }
 }

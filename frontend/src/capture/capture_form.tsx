@@ -1,4 +1,4 @@
-/** The choices of a capture in three groups, with a test of the connections. */
+/** The form of a capture: three groups of choices, and a connection test. */
 import type { ComponentChildren, Ref } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { ApiError, describeProblem } from "../api/errors";
@@ -16,9 +16,9 @@ interface Props {
 
 const HOST_LEVELS: readonly (readonly [string, string])[] = [
   ["0", "Off"],
-  ["1", "1: annotations of the program"],
-  ["2", "2: costly operations"],
-  ["3", "3: every operation"],
+  ["1", "1: program annotations"],
+  ["2", "2: expensive operations"],
+  ["3", "3: all operations"],
 ];
 const SWITCH: readonly (readonly [string, string])[] = [
   ["0", "Off"],
@@ -34,7 +34,7 @@ export function CaptureForm({ model, config, wrongField }: Props) {
   const listId = useId();
   const first = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
-  // What was tested is no longer what would be captured.
+  // Test results are void once the addresses change.
   useEffect(() => setTested(null), [choices.addresses, choices.workers]);
 
   const test = () => {
@@ -71,7 +71,7 @@ export function CaptureForm({ model, config, wrongField }: Props) {
         <legend>Where</legend>
         <TextField
           label="Profile service URLs or TPU names"
-          hint="host:port, with commas between several: localhost:6009, 10.0.0.2:6009"
+          hint="host:port, separated by commas, such as localhost:6009, 10.0.0.2:6009"
           input={first}
           list={listId}
           {...entry("addresses")}
@@ -139,10 +139,10 @@ export function CaptureForm({ model, config, wrongField }: Props) {
       >
         <summary>More</summary>
         <div class="capture-columns">
-          <TextField label="Name of the run" hint="default: the time" {...entry("run")} />
+          <TextField label="Run name" hint="default: the current time" {...entry("run")} />
           <TextField
             label="Worker list (TPU)"
-            hint="the first one's analysis service records them all"
+            hint="the first worker’s analysis service captures all of them"
             {...entry("workers")}
           />
         </div>
@@ -306,7 +306,7 @@ function TestResults({ tested }: { tested: readonly Tested[] }) {
         <li key={worker.address}>
           <code>{worker.address}</code>{" "}
           {worker.isTpuName ? (
-            <span class="muted">the name of a TPU, looked up when capturing</span>
+            <span class="muted">TPU name, resolved when the capture starts</span>
           ) : (
             worker.steps.map((step) => (
               <span key={step.step} class={step.isOk ? "good" : "bad"} title={step.detail}>

@@ -1,35 +1,35 @@
-/** A capture under way, or ended: a bar over its time, and every worker with what became of it. */
+/** The progress or the outcome of a capture: a progress bar, and the state of every worker. */
 import { useEffect, useRef } from "preact/hooks";
 import { formatBytes, formatTime, plural } from "../base/format";
 import { microseconds } from "../base/units";
-import { isFinal, type Standing, type WorkerStanding } from "./types";
+import { type CaptureStatus, isFinal, type WorkerStatus } from "./types";
 import type { CaptureModel } from "./use_capture";
 
 interface Props {
   readonly model: CaptureModel;
-  readonly standing: Standing;
+  readonly status: CaptureStatus;
   readonly openRun: (run: string) => void;
 }
 
 const SIGNS: Readonly<Record<string, string>> = { written: "✓", failed: "✗", cancelled: "–" };
 
-export function CaptureProgress({ model, standing, openRun }: Props) {
-  const { workers, state, run, written } = standing;
+export function CaptureProgress({ model, status, openRun }: Props) {
+  const { workers, state, run, written } = status;
   const isOver = isFinal(state);
-  const said = workers.some((worker) => worker.message !== "");
-  // What had the focus is gone with the choices.
+  const hasWorkerMessages = workers.some((worker) => worker.message !== "");
+  // The element that had the focus was part of the form.
   const first = useRef<HTMLParagraphElement>(null);
   useEffect(() => first.current?.focus(), []);
   return (
     <div class="capture-progress">
       <p role="status" tabIndex={-1} ref={first}>
-        <b>{headline(standing)}</b>
+        <b>{headline(status)}</b>
       </p>
-      {isOver ? null : <progress value={standing.share} aria-label="Recorded" />}
-      {standing.error === null || said ? null : (
+      {isOver ? null : <progress value={status.share} aria-label="Recorded" />}
+      {status.error === null || hasWorkerMessages ? null : (
         <p class="capture-wrong" role="alert">
-          {standing.error.message}
-          {standing.error.hint === "" ? "" : `: ${standing.error.hint}`}
+          {status.error.message}
+          {status.error.hint === "" ? "" : `: ${status.error.hint}`}
         </p>
       )}
       <ul class="capture-workers" aria-label="Workers">
@@ -52,7 +52,7 @@ export function CaptureProgress({ model, standing, openRun }: Props) {
           </>
         ) : (
           <>
-            <span class="muted">You can close this window in the meantime.</span>
+            <span class="muted">The capture continues if you close this dialog.</span>
             <span class="space" />
             <button type="button" class="button" onClick={model.cancel}>
               Cancel
@@ -64,7 +64,7 @@ export function CaptureProgress({ model, standing, openRun }: Props) {
   );
 }
 
-export function headline({ state, ahead, workers, written, run }: Standing): string {
+export function headline({ state, ahead, workers, written, run }: CaptureStatus): string {
   const all = workers.length;
   switch (state) {
     case "waiting":
@@ -87,13 +87,13 @@ export function headline({ state, ahead, workers, written, run }: Standing): str
   }
 }
 
-/** Nothing moves while it runs; afterwards those that failed must not be searched for. */
-export function failedFirst(workers: readonly WorkerStanding[]): readonly WorkerStanding[] {
-  const isFailed = (worker: WorkerStanding) => worker.phase === "failed";
+/** The workers with failed ones first. Only used after the end, so that no row moves during it. */
+export function failedFirst(workers: readonly WorkerStatus[]): readonly WorkerStatus[] {
+  const isFailed = (worker: WorkerStatus) => worker.phase === "failed";
   return [...workers.filter(isFailed), ...workers.filter((worker) => !isFailed(worker))];
 }
 
-function WorkerRow({ worker }: { worker: WorkerStanding }) {
+function WorkerRow({ worker }: { worker: WorkerStatus }) {
   const sign = SIGNS[worker.phase];
   const isBad = worker.phase === "failed";
   return (
@@ -121,7 +121,7 @@ function WorkerRow({ worker }: { worker: WorkerStanding }) {
       ) : null}
       {worker.complaints.map((text) => (
         <div class="capture-wrong" key={text}>
-          The recorder says: {text.slice(0, 500)}
+          The profiler reports: {text.slice(0, 500)}
         </div>
       ))}
     </li>

@@ -1,4 +1,4 @@
-/** What a person chooses in the dialog, as texts until it is sent, and the addresses of before. */
+/** The choices in the capture form, kept as text until they are sent, and recent addresses. */
 
 export interface Choices {
   readonly addresses: string;
@@ -38,17 +38,17 @@ interface Preset {
 export const PRESETS: readonly Preset[] = [
   {
     name: "Standard",
-    hint: "1 s of host and devices",
+    hint: "1 s of host and device activity",
     choices: { hostLevel: "2", deviceLevel: "1", pythonLevel: "0", durationMs: "1000" },
   },
   {
     name: "With Python",
-    hint: "1 s with every Python call: slows the program down",
+    hint: "1 s with every Python call; slows the program down",
     choices: { hostLevel: "2", deviceLevel: "1", pythonLevel: "1", durationMs: "1000" },
   },
   {
     name: "Long, low overhead",
-    hint: "5 s of annotations and devices",
+    hint: "5 s of program annotations and device activity",
     choices: { hostLevel: "1", deviceLevel: "1", pythonLevel: "0", durationMs: "5000" },
   },
 ];
@@ -59,7 +59,7 @@ export function isPreset(choices: Choices, preset: Preset): boolean {
   );
 }
 
-/** What the field of a request is called in the dialog's choices. */
+/** The choice for each field of a request. */
 export const FIELDS: Readonly<Record<string, keyof Choices>> = {
   addresses: "addresses",
   workers: "workers",
@@ -74,7 +74,7 @@ export const FIELDS: Readonly<Record<string, keyof Choices>> = {
   advanced: "advanced",
 };
 
-/** The request; a number that is none goes as text, so that the server says which field it is. */
+/** The request. Invalid numbers are sent as text, so that the server names the field in its error. */
 export function requestOf(choices: Choices): Record<string, unknown> {
   return {
     addresses: choices.addresses,
@@ -101,7 +101,7 @@ function advancedOf(text: string): Record<string, string> {
   return Object.fromEntries(
     lines.map((line) => {
       const at = line.indexOf("=");
-      // Without "=" the name is what the server refuses.
+      // The trailing space makes the server reject a line without "=", and name it.
       return at < 0
         ? [`${line.trim()} `, ""]
         : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
@@ -112,7 +112,7 @@ function advancedOf(text: string): Record<string, string> {
 const KEPT = 8;
 const KEY = "tbprof.capture.recent";
 
-/** The lists of addresses that were captured last, newest first; kept in this browser alone. */
+/** Recently captured address lists, newest first; stored in this browser only. */
 export function recentAddresses(): string[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
@@ -129,6 +129,6 @@ export function rememberAddresses(addresses: string): void {
     const others = recentAddresses().filter((address) => address !== text);
     localStorage.setItem(KEY, JSON.stringify([text, ...others].slice(0, KEPT)));
   } catch {
-    // No storage (a private window): nothing is remembered.
+    // Without storage, as in a private window, nothing is remembered.
   }
 }

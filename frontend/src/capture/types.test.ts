@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { failedFirst, headline } from "./capture_progress";
-import { parseStanding, parseTested } from "./types";
+import { parseCaptureStatus, parseTested } from "./types";
 
 const RUNNING = {
   id: "x",
@@ -19,19 +19,21 @@ const RUNNING = {
   error: null,
 };
 
-test("a standing says what is being done", () => {
-  const standing = parseStanding(RUNNING);
-  expect(standing.share).toBe(0.25);
-  expect(headline(standing)).toBe("Recording: 1 of 2 workers done");
-  expect(headline(parseStanding({ ...RUNNING, state: "done" }))).toBe("Captured r: 1 of 2 workers");
-  expect(headline(parseStanding({ ...RUNNING, state: "waiting", ahead: 2 }))).toBe(
+test("a status says what is being done", () => {
+  const status = parseCaptureStatus(RUNNING);
+  expect(status.share).toBe(0.25);
+  expect(headline(status)).toBe("Recording: 1 of 2 workers done");
+  expect(headline(parseCaptureStatus({ ...RUNNING, state: "done" }))).toBe(
+    "Captured r: 1 of 2 workers",
+  );
+  expect(headline(parseCaptureStatus({ ...RUNNING, state: "waiting", ahead: 2 }))).toBe(
     "Waiting for 2 other captures",
   );
 });
 
 test("other answers are a failure, not a crash", () => {
-  expect(parseStanding(null).state).toBe("failed");
-  expect(parseStanding({ state: "what", workers: [null, 3] }).workers).toHaveLength(2);
+  expect(parseCaptureStatus(null).state).toBe("failed");
+  expect(parseCaptureStatus({ state: "what", workers: [null, 3] }).workers).toHaveLength(2);
   expect(parseTested({ workers: [{ steps: [{}] }] })[0].steps[0].isOk).toBe(false);
   expect(parseTested([])).toEqual([]);
 });
@@ -39,6 +41,6 @@ test("other answers are a failure, not a crash", () => {
 test("those that failed come first, the others in their order", () => {
   const phases = { a: "written", b: "failed", c: "cancelled", d: "failed" };
   const workers = Object.entries(phases).map(([address, phase]) => ({ address, phase }));
-  const standing = parseStanding({ ...RUNNING, state: "done", workers });
-  expect(failedFirst(standing.workers).map((one) => one.address)).toEqual(["b", "d", "a", "c"]);
+  const status = parseCaptureStatus({ ...RUNNING, state: "done", workers });
+  expect(failedFirst(status.workers).map((one) => one.address)).toEqual(["b", "d", "a", "c"]);
 });

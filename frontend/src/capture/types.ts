@@ -1,12 +1,12 @@
-/** The answers of the capture routes, checked where they enter. Contract: docs/http_api.md. */
+/** The responses of the capture routes, validated. Contract: docs/http_api.md. */
 import { count, fields, isRecord, type Json, list, text } from "../api/json";
 import { bytes } from "../base/units";
 
-export type WorkerStanding = Readonly<ReturnType<typeof parseWorker>>;
+export type WorkerStatus = Readonly<ReturnType<typeof parseWorker>>;
 
 type CaptureState = "waiting" | "running" | "done" | "failed" | "cancelled";
 
-export type Standing = Readonly<ReturnType<typeof parseStanding>>;
+export type CaptureStatus = Readonly<ReturnType<typeof parseCaptureStatus>>;
 export type Tested = Readonly<ReturnType<typeof parseProbe>>;
 
 const STATES: readonly string[] = ["waiting", "running", "done", "failed", "cancelled"];
@@ -15,19 +15,19 @@ export function isFinal(state: CaptureState): boolean {
   return state === "done" || state === "failed" || state === "cancelled";
 }
 
-export function parseStanding(json: unknown) {
-  const standing = fields(json);
-  const state = text(standing.state);
-  const error = standing.error;
+export function parseCaptureStatus(json: unknown) {
+  const status = fields(json);
+  const state = text(status.state);
+  const error = status.error;
   return {
-    id: text(standing.id),
+    id: text(status.id),
     state: STATES.includes(state) ? (state as CaptureState) : "failed",
-    ahead: count(standing.ahead),
-    /** How much of the time that it is to take has passed, 0 to 1. */
-    share: Math.min(1, Math.max(0, count(standing.share))),
-    run: text(standing.run),
-    written: count(standing.written),
-    workers: list(standing.workers).map(parseWorker),
+    ahead: count(status.ahead),
+    /** The part of the expected duration that has passed, 0–1. */
+    share: Math.min(1, Math.max(0, count(status.share))),
+    run: text(status.run),
+    written: count(status.written),
+    workers: list(status.workers).map(parseWorker),
     error: isRecord(error) ? { message: text(error.message), hint: text(error.hint) } : null,
   };
 }
@@ -36,15 +36,15 @@ function parseWorker(json: unknown) {
   const worker = fields(json);
   return {
     address: text(worker.address),
-    /** What is being done, in words; the last ones are "written", "failed" and "cancelled". */
+    /** The current phase in words; "written", "failed" and "cancelled" are final. */
     phase: text(worker.phase),
     attempts: count(worker.attempts),
-    /** Why it failed: what is wrong, the way out, what the server said. */
+    /** Why it failed: `message` is the cause, `fix` the remedy, `details` the server's own error. */
     reason: text(worker.reason),
     message: text(worker.message),
     fix: text(worker.fix),
     details: text(worker.details),
-    /** Errors that the recorder itself reported. */
+    /** Errors that the profiler itself reported. */
     complaints: list(worker.complaints).map(text),
     bytes: bytes(count(worker.bytes)),
     lateSeconds: count(worker.late_s),

@@ -1,65 +1,65 @@
-/** The capture of this page: started, followed until it has ended, kept while its dialog is shut. */
+/** The capture of this page: starts it and polls it until it ends, even if the dialog is closed. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../api/errors";
 import type { CaptureConfig } from "../api/types";
 import {
   cancelCapture,
   fetchCaptureConfig,
-  fetchStanding,
+  fetchCaptureStatus,
   fetchUnfinished,
   startCapture,
 } from "./api";
 import { type Choices, DEFAULTS, recentAddresses, rememberAddresses } from "./choices";
-import { isFinal, type Standing } from "./types";
+import { type CaptureStatus, isFinal } from "./types";
 
 const POLL_MS = 200;
 const MOST_FAILURES = 10;
 
 export interface CaptureModel {
-  /** null until the server has said whether it captures. */
+  /** null until the server has reported whether captures are enabled. */
   readonly config: CaptureConfig | null;
   readonly choices: Choices;
   readonly choose: (patch: Partial<Choices>) => void;
-  /** The capture that runs, or ran last; null where there is none. */
-  readonly standing: Standing | null;
+  /** The running capture, or the last one; null if there is none. */
+  readonly status: CaptureStatus | null;
   /** Why the last request failed. */
   readonly error: unknown;
   readonly isStarting: boolean;
-  /** Posts with the server's token; a restarted server has another, which is requested. */
+  /** Posts with the server's token; if the server was restarted, it first fetches the new token. */
   readonly post: <Answer>(send: (token: string) => Promise<Answer>) => Promise<Answer>;
   readonly start: () => void;
   readonly cancel: () => void;
-  /** Back to the choices. */
+  /** Returns to the form. */
   readonly dismiss: () => void;
 }
 
-/** `onWritten` hears of a run when all of its workers have ended. */
-export function useCapture(onWritten: (standing: Standing) => void): CaptureModel {
+/** `onWritten` is called when all workers of a capture have ended and at least one was written. */
+export function useCapture(onWritten: (status: CaptureStatus) => void): CaptureModel {
   const [config, setConfig] = useState<CaptureConfig | null>(null);
   const [choices, setChoices] = useState<Choices>(() => ({
     ...DEFAULTS,
     addresses: recentAddresses()[0] ?? "",
   }));
-  const [standing, setStanding] = useState<Standing | null>(null);
+  const [status, setStatus] = useState<CaptureStatus | null>(null);
   const [error, setError] = useState<unknown>(null);
   const [isStarting, setStarting] = useState(false);
-  const heard = useRef(onWritten);
-  heard.current = onWritten;
+  const latestOnWritten = useRef(onWritten);
+  latestOnWritten.current = onWritten;
 
   useEffect(() => {
     const abort = new AbortController();
     fetchCaptureConfig(abort.signal)
       .then(async (answer) => {
         setConfig(answer);
-        // A page that was loaded again goes on with what it was doing.
+        // After a reload, the page picks up a capture that is still running.
         const running = answer.off === "" ? await fetchUnfinished(abort.signal) : [];
-        if (running.length > 0) setStanding((before) => before ?? running[0]);
+        if (running.length > 0) setStatus((before) => before ?? running[0]);
       })
-      .catch(() => undefined); // without an answer there is no button
+      .catch(() => undefined); // without an answer, the bar has no capture button
     return () => abort.abort();
   }, []);
 
-  const id = standing !== null && !isFinal(standing.state) ? standing.id : "";
+  const id = status !== null && !isFinal(status.state) ? status.id : "";
   useEffect(() => {
     if (id === "") return;
     const abort = new AbortController();
@@ -67,20 +67,20 @@ export function useCapture(onWritten: (standing: Standing) => void): CaptureMode
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = async () => {
       try {
-        const answer = await fetchStanding(id, abort.signal);
+        const answer = await fetchCaptureStatus(id, abort.signal);
         if (abort.signal.aborted) return;
         failures = 0;
-        setStanding(answer);
+        setStatus(answer);
         if (isFinal(answer.state)) {
-          if (answer.written > 0) heard.current(answer);
+          if (answer.written > 0) latestOnWritten.current(answer);
           return;
         }
       } catch (problem) {
         if (abort.signal.aborted) return;
         failures += 1;
-        // A restarted server does not know it.
+        // A restarted server does not know the capture.
         if (failures > MOST_FAILURES || isGone(problem)) {
-          setStanding(null);
+          setStatus(null);
           setError(problem);
           return;
         }
@@ -117,27 +117,27 @@ export function useCapture(onWritten: (standing: Standing) => void): CaptureMode
       .then(
         (answer) => {
           rememberAddresses(choices.addresses);
-          setStanding(answer);
+          setStatus(answer);
         },
         (problem: unknown) => setError(problem),
       )
       .finally(() => setStarting(false));
   };
   const cancel = () => {
-    if (config === null || standing === null) return;
-    post((token) => cancelCapture(standing.id, token, new AbortController().signal)).then(
+    if (config === null || status === null) return;
+    post((token) => cancelCapture(status.id, token, new AbortController().signal)).then(
       (answer) => {
-        setStanding(answer);
-        if (isFinal(answer.state) && answer.written > 0) heard.current(answer);
+        setStatus(answer);
+        if (isFinal(answer.state) && answer.written > 0) latestOnWritten.current(answer);
       },
       (problem: unknown) => setError(problem),
     );
   };
   const dismiss = useCallback(() => {
-    setStanding(null);
+    setStatus(null);
     setError(null);
   }, []);
-  return { config, choices, choose, standing, error, isStarting, post, start, cancel, dismiss };
+  return { config, choices, choose, status, error, isStarting, post, start, cancel, dismiss };
 }
 
 function isGone(problem: unknown): boolean {

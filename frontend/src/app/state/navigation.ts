@@ -1,4 +1,4 @@
-/** Where a person is: a signal, kept equal to the address of the page and of TensorBoard around it. */
+/** The open place as a signal, kept in sync with the address of the page and of TensorBoard. */
 import { type ReadonlySignal, signal } from "@preact/signals";
 import {
   formatPlace,
@@ -13,18 +13,18 @@ import {
 
 export interface Navigation {
   readonly place: ReadonlySignal<Place>;
-  /** A step that Back returns from, unless `isQuiet`. */
+  /** Goes to another place and adds a history entry, unless `isQuiet`. */
   readonly go: (patch: Partial<Place>, isQuiet?: boolean) => void;
-  /** Changes what the page keeps; not a step. */
+  /** Changes the view of the page without adding a history entry. */
   readonly select: (patch: Readonly<Record<string, string | null>>) => void;
-  /** Another tool, with what its page kept when it was left, and `patch` on top. */
+  /** Opens another tool with the view its page had when it was left, changed by `patch`. */
   readonly openTool: (tool: string, patch?: Readonly<Record<string, string | null>>) => void;
-  /** The address of `patch` from here, for links. */
+  /** The address of the current place changed by `patch`, for links. */
   readonly addressOf: (patch: Partial<Place>) => string;
   readonly dispose: () => void;
 }
 
-/** Browsers refuse addresses that change with every letter typed. */
+/** Browsers throttle pages that change the address with every keystroke. */
 const QUIET_MS = 250;
 
 export function startNavigation(): Navigation {
@@ -34,18 +34,18 @@ export function startNavigation(): Navigation {
   const start = own !== "" || !around ? own : readMirror(around.location.hash, plugin);
   const place = signal<Place>(start === "" ? NOWHERE : parsePlace(start));
   const kept = new Map<string, View>();
-  /** Runs while the place changes. */
+  /** Runs while changes are being collected. */
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isWritten = true;
   let step = stepHere(0);
-  /** By step the places that Back or Forward left before they were written. */
+  /** Places, by history step, that Back or Forward left before they were written. */
   const late = new Map<number, Place>();
 
   const write = (isStep: boolean) => {
     isWritten = true;
     const text = formatPlace(place.peek());
     if (text !== location.hash.replace(/^#/, "")) {
-      // A step of a frame is one of the page around it, too: Back goes from page to page there.
+      // Entries of a frame are also entries of the window around it, so Back works there, too.
       if (isStep) history.pushState({ step: ++step }, "", `#${text}`);
       else history.replaceState({ step }, "", `#${text}`);
       if (isStep) for (const gone of late.keys()) if (gone >= step) late.delete(gone);
@@ -59,7 +59,7 @@ export function startNavigation(): Navigation {
     if (!isQuiet) write(false);
     place.value = { ...place.peek(), ...patch };
     if (!isQuiet) return write(true);
-    // The first change at once, since a reload takes the address as it is; then the last one.
+    // The first change is written at once, in case the page is reloaded; then only the last one.
     if (timer === undefined) write(false);
     else isWritten = false;
     clearTimeout(timer);
@@ -69,9 +69,9 @@ export function startNavigation(): Navigation {
     }, QUIET_MS);
   };
   const onPop = () => {
-    // The address is that of the step that was gone to.
+    // The address is already that of the new step.
     if (!isWritten) late.set(step, place.peek());
-    // What is changed next is the first change of that step.
+    // The next change is the first one of that step.
     clearTimeout(timer);
     timer = undefined;
     step = stepHere(step + 1);
@@ -80,7 +80,7 @@ export function startNavigation(): Navigation {
     write(false);
   };
   addEventListener("popstate", onPop);
-  // Once the page is hidden, an entry of the history may no longer change.
+  // History entries can no longer change once the page is hidden.
   addEventListener("beforeunload", flush);
   addEventListener("pagehide", flush);
   if (around && own === "" && start !== "") write(false);
@@ -105,7 +105,7 @@ export function startNavigation(): Navigation {
   };
 }
 
-/** The number of the entry of the history; `next` for one that has none, as after typing an address. */
+/** The number of this history entry; an entry without one, as after typing an address, gets `next`. */
 function stepHere(next: number): number {
   const { step } = (history.state ?? {}) as { step?: unknown };
   if (typeof step === "number") return step;
@@ -118,7 +118,7 @@ function pluginName(path: string): string {
   return /\/plugin\/([^/]+)\//.exec(path)?.[1] ?? "profile";
 }
 
-/** TensorBoard's window around us, null where we stand alone or it is out of reach. */
+/** The TensorBoard window that contains this frame; null if there is none or it is inaccessible. */
 function parentWindow(): Window | null {
   try {
     return window.parent !== window && window.parent.location.hash !== undefined
@@ -132,9 +132,9 @@ function parentWindow(): Window | null {
 function mirror(around: Window, plugin: string, text: string): void {
   try {
     const hash = writeMirror(around.location.hash, plugin, text);
-    // TensorBoard keeps its own state in the history entry: it stays.
+    // TensorBoard keeps state of its own in the history entry, which must be preserved.
     if (hash !== around.location.hash) around.history.replaceState(around.history.state, "", hash);
   } catch {
-    // The address bar then shows TensorBoard's own address; the frame's still holds ours.
+    // Without access, the address bar shows TensorBoard's address only; the frame's still has ours.
   }
 }

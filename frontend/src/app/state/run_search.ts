@@ -1,4 +1,4 @@
-/** What of a run has a name, for the command palette on any page: ops, kernels, steps, events. */
+/** Searches a run by name for the command palette: ops, kernels, steps and events. */
 import { fetchData, getJson, type Parameters } from "../../api/client";
 import { count, fields, records, text } from "../../api/json";
 import { patchView, type View } from "../../base/url_state";
@@ -7,9 +7,9 @@ import { TOOLS } from "../../tools/tools";
 
 interface RunPlace {
   readonly run: string;
-  /** The pages that have data and are not shown themselves. */
+  /** The pages that have data, except the open one. */
   readonly tools: readonly string[];
-  /** Those that can be read. */
+  /** The readable hosts. */
   readonly hosts: readonly string[];
   readonly open: (tool: string, view: View) => void;
 }
@@ -27,14 +27,14 @@ export type RunSearch = (
   report: (found: readonly Command[]) => void,
 ) => Promise<void>;
 
-/** Of each kind. */
+/** Results per kind. */
 export const MOST = 20;
-/** An address has no room for the hosts of a pod, and none is all. */
+/** With more hosts none is named, which means all: a URL has no room for the hosts of a pod. */
 const MOST_NAMED = 256;
 const WITH_NAMES = ["framework_op_stats", "kernel_stats", "overview_page"];
 const TRACE = "trace_viewer";
 
-/** Asks for the names of the pages once, and for events each time. */
+/** A search that loads the names of each page once, and asks for events each time. */
 export function createRunSearch(place: RunPlace): RunSearch {
   const pages = new Map<string, Promise<readonly Find[]>>();
   const findsOf = (tool: string) => {
@@ -59,7 +59,7 @@ export function createRunSearch(place: RunPlace): RunSearch {
     };
     await Promise.all([
       ...WITH_NAMES.filter((tool) => place.tools.includes(tool)).map(findNames),
-      // The other kinds are found without.
+      // If events cannot be searched, the other kinds are still found.
       place.tools.includes(TRACE) ? findEvents(place, query, signal, report).catch(() => {}) : null,
     ]);
   };
@@ -74,7 +74,7 @@ async function pageFinds({ run, hosts, open }: RunPlace, tool: string): Promise<
   return module.finds(module.parse(json), (patch) => open(tool, patchView({}, patch)));
 }
 
-/** The names of events of all hosts; the trace viewer goes to the first event of a name. */
+/** Event names of all hosts; choosing one opens the trace viewer at its first event. */
 async function findEvents(
   { run, hosts, open }: RunPlace,
   query: string,
@@ -87,7 +87,7 @@ async function findEvents(
     ["q", query],
     ...(hosts.length > MOST_NAMED ? [] : hosts.map((host) => ["hosts", host] as const)),
   ];
-  // Large hosts are read one after the other, each by a request, until there are names enough.
+  // The server reads large hosts one at a time, one per request, until enough names are found.
   for (let unread = Number.POSITIVE_INFINITY; ; ) {
     const answer = fields(await getJson("event_names", parameters, signal));
     const names = records(answer.names)

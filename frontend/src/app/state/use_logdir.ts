@@ -1,4 +1,4 @@
-/** The runs there are, asked for again while the page is looked at. */
+/** The runs in the logdir, polled while the page is visible. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { fetchLogdir } from "../../api/client";
 import type { Logdir, Run } from "../../api/types";
@@ -10,7 +10,7 @@ interface LogdirState {
   readonly runs: readonly Run[];
   /** Runs that appeared after the page was opened. */
   readonly fresh: ReadonlySet<string>;
-  /** Why the last request failed, null where it did not. */
+  /** Why the last request failed, or null. */
   readonly error: unknown;
   /** The run is no longer new. */
   readonly markSeen: (run: string) => void;
@@ -28,7 +28,7 @@ export function useLogdir(): LogdirState {
   const [attempt, setAttempt] = useState(0);
   const known = useRef<Set<string> | null>(null);
 
-  // An attempt asks again at once.
+  // A new attempt polls at once.
   useEffect(() => {
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -68,7 +68,7 @@ export function useLogdir(): LogdirState {
   return { logdir, runs, fresh, error, markSeen, refresh };
 }
 
-/** Names that are time stamps order by their own time: copying a logdir changes the files'. */
+/** Runs named by a time stamp are ordered by it: copying a logdir changes modification times. */
 export function newestFirst(runs: readonly Run[]): Run[] {
   return runs
     .map((run) => ({ run, stamp: timeStamp(run.name) }))
@@ -83,12 +83,12 @@ export function newestFirst(runs: readonly Run[]): Run[] {
     .map(({ run }) => run);
 }
 
-/** "2026_11_21_01_25_00" at the end of a run's name, "" where there is none. */
+/** "2026_11_21_01_25_00" at the end of a run's name, or "". */
 function timeStamp(name: string): string {
   return /(\d{4}_\d\d_\d\d_\d\d_\d\d_\d\d)$/.exec(name)?.[1] ?? "";
 }
 
-/** The same list where nothing changed, so that nothing is drawn again. */
+/** `before` if nothing changed, so that nothing is rendered again. */
 function sameRuns(before: readonly Run[], after: readonly Run[]): readonly Run[] {
   return JSON.stringify(before) === JSON.stringify(after) ? before : after;
 }

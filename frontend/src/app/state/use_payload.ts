@@ -5,8 +5,8 @@ import { cancelled, isUnreachable, noAnswer } from "../../api/errors";
 import type { AnyTool } from "../../tools/tool";
 import { TOOLS } from "../../tools/tools";
 
-interface Standing {
-  /** What the state is of: another key means that it is not for this page. */
+interface RequestState {
+  /** The request that this state belongs to; with another key it is stale. */
   readonly key: string;
   readonly isLoading: boolean;
   readonly loaded: {
@@ -15,22 +15,22 @@ interface Standing {
     readonly run: string;
     readonly payload: unknown;
   } | null;
-  /** Beside what is `loaded` where the server cannot be reached. */
+  /** Set together with `loaded` if the server became unreachable. */
   readonly error: unknown;
 }
 
-export interface PayloadState extends Standing {
-  /** Gives up what is on the way. */
+export interface PayloadState extends RequestState {
+  /** Aborts the request in progress. */
   readonly cancel: () => void;
 }
 
-/** `request` null: nothing can be asked for yet. */
+/** `request` is null while it is not known what to request. */
 export function usePayload(request: DataRequest | null, attempt: number): PayloadState {
   const key =
     request === null
       ? ""
       : JSON.stringify([request.run, request.tool, request.hosts, request.options, attempt]);
-  const [state, setState] = useState<Standing>({
+  const [state, setState] = useState<RequestState>({
     key: "",
     isLoading: false,
     loaded: null,
@@ -41,7 +41,7 @@ export function usePayload(request: DataRequest | null, attempt: number): Payloa
     ongoing.current.abort();
     setState({ key, isLoading: false, loaded: null, error: cancelled() });
   };
-  // The key is the request.
+  // `key` stands for `request`.
   useEffect(() => {
     if (request === null) return;
     const abort = new AbortController();
@@ -50,21 +50,21 @@ export function usePayload(request: DataRequest | null, attempt: number): Payloa
     setState((before) => ({
       key,
       isLoading: true,
-      // The same page of the same run stays while other hosts are on the way.
+      // The same page of the same run stays visible while other hosts are loading.
       loaded: before.loaded?.name === name && before.loaded.run === run ? before.loaded : null,
       error: null,
     }));
     const { asksItself, load } = TOOLS[name];
     const ended = { key, isLoading: false };
     Promise.all([
-      // The files of a page come from the server, too.
+      // The page's code comes from the server, too.
       load().catch(() => Promise.reject(noAnswer())),
       asksItself ? null : fetchData(request, abort.signal),
     ])
       .then(([tool, json]) => ({ tool, name, run, payload: tool.parse(json) }))
       .then(
         (loaded) => () => ({ ...ended, loaded, error: null }),
-        (error: unknown) => (before: Standing) => ({
+        (error: unknown) => (before: RequestState) => ({
           ...ended,
           loaded: isUnreachable(error) ? before.loaded : null,
           error,

@@ -1,9 +1,9 @@
-/** What the server is doing for a page, and for the list of hosts before it. */
+/** The server's progress on a page, and on the list of hosts that it needs first. */
 import { useEffect, useState } from "preact/hooks";
 import { pollProgress } from "../../api/poll_progress";
 import type { Progress } from "../../api/types";
 
-/** null before there is anything to say. */
+/** null until the server has reported something. */
 export function useProgress(run: string, tool: string, isActive: boolean): Progress | null {
   const [progress, setProgress] = useState<Progress | null>(null);
   useEffect(() => {

@@ -5,7 +5,7 @@ import { isUnreachable } from "../../api/errors";
 import type { Session, SessionTool } from "../../api/types";
 
 interface SessionState {
-  /** null while it is on the way, and where it failed; as it was where the server is out of reach. */
+  /** null while loading and after a failure; kept if the server became unreachable. */
   readonly session: Session | null;
   readonly error: unknown;
 }
@@ -13,12 +13,12 @@ interface SessionState {
 const NONE: SessionState = { session: null, error: null };
 const AGAIN_MS = 15_000;
 
-/** The server's tools without a run: their names, in its order. None until it has answered. */
+/** The server's tools, without regard to a run, in its order; empty until it has answered. */
 export function useTools(): readonly SessionTool[] {
   const [tools, setTools] = useState<readonly SessionTool[]>([]);
   useEffect(() => {
     const abort = new AbortController();
-    // What a failure would say is said by the page's other requests.
+    // The page's other requests report failures.
     fetchSession("", abort.signal).then(
       (session) => setTools(session.tools),
       () => {},
@@ -28,10 +28,10 @@ export function useTools(): readonly SessionTool[] {
   return tools;
 }
 
-/** `lessons` counts what has happened that may have shown which tools have nothing. */
-export function useSession(run: string, attempt: number, lessons: number): SessionState {
+/** `pagesBuilt` counts events after which the server may know that further tools have no data. */
+export function useSession(run: string, attempt: number, pagesBuilt: number): SessionState {
   const [state, setState] = useState<SessionState & { run: string }>({ ...NONE, run: "" });
-  // An attempt asks again.
+  // Each attempt is a new request.
   useEffect(() => {
     if (run === "") return;
     const abort = new AbortController();
@@ -48,17 +48,17 @@ export function useSession(run: string, attempt: number, lessons: number): Sessi
     );
     return () => abort.abort();
   }, [run, attempt]);
-  // The server learns of some tools that they have nothing only when it prepares their pages.
+  // For some tools the server finds out that there is no data only when it builds their pages.
   useEffect(() => {
-    if (run === "" || lessons === 0) return;
+    if (run === "" || pagesBuilt === 0) return;
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ask = async () => {
       if (document.visibilityState === "visible") {
-        // What a failure would say is said by the page's own requests.
+        // The page's own requests report failures.
         const session = await fetchSession(run, abort.signal).catch(() => null);
         if (abort.signal.aborted) return;
-        if (session) setState((before) => learned(before, run, session));
+        if (session) setState((before) => withTools(before, run, session));
       }
       timer = setTimeout(ask, AGAIN_MS);
     };
@@ -67,12 +67,12 @@ export function useSession(run: string, attempt: number, lessons: number): Sessi
       abort.abort();
       clearTimeout(timer);
     };
-  }, [run, attempt, lessons]);
+  }, [run, attempt, pagesBuilt]);
   return state.run === run ? state : NONE;
 }
 
-/** The same hosts with what is known of the tools now; `before` where that is the same. */
-function learned<State extends SessionState & { run: string }>(
+/** `before` with the new tools; the same object if they have not changed. */
+function withTools<State extends SessionState & { run: string }>(
   before: State,
   run: string,
   { tools }: Session,

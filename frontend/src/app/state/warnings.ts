@@ -1,9 +1,9 @@
-/** What the banner says about a page: of the run's hosts, and of the payload. */
+/** The warnings of a page for the banner: about the run's hosts, and about the payload. */
 import type { Session, Warning } from "../../api/types";
-import { formatCount } from "../../base/format";
+import { formatCount, plural } from "../../base/format";
 
 interface PageWarnings {
-  /** For the line, each said once. */
+  /** For the one-line summary, without repetitions. */
   readonly summary: readonly string[];
   readonly details: readonly Warning[];
 }
@@ -11,7 +11,7 @@ interface PageWarnings {
 export function pageWarnings(session: Session | null, payload: readonly Warning[]): PageWarnings {
   const failed = session?.hosts.filter((host) => host.error !== null) ?? [];
   const named = new Set(failed.map((host) => host.name));
-  const count = `${formatCount(failed.length)} of ${formatCount(session?.hosts.length ?? 0)}`;
+  const count = `${formatCount(failed.length)} of ${plural(session?.hosts.length ?? 0, "host")}`;
   const ofHosts = failed.map((host) => ({
     code: host.error!.code,
     message: host.error!.message,
@@ -22,7 +22,7 @@ export function pageWarnings(session: Session | null, payload: readonly Warning[
   const others = payload.filter(
     (warning) => !(named.has(warning.host) && unreadable.has(warning.code)),
   );
-  const ofFailed = failed.length === 0 ? [] : [`${count} hosts unreadable`];
+  const ofFailed = failed.length === 0 ? [] : [`${count} unreadable`];
   return {
     summary: [...new Set([...ofFailed, ...others.map((warning) => warning.message)])],
     details: [...ofHosts, ...others],
