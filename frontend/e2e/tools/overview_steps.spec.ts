@@ -141,7 +141,7 @@ describe("the step chart", () => {
     await parts.getByRole("heading", { name: "train 11" }).waitFor();
     await parts.getByText("Not fully recorded").waitFor();
     await expect
-      .poll(() => parts.getByRole("link", { name: "In the trace" }).getAttribute("href"))
+      .poll(() => parts.getByRole("link", { name: "Show in trace" }).getAttribute("href"))
       .toMatch(/tool=trace_viewer&hosts=worker-0&from_ms=[\d.]+&step=train\+11&to_ms=[\d.]+$/);
     await parts.getByRole("button", { name: "Average step" }).click();
     await parts.getByRole("heading", { name: "Average step" }).waitFor();

@@ -1,4 +1,4 @@
-/** Tables as text for other programs. */
+/** Tables as CSV and tab-separated text. */
 
 /** RFC 4180; `rows` start with the header. */
 export function toCsv(rows: Iterable<readonly Cell[]>): string {
@@ -7,7 +7,7 @@ export function toCsv(rows: Iterable<readonly Cell[]>): string {
   return `${lines.join("\r\n")}\r\n`;
 }
 
-/** Tab-separated, as spreadsheets and chats paste it. */
+/** Tab-separated, for pasting into spreadsheets and chats. */
 export function toTsv(rows: Iterable<readonly Cell[]>): string {
   const lines: string[] = [];
   for (const row of rows) lines.push(row.map(tsvCell).join("\t"));
@@ -26,7 +26,7 @@ function tsvCell(cell: Cell): string {
   return plainText(cell).replace(/[\t\r\n]+/g, " ");
 }
 
-/** Text that a spreadsheet would run as a formula gets a leading apostrophe. Source: OWASP. */
+/** A text that a spreadsheet would evaluate as a formula gets a leading apostrophe. Source: OWASP. */
 function plainText(cell: Cell): string {
   if (cell === null) return "";
   if (typeof cell === "boolean") return cell ? "yes" : "no";

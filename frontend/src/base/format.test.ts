@@ -74,6 +74,7 @@ test("marks of an axis have the decimals that tell them apart", () => {
 test.each([
   ["record again: it is empty", "Record again: it is empty."],
   ["Is it?", "Is it?"],
+  ["Bytes were replaced (at byte 3)", "Bytes were replaced (at byte 3)."],
   ["tf.data was not used", "tf.data was not used."],
   ["", ""],
 ])("%j is the sentence %j", (text, written) => {

@@ -1,14 +1,14 @@
-/** Every number a person reads is written here. */
+/** Formats every number that users read. */
 import type { Bytes, Microseconds, Milliseconds, Ratio } from "./units";
 
 /** What a column's numbers measure. Times are stored in µs, sizes in bytes, ratios as 0–1. */
 export type Quantity = "time" | "bytes" | "ratio" | "percent" | "count" | "rank" | "number";
 
-/** How one column or axis writes its numbers: all in one unit, which its header names. */
+/** How a column or an axis formats its numbers: all in one unit, which the header shows. */
 export interface Scale {
-  /** Unit for the header, "" where there is none. */
+  /** Unit for the header, or "". */
   readonly unit: string;
-  /** Stored value × factor = written value. */
+  /** Stored value × factor = displayed value. */
   readonly factor: number;
   readonly format: (stored: number) => string;
 }
@@ -31,13 +31,13 @@ const BYTE_STEPS: readonly UnitStep[] = ["B", "KiB", "MiB", "GiB", "TiB"].map((u
   size: 1024 ** power,
 }));
 
-/** The largest value that is written in a unit before a column moves to the next one. */
+/** From this value on, a column uses the next larger unit. */
 const COLUMN_MAX = 10_000;
-/** The same where many values would be too small for that unit. */
+/** The same if many values would be too small for the larger unit. */
 const WIDE_COLUMN_MAX = 1_000_000;
 const MANY = 0.5;
 const MAX_DECIMALS = 6;
-/** In columns; what is smaller is written as less than that. */
+/** In columns; smaller values are shown as "<0.0001". */
 const COLUMN_DECIMALS = 4;
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
@@ -69,9 +69,9 @@ export function formatDate(value: Milliseconds): string {
   return Number.isFinite(value) && Math.abs(value) < 8.64e15 ? day.format(value) : NOT_MEASURED;
 }
 
-/** "record again" as "Record again."; names keep their letters: "tf.data was …". */
+/** "record again" as "Record again."; names keep their case: "tf.data was …". */
 export function sentence(text: string): string {
-  return sentenceCase(/[.!?…)]$|^$/.test(text) ? text : `${text}.`);
+  return sentenceCase(/[.!?…]$|^$/.test(text) ? text : `${text}.`);
 }
 
 /** "decoding ops" as "Decoding ops". */
@@ -84,12 +84,12 @@ export function plural(count: number, noun: string, nouns = `${noun}s`): string 
   return `${formatCount(count)} ${count === 1 ? noun : nouns}`;
 }
 
-/** At least three significant digits; whole digits are never dropped: "0.0210", "4.21", "3,324". */
+/** At least three significant digits; integer digits are never rounded: "0.0210", "4.21", "3,324". */
 export function significant(value: number): string {
   return rounded(value, MAX_DECIMALS);
 }
 
-/** The same with `most` decimals at most. */
+/** The same with at most `most` decimals. */
 function rounded(value: number, most: number): string {
   if (!Number.isFinite(value)) return NOT_MEASURED;
   if (value === 0) return "0";
@@ -101,8 +101,8 @@ function rounded(value: number, most: number): string {
 }
 
 /**
- * One scale for a column whose largest magnitude is `max`. With its `values`, a smaller unit is
- * chosen where many of them would be too small for the usual one.
+ * The scale of a column whose largest magnitude is `max`. Given its `values`, it uses a smaller unit
+ * if many of them would otherwise be too small.
  */
 export function columnScale(
   quantity: Quantity,
@@ -127,13 +127,13 @@ export function columnScale(
   }
 }
 
-/** A number at an axis whose marks are `increment` apart: as many decimals as tell them apart. */
+/** A tick label: as many decimals as ticks that are `increment` apart need. */
 export function formatTick(stored: number, scale: Scale, increment: number): string {
   const decimals = Math.max(0, -Math.floor(Math.log10(increment * scale.factor) + 1e-9));
   return (stored * scale.factor).toFixed(Math.min(decimals, MAX_DECIMALS));
 }
 
-/** Every unit a filter on such a column understands, in lower case, as a factor to stored values. */
+/** The units that filters accept, in lower case, as factors to stored values. */
 export function unitFactors(quantity: Quantity): ReadonlyMap<string, number> {
   switch (quantity) {
     case "time":
@@ -189,7 +189,7 @@ function stepScale(
   )
     at--;
   const step = steps[at];
-  // A column of zeros or of nothing has no scale of its own: the stored unit serves.
+  // A column without any value other than 0 uses the stored unit.
   const used = size > 0 ? step : steps.find((candidate) => candidate.size === 1)!;
   const isWhole = wholeBase && used.size === 1;
   return {
@@ -200,7 +200,7 @@ function stepScale(
   };
 }
 
-/** The part of the values other than 0 that is below `bound`. */
+/** The share of nonzero values below `bound`. */
 function smallShare(values: ArrayLike<number>, bound: number): number {
   let small = 0;
   let all = 0;

@@ -1,20 +1,20 @@
-/** The one table of keys: what binds them also lists them in the help. */
+/** Key bindings. Each binding is also listed in the help. */
 import { signal } from "@preact/signals";
 
 export interface Binding {
-  /** As KeyboardEvent.key; "Ctrl+" in front where Ctrl or ⌘ is held. */
+  /** As KeyboardEvent.key, with the prefix "Ctrl+" for Ctrl or ⌘. */
   readonly keys: readonly string[];
   readonly label: string;
   readonly section: string;
   readonly run: (event: KeyboardEvent) => void;
-  /** Works while a text field has the focus. */
+  /** Also active while a text field has the focus. */
   readonly inFields?: boolean;
 }
 
-/** Every set of bindings in force, in the order they came. */
+/** All active sets of bindings, oldest first. */
 export const boundKeys = signal<readonly (readonly Binding[])[]>([]);
 
-/** Lists `bindings` in the help and, unless `isLocal`, runs them for the whole page. */
+/** Lists `bindings` in the help and, unless `isLocal`, activates them for the whole page. */
 export function bindKeys(bindings: readonly Binding[], isLocal = false): () => void {
   boundKeys.value = [...boundKeys.peek(), bindings];
   const listener = (event: KeyboardEvent) => runKey(bindings, event);
@@ -25,7 +25,7 @@ export function bindKeys(bindings: readonly Binding[], isLocal = false): () => v
   };
 }
 
-/** Runs the binding that `event` is for; whether there was one. */
+/** Runs the binding for `event`, if any, and returns whether there was one. */
 export function runKey(bindings: readonly Binding[], event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.altKey || event.isComposing) return false;
   const name = (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + keyName(event.key);

@@ -1,20 +1,20 @@
-/** Names of ops and kernels as a person reads them. The raw name stays what is copied. */
+/** Readable names of ops and kernels. Copying still yields the raw name. */
 import { demangle } from "./demangle/demangle";
 
-/** Longest text that is looked at for folding or laid out at all; names may be megabytes. */
+/** Longest text that is folded or laid out; names may be megabytes long. */
 const MAX_SHOWN = 4096;
 const FOLDED_LENGTH = 96;
 const DEEPEST_FOLD = 3;
 
-/** The C++ name where `raw` is mangled, else `raw`; cut where it is too long to read. */
+/** `raw`, demangled if it is a mangled C++ name, and truncated if it is too long. */
 export function readableName(raw: string): string {
   return cut(demangle(raw) ?? raw);
 }
 
 /**
- * `name` with template arguments and parameter lists folded to "<…>" and "(…)": as deep as keeps
- * the whole within a line, and not at all where it is short. Where not even its arguments fit,
- * the first of them that is a template says what it is for: "kentry<… FmhaFwdKernel …>".
+ * `name` with template arguments and parameter lists folded to "<…>" and "(…)", at the deepest
+ * level at which the name fits into a line. Short names are not folded. If not even the outermost
+ * arguments fit, the first template among them is shown: "kentry<… FmhaFwdKernel …>".
  */
 export function foldName(name: string): string {
   if (name.length <= FOLDED_LENGTH || !/[<(]/.test(name)) return name;
@@ -28,8 +28,8 @@ export function foldName(name: string): string {
 }
 
 /**
- * `names` folded, so that different names stay different where that is possible: names that fold
- * to the same text show, of their arguments, the words that not all of them have, as in
+ * `names` folded so that different names stay distinguishable if possible: names that would fold to
+ * the same text show those words of their arguments that are not common to all of them, as in
  * "EigenMetaKernel<… TensorConversionOp float …>".
  */
 export function foldNames(names: readonly string[]): string[] {
@@ -56,7 +56,7 @@ export function foldNames(names: readonly string[]): string[] {
   return folded;
 }
 
-/** `text` cut to what can be laid out, marked where it was. */
+/** `text` truncated to `length` characters, with "…" if anything was cut off. */
 export function cut(text: string, length = MAX_SHOWN): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`;
 }
@@ -67,7 +67,7 @@ export function nameScope(name: string, levels = Number.POSITIVE_INFINITY): stri
   return parts.slice(0, Math.min(parts.length - 1, levels)).join("/");
 }
 
-/** The words of a name's arguments, each once, without namespaces. */
+/** The distinct words in a name's arguments, without namespaces. */
 function argumentWords(name: string): Set<string> {
   const start = Math.max(name.search(/[<(]/), 0);
   const words = name.slice(start).match(/\w+(?!\w|::)/g) ?? [];
@@ -88,7 +88,7 @@ function ownName(name: string): string {
   return /^[^<(]*?([^<(\s:]+)(?=[<(]|$)/.exec(cut(name, 512))?.[1] ?? cut(name, 32);
 }
 
-/** Brackets deeper than `depth` lose their content. */
+/** `name` with the content of brackets deeper than `depth` replaced by "…". */
 function foldBelow(name: string, depth: number): string {
   let text = "";
   let open = 0;
@@ -116,7 +116,7 @@ function isEmptyPair(name: string, at: number): boolean {
   return name[at + 1] === (name[at] === "<" ? ">" : ")");
 }
 
-/** A token at `at` whose brackets are not brackets, or "". */
+/** The token at `at` if its angle signs or parentheses are not brackets, as in "->", else "". */
 function unbracketed(name: string, at: number): string {
   const letter = name[at];
   if (letter === "o" && name.startsWith("operator", at)) {

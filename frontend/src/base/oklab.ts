@@ -1,5 +1,5 @@
 /**
- * Colours by lightness as eyes have it.
+ * Colors by perceived lightness.
  * Source: Björn Ottosson, "A perceptual color space for image processing" (OKLab).
  */
 
@@ -17,7 +17,7 @@ export function toLab(hex: string): Lab {
   ];
 }
 
-/** Three of 0–255; what no screen shows is brought to the nearest channel values. */
+/** [r, g, b] of 0–255; channels outside the sRGB gamut are clamped. */
 export function toRgb([lightness, a, b]: Lab): number[] {
   const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
   const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;

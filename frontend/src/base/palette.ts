@@ -1,6 +1,6 @@
-/** Colours of charts. Each is a custom property of styles.css, so that themes switch without us. */
+/** Chart colors. Each is a CSS custom property, so that themes switch without redrawing. */
 
-/** What a colour means on every page. */
+/** Colors that mean the same on every page. */
 const MEANINGS: readonly (readonly [pattern: RegExp, color: string])[] = [
   [/^idle$/i, "idle"],
   [/^(iterator|dataset|infeed|input)/i, "input"],
@@ -8,15 +8,15 @@ const MEANINGS: readonly (readonly [pattern: RegExp, color: string])[] = [
   [/nccl|all-?reduce|all-?gather|reduce-?scatter|all-?to-?all|collective/i, "collective"],
 ];
 
-/** Fills on which light text reads better than dark, in the light theme. */
+/** Fills that need light text in the light theme. */
 const DEEP = ["input", "host", "compile", "transfer", "wait"];
 
-/** The colour of text upon a fill: "var(--ink)" upon "var(--c-launch)". */
+/** The text color on a fill: "var(--ink)" on "var(--c-launch)". */
 export function textColorOn(color: string): string {
   return DEEP.some((name) => color === `var(--c-${name})`) ? "var(--ink-on-deep)" : "var(--ink)";
 }
 
-/** For names without such a meaning, most different first. */
+/** For other names, most distinct colors first. */
 const FREE = [
   "compute16",
   "host",
@@ -30,8 +30,8 @@ const FREE = [
 ];
 
 /**
- * One colour per name, in order; no two names share one while there are colours. A name has the
- * colour of its meaning where it is the only one of that meaning here.
+ * One color per name, in order; names share a color only when all are in use. A name gets the color
+ * of its meaning if no other name here has that meaning.
  */
 export function chooseColors(names: readonly string[]): string[] {
   const meanings = names.map((name) => MEANINGS.find(([pattern]) => pattern.test(name))?.[1]);

@@ -1,4 +1,4 @@
-/** Files and the clipboard. */
+/** Saves files and copies to the clipboard. */
 
 /** Offers `content` as a download named `name`. */
 export function saveFile(name: string, content: Blob): void {
@@ -12,7 +12,7 @@ export function saveFile(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** Whether the text reached the clipboard. Pages on plain http have no clipboard API. */
+/** Copies `text` and returns whether that worked. Pages on plain http have no clipboard API. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-/** Light or dark: TensorBoard's choice, else the system's, else what the person chose with `t`. */
+/** The theme: the user's choice, else TensorBoard's, else the system's. */
 import { signal } from "@preact/signals";
 
 export type Theme = "system" | "light" | "dark";
@@ -8,13 +8,13 @@ const ORDER: readonly Theme[] = ["system", "light", "dark"];
 
 export const theme = signal<Theme>("system");
 
-/** Applies the theme and keeps it applied. Returns what ends that. */
+/** Applies the theme and follows its changes. Returns a function that stops this. */
 export function followTheme(): () => void {
   theme.value = storedTheme();
   const body = parentBody();
   const apply = () => {
     const chosen = theme.value === "system" && body ? hostTheme(body) : theme.value;
-    // "system" leaves `color-scheme: light dark`, which is the browser's own preference.
+    // Without the attribute, `color-scheme: light dark` follows the browser's preference.
     if (chosen === "system") document.documentElement.removeAttribute("data-theme");
     else document.documentElement.dataset.theme = chosen;
   };
@@ -33,7 +33,7 @@ export function nextTheme(): void {
   try {
     localStorage.setItem(STORED, theme.value);
   } catch {
-    // Storage may be forbidden in a frame; the choice then lasts as long as the page.
+    // Frames may have no storage; the choice then lasts until the page is closed.
   }
 }
 
@@ -50,7 +50,7 @@ function storedTheme(): Theme {
   }
 }
 
-/** The body of TensorBoard's page around us, null where we stand alone or it is out of reach. */
+/** The body of the TensorBoard page that contains us; null if there is none or it is inaccessible. */
 function parentBody(): HTMLElement | null {
   try {
     return window.parent === window ? null : window.parent.document.body;
@@ -59,7 +59,7 @@ function parentBody(): HTMLElement | null {
   }
 }
 
-/** Calls `react` whenever colours may have changed. Returns what ends that. */
+/** Calls `react` whenever colors may have changed. Returns a function that stops this. */
 export function watchColors(react: () => void): () => void {
   const observer = new MutationObserver(react);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
@@ -71,7 +71,7 @@ export function watchColors(react: () => void): () => void {
   };
 }
 
-/** What a custom property stands for under the theme in force. */
+/** The value of a CSS color, such as a custom property, in the current theme. */
 export function resolveColor(value: string): string {
   const probe = document.createElement("span");
   probe.style.color = value;

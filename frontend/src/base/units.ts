@@ -1,4 +1,4 @@
-/** Quantities carry their unit in the type, so that a duration is never formatted as a size. */
+/** Branded types for quantities, so that a duration is never formatted as a size. */
 declare const unit: unique symbol;
 type Branded<U extends string> = number & { readonly [unit]: U };
 

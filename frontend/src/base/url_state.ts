@@ -1,6 +1,6 @@
-/** The state worth sharing, as the text after "#". */
+/** The shareable state of the page, stored in the address after "#". */
 
-/** Where a person is. `view` holds what the tool's page keeps: filters, sort, toggles. */
+/** What is open. `view` holds the state of the tool's page: filters, sort order, toggles. */
 export interface Place {
   readonly run: string;
   readonly tool: string;
@@ -34,8 +34,8 @@ export function parsePlace(hash: string): Place {
 }
 
 /**
- * Canonical, so that equal places give equal text. A filter on a name that is longer than any
- * address may be is left out.
+ * The canonical text of a place: equal places have equal texts. Values that are too long for an
+ * address, such as a filter by a very long name, are left out.
  */
 export function formatPlace(place: Place): string {
   const parameters = new URLSearchParams();
@@ -48,7 +48,7 @@ export function formatPlace(place: Place): string {
   return parameters.toString();
 }
 
-/** `view` with some entries set, or removed where null. */
+/** `view` with the entries of `patch` set, or removed if they are null. */
 export function patchView(view: View, patch: Readonly<Record<string, string | null>>): View {
   const result: Record<string, string> = { ...view };
   for (const [name, value] of Object.entries(patch)) {
@@ -58,7 +58,7 @@ export function patchView(view: View, patch: Readonly<Record<string, string | nu
   return result;
 }
 
-/** The part of a TensorBoard address hash that is ours: "p.<plugin>.s=<text>". "" where absent. */
+/** Our part of TensorBoard's address hash, "p.<plugin>.s=<text>"; "" if it is absent. */
 export function readMirror(parentHash: string, plugin: string): string {
   const prefix = mirrorPrefix(plugin);
   const part = parentHash
@@ -73,7 +73,7 @@ export function readMirror(parentHash: string, plugin: string): string {
   }
 }
 
-/** `parentHash` with our part replaced and every other part kept. */
+/** `parentHash` with our part replaced and all other parts kept. */
 export function writeMirror(parentHash: string, plugin: string, text: string): string {
   const prefix = mirrorPrefix(plugin);
   const others = parentHash

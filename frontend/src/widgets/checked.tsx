@@ -1,4 +1,4 @@
-/** What the doctor found, which few pages need: its code is loaded when it is first shown. */
+/** Diagnoses whose code is loaded on demand, since few pages show them. */
 import { Late } from "./late";
 
 const load = () => import("./diagnoses");

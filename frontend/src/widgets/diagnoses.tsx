@@ -1,4 +1,4 @@
-/** What the server's doctor found: why something is empty, and the way out. */
+/** The findings of the server's doctor: why something is empty, and what to do about it. */
 import { useEffect, useState } from "preact/hooks";
 import { getJson } from "../api/client";
 import { type Json, records, text } from "../api/json";
@@ -8,9 +8,9 @@ type Diagnosis = Readonly<ReturnType<typeof parseDiagnosis>>;
 const SIGNS: Readonly<Record<string, string>> = { good: "✓", note: "!", bad: "✗" };
 
 interface DiagnosesProps {
-  /** Of that run alone; "": of the logdir. */
+  /** The run to diagnose; "" for the whole logdir. */
   readonly run: string;
-  /** What the page says itself. */
+  /** Texts that the page shows already; diagnoses that repeat them are left out. */
   readonly said?: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export function Diagnoses({ run, said = [] }: DiagnosesProps) {
     const abort = new AbortController();
     getJson("doctor", run === "" ? [] : [["run", run]], abort.signal).then(
       (answer) => setFound(records(answer).map(parseDiagnosis)),
-      () => undefined, // the page says already what it knows
+      () => undefined, // the page has an explanation of its own
     );
     return () => abort.abort();
   }, [run]);

@@ -1,14 +1,14 @@
-/** What few open: its code is loaded when it is first shown. */
+/** Content whose code is loaded when it is first shown. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { noAnswer } from "../api/errors";
 import { ErrorMessage } from "./text/message";
 
 interface LateProps<Module> {
-  /** Asked once for each attempt: what it loads is always the same. */
+  /** Called once per attempt; must always load the same module. */
   readonly load: () => Promise<Module>;
   readonly children: (module: Module) => ComponentChildren;
-  /** What stands around the error where loading failed. */
+  /** Wraps the error message if loading fails. */
   readonly frame?: (error: ComponentChildren) => ComponentChildren;
 }
 
@@ -18,7 +18,7 @@ export function Late<Module>({ load, children, frame = (error) => error }: LateP
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     setError(null);
-    // What can fail is the way to the server.
+    // Loading fails only if the server is unreachable.
     load().then(
       (module) => setLoaded({ module }),
       () => setError(noAnswer()),

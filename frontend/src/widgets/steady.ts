@@ -1,7 +1,7 @@
-/** Components that are rendered again only when one of their properties changes. */
+/** Memoized components. */
 import { Component, type FunctionComponent, h } from "preact";
 
-/** The same component, which stays as it is where whatever is around it is rendered again. */
+/** A component that is rendered again only when one of its properties changes. */
 export function steady<Props extends object>(View: FunctionComponent<Props>) {
   return class extends Component<Props> {
     shouldComponentUpdate(next: Readonly<Props>): boolean {

@@ -1,9 +1,9 @@
 /**
- * C++ names from their Itanium-mangled form, for display.
+ * Demangles Itanium C++ names for display.
  *
- * Source: Itanium C++ ABI, section 5.1. Compact, not complete: whatever is not understood gives
- * null, and the raw name is shown. Input may be hostile, so length, depth, steps and output are
- * bounded.
+ * Source: Itanium C++ ABI, section 5.1. It covers what occurs in practice; for anything else it
+ * returns null, and the raw name is shown. Input is untrusted, so length, depth, steps and output
+ * are bounded.
  */
 import { ArgumentReader } from "./demangle_arguments";
 import { OPERATORS } from "./demangle_codes";
@@ -13,7 +13,7 @@ import type { Name } from "./demangle_types";
 
 const MAX_INPUT = 16_384;
 
-/** The readable name, or null where `mangled` is not a mangled name that is understood. */
+/** The readable name, or null if `mangled` is not a mangled name or uses an unsupported construct. */
 export function demangle(mangled: string): string | null {
   if (!mangled.startsWith("_Z") || mangled.length > MAX_INPUT) return null;
   const dot = mangled.search(/[.@]/);
@@ -29,9 +29,9 @@ export function demangle(mangled: string): string | null {
   }
 }
 
-/** Reads names, and whole functions and variables. */
+/** Parses names, and encodings of functions and variables. */
 class Demangler extends ArgumentReader {
-  /** `isLocal`: the scope of another name, which is written without its return type. */
+  /** `isLocal`: the scope of a local name, which has no return type. */
   encoding(isLocal = false): string {
     if (this.take("T")) return this.special();
     if (this.take("GV")) return `guard variable for ${this.name(true).text}`;
@@ -148,7 +148,7 @@ class Demangler extends ArgumentReader {
     return this.peek() === "c" && this.peek(1) === "v";
   }
 
-  /** One name without scope; `component` is the class a constructor is named for. */
+  /** An unqualified name; `component` is the class that constructors and destructors are named after. */
   protected unqualified(component: string): string {
     this.step();
     this.take("L");

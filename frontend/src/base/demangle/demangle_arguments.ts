@@ -3,7 +3,7 @@ import { NotUnderstood } from "./demangle_cursor";
 import { plain, type Text, whole } from "./demangle_text";
 import { TypeReader } from "./demangle_types";
 
-/** Reads template arguments and expressions. */
+/** Parses template arguments and expressions. */
 export abstract class ArgumentReader extends TypeReader {
   protected abstract encoding(): string;
   protected abstract unqualified(component: string): string;

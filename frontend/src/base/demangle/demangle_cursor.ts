@@ -1,10 +1,10 @@
-/** A place in a mangled name, with bounds on how long reading it may take. */
+/** A cursor over a mangled name that bounds the work of parsing it. */
 
 const MAX_OUTPUT = 65_536;
 const MAX_STEPS = 20_000;
 const MAX_DEPTH = 200;
 
-/** Thrown where the text is not, or no longer, a mangled name that is understood. */
+/** Thrown at anything that is not a supported mangled name. */
 export class NotUnderstood extends Error {}
 
 export class Cursor {

@@ -1,4 +1,4 @@
-/** Pieces of C++ names that are declared around others. */
+/** C++ declarators, which are written around the names that they declare. */
 
 /** What is written before and after a declared name: "void (*" and ")(int)". */
 export interface Text {
@@ -23,7 +23,7 @@ export function pointer(target: Text, mark: string, space = ""): Text {
   return { left: target.left + space + mark, right: target.right };
 }
 
-/** With a space behind it, unless it ends with one or a bracket. */
+/** With a trailing space, unless it ends with a space or an opening bracket. */
 export function spaced(left: string): string {
   return /[(*& ]$/.test(left) && !/[*&]$/.test(left) ? left : `${left} `;
 }

@@ -5,12 +5,12 @@ import { plain, pointer, spaced, type Text, whole } from "./demangle_text";
 /** A name, with what follows the parameters of a function of this name. */
 export interface Name {
   readonly text: string;
-  /** The last part has template arguments, so a function of this name writes its return type. */
+  /** The last part has template arguments; such functions encode their return type. */
   readonly hasReturn: boolean;
   readonly suffix: string;
 }
 
-/** Reads types, and what stands for those that were read before. */
+/** Parses types, and substitutions of types that occurred before. */
 export abstract class TypeReader extends Cursor {
   protected templateArgs: readonly Text[] = [];
   protected isInLambda = false;
@@ -133,7 +133,7 @@ export abstract class TypeReader extends Cursor {
     throw new NotUnderstood();
   }
 
-  /** The pattern once per member of the argument pack in it. */
+  /** The pattern, repeated for each member of the argument pack in it. */
   private packExpansion(): Text {
     const saved = { start: this.at, known: this.substitutions.length };
     const outer = { index: this.packIndex, length: this.packLength };
@@ -156,7 +156,7 @@ export abstract class TypeReader extends Cursor {
     return this.remember(plain(this.bounded(text)));
   }
 
-  /** The types up to the end, an "E" or a reference qualifier before it, as a parameter list. */
+  /** A parameter list: types up to the end, to "E", or to a reference qualifier before "E". */
   protected parameters(): string {
     const types: string[] = [];
     while (!this.isAtEnd && this.peek() !== "E") {

@@ -43,7 +43,7 @@ function OpsPage({ title, payload, view, select, links, fileName }: PageProps<Op
     table,
     specs,
     groupings: OP_GROUPINGS,
-    usualGrouping: usualOpGrouping,
+    defaultGrouping: usualOpGrouping,
     sectionBy: "host_or_device",
     rankBy: "total_self_time",
     noun: "op",

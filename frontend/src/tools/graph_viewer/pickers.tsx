@@ -167,7 +167,8 @@ function Instructions({ graph, ask, choose }: InstructionsProps) {
       />
       {answer && answer.count > found.length ? (
         <p class="listbox-note">
-          The first {formatCount(found.length)} of {formatCount(answer.count)}: type to narrow down.
+          The first {formatCount(found.length)} of {formatCount(answer.count)}; type to narrow the
+          list.
         </p>
       ) : null}
     </>

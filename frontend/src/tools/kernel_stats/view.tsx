@@ -32,7 +32,7 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
     table,
     specs,
     groupings: KERNEL_GROUPINGS,
-    usualGrouping: usualKernelGrouping,
+    defaultGrouping: usualKernelGrouping,
     rankBy: "total_duration_us",
     noun: "kernel-op pair",
     view,

@@ -41,7 +41,7 @@ export function StepPartsCard(props: StepPartsCardProps) {
           <span class="space" />
           {step !== null && links.reason(TRACE) === null ? (
             <ToolLink links={links} tool={TRACE} {...stepInTrace(steps, step, hosts)}>
-              In the trace
+              Show in trace
             </ToolLink>
           ) : null}
           {step !== null ? (

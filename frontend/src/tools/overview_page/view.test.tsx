@@ -25,7 +25,7 @@ const selected: Record<string, string | null>[] = [];
 async function show(kind: Kind, view: View = {}, tools = ["framework_op_stats", "kernel_stats"]) {
   const links: Links = {
     ...NAMES,
-    reason: (tool) => (tools.includes(tool) ? null : "There is no such page yet."),
+    reason: (tool) => (tools.includes(tool) ? null : "There is no such page."),
     address: (tool) => `#tool=${tool}`,
     open: (tool, chosen) => opened.push([tool, chosen]),
   };
@@ -136,7 +136,7 @@ test("a link that no page answers is its text, with the reason", async () => {
   await show("gpu", {}, []);
   const item = [...document.querySelectorAll(".finding-links .muted")][0];
   expect(item.textContent).toMatch(/^Evidence/);
-  expect(item.getAttribute("title")).toBe("There is no such page yet.");
+  expect(item.getAttribute("title")).toBe("There is no such page.");
 });
 
 test("names and guides of the payload are never markup or scripts", async () => {

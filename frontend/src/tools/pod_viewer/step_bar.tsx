@@ -138,7 +138,7 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
         title="The step on its slowest worker"
         className="pod-to-trace"
       >
-        In the trace
+        Show in trace
       </ToolLink>
       {steps.isTruncated[step] ? (
         <span class="tag low" title="A part of the step was not recorded: averages leave it out">

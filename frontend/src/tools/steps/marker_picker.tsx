@@ -23,7 +23,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   groups: "groups in the file",
   executions: "executions of the program",
   pattern: "repeating events",
-  none: "nothing",
+  none: "none",
 };
 
 export function MarkerPicker({ markers, steps, chosen, select }: MarkerPickerProps) {

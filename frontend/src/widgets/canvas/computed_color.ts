@@ -1,4 +1,4 @@
-/** The colour of a custom property under the theme in force, as "rgb(r, g, b)". */
+/** The color of a custom property in the current theme, as "rgb(r, g, b)". */
 export function getComputedColor(within: HTMLElement, property: string): string {
   const probe = document.createElement("span");
   probe.style.color = `var(${property})`;

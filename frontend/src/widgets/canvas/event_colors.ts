@@ -1,11 +1,11 @@
-/** Colours of events: 24 of equal lightness for names, and those with a meaning on all pages. */
+/** Event colors: 24 hues of equal lightness for names, and the colors that have a meaning. */
 import { toLab, toRgb } from "../../base/oklab";
 import { textColorOn } from "../../base/palette";
 
 export const HUES = 24;
-/** Lightness in OKLab: dark text reads well on both, and both stand out from their page. */
+/** OKLab lightness at which dark text is readable and fills stand out from the page. */
 const LIGHTNESS = { light: 0.77, dark: 0.72 };
-/** Neighbouring hues differ in strength, too. */
+/** Adjacent hues also differ in chroma. */
 const CHROMAS = [0.125, 0.075];
 
 /** Custom properties "--c-…" of styles/tokens.css. */
@@ -23,7 +23,7 @@ const MEANING_NAMES = [
   "idle",
 ] as const;
 
-/** Index of a fill: a hue, or HUES + a meaning. */
+/** The index of a fill: a hue, or HUES plus the index of a meaning. */
 export type ColorIndex = number;
 
 /** Idle, and all that has no other meaning. */
@@ -36,9 +36,9 @@ export interface EventColors {
   readonly isDark: boolean;
   /** [HUES + meanings] */
   readonly fills: Uint32Array;
-  /** Of text upon them, as CSS. */
+  /** Text colors on the fills, as CSS. */
   readonly textColors: readonly string[];
-  /** The same, by fill. */
+  /** The same by fill. */
   readonly textUpon: ReadonlyMap<Pixel, string>;
   readonly background: Pixel;
   readonly header: Pixel;
@@ -46,7 +46,7 @@ export interface EventColors {
   /** Between the pinned lanes and the others. */
   readonly pinned: Pixel;
   readonly grid: Pixel;
-  /** Where it is not known yet what there is. */
+  /** For times whose events are not loaded yet. */
   readonly unknown: Pixel;
   readonly busy: Pixel;
   readonly counter: Pixel;
@@ -120,7 +120,7 @@ export function hueColors(isDark: boolean): number[][] {
   return Array.from({ length: HUES }, (_, at) => {
     const angle = ((at + 0.5) / HUES) * 2 * Math.PI;
     let chroma = CHROMAS[at % CHROMAS.length];
-    // As strong as a screen can show at this lightness.
+    // The highest chroma up to this one that sRGB can show at this lightness.
     for (; ; chroma -= 0.005) {
       const rgb = toRgb([lightness, chroma * Math.cos(angle), chroma * Math.sin(angle)]);
       const hex = rgb.map((part) => part.toString(16).padStart(2, "0")).join("");
@@ -129,27 +129,27 @@ export function hueColors(isDark: boolean): number[][] {
   });
 }
 
-/** The same for the same name, on every page and in every trace. FNV-1a. */
+/** A hash (FNV-1a): the same name has the same hue on every page and in every trace. */
 export function hueOfName(name: string): ColorIndex {
   let hash = 0x811c9dc5;
   for (let at = 0; at < name.length; at++)
     hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193) >>> 0;
-  // The low bits of short names are much alike.
+  // Hashes of short names differ little in their low bits.
   return ((hash ^ (hash >>> 13)) >>> 0) % HUES;
 }
 
-/** Neighbours in number are far apart on the circle. */
+/** Consecutive numbers get hues that are far apart. */
 export function hueOfNumber(at: number): ColorIndex {
   return (at * 7) % HUES;
 }
 
-/** Of a category's meaning; gray where it has none. */
+/** The color of a meaning; gray if there is none. */
 export function colorOfMeaning(meaning: string): ColorIndex {
   const at = MEANING_NAMES.indexOf(meaning as (typeof MEANING_NAMES)[number]);
   return at < 0 ? GRAY : HUES + at;
 }
 
-/** "rgb(1, 2, 3)" or "#010203"; black where it is neither. */
+/** Parses "rgb(1, 2, 3)" or "#010203"; anything else is black. */
 export function parseRgb(color: string): number[] {
   const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color);
   if (hex) return hex.slice(1).map((part) => Number.parseInt(part, 16));
@@ -165,7 +165,7 @@ export function toCss(pixel: Pixel): string {
   return `rgb(${pixel & 255}, ${(pixel >>> 8) & 255}, ${(pixel >>> 16) & 255})`;
 }
 
-/** `other` where `part` is 1. */
+/** Linear interpolation: `other` if `part` is 1. */
 function mix(one: readonly number[], other: readonly number[], part: number): number[] {
   return one.map((value, at) => Math.round(value + (other[at] - value) * part));
 }

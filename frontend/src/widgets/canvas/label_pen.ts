@@ -1,4 +1,4 @@
-/** A canvas for shapes with labels, and the widths of letters in its font. */
+/** A canvas context for shapes with labels, and a fitter for texts in its font. */
 import { TextFit } from "./text_fit";
 
 const LABEL_SIZE = 11;
@@ -17,7 +17,7 @@ export class LabelPen {
     this.fit = new TextFit((text) => pen.measureText(text).width);
   }
 
-  /** An empty canvas of so many device pixels, to be drawn on in CSS pixels. */
+  /** Clears the canvas at this size in device pixels; coordinates are then CSS pixels. */
   begin(width: number, height: number, dpr: number): CanvasRenderingContext2D {
     const { pen, canvas } = this;
     if (canvas.width !== width || canvas.height !== height)

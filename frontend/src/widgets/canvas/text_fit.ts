@@ -1,8 +1,8 @@
-/** Texts cut to a width, without asking the browser for the width of each. */
+/** Truncates texts to a width without measuring each of them in the browser. */
 
 const ELLIPSIS = "…";
 
-/** Knows how wide the letters of one font are; asks once for each. */
+/** Caches the widths of the characters of one font. */
 export class TextFit {
   private readonly widths = new Map<string, number>();
   private readonly ascii = new Float64Array(128).fill(-1);
@@ -12,11 +12,11 @@ export class TextFit {
     this.ellipsis = measure(ELLIPSIS);
   }
 
-  /** `text`, as much of it as fits with "…", or "" where not even a letter does. */
+  /** `text`, truncated with "…" if it does not fit; "" if not even one character fits. */
   fit(text: string, width: number): string {
     let at = 0;
     let used = 0;
-    // Where it is cut if all of it should not fit.
+    // Where the text is truncated if it does not fit.
     let cut = 0;
     while (at < text.length) {
       const code = text.codePointAt(at)!;
@@ -45,7 +45,7 @@ export class TextFit {
     let width = this.widths.get(letter);
     if (width === undefined) {
       width = this.measure(letter);
-      // Scripts have few letters; noise has many.
+      // Writing systems need few entries; random text could fill the cache.
       if (this.widths.size > 5000) this.widths.clear();
       this.widths.set(letter, width);
     }

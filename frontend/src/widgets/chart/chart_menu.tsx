@@ -1,4 +1,4 @@
-/** The menu of a chart: as a table, and as files. */
+/** A chart's menu: show it as a table, save it as a file. */
 import { Menu } from "../overlays/menu";
 
 interface ChartMenuProps {
@@ -9,9 +9,9 @@ interface ChartMenuProps {
   /** Of the files, without their endings. */
   readonly fileName: string;
   readonly saveCsv?: () => void;
-  /** An SVG file. What draws it is loaded when it is asked for. */
+  /** The chart as SVG; the code that draws it is loaded on demand. */
   readonly picture: () => Promise<string>;
-  /** Why there is none now. */
+  /** Why it cannot be saved as a picture now. */
   readonly noPicture?: string;
   /** What the chart is called: "chart" or "picture". */
   readonly noun?: string;

@@ -1,4 +1,4 @@
-/** What charts draw with: a canvas on the page, or the elements of a picture file. */
+/** The drawing interface of charts: backed by a canvas on the page, or by an SVG file. */
 
 /** The part of a canvas's context that charts use. */
 export type Pen = Pick<
@@ -32,7 +32,7 @@ export type Pen = Pick<
   measureText(text: string): { readonly width: number };
 };
 
-/** The pen of a canvas that is given this size in CSS pixels; null where there is none. */
+/** Resizes a canvas, in CSS pixels, and returns its pen; null if the browser has no 2D context. */
 export function canvasPen(canvas: HTMLCanvasElement, width: number, height: number): Pen | null {
   const ratio = devicePixelRatio || 1;
   canvas.width = Math.round(width * ratio);
@@ -51,7 +51,7 @@ export interface Box {
   readonly height: number;
 }
 
-/** Stripes, `pitch` apart: what lies under them was not recorded whole. */
+/** Draws stripes, `pitch` apart, which mark what was not fully recorded. */
 export function hatch(pen: Pen, color: string, box: Box, pitch = 6): void {
   const { left, top, width, height } = box;
   pen.save();
@@ -61,7 +61,7 @@ export function hatch(pen: Pen, color: string, box: Box, pitch = 6): void {
   pen.strokeStyle = color;
   pen.lineWidth = pitch / 3;
   pen.beginPath();
-  // On the stripe `sum`, x + y is the same: those of neighbours meet.
+  // Along a stripe x + y is constant, so that the stripes of adjacent boxes line up.
   const last = left + width + top + height + pitch;
   for (let sum = Math.floor((left + top) / pitch) * pitch; sum < last; sum += pitch) {
     pen.moveTo(left - 1, sum - left + 1);

@@ -1,4 +1,4 @@
-/** Charts as picture files: SVG built as elements, so that names are text whatever they hold. */
+/** Charts as picture files. SVG is built from elements, so that names cannot become markup. */
 import { saveFile } from "../../base/save";
 import { resolveColor } from "../../base/theme";
 import type { Pen } from "./pen";
@@ -26,7 +26,7 @@ export async function savePng(title: string, svg: string): Promise<void> {
   });
 }
 
-interface PictureOf {
+interface PictureInput {
   readonly title: string;
   /** Below the title: what the axes measure. */
   readonly note?: string;
@@ -39,7 +39,7 @@ interface PictureOf {
 }
 
 /** An SVG file of a chart with its title and its legend. */
-export function drawPicture(picture: PictureOf): string {
+export function drawPicture(picture: PictureInput): string {
   const { title, note = "", width, height, legend = [], draw } = picture;
   const size = {
     width: Math.ceil(width + 2 * MARGIN + (legend.length > 0 ? LEGEND.width : 0)),

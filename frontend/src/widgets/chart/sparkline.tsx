@@ -1,4 +1,4 @@
-/** A line of a few pixels: how a figure went over the steps. */
+/** A small line chart of a figure over the steps. */
 
 interface SparklineProps {
   /** NaN where not measured. */
@@ -26,7 +26,7 @@ export function Sparkline({ values, label }: SparklineProps) {
   );
 }
 
-/** Zero-based; of many values each point is the largest of several. "" for fewer than two. */
+/** The path, from a zero base line. Each point is the maximum of a bucket. "" for fewer than two. */
 export function sparkPath(values: Float64Array): string {
   const length = Math.max(Math.ceil(values.length / MOST), 1);
   const points: number[] = [];

@@ -1,13 +1,13 @@
-/** The pen of picture files: SVG built as elements, so that names are text whatever they hold. */
+/** The pen of picture files: it builds SVG elements, so that names cannot become markup. */
 import type { Pen } from "./pen";
 
 const SVG = "http://www.w3.org/2000/svg";
 
 const ANCHORS: Readonly<Record<string, string>> = { right: "end", center: "middle" };
-/** How far below its place the base line of a text lies, as part of the letters' size. */
+/** The offset from a text's position down to its baseline, as a part of the font size. */
 const BASELINES: Readonly<Record<string, number>> = { middle: 0.35, top: 0.8 };
 
-/** What may be saved and restored. */
+/** The initial state; `save` and `restore` keep copies of it. */
 const PLAIN = {
   fillStyle: "#000" as Pen["fillStyle"],
   strokeStyle: "#000" as Pen["strokeStyle"],

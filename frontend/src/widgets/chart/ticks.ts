@@ -1,8 +1,8 @@
-/** Marks of an axis at 1, 2 or 5 times a power of ten in the unit that is written. */
+/** Axis ticks at 1, 2 or 5 times a power of ten in the displayed unit. */
 import { formatTick, type Scale } from "../../base/format";
 import type { Pen } from "./pen";
 
-/** The distance of at most `marks` marks over `span`; 0 where there is no span. */
+/** The increment of at most `marks` ticks over `span`; 0 if there is no span. */
 export function tickIncrement(span: number, factor: number, marks: number): number {
   const least = (span * factor) / Math.max(marks, 1);
   if (!(least > 0)) return 0;
@@ -12,7 +12,7 @@ export function tickIncrement(span: number, factor: number, marks: number): numb
 }
 
 interface ValueAxis {
-  /** What the upper edge stands for. */
+  /** The value at the upper edge. */
   readonly top: number;
   readonly increment: number;
   readonly scale: Scale;
@@ -22,7 +22,7 @@ interface ValueAxis {
   readonly colors: { readonly border: string; readonly muted: string };
 }
 
-/** Lines across the plotting area, and their values left of it. */
+/** Draws grid lines across the plotting area, and their values to the left of it. */
 export function drawValueAxis(pen: Pen, axis: ValueAxis): void {
   const { top, increment, scale, left, right, y, colors } = axis;
   if (!(increment > 0)) return;
@@ -36,7 +36,7 @@ export function drawValueAxis(pen: Pen, axis: ValueAxis): void {
   }
 }
 
-/** Steps of 1, 2 or 5 times a power of ten in the written unit, at most `marks` of them. */
+/** At most `marks` ticks, 1, 2 or 5 times a power of ten in the displayed unit apart. */
 export function marksOf(
   from: number,
   to: number,

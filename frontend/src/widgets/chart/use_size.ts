@@ -4,12 +4,12 @@ interface Observed {
   readonly current: HTMLElement | null;
 }
 
-/** CSS pixels inside of an element, followed; 0 before it is there. */
+/** The inner width of an element in CSS pixels, kept up to date; 0 before it is mounted. */
 export function useWidth(element: Observed): number {
   return useSize(element, "clientWidth");
 }
 
-/** As `useWidth`. */
+/** The same for the height. */
 export function useHeight(element: Observed): number {
   return useSize(element, "clientHeight");
 }

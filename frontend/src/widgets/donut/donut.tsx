@@ -1,4 +1,4 @@
-/** Shares of a whole as a ring with its legend, or as a table. */
+/** Shares of a whole as a donut chart with a legend, or as a table. */
 import type { Signal } from "@preact/signals";
 import { useId, useState } from "preact/hooks";
 import { formatRatio, formatTime, plural } from "../../base/format";
@@ -13,10 +13,10 @@ import type { Slice } from "./slices";
 interface DonutProps {
   readonly title: string;
   readonly slices: readonly Slice[];
-  /** What the names are: "op", "op type", "kernel". */
+  /** What a name is: "op", "op type", "kernel". */
   readonly noun: string;
   readonly highlight: Signal<RowTest | null>;
-  /** The name of a slice as the table writes it. */
+  /** The name of a slice as shown in the table. */
   readonly nameOf: (slice: Slice) => string;
   /** Filters the table by the slice. */
   readonly choose: (slice: Slice) => void;

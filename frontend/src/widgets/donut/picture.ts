@@ -9,7 +9,7 @@ import type { Slice } from "./slices";
 interface Picture {
   readonly title: string;
   readonly slices: readonly Slice[];
-  /** CSS colours, which may be custom properties. */
+  /** CSS colors, which may be custom properties. */
   readonly colors: readonly string[];
   readonly labels: readonly string[];
 }

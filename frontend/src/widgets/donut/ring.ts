@@ -1,8 +1,8 @@
-/** The outlines of a ring's parts, as SVG paths about the origin. */
+/** Ring segments as SVG paths centered at the origin. */
 
 const GAP = 0.012;
 
-/** One path per share; shares begin at the top and go clockwise. */
+/** One path per share, clockwise from the top. */
 export function ringPaths(shares: readonly number[], outer: number, inner: number): string[] {
   let before = 0;
   return shares.map((share) => {

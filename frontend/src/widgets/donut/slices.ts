@@ -1,4 +1,4 @@
-/** Shares of a whole by name: the largest, and the others as one, so that nothing is left out. */
+/** Shares of a whole by name: the largest ones, and one slice for all others. */
 import type { TextColumn } from "../../api/data_table";
 import type { RowTest } from "../table/filter";
 
@@ -38,7 +38,7 @@ export function findSlices(
     if (value > 0) codes.push(code);
   });
   codes.sort((a, b) => sums[b] - sums[a]);
-  // One name alone is named, not called "others".
+  // A single remaining name is shown by its name, not as "others".
   const isWhole = codes.length <= top + 1;
   const leading = isWhole ? codes : codes.slice(0, top);
   const slices: Slice[] = leading.map((code) => ({

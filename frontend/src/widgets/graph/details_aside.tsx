@@ -1,4 +1,4 @@
-/** The details of a node beside its graph, which Escape closes. */
+/** The details panel of a node beside its graph; Escape closes it. */
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import "./graph.css";

@@ -1,4 +1,4 @@
-/** A frame that a graph is moved and zoomed in, by mouse and by keyboard. */
+/** A frame in which a graph can be panned and zoomed by mouse and keyboard. */
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { formatCount } from "../../base/format";
@@ -14,26 +14,26 @@ interface GraphFrameProps {
   readonly layout: PlacedGraph;
   /** CSS pixels of the frame. */
   readonly height: number;
-  /** The node that a first look shows, and the one that stays in view, -1 for none. */
+  /** The node that is shown initially, and the chosen one, which is kept in view; -1 for none. */
   readonly focus: number;
   readonly chosen: number;
   readonly label: string;
-  /** Of the keys, in the help. */
+  /** The section of the keys in the help. */
   readonly section: string;
-  /** As in the address. */
+  /** The viewport in the address. */
   readonly lookText: string | undefined;
   readonly select: (patch: { look: string }) => void;
-  /** Rendered again only where they change: moving the graph must not render hundreds of nodes. */
+  /** Rendered only when they change: panning must not render hundreds of nodes again. */
   readonly children: ComponentChildren;
 }
 
-/** What nodes may do with the frame around them; it is the same object as long as the frame is. */
+/** What nodes can do with the frame around them. The object stays the same. */
 interface FrameActions {
   readonly zoom: (by: number) => void;
   readonly showAll: () => void;
-  /** Moves no further than it takes to have a box in view. */
+  /** Pans no further than necessary to bring a box into view. */
   readonly show: (box: GraphBox) => void;
-  /** What is in view stays, though the frame gets another size. */
+  /** Keeps the viewport when the frame is resized. */
   readonly hold: () => void;
 }
 
@@ -70,7 +70,7 @@ export function GraphFrame(props: GraphFrameProps) {
   const move = (right: number, down: number) =>
     change((from) => pan(from, right, down, layout, frame));
   const keys = graphKeys(section, { pan: move, zoom: actions.zoom, showAll: actions.showAll });
-  // For the help, any one set will do.
+  // Registered for the help only, so any set of these bindings will do.
   useEffect(() => bindKeys(keys, true), []);
   const drag = useDrag(move);
   useWheel(element, latest);
@@ -88,13 +88,13 @@ export function GraphFrame(props: GraphFrameProps) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move what is in view
         tabIndex={0}
         aria-label={label}
-        title="Drag to move; Ctrl and the wheel to zoom; by keyboard arrows, + and −"
+        title="Drag to pan, Ctrl+wheel to zoom, or use the arrow keys, + and −"
         {...drag}
         onKeyDown={(event) => {
           if (event.target === element.current) runKey(keys, event);
         }}
       >
-        {/* Zoomed as a box: inside of the drawing, all texts would be laid out anew each time. */}
+        {/* Zoomed by CSS: a transform inside the SVG would lay out all texts again each time. */}
         {/* biome-ignore lint/a11y/noSvgWithoutTitle: the group around it has the name */}
         <svg
           class="graph-content"
@@ -127,12 +127,12 @@ function ToolButton({ sign, title, run }: { sign: string; title: string; run: ()
   );
 }
 
-/** The same object where nothing moved, so that the address stays as it is. */
+/** `before` if the position is the same, so that the address does not change. */
 function changed<T extends { x: number; y: number }>(before: T, after: T): T {
   return before.x === after.x && before.y === after.y ? before : after;
 }
 
-/** With Ctrl it zooms where the pointer is; sideways it moves; else the page scrolls. */
+/** Ctrl+wheel zooms at the pointer, sideways scrolling pans, anything else scrolls the page. */
 function useWheel(
   element: { readonly current: HTMLElement | null },
   latest: { readonly current: { readonly state: LookState; readonly layout: PlacedGraph } },

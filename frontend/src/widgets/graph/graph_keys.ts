@@ -13,10 +13,10 @@ const STEP = 60;
 
 export function graphKeys(section: string, { pan, zoom, showAll }: GraphKeys): Binding[] {
   return [
-    { keys: ["ArrowLeft"], label: "To the left", section, run: () => pan(-STEP, 0) },
-    { keys: ["ArrowRight"], label: "To the right", section, run: () => pan(STEP, 0) },
-    { keys: ["ArrowUp"], label: "Up", section, run: () => pan(0, -STEP) },
-    { keys: ["ArrowDown"], label: "Down", section, run: () => pan(0, STEP) },
+    { keys: ["ArrowLeft"], label: "Pan left", section, run: () => pan(-STEP, 0) },
+    { keys: ["ArrowRight"], label: "Pan right", section, run: () => pan(STEP, 0) },
+    { keys: ["ArrowUp"], label: "Pan up", section, run: () => pan(0, -STEP) },
+    { keys: ["ArrowDown"], label: "Pan down", section, run: () => pan(0, STEP) },
     ...zoomKeys(section, { zoom, showAll }),
   ];
 }

@@ -1,4 +1,4 @@
-/** The nodes of a graph: chosen with the mouse, and walked through by keyboard. */
+/** The nodes of a graph: chosen by mouse, navigated by keyboard. */
 import { h } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Binding, bindKeys, runKey } from "../../base/keys";
@@ -6,7 +6,7 @@ import { useFrame } from "./graph_frame";
 import { zoomKeys } from "./graph_keys";
 import { chosenShape, type NodeBox, type Shape } from "./shapes";
 
-/** Where an arrow leads from a node: to a node, or to none. */
+/** An arrow key, and the node that it leads to from a node, if any. */
 export interface Walk {
   readonly key: "ArrowLeft" | "ArrowRight" | "ArrowUp" | "ArrowDown";
   readonly label: string;
@@ -19,7 +19,7 @@ interface GraphNodesProps {
   readonly chosen: number;
   /** The node that Tab reaches first. */
   readonly focus: number;
-  /** Of the keys of nodes and of the graph, in the help. */
+  /** The sections of the keys of nodes and of the graph in the help. */
   readonly section: string;
   readonly graphSection: string;
   readonly walks: readonly Walk[];
@@ -31,7 +31,7 @@ interface GraphNodesProps {
   /** null: no node. */
   readonly choose: (node: number | null) => void;
   readonly openTwice?: (node: number) => void;
-  /** What a click on a part of a node does, false where it is a click on the node. */
+  /** Handles a click on a part of a node; false if it counts as a click on the node. */
   readonly act?: (node: number, part: Element) => boolean;
 }
 
@@ -39,7 +39,7 @@ export function GraphNodes(props: GraphNodesProps) {
   const { boxes, chosen, section, walks } = props;
   const frame = useFrame();
   const choose = (node: number | null) => {
-    // Details take room from the frame.
+    // The details panel makes the frame narrower.
     frame.hold();
     props.choose(node);
   };
@@ -63,14 +63,14 @@ export function GraphNodes(props: GraphNodesProps) {
     })),
     {
       keys: ["Enter", " "],
-      label: "Show its details",
+      label: "Show the details",
       section,
       run: () => choose(chosen === node ? null : node),
     },
     { keys: ["Escape"], label: "Close the details", section, run: () => choose(null) },
     ...(props.more?.(node) ?? []),
   ];
-  // For the help, any one set will do.
+  // Registered for the help only, so any set of these bindings will do.
   useEffect(() => bindKeys(keysOf(-1), true), []);
   const keysAround = zoomKeys(props.graphSection, frame);
   return (

@@ -1,6 +1,6 @@
 /**
- * A graph in layers: what is taken above what takes it, edges as short and with as few crossings as
- * a few sweeps find. Sources: Sugiyama, Tagawa, Toda 1981; Gansner et al. 1993 (dot).
+ * A layered graph layout: sources above targets, with short edges and few crossings, improved in a
+ * few sweeps. Sources: Sugiyama, Tagawa, Toda 1981; Gansner et al. 1993 (dot).
  */
 
 export interface LayerNode {
@@ -9,7 +9,7 @@ export interface LayerNode {
 }
 
 export interface LayerEdge {
-  /** Places in the list of nodes. */
+  /** Indices of nodes. */
   readonly from: number;
   readonly to: number;
 }
@@ -20,16 +20,16 @@ interface Layered {
   /** Top left corners, by node. */
   readonly x: readonly number[];
   readonly y: readonly number[];
-  /** By edge: where it passes the layers between its ends, from its own start to its own end. */
+  /** By edge: where it crosses the layers between its ends, from start to end. */
   readonly bends: readonly (readonly { readonly x: number; readonly y: number }[])[];
 }
 
 const SWEEPS = 8;
 const GAP = { across: 18, down: 38 };
-/** Of an edge that passes a layer. */
+/** The width of an edge that crosses a layer. */
 const LANE = 10;
 
-/** Edges of a cycle, and from a node to itself, are laid as if they led the other way. */
+/** Edges that close a cycle, and loops, are laid out as if they were reversed. */
 export function layLayers(nodes: readonly LayerNode[], edges: readonly LayerEdge[]): Layered {
   const forward = acyclic(nodes.length, edges);
   const rank = ranks(nodes.length, forward);
@@ -66,7 +66,7 @@ interface Forward extends LayerEdge {
   readonly isReversed: boolean;
 }
 
-/** Edges that lead back to where a walk came from are turned around. */
+/** The edges with back edges of a depth-first search reversed. */
 function acyclic(count: number, edges: readonly LayerEdge[]): Forward[] {
   const after: number[][] = Array.from({ length: count }, () => []);
   edges.forEach(({ from }, at) => {
@@ -100,7 +100,7 @@ function acyclic(count: number, edges: readonly LayerEdge[]): Forward[] {
   );
 }
 
-/** Longest paths from the sources; sources then move down to what takes them. */
+/** Ranks by longest path from the sources; sources then move down next to their targets. */
 function ranks(count: number, edges: readonly Forward[]): number[] {
   const after: number[][] = Array.from({ length: count }, () => []);
   const waits = new Uint32Array(count);
@@ -130,7 +130,7 @@ function ranks(count: number, edges: readonly Forward[]): number[] {
   return rank.map((value) => value - least);
 }
 
-/** Nodes and lanes: an edge over several layers has a lane in each layer that it passes. */
+/** Nodes and lanes: an edge over several layers has a lane, a dummy node, in each layer between. */
 interface Chains {
   readonly width: number[];
   readonly rank: number[];
@@ -155,7 +155,7 @@ function withLanes(
     const own: number[] = [];
     let last = from;
     for (let layer = rank[from] + 1; layer < rank[to]; layer++) {
-      // Edges from one node share lanes as far as they go together.
+      // Edges from the same node share their lanes.
       const key = `${from} ${layer}`;
       let lane = shared.get(key);
       if (lane === undefined) {
@@ -183,7 +183,7 @@ function withLanes(
   return { width, rank, lanes, above, below, layers };
 }
 
-/** Each sweep orders a layer by the middle of its neighbours in the layer before. */
+/** Each sweep orders a layer by the mean position of its neighbors in the previous layer. */
 function order({ layers, above, below, rank }: Chains): void {
   const position = new Float64Array(rank.length);
   const number = () => {
@@ -218,7 +218,7 @@ function order({ layers, above, below, rank }: Chains): void {
   });
 }
 
-/** Of the edges between neighbouring layers. */
+/** The number of crossings of edges between adjacent layers. */
 function countCrossings(
   layers: readonly (readonly number[])[],
   below: readonly (readonly number[])[],
@@ -227,7 +227,7 @@ function countCrossings(
   let count = 0;
   layers.forEach((layer, at) => {
     const size = layers[at + 1]?.length ?? 0;
-    // A Fenwick tree of the ends that are already taken.
+    // A Fenwick tree of the end positions seen so far.
     const tree = new Uint32Array(size + 1);
     let taken = 0;
     for (const from of layer) {
@@ -246,7 +246,7 @@ function countCrossings(
   return count;
 }
 
-/** Left edges: near the middle of the neighbours, in order and without overlaps. */
+/** Left edges: near the mean of the neighbors, in order and without overlaps. */
 function place({ layers, above, below, width }: Chains): number[] {
   const center = new Float64Array(width.length);
   for (const layer of layers) {
@@ -272,7 +272,7 @@ function place({ layers, above, below, width }: Chains): number[] {
   return width.map((size, at) => center[at] - size / 2 - least);
 }
 
-/** The places nearest to the wished ones, by least squares, in order: pool adjacent violators. */
+/** The ordered positions closest to the desired ones in least squares: pool adjacent violators. */
 function spread(
   layer: readonly number[],
   wish: readonly number[],

@@ -1,12 +1,12 @@
-/** Texts within a width, where nothing but the text itself wraps or cuts them. */
+/** Fits texts into a width in SVG, which neither wraps nor truncates texts itself. */
 
-/** Of the size of a font: how wide its letters are, on average and on the safe side. */
+/** A safe estimate of the average character width, as a part of the font size. */
 const USUAL_WIDTH = 0.58;
 
 let pen: CanvasRenderingContext2D | null | undefined;
 let family = "sans-serif";
 
-/** `text`, or its beginning and end with "…" between, in at most `width` pixels. */
+/** `text` in at most `width` pixels, truncated in the middle with "…" if necessary. */
 export function fitText(text: string, width: number, size: number, weight = 400): string {
   const most = Math.floor((width / size) * 6);
   const short = text.length > most ? middleCut(text, most) : text;
@@ -17,7 +17,7 @@ export function fitText(text: string, width: number, size: number, weight = 400)
   return short.slice(0, 3);
 }
 
-/** `items` side by side in lines of at most `width` pixels; what is too much is cut in the last. */
+/** `items` joined into lines of at most `width` pixels; the last line is truncated if necessary. */
 export function fitItems(
   items: readonly string[],
   lines: number,

@@ -1,11 +1,11 @@
-/** The nodes of a graph as a table: a row for each, all of them. */
+/** All nodes of a graph as a table, one row per node. */
 import { useMemo } from "preact/hooks";
 import { type DataTable, encodeTexts, numberColumn } from "../../api/data_table";
 import { LocalTable } from "../grid/local_table";
 import type { ColumnSpec } from "../table/columns";
 import { textSpec } from "../table/specs";
 
-/** A column, and what a node has in it: a number where the column has a quantity. */
+/** A column and the value of a node in it: a number if the column has a quantity. */
 export interface NodeColumn<N> {
   readonly spec: ColumnSpec;
   readonly value: (node: N) => string | number;

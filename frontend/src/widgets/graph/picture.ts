@@ -7,18 +7,18 @@ import type { Shape } from "./shapes";
 export const MARGIN = 16;
 const HEAD = 64;
 const LEAST = 620;
-/** Browsers draw no larger pictures. */
+/** The largest size that browsers can draw. */
 const MOST = 16_000;
 
 interface Drawn {
   readonly root: SVGElement;
   /** Where the graph is drawn. */
   readonly content: SVGElement;
-  /** The colour of texts. */
+  /** The text color. */
   readonly text: string;
 }
 
-/** The picture of a graph of that size, with its title and room for a legend as wide as that. */
+/** Starts a picture of a graph of this size, with a title and room for a legend of this width. */
 export function startPicture(
   layout: { readonly width: number; readonly height: number },
   title: string,
@@ -71,7 +71,7 @@ export function drawShapes(shapes: readonly Shape[], x: number, y: number): SVGE
   return group;
 }
 
-/** Custom properties as the colours that they stand for now. */
+/** The attributes with custom properties replaced by their current colors. */
 export function resolveColors(attributes: Shape["attributes"]): Record<string, string | number> {
   return Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [

@@ -1,6 +1,6 @@
-/** What graphs are drawn of, on pages and in picture files alike. */
+/** The shapes that graphs are drawn with, on pages and in picture files. */
 
-/** Attributes as SVG names them; colours are custom properties of the page. */
+/** An SVG element. Colors are custom properties of the page. */
 export interface Shape {
   readonly kind: "rect" | "text" | "path";
   readonly attributes: Readonly<Record<string, string | number>>;
@@ -18,7 +18,7 @@ export interface NodeBox extends GraphBox {
   readonly node: number;
 }
 
-/** What is in view and chosen is a part of a graph of these; nodes are in the order of Tab. */
+/** A laid-out graph; nodes are in tab order. */
 export interface PlacedGraph {
   readonly width: number;
   readonly height: number;

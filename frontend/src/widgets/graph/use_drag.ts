@@ -1,4 +1,4 @@
-/** Moving what a frame shows with the mouse or a finger. */
+/** Pans a frame by dragging with the mouse or a finger. */
 import { useRef } from "preact/hooks";
 
 /** CSS pixels before a press becomes a drag: clicks are not always still. */

@@ -1,23 +1,23 @@
-/** What part of the graph is in view: as the address says, and at once while it is being moved. */
+/** The viewport of a graph: taken from the address, and updated at once while panning. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { PlacedGraph } from "./shapes";
 import { boxesIn, firstLook, formatLook, type Look, parseLook, type Size } from "./viewport";
 
-/** Addresses do not change with every pixel. */
+/** The address is updated only after a pause. */
 const PAUSE_MS = 300;
 
 export interface LookState {
   readonly look: Look;
   readonly frame: Size;
   readonly change: (next: (look: Look) => Look) => void;
-  /** It stays as it is, though the frame gets another size. */
+  /** Keeps the viewport when the frame is resized. */
   readonly hold: () => void;
 }
 
 export function useLook(
   element: { readonly current: HTMLElement | null },
   layout: PlacedGraph,
-  /** CSS pixels of the frame where nothing beside it is higher. */
+  /** The frame's own height in CSS pixels; a taller neighbor may stretch it. */
   height: number,
   focus: number,
   inAddress: string | undefined,
@@ -32,8 +32,8 @@ export function useLook(
     setMoving(null);
   };
   useEffect(stop, [layout]);
-  // Another address, as Back gives it, counts more than a movement. The own one may come late, when
-  // the next movement has begun.
+  // An address from elsewhere, as after Back, ends panning. Our own address may arrive late, when the
+  // next movement has begun, and does not.
   useEffect(() => {
     if (inAddress === undefined || inAddress !== written.current) stop();
   }, [inAddress]);
@@ -62,7 +62,7 @@ export function useLook(
   return { look, frame, change, hold: () => change((from) => ({ ...from })) };
 }
 
-/** CSS pixels inside of an element, followed. */
+/** The inner size of an element in CSS pixels, kept up to date. */
 function useSize(element: { readonly current: HTMLElement | null }): Size {
   const [size, setSize] = useState<Size>({ width: 0, height: 0 });
   useLayoutEffect(() => {

@@ -1,4 +1,4 @@
-/** Which part of the graph is in view: what is at the frame's top left corner, and how large. */
+/** The part of the graph that is in view: the point at the frame's top left corner, and the scale. */
 import type { GraphBox } from "./shapes";
 
 export interface Look {
@@ -15,9 +15,9 @@ export interface Size {
 
 const LEAST = 0.05;
 const MOST = 4;
-/** Below, the numbers of a node cannot be read. */
+/** The smallest scale at which the numbers of a node are readable. */
 const READABLE = 0.8;
-/** Of the frame that a graph may be moved out of it. */
+/** The part of the frame by which a graph may be moved out of it. */
 const BEYOND = 0.8;
 const MARGIN = 16;
 
@@ -25,7 +25,7 @@ function clampScale(scale: number): number {
   return Math.max(LEAST, Math.min(scale, MOST));
 }
 
-/** All of the graph, in the middle of the frame. */
+/** Shows the whole graph, centered. */
 export function fitGraph(graph: Size, frame: Size, most = 1): Look {
   const scale = clampScale(
     Math.min(
@@ -41,7 +41,7 @@ export function fitGraph(graph: Size, frame: Size, most = 1): Look {
   };
 }
 
-/** How many nodes are in view, in part or as a whole. */
+/** The number of nodes that are at least partly in view. */
 export function boxesIn(
   { nodes }: { readonly nodes: readonly GraphBox[] },
   look: Look,
@@ -54,7 +54,7 @@ export function boxesIn(
   ).length;
 }
 
-/** All of it where that can be read, else what is around `box`. */
+/** The whole graph if that is readable, else the surroundings of `box`. */
 export function firstLook(graph: Size, frame: Size, box: GraphBox | undefined): Look {
   const whole = fitGraph(graph, frame);
   if (whole.scale >= READABLE || !box) return whole;
@@ -68,13 +68,13 @@ export function firstLook(graph: Size, frame: Size, box: GraphBox | undefined): 
   };
 }
 
-/** A point of the frame stays where it is. */
+/** Zooms about a point of the frame. */
 export function zoomViewport(look: Look, by: number, x: number, y: number): Look {
   const scale = clampScale(look.scale * by);
   return { x: look.x + x / look.scale - x / scale, y: look.y + y / look.scale - y / scale, scale };
 }
 
-/** By pixels of the frame; some of the graph stays in view. */
+/** Pans by pixels of the frame; some of the graph stays in view. */
 export function pan(look: Look, right: number, down: number, graph: Size, frame: Size): Look {
   const bound = (at: number, length: number, room: number) =>
     Math.max(-room * BEYOND, Math.min(at, length - room * (1 - BEYOND)));
@@ -85,7 +85,7 @@ export function pan(look: Look, right: number, down: number, graph: Size, frame:
   };
 }
 
-/** Moved no further than it takes to have `box` in view. */
+/** Pans no further than necessary to bring `box` into view. */
 export function reveal(look: Look, box: GraphBox, frame: Size): Look {
   const along = (at: number, begin: number, length: number, room: number) => {
     const margin = MARGIN / look.scale;

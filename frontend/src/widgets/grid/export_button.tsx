@@ -1,4 +1,4 @@
-/** "Export as CSV": what the table shows, as a file. */
+/** "Export as CSV": saves what the table shows. */
 import { saveFile } from "../../base/save";
 import { tableCsv } from "../table/export";
 import type { TableModel } from "../table/model";
@@ -10,7 +10,7 @@ export function ExportButton({ model, fileName }: { model: TableModel; fileName:
     <button
       type="button"
       class="button"
-      title="The rows and columns that the table shows, in full precision"
+      title="Saves the displayed rows and columns in full precision"
       onClick={save}
     >
       Export as CSV

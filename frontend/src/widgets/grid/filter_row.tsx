@@ -1,4 +1,4 @@
-/** One field per column, with what is wrong about its text beneath. */
+/** One filter field per column; errors are shown below it. */
 import { useId } from "preact/hooks";
 import type { TableColumn } from "../table/columns";
 import { filterName, setFilter, type TableModel } from "../table/model";
@@ -66,8 +66,8 @@ function example(column: TableColumn): string {
 }
 
 function describe(column: TableColumn): string {
-  if (column.data.kind === "flag") return "yes or no, ! inverts it";
+  if (column.data.kind === "flag") return "yes or no; ! negates";
   if (column.data.kind === "number")
-    return "≥ and ranges: >5, <=10, 1..5, with or without unit; ! inverts it";
-  return "Part of the text, =exact text or /regular expression/; ! inverts it";
+    return "Comparison or range: >5, <=10, 1..5, with or without a unit; ! negates";
+  return "Text to find, =exact text or /regular expression/; ! negates";
 }

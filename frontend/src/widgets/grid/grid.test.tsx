@@ -7,7 +7,7 @@ import { encodeTexts } from "../../api/data_table";
 import type { View } from "../../base/url_state";
 import { tableCsv } from "../table/export";
 import type { Grouping } from "../table/group";
-import { chooseGrouping, type TableModel, useTableModel } from "../table/model";
+import { chooseGrouping, countText, type TableModel, useTableModel } from "../table/model";
 import { sampleTable } from "../table/sample.test_helper";
 import { Grid } from "./grid";
 
@@ -25,7 +25,7 @@ const SPECS = [
 ] as const;
 
 let model: TableModel;
-let usual: string | null = null;
+let standard: string | null = null;
 const GROUPINGS: readonly Grouping[] = [
   { id: "used", label: "Used", keys: () => encodeTexts("used", "Used", ["x", "y", "x"]) },
 ];
@@ -38,7 +38,7 @@ function Page({ start }: { start: View }) {
     table: TABLE,
     specs: SPECS,
     groupings: GROUPINGS,
-    usualGrouping: () => usual,
+    defaultGrouping: () => standard,
     rankBy: "time",
     noun: "op",
     view,
@@ -59,7 +59,7 @@ function Page({ start }: { start: View }) {
 }
 
 beforeEach(() => {
-  usual = null;
+  standard = null;
   act(() => render(null, document.body));
 });
 
@@ -105,9 +105,15 @@ test("a bad pattern is named beside its field and hides nothing", () => {
   expect(document.querySelector(".filter-error")?.textContent).toMatch(/Invalid/);
 });
 
-test("filters that nothing passes offer a way back", () => {
+test("the total counts rows, in the singular for one", () => {
   show({ "f.name": "nothing" });
-  expect(document.querySelector(".grid-none")?.textContent).toContain("None of 3 ops");
+  expect(document.querySelector(".grid-foot")?.textContent).toContain("Total of 0 of 3 ops");
+  expect(countText({ ...model, table: { ...model.table, length: 1 } })).toBe("0 of 1 op");
+});
+
+test("filters that no row passes can be cleared", () => {
+  show({ "f.name": "nothing" });
+  expect(document.querySelector(".grid-none")?.textContent).toContain("No ops match");
   act(() => document.querySelector<HTMLElement>(".grid-none button")?.click());
   expect(cells()).toHaveLength(3);
 });
@@ -131,8 +137,8 @@ test("g shows the row on the timeline, whatever the order", () => {
   expect(shown).toEqual([2, 2]);
 });
 
-test("rows are grouped as is usual until another grouping is chosen", () => {
-  usual = "used";
+test("rows have the default grouping until another one is chosen", () => {
+  standard = "used";
   show();
   expect(cells()).toEqual([
     ["▸x2", "1,520", "…"],
@@ -163,20 +169,20 @@ test("a group opens to its rows, a group of one row like the row", () => {
   expect(document.querySelector(".grid-detail")?.textContent).toBe("row 1");
 });
 
-test("keys on a header change the width of its column and give the usual one back", () => {
+test("keys on a header change the width of its column and restore the default", () => {
   localStorage.clear();
   show();
   const template = () => document.querySelector<HTMLElement>(".grid")!.style.cssText;
-  const usual = template();
+  const standard = template();
   const pressOnName = (key: string) =>
     act(() => {
       const event = new KeyboardEvent("keydown", { key, altKey: true, bubbles: true });
       document.querySelector(".sort")?.dispatchEvent(event);
     });
   pressOnName("ArrowRight");
-  expect(template()).not.toBe(usual);
+  expect(template()).not.toBe(standard);
   pressOnName("Home");
-  expect(template()).toBe(usual);
+  expect(template()).toBe(standard);
 });
 
 test("the CSV is what is shown, in base units, safe for spreadsheets", () => {

@@ -1,8 +1,7 @@
-/** The rows of a table, of which only the visible ones exist as elements. */
+/** A virtualized table: only the visible rows exist as elements. */
 import { type Signal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
-import { formatCount } from "../../base/format";
 import { bindKeys, runKey } from "../../base/keys";
 import { copyText } from "../../base/save";
 import { useHeight } from "../chart/use_size";
@@ -25,22 +24,22 @@ interface GridProps {
   readonly label: string;
   /** Rows of the payload that a chart points at. */
   readonly highlight?: Signal<RowTest | null>;
-  /** Told which row of the payload is under the pointer, null for none. */
+  /** Called with the row of the payload under the pointer, or null. */
   readonly pointAt?: (row: number | null) => void;
-  /** A row of the payload to bring into view and open; it is null again when that is done. */
+  /** A row of the payload to bring into view and expand; reset to null when that is done. */
   readonly opened?: Signal<number | null>;
-  /** What a row opens, given its place in the payload. */
+  /** The detail of an expanded row, given its index in the payload. */
   readonly detail: (row: number) => ComponentChildren;
-  /** What a group of several rows opens above them. */
+  /** The detail of an expanded group, shown above its rows. */
   readonly groupDetail?: (rows: Uint32Array) => ComponentChildren;
   readonly detailHeight?: number;
-  /** Shows where on the timeline a row of the payload is. */
+  /** Shows a row of the payload on the timeline. */
   readonly toTimeline?: (row: number) => void;
   readonly groupToTimeline?: (rows: Uint32Array) => void;
 }
 
 const OVERSCAN = 6;
-/** Pixels of what a row opens. */
+/** Of an expanded row's detail, in pixels. */
 const DETAIL_HEIGHT = 232;
 
 export function Grid(props: GridProps) {
@@ -69,14 +68,13 @@ export function Grid(props: GridProps) {
   const [widths, setWidth] = useWidths(label);
   const places = useMemo(() => columnPlaces(visible, widths), [visible, widths]);
 
-  // What was open belongs to other rows now.
-  // The rows are what changed.
+  // Other rows: nothing is expanded.
   useEffect(() => setExpanded(new Set()), [model.table, model.grouping]);
-  // Groups are numbered by rank, which filters change; the rows of the payload keep their number.
+  // Filters change the numbers of groups, which are ranks. The rows of the payload keep theirs.
   useEffect(() => {
     if (groups) setExpanded((before) => new Set([...before].filter((item) => item < 0)));
   }, [groups]);
-  // A new order is read from its top.
+  // A new order is shown from its top.
   useEffect(() => {
     setActive(0);
     scroller.current?.scrollTo({ top: 0 });
@@ -140,7 +138,7 @@ export function Grid(props: GridProps) {
         else groupToTimeline?.(rows);
       }),
   });
-  // For the help, any one set will do.
+  // Registered for the help only, so any set of these bindings will do.
   useEffect(() => bindKeys(keys, true), []);
 
   return (
@@ -206,7 +204,7 @@ function NoRows({ model }: { model: TableModel }) {
     <div class="grid-none" role="row">
       <div role="gridcell">
         {model.hasFilters
-          ? `None of ${formatCount(model.table.length)} ${model.noun}s passes the filters. `
+          ? `No ${model.noun}s match the filters. `
           : `There are no ${model.noun}s. `}
         {model.hasFilters ? (
           <button type="button" class="button small" onClick={() => clearFilters(model)}>
@@ -218,12 +216,12 @@ function NoRows({ model }: { model: TableModel }) {
   );
 }
 
-/** The rows that a group opens into; null where it is one row, which opens as one. */
+/** The rows shown below an expanded group; null for a single row, which expands as a row. */
 function rowsBelow({ members }: Groups, group: number): Uint32Array | null {
   return members[group]?.length > 1 ? members[group] : null;
 }
 
-/** Positions whose detail is open: not those of `groups`, which open into rows. */
+/** Positions with an expanded detail; not those of `groups`, which expand into rows. */
 function openPositions(
   items: Int32Array,
   expanded: ReadonlySet<number>,

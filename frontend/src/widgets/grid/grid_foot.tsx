@@ -1,10 +1,10 @@
-/** Totals of what is shown. */
+/** The totals of the rows that pass the filters. */
 import { useMemo } from "preact/hooks";
-import { formatCount } from "../../base/format";
+
 import { steady } from "../steady";
 import type { TableColumn } from "../table/columns";
 import { sum } from "../table/group";
-import type { TableModel } from "../table/model";
+import { countText, type TableModel } from "../table/model";
 import { cellClass } from "./grid_head";
 import type { Places } from "./places";
 
@@ -24,11 +24,7 @@ export const GridFoot = steady(function GridFoot({ model, places, rowIndex }: Gr
     visible.findIndex((column) => column.isName),
     0,
   );
-  const all = model.table.length;
-  const count =
-    matched.length === all
-      ? formatCount(all)
-      : `${formatCount(matched.length)} of ${formatCount(all)}`;
+
   return (
     <div class="grid-foot" role="rowgroup">
       <div class="grid-row" role="row" aria-rowindex={rowIndex}>
@@ -39,7 +35,7 @@ export const GridFoot = steady(function GridFoot({ model, places, rowIndex }: Gr
             class={cellClass(column, "cell", places.left[at])}
             style={places.left[at] === undefined ? undefined : { left: places.left[at] }}
           >
-            {at === labelAt ? `Total of ${count} ${model.noun}s` : totals[at]}
+            {at === labelAt ? `Total of ${countText(model)}` : totals[at]}
           </div>
         ))}
       </div>
@@ -47,7 +43,7 @@ export const GridFoot = steady(function GridFoot({ model, places, rowIndex }: Gr
   );
 });
 
-/** Sums over the rows of the payload that pass the filters, in the units of the header. */
+/** The sum over the rows that pass the filters, in the unit of the header. */
 function total(column: TableColumn, columns: readonly TableColumn[], matched: Uint32Array): string {
   const source = columns.find((candidate) => candidate.id === column.id);
   if (column.group.how !== "sum" || column.hasNoTotal || !source || !column.scale) return "";

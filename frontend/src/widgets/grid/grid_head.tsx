@@ -1,4 +1,4 @@
-/** Column headers: sort on click, a second key with shift, and how the figures are computed. */
+/** Column headers: click to sort, Shift-click for a further sort key, "?" for the explanation. */
 import { Why } from "../overlays/why";
 import { steady } from "../steady";
 import type { TableColumn } from "../table/columns";
@@ -9,7 +9,7 @@ import { Resizer } from "./resizer";
 interface GridHeadProps {
   readonly model: TableModel;
   readonly places: Places;
-  /** Sets the width of a column; null is the usual one. */
+  /** Sets the width of a column; null for the default. */
   readonly resize: (id: string, width: number | null) => void;
   /** The width that shows every text of a visible column. */
   readonly natural: (at: number) => number;
@@ -33,7 +33,7 @@ export const GridHead = steady(function GridHead(props: GridHeadProps) {
   );
 });
 
-/** What keys do to a width with Alt; 0 is the usual one. */
+/** Changes of the width by Alt and a key; 0 for the default width. */
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -24, ArrowRight: 24, Home: 0 };
 
 function Header({
@@ -63,7 +63,7 @@ function Header({
       <button
         type="button"
         class="sort"
-        title="Click to sort, Shift-click to sort by a further column. Alt+←, Alt+→: narrower, wider"
+        title="Click to sort, Shift-click to add a sort column. Alt+← and Alt+→ change the width"
         onClick={(event) => clickHeader(model, column, event.shiftKey)}
         onKeyDown={(event) => {
           const step = event.altKey ? STEPS[event.key] : undefined;

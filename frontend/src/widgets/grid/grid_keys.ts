@@ -1,4 +1,4 @@
-/** The keys of a table that has the focus. */
+/** The keys of a focused table. */
 import type { Binding } from "../../base/keys";
 
 interface GridActions {

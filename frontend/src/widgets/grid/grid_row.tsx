@@ -1,4 +1,4 @@
-/** One line of a table and, when open, what is beneath it. */
+/** A row of a table with its detail, if it is expanded. */
 import type { Signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { formatCount, NOT_MEASURED, plural } from "../../base/format";
@@ -26,12 +26,12 @@ interface GridRowProps {
   readonly groupDetail?: (rows: Uint32Array) => ComponentChildren;
   readonly detailHeight: number;
   readonly pointAt?: (row: number | null) => void;
-  /** Given the position; as all functions here, the same one each time the table is rendered. */
+  /** Called with the position. All functions here must be stable, so that rows are not re-rendered. */
   readonly onSelect: (position: number) => void;
   readonly onToggle: (position: number) => void;
 }
 
-/** Most rows stay as they are while the table scrolls. */
+/** Memoized: most rows do not change while the table scrolls. */
 export const GridRow = steady(function GridRow(props: GridRowProps) {
   const { model, item, isOpen, isActive, groupDetail } = props;
   const isMember = item < 0;
@@ -110,7 +110,7 @@ export const GridRow = steady(function GridRow(props: GridRowProps) {
 
 interface CellContentProps {
   readonly column: TableColumn;
-  /** The column that holds the value; `column` says how it is written. */
+  /** The column that holds the value; `column` formats it. */
   readonly source: TableColumn;
   readonly row: number;
   readonly model: TableModel;
@@ -157,7 +157,7 @@ function Missing({ several }: { several: string | null }) {
   );
 }
 
-/** What a group says that has values but no common one: "194 ops", "…"; null for others. */
+/** The text for a group whose rows have different values: "194 ops" or "…"; null otherwise. */
 function several(model: TableModel, column: TableColumn, item: number): string | null {
   if (column.group.how !== "same") return null;
   const data = model.columns.find(({ id }) => id === column.id)?.data;

@@ -1,17 +1,17 @@
-/** Where rows lie in a list that is drawn only where it is visible. */
+/** The layout of a virtualized list of rows with expandable details. */
 
-/** Lines of the table in order: a row ≥ 0, or -(row + 1) for a member row of the group above. */
+/** The lines of the table in order: a row ≥ 0, or -(row + 1) for a row of the group above. */
 type Items = Int32Array;
 
 export interface Layout {
   readonly rowHeight: number;
   readonly detailHeight: number;
   readonly length: number;
-  /** Positions whose detail is open, ascending. */
+  /** Positions with an expanded detail, ascending. */
   readonly open: readonly number[];
 }
 
-/** `order` with the members of the expanded groups after each. */
+/** `order` with the members of each expanded group inserted after it. */
 export function layItems(
   order: Uint32Array,
   expanded: ReadonlySet<number>,

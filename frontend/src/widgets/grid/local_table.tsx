@@ -1,4 +1,4 @@
-/** The table twin of a chart: its state is not worth an address. */
+/** A chart's data as a table. Its state is local, not part of the address. */
 import { useState } from "preact/hooks";
 import type { DataTable } from "../../api/data_table";
 import { patchView, type View } from "../../base/url_state";

@@ -1,4 +1,4 @@
-/** Where columns stand: widths, and what stays in place when the table scrolls sideways. */
+/** The widths of columns, and the positions of those that stay visible on horizontal scrolling. */
 import type { TableColumn } from "../table/columns";
 import type { Widths } from "./widths";
 
@@ -6,13 +6,13 @@ export interface Places {
   /** For grid-template-columns. */
   readonly template: string;
   readonly width: number;
-  /** Distance from the left edge for the columns that stay, undefined for the others. */
+  /** Distance of sticky columns from the left edge; undefined for the others. */
   readonly left: readonly (string | undefined)[];
 }
 
 /**
- * The columns that stay are those before the first that does not. Names take the room that is
- * left, except where a width was chosen for them; `chosen` are such widths.
+ * Only leading columns are sticky: those before the first that is not. Name columns share the
+ * remaining room, unless the user chose a width for them; `chosen` holds such widths.
  */
 export function columnPlaces(columns: readonly TableColumn[], chosen: Widths = {}): Places {
   const widths = columns.map((column) => chosen[column.id] ?? column.width);

@@ -1,11 +1,11 @@
-/** The right edge of a column header: drag it, or double-click it to fit what is shown. */
+/** The right edge of a column header: drag to resize, double-click to fit the content. */
 import { useRef } from "preact/hooks";
 
 interface ResizerProps {
   readonly title: string;
-  /** null: as wide as usual. */
+  /** null for the default width. */
   readonly resize: (width: number | null) => void;
-  /** The width that shows every text of the column that is drawn. */
+  /** The width that fits every visible text of the column. */
   readonly natural: () => number;
 }
 
@@ -37,11 +37,11 @@ export function Resizer({ title, resize, natural }: ResizerProps) {
   );
 }
 
-/** Pixels of a cell beside its text, and of what opens a row. */
+/** Pixels around the text of a cell, and of the button that expands a row. */
 const PADDING = 18;
 const OPENER = 26;
 
-/** The width of the widest text of column `at` among the rows that are drawn under `grid`. */
+/** The width that fits column `at` in all rows that are in the DOM. */
 export function fittingWidth(grid: Element, at: number): number {
   const pen = document.createElement("canvas").getContext("2d");
   let widest = 0;

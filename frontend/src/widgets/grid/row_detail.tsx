@@ -1,4 +1,4 @@
-/** Everything about one row: its full name, and every column with its unit. */
+/** The detail of a row: its full name, and the values of all columns with their units. */
 import type { ComponentChildren } from "preact";
 import { NOT_MEASURED } from "../../base/format";
 import { cut } from "../../base/names";

@@ -1,11 +1,17 @@
-/** What a person can do with the whole table. */
+/** The toolbar of a table: count, grouping, filters, columns, density, copy. */
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { formatCount, plural } from "../../base/format";
+import { plural } from "../../base/format";
 import { bindKeys } from "../../base/keys";
 import { Menu } from "../overlays/menu";
 import { Popover } from "../overlays/popover";
 import { tableText } from "../table/export";
-import { chooseGrouping, clearFilters, showColumn, type TableModel } from "../table/model";
+import {
+  chooseGrouping,
+  clearFilters,
+  countText,
+  showColumn,
+  type TableModel,
+} from "../table/model";
 import { CopyButton } from "../text/copy_button";
 
 export function TableBar({ model }: { model: TableModel }) {
@@ -14,7 +20,7 @@ export function TableBar({ model }: { model: TableModel }) {
     if (isFilterRowOpen) clearFilters(model);
     select({ filters: isFilterRowOpen ? null : "1" });
   };
-  // With the fields, not a frame later: by then something else may have taken the focus.
+  // A layout effect: a frame later, something else may have taken the focus.
   const isFilterAsked = useRef(false);
   useLayoutEffect(() => {
     if (isFilterRowOpen && isFilterAsked.current) focusFirstFilter();
@@ -34,7 +40,7 @@ export function TableBar({ model }: { model: TableModel }) {
         },
         {
           keys: ["d"],
-          label: "Dense or roomy rows",
+          label: "Toggle dense rows",
           section: "Page",
           run: () => select({ rows: isDense ? null : "dense" }),
         },
@@ -45,6 +51,7 @@ export function TableBar({ model }: { model: TableModel }) {
     <div class="table-bar">
       <span class="table-count" role="status">
         {countText(model)}
+        {groupText(model)}
       </span>
       <GroupMenu model={model} />
       <button
@@ -73,7 +80,7 @@ export function TableBar({ model }: { model: TableModel }) {
       <CopyButton
         text={() => tableText(model)}
         label="Copy table"
-        title="Copy table as shown, as text"
+        title="Copy the table as shown, as text"
       />
     </div>
   );
@@ -111,7 +118,7 @@ function ColumnChooser({ model }: { model: TableModel }) {
       label="Columns ▾"
       title="Columns"
       buttonClass="button small"
-      panelLabel="Columns that are shown"
+      panelLabel="Displayed columns"
       width={280}
     >
       {() => (
@@ -137,15 +144,11 @@ function ColumnChooser({ model }: { model: TableModel }) {
   );
 }
 
-function countText(model: TableModel): string {
-  const all = model.table.length;
-  const rows = model.matched.length;
-  const count = rows === all ? formatCount(all) : `${formatCount(rows)} of ${formatCount(all)}`;
-  const groups = model.groups ? ` in ${plural(model.groups.length, "group")}` : "";
-  return `${count} ${all === 1 ? model.noun : `${model.noun}s`}${groups}`;
+function groupText({ groups }: TableModel): string {
+  return groups ? ` in ${plural(groups.length, "group")}` : "";
 }
 
-/** Whether there was a field. */
+/** Focuses the first filter field, if any, and returns whether there is one. */
 function focusFirstFilter(): boolean {
   const fields = [...document.querySelectorAll<HTMLInputElement>(".filter-cell input")];
   const field = fields.find((candidate) => candidate.placeholder.includes("regex")) ?? fields[0];

@@ -1,14 +1,14 @@
-/** Widths of columns that a person chose: kept in the browser for every table of the same name. */
+/** Column widths chosen by the user, stored in the browser per table label. */
 import { useCallback, useState } from "preact/hooks";
 
-/** Pixels by the ids of columns. */
+/** Pixels by column id. */
 export type Widths = Readonly<Record<string, number>>;
 
 const KEY = "tbprof.widths";
 export const NARROWEST = 40;
 const WIDEST = 2000;
 
-/** The widths of the table `label`, and what sets one; null is the usual width. */
+/** The chosen widths of the table `label`, and a function that sets one; null for the default. */
 export function useWidths(label: string): [Widths, (id: string, width: number | null) => void] {
   const [widths, setWidths] = useState<Widths>(() => readAll()[label] ?? {});
   const set = useCallback(
@@ -37,7 +37,7 @@ function readAll(): Record<string, Widths> {
   }
 }
 
-/** What of `kept` is widths: the storage may hold anything. */
+/** The valid widths in `kept`: the storage may contain anything. */
 function parse(kept: unknown): Record<string, Widths> {
   const entries = (value: unknown) =>
     typeof value === "object" && value !== null ? Object.entries(value) : [];
@@ -57,6 +57,6 @@ function keep(all: Record<string, Widths>): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(all));
   } catch {
-    // Storage may be forbidden in a frame; the widths then last as long as the page.
+    // Frames may have no storage; the widths then last until the page is closed.
   }
 }

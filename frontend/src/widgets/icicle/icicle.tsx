@@ -1,4 +1,4 @@
-/** A tree of times as a picture: nodes as wide as their time, each below the one it is part of. */
+/** An icicle chart of a tree of times: each node is as wide as its time, below its parent. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { watchColors } from "../../base/theme";
@@ -22,9 +22,9 @@ interface IcicleProps {
   readonly selected: number;
   readonly select: (node: number) => void;
   readonly zoom: (node: number) => void;
-  /** What a screen reader says of a node. */
+  /** The description of a node for screen readers. */
   readonly describe: (node: number) => string;
-  /** What is shown beside the pointer. */
+  /** The content of the card beside the pointer. */
   readonly card: (node: number) => ComponentChildren;
 }
 
@@ -143,7 +143,7 @@ export function Icicle(props: IcicleProps) {
   );
 }
 
-/** Calls the latest `draw` in the next frame, after each render and whenever it is asked to. */
+/** Calls the latest `draw` in the next frame after each render, and after each call of the result. */
 function useFrame(draw: () => void): () => void {
   const latest = useRef(draw);
   latest.current = draw;

@@ -1,8 +1,8 @@
-/** Where the arrow keys lead to in an icicle. */
+/** Arrow key navigation in an icicle chart. */
 import type { IcicleLayout } from "./icicle_layout";
 import { childrenOf, type WeightedTree } from "./weighted_tree";
 
-/** The node above, the largest one below, or a neighbour in the row; null for other keys. */
+/** The parent, the largest child, or a neighbor in the row; null for other keys. */
 export function icicleStep(
   tree: WeightedTree,
   layout: IcicleLayout,

@@ -1,16 +1,16 @@
-/** Where each node of an icicle is: as wide as its time, below the node that it is part of. */
+/** The layout of an icicle chart: each node is as wide as its time, below its parent. */
 import { childrenOf, pathTo, type WeightedTree } from "./weighted_tree";
 
 export interface IcicleLayout {
-  /** Left edge and width as parts of the picture's width; the width is 0 where it is not drawn. */
+  /** Left edge and width as parts of the chart's width; nodes that are not drawn have width 0. */
   readonly left: Float64Array;
   readonly width: Float64Array;
-  /** Nodes by depth: those of depth d are `row[rowFirst[d]]` and on, from left to right. */
+  /** Nodes by depth, from left to right: depth d starts at `row[rowFirst[d]]`. */
   readonly row: Int32Array;
   readonly rowFirst: Int32Array;
 }
 
-/** `focus` and the nodes above it take the whole width. */
+/** `focus` and its ancestors take the whole width. */
 export function layOutIcicle(tree: WeightedTree, focus: number): IcicleLayout {
   const { weightPs, deepest, parent } = tree;
   const left = new Float64Array(parent.length);
@@ -45,7 +45,7 @@ export function layOutIcicle(tree: WeightedTree, focus: number): IcicleLayout {
   return { left, width, row: Int32Array.from(row), rowFirst };
 }
 
-/** The node at a depth and a part of the width, -1 for none. */
+/** The node at a depth and a horizontal position, 0–1; -1 for none. */
 export function nodeAt(layout: IcicleLayout, depth: number, part: number): number {
   const { row, rowFirst, left, width } = layout;
   if (depth < 0 || depth + 1 >= rowFirst.length) return -1;

@@ -1,20 +1,20 @@
-/** The picture of an icicle: the rows that are in sight, with labels where they fit. */
+/** Draws the visible rows of an icicle chart, with labels where they fit. */
 import { type ColorIndex, type EventColors, toCss } from "../canvas/event_colors";
 import { LabelPen } from "../canvas/label_pen";
 import type { TextFit } from "../canvas/text_fit";
 import type { IcicleLayout } from "./icicle_layout";
 import type { WeightedTree } from "./weighted_tree";
 
-/** How the nodes of a tree look. */
+/** The appearance of nodes. */
 export interface IcicleStyle {
   /** CSS pixels. */
   readonly rowHeight: number;
-  /** -1 for what has no colour of its own. */
+  /** -1 for nodes without a color of their own. */
   readonly colorOf: (node: number) => ColorIndex;
   readonly labelOf: (node: number) => string;
-  /** Whether a search has not found it. */
+  /** Whether a search does not match the node. */
   readonly isPale?: (node: number) => boolean;
-  /** A bar at the foot of the node, as a part of its width; NaN for none. */
+  /** The length of the bar at the bottom of the node, as a part of its width; NaN for none. */
   readonly barOf?: (node: number) => number;
 }
 
@@ -40,7 +40,7 @@ const GAP_FROM = 3;
 const PALE = 0.25;
 const BAR = 4;
 
-/** Draws into one canvas; keeps the widths of letters. */
+/** Draws into one canvas, and caches character widths. */
 export class IciclePainter {
   private readonly labels: LabelPen;
   private readonly pen: CanvasRenderingContext2D;
@@ -75,7 +75,7 @@ export class IciclePainter {
     let drawn = 0;
     for (let at = rowFirst[depth]; at < rowFirst[depth + 1]; at++) {
       const node = row[at];
-      // A node below a pixel fills it, unless one before has it.
+      // A node narrower than a pixel fills that pixel, unless an earlier node has done so.
       const from = Math.max(Math.round(left[node] * width * dpr) / dpr, drawn);
       const end = left[node] + layout.width[node];
       if (end * width <= drawn) continue;

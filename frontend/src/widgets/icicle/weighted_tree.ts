@@ -1,21 +1,21 @@
-/** A tree as columns, of which each node has a weight: what an icicle is drawn of. */
+/** The tree behind an icicle chart, as columns: nodes with weights. */
 
-/** Nodes [n], each before its children, the root first. */
+/** [n] nodes, parents before their children, the root first. */
 export interface WeightedTree {
   /** -1 for the root. */
   readonly parent: Int32Array;
-  /** What a node is drawn wide by. */
+  /** The weight, to which the width is proportional. */
   readonly weightPs: Float64Array;
   readonly depth: Int32Array;
   readonly deepest: number;
-  /** Children of node i: `child[childFirst[i]]` and on, in their order. */
+  /** The ordered children of node i start at `child[childFirst[i]]`. */
   readonly childFirst: Int32Array;
   readonly child: Int32Array;
 }
 
 type Order = (a: number, b: number) => number;
 
-/** The tree of these parents; children are in the order of `compare`, then of their weight. */
+/** The tree with these parents; children are ordered by `compare`, then by descending weight. */
 export function arrangeTree(
   parent: Int32Array,
   weightPs: Float64Array,
@@ -38,12 +38,12 @@ export function arrangeTree(
   return { parent, weightPs, depth, deepest, childFirst, child };
 }
 
-/** The children of a node in order. */
+/** The ordered children of a node. */
 export function childrenOf({ child, childFirst }: WeightedTree, node: number): Int32Array {
   return child.subarray(childFirst[node], childFirst[node + 1]);
 }
 
-/** The node and those above it, the root first. */
+/** The path from the root to a node. */
 export function pathTo({ parent }: WeightedTree, node: number): number[] {
   const path = [];
   for (let at = node; at >= 0; at = parent[at]) path.push(at);

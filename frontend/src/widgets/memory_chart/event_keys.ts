@@ -1,4 +1,4 @@
-/** The keys of a chart of memory that has the focus. */
+/** The keys of a focused memory chart. */
 import type { Binding } from "../../base/keys";
 
 interface EventLabels {
@@ -9,12 +9,12 @@ interface EventLabels {
 }
 
 interface EventActions {
-  /** To the event that many later. */
+  /** Moves by this many events. */
   readonly move: (by: number) => void;
   readonly choose: () => void;
   readonly peak: () => void;
   readonly zoomBy: (factor: number) => void;
-  /** By that part of the window, where it can be moved. */
+  /** Pans by this part of the window, if the chart has one. */
   readonly pan?: (share: number) => void;
   readonly reset: () => void;
 }

@@ -1,8 +1,8 @@
-/** What lies over a chart of memory: the range that is dragged, the peak's flag, facts. */
+/** Overlays of a memory chart: the range being dragged, the peak's flag, and the fact card. */
 import type { ComponentChildren } from "preact";
 import "./memory_chart.css";
 
-/** CSS pixels within the frame. */
+/** The edges of the plotting area in CSS pixels of the frame. */
 export interface Sides {
   readonly left: number;
   readonly right: number;
@@ -10,12 +10,12 @@ export interface Sides {
   readonly bottom: number;
 }
 
-/** Shorter ones are clicks. */
+/** Shorter drags count as clicks, in CSS pixels. */
 const LEAST_DRAG = 6;
 
 type Drag = readonly [from: number, to: number];
 
-/** The ends of a drag from left to right; null for a click. */
+/** The ends of a drag, left first; null for a click. */
 export function draggedRange(drag: Drag): Drag | null {
   const [left, right] = drag[0] < drag[1] ? drag : [drag[1], drag[0]];
   return right - left >= LEAST_DRAG ? [left, right] : null;
@@ -56,7 +56,7 @@ interface PeakFlagProps {
   readonly x: number;
   /** "4.00 GiB" */
   readonly size: string;
-  /** Whether what is below the chart is of the peak. */
+  /** Whether the breakdown below the chart shows the peak. */
   readonly isChosen: boolean;
   readonly title: string;
   readonly choose: () => void;
@@ -82,13 +82,13 @@ export interface Fact {
   readonly id: string;
   readonly label: string;
   readonly value: string;
-  /** Why there is no value, "" where there is one. */
+  /** Why there is no value; "" if there is one. */
   readonly reason: string;
 }
 
 interface FactsCardProps {
   readonly facts: readonly Fact[];
-  /** The cursor, and the width of the chart. */
+  /** The position of the cursor, and the width of the chart. */
   readonly x: number;
   readonly width: number;
   readonly children?: ComponentChildren;
@@ -97,7 +97,7 @@ interface FactsCardProps {
 const CARD_WIDTH = 340;
 const GAP = 12;
 
-/** What is known of what is under the cursor, beside it. */
+/** A card beside the cursor with facts about what is under it. */
 export function FactsCard({ facts, x, width, children }: FactsCardProps) {
   const right = x + GAP;
   const left = right + CARD_WIDTH <= width ? right : Math.max(x - GAP - CARD_WIDTH, 0);

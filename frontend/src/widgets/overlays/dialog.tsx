@@ -1,4 +1,4 @@
-/** A modal window over the page: the native element, which keeps the focus and closes on Escape. */
+/** A modal dialog: the native element, which traps the focus and closes on Escape. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
@@ -11,9 +11,9 @@ interface DialogProps {
 
 export function Dialog({ title, close, children, className = "" }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  // The browser reports that it is closed a moment later, when another one may be open.
+  // The close event is asynchronous: by then, another dialog may be open.
   const isGone = useRef(false);
-  // Before the effects of what is inside, which may then take the focus.
+  // A layout effect runs before the effects of the content, which may then take the focus.
   useLayoutEffect(() => {
     const shown = dialog.current;
     shown?.showModal();

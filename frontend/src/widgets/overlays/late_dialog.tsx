@@ -1,4 +1,4 @@
-/** A dialog whose code is loaded when it is opened; if that fails, a dialog says so. */
+/** A dialog whose code is loaded when it is opened; a failure is shown in a dialog as well. */
 import type { JSX } from "preact";
 import { Late } from "../late";
 import { Dialog } from "./dialog";

@@ -1,15 +1,15 @@
-/** A search field over a list: the body of pickers and of the command palette. */
+/** A list with a search field, used by pickers and the command palette. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount } from "../../base/format";
 
 export interface Option {
   readonly id: string;
-  /** What the search looks at, and what is shown where there is no `content`. */
+  /** The text that is searched, and shown if there is no `content`. */
   readonly text: string;
   readonly content?: ComponentChildren;
   readonly isSelected?: boolean;
-  /** Of which `most` are listed at once. */
+  /** At most `most` options of a group are listed. */
   readonly group?: string;
 }
 
@@ -19,11 +19,11 @@ interface ListboxProps {
   readonly choose: (option: Option) => void;
   readonly placeholder: string;
   readonly isMultiple?: boolean;
-  /** Most that are listed at once; the rest is named by its number. */
+  /** The maximum number of listed options; the number of the others is shown. */
   readonly limit?: number;
-  /** Of each group. */
+  /** The maximum per group. */
   readonly most?: number;
-  /** What is searched for now. */
+  /** Called when the query changes. */
   readonly typed?: (query: string) => void;
 }
 
@@ -64,7 +64,7 @@ export function Listbox(props: ListboxProps) {
     <div class="listbox">
       <input
         ref={field}
-        // What opens the dialog or popover gives the focus at once: who types on loses no letter.
+        // Dialogs and popovers focus it when they open, so that no keystroke is lost.
         autofocus
         type="text"
         role="combobox"
@@ -108,16 +108,16 @@ export function Listbox(props: ListboxProps) {
         ))}
       </div>
       <p class="listbox-note" aria-live="polite">
-        {listed.length === 0 ? "Nothing matches." : ""}
+        {listed.length === 0 ? "No matches." : ""}
         {found.length > listed.length
-          ? `${formatCount(found.length - listed.length)} more: type to narrow down.`
+          ? `${formatCount(found.length - listed.length)} more; type to narrow the list.`
           : ""}
       </p>
     </div>
   );
 }
 
-/** Options that hold every word of the query. */
+/** The options that contain every word of the query. */
 function search(options: readonly Option[], query: string): readonly Option[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return options;

@@ -6,9 +6,9 @@ import { Popover } from "./popover";
 interface MenuItem {
   readonly label: string;
   readonly run: () => void;
-  /** For choices: whether this one is in force. */
+  /** For choices: whether this one is active. */
   readonly isChecked?: boolean;
-  /** Why it cannot be chosen. */
+  /** Why it is disabled. */
   readonly reason?: string;
 }
 

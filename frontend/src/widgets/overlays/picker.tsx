@@ -1,21 +1,21 @@
-/** A button that shows what is chosen, and opens a list of what else there is. */
+/** A button that shows the current choice and opens a list of options. */
 import type { ComponentChildren } from "preact";
 import { Listbox, type Option } from "./listbox";
 import { Popover } from "./popover";
 
 interface PickerButtonProps {
-  /** What the button shows of the choice. */
+  /** The current choice. */
   readonly value: ComponentChildren;
-  /** What else it shows. */
+  /** A mark beside it. */
   readonly mark?: ComponentChildren;
-  /** The button's name: what is chosen of what. */
+  /** The button's accessible name, such as "Run train_1". */
   readonly title: string;
   readonly width: number;
   /** Drawn while open; `close` also returns the focus. */
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-/** The button, for lists that are more than options. */
+/** A picker button with arbitrary content. */
 export function PickerButton({ value, mark, title, width, children }: PickerButtonProps) {
   return (
     <Popover
@@ -36,7 +36,7 @@ export function PickerButton({ value, mark, title, width, children }: PickerButt
 }
 
 interface PickerProps extends Omit<PickerButtonProps, "children"> {
-  /** What the options are, in the plural. */
+  /** The plural noun for the options. */
   readonly label: string;
   readonly placeholder: string;
   readonly options: readonly Option[];

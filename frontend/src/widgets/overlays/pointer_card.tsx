@@ -1,10 +1,10 @@
-/** What is known of what is under the pointer, beside it and within the window. */
+/** A card beside the pointer, kept inside the window. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import "./pointer_card.css";
 
 interface PointerCardProps {
-  /** Of the window. */
+  /** Client coordinates of the pointer. */
   readonly x: number;
   readonly y: number;
   readonly children: ComponentChildren;

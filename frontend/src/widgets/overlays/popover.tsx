@@ -3,15 +3,15 @@ import type { ComponentChildren } from "preact";
 import { useId, useRef, useState } from "preact/hooks";
 
 interface PopoverProps {
-  /** What the button shows. */
+  /** The content of the button. */
   readonly label: ComponentChildren;
   readonly buttonClass?: string;
-  /** The button's name, where its label is only a sign. */
+  /** The button's accessible name and tooltip, if its content is only a symbol. */
   readonly title?: string;
-  /** The tooltip of a button whose label is its name. */
+  /** The tooltip of a button that is named by its content. */
   readonly note?: string;
   readonly width: number;
-  /** The panel's name; a list has its own. */
+  /** The panel's accessible name; not used for listboxes, which have their own. */
   readonly panelLabel?: string;
   readonly role?: "dialog" | "menu" | "listbox";
   /** Drawn while open; `close` also returns the focus. */

@@ -7,7 +7,7 @@ interface WhyProps {
   readonly explanation: Explanation;
 }
 
-/** A sign beside a title that is a button itself. */
+/** A "?" button beside a title that is itself a button. */
 export function Why({ title, explanation }: WhyProps) {
   return (
     <Popover
@@ -22,7 +22,7 @@ export function Why({ title, explanation }: WhyProps) {
   );
 }
 
-/** A title that opens its explanation; `title` where that differs from what is shown. */
+/** A label that opens its explanation; `title` if the explanation has a different one. */
 export function Explained({ label, title = label, explanation }: ExplainedProps) {
   return (
     <Popover

@@ -1,17 +1,17 @@
-/** The name of a row that is part of a tree: indented, with a button that opens what is below. */
+/** The name of a row in a tree: indented, with a button that expands the row. */
 import { Name } from "../text/name";
 
-/** Deeper rows are indented like these. */
+/** Deeper rows are not indented further. */
 const DEEPEST_INDENT = 40;
 
 interface LevelNameProps {
   readonly name: string;
-  /** What is shown of it. */
+  /** The displayed form of the name. */
   readonly text: string;
   /** From 1. */
   readonly depth: number;
   readonly isFound: boolean;
-  /** null: there is nothing below. */
+  /** null if the row has no children. */
   readonly isOpen: boolean | null;
   readonly turn: () => void;
 }

@@ -1,4 +1,4 @@
-/** A table of which only the visible rows exist; arrow keys move in it, Enter and clicks choose. */
+/** A virtualized table; arrow keys move in it, Enter and clicks choose a row. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import "./row_list.css";
@@ -6,7 +6,7 @@ import "./row_list.css";
 export interface RowColumn {
   readonly id: string;
   readonly title: string;
-  /** Pixels; the column without takes what is left. */
+  /** Pixels; a column without a width takes the remaining room. */
   readonly width?: number;
   readonly isNumber?: boolean;
   readonly isSortable?: boolean;
@@ -18,11 +18,11 @@ export interface RowSort {
   readonly isDescending: boolean;
 }
 
-/** Rows as a tree: arrow keys open and close them. */
+/** Makes the rows a tree, which arrow keys expand and collapse. */
 export interface RowLevels {
   /** From 1. */
   readonly level: (row: number) => number;
-  /** null: there is nothing below the row. */
+  /** null if the row has no children. */
   readonly isOpen: (row: number) => boolean | null;
   readonly turn: (row: number) => void;
 }
@@ -31,18 +31,18 @@ interface RowListProps {
   readonly label: string;
   readonly columns: readonly RowColumn[];
   readonly length: number;
-  /** Rows that there are though they are not loaded yet are counted here. */
+  /** The number of rows including those that are not loaded yet. */
   readonly total?: number;
   readonly sort?: RowSort | null;
   readonly onSort?: (id: string) => void;
   /** -1: none. */
   readonly selected: number;
   readonly choose: (row: number) => void;
-  /** Called with the last visible row, so that more can be loaded. */
+  /** Called with the last visible row, so that further rows can be loaded. */
   readonly seen?: (last: number) => void;
   /** The text shown when there are no rows. */
   readonly empty: ComponentChildren;
-  /** Changes where the rows are others: they are then read from their top. */
+  /** Identifies the rows: when it changes, the list scrolls to its top. */
   readonly of: unknown;
   readonly hasFocus?: boolean;
   readonly levels?: RowLevels;
@@ -51,7 +51,7 @@ interface RowListProps {
 const LIST_ROW = 24;
 const OVERSCAN = 4;
 const HEAD = 26;
-/** Pixels of a column without a width. */
+/** The minimum width of a column without a width, in pixels. */
 const LEAST = 160;
 
 export function RowList(props: RowListProps) {
@@ -84,7 +84,7 @@ export function RowList(props: RowListProps) {
   useEffect(() => {
     setActive(Math.max(selected, 0));
     scroller.current?.scrollTo({ top: Math.max(selected - 3, 0) * LIST_ROW });
-    // Other rows are read from their top, or from the one that is selected.
+    // Other rows are shown from their top, or from the selected row.
   }, [props.of]);
   useEffect(() => {
     if (selected >= 0) moveTo(selected);
@@ -199,7 +199,7 @@ export function RowList(props: RowListProps) {
   );
 }
 
-/** Where a key leads to from row `at`; null where it is not a key of the table. */
+/** The row that a key leads to from row `at`; null for other keys. */
 function stepOf(key: string, at: number, page: number, length: number): number | null {
   switch (key) {
     case "ArrowDown":
@@ -219,7 +219,7 @@ function stepOf(key: string, at: number, page: number, length: number): number |
   }
 }
 
-/** Opens or closes row `at`, or leads to the row that it is below; null where the key does not. */
+/** Expands or collapses row `at`, or returns the row to go to; null for other keys. */
 function turnOf({ level, isOpen, turn }: RowLevels, key: string, at: number): number | null {
   if (key === "ArrowRight") {
     if (isOpen(at) === false) turn(at);

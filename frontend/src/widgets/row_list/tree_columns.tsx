@@ -1,18 +1,18 @@
-/** Columns of lists that show trees: the names of nodes, their times, their shares of the whole. */
+/** Columns of lists that show trees: names of nodes, times and shares. */
 import { columnScale, formatRatio, NOT_MEASURED, type Scale } from "../../base/format";
 import { ratio } from "../../base/units";
 import { LevelName } from "./level_name";
 import type { RowColumn, RowLevels } from "./row_list";
 
-/** A tree of which some nodes are rows. */
+/** A tree, and the nodes of it that are rows. */
 export interface TreeOfRows {
   /** [rows] nodes. */
   readonly nodes: ArrayLike<number>;
-  /** [rows] 1 where the children of a node are rows as well. */
+  /** [rows] 1 if the children of the node are rows as well. */
   readonly isOpen: ArrayLike<number>;
   /** [nodes] */
   readonly depth: ArrayLike<number>;
-  /** [nodes + 1] Where the children of each node begin. */
+  /** [nodes + 1] The index of each node's first child. */
   readonly childFirst: ArrayLike<number>;
 }
 
@@ -26,7 +26,7 @@ export function treeLevels(rows: TreeOfRows, turn: (row: number) => void): RowLe
   };
 }
 
-/** Whether what is below a row is shown, null where there is nothing. */
+/** Whether a row is expanded; null if it has no children. */
 function isRowOpen({ nodes, isOpen, childFirst }: TreeOfRows, row: number): boolean | null {
   return childFirst[nodes[row] + 1] > childFirst[nodes[row]] ? isOpen[row] === 1 : null;
 }
@@ -81,13 +81,13 @@ export function shareColumn(
   };
 }
 
-/** A time, or why it is not known: then it is NaN or less than 0. */
+/** A time, or a dash with the reason if it is unknown: NaN or negative. */
 export function timeCell(ps: number, scale: Scale, unknown: string) {
   if (ps >= 0) return scale.format(ps / PS_PER_US);
   return <span title={unknown}>{NOT_MEASURED}</span>;
 }
 
-/** Of all nodes but the root, whose time is in no row. */
+/** The scale of all nodes except the root, which is not a row. */
 export function timeScale(ps: Float64Array): Scale {
   const values = ps.subarray(1).map((value) => Math.max(value, 0) / PS_PER_US || 0);
   return columnScale(

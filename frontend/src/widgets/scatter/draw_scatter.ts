@@ -1,4 +1,4 @@
-/** The picture of a scatter: axes, roofs, and marks that differ in form as well as in color. */
+/** Draws a scatter plot: axes, roofs, and marks that differ in shape as well as in color. */
 import { resolveColor } from "../../base/theme";
 import type { Box, Pen } from "../chart/pen";
 import {
@@ -17,7 +17,7 @@ export interface ScatterPicture {
   readonly x: Axis;
   readonly y: Axis;
   readonly range: Range;
-  /** Of the whole picture, in pixels. */
+  /** The size of the whole picture in pixels. */
   readonly width: number;
   readonly height: number;
 }
@@ -55,7 +55,7 @@ export function plotBox({ width, height }: { width: number; height: number }): B
   };
 }
 
-/** Pixels of a value on each axis. */
+/** The scales of both axes: from values to pixels. */
 export function places(picture: ScatterPicture) {
   const box = plotBox(picture);
   const { x, y } = picture.range;
@@ -89,7 +89,7 @@ export function drawScatter(pen: Pen, picture: ScatterPicture, colors: ScatterCo
   pen.restore();
 }
 
-/** A ring about a point, and how far it is below its roof. */
+/** Draws a ring around a point, and a line to its roof. */
 export function drawPointed(
   pen: Pen,
   picture: ScatterPicture,
@@ -148,7 +148,7 @@ function drawGrid(pen: Pen, picture: ScatterPicture, colors: ScatterColors, box:
   pen.fillText(y.title, 4, box.top - 14);
 }
 
-/** Whole powers of ten within a range, at most so many of them. */
+/** At most `most` powers of ten within a range, as exponents. */
 function powers([low, high]: readonly [number, number], most: number): number[] {
   const every = Math.max(Math.ceil((high - low) / Math.max(most, 1)), 1);
   const first = Math.ceil(low / every) * every;
@@ -157,7 +157,7 @@ function powers([low, high]: readonly [number, number], most: number): number[] 
   return found;
 }
 
-/** Slopes end at the highest level, levels begin at the steepest slope. */
+/** Draws the roofs: slopes end at the highest level, levels begin at the steepest slope. */
 function drawRoofs(pen: Pen, picture: ScatterPicture, colors: ScatterColors, box: Box): void {
   const at = places(picture);
   const { roofs, range } = picture;
@@ -190,13 +190,13 @@ function ofKind(roofs: readonly Roof[], kind: Roof["bounds"]): number[] {
   return roofs.filter(({ bounds }) => bounds === kind).map(({ value }) => value);
 }
 
-/** How far up slopes are named, as shares of the height, in the order of preference. */
+/** The heights at which slopes can be labeled, as shares of the plot height, preferred ones first. */
 const SLOPE_HEIGHTS = [0.55, 0.45, 0.65, 0.35, 0.75, 0.25, 0.85];
 const LEVEL_PLACES = 4;
 
 /**
- * Levels are named above their right end, slopes on their upper side, where no point should be. A
- * name that would cover another one or a mark has another place; where there is none it is left out.
+ * Levels are labeled above their right end, slopes on their upper side, where no point should be.
+ * A label that would cover another one or a mark moves; if it fits nowhere, it is left out.
  */
 function drawRoofLabels(pen: Pen, picture: ScatterPicture, colors: ScatterColors, box: Box): void {
   const at = places(picture);
@@ -243,7 +243,7 @@ function isFree(label: Box, taken: readonly Box[], within: Box): boolean {
   );
 }
 
-/** Where marks are that a name would hide; small ones are too many. */
+/** The boxes of marks that labels must not cover; small marks may be covered. */
 function markBoxes(picture: ScatterPicture): Box[] {
   const at = places(picture);
   const { x, y } = picture.points;
@@ -265,7 +265,7 @@ function mainFirst(roofs: readonly Roof[]): readonly Roof[] {
   return [...roofs].sort((one, other) => Number(other.isMain) - Number(one.isMain));
 }
 
-/** Upon whatever is drawn already. */
+/** Writes a label on a translucent background. */
 function write(pen: Pen, text: string, left: number, top: number, colors: ScatterColors): void {
   pen.globalAlpha = 0.8;
   pen.fillStyle = colors.background;
@@ -275,7 +275,7 @@ function write(pen: Pen, text: string, left: number, top: number, colors: Scatte
   pen.fillText(text, left, top);
 }
 
-/** The largest first, so that small ones are not hidden. */
+/** Draws the largest marks first, so that small ones are not hidden. */
 function drawMarks(pen: Pen, picture: ScatterPicture, colors: ScatterColors): void {
   const at = places(picture);
   const { x, y, weight, kind } = picture.points;
@@ -296,7 +296,7 @@ function drawMarks(pen: Pen, picture: ScatterPicture, colors: ScatterColors): vo
 
 type Corners = readonly (readonly [number, number])[];
 
-/** Corners of the marks of each kind on a unit circle; the first is the circle itself. */
+/** The corners of each kind's mark on the unit circle; null for a circle. */
 const MARKS: readonly (Corners | null)[] = [
   null,
   polygon(4, Math.PI / 4),
@@ -322,7 +322,7 @@ function star(points: number): Corners {
   );
 }
 
-/** Adds the outline of a kind's mark to the pen's path. */
+/** Adds the outline of a mark to the pen's path. */
 function traceMark(pen: Pen, kind: number, x: number, y: number, radius: number): void {
   const corners = MARKS[kind % MARKS.length];
   if (!corners) {
@@ -336,7 +336,7 @@ function traceMark(pen: Pen, kind: number, x: number, y: number, radius: number)
   pen.closePath();
 }
 
-/** The same outline as an SVG path about the origin, for legends. */
+/** The same outline as an SVG path centered at the origin, for legends. */
 export function markPath(kind: number, radius: number): string {
   const corners = MARKS[kind % MARKS.length];
   if (!corners) {

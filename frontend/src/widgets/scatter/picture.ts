@@ -1,4 +1,4 @@
-/** A scatter with its legend as a picture file. */
+/** A scatter plot with its legend as a picture file. */
 import { drawPicture } from "../chart/picture";
 import { drawScatter, type ScatterPicture, scatterColors } from "./draw_scatter";
 
@@ -8,7 +8,7 @@ export function drawSvg(title: string, picture: Omit<ScatterPicture, "width" | "
   const { kinds, y } = picture;
   return drawPicture({
     title,
-    note: `${y.title}; areas are times`,
+    note: `${y.title}; area: time`,
     ...SIZE,
     legend: kinds,
     draw: (pen) => drawScatter(pen, { ...picture, ...SIZE }, scatterColors(kinds)),

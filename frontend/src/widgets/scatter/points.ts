@@ -1,10 +1,10 @@
-/** What a scatter shows: points on logarithmic axes, each of a kind, under lines that bound them. */
+/** The data of a scatter plot: points of several kinds on logarithmic axes, and their upper bounds. */
 
 export interface ScatterPoints {
-  /** Positive; what has no place on a logarithmic axis is not a point. */
+  /** Positive: other values have no place on a logarithmic axis. */
   readonly x: Float64Array;
   readonly y: Float64Array;
-  /** What the areas of the marks are proportional to. */
+  /** The areas of the marks are proportional to it. */
   readonly weight: Float64Array;
   /** Indices into the kinds. */
   readonly kind: Int32Array;
@@ -16,32 +16,32 @@ export interface PointKind {
   readonly color: string;
 }
 
-/** A line that bounds points: y is at most `value`, or at most `value` times x. */
+/** An upper bound: y ≤ `value` for a level, y ≤ `value` × x for a slope. */
 export interface Roof {
   readonly label: string;
   readonly bounds: "level" | "slope";
   readonly value: number;
-  /** Drawn as a whole line, others dashed. */
+  /** Drawn as a solid line; others are dashed. */
   readonly isMain: boolean;
 }
 
 export interface Axis {
   readonly title: string;
-  /** Of a power of ten: "1 T". */
+  /** Formats a power of ten: "1 T". */
   readonly format: (value: number) => string;
 }
 
-/** What both axes show, as powers of ten. */
+/** The ranges of both axes, as exponents of ten. */
 export interface Range {
   readonly x: readonly [number, number];
   readonly y: readonly [number, number];
 }
 
 const ROOM = 0.45;
-/** Fewer decades than this make small differences look large. */
+/** With fewer decades, small differences would look large. */
 const LEAST_DECADES = 2;
 
-/** All points, and where the roofs bend. */
+/** The range that shows all points, and the point where the roofs meet. */
 export function wholeRange(points: ScatterPoints, roofs: readonly Roof[]): Range {
   const levels = roofs.filter(({ bounds }) => bounds === "level").map(({ value }) => value);
   const slopes = roofs.filter(({ bounds }) => bounds === "slope").map(({ value }) => value);
@@ -49,7 +49,7 @@ export function wholeRange(points: ScatterPoints, roofs: readonly Roof[]): Range
   const ridge = levels.length > 0 && slopes.length > 0 ? [top / Math.min(...slopes)] : [];
   return {
     x: decades([points.x, ridge]),
-    // Room for the names of the highest lines.
+    // Room for the labels of the highest lines.
     y: decades([points.y, levels.map((value) => value * 2)]),
   };
 }
@@ -69,7 +69,7 @@ function decades(values: readonly ArrayLike<number>[]): [number, number] {
   return [low - missing - ROOM, high + missing + ROOM];
 }
 
-/** The highest that y may be at x, and the label of the roof that says so; null without roofs. */
+/** The lowest roof at x with its label; null without roofs. */
 export function roofAt(roofs: readonly Roof[], x: number): { y: number; label: string } | null {
   let least: { y: number; label: string } | null = null;
   for (const { bounds, value, label } of roofs) {

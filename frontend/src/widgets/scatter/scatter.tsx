@@ -1,4 +1,4 @@
-/** Points on logarithmic axes under the roofs that bound them. */
+/** A scatter plot with logarithmic axes and roofs. */
 import { type Signal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -32,19 +32,19 @@ import { scatterKeys } from "./scatter_keys";
 interface ScatterProps {
   readonly title: string;
   readonly explanation: Explanation;
-  /** Keep the same objects while their content is the same. */
+  /** Must be the same objects while their content does not change. */
   readonly points: ScatterPoints;
   readonly kinds: readonly PointKind[];
   readonly roofs: readonly Roof[];
   readonly x: Axis;
   readonly y: Axis;
   readonly height: number;
-  /** The point under the pointer or the keys; whoever lists the points may set it, too. */
+  /** The point under the pointer or chosen by keys; a list of the points may set it, too. */
   readonly pointed: Signal<number | null>;
   readonly choose: (point: number) => void;
-  /** What the card of a point says. */
+  /** The content of a point's card. */
   readonly card: (point: number) => ComponentChildren;
-  /** The same in one sentence. */
+  /** The same as a sentence, for screen readers. */
   readonly textOf: (point: number) => string;
   /** The points as a table. */
   readonly table: () => ComponentChildren;
@@ -188,7 +188,7 @@ function Plot(props: PlotProps) {
       else zoom(null);
     },
   });
-  // For the help, any one set will do.
+  // Registered for the help only, so any set of these bindings will do.
   useEffect(() => bindKeys(keys, true), []);
   const rank = point === null ? 0 : order.indexOf(point);
   return (
@@ -241,7 +241,7 @@ function Plot(props: PlotProps) {
   );
 }
 
-/** The point at a place, the smallest of several; null where none is near. */
+/** The point at a position, the smallest if there are several; null if none is near. */
 export function nearestPoint(
   picture: ScatterPicture,
   radii: Float64Array,
@@ -255,14 +255,14 @@ export function nearestPoint(
   for (let point = 0; point < x.length; point++) {
     const distance = Math.hypot(at.x(x[point]) - left, at.y(y[point]) - top);
     if (distance > radii[point] + 4) continue;
-    // Inside of a large mark, a small one beneath the pointer is meant.
+    // Small marks on top of a large one win.
     const rank = radii[point] + distance / 100;
     if (rank < least) [best, least] = [point, rank];
   }
   return best;
 }
 
-/** What the axes show of a box that was drawn, in pixels. */
+/** The range of a box given in pixels. */
 function boxRange(
   picture: ScatterPicture,
   [fromX, fromY, toX, toY]: readonly [number, number, number, number],
@@ -280,7 +280,7 @@ function boxRange(
   return { x: ordered(across), y: ordered(up) };
 }
 
-/** The range `factor` times as wide about a point, or its middle; null for all points. */
+/** The range scaled by `factor` about a point or its center; null if it would show all points. */
 function zoomedBy(
   picture: ScatterPicture,
   whole: Range,

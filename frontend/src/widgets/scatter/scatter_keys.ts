@@ -1,8 +1,8 @@
-/** The keys of a scatter that has the focus. */
+/** The keys of a focused scatter plot. */
 import type { Binding } from "../../base/keys";
 
 interface ScatterActions {
-  /** To the point that has so many larger ones more. */
+  /** Moves by this many points in descending order of size. */
   readonly move: (by: number) => void;
   readonly choose: () => void;
   readonly zoomBy: (factor: number) => void;
@@ -19,6 +19,6 @@ export function scatterKeys({ move, choose, zoomBy, reset }: ScatterActions): re
     { keys: ["Enter"], label: "Open the point’s row", section, run: choose },
     { keys: ["+", "="], label: "Zoom in", section, run: () => zoomBy(0.5) },
     { keys: ["-"], label: "Zoom out", section, run: () => zoomBy(2) },
-    { keys: ["Escape"], label: "Leave the point, then show all points", section, run: reset },
+    { keys: ["Escape"], label: "Clear the point, then show all points", section, run: reset },
   ];
 }

@@ -1,13 +1,13 @@
-/** The parts of a stacked bar as a table: name, time, share. */
+/** The parts of a stacked bar as a table: name, time and share. */
 import { columnScale, formatRatio, NOT_MEASURED } from "../../base/format";
 import { type Microseconds, ratio } from "../../base/units";
 import type { BarPart } from "./stacked_bar";
 
 export interface PartRow extends BarPart {
   readonly time: Microseconds;
-  /** Standard deviation over the steps, null where it is not defined. */
+  /** The standard deviation over the steps; null if it is undefined. */
   readonly deviation: Microseconds | null;
-  /** Of the row above, to which its time belongs. */
+  /** Whether it is a part of the row above, which includes its time. */
   readonly isPart: boolean;
 }
 
@@ -15,7 +15,7 @@ interface PartTableProps {
   readonly label: string;
   readonly rows: readonly PartRow[];
   readonly total: Microseconds;
-  /** What the parts add up to. */
+  /** The name of the total. */
   readonly whole?: string;
   readonly pointed: string | null;
   readonly point: (id: string | null) => void;
@@ -24,7 +24,7 @@ interface PartTableProps {
 export function PartTable(props: PartTableProps) {
   const { label, rows, total, whole = "Step", pointed, point } = props;
   const hasDeviation = rows.some(({ deviation }) => deviation !== null);
-  // The unit in which a person says the total.
+  // The usual unit for the total.
   const scale = columnScale("time", total * 10);
   return (
     <table class="part-table" aria-label={label} onMouseLeave={() => point(null)}>

@@ -1,4 +1,4 @@
-/** Parts of a whole as one horizontal bar, labelled where the labels fit. */
+/** A horizontal stacked bar with labels where they fit. */
 import { formatRatio } from "../../base/format";
 import { textColorOn } from "../../base/palette";
 import { ratio } from "../../base/units";
@@ -15,7 +15,7 @@ export interface BarPart {
 interface StackedBarProps {
   readonly label: string;
   readonly parts: readonly BarPart[];
-  /** The id of the part that is pointed at, here or in the bar's table. */
+  /** The id of the part under the pointer, here or in the bar's table. */
   readonly pointed?: string | null;
   readonly point?: (id: string | null) => void;
 }

@@ -1,10 +1,10 @@
-/** Columns and lines of a step chart. */
+/** Draws the columns and lines of a step chart. */
 
 import { resolveColor } from "../../base/theme";
 import { type Box, hatch, type Pen } from "../chart/pen";
 import type { Drawing, StepAxis, StepColumn, StepSeries } from "./steps";
 
-/** Resolved colours. */
+/** Resolved colors. */
 export interface ChartColors {
   /** One per series. */
   readonly fills: readonly string[];
@@ -29,11 +29,11 @@ export interface Picture {
   readonly bbox: Box;
   /** Pixels of the canvas per CSS pixel. */
   readonly ratio: number;
-  /** What the upper edge stands for. */
+  /** The value at the upper edge. */
   readonly top: number;
 }
 
-/** Under the theme in force, in the font of `host`. */
+/** The colors of the current theme, and the font of `host`. */
 export function chartColors(series: readonly StepSeries[], host: HTMLElement): ChartColors {
   return {
     fills: series.map(({ color }) => resolveColor(color)),
@@ -45,7 +45,7 @@ export function chartColors(series: readonly StepSeries[], host: HTMLElement): C
   };
 }
 
-/** Narrower columns have no gaps, and none of the edges that set pale fills apart. */
+/** Narrower columns have no gaps, and no edges, which set pale fills apart. */
 const GAP_FROM = 4;
 const EDGE_FROM = 8;
 const EDGE_ALPHA = 0.35;
@@ -148,7 +148,7 @@ function drawLines(pen: Pen, picture: Picture): void {
   pen.restore();
 }
 
-/** A triangle on the column of an outlier, or under the upper edge where there is no room. */
+/** Marks outliers by a triangle on the column, or below the upper edge if there is no room. */
 function drawOutliers(
   pen: Pen,
   { steps, columns, totals, colors, bbox, ratio }: Picture,
@@ -193,7 +193,7 @@ function columnBox(
   return [start, Math.max(Math.round(right - gap / 2), start + 1)];
 }
 
-/** Between columns that have `width` pixels each: few steps stay columns, many become an area. */
+/** The gap between columns of `width` pixels: few steps look like columns, many like an area. */
 function columnGap(width: number): number {
   if (width < GAP_FROM) return 0;
   return width < 16 ? 1 : Math.max(Math.min(width * 0.2, 24), width - WIDEST);

@@ -1,4 +1,4 @@
-/** The drawing of a step chart: axes, zoom and pointer by uPlot, columns and lines by us. */
+/** The plot of a step chart: uPlot provides axes, zoom and pointer; we draw columns and lines. */
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatTick } from "../../base/format";
@@ -16,7 +16,7 @@ import {
 
 export interface PlotInput {
   readonly steps: StepAxis;
-  /** What is drawn, the bottom of the stack first. */
+  /** The visible series, the bottom of the stack first. */
   readonly series: readonly StepSeries[];
   readonly quantity: "time" | "percent";
   readonly drawing: Drawing;
@@ -29,14 +29,14 @@ export interface PlotInput {
 }
 
 export interface PlotEvents {
-  /** The pointer is over a step, or over none. */
+  /** Called with the step under the pointer, or null. */
   readonly point: (step: number | null) => void;
   readonly open: (step: number) => void;
   /** null: all steps. */
   readonly zoom: (range: readonly [number, number] | null) => void;
 }
 
-/** Where a step's column is, in CSS pixels from the left edge of the host. */
+/** The position of a step's column, in CSS pixels from the left edge of the host. */
 export interface Spot {
   readonly left: number;
   readonly width: number;
@@ -45,20 +45,20 @@ export interface Spot {
 
 export interface Plot {
   readonly update: (input: PlotInput) => void;
-  /** Marks a step; null where it is not in view. */
+  /** Marks a step, and returns its position; null if it is not in view. */
   readonly mark: (step: number | null) => Spot | null;
-  /** The step that is drawn `by` columns beside `step`. */
+  /** The step shown `by` columns to the right of `step`. */
   readonly beside: (step: number | null, by: number) => number;
   readonly recolor: () => void;
   readonly destroy: () => void;
 }
 
-/** Charts above each other line up. */
+/** Fixed, so that the charts of a page line up. */
 const AXIS_WIDTH = 52;
 const AXIS_HEIGHT = 24;
 const PADDING_RIGHT = 8;
 const LEAST_DRAG = 6;
-/** A click on a zoomed chart waits this long for the second one, which resets the range. */
+/** How long a click on a zoomed chart waits for a second click, which resets the range. */
 const DOUBLE_CLICK_MS = 250;
 const INCREMENTS = Array.from(
   { length: 45 },
@@ -93,7 +93,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
         {
           size: AXIS_HEIGHT,
           incrs: INCREMENTS.filter((increment) => increment >= 1),
-          // Labels are whole: where they are long, fewer are named.
+          // Labels are never truncated here: if they are long, fewer are shown.
           space: () => Math.max(56, labelRoom(labels)),
           stroke: () => colors.muted,
           font: colors.font,
@@ -129,7 +129,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
       hooks: {
         setCursor: [
           () => {
-            // Every redraw calls this too: only the pointer's own moves count.
+            // Redraws call this, too; only pointer events count.
             if (u.cursor.event === seen) return;
             seen = u.cursor.event;
             events.point(stepAt(u.cursor.left ?? -1));
@@ -153,7 +153,7 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
   );
   u.over.append(marker);
   u.over.addEventListener("click", (event) => {
-    // The chart's own cursor may be of a width that it no longer has.
+    // uPlot's cursor may refer to the width before a resize.
     const step = stepAt(event.clientX - u.over.getBoundingClientRect().left);
     if (step === null) return;
     clearTimeout(clickTimer);

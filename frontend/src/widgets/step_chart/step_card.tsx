@@ -1,4 +1,4 @@
-/** What is known of the step under the cursor: every part with its time and share. */
+/** A card for the step under the cursor: each part with its time and share. */
 import { formatRatio, formatTime, NOT_MEASURED } from "../../base/format";
 import { microseconds, ratio } from "../../base/units";
 import type { Spot } from "./plot";
@@ -84,12 +84,12 @@ export function StepCard(props: StepCardProps) {
           {note}
         </p>
       ))}
-      {props.openText ? <p class="muted">A click {props.openText}.</p> : null}
+      {props.openText ? <p class="muted">Clicking {props.openText}.</p> : null}
     </div>
   );
 }
 
-/** A step in words, for who hears the chart. */
+/** A step in words, for screen readers. */
 export function stepText(
   steps: StepAxis,
   series: readonly StepSeries[],

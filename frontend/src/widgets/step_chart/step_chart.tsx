@@ -1,4 +1,4 @@
-/** One value per step and series: stacked columns or lines over the steps, or a table of them. */
+/** A chart of one value per step and series, as stacked columns, lines, or a table. */
 import { useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -21,12 +21,12 @@ interface StepChartProps {
   readonly title: string;
   readonly explanation: Explanation;
   readonly steps: StepAxis;
-  /** The bottom of the stack first. Keep the same array while its content is the same. */
+  /** The bottom of the stack first. Must be the same array while its content does not change. */
   readonly series: readonly StepSeries[];
   readonly quantity: "time" | "percent";
   readonly drawing?: Drawing;
   readonly height?: number;
-  /** What the vertical axis measures: "Step time". */
+  /** The title of the vertical axis: "Step time". */
   readonly axisTitle: string;
   /** Shared by the charts of a page. */
   readonly view: StepView;
@@ -35,11 +35,11 @@ interface StepChartProps {
   readonly selected?: number | null;
   /** A click on a step, or Enter. */
   readonly open?: (step: number) => void;
-  /** What that does: "opens it in the trace viewer". */
+  /** What opening a step does: "opens it in the trace viewer". */
   readonly openText?: string;
-  /** Shows where on the timeline a step is. */
+  /** Shows a step on the timeline. */
   readonly toTimeline?: (step: number) => void;
-  /** Of the files that the chart is saved as. */
+  /** The name of saved files, without extension. */
   readonly fileName: string;
   /** At the right of the title. */
   readonly children?: ComponentChildren;
@@ -115,7 +115,7 @@ export function StepChart(props: StepChartProps) {
   );
 }
 
-/** Series of which something was measured. */
+/** The series with at least one positive value. */
 function useShown(series: readonly StepSeries[]): readonly StepSeries[] {
   return useMemo(() => {
     const some = series.filter(({ values }) => values.some((value) => value > 0));
@@ -128,7 +128,7 @@ function useVisible(
   hidden: ReadonlySet<string>,
 ): readonly StepSeries[] {
   const key = [...hidden].join(".");
-  // The key is the set.
+  // `key` stands for `hidden`.
   return useMemo(() => series.filter(({ id }) => !hidden.has(id)), [series, key]);
 }
 
@@ -148,13 +148,16 @@ const CROWDED = 1200;
 function GroupNote({ count }: { count: number }) {
   if (count <= CROWDED) return null;
   return (
-    <span> · {formatCount(count)} steps: each column is the slowest of several; drag to zoom</span>
+    <span>
+      {" "}
+      · {formatCount(count)} steps: each column shows the slowest of several; drag to zoom
+    </span>
   );
 }
 
 interface StepPlotProps extends StepChartProps {
   readonly drawing: Drawing;
-  /** Also those that are hidden. */
+  /** All series, including hidden ones. */
   readonly all: readonly StepSeries[];
   readonly totals: Float64Array;
 }
@@ -232,9 +235,9 @@ function StepPlot(props: StepPlotProps) {
       else view.zoom(null);
     },
   });
-  // For the help, any one set will do.
+  // Registered for the help only, so any set of these bindings will do.
   useEffect(() => bindKeys(keys, true), []);
-  const isTold = isNear && step !== null && spot !== null;
+  const hasCard = isNear && step !== null && spot !== null;
   return (
     <div class="step-plot" style={{ height: `${height}px` }}>
       <div
@@ -258,7 +261,7 @@ function StepPlot(props: StepPlotProps) {
         }}
         onKeyDown={(event) => void runKey(keys, event)}
       />
-      {isTold ? (
+      {hasCard ? (
         <StepCard
           steps={steps}
           series={props.all}
@@ -274,7 +277,7 @@ function StepPlot(props: StepPlotProps) {
   );
 }
 
-/** The range `factor` times as long, about the cursor. */
+/** Scales the range by `factor` about the cursor. */
 function zoomAbout(view: StepView, count: number, factor: number): void {
   const length = Math.max(Math.round((view.to - view.from) * factor), 2);
   if (length >= count) {

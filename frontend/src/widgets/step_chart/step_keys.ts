@@ -1,11 +1,11 @@
-/** The keys of a step chart that has the focus. */
+/** The keys of a focused step chart. */
 import type { Binding } from "../../base/keys";
 
 interface StepActions {
-  /** To the column that many to the right. */
+  /** Moves by this many columns to the right. */
   readonly move: (by: number) => void;
   readonly open: () => void;
-  /** Makes the range that many times as long. */
+  /** Scales the range by this factor. */
   readonly zoomBy: (factor: number) => void;
   readonly reset: () => void;
 }

@@ -1,4 +1,4 @@
-/** The series of a step chart in stacking order, top first; a click hides one or shows it again. */
+/** The legend in stacking order, top first; clicking a series hides or shows it. */
 import type { StepView } from "./step_view";
 import type { StepSeries } from "./steps";
 

@@ -1,4 +1,4 @@
-/** The steps of a chart as a table, and as a file. */
+/** The data of a step chart as a table, and as a CSV file. */
 import { signal } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import { type DataTable, encodeTexts, numberColumn } from "../../api/data_table";

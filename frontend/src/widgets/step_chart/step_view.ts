@@ -1,4 +1,4 @@
-/** What charts over the same steps share: the step under the cursor, the range, what is hidden. */
+/** State shared by the charts of the same steps: cursor, range and hidden series. */
 import { type Signal, useSignal } from "@preact/signals";
 import type { View } from "../../base/url_state";
 

@@ -1,16 +1,16 @@
-/** What a step chart draws: one value per step and series, as stacks or as lines. */
+/** The data of a step chart: one value per step and series, drawn as stacks or lines. */
 import { columnScale, type Quantity, type Scale } from "../../base/format";
 
 export interface StepAxis {
-  /** The steps' numbers or names as the trace has them, in order. */
+  /** The steps' numbers or names as in the trace, in order. */
   readonly labels: readonly string[];
-  /** What the events that mark the steps are called, "" where nothing marks them. */
+  /** The name of the events that mark the steps; "" if nothing marks them. */
   readonly marker?: string;
-  /** Whether a part of the step was not recorded. */
+  /** Whether the step was only partly recorded. */
   readonly isTruncated: readonly boolean[];
-  /** Whether nothing that a device did in the step was: it has no times. */
+  /** Whether no device activity of the step was recorded; it then has no times. */
   readonly isUnrecorded?: readonly boolean[];
-  /** Why a step takes much longer than the others, "" for those that do not. */
+  /** Why a step is much longer than the others; "" if it is not. */
   readonly outliers?: readonly string[];
 }
 
@@ -28,14 +28,14 @@ export interface StepSeries {
 
 export type Drawing = "stack" | "line";
 
-/** Steps that are drawn as one column, of which `step` is shown. `to` is the first one after. */
+/** Steps drawn as one column, which shows `step`; `to` is exclusive. */
 export interface StepColumn {
   readonly from: number;
   readonly to: number;
   readonly step: number;
 }
 
-/** What the heights of a stack sum to, per step; for lines the largest value. NaN counts as 0. */
+/** The height of the stack per step; for lines, the largest value. NaN counts as 0. */
 export function stepTotals(
   series: readonly StepSeries[],
   count: number,
@@ -52,13 +52,13 @@ export function stepTotals(
   return totals;
 }
 
-/** "Step 7" of the label "7"; a label that is a name stays as it is: "train 7". */
+/** "Step 7" for the label "7"; labels that contain a name are unchanged: "train 7". */
 export function stepName({ labels }: StepAxis, step: number): string {
   const label = (labels[step] ?? "").slice(0, 60);
   return /^\D/.test(label) && label.length > 1 ? label : `Step ${label}`;
 }
 
-/** What to know of a step, for its card and for who hears the chart. */
+/** Notes about a step, for its card. */
 export function stepNotes({ isTruncated, outliers }: StepAxis, step: number): string[] {
   const reason = outliers?.[step] ?? "";
   return [
@@ -68,9 +68,9 @@ export function stepNotes({ isTruncated, outliers }: StepAxis, step: number): st
 }
 
 /**
- * The steps `from` to `to` as at most about `most` columns. Where a column stands for several steps
- * it shows the one with the largest of `totals`, so that no slow step is lost. Columns begin at
- * multiples of their length, so that they stay the same while the view moves.
+ * The steps `from` to `to` as about `most` columns at most. A column of several steps shows the one
+ * with the largest total, so that no slow step is lost. Columns begin at multiples of their length,
+ * so that they do not change while the view moves.
  */
 export function findColumns(
   totals: Float64Array,
@@ -91,14 +91,14 @@ export function findColumns(
   return columns;
 }
 
-/** Percent at which an axis of shares may end: each of these can be divided into few round parts. */
+/** Possible ends of a percent axis: each can be divided into a few round parts. */
 const PERCENT_TOPS = [1, 2, 4, 5, 10, 20, 40, 50, 100];
-/** The part of a column's height that stays free above it. */
+/** Free room above the highest column, as a part of its height. */
 const MARGIN = 0.05;
 
 /**
- * The vertical axis for the largest of `totals` from `from` to `to`: its unit, and what its upper
- * edge stands for. Shares end at a mark, so that a line near the edge can be read.
+ * The vertical axis for the steps `from` to `to`: its unit, and the value at its upper edge. Percent
+ * axes end at a tick, so that a line near the edge is readable.
  */
 export function axisScale(
   totals: Float64Array,
@@ -113,7 +113,7 @@ export function axisScale(
   return { top, scale: readingScale(most, quantity) };
 }
 
-/** The unit in which a person says `most`: a column of a table stays with the smaller one longer. */
+/** The scale with the usual unit for `most`; columns of tables keep a smaller unit for longer. */
 export function readingScale(most: number, quantity: Quantity): Scale {
   return columnScale(quantity, most * 10);
 }

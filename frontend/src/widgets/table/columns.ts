@@ -1,4 +1,4 @@
-/** What a table shows of each column: title, unit, default place, and how groups sum it. */
+/** The presentation of table columns: title, unit, visibility, and aggregation in groups. */
 import type { Column, DataTable, TextColumn } from "../../api/data_table";
 import {
   columnScale,
@@ -18,7 +18,7 @@ export interface Explanation {
   readonly source: string;
 }
 
-/** How the rows of a group become one value. Other columns are named by id. */
+/** How the rows of a group are aggregated. Other columns are referred to by id. */
 type Aggregate =
   | { readonly how: "sum" | "min" | "max" | "same" | "none" | "rank" | "label" }
   | { readonly how: "quotient"; readonly of: string; readonly by: string }
@@ -30,32 +30,32 @@ export interface ColumnSpec {
   readonly title: string;
   /** Only for numbers. */
   readonly quantity?: Quantity;
-  /** Only where the quantity is "number". */
+  /** Only for the quantity "number". */
   readonly unit?: string;
-  /** A text that is an op's or kernel's name: monospace, folded, with the raw name to copy. */
+  /** The text is the name of an op or kernel: monospace and folded; copying yields the raw name. */
   readonly isName?: boolean;
-  /** Pixels; the name that stays in place takes what is left. */
+  /** Pixels; name columns also take the remaining room. */
   readonly width: number;
   readonly isShown: boolean;
   readonly isSticky?: boolean;
   readonly hasBar?: boolean;
   readonly group: Aggregate;
-  /** What the values of a group without a common one are: "op" for "194 ops". */
+  /** The noun that counts different values in a group: "op" for "194 ops". */
   readonly noun?: string;
-  /** The sum over all rows says nothing. */
+  /** The sum over all rows is meaningless. */
   readonly hasNoTotal?: boolean;
   readonly explanation?: Explanation;
 }
 
 export interface TableColumn extends ColumnSpec {
   readonly data: Column;
-  /** null where the column is not of numbers. */
+  /** null unless the column has numbers. */
   readonly scale: Scale | null;
   readonly max: number;
   readonly names: NameTexts | null;
 }
 
-/** The columns of `table` in the order of `specs`; columns without a spec follow, hidden. */
+/** The columns of `table` in the order of `specs`, followed by columns without a spec, hidden. */
 export function resolveColumns(table: DataTable, specs: readonly ColumnSpec[]): TableColumn[] {
   const known = specs.flatMap((spec) => {
     const data = table.columns.find((column) => column.id === spec.id);
@@ -65,7 +65,7 @@ export function resolveColumns(table: DataTable, specs: readonly ColumnSpec[]): 
   return [...known, ...rest.map((data) => bindColumn(unknownSpec(data), data))];
 }
 
-/** `spec` over `data`, with the scale that its largest value asks for. */
+/** `spec` bound to `data`, with the scale that suits its largest value. */
 export function bindColumn(spec: ColumnSpec, data: Column): TableColumn {
   if (data.kind !== "number") {
     const names = spec.isName && data.kind === "text" ? new NameTexts(data) : null;
@@ -92,7 +92,7 @@ export function headerText(column: TableColumn): string {
   return column.scale?.unit ? `${column.title} (${column.scale.unit})` : column.title;
 }
 
-/** One cell in the units of `column`; `data` may be another table's column of the same kind. */
+/** A cell in the unit of `column`; `data` may be another table's column of the same kind. */
 export function cellText(column: TableColumn, row: number, data: Column = column.data): string {
   switch (data.kind) {
     case "number": {
@@ -108,7 +108,7 @@ export function cellText(column: TableColumn, row: number, data: Column = column
   }
 }
 
-/** One cell by itself, in the unit that fits it best. */
+/** A cell with its own unit, independent of the column's. */
 export function valueText(column: TableColumn, row: number): string {
   const { data, quantity } = column;
   const value = data.kind === "number" ? data.values[row] : Number.NaN;
@@ -118,14 +118,14 @@ export function valueText(column: TableColumn, row: number): string {
   return column.scale?.unit && text !== NOT_MEASURED ? `${text} ${column.scale.unit}` : text;
 }
 
-/** Readable and folded forms of a column of names, made when they are first asked for. */
+/** Readable and folded forms of the names in a column, computed lazily. */
 class NameTexts {
   private readonly readables: (string | undefined)[] = [];
   private foldeds: (string | undefined)[] | null = null;
 
   constructor(private readonly column: TextColumn) {}
 
-  /** Demangled, otherwise as it is. */
+  /** Demangled if it is mangled. */
   readable(code: number): string {
     this.readables[code] ??= readableName(this.column.strings[code]);
     return this.readables[code];
@@ -142,7 +142,7 @@ class NameTexts {
   }
 }
 
-/** More names than this are folded one by one, without looking at each other. */
+/** With more names, each is folded independently of the others. */
 const MOST_COMPARED = 5000;
 
 function quantityOf(spec: ColumnSpec, isRatio: boolean): Quantity {

@@ -1,14 +1,14 @@
-/** What a table shows, as text for other programs. */
+/** The displayed content of a table as CSV and text. */
 import { type Cell, toCsv, toTsv } from "../../base/csv";
 import { cellText, headerText, type TableColumn } from "./columns";
 import type { TableModel } from "./model";
 
-/** The visible columns of the rows shown, in order, in full precision and base units. */
+/** The displayed rows and columns as CSV, in full precision and base units. */
 export function tableCsv(model: TableModel): string {
   return toCsv(lines(model, baseHeader, baseCell));
 }
 
-/** The same, as it reads on the page. */
+/** The same as tab-separated text, formatted as on the page. */
 export function tableText(model: TableModel): string {
   return toTsv(lines(model, headerText, writtenCell));
 }
@@ -43,7 +43,7 @@ function baseCell({ data, quantity }: TableColumn, row: number): Cell {
     case "number": {
       const value = data.values[row];
       if (Number.isNaN(value)) return null;
-      // Twelve digits are more than was measured, and hide what binary fractions add.
+      // Twelve digits exceed the precision of measurements, and hide binary rounding errors.
       return Number((quantity === "ratio" ? value * 100 : value).toPrecision(12));
     }
     case "flag":

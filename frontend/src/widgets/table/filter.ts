@@ -1,6 +1,6 @@
 /**
- * One column's filter, as it is typed:
- * text, =exact text, /regex/, >5ms, <=10%, 1ms..5ms, yes, no, and ! before any of them.
+ * Parses the filter of a column:
+ * text, =exact text, /regex/, >5ms, <=10%, 1ms..5ms, yes, no, or ! before any of them.
  */
 import { unitFactors } from "../../base/format";
 import type { TableColumn } from "./columns";
@@ -11,13 +11,13 @@ export type Filter =
   | { readonly test: RowTest; readonly error?: undefined }
   | { readonly test?: undefined; readonly error: string };
 
-/** Longest text that a pattern is run over, and longest pattern. */
+/** The longest text that patterns are matched against, and the longest pattern. */
 const MAX_MATCHED = 4096;
 const MAX_PATTERN = 500;
 
-/** null where `text` asks for nothing. */
+/** null if `text` is empty. */
 export function parseFilter(text: string, column: TableColumn): Filter | null {
-  // Exact texts keep their spaces.
+  // Exact texts keep surrounding spaces.
   const asked = text.startsWith("=") ? text : text.trim();
   if (asked === "" || asked === "!") return null;
   if (asked.startsWith("!") && !asked.startsWith("!=")) {
@@ -65,7 +65,7 @@ function numberFilter(asked: string, column: TableColumn, values: Float64Array):
     case "≤":
       return { test: (row) => values[row] <= bound };
   }
-  // Values that read the same are equal: users do not type digits that are not shown.
+  // Values that are displayed the same are equal: users cannot type digits that they do not see.
   const written = column.scale!.format(bound);
   const isEqual = (row: number) =>
     values[row] === bound ||
@@ -73,7 +73,7 @@ function numberFilter(asked: string, column: TableColumn, values: Float64Array):
   return { test: sign === "!=" ? (row) => !isEqual(row) : isEqual };
 }
 
-/** In stored units; a bare number is in the unit of the header. NaN where it is not understood. */
+/** In stored units; a number without a unit is in the header's unit. NaN if it cannot be parsed. */
 function parseQuantity(text: string, column: TableColumn): number {
   const match = /^\s*([-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*([^\d\s].*?)?\s*$/i.exec(text);
   if (!match) return Number.NaN;
@@ -97,7 +97,7 @@ function flagFilter(asked: string, values: Int8Array): Filter {
   return { test: (row) => values[row] === wanted };
 }
 
-/** Runs over unique texts, then looks rows up. Names match in their raw or their readable form. */
+/** Matches unique texts, then looks up rows. Names match in their raw or readable form. */
 function textFilter(
   asked: string,
   column: TableColumn,
@@ -127,7 +127,7 @@ function textFilter(
   return { test: (row) => codes[row] >= 0 && isMatch[codes[row]] === 1 };
 }
 
-/** A pattern, or what is wrong with it. */
+/** The pattern, or an error message. */
 function parsePattern(asked: string): RegExp | string {
   const end = asked.lastIndexOf("/");
   const isClosed = end > 0;
@@ -135,13 +135,13 @@ function parsePattern(asked: string): RegExp | string {
   const flags = isClosed ? asked.slice(end + 1) : "";
   if (!/^[imsu]*$/.test(flags)) return `Unknown flags “${flags}” after the pattern`;
   if (source.length > MAX_PATTERN) return `The pattern is longer than ${MAX_PATTERN} characters`;
-  // A repeated group that repeats inside can take longer than anyone waits, and links carry filters.
+  // Nested repetition can backtrack exponentially, and links can contain filters.
   if (/[+*}][^()]*\)[+*{]/.test(source))
-    return "A repetition within a repeated group is not allowed";
+    return "A repetition inside a repeated group is not allowed";
   try {
     return new RegExp(source, flags.includes("i") ? flags : `${flags}i`);
   } catch (error) {
-    return error instanceof Error ? error.message : "Not a pattern";
+    return error instanceof Error ? error.message : "Invalid pattern";
   }
 }
 

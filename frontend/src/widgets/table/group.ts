@@ -1,11 +1,11 @@
-/** Rows that share a key, as one row with the sums of theirs. */
+/** Groups rows by a key, and aggregates their values. */
 import { type Column, encodeTexts, type TextColumn } from "../../api/data_table";
 import { bindColumn, type TableColumn } from "./columns";
 
 export interface Grouping {
   readonly id: string;
   readonly label: string;
-  /** The key of every row; different keys may have the same text. */
+  /** The key of each row; different keys may have the same text. */
   readonly keys: (columns: readonly TableColumn[]) => TextColumn | undefined;
 }
 
@@ -18,8 +18,8 @@ export interface Groups {
 }
 
 /**
- * The groups of `rows`, ranked by the sum of column `rankBy`. No group has rows of two `sections`,
- * such as hosts and devices; the groups of a section follow each other.
+ * The groups of `rows`, ordered by the sum of column `rankBy`. Groups never mix rows of different
+ * `sections`, such as host and device; the groups of a section are adjacent.
  */
 export function groupRows(
   columns: readonly TableColumn[],
@@ -44,7 +44,7 @@ export function groupRows(
       label: code < 0 || keys.strings[code] === "" ? "(none)" : keys.strings[code],
       section: sectionOf(members[0]),
       members: Uint32Array.from(members),
-      // Groups in which nothing was measured come last.
+      // Groups without measured values come last.
       size: ranked ? sum(ranked.data, members) || 0 : members.length,
     };
   });
@@ -77,7 +77,7 @@ export function groupRows(
   };
 }
 
-/** Sum of the measured values; NaN where there is none. */
+/** The sum of the measured values; NaN if there are none. */
 export function sum(data: Column, rows: Iterable<number>): number {
   if (data.kind !== "number") return Number.NaN;
   let total = 0;
@@ -91,7 +91,7 @@ export function sum(data: Column, rows: Iterable<number>): number {
   return isMeasured ? total : Number.NaN;
 }
 
-/** How many different texts some rows have; missing and empty ones do not count. */
+/** The number of distinct texts in `rows`; missing and empty ones do not count. */
 export function distinctTexts({ codes, strings }: TextColumn, rows: Iterable<number>): number {
   const found = new Set<number>();
   for (const row of rows) if (codes[row] >= 0 && strings[codes[row]] !== "") found.add(codes[row]);
@@ -125,7 +125,7 @@ function aggregate(
   }
   return { ...data, values: Float64Array.from(members, numberOf) };
 
-  /** Called for one group after the other. */
+  /** Must be called for the groups in order. */
   function numberOf(rows: Uint32Array, at: number): number {
     const values = (data as { values: Float64Array }).values;
     switch (group.how) {
@@ -157,7 +157,7 @@ function aggregate(
   }
 }
 
-/** The value that all rows share, null where they differ. */
+/** The value that all rows share; null if they differ. */
 function common<T>(rows: Uint32Array, read: (row: number) => T): T | null {
   const first = read(rows[0]);
   for (const row of rows) if (read(row) !== first) return null;
@@ -173,7 +173,7 @@ function extreme(values: Float64Array, rows: Uint32Array, sign: number): number 
   return best;
 }
 
-/** Over the rows that were measured. */
+/** Over the rows with a measured value. */
 function weightedMean(
   values: Float64Array,
   weights: Column | undefined,

@@ -1,6 +1,7 @@
-/** A table as a function of its data and of what the address holds: rows, order, columns. */
+/** The model of a table: rows, order and columns as a function of the data and the address. */
 import { useMemo } from "preact/hooks";
 import type { DataTable } from "../../api/data_table";
+import { formatCount, plural } from "../../base/format";
 import type { View } from "../../base/url_state";
 import { type ColumnSpec, resolveColumns, type TableColumn } from "./columns";
 import { parseFilter, type RowTest } from "./filter";
@@ -11,11 +12,11 @@ interface TableSetup {
   readonly table: DataTable;
   readonly specs: readonly ColumnSpec[];
   readonly groupings: readonly Grouping[];
-  /** The grouping of these rows where the address says nothing of it: its id, null for none. */
-  readonly usualGrouping?: (columns: readonly TableColumn[], rows: Uint32Array) => string | null;
-  /** A column whose values no group mixes. */
+  /** The id of the default grouping of these rows, for addresses without one; null for none. */
+  readonly defaultGrouping?: (columns: readonly TableColumn[], rows: Uint32Array) => string | null;
+  /** The column whose values are never mixed in a group. */
   readonly sectionBy?: string;
-  /** The column whose sum ranks groups. */
+  /** The column by whose sum groups are ordered. */
   readonly rankBy: string;
   /** "op", "kernel": what a row is. */
   readonly noun: string;
@@ -24,17 +25,17 @@ interface TableSetup {
 }
 
 export interface TableModel extends TableSetup {
-  /** Every column of the payload, over its own rows. */
+  /** All columns of the payload, ungrouped. */
   readonly columns: readonly TableColumn[];
   /** Rows that pass the filters. */
   readonly matched: Uint32Array;
   readonly errors: ReadonlyMap<string, string>;
   readonly sort: readonly SortKey[];
   readonly grouping: Grouping | null;
-  /** What `grouping` is without a choice. */
-  readonly usual: Grouping | null;
+  /** The default grouping. */
+  readonly standard: Grouping | null;
   readonly groups: Groups | null;
-  /** What is drawn: the groups' columns where rows are grouped. */
+  /** The columns to draw: those of the groups if rows are grouped. */
   readonly shown: readonly TableColumn[];
   readonly visible: readonly TableColumn[];
   /** Rows of `shown`, in order. */
@@ -48,20 +49,20 @@ export function useTableModel(setup: TableSetup): TableModel {
   const { table, specs, view, rankBy } = setup;
   const columns = useMemo(() => resolveColumns(table, specs), [table, specs]);
   const filterKey = JSON.stringify(columns.map((column) => view[filterName(column.id)] ?? ""));
-  // FilterKey is what of the view matters.
+  // `filterKey` stands for the relevant part of `view`.
   const { matched, errors, hasFilters } = useMemo(
     () => filterRows(table.length, columns, view),
     [table, columns, filterKey],
   );
-  const { groupings, usualGrouping, sectionBy } = setup;
-  const usualId = useMemo(
-    () => usualGrouping?.(columns, matched) ?? null,
-    [columns, matched, usualGrouping],
+  const { groupings, defaultGrouping, sectionBy } = setup;
+  const standardId = useMemo(
+    () => defaultGrouping?.(columns, matched) ?? null,
+    [columns, matched, defaultGrouping],
   );
   const named = (id: string | null | undefined) =>
     groupings.find((candidate) => candidate.id === id) ?? null;
-  const usual = named(usualId);
-  const grouping = view.group === NO_GROUPS ? null : (named(view.group) ?? usual);
+  const standard = named(standardId);
+  const grouping = view.group === NO_GROUPS ? null : (named(view.group) ?? standard);
   const groups = useMemo(() => {
     const keys = grouping?.keys(columns);
     if (!keys) return null;
@@ -90,7 +91,7 @@ export function useTableModel(setup: TableSetup): TableModel {
     errors,
     sort,
     grouping: groups ? grouping : null,
-    usual,
+    standard,
     groups,
     shown,
     visible,
@@ -101,33 +102,39 @@ export function useTableModel(setup: TableSetup): TableModel {
   };
 }
 
-/** What the address says where rows are not grouped though they usually are. */
+/** The value in the address for no grouping, where the default is a grouping. */
 const NO_GROUPS = "none";
 
-/** Groups by `grouping`, null for not at all; the choice is forgotten where it is the usual one. */
+/** Groups by `grouping`, or not at all if null. The default is not stored in the address. */
 export function chooseGrouping(model: TableModel, grouping: Grouping | null): void {
   const id = grouping?.id ?? NO_GROUPS;
-  model.select({ group: grouping === model.usual ? null : id });
+  model.select({ group: grouping === model.standard ? null : id });
 }
 
-/** The rows of the payload that line `item` of the grid stands for: see layout.ts. */
+/** The rows of the payload that line `item` of the grid represents; see layout.ts. */
 export function rowsOf(model: TableModel, item: number): Uint32Array {
   if (item < 0) return Uint32Array.of(-item - 1);
   return model.groups ? model.groups.members[item] : Uint32Array.of(item);
+}
+
+/** "1 op"; with filters "3 of 20 ops". */
+export function countText({ table, matched, noun }: TableModel): string {
+  const all = plural(table.length, noun);
+  return matched.length === table.length ? all : `${formatCount(matched.length)} of ${all}`;
 }
 
 export function filterName(id: string): string {
   return `f.${id}`;
 }
 
-/** A text of column `id` as its cells write it. */
+/** A text of column `id` as displayed in its cells. */
 export function columnName(model: TableModel, id: string, code: number): string {
   const column = model.columns.find((candidate) => candidate.id === id);
   if (column?.data.kind !== "text") return "";
   return column.names ? column.names.folded(code) : column.data.strings[code];
 }
 
-/** Sets the filter of one column, and opens the filter row, so that what hides rows is seen. */
+/** Sets a column's filter, and opens the filter row, so that the filter is visible. */
 export function setFilter(model: TableModel, id: string, text: string): void {
   model.select({ [filterName(id)]: text === "" ? null : text, filters: "1" });
 }
@@ -141,13 +148,13 @@ export function clickHeader(model: TableModel, column: TableColumn, isAdding: bo
   model.select({ sort: keys.length > 0 ? formatSort(keys) : null });
 }
 
-/** Shows or hides a column; the choice is forgotten where it is the usual one. */
+/** Shows or hides a column. The default choice is not stored in the address. */
 export function showColumn(model: TableModel, id: string, isShown: boolean): void {
   const ids = model.shown
     .filter((column) => (column.id === id ? isShown : model.visible.includes(column)))
     .map((column) => column.id);
-  const usual = model.shown.filter((column) => column.isShown).map((column) => column.id);
-  model.select({ cols: ids.join() === usual.join() ? null : ids.join() });
+  const standard = model.shown.filter((column) => column.isShown).map((column) => column.id);
+  model.select({ cols: ids.join() === standard.join() ? null : ids.join() });
 }
 
 function filterRows(length: number, columns: readonly TableColumn[], view: View) {
@@ -170,7 +177,7 @@ function filterRows(length: number, columns: readonly TableColumn[], view: View)
   return { matched: matched.subarray(0, found), errors, hasFilters };
 }
 
-/** The chosen columns, of which those that stay in place are always some. */
+/** The chosen columns; the default ones if none of the chosen ones exist. */
 function visibleColumns(
   columns: readonly TableColumn[],
   chosen: string | undefined,

@@ -1,12 +1,12 @@
-/** Names of ops that differ only in numbers: of replicas, of layers, of unnamed ops. */
+/** Folds op names that differ only in numbers, such as those of replicas and layers. */
 import { cut } from "../../base/names";
 
 /** "layer", "_12" and ")" of "layer_12)"; XLA numbers its instructions after a dot. */
 const NUMBERED = /^(.*?)([._]\d+)?(\)*)$/;
 
 // "replica_0/layer_1/mul", "replica_1/layer_2/mul"  ->  "replica_*/layer_*/mul" for both;
-// "replica_0/add_2", which no other name is like, stays as it is.
-/** For each name that of its family, with a star for each number in which its names differ. */
+// "replica_0/add_2", which resembles no other name, is unchanged.
+/** The name of each name's family: numbers in which its members differ become stars. */
 export function foldNumbers(names: readonly string[]): string[] {
   const parts = names.map((name) => cut(name).split("/"));
   const stems = parts.map((segments) => segments.map(stem));
@@ -41,14 +41,14 @@ function stem(segment: string): string {
   return found ? found[1] + found[3] : segment;
 }
 
-/** The stem of the segments of a family with a star in place of their numbers. */
+/** The stem that the segments share, with a star in place of their numbers. */
 function starred(text: string, segments: readonly string[]): string {
   const end = /\)*$/.exec(text)!.index;
   const mark = segments.some((segment) => segment.startsWith(".", end)) ? "." : "_";
   return `${text.slice(0, end)}${mark}*${text.slice(end)}`;
 }
 
-/** The filter that a family's name stands for. */
+/** The filter that matches a family. */
 export function familyFilter(name: string): string {
   const texts = name.split(/[._]\*/);
   if (texts.length === 1) return `=${name}`;

@@ -1,4 +1,4 @@
-/** Orders of rows as permutations; the columns stay where they are. */
+/** Sorts rows as permutations; columns are not changed. */
 import type { TableColumn } from "./columns";
 
 export interface SortKey {
@@ -6,7 +6,7 @@ export interface SortKey {
   readonly isDescending: boolean;
 }
 
-/** "-total,name" and back. */
+/** Parses "-total,name". */
 export function parseSort(text: string): SortKey[] {
   return text
     .split(",")
@@ -23,8 +23,8 @@ export function formatSort(keys: readonly SortKey[]): string {
 }
 
 /**
- * The keys after a click on `column`: its first click puts the large numbers or the first letters
- * on top, the next turns that round, a third goes back to the order of the server.
+ * The sort keys after a click on `column`. The first click sorts numbers in descending and texts in
+ * ascending order, the second reverses that, the third restores the server's order.
  */
 export function clickSort(
   keys: readonly SortKey[],
@@ -45,7 +45,7 @@ export function clickSort(
   return others.toSpliced(at, 0, next);
 }
 
-/** `rows` in the order of `keys`; ties keep their order, and what was not measured comes last. */
+/** `rows` sorted by `keys`. The order is stable; missing values come last. */
 export function sortRows(
   rows: Uint32Array,
   columns: readonly TableColumn[],
@@ -77,7 +77,7 @@ function comparison(column: TableColumn, isDescending: boolean): (a: number, b: 
   };
 }
 
-/** A number per row that orders like its cell; NaN where there is none. */
+/** A number per row that sorts like its cell; NaN for missing values. */
 function sortValues({ data }: TableColumn): Float64Array {
   if (data.kind === "number") return data.values;
   if (data.kind === "flag")

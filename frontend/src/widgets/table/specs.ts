@@ -1,4 +1,4 @@
-/** What the columns and groupings of many tables are made of. */
+/** Column specs and groupings that several tables share. */
 import { encodeTexts, type TextColumn } from "../../api/data_table";
 import { nameScope } from "../../base/names";
 import type { ColumnSpec, Explanation, TableColumn } from "./columns";
@@ -7,7 +7,7 @@ import type { Grouping } from "./group";
 export const TIME_UNIT = "µs, shown in the unit of the header";
 export const BYTES_UNIT = "bytes, shown in the unit of the header";
 
-/** Makes explanations of columns that have this source, unless they name another. */
+/** A factory of explanations with this source as the default. */
 export function explaining(source: string) {
   return (formula: string, unit: string, own = source): Explanation => ({
     formula,
@@ -16,7 +16,7 @@ export function explaining(source: string) {
   });
 }
 
-/** The rank of a row, which stays in place as its name does. */
+/** The sticky rank column. */
 export function rankSpec(explanation: Explanation): ColumnSpec {
   return {
     id: "rank",
@@ -48,7 +48,7 @@ export function nameSpec(
   };
 }
 
-/** Operations per byte of rows, `source` of both; not usual. */
+/** The operational intensity, hidden by default; `source` is that of operations and bytes. */
 export function intensitySpec(source: string): ColumnSpec {
   return {
     id: "operational_intensity",
@@ -66,7 +66,7 @@ export function intensitySpec(source: string): ColumnSpec {
   };
 }
 
-/** A column of texts, of which a group shows what its rows have in common. */
+/** A text column; a group shows the text if its rows have it in common. */
 export function textSpec(
   id: string,
   title: string,
@@ -77,12 +77,12 @@ export function textSpec(
   return { id, title, width, isShown, group: { how: "same" }, explanation };
 }
 
-/** Rows with the same text in a column. */
+/** Groups rows with the same text in a column. */
 export function groupBy(column: string, label: string, id = column): Grouping {
   return { id, label, keys: (columns) => textColumn(columns, column) };
 }
 
-/** Rows whose names in a column begin with the same scopes, of which so many count. */
+/** Groups rows whose names have the same first `levels` scopes. */
 export function groupByScope(id: string, label: string, column: string, levels: number): Grouping {
   const keys = (columns: readonly TableColumn[]) => {
     const names = textColumn(columns, column);
@@ -94,7 +94,7 @@ export function groupByScope(id: string, label: string, column: string, levels: 
   return { id, label, keys };
 }
 
-/** The texts of a column; undefined where there is none, or one of numbers. */
+/** The column if it exists and has texts. */
 export function textColumn(columns: readonly TableColumn[], id: string): TextColumn | undefined {
   const data = columns.find((column) => column.id === id)?.data;
   return data?.kind === "text" ? data : undefined;

@@ -1,4 +1,4 @@
-/** One line where there is something to say, with the particulars on demand. */
+/** A one-line banner of warnings, with details on demand. */
 import { useState } from "preact/hooks";
 import type { Warning } from "../../api/types";
 import { plural } from "../../base/format";

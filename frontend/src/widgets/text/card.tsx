@@ -1,4 +1,4 @@
-/** A part of a page with its title. */
+/** A card with a title. */
 import type { ComponentChildren, Ref } from "preact";
 import { useId } from "preact/hooks";
 import { Explained } from "../overlays/why";
@@ -7,7 +7,7 @@ import type { Explanation } from "../table/columns";
 interface CardProps {
   readonly title: string;
   readonly class: string;
-  /** How its numbers come about; `title` where that is not the card's. */
+  /** How its figures are computed; `title` if it differs from the card's. */
   readonly why?: Explanation & { readonly title?: string };
   /** Beside the title. */
   readonly head?: ComponentChildren;

@@ -25,7 +25,7 @@ test("it has a name, with and without a title", () => {
 
 test.each([
   [true, "Copied"],
-  [false, "Not allowed"],
+  [false, "Copy failed"],
 ])("whether the text was copied (%s) is seen and read out", async (isCopied, says) => {
   vi.mocked(copyText).mockResolvedValue(isCopied);
   const button = show();

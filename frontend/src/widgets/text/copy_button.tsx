@@ -1,4 +1,4 @@
-/** Puts a text on the clipboard and says whether that worked. */
+/** A button that copies a text and reports whether that worked. */
 import { useEffect, useState } from "preact/hooks";
 import { copyText } from "../../base/save";
 
@@ -15,13 +15,13 @@ export function CopyButton({
   title,
   className = "button small",
 }: CopyButtonProps) {
-  const [said, setSaid] = useState("");
+  const [outcome, setOutcome] = useState("");
   useEffect(() => {
-    if (said === "") return;
-    const timer = setTimeout(() => setSaid(""), 1500);
+    if (outcome === "") return;
+    const timer = setTimeout(() => setOutcome(""), 1500);
     return () => clearTimeout(timer);
-  }, [said]);
-  const copy = async () => setSaid((await copyText(text())) ? "Copied" : "Not allowed");
+  }, [outcome]);
+  const copy = async () => setOutcome((await copyText(text())) ? "Copied" : "Copy failed");
   return (
     <>
       <button
@@ -31,11 +31,11 @@ export function CopyButton({
         aria-label={title ?? label}
         onClick={copy}
       >
-        {said || label}
+        {outcome || label}
       </button>
-      {/* Beside it: what is inside a button is its name, and is not read out when it changes. */}
+      {/* Outside: screen readers do not announce changes of a button's own text. */}
       <span class="unseen" role="status">
-        {said}
+        {outcome}
       </span>
     </>
   );

@@ -1,4 +1,4 @@
-/** Names and what they stand for, in columns. */
+/** A definition list in columns. */
 import { NOT_MEASURED } from "../../base/format";
 import { Explained } from "../overlays/why";
 import type { Explanation } from "../table/columns";
@@ -31,7 +31,7 @@ export function DefinitionList({ items }: { items: readonly Definition[] }) {
   );
 }
 
-/** A dash, and why. */
+/** A dash with the reason. */
 export function NotMeasured({ reason }: { reason?: string }) {
   return (
     <span title={reason || "Not measured"}>

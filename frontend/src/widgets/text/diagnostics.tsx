@@ -1,4 +1,4 @@
-/** What to know of the steps and the recording before the numbers of a page are believed. */
+/** Notes about steps and the recording that affect how the figures of a page are read. */
 import { type DataTable, readRows } from "../../api/data_table";
 import { sentence } from "../../base/format";
 import { Card } from "./card";
@@ -17,7 +17,7 @@ export function readDiagnostics(table: DataTable): Diagnostic[] {
   })).filter(({ message }) => message !== "");
 }
 
-/** More would bury the page. */
+/** The maximum number of notes. */
 const MOST = 50;
 const SIGNS: Readonly<Record<string, string>> = { ERROR: "✕", WARNING: "⚠", INFO: "ℹ" };
 

@@ -1,4 +1,4 @@
-/** One key figure with its label, which says how it is computed. */
+/** A key figure; its label opens an explanation of how it is computed. */
 import { Explained } from "../overlays/why";
 import type { Explanation } from "../table/columns";
 

@@ -1,4 +1,4 @@
-/** What was found, each with its number, why it matters, what to do, and where to see it. */
+/** Findings: each with its figure, the reason, the action, and links to the evidence. */
 import type { ComponentChildren } from "preact";
 import { Sentence } from "./sentence";
 
@@ -8,13 +8,13 @@ interface FindingItem {
   readonly id: string;
   readonly severity: Severity;
   readonly title: string;
-  /** What removing it would save, in short; "" where that is not known. */
+  /** What fixing it would save, in short; "" if unknown. */
   readonly gain: string;
-  /** The numbers behind it. */
+  /** The figures behind it. */
   readonly notes: string;
   readonly detail: string;
   readonly action: string;
-  /** Links to the page that shows it and to a guide. */
+  /** Links to the page with the evidence and to a guide. */
   readonly links: ComponentChildren;
 }
 
@@ -31,7 +31,7 @@ export function SeverityTag({ severity, text }: { severity: Severity; text?: str
 
 interface FindingListProps {
   readonly findings: readonly FindingItem[];
-  /** How bad the first one must be to be open; the others fold. */
+  /** The severities at which the first finding is expanded; the others are collapsed. */
   readonly opens?: readonly Severity[];
 }
 
@@ -75,7 +75,7 @@ export function FindingList({ findings, opens = USUAL }: FindingListProps) {
   );
 }
 
-/** A link to a guide on another server, opened in a new tab; its title alone where it is not an https address. */
+/** A link to an external guide, opened in a new tab; only the title if it is not an https address. */
 export function GuideLink({ title, url }: { title: string; url: string }) {
   if (!url.startsWith("https://")) return title === "" ? null : <span>{title}</span>;
   return (

@@ -1,4 +1,4 @@
-/** Keys and what they do, from the table that binds them. */
+/** A list of key bindings. */
 import type { Binding } from "../../base/keys";
 
 const NAMES: Readonly<Record<string, string>> = {

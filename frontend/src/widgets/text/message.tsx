@@ -1,4 +1,4 @@
-/** What a view says where it has no data: why, and the way out. */
+/** Messages in place of a page: errors, empty states and loading states. */
 import type { ComponentChildren } from "preact";
 import { describeProblem } from "../../api/errors";
 import { sentence } from "../../base/format";
@@ -6,7 +6,7 @@ import { sentence } from "../../base/format";
 interface ErrorMessageProps {
   readonly error: unknown;
   readonly retry: () => void;
-  /** Other ways out. */
+  /** Further content, such as links to other pages. */
   readonly children?: ComponentChildren;
 }
 
@@ -52,10 +52,10 @@ export type Outline = "cards" | "split" | "steps" | "aside" | "bleed";
 
 interface SkeletonProps {
   readonly title: string;
-  /** What the server is doing, "" where there is nothing to say. */
+  /** What the server is doing, or "". */
   readonly text: string;
   readonly outline?: Outline;
-  /** Gives up what is on the way. */
+  /** Aborts loading. */
   readonly cancel?: () => void;
 }
 
@@ -65,7 +65,7 @@ interface DoingProps {
   readonly cancel?: () => void;
 }
 
-/** What is being done while somebody waits for it, and the way out. */
+/** What the server is doing while the user waits, and a button to cancel it. */
 export function Doing({ class: name, text, cancel }: DoingProps) {
   return (
     <div class={name}>
@@ -79,7 +79,7 @@ export function Doing({ class: name, text, cancel }: DoingProps) {
   );
 }
 
-/** The outline of a page with charts above a table, while its data is on the way. */
+/** The skeleton of a page while its data is loading. */
 export function Skeleton({ title, text, outline = "cards", cancel }: SkeletonProps) {
   if (outline === "bleed") {
     return (
@@ -112,7 +112,7 @@ export function Skeleton({ title, text, outline = "cards", cancel }: SkeletonPro
       <Doing
         class="skeleton-text"
         text={text || `${title || "The run"}: loading`}
-        // At once it is too early to have enough of waiting.
+        // Cancel is offered only when loading takes long enough for progress to be reported.
         cancel={text === "" ? undefined : cancel}
       />
       <div class="skeleton skeleton-table" />

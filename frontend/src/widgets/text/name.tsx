@@ -1,4 +1,4 @@
-/** A name in one line, cut in the middle, whole to copy and on hover. */
+/** A name in one line, truncated in the middle; complete on hover and when copied. */
 const TAIL = 18;
 const SHORT = 2 * TAIL;
 const MAX_TITLE = 2000;
@@ -19,8 +19,8 @@ export function Name({ text, full = text }: { text: string; full?: string }) {
 }
 
 /**
- * How much of a name's end stays where it has to be cut: of paths the last parts that fit, "Map" of
- * "Iterator::Root::Map"; of other short names nothing.
+ * How many characters at a name's end are kept when it is truncated: of paths, the last parts that
+ * fit, as "Map" of "Iterator::Root::Map"; of other short names, none.
  */
 export function tailLength(text: string): number {
   const from = Math.max(text.length - TAIL - 2, 0);

@@ -1,9 +1,9 @@
-/** A sentence whose numbers stay with their units where its lines break. */
+/** A sentence without line breaks between numbers and their units. */
 
 const MEASURE = /([−-]?\d[\d.,]*\s(?:%|[nµm]?s|[KMGT]?i?B(?:\/s)?|[GT]FLOP\/s)(?![\p{L}\d]))/u;
 
 export function Sentence({ text }: { readonly text: string }) {
-  // Split by one group: every other piece is a measure.
+  // The pattern has one group, so every other piece is a measure.
   return (
     <>
       {text.split(MEASURE).map((piece, at) =>

@@ -1,6 +1,6 @@
 /** The rows of the breakdown as areas, coloured by their age; a click keeps one name. */
 import { useMemo, useRef, useState } from "preact/hooks";
-import { formatCount } from "../../../base/format";
+
 import { textColorOn } from "../../../base/palette";
 import { useWidth } from "../../../widgets/chart/use_size";
 import type { TableModel } from "../../../widgets/table/model";
@@ -96,9 +96,7 @@ export function Treemap({ model, choose }: TreemapProps) {
         })}
         {leaves.length === 0 ? (
           <p class="muted">
-            {model.hasFilters
-              ? `None of ${formatCount(model.table.length)} rows passes the filters.`
-              : "Nothing was in use."}
+            {model.hasFilters ? "No rows match the filters." : "Nothing was in use."}
           </p>
         ) : null}
       </div>

@@ -86,7 +86,7 @@ export function GraphSection(props: GraphSectionProps) {
               hosts={execution.hosts}
               className="tf-to-trace"
             >
-              In the trace
+              Show in trace
             </ToolLink>
           ) : null}
           <ChartMenu
