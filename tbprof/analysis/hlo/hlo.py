@@ -83,16 +83,23 @@ class Programs:
             self._ops[program, instruction] = op
         return self._ops[program, instruction]
 
+    def places(self, module: str) -> set[str]:
+        """The source locations of the functions that share a name; empty for a single function."""
+        return {*self._located(module).values()}
+
     def _place(self, program: int) -> str:
         """The source location of a program's function, "" if no other function has its name."""
-        sources = self._load()
-        module = sources.name[program]
+        return self._located(self._load().name[program]).get(program, "")
+
+    def _located(self, module: str) -> Mapping[int, str]:
+        """The source locations of the programs with that name; empty for a single function."""
         if module not in self._places:
-            alike = [program_id for program_id, name in sources.name.items() if name == module]
+            sources = self._load().name
+            alike = [program_id for program_id, name in sources.items() if name == module]
             several = alike[:_MOST_ALIKE] if len(alike) > 1 else []
             places = {program_id: _places(self.blob(program_id)) for program_id in several}
             self._places[module] = _locate_functions(places)
-        return self._places[module].get(program, "")
+        return self._places[module]
 
     def op_type(self, program_id: int, module: str, instruction: str) -> str:
         """What an instruction without an op is, "" if unknown: "transpose", "fusion".

@@ -1,7 +1,7 @@
 """The steps of a trace that does not mark them: executions of a program, or a repeating pattern."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,14 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, window_ps
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
+from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.repeats import find_repeats, rows_of
 from tbprof.analysis.steps.sources.source_words import EXECUTIONS, INFERRED, PATTERN, quoted_name
+from tbprof.analysis.steps.sources.step_doubts import (
+    doubt_of_graphs,
+    doubt_of_namesakes,
+    doubt_of_rounds,
+)
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
@@ -39,10 +45,6 @@ _SPAN = 0.5
 _LEAST_OTHER_OPS = 2
 # No step is shorter on average: launching a single kernel takes a program longer.
 _SHORTEST_PS = 10**6
-# Three executions of another program, each after equally many of the main one, are not coincidence.
-# Helpers that take less than this share of the main program's time do not update a model.
-_LEAST_ROUNDS = 3
-_NOTABLE_SHARE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +102,19 @@ def infer_steps(
         candidates = [(plane, choice) for plane, choice in enumerate(choices) if choice is not None]
         if candidates:
             plane, choice = max(candidates, key=lambda pair: pair[1].weight)
-            return _steps(plane, hosts[plane], choice)
+            return _steps(plane, hosts[plane], _with_namesakes(choice, programs))
     return None
+
+
+def _with_namesakes(choice: _Choice, programs: Programs | None) -> _Choice:
+    """The choice, with a doubt if several functions that JAX compiled have its name."""
+    if programs is None or not choice.program:
+        return choice
+    key = _module_key(choice.program)
+    modules = {name for _, name in programs.listed() if _program_key(name) == key}
+    places = sorted({place for name in modules for place in programs.places(name)})
+    doubts = doubt_of_namesakes(quoted_name(choice.program), places)
+    return replace(choice, doubts=(*choice.doubts, *doubts))
 
 
 def _steps(plane: int, threads: HostThreads, choice: _Choice) -> InferredSteps:
@@ -170,7 +183,52 @@ def _executions(threads: HostThreads) -> _Choice | None:
     }
     main = times.pop(best.type)
     others = {quoted_name(programs[type_]): time for type_, time in times.items()}
-    return replace(best, doubts=tuple(doubt_of_rounds(quoted_name(best.program), *main, others)))
+    doubts = (
+        *doubt_of_rounds(quoted_name(best.program), *main, others),
+        *doubt_of_graphs(quoted_name(best.program), *_graphs(threads, types, best)),
+    )
+    return replace(best, doubts=doubts)
+
+
+def _graphs(
+    threads: HostThreads, types: HostTypes, choice: _Choice
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """(how often, how long in ps) each graph or compiled program of the chosen function ran."""
+    events, texts = threads.events, threads.plane.types.full_names
+    matches = {type_: _TENSORFLOW.match(text) for type_, text in enumerate(texts)}
+    rows = [
+        rows_of(events, choice.line, type_)
+        for type_, match in matches.items()
+        if match is not None and match[1] == choice.program
+    ]
+    rows = [of_graph for of_graph in rows if of_graph.size]
+    if rows:
+        total_ps = [float(events.duration_ps[of_graph].sum()) for of_graph in rows]
+        return np.array([of_graph.size for of_graph in rows]), np.array(total_ps)
+    return _program_runs(threads, types, _module_key(choice.program))
+
+
+def _program_runs(
+    threads: HostThreads, types: HostTypes, key: str
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The same for each compiled program with a name that ran on the host's own threads."""
+    events = threads.events
+    wanted = [names.HLO_MODULE, names.PROGRAM_ID, names.RUN_ID]
+    if not {*wanted} <= {*events.plane.stat_names}:
+        return np.zeros(0, np.int64), np.zeros(0)
+    rows = events.rows_of(types.is_hlo)
+    stats = events.stats(wanted, rows)
+    module, program, run = (stats[name] for name in wanted)
+    codes = module.texts()
+    alike = [
+        code for code in unique(codes[codes >= 0]).tolist()
+        if _program_key(events.plane.strings[code]) == key
+    ]  # fmt: skip
+    is_it = np.isin(codes, alike) & program.is_integer & run.is_integer
+    code, _ = group_rows([program.bits[is_it]])
+    _, first = group_rows([program.bits[is_it], run.bits[is_it]])
+    total_ps = np.bincount(code, events.duration_ps[rows[is_it]].astype(np.float64))
+    return np.bincount(code[first]).astype(np.int64), total_ps.astype(np.float64)
 
 
 def _may_execute(text: str) -> bool:
@@ -291,38 +349,3 @@ def _is_periodic(positions: NDArray[np.int64]) -> bool:
     gaps = np.diff(positions)
     usual = median(gaps)
     return bool((np.abs(gaps - usual) <= 0.02 * usual).mean() >= _REGULAR)
-
-
-def doubt_of_rounds(
-    name: str,
-    start_ps: NDArray[np.int64],
-    each_ps: float,
-    others: Mapping[str, tuple[NDArray[np.int64], float]],
-) -> list[str]:
-    """Says that executions may be only parts of steps, if one of another program follows every few.
-
-    `start_ps`, ascending, are the starts of the program `name`, `each_ps` is the time of one
-    execution; `others` holds the same for other programs, by name.
-    """
-    for other, (other_start_ps, other_ps) in others.items():
-        count = _between(start_ps, other_start_ps)
-        if count > 1 and other_ps >= _NOTABLE_SHARE * each_ps:
-            text = (
-                f"{other} runs after every {count} executions of {name}. If these add up gradients"
-            )
-            text += (
-                f" for one update, a step is {count} of them. The trace does not say so: mark the"
-            )
-            return [f"{text} steps to be sure."]
-    return []
-
-
-def _between(main: NDArray[np.int64], other: NDArray[np.int64]) -> int:
-    """How many of `main` lie between two of `other`, both ascending; 0 if that number varies."""
-    if other.size < _LEAST_ROUNDS:
-        return 0
-    before = np.searchsorted(main, other)
-    counts = np.diff(before)
-    count = int(counts[0])
-    is_regular = bool((counts == count).all()) and max(before[0], main.size - before[-1]) <= count
-    return count if is_regular else 0

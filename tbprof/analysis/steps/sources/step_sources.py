@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tbprof.analysis.steps.sources.step_inference import InferredSteps
 
 # Imported where nothing marks steps.
-doubt_of_rounds = Later("tbprof.analysis.steps.sources.step_inference.doubt_of_rounds")
+doubt_of_rounds = Later("tbprof.analysis.steps.sources.step_doubts.doubt_of_rounds")
 infer_steps = Later("tbprof.analysis.steps.sources.step_inference.infer_steps")
 
 _NONE: NDArray[np.int64] = np.empty(0, np.int64)

@@ -91,6 +91,80 @@ def test_calls_that_another_one_follows_every_few_may_be_parts_of_a_step():
     assert each.doubts == now_and_then.doubts == ()
 
 
+def named_alike(*lines: int) -> Space:
+    """Calls of functions without a name, which were compiled on some lines of a file."""
+    letters = {chr(ord("A") + at): line for at, line in enumerate(lines)}
+    protos = {}
+    for id_, (letter, line) in enumerate(letters.items()):
+        program = Program()
+        program.name("jit__lambda", id_)
+        program.add("add.1", "add", "f32[8]", op="jit(<lambda>)/add")
+        proto = message("xla.HloProto").FromString(program.bytes())
+        metadata = proto.hlo_module.computations[0].instructions[0].metadata
+        metadata.source_file, metadata.source_line = "/src/train.py", line
+        protos[letter] = {"Hlo Proto": proto.SerializeToString()}
+    names = {letter: f"jit__lambda({id_})" for id_, letter in enumerate(letters)}
+    return space_of(
+        draw(
+            {"/host:metadata": "none |", "/host:CPU": "python |ff.ff.ff"},
+            names={"f": "PjitFunction(<lambda>)", **names},
+            type_stats=protos,
+        )
+    )
+
+
+def test_executions_of_functions_with_one_name_may_be_mixed():
+    one, several = named_alike(5, 5), named_alike(5, 8)
+    found = infer_in(one, Programs(one))
+    assert found is not None
+    assert (found.program, found.doubts) == ("<lambda>", ())
+    found = infer_in(several, Programs(several))
+    assert found is not None
+    (doubt,) = found.doubts
+    assert doubt == (
+        "2 functions are called '<lambda>' (train.py line 5, train.py line 8), and so are their "
+        "executions: steps may mix them. Mark the steps to be sure."
+    )
+
+
+@pytest.mark.parametrize(
+    ("calls", "runs"),
+    [
+        ("aabbaabb", "2 different graphs, the most frequent or longest ones 4 and 4 times"),
+        ("aaaaabbaaaaa", ""),
+    ],
+)
+def test_graphs_of_one_name_may_be_those_of_functions(calls: str, runs: str):
+    """As of Keras, whose functions for training and evaluation have one name."""
+    names = {"f": "multi_step", **{letter: f"EagerLocalExecute: __inference_multi_step_{number}"
+                                   for letter, number in (("a", 7), ("b", 90))}}  # fmt: skip
+    drawing = {"python": "".join("fff." for _ in calls), "": ".".join(f".{one}." for one in calls)}
+    found = infer(
+        "\n".join(f"{line:7}|{row}" for line, row in drawing.items()),
+        names=names,
+        stats={"f": {"tf_function_call": "concrete"}},
+    )
+    assert (found.program, len(found.row)) == ("multi_step", len(calls))
+    doubts = [doubt.partition(".")[0] for doubt in found.doubts]
+    assert doubts == ([f"'multi_step' ran as {runs}"] if runs else [])
+
+
+@pytest.mark.parametrize(
+    ("pool", "runs"), [("a.b.c.d.e.....", "3 and 2"), ("a..c..e..h.bbbb", "4 and 1"), ("aceh", "")]
+)
+def test_programs_of_one_name_may_be_those_of_functions(pool: str, runs: str):
+    """Functions without a name on one line; one that runs rarely counts if it takes long."""
+    stats = {
+        letter: {"hlo_op": "dot", "hlo_module": "jit__lambda", "program_id": id_, "run_id": at}
+        for at, (letter, id_) in enumerate(zip("abcdeh", (3, 4, 3, 4, 3, 3), strict=True))
+    }
+    names = {"f": "PjitFunction(<lambda>)", **dict.fromkeys("abcdeh", "dot")}
+    found = infer(f"python |f.f.f.f.f.f.f.f\npool   |{pool}", names=names, stats=stats)
+    doubts = [doubt.partition(". ")[0] for doubt in found.doubts]
+    text = f"'<lambda>' ran as 2 different graphs, the most frequent or longest ones {runs} times"
+    assert doubts == ([text] if runs else [])
+
+
 def test_eager_calls_of_functions_are_named_without_their_number():
     names = {"t": "EagerLocalExecute: __inference_train_step_1410"}
     found = infer("python |tt.tt.tt", names=names)
