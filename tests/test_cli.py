@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from helpers.commands import run
+from helpers.patience import PATIENCE_S
 from traces import draw
 from werkzeug.test import Client
 
@@ -43,7 +44,7 @@ def test_export_prints_exactly_the_bytes_of_the_data_route(sample_logdir: Path) 
     process = tbprof_process(
         "export", sample_logdir, "--run", RUN, "--tool", TOOL, stdout=subprocess.PIPE
     )
-    output, _ = process.communicate(timeout=120)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     assert output == client.get(base).data
     csv = run("export", sample_logdir, "--run", RUN, "--tool", TOOL, "--format", "csv",
@@ -188,7 +189,7 @@ def test_reader_that_leaves_early_is_no_error(sample_logdir: Path) -> None:
     process.stdout.close()
     errors = process.stderr.read()
     process.stderr.close()
-    assert process.wait(120) in (0, 1)
+    assert process.wait(PATIENCE_S) in (0, 1)
     assert errors == b""
 
 
@@ -204,12 +205,12 @@ def test_serve_answers_until_ctrl_c(sample_logdir: Path) -> None:
     assert process.stdout is not None
     found = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())
     assert found
-    with urllib.request.urlopen(found[0], timeout=60) as page:
+    with urllib.request.urlopen(found[0], timeout=PATIENCE_S) as page:
         assert page.url.endswith("/data/plugin/profile/index.html")
-    with urllib.request.urlopen(f"{found[0]}data/plugin/profile/runs", timeout=60) as runs:
+    with urllib.request.urlopen(f"{found[0]}data/plugin/profile/runs", timeout=PATIENCE_S) as runs:
         assert json.load(runs)[0] == RUNS[0]
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, output, errors) == (0, "", "")
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.patience import PATIENCE_S
 from helpers.started.programs import ForkServer
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,7 +59,7 @@ SETTINGS = {
 
 
 def run(command: list[str], **more: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **more)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, **more)
 
 
 def command_line(line: str, logdir: Path) -> list[str]:
@@ -101,7 +102,7 @@ def answer(url: str) -> Any:
     """The JSON of a server that is starting."""
     for _ in range(3000):
         try:
-            with urllib.request.urlopen(url, timeout=10) as response:
+            with urllib.request.urlopen(url, timeout=PATIENCE_S) as response:
                 return json.load(response)
         except OSError:
             time.sleep(0.1)

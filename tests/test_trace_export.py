@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from helpers.commands import run
+from helpers.patience import PATIENCE_S
 from test_cli import RUN, tbprof_process
 from werkzeug.test import Client
 
@@ -30,7 +31,7 @@ def test_export_prints_the_bytes_of_the_data_route(sample_logdir: Path, served: 
     process = tbprof_process(
         "export", sample_logdir, "--run", RUN, "--tool", TOOL, stdout=subprocess.PIPE
     )
-    output, _ = process.communicate(timeout=240)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, output) == (0, served)
     assert run("export", sample_logdir, "--run", RUN, "--tool", "trace_viewer@").stdout_bytes == (
         served

@@ -5,10 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 
 import pytest
+from helpers.patience import PATIENCE_S, until
 from helpers.started.profilers import EMPTY, Profiler, recorded, serving, trace
 
 from tbprof._pb import message
@@ -29,7 +30,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, *arguments], capture_output=True, text=True, env=ENVIRONMENT, timeout=60
+        [*COMMAND, *arguments], capture_output=True, text=True, env=ENVIRONMENT, timeout=PATIENCE_S
     )
 
 
@@ -105,17 +106,16 @@ def test_connections_that_are_good(tmp_path):
 
 
 def test_ctrl_c_stops_the_server_and_leaves_nothing(tmp_path):
-    profiler = Profiler([recorded(trace())], slow_s=30)
+    profiler = Profiler([recorded(trace())], may_answer=threading.Event())
     with serving(profiler):
         child = subprocess.Popen(
             [*LISTENING, profiler.address, "--logdir", str(tmp_path), "-d", "20"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
         )  # fmt: skip
-        while not profiler.starts:
-            time.sleep(0.02)
+        until(lambda: profiler.starts)
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=60)
-        assert profiler.cancelled.wait(60)
+        out, err = child.communicate(timeout=PATIENCE_S)
+        assert profiler.cancelled.wait(PATIENCE_S)
     assert child.returncode == 1
     assert out == ""
     assert "cancelled" in err
@@ -125,7 +125,7 @@ def test_ctrl_c_stops_the_server_and_leaves_nothing(tmp_path):
 
 def test_a_terminal_shows_what_is_being_done_and_that_it_is_cancelling(tmp_path):
     pty = pytest.importorskip("pty")
-    profiler = Profiler([recorded(trace())], slow_s=30)
+    profiler = Profiler([recorded(trace())], may_answer=threading.Event())
     ours, theirs = pty.openpty()
     with serving(profiler), os.fdopen(ours, "rb", buffering=0) as screen:
         child = subprocess.Popen(
@@ -141,7 +141,7 @@ def test_a_terminal_shows_what_is_being_done_and_that_it_is_cancelling(tmp_path)
         with contextlib.suppress(OSError):  # how Linux says that the other end is closed
             while piece := screen.read(4096):
                 shown += piece
-        assert child.wait(10) == 1
+        assert child.wait(PATIENCE_S) == 1
     assert b"cancelling" in shown
     assert b"cancelled: nothing was recorded" in shown
 

@@ -7,10 +7,10 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
+from helpers.patience import until
 from helpers.started.profilers import Profiler, recorded, serving, trace
 
 import tbprof
@@ -55,14 +55,15 @@ def test_a_place_that_may_not_be_written(unprivileged):
 def test_a_logdir_that_vanishes_meanwhile_is_made_again(tmp_path):
     logdir = tmp_path / "logs"
     logdir.mkdir()
-    profiler = Profiler([recorded(trace())], slow_s=0.4)
+    is_gone = threading.Event()
+    profiler = Profiler([recorded(trace())], may_answer=is_gone)
     reports: list[CaptureReport] = []
     with serving(profiler):
         thread = threading.Thread(target=lambda: reports.append(captured(profiler, logdir)))
         thread.start()
-        while not profiler.starts:
-            time.sleep(0.01)
+        until(lambda: profiler.starts)
         shutil.rmtree(logdir)
+        is_gone.set()
         thread.join()
     assert Path(reports[0].workers[0].path).read_bytes() == trace()
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import grpc
 import pytest
+from helpers.patience import PATIENCE_S
 from helpers.started.profilers import Profiler, recorded, serving, trace
 
 from tbprof.capturing.probing import probe as probe_module
@@ -119,13 +120,14 @@ def test_web_servers():
     ],
 )
 def test_other_servers(answer, reason, monkeypatch):
-    monkeypatch.setattr("tbprof.capturing.probing.probe._ANSWER_S", 0.3)
+    wait_s = 0.3 if answer is stay_silent else PATIENCE_S
+    monkeypatch.setattr("tbprof.capturing.probing.probe._ANSWER_S", wait_s)
     with listening(answer) as port:
         assert failure(Target("127.0.0.1", port)) == (2, reason)
 
 
 def test_a_connection_that_hangs_can_be_cancelled(monkeypatch):
-    monkeypatch.setattr("tbprof.capturing.probing.probe._ANSWER_S", 300)
+    monkeypatch.setattr("tbprof.capturing.probing.probe._ANSWER_S", PATIENCE_S)
     cancelled, released = threading.Event(), threading.Event()
 
     def hold(link: socket.socket) -> None:

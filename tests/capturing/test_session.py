@@ -7,9 +7,11 @@ from pathlib import Path
 
 import grpc
 import pytest
+from helpers.patience import PATIENCE_S, until
 from helpers.started.profilers import EMPTY, Profiler, recorded, serving, trace
 
 import tbprof
+from tbprof.capturing.requests.options import MOST_RETRIES
 from tbprof.capturing.requests.request import parse_request
 from tbprof.capturing.sessions.session import Capture, CaptureReport, NothingCaptured
 from tbprof.storage.new_run import NotWritten
@@ -17,9 +19,13 @@ from tbprof.storage.new_run import NotWritten
 BUSY = (grpc.StatusCode.INTERNAL, "Another profiling session active.")
 
 
-def captured(tmp_path: Path, *profilers: Profiler, **choices: object) -> CaptureReport:
+def capture_of(tmp_path: Path, *profilers: Profiler, **choices: object) -> Capture:
     values = {"duration_ms": 50, "addresses": ",".join(one.address for one in profilers)}
-    return Capture(parse_request({**values, **choices}), str(tmp_path)).run()
+    return Capture(parse_request({**values, **choices}), str(tmp_path))
+
+
+def captured(tmp_path: Path, *profilers: Profiler, **choices: object) -> CaptureReport:
+    return capture_of(tmp_path, *profilers, **choices).run()
 
 
 def free_port() -> int:
@@ -67,11 +73,12 @@ def test_some_workers_are_recorded_and_each_other_one_says_why(tmp_path):
         Profiler([recorded(trace())]),
         Profiler([BUSY]),
         Profiler([EMPTY]),
-        Profiler([recorded(trace())], slow_s=0.3),
+        Profiler([recorded(trace())], may_answer=(is_needed := threading.Event())),
     )
     dead, garbage = Profiler([], port=free_port()), Profiler([b"\xff\xff\xff"])
     with serving(good, busy, empty, slow, garbage):
-        report = captured(tmp_path, good, busy, empty, slow, dead, garbage)
+        capture = capture_of(tmp_path, good, busy, empty, slow, dead, garbage)
+        report = capture.run(lambda now: is_needed.set() if now.written else None)
     reasons = [worker.reason for worker in report.workers]
     assert reasons == ["", "busy", "empty", "", "refused", "garbled"]
     assert all(worker.fix for worker in report.workers if worker.reason)
@@ -99,14 +106,15 @@ def test_retries_help_where_they_can(tmp_path):
 
 def test_a_server_that_comes_up_late_is_waited_for(tmp_path):
     late = Profiler([recorded(trace())], port=free_port())
-    results: list[CaptureReport] = []
-    thread = threading.Thread(target=lambda: results.append(captured(tmp_path, late, retries=3)))
+    capture = capture_of(tmp_path, late, retries=MOST_RETRIES)
+    thread = threading.Thread(target=capture.run)
     thread.start()
-    time.sleep(0.3)
+    until(lambda: capture.report().workers[0].reason)
     with serving(late):
-        thread.join(20)
-    assert results[0].workers[0].is_written
-    assert results[0].workers[0].attempts > 1
+        thread.join(PATIENCE_S)
+    (worker,) = capture.report().workers
+    assert worker.is_written
+    assert worker.attempts > 1
 
 
 def test_who_cannot_be_reached_does_not_keep_the_others_waiting(tmp_path, monkeypatch):
@@ -116,18 +124,19 @@ def test_who_cannot_be_reached_does_not_keep_the_others_waiting(tmp_path, monkey
     results: list[CaptureReport] = []
     with serving(first, second):
         thread = threading.Thread(
-            target=lambda: results.append(captured(tmp_path, first, second, late, retries=3))
+            target=lambda: results.append(
+                captured(tmp_path, first, second, late, retries=MOST_RETRIES)
+            )
         )
         thread.start()
-        while not (first.starts and second.starts):
-            time.sleep(0.01)
+        until(lambda: first.starts and second.starts)
         with serving(late):
-            thread.join(20)
+            thread.join(PATIENCE_S)
     asked = [one.requests[0].opts.start_timestamp_ns for one in (first, second)]
     assert asked[0] == asked[1]
     assert [worker.is_written for worker in results[0].workers] == [True] * 3
     *others, last = (worker.late_s for worker in results[0].workers)
-    assert last > max(0.1, *others)
+    assert last > max(others)
 
 
 def test_workers_begin_together(tmp_path):
@@ -147,43 +156,45 @@ def test_a_delay_passes_before_the_recording(tmp_path):
         values = {"addresses": profiler.address, "duration_ms": 400, "delay_ms": 400}
         capture = Capture(parse_request(values), str(tmp_path))
         assert capture.share() == 0
-        shares: list[float] = []
-        report = capture.run(lambda _report: shares.append(capture.share()))
+        seen: list[tuple[float, float, float]] = []
+        report = capture.run(lambda _: seen.append((time.time(), capture.share(), time.time())))
     assert report.written == 1
     assert profiler.starts[0] - began > 0.35
+    shares = [share for _, share, _ in seen]
     assert shares == sorted(shares)
-    assert any(0.4 < share < 0.75 for share in shares)  # when it begins to record
     assert shares[-1] == 1
+    # Half of the time has passed when it begins to record, however late anybody looks.
+    halfway = profiler.starts[0]
+    assert all(min(1, 0.5 + (before - halfway) / 0.8) <= share for before, share, _ in seen)
+    assert all(share <= (after - began) / 0.8 for _, share, after in seen)
 
 
 def test_cancelling_stops_the_servers_and_keeps_what_is_written(tmp_path):
     quick = Profiler([recorded(trace())])
-    slow = Profiler([recorded(trace())], slow_s=300)
+    slow = Profiler([recorded(trace())], may_answer=threading.Event())
     with serving(quick, slow):
         values = {"duration_ms": 50, "addresses": f"{quick.address},{slow.address}"}
         capture = Capture(parse_request(values), str(tmp_path))
         thread = threading.Thread(target=capture.run)
         thread.start()
-        while not capture.report().workers[0].is_written:
-            time.sleep(0.01)
+        until(lambda: capture.report().workers[0].is_written)
         capture.cancel()
-        thread.join(60)
+        thread.join(PATIENCE_S)
         assert not thread.is_alive()
-        assert slow.cancelled.wait(60)
+        assert slow.cancelled.wait(PATIENCE_S)
     first, second = capture.report().workers
     assert (first.phase, second.phase) == ("written", "cancelled")
     assert len(list(Path(capture.report().path).iterdir())) == 1
 
 
 def test_a_worker_that_dies_says_so(tmp_path):
-    dying = Profiler([recorded(trace())], slow_s=30)
+    dying = Profiler([recorded(trace())], may_answer=threading.Event())
     results: list[CaptureReport] = []
     thread = threading.Thread(target=lambda: results.append(captured(tmp_path, dying)))
     with serving(dying):
         thread.start()
-        while not dying.starts:
-            time.sleep(0.01)
-    thread.join(10)
+        until(lambda: dying.starts)
+    thread.join(PATIENCE_S)
     assert results[0].workers[0].reason in ("lost", "cancelled")
     assert list(tmp_path.iterdir()) == []
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from helpers.patience import PATIENCE_S
 from helpers.started.google_cloud import ACCESS_TOKEN, NODES, Google, node, serving_google
 
 from tbprof.capturing.requests import tpu_names
@@ -99,7 +100,8 @@ def test_a_machine_of_googles_needs_nothing_but_the_name():
     with serving_google() as google:
         google.nodes[f"{NODES}my-tpu"] = node("READY", "10.0.0.2", "10.0.0.3")
         result = subprocess.run(
-            [sys.executable, "-c", program, "my-tpu"], capture_output=True, text=True, timeout=60,
+            [sys.executable, "-c", program, "my-tpu"], capture_output=True, text=True,
+            timeout=PATIENCE_S,
             env={**os.environ, **google.environment, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
     assert result.returncode == 0, result.stderr

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from helpers.drawn.replaced_parts import replace_part
 from helpers.drawn.small_runs import GPU_TRACE, KERNELS, ON_GPUS, OPS
+from helpers.patience import PATIENCE_S
 from helpers.payloads import body_of, content_of
 from traces import write
 
@@ -373,9 +374,9 @@ def test_what_waits_for_requests_goes_on_when_all_are_answered() -> None:
         with progress.request("run", "", ()):
             waiter = threading.Thread(target=wait)
             waiter.start()
-            assert is_waiting.wait(60)
+            assert is_waiting.wait(PATIENCE_S)
         assert not has_waited.wait(0.02)
-    assert has_waited.wait(60)
+    assert has_waited.wait(PATIENCE_S)
     waiter.join()
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.patience import PATIENCE_S
 from parity.converters import close_converters
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +58,7 @@ def _interpreter(variable: str, environment: str, package: str, version: str) ->
     query = f"import importlib.metadata as m; print(m.version({package!r}))"
     try:
         result = subprocess.run(
-            [chosen, "-c", query], capture_output=True, text=True, timeout=60, check=True
+            [chosen, "-c", query], capture_output=True, text=True, timeout=PATIENCE_S, check=True
         )
     except (OSError, subprocess.SubprocessError) as error:
         pytest.skip(f"{variable}={chosen} has no {package}: {error}")

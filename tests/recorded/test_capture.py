@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.patience import PATIENCE_S
 from helpers.started.programs import ROOT, started
 from recorded.conftest import SCRIPTS
 
@@ -29,7 +30,7 @@ def found(record_python: str, logdir: Path) -> dict[str, Any]:
     script = [sys.executable, str(SCRIPTS / "capture_programs.py"), record_python, str(logdir)]
     with started(*loopback, *script, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
-            said, complaints = process.communicate(timeout=300)
+            said, complaints = process.communicate(timeout=PATIENCE_S)
         finally:
             process.kill()
     assert process.returncode == 0, complaints[-3000:]

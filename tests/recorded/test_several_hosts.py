@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.patience import PATIENCE_S
 from helpers.started.programs import ForkServer
 from helpers.started.recordings import recorded
 from recorded.conftest import SCRIPTS, Shown, sources
@@ -49,14 +50,14 @@ def _record(programs: ForkServer, folder: Path) -> None:
         script = str(SCRIPTS / "record_worker.py")
         processes[name] = programs.start(script, str(folder), name, str(first), str(start))
     try:
-        deadline = time.monotonic() + 200
+        deadline = time.monotonic() + PATIENCE_S
         while not all((folder / f"{name}.ready").exists() for name in processes):
             assert time.monotonic() < deadline
             assert all(process.poll() is None for process in processes.values())
             time.sleep(0.05)
         for flag, names in (("now", ("even", "slow")), ("later", ("late",))):
             (folder / flag).touch()
-            assert [processes[name].wait(200) for name in names] == [0] * len(names)
+            assert [processes[name].wait(PATIENCE_S) for name in names] == [0] * len(names)
     finally:
         for process in processes.values():
             process.kill()

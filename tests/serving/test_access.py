@@ -6,6 +6,7 @@ import logging
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from helpers.patience import PATIENCE_S
 from helpers.started.own_server import own_server
 
 from tbprof import cli
@@ -31,7 +32,7 @@ def port(sample_logdir):
 
 
 def ask(port, path, headers=None, method="GET", body=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     try:
         connection.request(method, path, body, headers or {})
         response = connection.getresponse()

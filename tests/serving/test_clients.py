@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from helpers.drawn.replaced_parts import replace_part
 from helpers.drawn.small_runs import GPU_TRACE, OPS
+from helpers.patience import PATIENCE_S
 from helpers.started.own_server import own_server
 from traces import write
 
@@ -19,7 +20,6 @@ from tbprof.serving.clients import is_connected
 from tbprof.storage.logdir import Logdir
 
 HOSTS = 4
-PATIENCE_S = 60
 
 
 @pytest.fixture
@@ -57,13 +57,17 @@ def test_work_is_awaited_unless_its_client_has_gone():
 
 
 @pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The hosts whose parts were asked for, one after the other."""
+def begun(logdir: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The hosts whose parts were asked for, one after the other.
+
+    Only those of this test: servers of tests before it may still be looking ahead.
+    """
     found: list[str] = []
 
     def one_by_one(cache: SummaryCache, files, requested, _on_work):
         for file in files:
-            found.append(file.host)
+            if Path(file.url).is_relative_to(logdir):
+                found.append(file.host)
             yield file, cache.parts(file, requested)
 
     monkeypatch.setattr(SummaryCache, "parts_of_hosts", one_by_one)

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from helpers.patience import PATIENCE_S, until
 from werkzeug.test import Client
 
 from tbprof.serving import service
@@ -67,7 +68,7 @@ class TensorBoard:
     def get(self, path: str, **headers):
         request = urllib.request.Request(self.url + path, headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as response:
                 return response.status, response.headers, response.read()
         except urllib.error.HTTPError as err:
             with err:
@@ -89,7 +90,7 @@ def tensorboard(packages: Path, log: Path, *arguments: str):
             env=environment, stdout=output, stderr=subprocess.STDOUT,
         )  # fmt: skip
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while not (found := re.search(r"http://[^:]+:(\d+)(\S*)/ ", log.read_text())):
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
@@ -98,7 +99,7 @@ def tensorboard(packages: Path, log: Path, *arguments: str):
         yield TensorBoard(process, url, log)
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE_S)
 
 
 @pytest.mark.slow
@@ -178,10 +179,7 @@ def test_tab_waits_in_the_menu_where_other_dashboards_have_data(tmp_path):
         run = tmp_path / "logdir/plugins/profile/r"
         run.mkdir(parents=True)
         (run / "h.xplane.pb").write_bytes(b"")
-        deadline = time.monotonic() + 60
-        while not running.tabs()["Profile"]:
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+        until(lambda: running.tabs()["Profile"], every_s=0.2)
 
 
 @pytest.mark.slow
@@ -203,19 +201,12 @@ def context(**fields):
     return SimpleNamespace(**{"logdir": "", "plugin_name_to_instance": {}, **fields})
 
 
-def wait_until(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def test_tab_is_active_where_nothing_else_could_be_shown(tmp_path):
     for logdir in ("", None, str(tmp_path), str(tmp_path / "missing")):
-        wait_until(ProfilePlugin(context(logdir=logdir)).is_active)
+        until(ProfilePlugin(context(logdir=logdir)).is_active)
     (tmp_path / "events.out.tfevents.1").touch()
     plugin = ProfilePlugin(context(logdir=str(tmp_path)))
-    wait_until(lambda: plugin._service.logdir().report().directories)
+    until(lambda: plugin._service.logdir().report().directories)
     assert not plugin.is_active()
 
 

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from helpers.patience import PATIENCE_S
 from helpers.started.google_cloud import ACCESS_TOKEN, NODES, node, serving_google
 from helpers.started.profilers import Profiler, recorded, serving, trace
 
@@ -54,7 +55,7 @@ class Server:
         self.token = self.get("config")["capture"]["token"]
 
     def get(self, path: str):
-        with urllib.request.urlopen(f"{self.url}/{path}", timeout=60) as answer:
+        with urllib.request.urlopen(f"{self.url}/{path}", timeout=PATIENCE_S) as answer:
             return json.load(answer)
 
     def post(self, route: str, values: object, token: str = ""):
@@ -63,7 +64,7 @@ class Server:
             f"{self.url}/{route}", json.dumps(values).encode(), headers
         )
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             with error:
@@ -93,7 +94,7 @@ def running(program: str, folder: Path, environment: dict[str, str]) -> Iterator
             env={**os.environ, **environment, **places, **talk},
         )  # fmt: skip
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE_S
         while not (found := re.search(r"http://[^:/ ]+:(\d+)/", written.read_text("utf-8"))):
             assert process.poll() is None, written.read_text("utf-8")
             assert time.monotonic() < deadline, written.read_text("utf-8")
@@ -101,7 +102,7 @@ def running(program: str, folder: Path, environment: dict[str, str]) -> Iterator
         yield Server(f"http://localhost:{found[1]}", written)
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(PATIENCE_S)
 
 
 @pytest.mark.slow
@@ -140,7 +141,7 @@ def test_secrets_are_written_nowhere(program, tmp_path):
 def test_the_commands_keep_passwords_to_themselves(command, tmp_path):
     result = subprocess.run(
         [sys.executable, "-m", "tbprof.cli", *command, f"user:{PASSWORD}@localhost:6009"],
-        capture_output=True, text=True, cwd=tmp_path, timeout=60,
+        capture_output=True, text=True, cwd=tmp_path, timeout=PATIENCE_S,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert result.returncode == 1

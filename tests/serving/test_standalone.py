@@ -7,6 +7,7 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from helpers.patience import PATIENCE_S
 from helpers.started.own_server import own_server
 
 from tbprof.serving import service, standalone
@@ -20,7 +21,7 @@ def port(sample_logdir):
 
 
 def ask(port, path, host=None, method="GET"):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     try:
         connection.request(method, path, headers={"Host": host} if host is not None else {})
         response = connection.getresponse()
@@ -144,12 +145,12 @@ def test_the_engine_is_loaded_before_a_page_is_opened(sample_logdir, monkeypatch
     engine = SimpleNamespace(load_tools=is_loading.set)
     monkeypatch.setattr(service, "_make_engine", lambda *_: engine)
     server = make_standalone(str(sample_logdir), "127.0.0.1", 0)
-    assert is_loading.wait(30)
+    assert is_loading.wait(PATIENCE_S)
     server.server_close()
 
 
 def test_a_body_without_a_length_is_bounded(port):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     _, _, config = ask(port, "/data/plugin/profile/config")
     token = json.loads(config)["capture"]["token"]
     connection.request(

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from helpers.patience import PATIENCE_S
 from helpers.started.own_server import own_server
 from serving.routes.asking import BASE, error_of
 from serving.test_plugin import install_tbprof, tensorboard
@@ -166,11 +167,11 @@ LARGE = f"{BASE}data?run=large&tag={TOOL}"
 def test_clients_that_leave_do_not_break_the_server(server, caplog):
     with caplog.at_level(logging.INFO):
         for packing in (b"", b"Accept-Encoding: gzip\r\n"):
-            with socket.create_connection(("127.0.0.1", server), timeout=60) as left:
+            with socket.create_connection(("127.0.0.1", server), timeout=PATIENCE_S) as left:
                 left.sendall(b"GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n"
                              % (LARGE.encode(), packing))  # fmt: skip
                 assert left.recv(1000).startswith(b"HTTP/1.")
-        connection = http.client.HTTPConnection("127.0.0.1", server, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", server, timeout=PATIENCE_S)
         connection.request("GET", LARGE)
         whole = json.load(connection.getresponse())
         connection.close()
@@ -179,7 +180,7 @@ def test_clients_that_leave_do_not_break_the_server(server, caplog):
 
 
 def test_the_first_piece_comes_before_the_last_is_made(server):
-    connection = http.client.HTTPConnection("127.0.0.1", server, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", server, timeout=PATIENCE_S)
     connection.request("GET", LARGE)
     response = connection.getresponse()
     assert response.length is None
@@ -202,7 +203,7 @@ def test_tensorboard_sends_it_too(tmp_path: Path, logdir: Path) -> None:
             assert found["metadata"]["hosts"][0]["events"] == 120_000
             assert running.get(LARGE, **{"If-None-Match": headers["ETag"]})[0] == 304
         request = urllib.request.Request(running.url + LARGE)
-        with urllib.request.urlopen(request, timeout=60) as left:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as left:
             assert left.read(10)
         status, _, body = running.get(f"{BASE}data?run=none&tag={TOOL}")
         assert (status, json.loads(body)["error"]["code"]) == (422, "no_data")

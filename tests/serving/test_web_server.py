@@ -4,8 +4,7 @@ import http.client
 import json
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from helpers.drawn.small_runs import CPU_TRACE, GPU_TRACE, KERNELS, OPS
+from helpers.patience import PATIENCE_S, until
 from helpers.started.own_server import own_server, running
 from helpers.started.planted_workers import Plant
 from traces import write
@@ -21,16 +21,8 @@ from tbprof.serving import web_server
 from tbprof.serving.standalone import _listen
 from tbprof.serving.web_server import WebServer
 
-PATIENCE_S = 60
 BROWSERS = 50
 ROUTES = "/data/plugin/profile/"
-
-
-def until(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 def get(port: int, path: str) -> tuple[int, bytes]:

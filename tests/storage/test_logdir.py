@@ -9,7 +9,7 @@ from pathlib import Path
 import fsspec
 import pytest
 from helpers.logdirs import ignored, make, runs
-from storage.test_scan import wait_until
+from helpers.patience import until
 
 from tbprof.base.errors import RunNotFound, Unreachable
 from tbprof.storage.logdir import Logdir
@@ -219,7 +219,7 @@ def test_new_runs_and_hosts_show_up(tmp_path):
     assert list(logdir.runs()) == ["r1"]
     make(tmp_path, "plugins/profile/r1/h1.xplane.pb", "plugins/profile/r2/h0.xplane.pb")
     assert [file.host for file in logdir.run("r1").files] == ["h0", "h1"]
-    wait_until(lambda: list(logdir.runs()) == ["r2", "r1"])
+    until(lambda: list(logdir.runs()) == ["r2", "r1"])
 
 
 def test_run_is_seen_as_it_is_now(tmp_path):
@@ -274,7 +274,7 @@ def test_memory_storage(tmp_path):
     assert runs(f"{root}/log/plugins/profile/r1") == {"r1": ["h.a"]}
     with fsspec.open(f"{root}/log/plugins/profile/r3/h.xplane.pb", "wb") as stream:
         stream.write(b"1")
-    wait_until(lambda: "r3" in logdir.runs())
+    until(lambda: "r3" in logdir.runs())
 
 
 def test_unknown_scheme_is_an_error_not_a_crash():

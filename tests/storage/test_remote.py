@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.patience import until
 from helpers.started.storage_servers import SERVED, WRITABLE, azure_connection
-from storage.test_scan import wait_until
 from traces import draw
 from werkzeug.test import Client
 
@@ -63,7 +63,7 @@ def test_runs_are_listed_and_pages_computed(storage):
     storage.write(f"{RUN}/h0.xplane.pb", trace())
     storage.write(f"train/{RUN}/w 1.xplane.pb.gz", gzip.compress(trace()))
     page = get(storage.url)
-    wait_until(lambda: page("runs").json == ["train/r1", "r1"])
+    until(lambda: page("runs").json == ["train/r1", "r1"])
     for run in ("train/r1", "r1"):
         table = page("data", run=run, tag="kernel_stats").json
         assert table["rows"][0]["c"][1]["v"] == "matmul"
@@ -80,7 +80,7 @@ def test_hosts_and_runs_appear_while_a_job_writes(storage):
     assert [file.host for file in after] == ["h0", "h1"]
     assert after[0].bytes > before[0].bytes
     storage.write("plugins/profile/r2/h0.xplane.pb", trace())
-    wait_until(lambda: list(logdir.runs()) == ["r2", "r1"])
+    until(lambda: list(logdir.runs()) == ["r2", "r1"])
 
 
 def test_a_single_file_is_a_run(storage):
@@ -167,7 +167,7 @@ def test_later_pages_need_one_listing_and_searches_leave_known_runs_alone(storag
     def search() -> None:
         searches = logdir._searches
         logdir.search_again()
-        wait_until(lambda: logdir._searches > searches)
+        until(lambda: logdir._searches > searches)
 
     first = requests(lambda: (engine.session("r1"), page()), 60.0)
     assert requests(lambda: (engine.session("r1"), page()), 60.0) == 0
@@ -242,7 +242,7 @@ def test_who_logs_in_later_need_not_start_again(storage, monkeypatch):
         patch.delenv("AWS_ACCESS_KEY_ID")
         with pytest.raises(Unreachable):
             logdir.runs()
-    wait_until(lambda: not failed(logdir))
+    until(lambda: not failed(logdir))
     assert list(logdir.runs()) == ["r1"]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.patience import PATIENCE_S
 
 from tbprof.storage.arrays import SUFFIX, keep_arrays, load_arrays
 from tbprof.storage.results import ResultStore
@@ -151,7 +152,7 @@ assert found
         for seed in (1, 2)
     ]
     for process in processes:
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0, errors.decode()
     names = {path.suffix for path in tmp_path.iterdir()}
     assert names == {SUFFIX}

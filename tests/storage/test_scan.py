@@ -2,12 +2,12 @@
 
 import sys
 import threading
-import time
 from collections import Counter
 from typing import Any
 
 import pytest
 from helpers.logdirs import ignored, make, runs
+from helpers.patience import PATIENCE_S, until
 
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.logdir_scan import Budget
@@ -15,14 +15,14 @@ from tbprof.storage.logdir_scan import Budget
 
 def test_activity_never_waits_and_turns_on_when_a_run_appears(tmp_path, monkeypatch):
     may_search, search = threading.Event(), Logdir._search
-    monkeypatch.setattr(Logdir, "_search", lambda *on: may_search.wait(60) and search(*on))
+    monkeypatch.setattr(Logdir, "_search", lambda *on: may_search.wait(PATIENCE_S) and search(*on))
     logdir = Logdir(str(tmp_path))
     assert logdir.is_active() is False
     assert logdir.report().scanning
     may_search.set()
-    wait_until(logdir.is_bare)
+    until(logdir.is_bare)
     make(tmp_path, "plugins/profile/r/h.xplane.pb")
-    wait_until(logdir.is_active)
+    until(logdir.is_active)
 
 
 def test_vanished_directories_are_no_errors(tmp_path):
@@ -32,7 +32,7 @@ def test_vanished_directories_are_no_errors(tmp_path):
     (tmp_path / "plugins/profile/r/h.xplane.pb").unlink()
     (tmp_path / "plugins/profile/r").rmdir()
     assert logdir.run("r").name == "r"
-    wait_until(lambda: not logdir.runs())
+    until(lambda: not logdir.runs())
 
 
 def test_unreadable_directories_are_reported(unprivileged):
@@ -128,13 +128,6 @@ def test_unrelated_files_are_listed_and_nothing_more(tmp_path, monkeypatch):
     assert logdir.report().files == 10_000 + 1
     assert calls["scandir"] == 1 + 20 + 3
     assert calls["stat"] + calls["lstat"] < 20
-
-
-def wait_until(condition, seconds=60.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "did not happen in time"
-        time.sleep(0.05)
 
 
 def test_bare_means_that_no_other_dashboard_has_data_either(tmp_path):

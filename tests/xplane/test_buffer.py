@@ -11,6 +11,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from helpers.patience import PATIENCE_S
 from traces import draw, write
 from xplane import fuzz, generate
 from xplane.generate import body, scalar, varint
@@ -258,7 +259,7 @@ def test_a_file_cut_off_at_any_moment_is_refused_or_read(tmp_path) -> None:
     tests = Path(__file__).parents[1]
 
     done = subprocess.run(
-        command, cwd=tests, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=tests, capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
 
     assert done.returncode == 0, done.stderr

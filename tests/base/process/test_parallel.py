@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from helpers.patience import PATIENCE_S
 
 from tbprof.base.process import parallel
 from tbprof.base.process.parallel import both, helpers, in_line_ranges, in_parallel
@@ -37,7 +38,7 @@ def test_all_who_work_in_parallel_share_a_bounded_number_of_threads(
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 3)
     callers = 10
-    all_begin, all_have_begun = threading.Barrier(callers, timeout=60), threading.Event()
+    all_begin, all_have_begun = threading.Barrier(callers, timeout=PATIENCE_S), threading.Event()
     working: set[threading.Thread] = set()
     found: list[list[int]] = []
 
@@ -48,7 +49,7 @@ def test_all_who_work_in_parallel_share_a_bounded_number_of_threads(
             all_begin.wait()
             all_have_begun.set()
         working.add(thread)
-        assert all_have_begun.wait(60)
+        assert all_have_begun.wait(PATIENCE_S)
         return item
 
     threads = [
@@ -65,12 +66,12 @@ def test_all_who_work_in_parallel_share_a_bounded_number_of_threads(
 
 def test_a_thread_that_is_done_elsewhere_joins_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    has_begun, may_end = threading.Barrier(3, timeout=60), threading.Event()
-    meet = threading.Barrier(2, timeout=60)
+    has_begun, may_end = threading.Barrier(3, timeout=PATIENCE_S), threading.Event()
+    meet = threading.Barrier(2, timeout=PATIENCE_S)
 
     def keep_busy(item: int) -> int:
         has_begun.wait()
-        assert may_end.wait(60)
+        assert may_end.wait(PATIENCE_S)
         return item
 
     def need_two(item: int) -> int:
@@ -103,7 +104,7 @@ def test_what_any_item_raises_is_raised(failing: int, monkeypatch: pytest.Monkey
 def test_threads_end_with_the_last_caller(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     working: set[threading.Thread] = set()
-    meet = threading.Barrier(2, timeout=60)
+    meet = threading.Barrier(2, timeout=PATIENCE_S)
 
     def work(item: int) -> int:
         working.add(threading.current_thread())
@@ -147,7 +148,7 @@ def test_both_of_two_functions_return_whatever_their_size(size: int) -> None:
 
 
 def test_large_work_of_two_functions_goes_on_at_the_same_time() -> None:
-    meet = threading.Barrier(2, timeout=60)
+    meet = threading.Barrier(2, timeout=PATIENCE_S)
     assert both(meet.wait, meet.wait, 1 << 30) in {(0, 1), (1, 0)}
 
 

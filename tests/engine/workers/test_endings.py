@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from helpers.drawn.small_runs import OPS, payload
+from helpers.patience import until
 from helpers.started.planted_workers import Plant
-from helpers.started.worker_pools import ignored, is_alive, kernels, ops, path, until
+from helpers.started.worker_pools import ignored, is_alive, kernels, ops, path
 
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.workers import endings, starting

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from helpers.drawn.small_runs import OPS
+from helpers.patience import until
 from helpers.payloads import content_of
 from helpers.started.planted_workers import Plant
-from helpers.started.worker_pools import STARTERS, ignored, kernels, ops, outline, until
+from helpers.started.worker_pools import STARTERS, ignored, kernels, ops, outline
 
 from tbprof.base.errors import BadTrace, TbprofError
 from tbprof.engine.engine import DataRequest, Engine

@@ -13,15 +13,23 @@ from pathlib import Path
 from dask import config
 from distributed import LocalCluster
 
+_PATIENT = {
+    "distributed.comm.timeouts.connect": "1 hour",
+    "distributed.comm.timeouts.tcp": "1 hour",
+    "distributed.deploy.lost-worker-timeout": "1 hour",
+    "distributed.scheduler.worker-ttl": None,
+}
+
 
 @contextmanager
 def local_cluster(preload: str) -> Iterator[LocalCluster]:
     """A scheduler, and two workers of one thread, which run the file `preload` first.
 
-    One that ended comes back, however long that takes: by default the cluster gives it 15 s.
+    Nothing is given up because the machine is busy: neither a connection, nor a worker that is
+    silent, nor one that ended and comes back.
     """
     with (
-        config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}),
+        config.set(_PATIENT),
         LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", preload=[preload]
         ) as cluster,

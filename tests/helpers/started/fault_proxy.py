@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from helpers.patience import PATIENCE_S
+
 Fault = Literal["busy", "broken", "denied"]
 _ANSWERS = {"busy": 503, "denied": 403}
 
@@ -111,7 +113,7 @@ class FaultProxy:
 def _exchange(
     upstream: str, request: BaseHTTPRequestHandler, body: bytes
 ) -> tuple[int, list[tuple[str, str]], bytes]:
-    connection = http.client.HTTPConnection(upstream, timeout=30)
+    connection = http.client.HTTPConnection(upstream, timeout=PATIENCE_S)
     headers = {k: v for k, v in request.headers.items() if k.lower() != "transfer-encoding"}
     if body:
         headers["Content-Length"] = str(len(body))

@@ -28,11 +28,11 @@ class Profiler:
     """A server on loopback. `answers` are used up one by one, the last one for ever.
 
     An answer is bytes (a ProfileResponse) or (status, details). A request lasts as long as it asks
-    for, and `slow_s` more.
+    for, and until `may_answer` is set, if there is one.
     """
 
     answers: list[bytes | tuple[grpc.StatusCode, str]]
-    slow_s: float = 0.0
+    may_answer: threading.Event | None = None
     port: int = 0
     requests: list[Any] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
@@ -52,7 +52,9 @@ class Profiler:
         ahead_s = request.opts.start_timestamp_ns / 1e9 - time.time()
         self._sleep(max(0.0, ahead_s), context)
         self.starts.append(time.time())
-        self._sleep(request.opts.duration_ms / 1000 + self.slow_s, context)
+        self._sleep(request.opts.duration_ms / 1000, context)
+        while self.may_answer and context.is_active() and not self.may_answer.wait(0.01):
+            pass
         return answer
 
     def _sleep(self, seconds: float, context: grpc.ServicerContext) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.patience import PATIENCE_S
 from helpers.payloads import rows
 from parity.converters import PROFILE, convert
 from parity.oracle import Row, by
@@ -284,6 +285,6 @@ def test_xprof_has_the_tool_no_more(xprof_python: str, tmp_path: Path) -> None:
         f"print(r.xspace_to_tool_data([sys.argv[1]], '{TOOL}', {{}})[0])"
     )
     result = subprocess.run(
-        [xprof_python, "-c", script, str(path)], capture_output=True, text=True, timeout=300
+        [xprof_python, "-c", script, str(path)], capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert result.returncode != 0 or result.stdout.strip() == "None"

@@ -2,10 +2,10 @@
 
 import socket
 import threading
-import time
 from typing import Any
 
 import pytest
+from helpers.patience import until
 from helpers.started.profilers import Profiler, recorded, serving, trace
 from werkzeug.test import Client
 
@@ -29,12 +29,11 @@ def post(client: Client, route: str, values: object, **headers: str):
 
 
 def finished(client: Client, id_: str) -> dict:
-    for _ in range(400):
-        standing = client.get(f"{PREFIX}/captures?id={id_}").get_json()
-        if standing["state"] in ("done", "failed", "cancelled"):
-            return standing
-        time.sleep(0.02)
-    raise AssertionError(standing)
+    def standing() -> dict:
+        return client.get(f"{PREFIX}/captures?id={id_}").get_json()
+
+    until(lambda: standing()["state"] in ("done", "failed", "cancelled"), every_s=0.02)
+    return standing()
 
 
 def test_a_capture_is_followed_to_its_run(tmp_path):
@@ -63,14 +62,13 @@ def test_a_failure_says_why_beside_each_worker(tmp_path):
 
 def test_captures_wait_for_each_other_and_can_be_cancelled(tmp_path):
     client = client_of(str(tmp_path))
-    profiler = Profiler([recorded(trace())], slow_s=20)
+    profiler = Profiler([recorded(trace())], may_answer=threading.Event())
     with serving(profiler):
         values = {"addresses": profiler.address, "duration_ms": 20}
         first, second = (post(client, "capture", values).get_json()["id"] for _ in range(2))
         assert client.get(f"{PREFIX}/captures?id={second}").get_json()["ahead"] == 1
         assert len(client.get(f"{PREFIX}/captures").get_json()["captures"]) == 2
-        while client.get(f"{PREFIX}/captures?id={first}").get_json()["state"] == "waiting":
-            time.sleep(0.01)
+        until(lambda: client.get(f"{PREFIX}/captures?id={first}").get_json()["state"] != "waiting")
         statuses = [post(client, "capture", values).status_code for _ in range(9)]
         assert statuses == [202] * 7 + [429] * 2
         for one in client.get(f"{PREFIX}/captures").get_json()["captures"]:

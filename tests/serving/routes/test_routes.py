@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from urllib.parse import parse_qsl, quote, urlencode
 
 import pytest
+from helpers.patience import PATIENCE_S
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from serving.routes.asking import BASE, error_of, get
@@ -376,7 +377,9 @@ def test_empty_logdir_has_no_runs(tmp_path):
 def test_runs_are_listed_while_the_engine_is_loading(logdir, monkeypatch):
     may_end = threading.Event()
     engine = SimpleNamespace(load_tools=lambda: None)
-    monkeypatch.setattr(service_module, "_make_engine", lambda *_: may_end.wait(30) and engine)
+    monkeypatch.setattr(
+        service_module, "_make_engine", lambda *_: may_end.wait(PATIENCE_S) and engine
+    )
     service = Service(str(logdir))
     client = Client(Application(service))
     loading = threading.Thread(target=service.engine)

@@ -6,7 +6,6 @@ import logging
 import shutil
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from helpers.patience import PATIENCE_S, until
 from helpers.started.own_server import own_server
 from helpers.tile_reader import read_tiles
 
@@ -34,7 +34,7 @@ def port(tmp_path: Path, sample_logdir: Path) -> Iterator[int]:
 
 
 def ask(port: int, route: str, **parameters: Any) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     try:
         connection.request("GET", f"{BASE}{route}?{urlencode({'run': RUN, **parameters})}")
         response = connection.getresponse()
@@ -115,26 +115,26 @@ def test_requests_that_are_given_up_disturb_no_other(port: int, caplog: pytest.L
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
+def progress(port: int) -> tuple[str, str]:
+    standing = json.loads(ask(port, "progress", tag="trace_viewer")[1])
+    return standing["state"], standing["text"]
+
+
 def test_progress_is_told_while_a_timeline_is_built(port: int, monkeypatch: pytest.MonkeyPatch):
     may_end = threading.Event()
     build = TimelineCache._build
 
     def slow(self: TimelineCache, *args: Any) -> Any:
-        may_end.wait(60)
+        may_end.wait(PATIENCE_S)
         return build(self, *args)
 
     monkeypatch.setattr(TimelineCache, "_build", slow)
     asking = threading.Thread(target=ask, args=(port, "timeline"))
     asking.start()
     try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            state = json.loads(ask(port, "progress", tag="trace_viewer")[1])
-            if state["text"].startswith("indexing"):
-                break
-            time.sleep(0.02)
-        assert (state["state"], state["text"]) == ("working", "indexing the events of host0")
+        expected = ("working", "indexing the events of host0")
+        until(lambda: progress(port) == expected, every_s=0.02)
     finally:
         may_end.set()
         asking.join()
-    assert json.loads(ask(port, "progress", tag="trace_viewer")[1])["state"] == "idle"
+    assert progress(port)[0] == "idle"

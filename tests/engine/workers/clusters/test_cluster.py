@@ -1,7 +1,6 @@
 """Parts from the workers of a real Dask cluster: two processes on this machine."""
 
 import threading
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from distributed import LocalCluster
 from helpers.commands import run
 from helpers.drawn.small_runs import BROKEN, CPU_TRACE, GPU_TRACE, OPS
+from helpers.patience import PATIENCE_S, until
 from helpers.payloads import content_of
 from helpers.started.clusters import Scheduler, kill_a_worker, local_cluster
 from traces import write
@@ -31,8 +31,6 @@ from tbprof.storage.runs import TraceFile
 from tbprof.tools import TOOLS
 
 HOSTS = 64
-# Far longer than what is waited for.
-_LONG_S = 60
 OUTLINE = (PartKey("outline"),)
 # Of a host `poison`, a worker dies; a host `endless` is read until somebody stops it.
 PLANTED = """
@@ -77,6 +75,13 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
 @pytest.fixture(scope="module")
 def workers(local: LocalCluster) -> Cluster:
     return Cluster(local.scheduler_address)
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine holds up whoever answers; tests of silence set their own times."""
+    for name in ("_CONNECT_S", "_ANSWER_S", "_NO_WORKERS_S"):
+        monkeypatch.setattr(cluster_module, name, PATIENCE_S)
 
 
 @pytest.fixture
@@ -176,12 +181,9 @@ def test_work_stops_when_nobody_waits_for_it(workers: Cluster, run_directory: Pa
     results = workers.compute_hosts([endless, short], hear)
     assert isinstance(results, Generator)
     assert next(results)[0] == short
-    assert is_begun.wait(_LONG_S)
+    assert is_begun.wait(PATIENCE_S)
     results.close()
-    deadline = time.monotonic() + _LONG_S
-    while not Path(endless.file.url + ".stopped").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(Path(endless.file.url + ".stopped").exists)
     assert not workers._batches
 
 
