@@ -20,14 +20,14 @@ HIGHLY_OUTPUT_BOUND = 20.0
 MODERATELY_OUTPUT_BOUND = 5.0
 HIGH = 15.0
 MODERATE = 3.0
-# (moderate, high) percentages of step time from which findings are reported: of overheads, and of
-# waits, for late workers and copies as well as for input.
+# (moderate, high) percentages of step time from which findings are reported: for overheads, and for
+# waits (for input, copies and late workers).
 OVERHEAD = (MODERATE, HIGH)
 WAITING = (MODERATELY_INPUT_BOUND, HIGHLY_INPUT_BOUND)
 _SHOWN = 0.05  # a smaller percentage would read 0.0 %
-# Threads of tf.data at work at once, on average over the steps.
+# Threads of tf.data that work at the same time, on average over the steps.
 CONTENDING = 2.0
-# A share of the compute time, exclusive.
+# Percentage of the compute time; a smaller share is reported.
 LITTLE_16_BIT = 10.0
 
 # Classes: where the input bottleneck is, and how large other bottlenecks are.
@@ -39,8 +39,8 @@ HIGH_CLASS, MODERATE_CLASS, NO_CLASS = "high", "moderate", "no"
 class Bottleneck:
     """A class, the share of the step time (percent, NaN: unknown) behind it, and a sentence.
 
-    The sentence is empty if there is nothing to say. `is_guess` says that it is about time
-    which may be for input, or for something else.
+    The sentence is empty if there is nothing to say. `is_guess` marks time that may or may not be
+    spent on input.
     """
 
     level: str
@@ -51,7 +51,7 @@ class Bottleneck:
 
 @dataclass(frozen=True, slots=True)
 class LongestFunction:
-    """`batch (train.py:14) takes 62.7 %` of the step, and that percentage."""
+    """The text `batch (train.py:14) takes 62.7 %`, and that percentage of the step."""
 
     text: str
     percent: float
@@ -79,8 +79,8 @@ def find_bottlenecks(
 ) -> Bottlenecks:
     """The bottlenecks of a job's counted steps; `is_transfer`: input is data sent to devices.
 
-    Unexplained time may be input only if waiting for input would not have been recorded: without
-    tf.data and infeeds. If `idle` is known, what threads did during that time is named instead.
+    Unexplained time may be input only if waits for input are not recorded, that is, without tf.data
+    and infeeds. If `idle` is known, what threads did during that time is named instead.
     """
     if not means.steps or not means.mean_ms() > 0:
         none = Bottleneck(NO_CLASS, float("nan"), "")
@@ -150,9 +150,9 @@ def input_bottleneck(
     longest: LongestFunction | None = None,
     is_transfer: bool = False,
 ) -> Bottleneck:
-    """Whether steps wait for input; NaN means steps without duration.
+    """Whether steps wait for input; unknown if the percentage is NaN (steps without duration).
 
-    `is_recorded` says that the trace would show such waiting, so that other gaps are not input.
+    `is_recorded` says that the trace records waits for input, so other gaps are not input.
     `other_percent` is the time that no event covers, `longest` the function that takes most of it,
     if known. `is_transfer` says that input is data sent to devices, such as arguments of calls.
     """
@@ -168,7 +168,7 @@ def input_bottleneck(
     if is_transfer and input_percent >= MODERATELY_INPUT_BOUND:
         sent = f"{text} of step time is spent sending data to devices."
         if input_percent >= HIGHLY_INPUT_BOUND:
-            return Bottleneck(HOST, input_percent, f"{sent} Reduce that before anything else.")
+            return Bottleneck(HOST, input_percent, f"{sent} Reduce this first.")
         rest = "Optimize both the transfers and the rest of the step."
         return Bottleneck(BOTH, input_percent, f"{sent} {rest}")
     if input_percent >= HIGHLY_INPUT_BOUND:
@@ -176,7 +176,7 @@ def input_bottleneck(
             HOST,
             input_percent,
             f"The program is highly input-bound: {text} of step time is spent waiting for input. "
-            "Speed up the input before anything else.",
+            "Speed up the input first.",
         )
     if input_percent >= MODERATELY_INPUT_BOUND:
         return Bottleneck(
@@ -199,7 +199,7 @@ def input_bottleneck(
             input_percent,
             "The program is potentially input-bound: no recorded event covers "
             f"{percent_text(other_percent)} of step time, and the trace contains no input "
-            "pipeline events that would show it. It may be I/O, Python, or both.",
+            "pipeline events that would show whether it is input. It may be I/O, Python, or both.",
             is_guess=True,
         )
     return Bottleneck(
@@ -220,14 +220,14 @@ def _hardly_waits(input_percent: float) -> str:
 def _wait_and_function(
     longest: LongestFunction, input_percent: float, *, is_transfer: bool
 ) -> Bottleneck:
-    """Steps that wait for input, and longer for a function that may be a part of it."""
+    """Steps that wait for input, and even longer for a function that may also prepare input."""
     waits = "sending data to devices" if is_transfer else "waiting for input"
     return Bottleneck(
         HOST if input_percent >= HIGHLY_INPUT_BOUND else BOTH,
         input_percent,
         f"{longest.text} of step time while nothing else runs, and {percent_text(input_percent)} "
-        f"is spent {waits}. If the former also prepares input, speed it up before anything else; "
-        "the trace does not show whether it does.",
+        f"is spent {waits}. If that function also prepares input, speed it up first; the trace "
+        "does not show whether it does.",
         is_guess=True,
     )
 
@@ -239,7 +239,7 @@ def output_bottleneck(percent: float) -> Bottleneck:
         return Bottleneck(
             HIGH_CLASS,
             percent,
-            f"The program is highly output-bound: {text} Reduce that before anything else.",
+            f"The program is highly output-bound: {text} Reduce this first.",
         )
     if percent >= MODERATELY_OUTPUT_BOUND:
         return Bottleneck(
@@ -261,7 +261,7 @@ def collectives_bottleneck(percent: float) -> Bottleneck:
 
 
 def contends(means: StepMeans, pipeline: InputOps | None) -> bool:
-    """Whether threads of tf.data work so much that launches may have to wait for a processor."""
+    """Whether tf.data threads are so busy that launches may have to wait for a processor."""
     if pipeline is None or not pipeline.has_tf_data:
         return False
     work_ps = float(pipeline.self_ps.sum() + pipeline.background_ps.sum())
@@ -282,7 +282,7 @@ def kernel_launch_bottleneck(percent: float, *, contends: bool = False) -> Bottl
 def other_bottleneck(
     percent: float, *, is_reported: bool = False, is_tpu: bool = False, activity: str = ""
 ) -> Bottleneck:
-    """Whether much of a step is in no phase; no if that `is_reported` elsewhere.
+    """Whether much of a step is in no phase; "no" if that `is_reported` elsewhere.
 
     `activity` is a sentence on what threads did during that time.
     """
@@ -293,7 +293,7 @@ def other_bottleneck(
         text += activity
     elif is_tpu:
         text += (
-            " Meanwhile, the cores are idle because of something on the host other than input: "
+            " During that time, the cores wait for something on the host other than input: "
             "try running several steps in one compiled function."
         )
     else:
@@ -302,7 +302,10 @@ def other_bottleneck(
 
 
 def precision_statement(bits_16_percent: float, compute_percent: float) -> str:
-    """The sentence on 16 (and 8) bit compute, given its time and that of all known precisions."""
+    """The sentence on 16-bit (and 8-bit) compute, "" if its share of known precisions is not low.
+
+    Both arguments are percentages of step time.
+    """
     if not compute_percent > 0:
         return ""
     share = 100.0 * bits_16_percent / compute_percent

@@ -48,11 +48,11 @@ _NO_LIMITS: Mapping[Phase, float] = {}
 class Evidence:
     """What is known about the chosen hosts.
 
-    `inputs`, `tpu_ops` and `input_cause` are None if unknown; `couplings` are by host, empty if
-    unknown. `means` are over the typical steps, or over all complete steps if the user chose these;
-    `outliers` are the others, in either case. `idle` is what threads did in the uncovered time of
-    the average step, longest first; `idle_time` is its source, by host. `promised` is the
-    percentage of step time, by phase, that earlier findings promise.
+    `inputs`, `tpu_ops` and `input_cause` are None if unknown; `couplings` has one entry per host,
+    empty if unknown. `means` are over the typical steps, or over all complete steps if the user
+    chose these; `outliers` are the others, in either case. `idle` is what threads did in the
+    uncovered time of the average step, longest first; `idle_time` is its source, by host.
+    `promised` is the percentage of step time, by phase, that earlier findings promise.
     """
 
     job: JobSteps
@@ -84,7 +84,7 @@ class Evidence:
 
     @property
     def is_jax(self) -> bool:
-        """Whether the program states that it uses JAX, or its ops have JAX names."""
+        """Whether the recorded environment names JAX, or ops have JAX names."""
         says_so = any("JAX" in environment.version_name for environment in self.environments)
         return says_so or "\njit(" in "\n".join(["", *self.ops.name])
 
@@ -106,26 +106,26 @@ class Evidence:
 
     @property
     def work(self) -> tuple[Phase, ...]:
-        """The phases in which a device works or, without devices, the host's ops compute."""
+        """The phases in which a device works or, without devices, in which host ops compute."""
         return WORK if self.platform != "CPU" else (*WORK, Phase.HOST_COMPUTE)
 
     def unclaimed(self, *phases: Phase) -> float:
-        """The percentage of step time in some phases that is not promised; NaN without steps.
+        """The percentage of step time in some phases that no finding promises; NaN without steps.
 
-        An instant has one phase, so time that is promised once is not available to other findings.
+        Each instant has one phase, so promised time is not available to other findings.
         """
         return sum_of(
             max(self.share(phase) - self.promised.get(phase, 0.0), 0.0) for phase in phases
         )
 
     def gain_of(
-        self, share: float, *phases: Phase, most: Mapping[Phase, float] = _NO_LIMITS
+        self, share: float, *phases: Phase, limits: Mapping[Phase, float] = _NO_LIMITS
     ) -> Gain:
-        """The gain of `share` percent of the step: from what is left of the phases, in this order.
+        """The gain of `share` percent of the step, from unclaimed time of phases in this order.
 
-        Without phases, for findings on the host and gaps, it comes from the time in which nothing
-        works: host work during device work does not make a step longer. At most `most` percent
-        come from each phase.
+        Without phases, for findings on the host and gaps, it is taken from the time in which no
+        device works: host work during device work does not make a step longer. `limits` are the
+        largest percentages to take from each phase.
         """
         wanted = phases or tuple(phase for phase in Phase if phase not in self.work)
         if not self.means.steps or not math.isfinite(share + self.share(*wanted)):
@@ -133,7 +133,7 @@ class Evidence:
         beyond = rest = max(share, 0.0)
         taken: dict[Phase, float] = {}
         for phase in wanted:
-            limit = most.get(phase, 100.0)
+            limit = limits.get(phase, 100.0)
             beyond -= min(beyond, self.share(phase), limit)
             part = min(rest, self.unclaimed(phase), limit)
             if part > 0:
@@ -142,41 +142,41 @@ class Evidence:
         return self._gain(sum_of(taken.values()), taken, shared=rest - beyond)
 
     def gain_of_work(self, share: float, *phases: Phase) -> Gain:
-        """The same for findings on what devices compute: at most `phases`, or all work."""
-        most = self.share(*(phases or self.work))
-        if not self.means.steps or not math.isfinite(share + most):
+        """The gain of `share` percent of device work: at most the time of `phases`, or all work."""
+        work_share = self.share(*(phases or self.work))
+        if not self.means.steps or not math.isfinite(share + work_share):
             return UNKNOWN_GAIN
-        return self._gain(max(min(share, most), 0.0), {})
+        return self._gain(max(min(share, work_share), 0.0), {})
 
     def _gain(self, share: float, taken: Mapping[Phase, float], *, shared: float = 0.0) -> Gain:
         ratio = min(share, 100.0) / 100
         return Gain(ratio * self.step_ms, ratio, taken, shared)
 
     def excluding(self, finding: Finding) -> "Evidence":
-        """The evidence for other findings, without the time that this one promises."""
+        """The evidence for later findings, which may not promise the time of this one."""
         promised = dict(self.promised)
         for phase, part in finding.gain.taken.items():
             promised[phase] = promised.get(phase, 0.0) + part
         return replace(self, promised=promised)
 
     def worst_row(self, part_ps: NDArray[np.int64]) -> dict[str, str]:
-        """The trace viewer parameters of the worker's step of which a part [rows] was largest.
+        """The trace viewer parameters of the row of `job` with the largest `part_ps` [rows].
 
-        Rows are those of `job`; only steps that count, the first of equals; {} without any.
+        Only counted steps; the first of equals; {} if there are none.
         """
         return worst_place(self.job, self.means, part_ps)
 
     def place_of(self, step: int) -> dict[str, str]:
-        """The trace viewer parameters of a step of the job, for the worker that took longest."""
+        """The trace viewer parameters of a step of the job, at its slowest worker."""
         return slowest_place(self.job, step)
 
     def worst_step_in(self, *phases: Phase) -> dict[str, str]:
-        """The same by the time that a step spends in some phases."""
+        """Those of the worker's step that spends the most time in some phases."""
         return self.worst_row(self.job.phase_ps[:, phases].sum(axis=1))
 
     @property
     def gap_ps(self) -> NDArray[np.int64]:
-        """[rows] the time after the own work of each worker's step, until the next step starts."""
+        """[rows] the time from the end of each worker's own work to the start of its next step."""
         return self.job.duration_ps - self.job.own_ps
 
     def in_steps(self, spans: Sequence[Spans]) -> NDArray[np.int64]:
@@ -196,7 +196,7 @@ class Evidence:
         return out
 
     def share_of_rows(self, part_ps: NDArray[np.int64]) -> float:
-        """The percentage of step time in parts of each worker's steps [rows]."""
+        """The percentage of step time in `part_ps` [rows], parts of the workers' steps."""
         job = self.job
         rows = used_rows(job)
         steps = len(job.label)

@@ -14,14 +14,14 @@ SEVERITIES: tuple[Severity, ...] = ("high", "moderate", "low", "good")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A claim with its number, its reason, what to do about it and the gain of that.
+    """A claim with its figure, its reason, an action, and what the action may gain.
 
-    `value` reached `threshold`, both in `unit`; NaN without a figure. `share` is the value as a
-    part (0 to 1) of the memory in use, or of its capacity; None if it is not about memory. `gain`
-    never exceeds the time that the finding is about, nor what earlier findings leave of it, see
-    `Evidence.gain_of`. `evidence` is the page that shows it, `next_page` the one to open next,
-    `NO_PAGE` if it is on the page itself. `code` can be copied; `stage` is the long name of the
-    stage of an input pipeline that it is about. Both are "" without.
+    `value` reached `threshold`, both in `unit`; NaN if there is no figure. `share` is the value as
+    a fraction (0 to 1) of the memory in use, or of its capacity; None if the finding is not about
+    memory. `gain` never exceeds the time that the finding is about, less what earlier findings
+    promise of it (`Evidence.gain_of`). `evidence` is the page that shows it, `next_page` the one to
+    open next; `NO_PAGE` if the finding is on the page itself. `code` can be copied; `stage` is the
+    long name of the input pipeline's stage that the finding is about. Both are "" if there is none.
     """
 
     id: str

@@ -11,9 +11,9 @@ from tbprof.base.values import sum_of
 class Gain:
     """The most that a step could be shortened by; None if unknown.
 
-    `ratio` is the same as a fraction of the step. `taken` is how many percent of step time come
-    from each phase, for time that other findings may be about: no two promise it. `shared` is the
-    percentage that is missing because earlier findings promise it.
+    `ratio` is the same as a fraction of the step. `taken` is the percentage of step time from each
+    phase, where other findings could promise the same time. `shared` is the percentage that is left
+    out because earlier findings promise it.
     """
 
     ms: float | None
@@ -23,7 +23,7 @@ class Gain:
 
     @property
     def own(self) -> float:
-        """The percentage of the step's time that no other finding promises."""
+        """The percentage of step time that this finding promises and no other does."""
         return sum_of(self.taken.values())
 
 

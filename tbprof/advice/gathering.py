@@ -52,14 +52,14 @@ FIELDS: Mapping[str, _Source] = {
     "couplings": _Source("coupling", Coupling),
     "idle_time": _Source("idle_time", IdleTime),
 }
-# The parts that evidence is gathered from: for those fields, and for the others.
+# The parts that evidence is gathered from: those of `FIELDS`, and those of the other fields.
 PARTS: tuple[str, ...] = (
     "steps", *(source.part for source in FIELDS.values()), "memory_peaks", "tf_data",
 )  # fmt: skip
 
 
 def gather(summaries: Summaries) -> Evidence:
-    """The evidence of the chosen hosts together."""
+    """The evidence of all chosen hosts together."""
     fields = {name: _field(summaries, source) for name, source in FIELDS.items()}
     job = merge_steps(summaries.hosts, summaries.take("steps", Steps))
     means, outliers = chosen_means(job, summaries.params)

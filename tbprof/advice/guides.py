@@ -11,12 +11,12 @@ class Guide:
     url: str
 
     def section(self, anchor: str) -> "Guide":
-        """A section of it."""
+        """A link to a section of this guide."""
         return Guide("Guide", f"{self.url}#{anchor}")
 
 
 NO_GUIDE = Guide("", "")
-# The guide that the profiler's users know, and the texts that it links to.
+# The guides that users of the TensorFlow profiler know, and pages that they link to.
 _TENSORFLOW = "https://www.tensorflow.org/"
 DATA_GUIDE = Guide(
     "Better performance with the tf.data API", f"{_TENSORFLOW}guide/data_performance"

@@ -1,4 +1,4 @@
-"""Which uncovered step time other findings are about, so that each is reported once."""
+"""Uncovered step time, split by the finding that reports it, so that each is reported once."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,12 @@ from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.values import sum_of
 
-# Smaller shares are small compared to what a program may gain elsewhere.
+# A smaller percentage of step time is a low-severity finding.
 _SMALL = 5.0
 
 
 def graded_idle(share: float) -> tuple[Severity, float] | None:
-    """(severity, the threshold that was reached) of a percentage of step time without ops."""
+    """(severity, threshold reached) for a percentage of uncovered step time; None if too small."""
     grade = graded(share, *OVERHEAD)
     return ("low", OVERHEAD[0]) if grade is not None and share < _SMALL else grade
 
@@ -25,7 +25,7 @@ def graded_idle(share: float) -> tuple[Severity, float] | None:
 def dominant_function(evidence: Evidence) -> IdleShare | None:
     """The function or annotation of the driving thread that takes most of the uncovered time.
 
-    None if it takes too little to be worth a finding.
+    None if it takes too little time for a finding.
     """
     first = longest_share(evidence.idle) if evidence.step_ms > 0 else None
     if first is None or graded(100 * first.ms / evidence.step_ms, *OVERHEAD) is None:
@@ -46,18 +46,18 @@ def callback_share(evidence: Evidence) -> float:
 
 
 def is_in_callbacks(evidence: Evidence, share: IdleShare) -> bool:
-    """Whether a function was recorded in callbacks, which have their own finding."""
+    """Whether a function ran in callbacks, which have their own finding."""
     return callback_share(evidence) >= OVERHEAD[0] and any(
         share.name in callback.function for callback in evidence.callbacks
     )
 
 
 def gap_shares(evidence: Evidence) -> tuple[float, float]:
-    """(percentage of step time between steps in which nothing works, the unexplained part of it).
+    """(percentage of step time in gaps between steps, the unexplained part of it).
 
-    Both exclude waits for input, what other findings promise, and calls of the runtime, in which
-    ops may run that leave no event. The unexplained part excludes the function that has a finding
-    of its own. NaN without steps.
+    Only the unexplained part excludes waits for input, time that other findings promise, calls of
+    the runtime, in which ops may run without events, and the function that has its own finding. NaN
+    without steps.
     """
     gap = evidence.share_of_rows(evidence.gap_ps)
     idle = evidence.share_of_rows(
@@ -69,7 +69,7 @@ def gap_shares(evidence: Evidence) -> tuple[float, float]:
         for part, ms in share.parts
         if share.kind == Activity.RUNTIME and (share.is_driver or part == RUN)
     )
-    # Calls that take more than the other time without ops are in the gaps for the excess.
+    # Where calls take more than the uncovered time outside of gaps, the excess is in the gaps.
     other_share = evidence.share(Phase.OTHER)
     calls = max(0.0, idle + 100 * calls_ms / evidence.step_ms - other_share) if calls_ms else 0.0
     named = dominant_function(evidence)

@@ -1,9 +1,9 @@
-"""The limits from which the memory of a device is reported as short."""
+"""The limits from which findings report that the memory of a device is scarce."""
 
-# Percentages of an allocator's capacity, ours: rounding and reserved memory take some percent of
-# it, so little more fits above the first.
+# Percentages of an allocator's capacity, ours. Rounding and reserved memory take a few percent of
+# it, so hardly anything fits above the first.
 FULL = (90.0, 98.0)
-# Percentage of free memory outside of its largest chunk, if at least half is in use: below that
-# there is room for any chunk.
+# Percentages of free memory outside of its largest chunk, where at least half of the memory is in
+# use: below that, there is room for large chunks.
 FRAGMENTED = (50.0, 80.0)
 IN_USE = 50.0

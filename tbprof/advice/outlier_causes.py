@@ -32,10 +32,10 @@ LABELS = {
     Phase.OTHER: "time that no op covers",
 }
 _WRITING = "ops that write checkpoints and summaries"
-# These are not causes: the thread waited for something else, or the cause is unknown.
+# These activities are not causes: the thread waited for something else, or nothing is known.
 _NO_CAUSE = (Activity.UNCOVERED, Activity.WAIT, Activity.RUNTIME)
 _NAME_LENGTH = 60
-# Typical steps hardly make a call if they spend this share of its time in it.
+# Typical steps hardly make a call if they spend at most this share of its mean time in it.
 _HARDLY = 0.1
 # A call is the step itself if typical steps spend this share of their time in it.
 _WHOLE = 0.8
@@ -44,10 +44,10 @@ _WHOLE = 0.8
 def reasons(
     job: JobSteps, means: StepMeans, outliers: StepOutliers, idle_time: Sequence[IdleTime]
 ) -> list[str]:
-    """[steps] what makes an outlier slow, as text; "" for other steps.
+    """[steps] what makes each outlier slow, as text; "" for other steps.
 
-    `idle_time` is by host, empty if unknown. What recurs has one cause, as in the
-    finding about it.
+    `idle_time` has one entry per host, empty if unknown. Steps that recur share one cause, as in
+    the finding about them.
     """
     groups = [*(period.step for period in outliers.periods), *outliers.once[:, None]]
     causes = causes_of_outliers(job, means, outliers, idle_time, groups)
@@ -61,12 +61,12 @@ def reasons(
                 out[step] += f": {cause}"
     for period in outliers.periods:
         for step in period.step.tolist():
-            out[step] = f"{out[step]}; so is every {ordinal(period.period)} step"
+            out[step] = f"{out[step]}; this recurs in every {ordinal(period.period)} step"
     return out
 
 
 def where(outliers: StepOutliers, steps: NDArray[np.int64], subject: str = "it") -> str:
-    """What most of the excess is, "" where nothing has most of it; `subject` names it."""
+    """The clause on the phase with most of the excess, "" if there is none; `subject` names it."""
     phase = phase_of(outliers, steps)
     return "" if phase is None else f", most of {subject} {LABELS[phase]}"
 
@@ -91,8 +91,8 @@ def causes_of_outliers(
 ) -> list[str]:
     """What takes most of the excess of each group of outliers, "" if the events do not show it.
 
-    A function or an annotation of the thread that drives the program, garbage collection, or on a
-    CPU the ops that write. A step is in one group at most.
+    It is a function or an annotation of the thread that drives the program, garbage collection, or,
+    on a CPU, the ops that write checkpoints and summaries. A step is in one group at most.
     """
     excess = [excess_ps(means, outliers, steps) for steps in groups]
     uncovered_ps = [
@@ -119,7 +119,7 @@ def causes_of_outliers(
 
 @dataclass(frozen=True, slots=True)
 class _Weights:
-    """By row of a host's steps: its group, -1 for none, and its weight in the group's mean step."""
+    """By row of a host's steps: its group (-1: none), and its weight in the group's mean step."""
 
     group: NDArray[np.int64]
     weight: NDArray[np.float64]
@@ -141,7 +141,7 @@ def _functions(
     weights: Sequence[_Weights],
     uncovered_ps: NDArray[np.float64],
 ) -> list[str]:
-    """What takes most of each group's uncovered excess, "" if nothing does."""
+    """The activity that takes most of each group's uncovered excess, "" if none does."""
     groups = uncovered_ps.size
     times_of_activity: dict[tuple[Activity, str], dict[str, NDArray[np.float64]]] = {}
     for idle, weight in zip(idle_time, weights, strict=False):
@@ -170,10 +170,10 @@ def _callers(
     total_ps: NDArray[np.float64],
     typical_ps: float,
 ) -> list[str]:
-    """The call in which most of each group's excess passes, whatever happens in it, or "".
+    """The call that contains most of each group's excess, whatever happens in it; "" if none does.
 
-    Of calls that typical steps hardly make, the outermost; else the innermost, but none that is
-    the step itself. If there is none: compiled functions that only these steps call.
+    Of calls that typical steps hardly make, the outermost; else the innermost, except calls that
+    span the whole step. If there is none, compiled functions that only these steps call.
     """
     groups = total_ps.size
     times: dict[str, NDArray[np.float64]] = {}
@@ -204,9 +204,9 @@ def _callers(
 def _only_called(
     calls: Sequence[str], mean: NDArray[np.float64], typical: NDArray[np.float64]
 ) -> str:
-    """Compiled functions among `calls` that a group of steps calls, and typical ones do not.
+    """A clause on compiled functions that a group of steps calls and typical steps do not, or "".
 
-    Their work may run elsewhere: the time of a call says little.
+    Their work may run asynchronously, so the duration of a call is not compared.
     """
     only = [
         _frame_name(calls[row])
@@ -219,7 +219,7 @@ def _only_called(
 def _weights(
     job: JobSteps, means: StepMeans, host: int, idle: IdleTime, group: NDArray[np.int64]
 ) -> _Weights:
-    """Those of a host, where `group` is the group of each step of the job, -1 for none."""
+    """The weights of a host's rows, given the `group` of each step of the job (-1: none)."""
     used = used_rows(job)
     used = used[(job.worker_host[job.worker[used]] == host) & (group[job.step[used]] >= 0)]
     step = job.step[used]
@@ -236,7 +236,7 @@ def _weights(
 def _driver_ps(
     idle: IdleTime, weights: _Weights, groups: int
 ) -> list[tuple[int, NDArray[np.float64]]]:
-    """(activity, [groups] its time in the mean step of each) of what could be a cause."""
+    """(activity, [groups] its time in the mean step of each) for activities that may be causes."""
     is_cause = idle.is_driver & ~is_in(idle.kind, _NO_CAUSE)
     pieces = np.flatnonzero(is_cause[idle.activity])
     by_activity = weights.sums(
@@ -252,9 +252,9 @@ def what_takes_longer(
     workers: tuple[int, int],
     late_ps: float,
 ) -> str:
-    """What takes most of the `late_ps` that the first worker needs longer than the second.
+    """What takes most of the `late_ps` by which the first worker is slower than the second.
 
-    As in `causes_of_outliers`; "" if the events of their hosts do not show it.
+    Causes are as in `causes_of_outliers`; "" if the events of their hosts do not show any.
     """
     if not idle_time:
         return ""
@@ -270,7 +270,7 @@ def what_takes_longer(
 def _driver_times(
     job: JobSteps, means: StepMeans, idle_time: Sequence[IdleTime], worker: int
 ) -> dict[tuple[Activity, str, str], float]:
-    """What the thread that drives a worker did in its mean step, in ps: (kind, name, part)."""
+    """The time in ps of what a worker's driving thread did in its mean step: (kind, name, part)."""
     idle = idle_time[int(job.worker_host[worker])]
     is_used = (job.worker == worker) & means.is_counted[job.step] & ~job.is_unrecorded
     rows = job.row[is_used]
@@ -278,15 +278,16 @@ def _driver_times(
     pieces = np.flatnonzero(is_cause[idle.activity] & is_in(idle.step, rows))
     sums = np.bincount(idle.activity[pieces], idle.time_ps[pieces], idle.kind.size)
     return {
-        (Activity(int(idle.kind[at])), idle.name[at], idle.part[at]): float(sums[at]) / rows.size
-        for at in np.flatnonzero(sums).tolist()
+        (Activity(int(idle.kind[row])), idle.name[row], idle.part[row]): float(sums[row])
+        / rows.size
+        for row in np.flatnonzero(sums).tolist()
     }
 
 
 def _called(
     activity: tuple[Activity, str], parts: dict[str, NDArray[np.float64]], group: int
 ) -> str:
-    """What an activity is called, with the call inside that takes most of a group's time."""
+    """An activity in words, with the call inside it that takes most of a group's time."""
     kind, name = activity
     part = max(parts, key=lambda part_name: parts[part_name][group])
     whole_ps = sum_of(time_ps[group] for time_ps in parts.values())

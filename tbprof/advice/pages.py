@@ -24,7 +24,8 @@ class Page:
     def marking(self, events: str = "", place: Mapping[str, str] | None = None) -> "Page":
         """The trace viewer, with the results of a search for `events` marked.
 
-        A text in slashes is a regular expression. `place` is where it opens, as from `worst_row`.
+        Text between slashes is a regular expression. `place` is the view that it opens, as returned
+        by `worst_row`.
         """
         is_regex = len(events) > 2 and events.startswith("/") and events.endswith("/")
         search = {"q": events[1:-1], "regex": "1"} if is_regex else {"q": events} if events else {}

@@ -8,16 +8,16 @@ from tbprof.base.records import dataclass
 
 # Percentages of the time in tf.functions. Source: tools-steps.md, section 9.
 EXPENSIVE = (20.0, 50.0)
-# Share of the additional time of outliers.
+# Smallest share of the outliers' excess time that compilation must have.
 _PART = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class CostlyCalls:
-    """The calls of functions of one name that traced, or ran eagerly.
+    """Calls that traced, or ran eagerly, of all functions with one name.
 
-    `share` is a percentage of the time in functions; `functions` is how many have the name, as far
-    as known; `modes` is what they did: "traced", "eager".
+    `share` is a percentage of the time in functions; `functions` is the known number of functions
+    with the name; `modes` is a subset of "traced", "eager".
     """
 
     share: float
@@ -29,7 +29,7 @@ class CostlyCalls:
 
 
 def costly_functions(evidence: Evidence) -> dict[str, CostlyCalls]:
-    """By name, those that take `EXPENSIVE[0]` or more, costliest first."""
+    """Costly calls by function name: those that take `EXPENSIVE[0]` or more, costliest first."""
     costly: dict[str, CostlyCalls] = {}
     total_ps = sum(int(facts.function_ps.sum()) for facts in evidence.hosts)
     for facts in evidence.hosts if total_ps > 0 else ():
@@ -57,24 +57,24 @@ def costly_functions(evidence: Evidence) -> dict[str, CostlyCalls]:
 
 
 def _is_first_call(costly: CostlyCalls) -> bool:
-    """Whether only one call traced: the first call of a function must."""
+    """Whether only one call traced: the first call of a function always does."""
     return costly.calls == 1 and costly.tracings <= 1 and costly.modes == {"traced"}
 
 
 def retraced_ms(evidence: Evidence) -> float:
-    """The time of such calls in an average step, limited to compilation and uncovered time."""
+    """The time of costly calls in an average step, at most that of phases that it may be in."""
     steps = len(evidence.job.label)
     if not steps or not evidence.step_ms > 0:
         return 0.0
     spent = sum(entry.ps for entry in costly_functions(evidence).values()) / 1e9
-    each = spent / steps / max(len(evidence.hosts), 1)
-    return min(each, evidence.means.mean_ms(Phase.COMPILATION, Phase.OTHER, *evidence.work))
+    per_step = spent / steps / max(len(evidence.hosts), 1)
+    return min(per_step, evidence.means.mean_ms(Phase.COMPILATION, Phase.OTHER, *evidence.work))
 
 
 def is_in_outliers(evidence: Evidence) -> bool:
-    """Whether compiling or tracing makes steps outliers, and typical steps do neither.
+    """Whether compilation makes steps outliers, and typical steps hardly compile.
 
-    Findings about those steps report it.
+    The findings about outliers report it in that case.
     """
     outliers = evidence.outliers
     if evidence.share(Phase.COMPILATION) >= MODERATE or not outliers.step.size:

@@ -1,4 +1,4 @@
-"""Figures and names for sentences."""
+"""Figures and names, formatted for sentences."""
 
 
 def milliseconds(value: float) -> str:
@@ -21,12 +21,12 @@ def size(count: float) -> str:
         if count < 1024 or unit == "TiB":
             break
         count /= 1024
-    # Pages round 15.25 up, as Python would not; such sizes are common.
+    # JavaScript rounds 15.25 up, Python does not; such sizes are common.
     return f"{count:.0f} {unit}" if unit == "bytes" else f"{count * (1 + 1e-12):.3g} {unit}"
 
 
 def shortened(name: str, most: int = 80) -> str:
-    """A name from the trace for a sentence: one line, without the middle if it is long."""
+    """A name from the trace for a sentence: on one line, and without its middle if it is long."""
     line = " ".join(name.split())
     if len(line) <= most:
         return line
@@ -35,9 +35,9 @@ def shortened(name: str, most: int = 80) -> str:
 
 
 def owner(allocator: str) -> str:
-    """The name of an allocator in a sentence, with its host if it has one.
+    """The name of an allocator for a sentence, with its host if the name contains one.
 
-    The memory of a TPU is named by the device's ordinal.
+    An allocator that is named by a number is the TPU with that ordinal.
     """
     host, _, name = allocator.rpartition(": ")
     allocator_name = f"TPU:{name}" if name.isdigit() else shortened(name)

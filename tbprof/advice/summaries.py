@@ -1,4 +1,4 @@
-"""The parts of the chosen hosts, from which pages and findings are made."""
+"""The parts of the chosen hosts: the input of pages and findings."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -17,7 +17,7 @@ class Summaries:
     params: Mapping[str, str] = field(default_factory=dict)
 
     def take(self, name: str, kind: type[_T]) -> list[_T]:
-        """The parts of this name, one per host; TypeError if one is of another kind."""
+        """The parts with this name, one per host; TypeError if one has another type."""
         parts: list[_T] = []
         for part in self.parts[name]:
             if not isinstance(part, kind):

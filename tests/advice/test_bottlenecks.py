@@ -141,7 +141,7 @@ def test_launching_may_suffer_from_tf_data():
 def test_gaps_are_told_once_and_on_tpus_are_idle_cores():
     assert other_bottleneck(50.0, is_reported=True).level == "no"
     assert "Python" in other_bottleneck(50.0).statement
-    assert "cores are idle" in other_bottleneck(50.0, is_tpu=True).statement
+    assert "cores wait for something" in other_bottleneck(50.0, is_tpu=True).statement
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_time_that_a_finding_promises_is_gone_for_others():
     assert gain.shared == pytest.approx(10)
     assert covered_elsewhere(left, gain) == " Other findings cover 100 µs of that."
     assert covered_elsewhere(given, given.gain_of(40, *phases)) == ""
-    assert given.gain_of(40, *phases, most={Phase.KERNEL_LAUNCH: 5}).own == pytest.approx(35)
+    assert given.gain_of(40, *phases, limits={Phase.KERNEL_LAUNCH: 5}).own == pytest.approx(35)
 
 
 def test_pauses_between_small_kernels_are_the_launches_that_they_wait_for():

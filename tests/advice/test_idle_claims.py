@@ -231,7 +231,7 @@ def test_of_a_function_that_holds_the_loop_its_own_code_is_named_where_no_call_t
     finding = found(given, "python_overhead")
     assert finding is not None
     assert finding.title == "body (train.py:50) itself takes 150 µs of each step"
-    assert "leave no frame" in finding.action
+    assert "have no frames" in finding.action
     # What holds the step makes no input by itself.
     means = given.means
     assert find_bottlenecks(means, idle=given.idle).input.level == "device"

@@ -155,7 +155,7 @@ def test_the_page_of_a_program(step: Engine):
     assert [finding["bytes"] for finding in page["findings"]] == [4096, 512, 176]
     donation = page["findings"][0]["detail"]
     assert donation.startswith("1 parameter of the program has the shape and layout of a result, ")
-    assert "and is not donated, so both are in memory at once." in donation
+    assert "and is not donated, so both are in memory at the same time." in donation
 
 
 def texts(page: dict[str, Any], part: str, name: str) -> list[str]:

@@ -1,1 +1,1 @@
-"""What the program waits for when it waits for input, and advice on each kind of work."""
+"""The causes of waits for input, and advice on each kind of input work."""

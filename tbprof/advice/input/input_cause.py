@@ -1,4 +1,4 @@
-"""What makes a program wait for its input: one diagnosis for all pages."""
+"""The cause of waits for input, which all pages share."""
 
 import math
 from typing import Literal
@@ -8,7 +8,7 @@ from tbprof.base.records import dataclass
 
 TRY_APART = (
     "To find out whether input is the bottleneck, run the model on one batch kept in memory, and "
-    "iterate over the loader without the model: work on the slower of the two."
+    "iterate over the loader without the model. Then optimize the slower of the two."
 )
 
 CauseKind = Literal["stage", "pipeline", "transfer", "elsewhere", "unknown"]
@@ -16,15 +16,15 @@ CauseKind = Literal["stage", "pipeline", "transfer", "elsewhere", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class InputCause:
-    """The cause of waits for input, and what to do.
+    """The cause of waits for input, and what to do about it.
 
     `kind` is "stage" for a stage of a tf.data pipeline; "pipeline" if the trace does not show which
-    stage of it; "transfer" if data is on its way to devices; "elsewhere" if tf.data was recorded
+    stage is slow; "transfer" for data that is sent to devices; "elsewhere" if tf.data was recorded
     and is not slow; "unknown" if no input pipeline was recorded.
 
-    `stage` is the long name of the stage, `type` its name in programs, "" without. It takes
-    `stage_ms` of each call of its pipeline, which lasts `call_ms`, both on average; NaN without.
-    `sentence` says that, `action` what to do.
+    `stage` is the long name of the stage, `type` its name in programs; "" if there is none. It
+    takes `stage_ms` of each call to its pipeline, which lasts `call_ms`; both are averages, NaN if
+    there is none. `sentence` describes the cause, `action` the remedy.
     """
 
     kind: CauseKind
@@ -40,11 +40,11 @@ class InputCause:
 
     @property
     def is_most(self) -> bool:
-        """Whether a stage takes at least half of the calls of its pipeline."""
+        """Whether a stage takes at least half of the time of its pipeline's calls."""
         return self.kind == "stage" and 2 * self.stage_ms >= self.call_ms
 
     def properties(self) -> dict[str, str]:
-        """The properties for scripts and other pages; "" without a figure."""
+        """The properties for scripts and other pages; "" for figures that are NaN."""
         return {
             "input_cause": self.kind,
             "input_cause_host": self.host,

@@ -1,4 +1,4 @@
-"""Why a program waits for its input, judged in one place for all pages."""
+"""Why a program waits for its input: the diagnosis that all pages share."""
 
 import math
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from tbprof.analysis.input.tf_data import TfData
 from tbprof.analysis.steps.steps import Steps, copies_most
 from tbprof.analysis.vocabulary.input_names import InputCategory
 
-# The parts that a diagnosis needs.
+# The parts that a diagnosis is based on.
 INPUT_PARTS = ("tf_data", "input_ops", "devices")
 
 
 def diagnose_input(summaries: Summaries, most: int | None = None) -> list[Diagnosis]:
-    """The diagnoses of the hosts' tf.data pipelines, worst first: the `most` worst, or all.
+    """The diagnoses of all hosts' tf.data pipelines, worst first: at most `most`, or all.
 
     Empty without tf.data.
     """
@@ -38,11 +38,11 @@ def diagnose_input(summaries: Summaries, most: int | None = None) -> list[Diagno
 
 
 def find_cause(summaries: Summaries, diagnoses: Sequence[Diagnosis]) -> InputCause:
-    """The cause of waits for input, given the diagnoses, of which the first counts."""
+    """The cause of waits for input, according to the first of the diagnoses, the worst."""
     ops = merge_input_ops(summaries.take("input_ops", InputOps))
     sent_ps = ops.work_of(InputCategory.ENQUEUE)
     if not diagnoses:
-        # If tf.data was recorded, this agrees with its page, which does not know steps.
+        # Where tf.data was recorded, its page decides without steps, and so does the code below.
         is_sent = sent_ps > ops.program_wait_ps or copies_most(summaries.take("steps", Steps))
         if not is_sent:
             return _unknown(ops)
@@ -59,15 +59,15 @@ def find_cause(summaries: Summaries, diagnoses: Sequence[Diagnosis]) -> InputCau
 
 
 def _of_pipeline(worst: Diagnosis) -> InputCause:
-    """A stage of the pipeline, or that the trace does not show which."""
+    """The stage that is slow, or the pipeline if the trace does not show which stage is."""
     pipeline, stage = worst.pipeline, worst.usual
     first = worst.findings[0]
     lasts = call_ms(pipeline)
     if stage is None or pipeline.is_cut or pipeline.is_device:
         calls = f"Calls to pipeline {pipeline.name} take {milliseconds(lasts)} on average."
         why = (
-            "The pipeline fetches from the host's pipeline, which was not recorded. A call "
-            "counts as waiting only while a device is idle."
+            "It fetches from the host's pipeline, which was not recorded. A call counts as "
+            "waiting only while a device is idle."
             if pipeline.is_device
             else "The trace does not show which of its stages is slow: their work began before the "
             "recording."
@@ -85,15 +85,15 @@ def _of_pipeline(worst: Diagnosis) -> InputCause:
 
 
 def _elsewhere(worst: Diagnosis) -> InputCause:
-    """tf.data is fast: the waits are around its calls."""
+    """tf.data is fast: the waits occur around its calls."""
     pipeline, share = worst.pipeline, worst.share
     share_text = "" if math.isnan(share) else f", {percent(share)} of the time"
     return InputCause(
         "elsewhere", pipeline.host, pipeline.name, "", "", math.nan, call_ms(pipeline),
         f"The pipeline is not slow: calls to {pipeline.name} take "
         f"{milliseconds(call_ms(pipeline))} on average{share_text}.",
-        "Check in the trace viewer what happens around calls to IteratorGetNext: copying batches "
-        "to devices, and processing them in Python.",
+        "Check in the trace viewer what happens around calls to IteratorGetNext, such as copying "
+        "batches to devices or processing them in Python.",
         DATA_ANALYSIS_GUIDE,
     )  # fmt: skip
 
@@ -103,23 +103,23 @@ def _transfer(ops: InputOps) -> InputCause:
     sent = np.where(ops.category == InputCategory.ENQUEUE, ops.work_ps, 0)
     name = ops.name[int(sent.argmax())] if sent.any() else "copies from the host to GPUs"
     ahead = "jax.device_put of the next batch" if ops.has_jax else "prefetch to the device"
-    return _loose(
+    return _cause_outside_tf_data(
         "transfer",
         f"These are inputs or other arguments of the program's calls ({name}); the trace does not "
         "show which.",
-        f"Send data in a few large transfers, in its stored type, and ahead of the step: {ahead}. "
+        f"Send data ahead of the step ({ahead}), in a few large transfers and in its stored type. "
         "Keep what does not change between steps on the device.",
     )
 
 
 def _single_ops(ops: InputOps) -> InputCause:
-    """Data passed to ops that run one by one."""
+    """Data passed to ops that are dispatched individually."""
     jit = "jax.jit" if ops.has_jax else "tf.function"
-    return _loose(
+    return _cause_outside_tf_data(
         "transfer",
-        "Most of that is for arguments of ops that run one by one.",
-        f"Put these ops into one compiled function ({jit}): the values that they pass to each "
-        "other then stay on the device.",
+        "Most of this time goes to arguments of ops that are dispatched individually.",
+        f"Put these ops into one compiled function ({jit}), so that the values that they pass to "
+        "each other stay on the device.",
     )
 
 
@@ -130,13 +130,13 @@ def _unknown(ops: InputOps) -> InputCause:
         "show which part of the input is slow."
     )
     ahead = (
-        "Then load data on other threads or processes while the step runs, and put the next "
+        "Load data in other threads or processes while the step runs, and put the next "
         "batch on the device ahead of time (jax.device_put)."
         if ops.has_jax
-        else "Then load the next batch on other threads or processes while the step runs."
+        else "Load the next batch in other threads or processes while the step runs."
     )
-    return _loose("unknown", sentence, f"{TRY_APART} {ahead}")
+    return _cause_outside_tf_data("unknown", sentence, f"{TRY_APART} {ahead}")
 
 
-def _loose(kind: CauseKind, sentence: str, action: str) -> InputCause:
+def _cause_outside_tf_data(kind: CauseKind, sentence: str, action: str) -> InputCause:
     return InputCause(kind, "", "", "", "", math.nan, math.nan, sentence, action, DATA_GUIDE)

@@ -1,4 +1,4 @@
-"""Facts about input pipelines: categories, and what advice needs."""
+"""Facts about input pipelines: categories of their work, and the facts that advice needs."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.vocabulary.input_names import InputCategory
 from tbprof.base.records import dataclass
 
-# Categories of the host-side analysis: id and label. Ids without "_us" are those of properties.
+# Categories of the host-side analysis: id and label. Properties are named by the id and "_us".
 CATEGORIES: tuple[tuple[InputCategory, str, str], ...] = (
     (InputCategory.ENQUEUE, "enqueue", "Enqueuing data for the device"),
     (InputCategory.DEMANDED_READ, "demanded_file_read", "Reading files on demand"),
@@ -18,10 +18,10 @@ CATEGORIES: tuple[tuple[InputCategory, str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class InputFacts:
-    """What advice depends on.
+    """The facts that advice depends on.
 
-    `transfer` is the op that took longest among those that send data to devices, "" for none;
-    `transfers` counts its calls and `transfer_us` is their mean time.
+    `transfer` is the op that took the most time among those that send data to devices, "" if there
+    is none; `transfers` counts its calls, and `transfer_us` is their mean duration.
     """
 
     transfer: str
@@ -46,6 +46,6 @@ def find_input_facts(ops: InputOps) -> InputFacts:
 
 
 def dominant_category(ops: InputOps) -> InputCategory | None:
-    """The category with most work, None without work."""
+    """The category with the most work, None without work."""
     best = max(InputCategory, key=lambda category: (ops.work_of(category), -category))
     return best if ops.work_of(best) > 0 else None

@@ -1,4 +1,4 @@
-"""Advice on each kind of work of an input pipeline, by what was recorded about it."""
+"""Advice on each category of input work, based on the recorded facts."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -16,9 +16,9 @@ from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis, by_severity
 from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps
 from tbprof.analysis.vocabulary.input_names import InputCategory, stage_name
 
-# The guide for a pipeline with unknown stages.
+# The category of a pipeline whose stages are unknown.
 _OTHERWISE = InputCategory.PREPROCESSING
-# A transfer this short is mostly the cost of starting one.
+# The cost of a shorter transfer is mostly that of starting it.
 _SMALL_TRANSFER_US = 100.0
 
 
@@ -28,7 +28,7 @@ def find_input_findings(facts: InputFacts) -> list[tuple[InputCategory, Finding]
 
 
 def by_category(ops: InputOps, diagnosis: Diagnosis) -> list[tuple[InputCategory, Finding]]:
-    """The findings on a tf.data pipeline, by the category of the stage that each is about."""
+    """The findings about a tf.data pipeline, each with the category of its stage."""
     categories = {
         stage_name(name): InputCategory(category)
         for name, category in zip(ops.name, ops.category.tolist(), strict=True)
@@ -75,7 +75,7 @@ def _sending(facts: InputFacts) -> Iterator[Finding]:
             title="Put the next batch on the device early",
             detail="",
             action=(
-                "jax.device_put returns before the copy is complete: call it for the next one or "
+                "jax.device_put returns before the copy is complete. Call it for the next one or "
                 "two batches before you wait for the current step, instead of passing NumPy "
                 "arrays to the step."
             ),
@@ -128,8 +128,8 @@ def _loading(facts: InputFacts) -> Iterator[Finding]:
             title="Measure the input alone",
             detail="",
             action=(
-                "Iterate over the pipeline without a model to measure its throughput, and run "
-                "the model repeatedly on one batch to measure the throughput that it could reach."
+                "Iterate over the pipeline without a model to measure its throughput. Run the "
+                "model repeatedly on one batch to measure the throughput that it could reach."
             ),
             guide=DATA_ANALYSIS_GUIDE,
         )

@@ -1,4 +1,4 @@
-"""Where the waits for input are seen."""
+"""Where the trace shows waits for input."""
 
 from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.pages import TRACE, Page
@@ -9,9 +9,9 @@ from tbprof.analysis.vocabulary.phases import Phase
 
 
 def waits_in_trace(job: JobSteps, means: StepMeans, cause: InputCause | None) -> Page:
-    """The trace viewer at the longest wait of a step that counts, with the awaited events marked.
+    """The trace viewer at the longest wait of any counted step, with the awaited events marked.
 
-    Copies are awaited if no pipeline is slow.
+    These include copies if no pipeline is slow.
     """
     of_pipeline = cause is not None and cause.kind not in ("transfer", "unknown")
     events = "category:input" if of_pipeline else "/category:^(input|copies)$/"

@@ -1,1 +1,1 @@
-"""What to free first: rules over the peak of one allocator and over its steps."""
+"""Findings about memory: rules over one allocator's peak and over its use from step to step."""

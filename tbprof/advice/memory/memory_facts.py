@@ -1,4 +1,4 @@
-"""Facts for findings about one allocator: its peak by groups, and its steps."""
+"""The facts that findings about one allocator need: the groups at its peak, and its steps."""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,13 +36,14 @@ class PeakGroup:
 
 @dataclass(frozen=True, slots=True)
 class PeakFacts:
-    """What is known about an allocator: -1 bytes and NaN if unknown.
+    """The facts about an allocator; unknown bytes are -1, other unknown values NaN.
 
-    `groups` are the groups at the peak, `requested_bytes` and `allocated_bytes` the sums over
-    allocations there. `excess_bytes` is how much allocations that seem alive exceed what is in use,
-    `addressless` counts allocations that cannot be matched with releases.
-    `end_bytes` [steps] is what was in use at the end of each step, `leaks` texts of the ops whose
-    live bytes grow, the fastest first.
+    `groups` are the groups at the peak; `requested_bytes` and `allocated_bytes` are sums over the
+    allocations there. `excess_bytes` is how much the allocations that seem alive exceed what is in
+    use. `addressless` counts allocations that cannot be matched with deallocations.
+
+    `end_bytes` [steps] is what was in use at the end of each step. `leaks` describes the ops whose
+    live bytes grow, fastest first.
     """
 
     name: str
@@ -114,7 +115,7 @@ def _is_tensorflow(memory: Memory, allocator: int) -> bool:
 
 
 def _groups(memory: Memory, peak: Breakdown) -> list[PeakGroup]:
-    """What is in use at the peak by what can be done about it."""
+    """The memory in use at the peak, grouped by advice."""
     rows: dict[str, list[int]] = {}
     for row, (age, region) in enumerate(zip(peak.age.tolist(), peak.region.tolist(), strict=True)):
         rows.setdefault(advice_group(_text(memory, region), Age(age)), []).append(row)
@@ -130,7 +131,7 @@ def _groups(memory: Memory, peak: Breakdown) -> list[PeakGroup]:
 
 
 def _row(memory: Memory, peak: Breakdown, row: int) -> str:
-    """A row of the breakdown for a sentence."""
+    """A row of the breakdown as text for a sentence."""
     op, dtype, shape = (
         _text(memory, int(column[row])) for column in (peak.op, peak.dtype, peak.shape)
     )

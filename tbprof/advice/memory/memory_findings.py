@@ -1,4 +1,4 @@
-"""What to free first: rules over one allocator's peak and over its steps."""
+"""Findings about one allocator: which memory to free first, and how its use develops."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -19,13 +19,14 @@ from tbprof.advice.memory.memory_facts import (
 from tbprof.advice.memory_limits import FRAGMENTED, FULL, IN_USE
 from tbprof.advice.sentences import owner, percent, size
 
-# Percentages of the bytes in use at the peak, ours: a group below the first is not worth beginning
+# Percentages of the bytes in use at the peak, ours: a group below the first is too small to start
 # with, one above the second is most of the total.
 GROUP = (10.0, 50.0)
-# Percentage that an allocator returns beyond requested sizes: rounding takes less.
+# Percentage of the peak that is allocated beyond requested sizes; plain rounding takes less.
 ROUNDED = 10.0
-# A leak shows in this share of at least this many steps, without the first, which allocates what
-# the program keeps. It is urgent if the memory will be full after this many more steps.
+# Memory grows if it does so in this share of at least this many steps. The first step does not
+# count: it allocates what the program keeps. Growth is urgent if the memory will be full after
+# `SOON` more steps.
 GROWING_STEPS = 3
 GROWING_SHARE = 0.6
 SOON = 100
@@ -49,7 +50,7 @@ def find_memory_findings(facts: PeakFacts) -> list[Finding]:
 
 
 def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
-    """How full the memory is at the peak, or how much room there is."""
+    """How full the memory is at its peak, or how much of it is free."""
     used = facts.used_percent
     if np.isnan(used):
         return
@@ -57,7 +58,7 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
     free_bytes = facts.capacity_bytes - facts.peak_bytes
     detail = (
         f"{size(facts.peak_bytes)} of {size(facts.capacity_bytes)} is in use at the peak, which "
-        f"leaves {size(free_bytes)}."
+        f"leaves {size(free_bytes)} free."
     )
     share = used / 100
     if grade is None:
@@ -68,7 +69,7 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
             severity="good",
             title=f"{percent(100 - used)} of the memory of {owner(facts.name)} is free at its peak",
             detail=detail,
-            action="There is room for a larger batch, which may use the device better.",
+            action="There is room for a larger batch, which may use the device more efficiently.",
             value=free_bytes,
             unit="bytes",
             share=1 - share,
@@ -82,8 +83,8 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
         action=(
             "Reduce the largest group below first."
             + (
-                " If it fails, RunOptions(report_tensor_allocations_upon_oom=True) lists the "
-                "live tensors."
+                " If the program runs out of memory, "
+                "RunOptions(report_tensor_allocations_upon_oom=True) lists the live tensors."
                 if facts.is_tensorflow and facts.is_device
                 else ""
             )
@@ -124,7 +125,7 @@ def _detail(group: PeakGroup) -> str:
     if group.kind == BEFORE:
         return (
             f"{size(group.bytes)} was already in use when the recording began, so the trace does "
-            "not show what it is for; usually, weights and optimizer state."
+            "not show what it is used for; usually it is weights and optimizer state."
         )
     if group.kind == STACK:
         return (
@@ -166,7 +167,7 @@ def _fragmentation(facts: PeakFacts) -> Iterator[Finding]:
 
 
 def _allocators(facts: PeakFacts) -> str:
-    """Alternatives to the allocator that fragments its memory."""
+    """Alternatives to an allocator with fragmented memory."""
     if not facts.is_tensorflow:
         return (
             " In JAX, XLA_PYTHON_CLIENT_ALLOCATOR=platform releases memory immediately (slower), "
@@ -181,9 +182,10 @@ _ASYNC = " On an NVIDIA GPU, set TF_GPU_ALLOCATOR=cuda_malloc_async, which fragm
 
 
 def _growth(facts: PeakFacts) -> Iterator[Finding]:
-    """What stays in use from step to step.
+    """Memory in use that grows from step to step.
 
-    The first step allocates what the program keeps, and the last may not be finished.
+    The first step does not count, since it allocates what the program keeps, nor does the last,
+    which may be incomplete.
     """
     ends = np.array(facts.end_bytes, np.int64)[1:-1]
     growth = np.diff(ends)
@@ -210,7 +212,7 @@ def _growth(facts: PeakFacts) -> Iterator[Finding]:
         action=(
             "Look for references that Python keeps: tensors appended to a list (for losses, "
             "append float(loss)), tf.functions and jitted functions created in every step, "
-            "caches, and summaries that are never written."
+            "caches, and summaries that are never written to disk."
         ),
         value=grows,
         unit="bytes",
@@ -219,7 +221,7 @@ def _growth(facts: PeakFacts) -> Iterator[Finding]:
 
 
 def _rounding(facts: PeakFacts) -> Iterator[Finding]:
-    """What an allocator returns beyond requested sizes."""
+    """Memory allocated beyond requested sizes."""
     if facts.requested_bytes <= 0 or facts.peak_bytes <= 0:
         return
     extra = facts.allocated_bytes - facts.requested_bytes
@@ -228,10 +230,10 @@ def _rounding(facts: PeakFacts) -> Iterator[Finding]:
     yield Finding(
         id="rounding",
         severity="low",
-        title=f"{size(extra)} more than requested is allocated at the peak",
+        title=f"The peak includes {size(extra)} more than was requested",
         detail=(
-            f"{size(facts.requested_bytes)} was requested, {size(facts.allocated_bytes)} was "
-            "allocated: the allocator rounds sizes up, and may use a larger chunk as a whole."
+            f"{size(facts.requested_bytes)} was requested, and {size(facts.allocated_bytes)} was "
+            "allocated: the allocator rounds sizes up, and may use a whole chunk that is larger."
         ),
         action=(
             "Combine many small tensors into a few large ones, and keep sizes constant from step "
@@ -244,18 +246,18 @@ def _rounding(facts: PeakFacts) -> Iterator[Finding]:
 
 
 def _missing(facts: PeakFacts) -> Iterator[Finding]:
-    """Allocations that seem alive, since their releases were not recorded."""
+    """Allocations that seem alive because their deallocations were not recorded."""
     if facts.excess_bytes <= 0:
         return
     yield Finding(
         id="missing_releases",
         severity="low",
-        title=f"{size(facts.excess_bytes)} more appears to be allocated at the peak than is in use",
+        title=f"At the peak, allocations add up to {size(facts.excess_bytes)} more than is in use",
         detail=(
             "Some deallocations are missing from the trace, so rows of the breakdown may already "
             "have been freed. The amount in use is the allocator's own and is correct."
         ),
-        action="Look at an instant closer to the start of the recording.",
+        action="Choose a point in time closer to the start of the recording.",
         value=facts.excess_bytes,
         unit="bytes",
         share=facts.excess_bytes / facts.peak_bytes if facts.peak_bytes > 0 else None,
@@ -263,7 +265,7 @@ def _missing(facts: PeakFacts) -> Iterator[Finding]:
 
 
 def _addressless(facts: PeakFacts) -> Iterator[Finding]:
-    """Allocations with an unknown end."""
+    """Allocations whose deallocation is unknown."""
     if facts.addressless:
         yield Finding(
             id="no_addresses",
@@ -278,13 +280,13 @@ def _addressless(facts: PeakFacts) -> Iterator[Finding]:
 
 
 def _unknown(facts: PeakFacts) -> Iterator[Finding]:
-    """Bytes in use that are summed from events, without the allocator's own figure."""
+    """Bytes in use that are summed from events because the allocator did not record them."""
     if not facts.is_summed:
         return
     yield Finding(
         id="summed",
         severity="low",
-        title=f"{owner(facts.name)} did not record how much is in use",
+        title=f"{owner(facts.name)} did not record how much memory is in use",
         detail=(
             "The page shows the sum of allocations and deallocations since the recording began; "
             "memory that was already in use is missing."
@@ -335,7 +337,7 @@ _ACTIONS: Mapping[str, Callable[[bool], str]] = {
     STACK: _either(
         "A smaller batch and bfloat16 reduce it, and so does recomputing activations "
         "(tf.recompute_grad).",
-        "A smaller batch and bfloat16 reduce it, and so does recomputing activations "
+        "A smaller batch and bfloat16 reduce it, and so do recomputing activations "
         "(jax.checkpoint) and offloading them to the host; donated buffers are reused "
         "(jax.jit(step, donate_argnums=...)).",
     ),

@@ -1,5 +1,5 @@
-"""The rules that make findings, one subject a module; `findings.py` lists them.
+"""The rules that make findings, one module per subject; `findings.py` lists them.
 
-A rule takes an `Evidence` and yields findings. It reads no events. The rooms are named for what
-their rules are about.
+A rule takes an `Evidence` and yields findings. It reads no events. The rooms are named after the
+subjects of their rules.
 """

@@ -26,8 +26,8 @@ from tbprof.advice.sentences import milliseconds, percent
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.errors import CUT_HINT
 
-# A rule yields no finding, or one; adding one is a function in the module of its subject. If two
-# are about the same time, the first promises it: those that know more about the cause come first.
+# A rule yields at most one finding. If two findings are about the same time, the first promises it,
+# so rules that know more about the cause come first.
 RULES: tuple[Rule, ...] = (
     *WORKER_RULES,
     *CALLBACK_RULES,
@@ -52,9 +52,10 @@ RULES: tuple[Rule, ...] = (
 
 
 def find_findings(evidence: Evidence) -> list[Finding]:
-    """What all rules find, by gain, then severity; what is good if there is nothing else.
+    """The findings of all rules, by gain, then by severity.
 
-    Without other findings, steps that were slow once come before that, and small findings after it.
+    If none has more than low severity, there is a finding on what is good: after those on steps
+    that were slow once, and before the others.
     """
     findings: list[Finding] = []
     remaining = evidence
@@ -72,7 +73,7 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     if not evidence.step_ms > 0:  # without steps, or with steps of no length
         is_lost = bool(evidence.job.label) and not evidence.means.is_whole.any()
         return [*findings, _unrecorded() if is_lost else _no_steps(evidence)]
-    # Neither small findings nor single events hold up a program.
+    # Neither small findings nor single events slow down a program.
     if any(finding.severity != "low" for finding in findings):
         return findings
     slow_steps = [finding for finding in findings if finding.id == "slow_steps"]
@@ -84,7 +85,7 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     ]
 
 
-_NOTHING_ELSE = "no other figure is over its threshold."
+_NOTHING_ELSE = "no other figure exceeds its threshold."
 
 
 def _no_steps(evidence: Evidence) -> Finding:
@@ -92,11 +93,11 @@ def _no_steps(evidence: Evidence) -> Finding:
     return Finding(
         id="no_steps",
         severity="low",
-        title="No steps were found in the trace, so where step time goes is unknown",
+        title="No steps were found in the trace, so it is unknown where step time goes",
         detail=(
             evidence.job.note
             if is_cut
-            else "No event marks steps, and nothing that repeats could stand in for them."
+            else "No event marks steps, and no repeating execution could be used instead."
             if not evidence.means.steps
             else "The events that mark steps have no duration."
         ),
@@ -122,7 +123,7 @@ def _unrecorded() -> Finding:
         id="steps_not_recorded",
         severity="low",
         title=(
-            "Device activity in the steps was not recorded, so where their time goes is unknown"
+            "Device activity in the steps was not recorded, so it is unknown where their time goes"
         ),
         detail=("The host launched device work in each step, but the trace contains none of it."),
         value=0.0,
@@ -131,7 +132,7 @@ def _unrecorded() -> Finding:
         gain=UNKNOWN_GAIN,
         action=(
             "Record again for a shorter time, and make sure that devices are traced: recorders "
-            "keep a bounded number of events, and may lack the permission to trace devices."
+            "keep a limited number of events, and may lack permission to trace devices."
         ),
         next_page=TRACE,
         evidence=TRACE,
@@ -141,14 +142,14 @@ def _unrecorded() -> Finding:
 
 def _good(evidence: Evidence, *, has_once: bool, has_small: bool) -> Finding:
     busy = evidence.share(*evidence.work)
-    worker = "it computes" if evidence.platform == "CPU" else "its devices are at work"
+    worker = "it computes" if evidence.platform == "CPU" else "its devices are busy"
     share = evidence.share(Phase.INPUT)
     waits = f"{percent(share)} is spent waiting for input" if share else "nothing waits for input"
     return Finding(
         id="no_bottleneck",
         severity="good",
         title=(
-            f"{'Nothing else' if has_once else 'Nothing'} holds up the program: {worker} for "
+            f"{'Nothing else' if has_once else 'Nothing'} slows down the program: {worker} for "
             f"{percent(busy)} of step time"
         ),
         detail=(
@@ -159,7 +160,7 @@ def _good(evidence: Evidence, *, has_once: bool, has_small: bool) -> Finding:
         unit="%",
         threshold=0.0,
         gain=UNKNOWN_GAIN,
-        action="Faster steps need faster ops: see which of them take longest.",
+        action="Faster steps require faster ops: check which ops take the most time.",
         next_page=OPS,
         evidence=OVERVIEW,
         guide=GPU_GUIDE,

@@ -1,4 +1,4 @@
-"""What makes a tf.data pipeline slow, and what to do about it: rules over its stages.
+"""Diagnoses of tf.data pipelines: their bottlenecks, and advice by rules over their stages.
 
-Rules see a `Case`: a stage that is a bottleneck, with the pipeline around it.
+The input of a rule is a `Case`: a stage that is a bottleneck, and the pipeline around it.
 """

@@ -48,11 +48,11 @@ def batch(case: Case) -> Iterator[Finding]:
         yield Finding(
             id="batch_of_window",
             severity=case.severity,
-            title="Windows are put together element by element",
-            detail=f"{evidence(case)} It collects each window anew, one element at a time.",
+            title="Windows are assembled element by element",
+            detail=f"{evidence(case)} It assembles each window separately, one element at a time.",
             action=(
-                "Cut windows from whole arrays, many in one op: tf.signal.frame, or slices of a "
-                "tensor in a map, in place of .window(...).flat_map(batch)."
+                "Cut many windows from a whole array in one op: use tf.signal.frame, or slices of "
+                "a tensor in a map, instead of .window(...).flat_map(batch)."
             ),
             code=(
                 "windows = tf.signal.frame(series, size, shift)\n"
@@ -71,7 +71,7 @@ def batch(case: Case) -> Iterator[Finding]:
             + (" Its last batch may be smaller, so shapes are unknown." if drops else "")
         ),
         action=(
-            "Keep elements small (uint8 images, cast on the device): copying them is its work. "
+            "Keep elements small (uint8 images, cast on the device), since this stage copies them. "
             f"If they are still large, build several batches in parallel: .batch({count}, "
             f"num_parallel_calls=tf.data.AUTOTUNE{remainder})."
         ),

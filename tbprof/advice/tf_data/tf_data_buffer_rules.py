@@ -1,4 +1,4 @@
-"""Advice on bottlenecks that keep elements, or take them from several inputs."""
+"""Advice on bottlenecks that buffer elements, or combine several inputs."""
 
 import math
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from tbprof.advice.tf_data.tf_data_case import Case, StageRule, duration, eviden
 from tbprof.advice.tf_data.tf_data_pipelines import Stage
 from tbprof.advice.tf_data.tf_data_stages import Kind, shown_type
 
-# Above this many elements taken for each one returned, a shuffle fills its buffer.
+# A shuffle that takes at least this many elements for each one that it returns fills its buffer.
 _FILLING = 2
 
 
 @of_kinds(Kind.SHUFFLE)
 def shuffle(case: Case) -> Iterator[Finding]:
-    """A buffer that fills, or one that is large."""
+    """A shuffle buffer that is being filled, or one whose cost per element is high."""
     stage = case.stage
-    # Buffers fill in a few calls, which hardly shows in the sum over all.
+    # Buffers fill in a few calls, which hardly affects the sum over all calls.
     taken, returned = sum(below.slowest.calls for below in case.below()), stage.slowest.calls
     size = stage.number("buffer_size")
     size_text = "" if math.isnan(size) else f" of {size:,.0f} elements"
@@ -25,12 +25,12 @@ def shuffle(case: Case) -> Iterator[Finding]:
     if is_filling:
         title = f"{case.type} fills its buffer{size_text} before it returns an element"
         why = (
-            f"In the slowest call it took {taken:,} elements to return {returned:,}: the buffer "
-            f"is filled when an epoch begins. {_other_calls(case)}"
+            f"In the slowest call, it requested {taken:,} elements to return {returned:,}: the "
+            f"buffer is filled when an epoch begins. {_other_calls(case)}"
         )
     else:
         title = f"The time is spent in {case.type}"
-        why = "Its buffer was already full: this is its cost per element."
+        why = "Its buffer was already full, so this is its cost per element."
     yield Finding(
         id="shuffle_fill" if is_filling else "shuffle",
         severity=case.severity,
@@ -76,8 +76,8 @@ def shuffle(case: Case) -> Iterator[Finding]:
                 else "By default, a pipeline starts working when its first batch is requested."
             ),
             action=(
-                "Let it start when the iterator is created, while the model is still being "
-                "built: options.experimental_warm_start = True."
+                "Start it when the iterator is created, while the model is still being built: "
+                "options.experimental_warm_start = True."
             ),
             code=(
                 "options = tf.data.Options()\n"
@@ -105,12 +105,12 @@ def cache(case: Case) -> Iterator[Finding]:
     writes = case.taken() > 0
     if writes:
         why = (
-            "It called the stage below, so the cache was being written: this is the cost of the "
+            "It called the stage below, so the cache was being written. This is the cost of the "
             "first epoch."
         )
         action = (
             "Record a later epoch to see the usual cost. Write the cache before training, or "
-            "save the prepared data: dataset.save(path), tf.data.Dataset.load(path)."
+            "save the preprocessed data: dataset.save(path), tf.data.Dataset.load(path)."
         )
     elif is_file:
         why = "It reads its elements from a file."
@@ -143,7 +143,7 @@ def cache(case: Case) -> Iterator[Finding]:
 
 @of_kinds(Kind.PREFETCH)
 def prefetch(case: Case) -> Iterator[Finding]:
-    """A prefetch that had nothing ready."""
+    """A prefetch whose buffer was empty."""
     stage = case.stage
     size, filled = stage.number("buffer_limit"), stage.number("buffered_elements")
     limit = "" if math.isnan(size) else f" of {size:.0f}"
@@ -154,26 +154,27 @@ def prefetch(case: Case) -> Iterator[Finding]:
     if case.taken() and 2 * made_ps < case.work.wait_ps:
         title = f"{case.type} waits while little is produced for it"
         why = (
-            f"Its own thread and the stages below worked {duration(case.per_call(made_ps))} "
-            "meanwhile: the calling thread, or theirs, had to wait for a processor or a lock."
+            f"During that time, its own thread and the stages below worked only "
+            f"{duration(case.per_call(made_ps))}: the calling thread, or theirs, had to wait for a "
+            "processor or a lock."
         )
         action = (
-            "See in the trace viewer what else ran at that time. If other work keeps the "
+            "Check in the trace viewer what else ran at that time. If other work keeps the "
             "processors busy, give tf.data its own threads "
             "(options.threading.private_threadpool_size), and other pipelines fewer."
         )
     elif case.taken():
         why = "Its own thread produces the elements and had none ready."
         action = (
-            "A prefetch overlaps work with the program's; it does not reduce it. Look at the "
+            "A prefetch overlaps work with the program; it does not reduce the work. Look at the "
             "stages below, which took the rest of the time. A larger buffer "
             "(.prefetch(tf.data.AUTOTUNE)) helps if only some elements are slow."
         )
     else:
-        why = "The stages that fill it show no call at that time."
+        why = "No calls to the stages that fill it were recorded at that time."
         action = (
-            "Calls that began before the recording are not in the trace: record longer than the "
-            "slowest call takes."
+            "Calls that began before the recording are not in the trace: record for longer than "
+            "the slowest call takes."
         )
     yield Finding(
         id="prefetch_empty",
@@ -189,7 +190,7 @@ def prefetch(case: Case) -> Iterator[Finding]:
 
 @of_kinds(Kind.COMBINE)
 def combine(case: Case) -> Iterator[Finding]:
-    """Several inputs, the slowest of which counts."""
+    """A stage with several inputs, called one after another."""
     inputs = sorted(case.below(), key=lambda below: -case.work_of(below).total_ps)
     slowest = _input(case, inputs[0]) if inputs else ""
     yield Finding(
@@ -218,7 +219,7 @@ def _input(case: Case, stage: Stage) -> str:
 
 @of_kinds(Kind.REPEAT)
 def repeat(case: Case) -> Iterator[Finding]:
-    """Inputs that are restarted again and again."""
+    """A stage that restarts its input repeatedly."""
     copies = max((below.iterators for below in case.below()), default=0)
     start_text = (
         f" It restarted its input {copies:,} times, for {case.stage.overall.calls:,} elements in "

@@ -1,4 +1,4 @@
-"""The input of advice rules, and sentences that several of them need."""
+"""The input of advice rules, and sentences that several of them share."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -9,11 +9,11 @@ from tbprof.advice.tf_data.tf_data_pipelines import Pipeline, Stage, StageWork
 from tbprof.advice.tf_data.tf_data_stages import BUFFERED, Kind, shown_type
 from tbprof.base.records import dataclass
 
-# A stage lacks processors if its threads work for more than this percentage of the time.
+# The threads of a stage count as busy from this percentage of the time.
 BUSY = 70.0
 # Share of a stage's time from which a wait for a pool is mentioned.
 _NOTABLE = 0.1
-# Parameters of stages, in the order of sentences.
+# Parameters of stages that sentences mention, in this order.
 _SHOWN_PARAMETERS = (
     "parallelism", "autotune", "cycle_length", "block_length", "buffer_size", "buffer_limit",
     "batch_size", "drop_remainder", "deterministic", "max_batch_results", "buffered_elements",
@@ -23,10 +23,10 @@ _SHOWN_PARAMETERS = (
 
 @dataclass(frozen=True, slots=True)
 class PipelineFacts:
-    """What advice depends on besides the pipeline: facts about the run and the pipeline's host.
+    """Facts about the run and the pipeline's host that advice depends on.
 
-    `hosts` is how many were recorded, `python_ps` is the time in Python functions and generators
-    of pipelines on this one.
+    `hosts` is the number of recorded hosts; `python_ps` is the time in Python functions and
+    generators of all pipelines on this host.
     """
 
     hosts: int
@@ -38,7 +38,7 @@ class PipelineFacts:
 class Case:
     """A stage that is a pipeline's bottleneck, and the pipeline around it.
 
-    `is_slowest`: it is the bottleneck of the slowest call, not of all calls together.
+    `is_slowest` marks the bottleneck of the slowest call, rather than of all calls together.
     """
 
     pipeline: Pipeline
@@ -50,11 +50,11 @@ class Case:
 
     @property
     def work(self) -> StageWork:
-        """What the stage did, in the slowest call or in all."""
+        """The work of the stage, in the slowest call or in all calls."""
         return self.work_of(self.stage)
 
     def work_of(self, stage: Stage) -> StageWork:
-        """The same of another stage."""
+        """The work of any stage of the pipeline, in the same calls."""
         return stage.slowest if self.is_slowest else stage.overall
 
     @property
@@ -65,7 +65,7 @@ class Case:
         return "the slowest call" if self.is_slowest else f"all {self.pipeline.calls} calls"
 
     def per_call(self, value_ps: int) -> int:
-        """A time per call, on average over the calls that the case is about."""
+        """A time divided by the number of calls that the case is about."""
         return value_ps if self.is_slowest else value_ps // max(self.pipeline.explained_calls, 1)
 
     def taken(self) -> int:
@@ -87,18 +87,18 @@ class Case:
         return any(stage.kind in kinds for stage in self.stages)
 
     def path_to_root(self) -> Iterator[Stage]:
-        """The stages that its elements pass through, nearest first, root last."""
+        """The stages that its elements pass through on the way to the program, nearest first."""
         index = self.stage.parent
         while index >= 0:
             yield self.stages[index]
             index = self.stages[index].parent
 
     def above(self, *kinds: Kind) -> Stage | None:
-        """The nearest stage of these kinds that its elements pass through, or None."""
+        """The nearest stage on that path of one of these kinds, or None."""
         return next((stage for stage in self.path_to_root() if stage.kind in kinds), None)
 
     def above_named(self, name: str) -> Stage | None:
-        """The same by the stage's name in lower case, without version."""
+        """The nearest stage on that path with this name (lower case, without version), or None."""
         return next((stage for stage in self.path_to_root() if stage.parts[-1] == name), None)
 
     def has_named(self, name: str) -> bool:
@@ -112,7 +112,7 @@ class Case:
 
     @property
     def pool_threads(self) -> float:
-        """The number of threads for the pipeline's functions, NaN if unknown."""
+        """The number of threads in the pool of the pipeline's functions, NaN if unknown."""
         threads = self.stages[0].number("threadpool_size") if self.stages else math.nan
         return threads if threads > 0 else math.nan
 
@@ -124,10 +124,7 @@ class Case:
         return index >= 0
 
     def busy(self) -> float:
-        """The percentage of the time in which its threads could work that they did work.
-
-        NaN if the trace does not show it.
-        """
+        """The percentage of their time that the stage's threads worked, NaN if unknown."""
         work, threads = self.work, self.stage.number("parallelism")
         if work.worker_ps < 0 or not work.total_ps or not threads > 0:
             return math.nan
@@ -147,7 +144,7 @@ def of_kinds(*kinds: Kind) -> Callable[[StageRule], StageRule]:
 
 
 def evidence(case: Case) -> str:
-    """How long the stage held up calls, with its parameters and waits."""
+    """Sentences on how long the stage held up calls, on its waits and its parameters."""
     sentences = [_slowest(case) if case.is_slowest else cause_sentence(case), *_waiting(case)]
     parameters = describe_parameters(case.stage)
     if parameters:
@@ -165,7 +162,7 @@ def _slowest(case: Case) -> str:
 
 
 def cause_sentence(case: Case) -> str:
-    """How long the stage takes for each call of its pipeline, the same on all pages."""
+    """The sentence on how long the stage takes per call to its pipeline, the same on all pages."""
     pipeline = case.pipeline
     held_ms, call = stage_ms(case), call_ms(pipeline)
     owner_text = f"{pipeline.name} on {pipeline.host}" if case.facts.hosts > 1 else pipeline.name
@@ -180,12 +177,12 @@ def cause_sentence(case: Case) -> str:
 
 
 def stage_ms(case: Case) -> float:
-    """How long the stage holds up a call of its pipeline, on average over calls that show it."""
+    """How many ms the stage holds up a call to its pipeline, on average over explained calls."""
     return case.stage.overall.held_ps / 1e9 / max(case.pipeline.explained_calls, 1)
 
 
 def call_ms(pipeline: Pipeline) -> float:
-    """How long a call of a pipeline lasts, on average."""
+    """The mean duration of a pipeline's calls, in ms."""
     return float(pipeline.duration_ps.mean()) / 1e9
 
 
@@ -194,14 +191,14 @@ def _times(count: int) -> str:
 
 
 def _share(held_ps: int, whole_ps: int) -> str:
-    """The part of the whole that a stage took; stages that work ahead may have begun before."""
+    """A clause on the share of a call that a stage took; it may have begun before the call."""
     if held_ps > whole_ps:
         return "; part of it before the call or in parallel"
     return f", {percent(100 * held_ps / whole_ps)}" if whole_ps else ""
 
 
 def _waiting(case: Case) -> list[str]:
-    """Sentences on waits in that time: for its own threads, and for a thread of a pool."""
+    """Sentences on the stage's waits: for its own threads, and for a thread of a pool."""
     work, sentences = case.work, list[str]()
     filled, queue = work.filled_ps, work.held_ps - work.self_ps + work.queue_ps
     if case.stage.kind in BUFFERED and work.wait_ps > 0:
@@ -211,35 +208,35 @@ def _waiting(case: Case) -> list[str]:
         worked = (
             "."
             if work.worker_ps < 0
-            else f", which meanwhile worked {duration(case.per_call(work.worker_ps))} for it."
+            else f", which worked {duration(case.per_call(work.worker_ps))} during that time."
         )
         sentences.append(waited + worked)
     if filled > work.held_ps * _NOTABLE:
         sentences.append(
-            f"For {duration(case.per_call(filled))} of it {waits_for_pool(case)} waited for a "
-            "thread of the pool that its function fills."
+            f"For {duration(case.per_call(filled))} of that time, {waits_for_pool(case)} waited "
+            "for a thread of the pool that its function occupied."
         )
     elif queue > work.held_ps * _NOTABLE:
         sentences.append(
-            f"For {duration(case.per_call(queue))} of it its function waited for a thread of a "
-            "pool that other work filled."
+            f"For {duration(case.per_call(queue))} of that time, its function waited for a thread "
+            "of a pool that other work occupied."
         )
     return sentences
 
 
 def waits_for_pool(case: Case) -> str:
-    """The stages whose functions waited while others filled their pool, longest wait first."""
-    passed = [
+    """The stages whose functions waited for a thread of the pool, longest wait first."""
+    waits = [
         (work.self_ps - work.held_ps, stage)
         for stage in case.stages
         if (work := case.work_of(stage)).self_ps > work.held_ps
     ]
-    longest = sorted(passed, key=lambda passed_by: -passed_by[0])[:3]
+    longest = sorted(waits, key=lambda wait: -wait[0])[:3]
     return " and ".join(shown_type(stage.type_name) for _, stage in longest) or "another stage"
 
 
 def describe_parameters(stage: Stage) -> str:
-    """The parameters of a stage that matter, for a sentence: "parallelism 2, autotune true"."""
+    """The relevant parameters of a stage, for a sentence: "parallelism 2, autotune true"."""
     return ", ".join(
         f"{name} {shortened(str(stage.parameters[name]), 40)}"
         for name in _SHOWN_PARAMETERS
@@ -248,7 +245,7 @@ def describe_parameters(stage: Stage) -> str:
 
 
 def fused(stage: Stage) -> str:
-    """A sentence if tf.data itself created the stage, "" if the program did."""
+    """A sentence if tf.data itself added or fused the stage, "" if the program has it."""
     name = str(stage.parameters.get("name", ""))
     if name.startswith("fused("):
         return "tf.data fused map() and batch() into this stage. "
@@ -256,7 +253,7 @@ def fused(stage: Stage) -> str:
 
 
 def is_injected(stage: Stage) -> bool:
-    """Whether tf.data added a stage that the program does not have."""
+    """Whether tf.data added the stage, which the program does not have."""
     return str(stage.parameters.get("name", "")).startswith("inject/")
 
 

@@ -1,4 +1,4 @@
-"""The diagnosis of every input pipeline: its bottlenecks first, then the whole pipeline."""
+"""The diagnosis of every input pipeline: its bottlenecks, and advice on the whole pipeline."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,8 +38,8 @@ _NONE = StageWork(0, 0, 0, -1, 0, 0, 0, is_critical=False)
 class Diagnosis:
     """The diagnosis of one pipeline: how slow it is, its bottlenecks, and advice.
 
-    `usual` is the stage that holds up all its calls together longest, `slowest` that of the slowest
-    call with a known bottleneck; None if no stage has self time. `case` is the former with the
+    `usual` is the stage that holds up its calls longest in total, `slowest` the bottleneck of the
+    slowest call that has a known one; None if no stage has self time. `case` is `usual` and the
     pipeline around it.
     """
 
@@ -55,10 +55,10 @@ class Diagnosis:
 def diagnose_pipelines(
     pipelines: Sequence[Pipeline], facts: Mapping[str, PipelineFacts], most: int | None = None
 ) -> list[Diagnosis]:
-    """Diagnoses: pipelines that hold up the program first, then by total time; the first `most`.
+    """The diagnoses of pipelines, worst first: at most `most`.
 
-    `facts` are by host.
-    Device pipelines of hosts whose own pipelines were recorded are left out: they wait for these.
+    Those that hold up the program are first, then by total time. `facts` are by host. Device
+    pipelines are left out if their host's own pipelines were recorded, since they wait for those.
     """
     ranked = sorted(
         deciding_pipelines(pipelines),
@@ -81,7 +81,7 @@ def _diagnose(pipeline: Pipeline, facts: PipelineFacts) -> Diagnosis:
 
 
 def _stage_of(pipeline: Pipeline, stages: Sequence[Stage]) -> Stage | None:
-    """The stage that is the slowest call's bottleneck, None without."""
+    """The stage that is the slowest call's bottleneck, None if there is none."""
     name = pipeline.long_name(pipeline.bottleneck)
     return next((stage for stage in stages if stage.long_name == name), None)
 
@@ -94,7 +94,7 @@ def _advise(case: Case, slowest: Stage | None) -> Iterator[Finding]:
         return
     given_ids: set[str] = set()
     if prefetch_is_enough(case):
-        for finding in ends_without_prefetch(case):  # one line that hides the time of all stages
+        for finding in ends_without_prefetch(case):  # one line of code hides the time of all stages
             given_ids.add(finding.id)
             yield finding
     if case.stage.overall.held_ps:
@@ -136,7 +136,7 @@ def _fine(case: Case) -> Finding:
         ),
         action=(
             "Nothing needs to be done here. If steps still wait for input, check in the input "
-            "pipeline analyzer what happens between the pipeline and the device."
+            "pipeline analyzer what happens between this pipeline and the device."
         ),
         guide=DATA_ANALYSIS_GUIDE,
     )
@@ -151,7 +151,7 @@ def by_severity(advice: Sequence[Finding]) -> list[Finding]:
 
 
 def verdict(diagnoses: Sequence[Diagnosis], cause: InputCause) -> str:
-    """The sentence on all pipelines, worst first."""
+    """The summary of all pipelines, given their diagnoses, worst first, and the cause of waits."""
     worst = diagnoses[0]
     pipeline = worst.pipeline
     is_slow, is_device = has_slow_calls(diagnoses), is_of_devices(diagnoses)
@@ -159,8 +159,9 @@ def verdict(diagnoses: Sequence[Diagnosis], cause: InputCause) -> str:
     if not is_slow:
         return (
             "No tf.data input pipeline is slow: no call took longer than 50 µs, and the slowest "
-            f"took {duration(pipeline.max_ps)}. If not all hosts were recorded, another one may "
-            "be." + _devices_only(is_device)
+            f"took {duration(pipeline.max_ps)}. If not all hosts were recorded, a pipeline on "
+            "another "
+            "host may be slow." + _devices_only(is_device)
         )
     slow = "all" if pipeline.slow_calls == pipeline.calls else str(pipeline.slow_calls)
     calls = (
@@ -178,7 +179,7 @@ def verdict(diagnoses: Sequence[Diagnosis], cause: InputCause) -> str:
         return (
             f"tf.data does not hold up the program: {time_text}; {calls}.{_devices_only(is_device)}"
         )
-    # The cause of a slow pipeline is one of its stages, or an unknown one.
+    # Other causes are not about this pipeline.
     where = f" {cause.sentence}" if cause.kind in ("stage", "pipeline") else ""
     return f"The program waits for tf.data: {time_text}; {calls}.{where}"
 
@@ -187,8 +188,8 @@ def _devices_only(is_device: bool) -> str:
     if not is_device:
         return ""
     return (
-        " Only device pipelines were recorded. They fetch from a host's pipeline, and what is "
-        "slow there is not in the trace."
+        " Only device pipelines were recorded. They fetch from a host's pipeline, whose stages are "
+        "not in the trace."
     )
 
 

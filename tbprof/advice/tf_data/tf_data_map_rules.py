@@ -1,4 +1,4 @@
-"""Advice on bottlenecks that run a function: map, filter and the like."""
+"""Advice on bottlenecks that run a function: map, filter and similar stages."""
 
 import math
 from collections.abc import Iterator
@@ -29,15 +29,15 @@ from tbprof.advice.tf_data.tf_data_case import (
 from tbprof.advice.tf_data.tf_data_pipelines import Stage
 from tbprof.advice.tf_data.tf_data_stages import BATCHES, MAPS, Kind
 
-# A longer call is mostly work of the function.
+# In longer calls, the overhead of the call does not matter.
 _SHORT_PS = 500_000_000
-# Calling one takes about as long as this.
+# The overhead of a call is about as long as this.
 _TINY_PS = 60_000_000
 
 
 @of_kinds(Kind.PARALLEL_MAP, Kind.MAP_AND_BATCH)
 def map_parallel(case: Case) -> Iterator[Finding]:
-    """Several threads: too few, all busy, or waiting themselves."""
+    """A map with several threads: too few, all busy, or waiting themselves."""
     stage = case.stage
     busy, threads, processors = case.busy(), stage.number("parallelism"), case.processors
     detail = fused(stage) + evidence(case)
@@ -61,8 +61,8 @@ def map_parallel(case: Case) -> Iterator[Finding]:
             id="map_small_pool",
             severity=case.severity,
             title=(
-                f"The function of {case.type} has {pool:.0f} threads for {processors:.0f} "
-                "processors"
+                f"The function of {case.type} has a pool of only {pool:.0f} threads for "
+                f"{processors:.0f} processors"
             ),
             detail=f"{detail}{_how_busy(busy)}",
             action=(
@@ -75,19 +75,19 @@ def map_parallel(case: Case) -> Iterator[Finding]:
         )
     elif not math.isnan(busy) and busy < BUSY and not case.work.filled_ps:
         if _runs_tiny_calls(case):
-            return  # what a call costs keeps the threads from the function: `map_vectorized`
+            return  # the overhead of calls keeps threads from working: see `map_vectorized`
         yield Finding(
             id="map_threads_wait",
             severity=case.severity,
-            title=f"The threads of {case.type} worked {percent(busy)} of the time",
+            title=f"The threads of {case.type} worked only {percent(busy)} of the time",
             detail=(
-                f"{detail} With parallelism {threads:.0f} they could have worked all the time: "
-                "they wait for elements, for a processor, for files, or for Python's global "
+                f"{detail} With a parallelism of {threads:.0f}, they could have worked all the "
+                "time: they wait for elements, for a processor, for files, or for Python's global "
                 "interpreter lock."
             ),
             action=(
                 "Look at its threads in the trace viewer. A function that reads files or waits "
-                "for a server can use more threads than there are processors: "
+                "for a server can use more threads than there are processors: use "
                 "num_parallel_calls=16, with as many threads in the pool."
             ),
             code=_private_pool(16),
@@ -102,9 +102,9 @@ def map_parallel(case: Case) -> Iterator[Finding]:
             detail=detail + _how_busy(busy),
             action=(
                 f"{_reached(case)}Make the function cheaper: use fewer and cheaper ops per "
-                "element, do work that is the same in every epoch once, before training, and "
-                "cast to larger types last, after crops, flips and rotations. Otherwise, more "
-                "processors help."
+                "element, do work that is the same in every epoch once before training, and cast "
+                "to larger types last, after crops, flips and rotations. Otherwise, use more "
+                "processors."
             ),
             guide=CPU_BOUND,
             stage=stage.long_name,
@@ -120,7 +120,7 @@ def _private_pool(threads: float) -> str:
 
 
 def _reached(case: Case) -> str:
-    """Why more threads are not advised."""
+    """The sentence on why more threads do not help."""
     threads, processors = case.stage.number("parallelism"), case.processors
     if threads >= processors:
         return (
@@ -136,7 +136,7 @@ def _how_busy(busy: float) -> str:
 
 @of_kinds(*MAPS)
 def map_vectorized(case: Case) -> Iterator[Finding]:
-    """A function per element, with elements that are batched afterwards."""
+    """A function that is called for each element before elements are batched."""
     stage, batch = case.stage, _batch_of_short_calls(case)
     if batch is None:
         return
@@ -148,11 +148,11 @@ def map_vectorized(case: Case) -> Iterator[Finding]:
         severity=case.severity if _runs_tiny_calls(case) else "moderate",
         title="Batch first, then map whole batches",
         detail=(
-            f"The function is called {per_batch} and takes less than {duration(_SHORT_PS)}: the "
-            f"overhead of a call is a large part of that.{_how_busy(case.busy())}"
+            f"The function is called {per_batch} and takes less than {duration(_SHORT_PS)}. The "
+            f"overhead of the calls is a large part of that.{_how_busy(case.busy())}"
         ),
         action=(
-            "If the function can work on batches, call batch before map: "
+            "If the function can process batches, call batch before map: "
             f".batch({count}).map(f_of_batch, num_parallel_calls=tf.data.AUTOTUNE)."
         ),
         code=(
@@ -164,7 +164,7 @@ def map_vectorized(case: Case) -> Iterator[Finding]:
 
 
 def _batch_of_short_calls(case: Case) -> Stage | None:
-    """The stage that batches what short calls of the function return, None if none does."""
+    """The stage that batches the results of short function calls, None if there is none."""
     stage = case.stage
     batch = stage if stage.kind is Kind.MAP_AND_BATCH else case.above(*BATCHES)
     if batch is None or any(case.feeds(other) and other.kind in BATCHES for other in case.stages):
@@ -174,13 +174,13 @@ def _batch_of_short_calls(case: Case) -> Stage | None:
 
 
 def _elements(case: Case, batch: Stage) -> float:
-    """How many elements the function was called for, NaN if unknown."""
+    """The number of elements that the function was called for, NaN if unknown."""
     of_call = batch.number("batch_size") if batch is case.stage else 1.0
     return of_call * case.work.calls
 
 
 def _runs_tiny_calls(case: Case) -> bool:
-    """Whether threads that are mostly not busy call a function that takes hardly any time."""
+    """Whether the function takes hardly any time, and its threads are mostly not busy."""
     batch, worked_ps = _batch_of_short_calls(case), case.work.worker_ps
     if batch is None or worked_ps < 0 or not case.busy() < BUSY:
         return False
@@ -189,7 +189,7 @@ def _runs_tiny_calls(case: Case) -> bool:
 
 @of_kinds(*MAPS)
 def map_cached(case: Case) -> Iterator[Finding]:
-    """Work that is the same in every epoch."""
+    """A map whose results are not cached."""
     if case.above(Kind.CACHE) is not None:
         return
     below = any(stage.kind is Kind.CACHE and case.feeds(stage) for stage in case.stages)
@@ -220,9 +220,9 @@ def map_cached(case: Case) -> Iterator[Finding]:
 
 @of_kinds(*MAPS)
 def map_python(case: Case) -> Iterator[Finding]:
-    """A function that calls Python."""
+    """A map whose function calls Python."""
     python_ps = case.facts.python_ps
-    # What generators run is Python, too.
+    # The Python time may also be that of generators.
     if not python_ps or case.has(Kind.GENERATOR):
         return
     is_most = 2 * python_ps >= case.stage.overall.held_ps
@@ -238,7 +238,7 @@ def map_python(case: Case) -> Iterator[Finding]:
         ),
         action=(
             "Write the function in TensorFlow ops (tf.io.decode_jpeg, tf.image, tf.strings), or "
-            "keep only what needs Python in it and do the rest in a second map. If it waits for "
+            "keep in it only what needs Python, and do the rest in a second map. If it waits for "
             "files or a server instead of computing, run more calls in parallel: "
             "num_parallel_calls=16, with as many threads in the pool."
         ),
@@ -250,7 +250,7 @@ def map_python(case: Case) -> Iterator[Finding]:
 
 @of_kinds(*MAPS)
 def more_processors(case: Case) -> Iterator[Finding]:
-    """Processors on other machines, or on the device, if those of the host are all busy."""
+    """Preprocessing on devices or other machines, if all processors of the host are busy."""
     if case.facts.python_ps or not (math.isnan(case.busy()) or case.busy() >= BUSY):
         return
     if case.facts.has_gpu:
@@ -263,8 +263,8 @@ def more_processors(case: Case) -> Iterator[Finding]:
                 "enough in any configuration."
             ),
             action=(
-                "For images, video and audio NVIDIA DALI decodes and augments on the GPU; "
-                "preprocessing layers inside the model do so for simple operations."
+                "For images, video and audio, NVIDIA DALI decodes and augments on the GPU; "
+                "preprocessing layers in the model do so for simple operations."
             ),
             guide=DALI,
             stage=case.stage.long_name,
@@ -272,7 +272,7 @@ def more_processors(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="data_service",
         severity="low",
-        title="Offload to tf.data service",
+        title="Offload preprocessing to the tf.data service",
         detail=(
             "If all processors of this host are busy, preprocessing can run on other machines."
         ),
@@ -292,10 +292,10 @@ def more_processors(case: Case) -> Iterator[Finding]:
 
 @of_kinds(Kind.FILTER)
 def filter_(case: Case) -> Iterator[Finding]:
-    """A predicate, element by element."""
+    """A filter that tests one element at a time."""
     taken, given = case.taken(), case.work.calls
     passed = (
-        f" It took {taken:,} elements to return {given:,}: the others were dropped."
+        f" It requested {taken:,} elements to return {given:,}: the others were dropped."
         if taken > given > 0
         else ""
     )
@@ -320,7 +320,7 @@ def filter_(case: Case) -> Iterator[Finding]:
 
 
 def pool(case: Case) -> Iterator[Finding]:
-    """Functions that wait for threads of a pool that the pipeline itself does not fill."""
+    """Functions that wait for threads of a pool that the pipeline itself does not occupy."""
     work = case.work
     waits = work.held_ps - work.self_ps + work.queue_ps
     if work.filled_ps or 2 * waits < work.held_ps or not work.held_ps:
@@ -330,12 +330,12 @@ def pool(case: Case) -> Iterator[Finding]:
         severity=case.severity,
         title=f"The function of {case.type} waits for a thread",
         detail=(
-            f"{evidence(case)} Meanwhile, no function of this pipeline ran on the threads of its "
-            "pool."
+            f"{evidence(case)} During that time, no function of this pipeline ran on the threads "
+            "of its pool."
         ),
         action=(
             "Give the pipeline its own pool of threads: "
-            "options.threading.private_threadpool_size. If it has one, another pipeline fills "
+            "options.threading.private_threadpool_size. If it has one, another pipeline occupies "
             "it."
         ),
         code=_private_pool(16),

@@ -1,4 +1,4 @@
-"""Advice on a whole pipeline: its end, its memory, its options, its calls."""
+"""Advice on a whole pipeline: its last stage, its memory, its options, its calls."""
 
 import math
 from collections.abc import Iterator
@@ -11,18 +11,18 @@ from tbprof.advice.tf_data.tf_data_pipelines import SLOW_PS, Stage
 from tbprof.advice.tf_data.tf_data_stages import BUFFERED, Kind, shown_type
 from tbprof.base.lazy import regex
 
-# Percentage of host memory in use above which pipelines are short of it.
+# Percentage of host memory in use from which memory is reported as scarce.
 _MUCH_MEMORY = 80.0
 _RAM = regex(r"(\d+) out of (\d+)")
 _STALL_RATIO = 10
-# Up to this percentage of the time, calls fit beside the program's own work between them.
+# Up to this percentage of the time, calls fit into the program's own time between calls.
 _HIDDEN = 50.0
 
 
 def prefetch_is_enough(case: Case) -> bool:
-    """Whether batches are made on demand, each in less time than the program takes between two.
+    """Whether batches are produced on demand, each in less time than the program takes between two.
 
-    If made ahead, they would all be ready in time.
+    If they were produced ahead of time, all would be ready when they are needed.
     """
     last = _last(case)
     if last is None or last.kind is Kind.PREFETCH or last.kind in BUFFERED:
@@ -36,11 +36,11 @@ def prefetch_is_enough(case: Case) -> bool:
 
 
 def ends_without_prefetch(case: Case) -> Iterator[Finding]:
-    """Batches that are made on request.
+    """A pipeline that produces batches on demand.
 
     A prefetch that tf.data added itself is as good as one in the program. Stages that work ahead
-    themselves gain nothing from a prefetch behind them, except parallel maps, which gain little:
-    measured, see the guide.
+    gain nothing from a prefetch after them, except parallel maps, which gain little. The guide has
+    the measurements.
     """
     last = _last(case)
     if case.pipeline.is_device or case.pipeline.data.is_partial[case.pipeline.row] or last is None:
@@ -49,8 +49,8 @@ def ends_without_prefetch(case: Case) -> Iterator[Finding]:
         return
     detail = (
         f"Its last stage is {shown_type(last.type_name)}"
-        + (", which works ahead by itself" if last.kind in BUFFERED else "")
-        + ": the next batch is not prepared while the program works on the current one."
+        + (", which works ahead on its own" if last.kind in BUFFERED else "")
+        + ": the next batch is not prepared while the program processes the current one."
     )
     if prefetch_is_enough(case):
         detail += (
@@ -79,7 +79,7 @@ def _elements(count: float) -> str:
 
 
 def _last(case: Case) -> Stage | None:
-    """The stage that returns batches: the one below the root."""
+    """The stage below the root, which returns batches; None without stages."""
     if len(case.stages) < 2:
         return None
     candidates = [stage for stage in case.stages if stage.parent == 0]
@@ -87,7 +87,7 @@ def _last(case: Case) -> Stage | None:
 
 
 def prefetch_buffer(case: Case) -> Iterator[Finding]:
-    """A prefetch at the end that keeps one element."""
+    """A prefetch at the end whose buffer holds only one element."""
     last = _last(case)
     if last is None or last.kind is not Kind.PREFETCH or is_injected(last):
         return
@@ -102,8 +102,8 @@ def prefetch_buffer(case: Case) -> Iterator[Finding]:
             f"The prefetch at the end keeps {_elements(size)}: one slow batch holds up the program."
         ),
         action=(
-            "Let tf.data choose the size: .prefetch(tf.data.AUTOTUNE), or use several times the "
-            "number of devices."
+            "Let tf.data choose the size: .prefetch(tf.data.AUTOTUNE), or set it to several times "
+            "the number of devices."
         ),
         code="dataset = dataset.prefetch(tf.data.AUTOTUNE)",
         guide=PREFETCHING,
@@ -112,7 +112,7 @@ def prefetch_buffer(case: Case) -> Iterator[Finding]:
 
 
 def throughput(case: Case) -> Iterator[Finding]:
-    """A prefetch cannot help: the pipeline makes less than the program takes."""
+    """A pipeline that ends with a prefetch and still produces less than the program consumes."""
     last = _last(case)
     if last is None or last.kind is not Kind.PREFETCH or case.severity != "high":
         return
@@ -131,7 +131,7 @@ def throughput(case: Case) -> Iterator[Finding]:
 
 
 def apart(case: Case) -> Iterator[Finding]:
-    """An experiment: the loader alone, and the model on data that need not be loaded."""
+    """An experiment: the loader alone, and the model on data that is in memory."""
     if case.pipeline.is_device:
         return
     yield Finding(
@@ -141,8 +141,8 @@ def apart(case: Case) -> Iterator[Finding]:
         detail="If the two overlap, a step takes as long as the slower of the two.",
         action=(
             "Run the model repeatedly on one batch, dataset.take(1).cache().repeat(): no input "
-            "pipeline can beat that. Iterate over the loader without the model: it cannot "
-            "deliver more than that."
+            "pipeline can be faster than that. Iterate over the loader without the model: this is "
+            "the most that it can deliver."
         ),
         code=(
             "synthetic = dataset.take(1).cache().repeat()\n"
@@ -157,7 +157,7 @@ def apart(case: Case) -> Iterator[Finding]:
 
 
 def rare_stalls(case: Case) -> Iterator[Finding]:
-    """One call that is far slower than others."""
+    """A few calls that are far slower than the others."""
     calls = case.pipeline.duration_ps
     if calls.size < 3:
         return
@@ -175,15 +175,15 @@ def rare_stalls(case: Case) -> Iterator[Finding]:
             "and Python's garbage collection."
         ),
         action=(
-            "Choose other ranks in the graph to see what the slow calls have in common. If it "
-            "is the start of an epoch, repeat before shuffle."
+            "Choose other ranks in the graph to see what the slow calls have in common. If they "
+            "are at the start of epochs, call repeat before shuffle."
         ),
         guide=DATA_ANALYSIS_GUIDE,
     )
 
 
 def autotune(case: Case) -> Iterator[Finding]:
-    """Parameters that were chosen by hand, below what tuning could choose."""
+    """Fixed parameters that are below what autotuning could choose."""
     fixed = [
         stage
         for stage in case.stages
@@ -216,7 +216,7 @@ def autotune(case: Case) -> Iterator[Finding]:
 
 
 def memory(case: Case) -> Iterator[Finding]:
-    """Memory of the host that is nearly full."""
+    """Host memory that is nearly full."""
     ram_usage = str(case.stages[0].parameters.get("ram_usage_megabytes", "")) if case.stages else ""
     match = _RAM.match(ram_usage)
     if match is None or not int(match[2]) or 100 * int(match[1]) / int(match[2]) < _MUCH_MEMORY:
@@ -239,9 +239,8 @@ def memory(case: Case) -> Iterator[Finding]:
             + (f" Buffers of the pipeline hold {held}." if held else "")
         ),
         action=(
-            "Use smaller buffers in shuffle(buffer_size), cache() only small data, and make "
-            "fewer parallel calls; options.autotune.ram_budget limits the memory of autotuning, "
-            "in bytes."
+            "Use smaller buffers in shuffle(buffer_size), cache() only small data, and use fewer "
+            "parallel calls. options.autotune.ram_budget limits the memory of autotuning, in bytes."
         ),
         code=(
             "options = tf.data.Options()\n"
@@ -254,24 +253,24 @@ def memory(case: Case) -> Iterator[Finding]:
 
 
 def cut_off(case: Case) -> Iterator[Finding]:
-    """Calls for elements that were in progress when recording began."""
+    """Calls that waited for elements whose production began before the recording."""
     if not case.pipeline.is_cut:
         return
     yield Finding(
         id="cut_off",
         severity="moderate",
-        title="What these calls waited for is not in the trace",
+        title="The trace does not show what these calls waited for",
         detail=(
             "For most of their time they waited for elements whose production began before the "
             "recording: a stage below is slow, and the trace does not show which."
         ),
-        action="Record longer than the slowest call takes, ideally several times as long.",
+        action="Record for longer than the slowest call takes, ideally several times as long.",
         guide=DATA_ANALYSIS_GUIDE,
     )
 
 
 def partly_recorded(case: Case) -> Iterator[Finding]:
-    """The outermost calls are missing."""
+    """A pipeline whose outermost calls are missing."""
     if not case.pipeline.data.is_partial[case.pipeline.row]:
         return
     yield Finding(
@@ -279,10 +278,10 @@ def partly_recorded(case: Case) -> Iterator[Finding]:
         severity="low",
         title="The outermost calls of this pipeline are not in the trace",
         detail=(
-            "Calls are those of the outermost iterator that was recorded: what its consumers "
-            "waited for is not known."
+            "Calls are those of the outermost iterator that was recorded. How long its consumers "
+            "waited is unknown."
         ),
-        action="Record longer than the slowest call takes, at host_tracer_level 2.",
+        action="Record for longer than the slowest call takes, with host_tracer_level 2.",
         code="options = tf.profiler.experimental.ProfilerOptions(host_tracer_level=2)",
         guide=DATA_ANALYSIS_GUIDE,
     )

@@ -24,9 +24,9 @@ STALL_PS = 10_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class StageWork:
-    """A stage's work in some calls, in ps, and its number of calls; `worker_ps` is -1 if unknown.
+    """The work of a stage in some calls: times in ps as in `TfData`, and its number of calls.
 
-    Columns as in `TfData`.
+    `worker_ps` is -1 if unknown.
     """
 
     total_ps: int
@@ -40,17 +40,18 @@ class StageWork:
 
     @property
     def filled_ps(self) -> int:
-        """How long others waited for a pool that the stage's functions filled."""
+        """How long other stages waited for a pool that the stage's functions occupied."""
         return max(self.held_ps - self.self_ps, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """All iterators of one stage of a pipeline: there may be thousands.
+    """A stage of a pipeline: all of its iterators, of which there may be thousands.
 
     `parent` is the stage that it feeds, an index into the list of stages, -1 for the root.
     `slowest` is its work in the slowest call with a known bottleneck (`Pipeline.rank`), `overall`
-    in all calls, with `self_ps` and `held_ps` only of calls in which it was on the critical path.
+    that in all calls, where `self_ps` and `held_ps` count only calls in which the stage was on the
+    critical path.
     """
 
     long_name: str
@@ -64,7 +65,7 @@ class Stage:
     overall: StageWork
 
     def number(self, name: str) -> float:
-        """A parameter as a number, NaN if the trace does not contain it as one; never below 0."""
+        """A parameter as a finite number of at least 0, NaN if the trace does not contain one."""
         try:
             value = float(str(self.parameters.get(name)))
         except ValueError:
@@ -72,7 +73,7 @@ class Stage:
         return value if 0 <= value < math.inf else math.nan
 
     def is_set(self, name: str) -> bool | None:
-        """A parameter as a truth value, None if it is not in the trace."""
+        """A parameter as a bool, None if it is not in the trace."""
         value = self.parameters.get(name)
         if value is None:
             return None
@@ -96,42 +97,42 @@ class Pipeline:
 
     @property
     def is_device(self) -> bool:
-        """Whether it fetches for a device from a host's pipeline."""
+        """Whether the pipeline fetches from a host's pipeline for a device."""
         return bool(self.data.is_device[self.row])
 
     @property
     def calls(self) -> int:
-        """How often it was called."""
+        """The number of calls."""
         return self.last - self.first
 
     @property
     def start_ps(self) -> NDArray[np.int64]:
-        """[calls] when each began."""
+        """[calls] the start of each call, in ps."""
         return self.data.call_start_ps[self.first : self.last]
 
     @property
     def duration_ps(self) -> NDArray[np.int64]:
-        """[calls] how long each took, descending."""
+        """[calls] the duration of each call in ps, descending."""
         return self.data.call_duration_ps[self.first : self.last]
 
     @property
     def max_ps(self) -> int:
-        """The slowest call."""
+        """The duration of the slowest call."""
         return int(self.duration_ps[0]) if self.calls else 0
 
     @property
     def total_ps(self) -> int:
-        """All calls added up."""
+        """The total duration of all calls."""
         return int(self.duration_ps.sum())
 
     @property
     def slow_calls(self) -> int:
-        """How many calls took longer than 50 µs."""
+        """The number of calls that took longer than 50 µs."""
         return int(np.count_nonzero(self.duration_ps > SLOW_PS))
 
     @property
     def rank(self) -> int:
-        """The slowest call that shows what it waited for; 0 if none does."""
+        """The index of the slowest call that shows what it waited for; 0 if none does."""
         is_cut = self.data.is_cut[self.first : self.last]
         return int(is_cut.argmin()) if is_cut.size else 0
 
@@ -147,12 +148,12 @@ class Pipeline:
 
     @property
     def is_cut(self) -> bool:
-        """Whether no call shows what it waited for: elements were made before the recording."""
+        """Whether no call shows what it waited for: elements were begun before the recording."""
         return bool(self.data.is_cut[self.first : self.last].all())
 
     @property
     def explained_calls(self) -> int:
-        """The calls that show what they waited for, or all if none does."""
+        """The number of calls that show what they waited for, or of all calls if none does."""
         cut = int(np.count_nonzero(self.data.is_cut[self.first : self.last]))
         return self.calls - cut or self.calls
 
@@ -169,10 +170,11 @@ class Pipeline:
         return 100.0 * busy / window if window else math.nan
 
     def severity(self) -> Severity:
-        """How much these calls hold up the program that makes them.
+        """How much the calls hold up the program.
 
-        high, moderate: slow calls take 20, 5 percent of the time or more; low: some call takes
-        10 ms or more; good: no call is slow, or they are too short to matter.
+        "high" or "moderate": calls take at least 20 or 5 percent of the time, and at least one is
+        slow. "low": they take less, but a call takes 10 ms or more. "good": no call is slow, or
+        calls are too short to matter.
         """
         if self.max_ps <= SLOW_PS:
             return "good"
@@ -192,7 +194,7 @@ def is_bound(severity: Severity) -> bool:
 
 
 def find_pipelines(hosts: Sequence[str], parts: Sequence[TfData]) -> list[Pipeline]:
-    """The pipelines of all hosts, in the order of hosts and as numbered there."""
+    """The pipelines of all hosts, in the order of hosts, then of their rows."""
     return [
         Pipeline(host, data, row, int(data.first_call[row]), int(data.first_call[row + 1]))
         for host, data in zip(hosts, parts, strict=True)
@@ -201,7 +203,7 @@ def find_pipelines(hosts: Sequence[str], parts: Sequence[TfData]) -> list[Pipeli
 
 
 def deciding_pipelines(pipelines: Sequence[Pipeline]) -> list[Pipeline]:
-    """The pipelines that judge a host's input: its host pipelines, or all if it has none."""
+    """The pipelines that explain a host's input: its host pipelines, or all if it has none."""
     with_host = {pipeline.host for pipeline in pipelines if not pipeline.is_device}
     return [
         pipeline
@@ -211,16 +213,16 @@ def deciding_pipelines(pipelines: Sequence[Pipeline]) -> list[Pipeline]:
 
 
 def find_stages(pipeline: Pipeline) -> list[Stage]:
-    """The stages that worked for a pipeline, the root first, each after the one that it feeds."""
+    """The stages of a pipeline that were called, the root first, each after the stage it feeds."""
     data = pipeline.data
     if not pipeline.calls:
         return []
     bounds = data.first_node[pipeline.first : pipeline.last + 1]
     begin, end = int(bounds[0]), int(bounds[-1])
     slowest = (bounds[pipeline.rank : pipeline.rank + 2] - begin).tolist()
-    # Calls that do not show what they waited for only count if no call does.
-    tells = ~data.is_cut[pipeline.first : pipeline.last] | pipeline.is_cut
-    is_critical = data.is_critical[begin:end] & np.repeat(tells, np.diff(bounds))
+    # Calls that do not show what they waited for count only if no call does.
+    is_explained = ~data.is_cut[pipeline.first : pipeline.last] | pipeline.is_cut
+    is_critical = data.is_critical[begin:end] & np.repeat(is_explained, np.diff(bounds))
     iterator = data.iterator[begin:end].astype(np.int64)
     code, first = group_rows([data.stage[iterator]])
     columns = _work_columns(data, slice(begin, end), is_critical)
@@ -249,7 +251,7 @@ def find_stages(pipeline: Pipeline) -> list[Stage]:
 
 
 def _stage_above(code: NDArray[np.int32], parent: int, stage: int) -> int:
-    """The stage of a parent node; -1 for none, and if its name makes it feed itself."""
+    """The stage of a parent node; -1 if there is none, or if it would not come before `stage`."""
     above = int(code[parent]) if parent >= 0 else -1
     return above if above < stage else -1
 
@@ -257,14 +259,14 @@ def _stage_above(code: NDArray[np.int32], parent: int, stage: int) -> int:
 def _copies(
     iterator: NDArray[np.int64], code: NDArray[np.int32], groups: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(iterators, the latest of them) of each group."""
+    """(number of iterators, the latest of them) of each group."""
     _, first = group_rows([iterator])
     count, _, _, latest = reduce_groups(code[first], iterator[first], groups)
     return count, latest
 
 
 def _work_columns(data: TfData, nodes: slice, is_critical: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """[columns, nodes] what `StageWork` sums up, and the nodes whose workers' time is known."""
+    """[columns, nodes] the times that `StageWork` sums up, and whether workers' time is known."""
     worker_ps = data.worker_ps[nodes]
     on_path = (data.self_ps, data.wait_ps, data.queue_ps, data.held_ps)
     return np.stack(
@@ -280,7 +282,7 @@ def _work_columns(data: TfData, nodes: slice, is_critical: NDArray[np.bool_]) ->
 
 
 def _work(code: NDArray[np.int32], columns: NDArray[np.int64], groups: int) -> list[StageWork]:
-    """The work of each group in some nodes."""
+    """The work of each group of nodes."""
     return [
         StageWork(
             total,

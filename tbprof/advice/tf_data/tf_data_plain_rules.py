@@ -1,4 +1,4 @@
-"""Advice on stages about which only their time is reported."""
+"""Advice that depends only on the kind of a stage."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -49,7 +49,7 @@ _PLAIN: Mapping[Kind, _Plain] = {
         "flat_map",
         "{type} reads one dataset after another",
         "Read several at a time: .interleave(f, num_parallel_calls=tf.data.AUTOTUNE) takes the "
-        "same function. If each of them is small, use fewer, larger ones.",
+        "same function. If the datasets are small, use fewer, larger ones.",
         "dataset = dataset.interleave(f, num_parallel_calls=tf.data.AUTOTUNE)",
         PARALLEL_MAPPING,
     ),
@@ -64,7 +64,7 @@ _PLAIN: Mapping[Kind, _Plain] = {
     Kind.INTERLEAVE: _Plain(
         "interleave_sequential",
         "{type} opens and reads its inputs in turn, in one thread",
-        "Read several at a time, and ahead: .interleave(f, cycle_length=tf.data.AUTOTUNE, "
+        "Read several at a time, and ahead of time: .interleave(f, cycle_length=tf.data.AUTOTUNE, "
         "num_parallel_calls=tf.data.AUTOTUNE, deterministic=False).",
         "dataset = files.interleave(\n"
         "    tf.data.TFRecordDataset, cycle_length=tf.data.AUTOTUNE,\n"
@@ -74,8 +74,8 @@ _PLAIN: Mapping[Kind, _Plain] = {
     Kind.MEMORY: _Plain(
         "memory_source",
         "{type} returns one small element at a time",
-        "A call costs more than its element. Use larger pieces early: batch before other "
-        "stages, and map whole batches.",
+        "A call costs more than the element that it returns. Use larger elements early: batch "
+        "before other stages, and map whole batches.",
         "dataset = dataset.batch(batch_size).map(f_of_batch)",
         TRANSFORMATIONS,
     ),
@@ -83,8 +83,8 @@ _PLAIN: Mapping[Kind, _Plain] = {
         "data_service_workers",
         "The workers of the tf.data service are too slow or too far away",
         "Profile a worker: its trace shows its pipeline on this page. Then add workers, raise "
-        "max_outstanding_requests, and place workers in this host's zone; compression=None "
-        "saves processor time if the network is fast.",
+        "max_outstanding_requests, and place workers in this host's zone. compression=None saves "
+        "processor time if the network is fast.",
         "dataset = dataset.apply(tf.data.experimental.service.distribute(\n"
         "    processing_mode=mode, service=service, max_outstanding_requests=32,\n"
         "    compression=None))",

@@ -1,4 +1,4 @@
-"""Advice on bottlenecks that read: files, generators, other machines."""
+"""Advice on bottlenecks that read from files, generators or other machines."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from tbprof.advice.guides import CACHING, DATASET, PARALLEL_READING, SOURCES, TR
 from tbprof.advice.tf_data.tf_data_case import Case, StageRule, duration, evidence, of_kinds
 from tbprof.advice.tf_data.tf_data_stages import INTERLEAVES, Kind, shown_type
 
-# Below this many elements per input, opening files is most of the work.
+# With fewer elements per input, opening inputs is most of the work.
 _FEW_ELEMENTS = 10
 
 
@@ -18,11 +18,11 @@ def interleave_parallel(case: Case) -> Iterator[Finding]:
     threads, cycle = stage.number("parallelism"), stage.number("cycle_length")
     if threads < cycle and stage.is_set("autotune") is not True:
         title = f"{case.type} reads {threads:.0f} of its {cycle:.0f} inputs at a time"
-        action = "Give it as many threads as inputs: num_parallel_calls=tf.data.AUTOTUNE."
+        action = "Use as many threads as inputs: num_parallel_calls=tf.data.AUTOTUNE."
     else:
         title = f"{case.type} waits for its inputs"
         action = (
-            "With slow or remote storage, read from more inputs at a time: cycle_length=32, "
+            "If storage is slow or remote, read from more inputs at a time: cycle_length=32, "
             "with num_parallel_calls=tf.data.AUTOTUNE."
         )
     if stage.is_set("deterministic") is not False:
@@ -60,7 +60,7 @@ def interleave_small_inputs(case: Case) -> Iterator[Finding]:
         severity="moderate",
         title="Use fewer, larger files",
         detail=(
-            f"In {case.calls} about {inputs:,} inputs were opened for {elements:,} elements: "
+            f"In {case.calls}, about {inputs:,} inputs were opened for {elements:,} elements: "
             "opening them costs more than reading."
         ),
         action=(
@@ -88,8 +88,8 @@ def reader(case: Case) -> Iterator[Finding]:
         title = f"{case.type} reads one file after another"
         action = (
             "Read several at a time: .interleave(reader, num_parallel_calls=tf.data.AUTOTUNE) over "
-            "the names of files, or num_parallel_reads=tf.data.AUTOTUNE of TFRecordDataset; in "
-            "larger pieces from remote storage: buffer_size=8 * 1024 * 1024."
+            "the file names, or TFRecordDataset with num_parallel_reads=tf.data.AUTOTUNE. From "
+            "remote storage, read in larger pieces: buffer_size=8 * 1024 * 1024."
         )
         cycle_sentence = ""
     yield Finding(
@@ -110,14 +110,14 @@ def reader(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="storage",
         severity="moderate",
-        title="Move the data closer, and store it for fast reading",
+        title="Move the data closer, and store it in a format that is fast to read",
         detail=(
             "A reader's own time is spent waiting for storage and decompressing: TFRecord files "
             "with compression_type='GZIP' are decompressed in the thread that reads them."
         ),
         action=(
             "Keep remote files (gs://, s3://) in the machine's region, or copy them to its disk "
-            "before training. Files of 100 to 200 MB read fastest; store them without "
+            "before training. Files of 100 to 200 MB are fastest to read; store them without "
             "compression, or compress their contents (JPEG, PNG)."
         ),
         guide=SOURCES,
@@ -131,7 +131,7 @@ def reader_sharded(case: Case) -> Iterator[Finding]:
     sharded = case.above_named("shard")
     if sharded is not None:
         shards = sharded.number("num_shards")
-        others = f" Of {shards:.0f} elements that are read, one is used." if shards > 1 else ""
+        others = f" Only one of {shards:.0f} elements that it reads is used." if shards > 1 else ""
         yield Finding(
             id="shard_early",
             severity="high" if case.severity == "high" else "moderate",
@@ -155,8 +155,9 @@ def reader_sharded(case: Case) -> Iterator[Finding]:
             severity="low",
             title="Let each host read its own files",
             detail=(
-                f"{case.facts.hosts} hosts were recorded, and the pipeline has no Shard: unless a "
-                "strategy or the list of files splits the work, each reads everything."
+                f"{case.facts.hosts} hosts were recorded, and the pipeline has no Shard stage: "
+                "unless a strategy or the list of files splits the work, each host reads "
+                "everything."
             ),
             action=(
                 "Call shard on the file names, before files are opened: files.shard(num_hosts, "
@@ -176,8 +177,8 @@ def reader_cached(case: Case) -> Iterator[Finding]:
     yield Finding(
         id="cache_after_reader",
         severity="moderate",
-        title="Cache what is read: .cache()",
-        detail="No stage caches what is read: every epoch reads the files again.",
+        title="Cache the data after reading: .cache()",
+        detail="No stage caches the data: every epoch reads the files again.",
         action=(
             "If the data fits into memory or onto a local disk, add .cache() or "
             ".cache('/local/path') after reading and decoding, before shuffle and batch."
@@ -190,7 +191,7 @@ def reader_cached(case: Case) -> Iterator[Finding]:
 
 @of_kinds(Kind.GENERATOR)
 def generator(case: Case) -> Iterator[Finding]:
-    """Python as a source."""
+    """A Python generator as a source."""
     several = case.above(Kind.PARALLEL_INTERLEAVE)
     yield Finding(
         id="generator",
@@ -198,7 +199,7 @@ def generator(case: Case) -> Iterator[Finding]:
         title="The time is spent in the Python generator",
         detail=(
             f"{evidence(case)} Dataset.from_generator runs Python for each "
-            f"element{_python(case)}: one at a time, and under Python's global interpreter lock."
+            f"element{_python(case)}, one at a time and under Python's global interpreter lock."
         ),
         action=(
             "Let the generator yield only names or indices, and do its work in TensorFlow ops: "
@@ -214,16 +215,19 @@ def generator(case: Case) -> Iterator[Finding]:
         stage=case.stage.long_name,
     )
     if several is None:
-        title, action = "Several generators, in turn", "Interleave several of them"
+        title, action = "Interleave several generators", "Interleave several of them"
     else:
         cycle = several.parameters.get("cycle_length", "several")
-        title = f"More than {cycle} generators at a time"
+        title = f"Interleave more than {cycle} generators"
         action = "Interleave more of them"
     yield Finding(
         id="generators",
         severity="moderate",
         title=title,
-        detail="Generators that wait for files or a network release Python's lock meanwhile.",
+        detail=(
+            "Generators that wait for files or a network release Python's global interpreter lock "
+            "during the wait."
+        ),
         action=(
             f"{action}, each with its share of the data: range(8).interleave(lambda n: "
             "from_generator(g, args=(n,), ...), cycle_length=8, num_parallel_calls=8), with as "
@@ -258,7 +262,7 @@ def remote(case: Case) -> Iterator[Finding]:
         title=f"{case.type} waits for another machine",
         detail=f"{evidence(case)} This host waits {waited} for it each time.",
         action=(
-            "Profile the machine that serves the data, place it near this one, and ask for several "
+            "Profile the machine that serves the data, place it near this one, and request several "
             "elements at a time."
         ),
         guide=SOURCES,

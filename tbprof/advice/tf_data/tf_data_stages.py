@@ -1,4 +1,4 @@
-"""The kinds of tf.data stages, by which advice is chosen."""
+"""The kinds of tf.data stages, on which advice depends."""
 
 from enum import Enum
 
@@ -71,11 +71,11 @@ _KINDS: dict[str, Kind] = {
     for name in names
 }  # fmt: skip
 
-# The number of a copy of an input: `ForeverRepeat[3]`.
+# The number of one of several equal inputs: `ForeverRepeat[3]`.
 _INDEX = regex(r"\[\d*\](?=::|\Z)")
 _VERSION = regex(r"V\d+\Z")
 
-# Stages that only pass on elements.
+# Stages that work ahead, in their own threads or on other machines.
 BUFFERED = frozenset({
     Kind.PARALLEL_MAP, Kind.MAP_AND_BATCH, Kind.PARALLEL_INTERLEAVE, Kind.PARALLEL_BATCH,
     Kind.PREFETCH, Kind.DATA_SERVICE,
@@ -97,5 +97,5 @@ def kind_of(long_name: str, *, is_device: bool = False) -> Kind:
 
 
 def shown_type(type_name: str) -> str:
-    """The stage's name in programs, without version and number of the copy: "ParallelMap"."""
+    """The stage's name in programs, without version and input number: "ParallelMap"."""
     return _VERSION.sub("", _INDEX.sub("", type_name))

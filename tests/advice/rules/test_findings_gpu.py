@@ -96,7 +96,7 @@ def test_ops_that_could_use_tensor_cores():
     finding = found(in_32_bit(400), "no_mixed_precision")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.2)  # half of 40 % of 1 ms
-    assert "0.0 % of device compute is in 16 bit" in finding.detail
+    assert "0.0 % of device compute uses 16-bit or narrower types" in finding.detail
 
 
 def test_programs_that_compute_in_16_bit_need_no_word_about_precision():
@@ -112,7 +112,7 @@ def test_products_of_which_nothing_is_known_are_not_said_to_do_without_tensor_co
     finding = found(evidence({Phase.COMPUTE_32: 1000}, kernels=some), "no_mixed_precision")
     assert finding is not None
     assert finding.value == pytest.approx(40)
-    assert "For 60.0 % of kernel time this is not known." in finding.detail
+    assert "For 60.0 % of kernel time, this is unknown." in finding.detail
     assert finding.evidence.query == "f.is_op_tensor_core_eligible=yes&f.tensor_core_use=%3Dno"
 
 

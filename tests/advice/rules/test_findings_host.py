@@ -139,7 +139,7 @@ def test_functions_that_are_traced_anew():
     assert severities("retracing", *map(traced, (199, 200, 499, 500, 1000))) == LADDER
     finding = found(traced(500), "retracing")
     assert finding is not None
-    assert finding.detail == "f: 2 calls, 500 µs, traced 7 times by then."
+    assert finding.detail == "f: 2 calls, 500 µs, traced 7 times so far."
     assert finding.gain_ms == pytest.approx(0.05)  # 500 µs over ten steps
     assert found(traced(500, "eager"), "retracing") is not None
     assert found(traced(500, "concrete"), "retracing") is None
@@ -153,7 +153,7 @@ def test_the_first_call_of_a_function_is_not_traced_anew():
     again = dataclasses.replace(facts, function_calls=ints(1, 5), tracings=ints(2, 1))
     finding = found(dataclasses.replace(given, hosts=[again]), "retracing")
     assert finding is not None
-    assert finding.detail == "f: 1 call, 500 µs, traced 2 times by then."
+    assert finding.detail == "f: 1 call, 500 µs, traced 2 times so far."
 
 
 def test_functions_of_one_name_are_not_one():

@@ -177,7 +177,7 @@ def test_activities_that_share_time_with_another_finding_are_not_said_to_fill_th
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
-        (Activity.EAGER, "Python's lock"),
+        (Activity.EAGER, "Python's global interpreter lock"),
         (Activity.WAIT, "which thread or device"),
         (Activity.MEMORY, "what allocates"),
         (Activity.GARBAGE, "gc.freeze()"),

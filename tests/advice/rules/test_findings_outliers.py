@@ -154,12 +154,15 @@ def test_a_slow_first_step_is_named_beside_how_typical_steps_are():
     given = of({0: {COMPUTE: 20, Phase.COMPILATION: 300}})
     findings = find_findings(given)
     assert [one.id for one in findings] == ["slow_steps", "no_bottleneck"]
-    assert findings[1].title.startswith("Nothing else holds up the program")
-    assert "at work for 100.0 %" in findings[1].title
+    assert findings[1].title.startswith("Nothing else slows down the program")
+    assert "busy for 100.0 %" in findings[1].title
     one = findings[0]
     assert (one.severity, one.gain_ms) == ("low", None)
     assert one.title == "The first step takes much longer than the others"
-    slow = "Step train 0 takes 320 µs, a typical step 20 µs, most of the difference compilation"
+    slow = (
+        "Step train 0 takes 320 µs, compared to 20 µs for a typical step, "
+        "most of the difference compilation"
+    )
     assert slow in one.detail
     assert "warmed up" in one.action
     assert parse_qs(one.evidence.query)["step"] == ["train 0"]
@@ -195,7 +198,8 @@ def test_reasons_in_the_table():
     texts = reasons(given.job, given.means, given.outliers, ())
     assert texts[3] == "680 µs longer than a typical step, most of it compilation"
     assert texts[5] == (
-        "42 µs longer than a typical step, most of it time that no op covers; so is every 5th step"
+        "42 µs longer than a typical step, most of it time that no op covers; "
+        "this recurs in every 5th step"
     )
     assert not any(texts[step] for step in (0, 1, 2, 4, 6))
 

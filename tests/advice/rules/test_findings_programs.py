@@ -111,12 +111,12 @@ def test_what_could_be_saved_of_waiting_for_memory_decides_its_grade():
     assert told(Cause.MEMORY, 400, 100).severity == "moderate"
     unknown = told(Cause.MEMORY, 400)
     assert unknown.gain_ms is None
-    assert unknown.detail.endswith("does not follow from the trace.")
+    assert unknown.detail.endswith("how much of that time could be saved.")
 
 
 def test_arguments_that_are_moved_could_come_in_that_order():
     assert "the host could pass" not in told(Cause.MOVE, 400, 400).detail
-    assert " 10.0 % moves arguments of programs" in told(Cause.MOVE, 400, 400, 100).detail
+    assert " 10.0 % rearranges program arguments" in told(Cause.MOVE, 400, 400, 100).detail
 
 
 def test_what_would_read_zero_is_not_named():

@@ -25,7 +25,7 @@ def test_what_a_program_computes_again():
     finding = claim(of(200), "recomputation")
     assert finding.value == pytest.approx(20.0)
     assert finding.gain_ms == pytest.approx(0.1)
-    assert finding.detail.startswith("The program asks for it (jax.checkpoint): jit(f)/transpose")
+    assert finding.detail.startswith("The program requests it (jax.checkpoint): jit(f)/transpose")
     assert "free" not in finding.detail
     assert "rematted_computation" in finding.evidence.query
 
@@ -50,4 +50,4 @@ def test_what_the_compiler_computes_again(own: int, severity: str | None):
     assert (finding.severity if finding else None) == severity
     if finding is not None:
         assert finding.detail.startswith("The compiler chose it (rematerialization): m/op.0.")
-        assert finding.action.startswith("The compiler does so where")
+        assert finding.action.startswith("The compiler recomputes results if")

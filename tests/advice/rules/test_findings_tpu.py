@@ -104,7 +104,7 @@ def test_what_moves_padded_data_counts_as_a_move_and_not_as_padding():
     one = found["tpu_padded_moves"]
     assert one.value == pytest.approx(15.0)
     assert one.detail.startswith("Transposes 10.0 %, reshapes 5.0 %. ")
-    assert "Moves of data with little padding take 2.0 %" in one.detail
+    assert "Moving data with little padding takes 2.0 %" in one.detail
 
 
 def test_the_batch_rule_is_for_programs_that_pad_convolutions():
@@ -151,8 +151,8 @@ def test_tiles_that_are_assumed_are_told():
     stated = by_rule(tpu_ops((PADDED, "add", 1000)))["tpu_padding"]
     bare = by_rule(tpu_ops(("%{} = f32[6,96] {}(f32[6,96] %x)", "add", 1000)))["tpu_padding"]
     assert stated.value == pytest.approx(bare.value)
-    assert "states no tiles" in bare.detail
-    assert "states no tiles" not in stated.detail
+    assert "does not state the tile size" in bare.detail
+    assert "does not state the tile size" not in stated.detail
 
 
 def test_the_link_shows_the_ops_worst_first():
@@ -248,11 +248,10 @@ def test_copies_from_and_to_vmem_are_xlas_own():
     assert not ops.is_host_copy.any()
     by_id = {one.id: one for one in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))}
     found = by_id["device_to_device"]
-    assert (
-        "50.0 % goes to copies between main memory (HBM) and the cores' own (VMEM) (2 op ops)"
-        in (found.detail)
+    assert "50.0 % goes to copies between HBM and the cores' own memory (VMEM) (2 op ops)" in (
+        found.detail
     )
-    assert "XLA copies to VMEM" in found.action
+    assert "XLA copies the inputs of the next ops to VMEM" in found.action
     assert "Place ops" not in found.action
     assert "host_transfers" not in by_id
 
@@ -263,7 +262,7 @@ def test_ops_are_to_be_placed_together_where_devices_send_to_each_other():
     by_id = {one.id: one for one in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))}
     found = by_id["device_to_device"]
     assert "30.0 % goes to sends and receives between devices (op.0)" in found.detail
-    assert found.action.startswith("Avoid needless copies")
+    assert found.action.startswith("Avoid unnecessary copies")
     assert found.action.endswith("Place ops that share data on one device.")
 
 

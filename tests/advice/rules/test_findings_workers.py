@@ -20,7 +20,8 @@ def test_stragglers():
     finding = found(late(20), "straggler")
     assert finding is not None
     assert finding.title == "GPU:0 makes the others wait for 20.0 % of step time"
-    assert "20 µs longer per step (95 %: 20 µs to 20 µs over 4 steps) than GPU:1" in finding.detail
+    claim = "20 µs longer per step (95 % confidence: 20 µs to 20 µs over 4 steps) than GPU:1"
+    assert claim in finding.detail
     assert "GPU:1 waits 20 µs longer in collectives" in finding.detail
     assert finding.gain_ms == pytest.approx(0.02)
     assert finding.evidence.query == "worker=0"
@@ -61,7 +62,7 @@ def test_what_the_thread_of_a_late_worker_did_longer_is_named():
     little = dataclasses.replace(spent, time_ps=spent.time_ps // 2)
     finding = found(dataclasses.replace(given, idle_time=[little]), "straggler")
     assert finding is not None
-    assert "most of it time that no op covers;" in finding.detail
+    assert "most of it time that no op covers." in finding.detail
 
 
 def test_waits_for_a_late_worker_are_not_called_communication_too():

@@ -12,7 +12,7 @@ def test_a_shuffle_that_fills_is_told_from_one_that_is_slow():
     found = bound_by("Shuffle", taken=5000, last={"buffer_size": 5000},
                      root={"warm_start": "false"})  # fmt: skip
     assert "fills its buffer of 5,000 elements" in found["shuffle_fill"].title
-    assert "took 5,000 elements to return 4" in found["shuffle_fill"].detail
+    assert "requested 5,000 elements to return 4" in found["shuffle_fill"].detail
     assert "experimental_warm_start" in found["warm_start"].code
     assert "shuffle" not in found
     assert "warm_start" not in bound_by("Shuffle", taken=5000, root={"warm_start": "true"})
@@ -57,7 +57,7 @@ def test_a_prefetch_that_waits_for_a_processor():
     assert found["prefetch_empty"].title == "Prefetch waits while little is produced for it"
     found = bound_by("Prefetch", own=520, worker=1, wait=520)
     assert found["prefetch_empty"].title == "Prefetch had nothing ready"
-    assert "show no call at that time" in bound_by("Prefetch", below="")["prefetch_empty"].detail
+    assert "No calls to the stages" in bound_by("Prefetch", below="")["prefetch_empty"].detail
 
 
 def test_memory_is_told_where_it_is_short():

@@ -64,7 +64,7 @@ def test_numbers_and_parameters_are_told():
     assert found["shuffle"].detail == (
         "Calls to pipeline Host:0 take 1 ms on average (3 calls), of which Shuffle takes 800 µs. "
         "Parameters in the trace: buffer_size 500, buffered_elements 12. Its buffer was already "
-        "full: this is its cost per element."
+        "full, so this is its cost per element."
     )
 
 
@@ -78,7 +78,7 @@ def test_work_side_by_side_is_no_share_of_the_call():
 
 
 def test_a_filter_says_how_many_elements_it_drops():
-    assert "It took 1,200 elements to return 12" in bound_by("Filter", taken=400)["filter"].detail
+    assert "requested 1,200 elements to return 12" in bound_by("Filter", taken=400)["filter"].detail
 
 
 def test_a_combination_names_its_slowest_input():

@@ -16,12 +16,15 @@ def test_a_parallel_map_has_too_few_threads_or_idle_ones_or_is_slow():
     idle = bound_by("ParallelMapV2", last={"parallelism": 8}, root={"cpu_budget": 8},
                     worker=1998, wait=800)  # fmt: skip
     # 8 threads for 999 µs.
-    assert idle["map_threads_wait"].title == "The threads of ParallelMap worked 25.0 % of the time"
+    assert (
+        idle["map_threads_wait"].title
+        == "The threads of ParallelMap worked only 25.0 % of the time"
+    )
     assert "private_threadpool_size" in idle["map_threads_wait"].code
     busy = bound_by("ParallelMapV2", last={"parallelism": 8}, root={"cpu_budget": 8},
                     worker=7000, wait=800)  # fmt: skip
     assert "Its threads worked 87.6 % of the time" in busy["map_function"].detail
-    assert "800 µs of that is spent waiting for its own threads, which meanwhile worked 7 ms" in (
+    assert "800 µs of that is spent waiting for its own threads, which worked 7 ms" in (
         busy["map_function"].detail
     )
     tuned = bound_by("ParallelMapV2", last={"parallelism": 2, "autotune": "true"},
@@ -100,7 +103,7 @@ def test_a_map_that_is_parallel_and_tuned_is_not_told_to_be():
 def test_threads_of_the_pool_that_are_fewer_than_processors_are_named():
     found = bound_by("ParallelMapV2", last={"parallelism": 16, "autotune": "true"},
                      root={"cpu_budget": 16, "threadpool_size": 4}, worker=3990)  # fmt: skip
-    assert "has 4 threads for 16 processors" in found["map_small_pool"].title
+    assert "has a pool of only 4 threads for 16 processors" in found["map_small_pool"].title
     assert "private_threadpool_size = 16" in found["map_small_pool"].code
     assert "map_function" not in found
 
@@ -116,7 +119,7 @@ def test_a_map_that_fills_the_pool_says_who_waits_for_it():
         {root: {"cpu_budget": 2}, mapped: {"parallelism": 2, "autotune": "true"}},
     )  # fmt: skip
     assert next(iter(found)) == "map_function"  # though its threads worked little meanwhile
-    assert "For 940 µs of it Filter waited for a thread of the pool" in found["map_function"].detail
+    assert "For 940 µs of that time, Filter waited" in found["map_function"].detail
     assert "filter" not in found
 
 
@@ -124,7 +127,7 @@ def test_a_pool_that_something_else_fills_is_to_be_left():
     names = chain("Filter")
     waits = [Node(names[0], 1000, 10), Node(names[1], 990, 990, 4, queue=900)]
     found = advice_on(waits)
-    assert "For 900 µs of it its function waited" in found["filter"].detail
+    assert "For 900 µs of that time, its function waited" in found["filter"].detail
     assert "private_threadpool_size" in found["pool_of_its_own"].code
     assert "pool_of_its_own" not in bound_by("Filter")
 

@@ -24,7 +24,7 @@ def test_readers_are_read_in_parallel_cached_and_sharded_early():
          enumerate(chain("Shard", "TFRecord"))],
         {chain("Shard")[1]: {"num_shards": 8, "index": 0}},
     )  # fmt: skip
-    assert "Of 8 elements that are read, one is used" in late["shard_early"].detail
+    assert "Only one of 8 elements that it reads is used" in late["shard_early"].detail
     assert "cache_after_reader" not in bound_by("MemoryCache", "TFRecord", below="")
 
 
@@ -36,7 +36,7 @@ def test_many_small_files_are_told():
         Node(f"{names[1]}[0]::TFRecord", 200, 200, 128),
     ]  # fmt: skip
     said = advice_on(nodes)["small_inputs"].detail
-    assert "In all 3 calls about 192 inputs were opened for 192 elements" in said
+    assert "In all 3 calls, about 192 inputs were opened for 192 elements" in said
     nodes[2] = nodes[2]._replace(calls=1)
     assert "small_inputs" not in advice_on(nodes)
 
@@ -54,8 +54,8 @@ def test_interleaves_that_have_fewer_threads_than_inputs():
 
 def test_generators_that_are_interleaved_are_not_told_to_be():
     alone = bound_by("FlatMap[0]", "Generator", below="")
-    assert alone["generators"].title == "Several generators, in turn"
+    assert alone["generators"].title == "Interleave several generators"
     names = chain("ParallelInterleaveV4", "Generator")
     nodes = [Node(name, 1000 - at, 900 if at == 2 else 1) for at, name in enumerate(names)]
     several = advice_on(nodes, {names[1]: {"cycle_length": 4}})
-    assert several["generators"].title == "More than 4 generators at a time"
+    assert several["generators"].title == "Interleave more than 4 generators"

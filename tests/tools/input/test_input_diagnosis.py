@@ -148,7 +148,7 @@ def test_what_single_ops_are_given_is_said_where_it_is_most_of_what_is_sent(
     space = space_of(draw({"/host:CPU": drawing}, names=names))
     cause = cause_of(ops=inputs(drawing, **names), single=[find_single_ops(space, Programs(space))])
     assert cause.kind == "transfer"
-    assert ("one by one" in cause.sentence, "jax.jit" in cause.action) == (is_single, is_single)
+    assert ("individually" in cause.sentence, "jax.jit" in cause.action) == (is_single, is_single)
 
 
 @pytest.mark.parametrize(("device", "kind"), [("hhhhhhkk", "transfer"), ("hhkkkk", "unknown")])

@@ -135,7 +135,7 @@ def test_all_pages_name_one_cause_of_slow_steps(tmp_path: Path):
     assert isinstance(body, Body)
     assert said == pipeline == json.loads(body.content)["steps"]["outlier_cause"]
     assert [at for at, text in enumerate(said) if text] == sorted(slow)
-    saves = "most of it time that no op covers: save (train.py:9); so is every 5th step"
+    saves = "most of it time that no op covers: save (train.py:9); this recurs in every 5th step"
     assert all(str(said[at]).endswith(saves) for at in (4, 9, 14))
     assert str(said[7]).endswith("most of it compilation")
     finding = dict(

@@ -92,5 +92,5 @@ def test_a_host_with_device_pipelines_alone_is_judged_by_them():
     }
     assert table.properties["is_input_bound"] == table.properties["is_device_only"] == "true"
     said = table.properties["summary_message"]
-    assert "The pipeline fetches from the host's pipeline, which was not recorded." in said
+    assert "It fetches from the host's pipeline, which was not recorded." in said
     assert tables[ADVICE].column("id").cells() == ["device_waits"]

@@ -82,7 +82,7 @@ export function sampleHeap(more: Record<string, unknown> = {}): Record<string, u
       {
         id: "donation",
         severity: "moderate",
-        title: "Donated parameters could free at most 1 KiB",
+        title: "Donating parameters could free at most 1 KiB",
         detail: "1 parameter of the program has the shape of a result.",
         action: "Donate what the call replaces.",
         bytes: 1024,

@@ -1,4 +1,4 @@
-"""Rules about what devices ran and hold: kernels, ops, copies, layouts, memory.
+"""Rules about devices: their kernels, ops, copies, layouts and memory.
 
 Imports nothing from the other rules.
 """

@@ -1,4 +1,4 @@
-"""Findings about copies that the program makes on its devices: within, between, and to the host."""
+"""Findings about copies within devices, between devices, and between devices and the host."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,9 @@ from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import GPU_GUIDE, OFFLOADING_GUIDE, TPU_GUIDE
 from tbprof.advice.pages import HLO_STATS, OPS, PROGRAMS, TRACE
-from tbprof.advice.rules.devices.findings_memory import free_memory
+from tbprof.advice.rules.devices.findings_memory import free_memory_sentence
 from tbprof.advice.rules.devices.findings_tpu import NOTABLE, grouped, showing_ops
-from tbprof.advice.sentences import milliseconds, percent, size
+from tbprof.advice.sentences import milliseconds, percent
 from tbprof.analysis.bounds.causes import HOST_LINK
 from tbprof.analysis.hlo.host_channels import Peer
 from tbprof.analysis.hlo.host_copies import IN_HOST, is_copy
@@ -44,7 +44,7 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"{percent(share)} of step time goes to copies within or between devices",
         detail=(
-            "Copies from device memory to device memory that computation does not hide take "
+            "Copies from device memory to device memory that do not overlap with computation take "
             f"{milliseconds(evidence.means.mean_ms(Phase.DEVICE_TO_DEVICE))} per step.{where}"
         ),
         value=share,
@@ -59,18 +59,18 @@ def device_to_device(evidence: Evidence) -> Iterator[Finding]:
 
 
 _ADVICE = (
-    "Avoid needless copies (concatenations, slices, layout changes), and overlap copies with "
+    "Avoid unnecessary copies (concatenations, slices, layout changes), and overlap copies with "
     "computation."
 )
 _VMEM_ADVICE = (
-    "XLA copies to VMEM what the next ops read, and the core waits if main memory is slower than "
-    "computation: keep arrays in 16 bit, and compute more per byte read."
+    "XLA copies the inputs of the next ops to VMEM, and the core waits if main memory is slower "
+    "than computation. Keep arrays in 16-bit types, and do more computation per byte read."
 )
 _PLACE = " Place ops that share data on one device."
 
 
 def _is_mostly_vmem(ops: TpuOps) -> bool:
-    """Whether copies from and to VMEM take most of the time of device copies."""
+    """Whether copies to and from VMEM take most of the time of device copies."""
     is_host = ops.is_host_copy
     copies = np.array([is_copy(opcode) for opcode in ops.opcode], bool) & ~is_host
     copy_ps = float(ops.self_ps[copies | ops.is_between_devices].sum())
@@ -78,11 +78,11 @@ def _is_mostly_vmem(ops: TpuOps) -> bool:
 
 
 def _memories(ops: TpuOps) -> str:
-    """A sentence on the share of op time in copies by destination, "" without."""
+    """A sentence on the share of op time in copies, by destination; "" if there are none."""
     total_ps = float(ops.self_ps.sum())
     parts: list[str] = []
     for name, is_kind in (
-        ("copies between main memory (HBM) and the cores' own (VMEM)", ops.is_vmem_copy),
+        ("copies between HBM and the cores' own memory (VMEM)", ops.is_vmem_copy),
         ("sends and receives between devices", ops.is_between_devices),
     ):
         rows = ops.longest(is_kind)
@@ -94,7 +94,7 @@ def _memories(ops: TpuOps) -> str:
 
 
 def host_transfers(evidence: Evidence) -> Iterator[Finding]:
-    """Steps that wait for copies by compiled programs between device and host memory.
+    """Steps that wait for copies that compiled programs make between device and host memory.
 
     Arguments and results of programs are input and output, which have their own findings.
     """
@@ -106,12 +106,12 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
     ops = evidence.tpu_ops
     is_tpu = evidence.platform == "TPU"
     trace = TRACE.marking("category:copies", evidence.worst_step_in(Phase.HOST_TRANSFER))
-    # Copies of a GPU have the same names whoever makes them: the program's own are instructions.
+    # Copies of a GPU have the same names whatever makes them; those of programs are instructions.
     instructions = HLO_STATS.showing(bound_by=f"={HOST_LINK}")
     copies, exchanges = _op_names(ops)
     names_of_ops = copies + exchanges
-    free = free_memory(evidence)
-    room = f" The fullest device has {size(free)} free at its peak." if free > 0 else ""
+
+    room = free_memory_sentence(evidence)
     yield Finding(
         id="host_transfers",
         severity=grade[0],
@@ -124,7 +124,7 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
             )
         ),
         detail=(
-            f"{_subject(copies, exchanges)} that computation does not hide take "
+            f"{_subject(copies, exchanges)} that do not overlap with computation take "
             f"{milliseconds(evidence.means.mean_ms(Phase.HOST_TRANSFER))} per "
             f"step.{_directions(ops) if ops is not None else ''}{room if copies else ''}"
         ),
@@ -140,18 +140,18 @@ def host_transfers(evidence: Evidence) -> Iterator[Finding]:
 
 
 _KEEP = (
-    "Keep what fits on the device, or recompute it when it is needed (jax.checkpoint) instead of "
-    "offloading it. Copy the rest in a few large transfers, early enough for computation to hide "
-    "them."
+    "Keep data on the device where it fits, or recompute it when it is needed (jax.checkpoint) "
+    "instead of offloading it. Copy the rest in a few large transfers, early enough to overlap "
+    "with computation."
 )
 _EXCHANGE_LESS = (
-    "Find out which part of the program exchanges data with the host. Do so only every few "
-    "steps, in a few large transfers, early enough for computation to hide them."
+    "Find out which part of the program exchanges data with the host. Exchange it only every few "
+    "steps, in a few large transfers, early enough to overlap with computation."
 )
 
 
 def _op_names(ops: TpuOps | None) -> tuple[list[str], list[str]]:
-    """The names of ops that copy to or from host memory, and of those that send to it."""
+    """The names of ops that copy to or from host memory, and of those that exchange data."""
     if ops is None:
         return [], []
     kinds = (ops.is_host_copy, ops.peer == Peer.HOST)
@@ -160,7 +160,7 @@ def _op_names(ops: TpuOps | None) -> tuple[list[str], list[str]]:
 
 
 def _subject(copies: list[str], exchanges: list[str]) -> str:
-    """What the time goes to, for a sentence."""
+    """The transfers that take the time, as the subject of a sentence."""
     parts: list[str] = []
     if copies or not exchanges:
         parts.append("copies to and from host memory")
@@ -171,7 +171,7 @@ def _subject(copies: list[str], exchanges: list[str]) -> str:
 
 
 def _directions(ops: TpuOps) -> str:
-    """A sentence on the share of op time in copies in either direction, "" without."""
+    """A sentence on the share of op time in copies, by direction; "" if there are none."""
     total_ps = float(ops.self_ps.sum())
     to_host = np.array([IN_HOST in text.split("}")[0] for text in ops.result], bool)
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""Findings about what runs on GPUs: small kernels, precision."""
+"""Findings about kernels of GPUs: their size, their precision."""
 
 from collections.abc import Iterator
 
@@ -15,8 +15,8 @@ from tbprof.analysis.job.step_means import StepMeans
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.base.records import replace
 
-# Percentages of the time from a GPU's first event to its last; ours, at half of the thresholds of
-# the statements about input, since small kernels add to other findings.
+# Percentages of the time from a GPU's first event to its last; ours. They are low, since small
+# kernels add to other findings.
 SMALL = (10.0, 30.0)
 _PAUSES = 3.0
 # Percentages of the time of all kernels; ours.
@@ -24,7 +24,7 @@ ELIGIBLE = (10.0, 40.0)
 
 
 def small_kernels(evidence: Evidence) -> Iterator[Finding]:
-    """GPUs that run many kernels too short to hide the launch of the next one."""
+    """GPUs that run many kernels that are too short to hide the launch of the next one."""
     gpus = evidence.gpus
     window = float(gpus.window_ps.sum())
     if window <= 0 or not gpus.small_kernels.any():
@@ -36,7 +36,7 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
         return
     count, small = int(gpus.kernels.sum()), int(gpus.small_kernels.sum())
     gain = _gain_of_pauses(evidence, 100 * gaps / window)
-    # Without pauses launches cost the GPU nothing, however short its kernels are.
+    # Without pauses, launches cost the GPU nothing, however short its kernels are.
     yield Finding(
         id="small_kernels",
         severity=grade[0] if gain.own >= _PAUSES else "low",
@@ -46,9 +46,9 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
         ),
         detail=(
             f"{small:,} of {count:,} kernels are that short; the overall median is "
-            f"{milliseconds(_median(evidence) / 1e9)}. A launch takes the host 5 to 20 µs, so "
-            f"short kernels may leave the GPU idle: {milliseconds(gaps / 1e9)} in pauses of up to "
-            f"{PAUSE_PS // 10**6} µs.{covered_elsewhere(evidence, gain)}"
+            f"{milliseconds(_median(evidence) / 1e9)}. Launching a kernel takes the host 5 to "
+            f"20 µs, so short kernels may leave the GPU idle: {milliseconds(gaps / 1e9)} is spent "
+            f"in pauses of up to {PAUSE_PS // 10**6} µs.{covered_elsewhere(evidence, gain)}"
         ),
         value=share,
         unit="%",
@@ -65,9 +65,9 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _gain_of_pauses(evidence: Evidence, share: float) -> Gain:
-    """The cost of pauses before kernels without launches, which have their own finding.
+    """The cost of pauses before kernels, without launches, which have their own finding.
 
-    A pause is a launch if known to be one, else time in which nothing was recorded.
+    A pause is either a known launch, or time in which nothing was recorded.
     """
     launch_share = evidence.share(Phase.KERNEL_LAUNCH) - evidence.unclaimed(Phase.KERNEL_LAUNCH)
     phases = (Phase.KERNEL_LAUNCH, Phase.OTHER, Phase.HOST_COMPUTE)
@@ -82,7 +82,7 @@ def _median(evidence: Evidence) -> int:
 
 
 def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
-    """Matrix products that are known not to use the Tensor Cores of their GPU."""
+    """Kernels that could use the Tensor Cores of their GPU and are known not to."""
     kernels = evidence.kernels
     total = float(kernels.total_ps.sum())
     if total <= 0 or not _has_tensor_cores(evidence):
@@ -94,11 +94,13 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
     if grade is None or low >= LITTLE_16_BIT:
         return
     compute = evidence.share(*COMPUTE)
-    # These cores are at least twice as fast, and 16 bit halves the memory traffic.
+    # These cores are at least twice as fast, and 16-bit types halve the memory traffic.
     gain = evidence.gain_of_work(compute * share / 100 / 2, *COMPUTE)
-    of_compute = f" {percent(low)} of device compute is in 16 bit or less." if low == low else ""
+    of_compute = (
+        f" {percent(low)} of device compute uses 16-bit or narrower types." if low == low else ""
+    )
     unknown = 100 * float(kernels.total_ps[kernels.core_use == CoreUse.UNKNOWN].sum()) / total
-    not_known = f" For {percent(unknown)} of kernel time this is not known." if unknown > 0 else ""
+    not_known = f" For {percent(unknown)} of kernel time, this is unknown." if unknown > 0 else ""
     of_amd = evidence.is_amd
     cores = core_name(is_amd=of_amd)
     remedy = "bfloat16 arrays" if evidence.is_jax else "tf.keras.mixed_precision"
@@ -109,8 +111,8 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
         title=f"{percent(share)} of kernel time is in ops that could use {cores} but do not",
         detail=(
             "Their matrix products and convolutions run on ordinary "
-            f"cores.{of_compute}{not_known} On {cores}, in 16 bit, they may take half the time or "
-            "less."
+            f"cores.{of_compute}{not_known} On {cores}, with 16-bit types, they may take half the "
+            "time or less."
         ),
         value=share,
         unit="%",
@@ -124,7 +126,7 @@ def no_mixed_precision(evidence: Evidence) -> Iterator[Finding]:
 
 
 def low_precision_share(means: StepMeans) -> float:
-    """The percentage of compute of known precision that is in 16 bit or less; NaN without any."""
+    """The percentage of compute of known precision in 16-bit or narrower types; NaN without any."""
     known_phases = [phase for phase in COMPUTE if phase != Phase.COMPUTE_UNKNOWN]
     known_ms = means.mean_ms(*known_phases)
     low = means.mean_ms(Phase.COMPUTE_16, Phase.COMPUTE_8)
@@ -132,7 +134,7 @@ def low_precision_share(means: StepMeans) -> float:
 
 
 def _has_tensor_cores(evidence: Evidence) -> bool:
-    """False only if the trace shows that the GPUs are of a generation without Tensor Cores."""
+    """Whether GPUs may have Tensor Cores: False only if the trace shows that they have none."""
     for environment in evidence.environments:
         details = dict(zip(environment.detail_name, environment.detail_value, strict=True))
         capability = details.get("Compute capability", "")

@@ -1,4 +1,4 @@
-"""Findings about the surroundings of convolutions on GPUs: the order of dimensions, biases."""
+"""Findings about convolutions on GPUs: the order of dimensions, and biases."""
 
 import re
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ from tbprof.base.lazy import regex
 
 # Percentages of the time of all kernels.
 SHARE = (MODERATE, HIGH)
-# cuDNN's own conversions between both orders: it converts channels-first arrays before it computes
-# on Tensor Cores, and converts the result back.
+# cuDNN's own conversions between the two orders: it converts channels-first arrays before it
+# computes on Tensor Cores, and converts the result back.
 _TO_LAST = regex(r"nchw_?to_?nhwc", re.IGNORECASE)
 _TO_FIRST = regex(r"nhwc_?to_?nchw", re.IGNORECASE)
 _EITHER = "/nchw_?to_?nhwc|nhwc_?to_?nchw/"
@@ -27,14 +27,14 @@ _TURNED = "LayoutOptimizer"
 
 
 def channels_last(evidence: Evidence) -> Iterator[Finding]:
-    """Convolutions of channels-first images, which they transpose themselves.
+    """Convolutions that transpose their images, which are channels first.
 
-    Each transposes its two inputs and one result. If more is transposed from channels last, or if
-    TensorFlow transposed it, the program already has channels last.
+    Each one transposes its two inputs and its result. If more arrays are transposed from channels
+    last than to it, or if TensorFlow transposed them, the program already uses channels last.
     """
     kernels = evidence.kernels
     total = float(kernels.total_ps.sum())
-    # Names of kernels are long: this much identifies most of them.
+    # Only few names contain this, and regular expressions are slow on long names.
     names = [name for name in dict.fromkeys(kernels.name) if "nchw" in name.lower()]
     to_last, to_first = (
         np.array([name in matching for name in kernels.name], bool)
@@ -93,8 +93,8 @@ def bias_before_batch_norm(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"Biases that batch normalization cancels take {percent(share)} of kernel time",
         detail=(
-            "Batch normalization directly follows these additions: it subtracts the mean, and "
-            "the bias with it."
+            "Batch normalization directly follows these additions. It subtracts the mean, and "
+            "with it the bias."
         ),
         value=share,
         unit="%",

@@ -38,7 +38,7 @@ def near_capacity(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=UNKNOWN_GAIN,
         action=(
-            "See which tensors are alive at the peak. Mixed precision halves activations, "
+            "Check which tensors are alive at the peak. Mixed precision halves activations, "
             f"recomputing them ({'jax.checkpoint' if evidence.is_jax else 'tf.recompute_grad'}) "
             "saves most of them, and a smaller batch always "
             f"helps.{_where_it_fails(evidence, worst)}"
@@ -89,38 +89,39 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _where_it_fails(evidence: Evidence, allocator: int) -> str:
-    """How to see what exhausts the memory, and how to avoid failures from fragmentation."""
+    """How to find out what exhausts the memory, and how to avoid failures from fragmentation."""
     if evidence.is_jax:
         return " jax.profiler.save_device_memory_profile saves a profile of the live buffers."
     if evidence.platform != "GPU":
         return ""
     scattered = 100 * float(evidence.memory.fragmentation[allocator]) >= FRAGMENTED[0]
     return (
-        " If it fails, RunOptions(report_tensor_allocations_upon_oom=True) lists the live "
-        f"tensors.{_other_allocator(evidence, allocator) if scattered else ''}"
+        " If the program runs out of memory, RunOptions(report_tensor_allocations_upon_oom=True) "
+        f"lists the live tensors.{_other_allocator(evidence, allocator) if scattered else ''}"
     )
 
 
 def _other_allocator(evidence: Evidence, allocator: int) -> str:
-    """TensorFlow's other allocator, which NVIDIA's driver provides; "" if there is none."""
+    """A sentence on the allocator of NVIDIA's driver; "" if TensorFlow cannot use it here."""
     is_bfc = evidence.memory.name[allocator].lower().endswith("bfc")
     if evidence.platform != "GPU" or evidence.is_amd or evidence.is_jax or not is_bfc:
         return ""
     return " TF_GPU_ALLOCATOR=cuda_malloc_async fragments less."
 
 
-def free_memory(evidence: Evidence) -> int:
-    """The bytes that are free at the peak of the fullest device, -1 if unknown."""
+def free_memory_sentence(evidence: Evidence) -> str:
+    """A sentence on the memory that is free at the peak of the fullest device, "" if unknown."""
     memory = evidence.memory
     used = memory_use(evidence)
     if not used.size or np.isnan(used).all():
-        return -1
+        return ""
     fullest = int(np.nanargmax(used))
-    return int(memory.capacity_bytes[fullest] - memory.peak_bytes[fullest])
+    free = int(memory.capacity_bytes[fullest] - memory.peak_bytes[fullest])
+    return f" The fullest device has {size(free)} free at its peak." if free > 0 else ""
 
 
 def memory_use(evidence: Evidence) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """[allocators] the percentage in use at the peak, NaN for the host's own and unknown ones."""
+    """[allocators] the percentage in use at the peak, NaN for host allocators and if unknown."""
     memory = evidence.memory
     capacity = np.where(
         memory.is_device & (memory.capacity_bytes > 0), memory.capacity_bytes, np.nan

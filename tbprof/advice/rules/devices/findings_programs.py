@@ -1,6 +1,6 @@
-"""Findings about instructions of compiled programs, by the causes that the pages of programs show.
+"""Findings about instructions of compiled programs, one per cause that the program pages show.
 
-An instruction has one cause at most, so no two of these count the same time.
+An instruction has at most one cause, so no two of these findings count the same time.
 """
 
 from collections.abc import Iterator
@@ -24,12 +24,12 @@ from tbprof.advice.pages import HLO_STATS, PROGRAMS
 from tbprof.advice.sentences import percent, shortened
 from tbprof.analysis.bounds.causes import CAUSE_NAMES, Cause
 
-# Percentages of the time of all instructions; ours, those of products as for kernels.
+# Percentages of the time of all instructions; ours. Those of products are the same as for kernels.
 _MOVING = (MODERATE, HIGH)
 _PRODUCTS = (10.0, 40.0)
 _WAITING = 30.0
 _HIDDEN = (10.0, 30.0)
-# What can be saved, from which waiting for memory is more than worth knowing.
+# Savings from which waiting for memory has moderate severity.
 _NOTABLE = 10.0
 _NAMED = 3
 # Smaller percentages would read 0.0 %.
@@ -45,8 +45,8 @@ def moved_data(evidence: Evidence) -> Iterator[Finding]:
         return
     of_arguments = _percent(evidence, Cause.MOVE, evidence.losses.argument_ps)
     arguments = (
-        f" {percent(of_arguments)} moves arguments of programs that nothing else takes: the host "
-        "could pass them in that order."
+        f" {percent(of_arguments)} rearranges program arguments that nothing else uses: the host "
+        "could pass them in the new order."
         if of_arguments >= _SHOWN
         else ""
     )
@@ -56,24 +56,24 @@ def moved_data(evidence: Evidence) -> Iterator[Finding]:
         "moved_data",
         grade,
         f"Instructions that only rearrange data take {percent(share)} of op time",
-        "Transposes, reshapes and changes of layouts compute nothing: {ops}. What moves and "
-        f"computes in one fusion is not counted.{arguments}",
+        "Transposes, reshapes and layout changes compute nothing: {ops}. Fusions that also "
+        f"compute are not counted.{arguments}",
         "Keep one order of dimensions throughout the model, the one that its products and "
-        "convolutions take (images: channels last, NHWC), and prepare inputs in that order.",
+        "convolutions expect (images: channels last, NHWC), and prepare inputs in that order.",
         _GUIDES[evidence.platform],
     )
 
 
 def wide_products(evidence: Evidence) -> Iterator[Finding]:
-    """Matrix products of 32-bit numbers that the device multiplies slower than 16-bit ones."""
+    """Matrix products of 32-bit numbers, where the device multiplies 16-bit ones faster."""
     share = _share(evidence, Cause.WIDE_PRODUCT)
     grade = graded(share, *_PRODUCTS)
     if grade is None:
         return
     how = (
-        "The program asks for more digits than the usual single pass of 16-bit products"
+        "The program requests more precision than one pass of 16-bit products provides"
         if evidence.platform == "TPU"
-        else "The GPU's peak is lower for them than for 16-bit ones"
+        else "The GPU's peak for them is lower than for 16-bit products"
     )
     remedy = (
         "a lower precision (jax_default_matmul_precision, or that of single products)"
@@ -88,15 +88,15 @@ def wide_products(evidence: Evidence) -> Iterator[Finding]:
         "wide_products",
         grade,
         f"Products of 32-bit numbers take {percent(share)} of op time",
-        f"{how}: {{ops}}. At the 16-bit peak, or with half of the bytes where memory is slower, "
-        "they would take {rest} of that.",
+        f"{how}: {{ops}}. At the 16-bit peak, or with half the bytes where memory is the limit, "
+        "they would take {rest} of that time.",
         f"Use {remedy} where the model's accuracy allows it.",
         PRECISION_GUIDE,
     )
 
 
 def small_products(evidence: Evidence) -> Iterator[Finding]:
-    """Matrix products with a dimension so small that they wait for memory."""
+    """Matrix products that are memory-bound because a dimension is small."""
     share = _share(evidence, Cause.SMALL_PRODUCT)
     grade = graded(share, *_PRODUCTS)
     if grade is None:
@@ -107,17 +107,17 @@ def small_products(evidence: Evidence) -> Iterator[Finding]:
         "small_products",
         grade,
         f"Matrix products that are too small for the matrix units take {percent(share)} of op time",
-        "They wait for memory, since each number that they read takes part in too few "
-        "operations: {ops}. Their operations alone would take {rest} of that.",
+        "They wait for memory, since they use each number that they read in too few operations: "
+        "{ops}. The operations alone would take {rest} of that time.",
         "Raise the batch size, or combine small products into larger ones: more rows take hardly "
-        "more time until the matrix units are busy. Multiples of 128, or at least of 8, leave no "
-        "part of them idle.",
+        "more time until the matrix units are busy. Dimensions that are multiples of 128, or at "
+        "least of 8, use the matrix units fully.",
         _GUIDES[evidence.platform],
     )
 
 
 def partial_tiles(evidence: Evidence) -> Iterator[Finding]:
-    """Matrix products of GPUs whose kernels multiply tiles that reach beyond the arrays."""
+    """Matrix products on GPUs whose kernels multiply tiles that extend beyond the arrays."""
     share = _share(evidence, Cause.PARTIAL_TILES)
     grade = graded(share, *_PRODUCTS)
     if grade is None:
@@ -129,11 +129,11 @@ def partial_tiles(evidence: Evidence) -> Iterator[Finding]:
         grade,
         f"Matrix products that do not fill the tiles of their kernels take {percent(share)} of op "
         "time",
-        "Their kernels multiply whole tiles, part of which lies outside of the arrays: {ops}. "
-        "Full tiles would take {rest} of that time.",
-        "Change the batch size, widths or numbers of classes so that they fill the tiles: a little "
-        "less takes less time, a little more the same. Libraries choose tiles by the dimensions, "
-        "so compare.",
+        "Their kernels multiply whole tiles, parts of which lie outside of the arrays: {ops}. "
+        "With full tiles, they would take {rest} of that time.",
+        "Change the batch size, layer widths or number of classes so that they fill the tiles: "
+        "slightly smaller dimensions take less time, slightly larger ones the same time. Libraries "
+        "choose tiles by the dimensions, so measure the effect.",
         _GUIDES[evidence.platform],
     )
 
@@ -146,29 +146,28 @@ def memory_bound(evidence: Evidence) -> Iterator[Finding]:
     saved = _percent(evidence, Cause.MEMORY, evidence.losses.saved_ps)
     severity: Severity = "moderate" if saved >= _NOTABLE else "low"
     halved = (
-        " With half the bits per number, their arrays of 32-bit floats and of 64-bit numbers would "
-        "take {rest} of that time."
+        " With half the bits per number in arrays of 32-bit floats and of 64-bit numbers, they "
+        "would take {rest} of that time."
         if saved > 0
-        else " How much of that time could be saved does not follow from the trace."
+        else " The trace does not show how much of that time could be saved."
     )
     yield from _finding(
         evidence,
         Cause.MEMORY,
         "memory_bound",
         (severity, _WAITING),
-        f"{percent(share)} of op time waits for the device's memory",
-        "Half of the memory's bandwidth or more is in use, and less of what the device can "
-        f"compute: {{ops}}.{halved}",
-        "Move fewer bytes: narrower types where accuracy allows it (16-bit floats, 32-bit "
-        "integers), and more operations between "
-        "reading and writing an array (fusion), such as attention that keeps its scores on the "
-        "chip.",
+        f"{percent(share)} of op time is spent waiting for the device's memory",
+        "These instructions use at least half of the memory bandwidth, and a smaller part of the "
+        f"device's peak compute rate: {{ops}}.{halved}",
+        "Move fewer bytes: use narrower types where accuracy allows it (16-bit floats, 32-bit "
+        "integers), and do more operations between reading and writing an array (fusion), such as "
+        "attention that keeps its scores on the chip.",
         _GUIDES[evidence.platform],
     )
 
 
 def command_buffers(evidence: Evidence) -> Iterator[Finding]:
-    """Time of GPUs in CUDA graphs, which the trace attributes to no instruction."""
+    """GPU time in CUDA graphs, which the trace does not attribute to instructions."""
     share = _share(evidence, Cause.COMMAND_BUFFER)
     if not share >= _HIDDEN[0]:
         return
@@ -179,10 +178,10 @@ def command_buffers(evidence: Evidence) -> Iterator[Finding]:
         "command_buffers",
         (severity, _HIDDEN[severity == "moderate"]),
         f"{percent(share)} of GPU op time is hidden in command buffers (CUDA graphs)",
-        "The trace does not say which instructions ran in them: {ops}. Categories, rates and other "
-        "findings leave that time out.",
-        "Record once with this flag, whose value is empty: kernels then have the names of their "
-        "instructions. Launches may take longer meanwhile, so compare step times without it.",
+        "The trace does not show which instructions ran in them: {ops}. Categories, rates and "
+        "other findings exclude that time.",
+        "Record once with this flag, whose value is empty, so that kernels have the names of their "
+        "instructions. Launches may take longer with it, so compare step times without it.",
         COMMAND_BUFFER_GUIDE,
         code="XLA_FLAGS=--xla_gpu_enable_command_buffer=",
     )
@@ -199,7 +198,11 @@ def _finding(
     guide: Guide,
     code: str = "",
 ) -> Iterator[Finding]:
-    """In `detail`, `{ops}` are the longest instructions, `{rest}` the part that cannot be saved."""
+    """The finding on a cause.
+
+    In `detail`, `{ops}` becomes the longest instructions, `{rest}` the percentage of their time
+    that cannot be saved.
+    """
     share = _share(evidence, cause)
     saved = _percent(evidence, cause, evidence.losses.saved_ps)
     gain = evidence.gain_of_work(saved / 100 * evidence.share(*evidence.work))
@@ -223,7 +226,7 @@ def _finding(
 
 
 def _share(evidence: Evidence, cause: Cause) -> float:
-    """The percentage of the time of all instructions in those of a cause."""
+    """The percentage of the time of all instructions that those with a cause take."""
     return _percent(evidence, cause, evidence.losses.time_ps)
 
 
@@ -234,7 +237,7 @@ def _percent(evidence: Evidence, cause: Cause, column: NDArray[np.int64]) -> flo
 
 
 def _longest(evidence: Evidence, cause: Cause) -> str:
-    """The longest instructions for a sentence, with their time and what shows the cause."""
+    """The longest instructions for a sentence, each with its time and what shows the cause."""
     losses = evidence.losses
     shares = 100 * losses.name_ps / losses.total_ps
     texts = []

@@ -1,4 +1,4 @@
-"""Findings about what compiled programs compute a second time to save memory."""
+"""The finding about results that compiled programs compute a second time to save memory."""
 
 from collections.abc import Iterator
 
@@ -8,20 +8,20 @@ from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import CHECKPOINT_GUIDE
 from tbprof.advice.pages import OPS
-from tbprof.advice.rules.devices.findings_memory import free_memory
+from tbprof.advice.rules.devices.findings_memory import free_memory_sentence
 from tbprof.advice.rules.devices.findings_tpu import grouped, showing_ops
-from tbprof.advice.sentences import percent, size
+from tbprof.advice.sentences import percent
 from tbprof.analysis.vocabulary.op_names import RECOMPUTED
 
 # Percentages of the time of all ops on devices; ours.
 SHARE = (5.0, 20.0)
-# Of the names of instructions: what XLA computes again rather than keeping it.
+# Part of the names of instructions that XLA added to recompute results rather than keep them.
 # Source: OpenXLA, hlo_rematerialization.cc.
 _SUFFIX = ".remat"
 
 
 def recomputation(evidence: Evidence) -> Iterator[Finding]:
-    """Device time in what was computed before."""
+    """Device time that is spent on recomputing results."""
     names, own_ps, by_compiler, by_program = _recomputed(evidence)
     total_ps = float(own_ps.sum())
     is_again = by_compiler | by_program
@@ -33,15 +33,13 @@ def recomputation(evidence: Evidence) -> Iterator[Finding]:
     longest = rows[np.argsort(-own_ps[rows], kind="stable")].tolist()
     ops = [names[row] for row in longest]
     is_asked_for = bool(by_program[longest].any())
-    free = free_memory(evidence)
-    room = f" The fullest device has {size(free)} free at its peak." if free > 0 else ""
     yield Finding(
         id="recomputation",
         severity=grade[0],
-        title=f"{percent(share)} of device op time computes again what was not kept",
+        title=f"{percent(share)} of device op time recomputes results that were not kept",
         detail=(
-            f"{_reason(is_asked_for, bool(by_compiler[longest].any()))}: {grouped(ops)}. That "
-            f"saves memory and costs time.{room}"
+            f"{_reason(is_asked_for, bool(by_compiler[longest].any()))}: {grouped(ops)}. This "
+            f"saves memory but costs time.{free_memory_sentence(evidence)}"
         ),
         value=share,
         unit="%",
@@ -55,20 +53,20 @@ def recomputation(evidence: Evidence) -> Iterator[Finding]:
 
 
 _KEEP_MORE = (
-    "Where memory allows it, keep what is costly to compute: a policy such as "
-    "jax.checkpoint_policies.dots_with_no_batch_dims_saveable, or jax.checkpoint around fewer "
+    "Where memory allows it, keep results that are costly to compute: use a policy such as "
+    "jax.checkpoint_policies.dots_with_no_batch_dims_saveable, or put jax.checkpoint around fewer "
     "layers."
 )
 _USE_LESS = (
-    "The compiler does so where a program does not fit into memory: use smaller batches or "
-    "narrower types, shard more, or choose with jax.checkpoint what is computed again."
+    "The compiler recomputes results if a program does not fit into memory. Use smaller batches or "
+    "narrower types, shard more, or choose what is recomputed with jax.checkpoint."
 )
 
 
 def _recomputed(
     evidence: Evidence,
 ) -> "tuple[list[str], np.ndarray, np.ndarray, np.ndarray]":
-    """Names and own times of ops on devices; whether the compiler or the program repeats each."""
+    """Names and own times of device ops; masks of those that compiler and program repeat."""
     ops = evidence.tpu_ops
     if ops is not None:
         names, own_ps = ops.op, ops.self_ps
@@ -82,8 +80,11 @@ def _recomputed(
 
 
 def _reason(is_asked_for: bool, is_compiled: bool) -> str:
-    who = ("The program asks for it (jax.checkpoint)", "the compiler chose it (rematerialization)")
-    parts = [text for text, is_so in zip(who, (is_asked_for, is_compiled), strict=True) if is_so]
+    origins = (
+        ("the program requests it (jax.checkpoint)", is_asked_for),
+        ("the compiler chose it (rematerialization)", is_compiled),
+    )
+    parts = [text for text, applies in origins if applies]
     text = ", and ".join(parts)
     return f"{text[0].upper()}{text[1:]}"
 

@@ -1,4 +1,4 @@
-"""Findings about the ops of TPU cores, by the rules of the Cloud TPU notes on ops."""
+"""Findings about the ops of TPU cores, following the performance notes of Cloud TPU."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,8 @@ from tbprof.analysis.vocabulary.instruction_roles import Move, Reduction
 from tbprof.analysis.vocabulary.tpu_op_names import Random
 from tbprof.base.lazy import regex
 
-# Percentages of the time of all ops, inclusive; a rule only counts notable ops.
+# Percentages of the time of all ops, inclusive; a rule counts only ops that take `NOTABLE` percent
+# or more.
 SHARE = (MODERATE, HIGH)
 NOTABLE = 1.0
 # The share of padding from which an op counts as padded.
@@ -28,8 +29,8 @@ _MOST_PATTERN = 480
 # ".12" or ".3.1" at the end, read backwards, which takes linear time.
 _NUMBER_BACKWARDS = regex(r"(?:\d+\.)+")
 _ON_HOST = (
-    " With heavy padding, it may pay to flatten arrays on the host and reshape them on the "
-    "device: less is transferred, and peak memory is lower."
+    " With heavy padding, it may help to flatten arrays on the host and reshape them on the "
+    "device: less data is transferred, and peak memory is lower."
 )
 _MOVES = {
     Move.TRANSPOSE: "transposes",
@@ -41,7 +42,7 @@ _MOVES = {
 
 
 def padding(evidence: Evidence) -> Iterator[Finding]:
-    """Ops that compute and store much padding; moves have their own finding."""
+    """Ops that compute and store much padding; ops that move data have their own finding."""
     ops = evidence.tpu_ops
     if ops is None:
         return
@@ -54,17 +55,17 @@ def padding(evidence: Evidence) -> Iterator[Finding]:
         is_padded,
         np.asarray(ops.self_ps * np.nan_to_num(wasted), np.float64),
         "Padding takes {share} of the TPU's op time",
-        "A TPU keeps arrays in tiles: the innermost dimension is padded to a multiple of 128, "
-        "the next one to a multiple of 8, and padding is read, computed and written as well. "
-        "Most is lost in {ops}.",
+        "A TPU stores arrays in tiles: the innermost dimension is padded to a multiple of 128, the "
+        "next one to a multiple of 8, and padding is read, computed and written as well. Most of "
+        "this time is in {ops}.",
         "Choose a batch size per core and feature sizes that are multiples of 128, or at least of "
-        f"8: sizes just above a multiple waste most.{_batch_rule(ops, is_padded)}",
+        f"8: sizes just above a multiple waste the most.{_batch_rule(ops, is_padded)}",
         TPU_GUIDE,
     )
 
 
 def _batch_rule(ops: TpuOps, is_padded: NDArray[np.bool_]) -> str:
-    """The effect of the batch size, for programs that pad convolutions; "" for others."""
+    """A sentence on the batch size for programs that pad convolutions, "" for others."""
     kinds = zip(ops.category, ops.opcode, strict=True)
     is_convolution = np.array([any("convolution" in name for name in kind) for kind in kinds], bool)
     if not (is_padded & is_convolution & (ops.self_ps > 0)).any():
@@ -88,7 +89,7 @@ def padded_moves(evidence: Evidence) -> Iterator[Finding]:
         if ops.self_ps[is_padded & (ops.move == move)].any()
     ]
     others = _percent(ops, ops.self_ps[(ops.move != Move.NONE) & ~is_padded & ~is_space].sum())
-    further = f" Moves of data with little padding take {percent(others)}." if others else ""
+    further = f" Moving data with little padding takes {percent(others)}." if others else ""
     yield from _finding(
         evidence,
         ops,
@@ -99,7 +100,7 @@ def padded_moves(evidence: Evidence) -> Iterator[Finding]:
         f"{_listed(kinds)}Data that moves within a padded dimension, or from a padded one to "
         f"another, has to be rearranged. Most of it is in {{ops}}.{further}",
         "Keep one order of dimensions throughout the model. Transposes are free next to a "
-        "matrix product, and next to a convolution if they swap batch and features (of kernels: "
+        "matrix product, and next to a convolution if they swap batch and features (for kernels, "
         "input and output features). Reshape, slice and concatenate along dimensions that are "
         "not padded."
         f"{_ON_HOST if (ops.self_ps[is_padded & (ops.move == Move.RESHAPE)] > 0).any() else ''}",
@@ -108,7 +109,7 @@ def padded_moves(evidence: Evidence) -> Iterator[Finding]:
 
 
 def unfused_batch_norm(evidence: Evidence) -> Iterator[Finding]:
-    """Batch normalization in TensorFlow that consists of reductions and elementwise ops."""
+    """TensorFlow's batch normalization as separate reductions and elementwise ops."""
     ops = evidence.tpu_ops
     if ops is None:
         return
@@ -119,11 +120,11 @@ def unfused_batch_norm(evidence: Evidence) -> Iterator[Finding]:
         ops.is_batch_norm,
         ops.self_ps.astype(np.float64),
         "Batch normalization that is not fused takes {share} of the TPU's op time",
-        "Its layers run as reductions and elementwise ops: {ops}. XLA compiles the fused "
-        "variants to much less work.",
+        "It runs as separate reductions and elementwise ops: {ops}. XLA compiles the fused op to "
+        "much less work.",
         "Use the fused op: tf.compat.v1.nn.fused_batch_norm rather than "
-        "tf.nn.batch_normalization, layers with fused=True; it needs four dimensions and the last "
-        "axis or the second one.",
+        "tf.nn.batch_normalization, or layers with fused=True. It requires four dimensions, and "
+        "the last or the second one as the axis.",
         TPU_OPS_GUIDE,
     )
 
@@ -140,7 +141,7 @@ def pool_gradient(evidence: Evidence) -> Iterator[Finding]:
         ops.is_pool_gradient,
         ops.self_ps.astype(np.float64),
         "Gradients of max pooling take {share} of the TPU's op time",
-        "They have to find the maxima again and scatter the gradient to them: {ops}.",
+        "They have to find the maxima again, and scatter the gradient to their positions: {ops}.",
         "Try average pooling, whose gradient is cheaper, or convolutions with strides, if the "
         "model's accuracy allows it.",
         TPU_OPS_GUIDE,
@@ -148,7 +149,7 @@ def pool_gradient(evidence: Evidence) -> Iterator[Finding]:
 
 
 def reductions(evidence: Evidence) -> Iterator[Finding]:
-    """Reductions that could share a pass, and scaling after them."""
+    """Reductions that could share one pass over an array, and multiplications after them."""
     ops = evidence.tpu_ops
     if ops is None:
         return
@@ -167,7 +168,7 @@ def reductions(evidence: Evidence) -> Iterator[Finding]:
         "tpu_reductions",
         ops.reduction != Reduction.NONE,
         ops.self_ps.astype(np.float64),
-        "Reductions that could fuse take {share} of the TPU's op time",
+        "Reductions that could be fused take {share} of the TPU's op time",
         f"{_listed(kinds)}Reductions of equal shapes can run in one pass, and elementwise ops fuse "
         "into what a reduction reads, not into what it returns. Most of it is in {ops}.",
         "Do not let reductions wait for each other (the variance as the mean of squares minus "
@@ -183,7 +184,7 @@ def random_numbers(evidence: Evidence) -> Iterator[Finding]:
     if ops is None:
         return
     normal = _percent(ops, ops.self_ps[ops.random == Random.NORMAL].sum())
-    further = f" Normal ones, slightly slower than uniform ones, take {percent(normal)}."
+    further = f" Normal distributions, slightly slower than uniform ones, take {percent(normal)}."
     is_costly = ops.random == Random.COSTLY
     generator = (
         " The generator matters, too: jax_default_prng_impl='rbg' is faster on TPUs than threefry."
@@ -216,9 +217,10 @@ def _finding(
     action: str,
     guide: Guide,
 ) -> Iterator[Finding]:
-    """The finding of a rule; in texts, `{share}` is its share of op time, `{ops}` its worst ops.
+    """The finding of a rule, if its share of op time reaches the threshold.
 
-    `lost_ps` [n] is the time that each op could save.
+    In texts, `{share}` becomes that share, `{ops}` the worst ops. `is_counted` [n] marks the ops
+    that the rule counts, `lost_ps` [n] is the time that each could save.
     """
     total_ps = float(ops.self_ps.sum())
     rows = np.flatnonzero(is_counted & (ops.self_ps * 100 >= NOTABLE * total_ps) & (lost_ps > 0))
@@ -232,7 +234,7 @@ def _finding(
     # The cores are busy for a part of each step, which limits the gain.
     gain = evidence.gain_of_work(share / 100 * evidence.share(*ON_CORES))
     assumed = (
-        " Where the trace states no tiles, those of the TPU's registers are assumed."
+        " Where the trace does not state the tile size, that of the TPU's registers is assumed."
         if ops.is_assumed[rows].any()
         else ""
     )
@@ -266,9 +268,9 @@ def _describe_op(ops: TpuOps, row: int) -> str:
 
 
 def grouped(names: list[str]) -> str:
-    """Ops for a sentence, those of one kind combined: "3 ops copy-done, fusion.7", at most three.
+    """Ops for a sentence, combined by kind: "3 copy-done ops, fusion.7", at most three kinds.
 
-    Names of one kind differ in the number at their end.
+    Names of one kind differ only in the number at the end.
     """
     kinds: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
@@ -299,7 +301,7 @@ def _listed(kinds: list[str]) -> str:
 
 
 def showing_ops(names: list[str]) -> Page:
-    """The table of ops, filtered to these, as many as a link can hold."""
+    """The table of ops, filtered to as many of these names as a link can hold."""
     distinct = list(dict.fromkeys(names))[:_LINKED]
     if len(distinct) == 1:
         return OPS.showing(operation=f"={distinct[0]}")

@@ -1,4 +1,4 @@
-"""Rules about what the host did: Python, eager ops, compilation, callbacks, reads of results.
+"""Rules about the host: Python, eager ops, compilation, callbacks, reads of results.
 
 May import `devices`.
 """

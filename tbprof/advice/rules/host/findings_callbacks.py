@@ -1,4 +1,4 @@
-"""Findings about callbacks that were left in a compiled program."""
+"""Findings about callbacks in compiled programs."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
     share = callback_share(evidence)
     if not share >= OVERHEAD[0]:
         return
-    # A wait in a callback is not an op: that time is the callback's.
+    # Waits in a callback are uncovered time, which then belongs to the callback.
     most = dominant_function(evidence)
     waits = most is not None and is_in_callbacks(evidence, most)
     phases = (Phase.OTHER, Phase.HOST_COMPUTE) if waits else (Phase.HOST_COMPUTE, Phase.OTHER)
@@ -53,8 +53,9 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Take debug.print and callbacks out of the compiled function once they are no longer "
-            "needed, return what they need as results, or call them only every few steps."
+            "Remove debug.print and callbacks from the compiled function once they are no longer "
+            "needed, return the values that they need as results, or call them only every few "
+            "steps."
         ),
         next_page=trace,
         evidence=trace,
@@ -63,7 +64,7 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
 
 
 def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
-    """TPU cores that wait for what the host runs for their program.
+    """TPU cores that wait for code that the host runs for their program.
 
     TensorFlow's outside compilation has its own finding.
     """
@@ -90,8 +91,8 @@ def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Take pure_callback, io_callback and debug.print out of the compiled function, "
-            "return what they need as results, or call them only every few steps."
+            "Remove pure_callback, io_callback and debug.print from the compiled function, return "
+            "the values that they need as results, or call them only every few steps."
         ),
         next_page=TRACE.marking("/send|recv/", evidence.worst_step_in(Phase.HOST_CALLBACK)),
         evidence=showing_ops(called) if called else OPS,

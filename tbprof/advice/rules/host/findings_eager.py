@@ -1,4 +1,4 @@
-"""The finding about ops that run one by one, by their share of step time."""
+"""The finding about ops that are dispatched individually, by their share of step time."""
 
 from collections.abc import Iterator
 
@@ -20,9 +20,9 @@ _NO_SPANS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
-    """[rows of the job's steps] the time in which ops ran one by one on the row's host.
+    """[rows of the job's steps] the time of sequences of individually dispatched ops on its host.
 
-    None for hosts with only a few such calls per step.
+    Hosts with only a few such calls per step count as having none.
     """
     return evidence.in_steps(
         [
@@ -33,7 +33,7 @@ def single_ops_ps(evidence: Evidence) -> NDArray[np.int64]:
 
 
 def _sent_ps(evidence: Evidence) -> NDArray[np.int64]:
-    """[rows] the part of it in which these calls sent data to devices."""
+    """[rows] the part of that time in which the calls sent data to devices."""
     return evidence.in_steps(
         [
             (single_op.sent_start_ps, single_op.sent_end_ps)
@@ -49,13 +49,13 @@ def _is_many(evidence: Evidence, single_ops: SingleOps) -> bool:
 
 
 def _phases(evidence: Evidence) -> tuple[Phase, ...]:
-    """The phases that running ops one by one makes longer, without the ops' own computation."""
+    """The phases that individual dispatch makes longer, without the ops' own computation."""
     phases = (Phase.INPUT, Phase.KERNEL_LAUNCH, Phase.OTHER)
     return phases if evidence.platform == "CPU" else (*phases, Phase.HOST_COMPUTE)
 
 
 def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
-    """Steps that dispatch ops one after the other from Python."""
+    """Steps in which Python dispatches many ops individually."""
     time = single_ops_ps(evidence)
     share = evidence.share_of_rows(time)
     grade = graded(share, *OVERHEAD)
@@ -66,15 +66,15 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
         for name, count in zip(single_op.name, single_op.name_calls.tolist(), strict=True):
             counts[name] = counts.get(name, 0) + count
     top = sorted(counts, key=lambda name: (-counts[name], name))[:3]
-    # Ops of the program's own code are of several kinds; a function of its own is one name.
+    # Ops that Python dispatches have several names, calls of a small jitted function have one.
     is_function = evidence.is_jax and counts[top[0]] >= _NEARLY_ALL * sum(counts.values())
     between = _between_share(evidence)
     idle = np.minimum(time, evidence.job.phase_ps[:, Phase.OTHER])
-    most = {
+    limits = {
         Phase.INPUT: evidence.share_of_rows(_sent_ps(evidence)),
         Phase.OTHER: evidence.share_of_rows(idle),
     }
-    gain = evidence.gain_of(share, *_phases(evidence), most=most)
+    gain = evidence.gain_of(share, *_phases(evidence), limits=limits)
     event = names.JITTED if evidence.is_jax else names.EAGER_EXECUTE
     trace = TRACE.marking(event, evidence.worst_row(time))
     compiler = "jax.jit" if evidence.is_jax else "tf.function"
@@ -82,11 +82,15 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
         id="eager_ops",
         severity=grade[0],
         title=f"{percent(share)} of step time goes to "
-        + (f"small calls of {shortened(top[0], 60)}" if is_function else "ops that run one by one"),
+        + (
+            f"small calls of {shortened(top[0], 60)}"
+            if is_function
+            else "ops that are dispatched individually"
+        ),
         detail=(
             f"Of an average step of {milliseconds(evidence.step_ms)}, they take "
-            f"{milliseconds(share / 100 * evidence.step_ms)}, and each is dispatched by Python on "
-            f"its own: {sum(counts.values()):,} calls in total, most of them to "
+            f"{milliseconds(share / 100 * evidence.step_ms)}, and Python dispatches each one "
+            f"separately: {sum(counts.values()):,} calls in total, most of them to "
             f"{', '.join(shortened(name, 60) for name in top)}. {percent(between)} of that time "
             "passes between calls."
         ),
@@ -95,11 +99,11 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Do more in each call: batch what several calls compute (jax.vmap), or loop inside the "
-            "compiled function (jax.lax.scan, jax.lax.fori_loop)."
+            "Do more in each call: combine several calls into one batch (jax.vmap), or loop inside "
+            "the compiled function (jax.lax.scan, jax.lax.fori_loop)."
             if is_function
             else f"Put them into one function that is compiled as a whole ({compiler}), so that "
-            "the runtime sees and schedules them together."
+            "the runtime can schedule them together."
         ),
         next_page=trace,
         evidence=trace,
@@ -108,7 +112,7 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _between_share(evidence: Evidence) -> float:
-    """The percentage of the time of all runs that is between their calls."""
+    """The percentage of the time of all such sequences that lies between their calls."""
     total_ms = sum(
         int((single_op.end_ps - single_op.start_ps).sum()) for single_op in evidence.single_ops
     )

@@ -28,17 +28,17 @@ from tbprof.analysis.vocabulary.phases import WORK, Phase
 from tbprof.base.lazy import regex
 from tbprof.base.values import sum_of
 
-# Percentages: of op time on a side, of the time in tf.functions, of device op time.
+# Percentages of op time on one side (host or device), and of device op time.
 # Source: tools-steps.md, section 9; where it says "more than", these are slightly larger.
 EAGER = (math.nextafter(10.0, 100.0), 50.0)
 OUTSIDE = (math.nextafter(5.0, 100.0), 20.0)
-# Of the trace's length; ours, as for other overheads.
+# Percentages of the recorded time; ours, as for other overheads.
 COMPILING = (3.0, 15.0)
 
-# Of fewer steps, all may belong to the warm-up.
+# If there are fewer steps, all of them may belong to the warm-up.
 _FEWEST_STEPS = 5
 
-# The core phases that contain such transfers, first those that consist of them.
+# The core phases that contain transfers of outside compilation; first those with nothing else.
 _TRANSFERS = (Phase.HOST_CALLBACK, Phase.HOST_TRANSFER, Phase.INPUT, Phase.OUTPUT)
 OUTSIDE_TYPES = frozenset({"XlaSendToHost", "XlaRecvFromHost"})
 
@@ -54,10 +54,10 @@ _OUTSIDE_STEP = regex(
 
 
 def eager_shares(evidence: Evidence, *, of_all: bool = True) -> tuple[float, float]:
-    """(host, device) percentages of op time in ops that ran one by one; NaN without ops.
+    """(host, device) percentages of op time in eagerly executed ops; NaN without ops.
 
-    Ops without an event count by the call that ran them; a wait for a batch is not a computation.
-    Without `of_all`, ops that do not belong in a compiled step count as not run one by one.
+    Ops without events count by the calls that ran them; waits for batches do not count. Without
+    `of_all`, ops that do not belong in a compiled step do not count as eager.
     """
     ops = evidence.ops
     shares = []
@@ -82,7 +82,7 @@ def eager_shares(evidence: Evidence, *, of_all: bool = True) -> tuple[float, flo
 
 
 def eager_ops(evidence: Evidence) -> Iterator[Finding]:
-    """Ops that run one by one rather than in a function."""
+    """Ops that run eagerly rather than in a function."""
     if evidence.share_of_rows(single_ops_ps(evidence)) >= OVERHEAD[0]:
         return  # reported by its share of step time
     host, device = eager_shares(evidence, of_all=False)
@@ -96,9 +96,9 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
         calls = zip(
             facts.eager_name, facts.eager_count.tolist(), facts.eager_ps.tolist(), strict=True
         )
-        for name, each, time in calls:
+        for name, op_calls, time in calls:
             if not _OUTSIDE_STEP.match(name):
-                count += each
+                count += op_calls
                 names[name] = names.get(name, 0) + time
     if 0 < count < FEWEST_PER_STEP * len(evidence.job.label):
         return  # a step that is a function also makes a few other calls
@@ -109,15 +109,15 @@ def eager_ops(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         id="eager_ops",
         severity=grade[0],
-        title=f"{' and '.join(sides)} is spent in ops that run one by one",
-        detail=f"In eager execution, Python dispatches each op on its own.{top_text}",
+        title=f"{' and '.join(sides)} is spent in ops that run eagerly",
+        detail=f"In eager execution, Python dispatches each op separately.{top_text}",
         value=float(share),
         unit="%",
         threshold=grade[1],
         gain=UNKNOWN_GAIN,
         action=(
-            "Put the whole step into one tf.function, so that the runtime sees and schedules it as "
-            "a graph."
+            "Put the whole step into one tf.function, so that the runtime can schedule it as a "
+            "graph."
         ),
         next_page=OPS,
         evidence=OPS.showing(eager="=Eager"),
@@ -163,11 +163,11 @@ def retracing(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _name_with_cost(name: str, costly: CostlyCalls) -> str:
-    """The calls of a name for a sentence; each function of the name counts its own tracings."""
+    """The calls of functions with one name, for a sentence; each function counts its tracings."""
     spent = f"{_times(costly.calls, 'call')}, {milliseconds(costly.ps / 1e9)}"
     if costly.functions > 1:
         return f"{shortened(name, 60)} ({costly.functions} tf.functions or more): {spent}"
-    traced = f", traced {_times(costly.tracings, 'time')} by then" if costly.tracings else ""
+    traced = f", traced {_times(costly.tracings, 'time')} so far" if costly.tracings else ""
     return f"{shortened(name, 60)}: {spent}{traced}"
 
 
@@ -195,8 +195,8 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     spent = evidence.share(Phase.COMPILATION)
     gain = evidence.gain_of(spent, Phase.COMPILATION)
     if gain.own < COMPILING[0] <= spent:
-        return  # other findings are about it
-    # Compilation outside of the steps does not hold up any.
+        return  # other findings cover it
+    # Compilation outside of steps does not delay any of them.
     severity = "low" if spent < COMPILING[0] else grade[0]
     names_text = _listed(host.compile_name[:2])
     count = _times(host.compilations, "compilation")
@@ -204,9 +204,9 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     measured = min(worst, 100.0)
     title = f"Compilation was in progress for {percent(measured)} of the recorded time"
     action = (
-        "Record once the program has warmed up. If it keeps compiling, its shapes may "
-        "change from step to step: pad them, or use only a few sizes; keep compiled "
-        "programs in a cache on disk (JAX: jax_compilation_cache_dir)."
+        "Start recording after the program has warmed up. If it keeps compiling, its shapes may "
+        "change from step to step: pad them, or use only a few sizes. Keep compiled programs in "
+        "a cache on disk (JAX: jax_compilation_cache_dir)."
     )
     compiling, steps = _compiling_steps(evidence)
     if compiling:
@@ -216,7 +216,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
         action = (
             "The program still compiles in its last steps, so this is not its warm-up. Create "
             f"functions for {function} once, outside of the loop: a new lambda, partial or nested "
-            "function is compiled again. Keep shapes and static arguments the same: pad batches, "
+            "function is compiled again. Keep shapes and static arguments constant: pad batches, "
             "or use only a few sizes."
         )
     yield Finding(
@@ -241,20 +241,20 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _compiling_steps(evidence: Evidence) -> tuple[int, int]:
-    """(steps that compile, complete steps) where most do, and one of the last; else (0, 0)."""
+    """(steps that compile, complete steps), (0, 0) unless most do and one of the last two does."""
     job = evidence.job
     rows = used_rows(job)
     steps = np.unique(job.step[rows])
     compile_ps = job.phase_ps[rows, Phase.COMPILATION]
-    does = compile_ps > COMPILING[0] / 100 * job.duration_ps[rows]
-    compiling = np.unique(job.step[rows][does])
+    compiles = compile_ps > COMPILING[0] / 100 * job.duration_ps[rows]
+    compiling = np.unique(job.step[rows][compiles])
     if steps.size < _FEWEST_STEPS or 2 * compiling.size < steps.size:
         return 0, 0
     return (compiling.size, steps.size) if compiling[-1] >= steps[-2] else (0, 0)
 
 
 def _span(evidence: Evidence, facts: HostFacts) -> dict[str, str]:
-    """From the first compilation of a host to the last, for the address of the trace viewer."""
+    """The trace viewer parameters from a host's first compilation to its last."""
     hosts = evidence.job.hosts
     host_index = next(index for index, host in enumerate(evidence.hosts) if host is facts)
     place = {"hosts": hosts[host_index]} if len(hosts) > 1 else {}
@@ -290,8 +290,8 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
             "on the host"
         ),
         detail=(
-            "The host runs parts of the program that the device cannot run: "
-            f"{int(ops.occurrences[is_outside].sum()):,} transfers are for them."
+            "The host runs parts of the program that the device cannot run, which takes "
+            f"{int(ops.occurrences[is_outside].sum()):,} transfers."
         ),
         value=100 * time / device,
         unit="%",

@@ -1,4 +1,4 @@
-"""The finding about step time that no op covers and that one function or annotation takes."""
+"""The finding about the function or annotation that takes most of the uncovered step time."""
 
 from collections.abc import Iterator
 
@@ -21,13 +21,13 @@ from tbprof.analysis.vocabulary.python_frames import (
 )
 from tbprof.base.values import sum_of
 
-# From this share of the time on, what a function was busy with is mentioned.
+# From this share of a function's time on, a call in it or another function is mentioned.
 _NOTABLE = 0.1
-# What this share of the steps do is attributed to every step.
+# What this share of the steps do counts as done by every step.
 _NEARLY_ALL = 0.9
-# If other findings cover all of a function's time except this share, only they are reported.
+# If other findings cover all but this share of a function's time, only those are reported.
 _HIDDEN = 0.1
-# What a program waits for in these is not known.
+# It is unknown what a program waits for in these calls.
 _TIMERS = ("$time sleep", "$builtins input")
 
 
@@ -65,7 +65,7 @@ def python_overhead(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64]) -> str:
-    """Its share of each step, or of the steps that it is in, and the call that takes most of it."""
+    """Its time per step, or per step that contains it, and the call in it that takes the most."""
     job, means = evidence.job, evidence.means
     longest = np.zeros(len(job.label))
     np.maximum.at(longest, job.step, spent_ps)
@@ -85,7 +85,7 @@ def _how_long(evidence: Evidence, share: IdleShare, spent_ps: NDArray[np.int64])
 
 
 def _other_functions(evidence: Evidence, share: IdleShare) -> str:
-    """The times of other functions, and a note if a caller is unknown."""
+    """A sentence on the times of other functions, and a note if the caller is unknown."""
     functions = [
         f"{shortened(other.subject, 100)} {milliseconds(other.ms)}"
         for other in named_shares(evidence.idle)
@@ -98,9 +98,8 @@ def _other_functions(evidence: Evidence, share: IdleShare) -> str:
 
 
 _NO_OPS = (
-    "The trace has no ops, so this time may also be that of a compiled program. Record it with a "
-    "newer version of the framework, which leaves its ops in the trace, or annotate what you "
-    "suspect."
+    "The trace has no ops, so this may also be the time of a compiled program. Record with a newer "
+    "version of the framework, which records ops, or annotate the code that you suspect."
 )
 
 
@@ -113,19 +112,19 @@ def _advice(evidence: Evidence, share: IdleShare) -> str:
         return _advice_on_waits(max(waits, key=lambda name: waits[name]))
     if share.kind == Activity.ANNOTATION:
         return (
-            "The trace does not show what happens in it: record it with the Python tracer, or "
-            "annotate its parts. Preparing and waiting can be done ahead of time, on another "
-            "thread, during the previous step."
+            "The trace does not show what happens in it: record with the Python tracer, or "
+            "annotate its parts. Preparation and waiting can be done ahead of time, in another "
+            "thread during the previous step."
         )
     if share.holds_more and not share.parts[0][0]:
         return (
-            "Check in the timeline which events surround it. C++ methods leave no frame, so "
-            "their time counts as their caller's: annotate what you suspect."
+            "Check in the timeline which events surround it. C++ methods have no frames, so their "
+            "time counts as that of their caller: annotate the code that you suspect."
         )
     return (
-        "Do it ahead of time, in another thread or process, during the previous step, or move it "
-        "into a compiled function (tf.function, jax.jit); run metrics, logging and callbacks "
-        "only every few steps."
+        "Do it ahead of time, in another thread or process during the previous step, or move it "
+        "into a compiled function (tf.function, jax.jit). Run metrics, logging and callbacks only "
+        "every few steps."
     )
 
 
@@ -133,23 +132,23 @@ def _advice_on_waits(name: str) -> str:
     """What to do about a wait, by the frame of the call that waits."""
     if waits_for_result(name):
         return (
-            "It waits until results are computed and on the host: read them later, or only every "
-            "few steps, several at a time."
+            "It waits until results are computed and copied to the host: read them later, or only "
+            "every few steps, several at a time."
         )
     if name in _TIMERS:
         return (
-            "Find out what it waits for. Do that ahead of time, on another thread, during the "
+            "Find out what it waits for. Do that ahead of time, in another thread during the "
             "previous step (prefetching, a queue), or move it out of the loop."
         )
     return (
         "Another thread, process or connection makes it wait: check what takes the time there, "
-        "speed that up, or divide it among more workers; hold locks for a shorter time. If it "
-        "waits for requests, there is nothing to do meanwhile."
+        "speed that up, or divide it among more workers. Hold locks for a shorter time. If it "
+        "waits for requests, no change is needed."
     )
 
 
 def _no_work(evidence: Evidence) -> str:
-    """The clause on inactivity in time that is in no phase: ops without events may have run."""
+    """The subject of the sentence on uncovered time, in which ops without events may have run."""
     if evidence.platform == "CPU":
         return "No recorded op"
     return "No device work and no recorded op"

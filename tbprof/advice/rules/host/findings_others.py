@@ -19,16 +19,16 @@ from tbprof.base.values import sum_of
 
 # Kinds with a smaller share of the time are not named.
 _NOTABLE = 0.02
-# This share of a sum counts as all of it: the rest is rounding.
+# This share of a sum counts as all of it; the rest is rounding.
 _NEARLY_ALL = 0.995
-# Calls that make tensors of arrays.
+# Calls that convert arrays to tensors.
 _CONVERSIONS = ("tf.constant", "convert_to_tensor")
-# Python frames are suggested if at least this much time is uncovered.
+# Python frames are suggested if no event covers at least this share of the time.
 _MISSED = 0.1
 
 
 def all_others(evidence: Evidence) -> Iterator[Finding]:
-    """The rest of the step time that no op covers, and what threads did meanwhile."""
+    """The rest of the step time that no op covers, and what threads did during it."""
     gain = evidence.gain_of(evidence.share(Phase.OTHER), Phase.OTHER)
     share = gain.own
     rest = without(evidence.idle, dominant_function(evidence))
@@ -38,7 +38,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
     grade = _graded(share, most)
     if grade is None:
         return
-    # If other findings cover a part of it, what threads did is only known for both together.
+    # If other findings cover a part of the time, what threads did is known only for all of it.
     is_all = share / 100 * evidence.step_ms >= _NEARLY_ALL * total
     trace = TRACE.marking(place=evidence.worst_step_in(Phase.OTHER))
     nothing = "op" if evidence.platform == "CPU" else "op or device work"
@@ -70,7 +70,7 @@ def all_others(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _graded(share: float, most: Activity) -> tuple[Severity, float] | None:
-    """Calls of the runtime may wait for a processor: so their gain is unknown."""
+    """The severity; at most moderate for calls of the runtime, which may wait for a processor."""
     grade = graded_idle(share)
     if grade is not None and grade[0] == "high" and most == Activity.RUNTIME:
         return "moderate", OVERHEAD[0]
@@ -90,14 +90,14 @@ def _kind(idle_share: IdleShare) -> Activity:
 
 
 def _main_activity(most: Activity, part: float) -> str:
-    """What happened for most of the time."""
+    """A clause on the activity that took most of the time."""
     if part > _NEARLY_ALL and most == Activity.UNCOVERED:
         return "nothing else was recorded during that time"
     return f"for {percent(100 * part)} of that, {DID[most]}"
 
 
 def _listed(sums: dict[Activity, float], shares: Sequence[IdleShare]) -> str:
-    """The kinds with their times, small ones combined, and the main event of the first."""
+    """The kinds of activity with their times, small ones combined, and the first's main event."""
     total = sum_of(sums.values())
     notable = [kind for kind, ms in sums.items() if ms >= _NOTABLE * total]
     texts = [
@@ -112,13 +112,13 @@ def _listed(sums: dict[Activity, float], shares: Sequence[IdleShare]) -> str:
 
 
 def _inside(shares: Sequence[IdleShare], kind: Activity, total_ms: float) -> str:
-    """The event that contains most of a kind, in parentheses; "" if none does."""
+    """The event that contains most of a kind's time, in parentheses; "" if none does."""
     name = _main_event(shares, kind, total_ms)
     return f" (most of it in {shortened(describe_frame(name), 60)})" if name else ""
 
 
 def _main_event(shares: Sequence[IdleShare], kind: Activity, total_ms: float) -> str:
-    """The name of the event that contains most of a kind, "" if none does."""
+    """The name of the event that contains most of a kind's time, "" if none does."""
     ms_by_name: dict[str, float] = {}
     for share in shares:
         for part, ms in share.parts if _kind(share) == kind else ():
@@ -153,21 +153,21 @@ def _action(evidence: Evidence, rest: Sequence[IdleShare], most: Activity, total
         return _ACTIONS[most]
     if most == Activity.EAGER and single_ops_ps(evidence).any():
         compiler = "jax.jit" if evidence.is_jax else "tf.function"
-        return f"Put ops that are dispatched one by one into one compiled function ({compiler})."
+        return f"Put ops that are dispatched individually into one compiled function ({compiler})."
     if most == Activity.EAGER and _main_event(rest, most, total_ms) in _CONVERSIONS:
         return (
-            "Arrays are converted to tensors in each step, which copies them. Convert what stays "
-            "the same once, before the loop, and have tf.data prepare batches ahead of time."
+            "Arrays are converted to tensors in each step, which copies them. Convert constant "
+            "arrays once, before the loop, and let tf.data prepare batches ahead of time."
         )
     if most == Activity.EAGER:
         return (
             "Check in the timeline what these calls of functions and single ops wait for: a "
-            "processor, or Python's lock, which other Python code holds while it runs, such as "
-            "functions of the input pipeline (tf.py_function, tf.numpy_function)."
+            "processor, or Python's global interpreter lock, which other running Python code "
+            "holds, such as functions of the input pipeline (tf.py_function, tf.numpy_function)."
         )
     if any(host.has_python for host in evidence.hosts):
-        return f"{_SEE}; annotate what you suspect."
-    return f"{_SEE}; record it with the Python tracer, or annotate what you suspect."
+        return f"{_SEE}; annotate the code that you suspect."
+    return f"{_SEE}; record with the Python tracer, or annotate the code that you suspect."
 
 
 def _is_on_other_threads(shares: Sequence[IdleShare], total_ms: float) -> bool:
@@ -179,48 +179,49 @@ def _is_on_other_threads(shares: Sequence[IdleShare], total_ms: float) -> bool:
 
 
 def _calls_few(evidence: Evidence) -> bool:
-    """Whether a step calls only a few programs or functions; False where calls are unknown."""
+    """Whether a step calls only a few programs or functions; False if calls are unknown."""
     calls = sum(host.calls for host in evidence.hosts)
     return 0 < calls < FEWEST_PER_STEP * len(evidence.hosts) * len(evidence.job.label)
 
 
 _OTHER_PYTHON = (
-    "Most of it ran on other threads while the program's thread waited or left no event. Threads "
-    "take turns at Python's lock (GIL): move that work to another process, or do it less often."
+    "Most of it ran in other threads while the program's thread waited or recorded nothing. Threads "
+    "share Python's global interpreter lock (GIL): move that work to another process, or do it less "
+    "often."
 )
-_IN_CALLS = "Check in the timeline what happens in these calls outside ops."
+_IN_CALLS = "Check in the timeline what happens in these calls outside of ops."
 _FEW_CALLS = (
     "A step makes only a few of them. If they are short, do more in each: a larger batch, several "
-    "steps per call. In a long call, threads may wait for a processor, or run ops that leave no "
-    "event."
+    "steps per call. In a long call, threads may wait for a processor, or run ops that are not "
+    "recorded."
 )
 _MANY_CALLS = (
     "If there are many short calls, do more in each: a larger batch, the whole step in one "
     "compiled function, several steps per call. In a long call, threads may wait for a processor, "
-    "or run ops that leave no event."
+    "or run ops that are not recorded."
 )
 _ACTIONS = {
     Activity.TF_DATA: (
-        f"{_SEE}: waiting for a batch would count as input, so it waits for something else, or "
-        "does something that was not recorded."
+        f"{_SEE}: waiting for a batch would count as input, so the thread waits for something "
+        "else, or does something that was not recorded."
     ),
     Activity.PYTHON: (
-        "Check on this page which functions take it. Do what a step need not wait for only every "
-        "few steps, or ahead of time on another thread."
+        "Check on this page which functions take this time. Do work that steps need not wait for "
+        "only every few steps, or ahead of time in another thread."
     ),
     Activity.WAIT: (
         "Check in the timeline which thread or device the program's thread waits for, and what "
-        "happens there meanwhile."
+        "that does during the wait."
     ),
     Activity.MEMORY: (
-        "Check in the timeline what allocates. Fewer, larger calls allocate less often, and "
+        "Check in the timeline what allocates memory. Fewer, larger calls allocate less often, and "
         "donated buffers are reused (donate_argnums in JAX)."
     ),
     Activity.GARBAGE: (
-        "Collect garbage less often: freeze objects that stay once the program is set up "
-        "(gc.freeze()), and in the loop collect only now and then (gc.disable(), gc.collect())."
+        "Collect garbage less often: freeze long-lived objects once the program is set up "
+        "(gc.freeze()), and collect only occasionally in the loop (gc.disable(), gc.collect())."
     ),
-    Activity.TRANSFER: "Copy ahead of the step, on another thread, in a few large transfers.",
+    Activity.TRANSFER: "Copy ahead of the step, in another thread, in a few large transfers.",
 }
 
 

@@ -21,10 +21,10 @@ from tbprof.base.values import sum_of
 
 
 def hidden_share(evidence: Evidence) -> float:
-    """The percentage of step time in which devices could work if the host read later.
+    """The percentage of step time in which devices could work if the host read results later.
 
-    In each step the host waits in reads, and the devices wait until the host has done what follows
-    them. If results are read later, the shorter of the two times is saved. NaN without steps.
+    In each step, the host waits in reads, and then the devices wait while the host prepares more
+    work. If results are read later, the shorter of the two times is saved. NaN without steps.
     """
     both = evidence.share_of_rows(np.minimum(*_reads_and_idle(evidence)))
     waited_ms = _waited_ms(evidence, Activity.WAIT)
@@ -49,7 +49,7 @@ def _reads_and_idle(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def blocking_read(evidence: Evidence) -> Iterator[Finding]:
-    """Results that are read in each step, while the devices have nothing else to do."""
+    """Results that are read in each step before devices have more work."""
     share = hidden_share(evidence)
     gain = evidence.gain_of(share, Phase.OTHER)
     grade = graded(gain.own, *OVERHEAD)
@@ -70,20 +70,20 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         id="blocking_read",
         severity=grade[0],
-        title=f"Reading results holds up {percent(share)} of step time",
+        title=f"Blocking reads of results cost {percent(share)} of step time",
         detail=(
             f"In an average step of {milliseconds(evidence.step_ms)}, the program spends "
             f"{milliseconds(waited_ms)} in {READ} (float, item, numpy.asarray) while {busy}, and "
-            f"{none} for {milliseconds(idle_ms)}, {why}. If results were read later, the two "
-            "would overlap."
+            f"{none} for {milliseconds(idle_ms)}, {why}. If results were read later, these two "
+            "times would overlap."
         ),
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
-            "Read a result after starting the next step (the loss of the previous step), or only "
-            "every few steps, and keep it on the device in between."
+            "Read a result after starting the next step (for example, the loss of the previous "
+            "step), or only every few steps, and keep it on the device in between."
         ),
         next_page=trace,
         evidence=trace,

@@ -1,4 +1,4 @@
-"""Rules about steps: what they are made of, their input, which are slow, who waits for whom.
+"""Rules about steps: their phases, their input, slow steps, late workers.
 
 May import `devices`.
 """

@@ -1,4 +1,4 @@
-"""Findings about input: steps that wait for it, and why; copies of it to GPUs."""
+"""Findings about input: steps that wait for it, and copies from the host to GPUs."""
 
 from collections.abc import Iterator
 
@@ -64,12 +64,12 @@ def is_transfer(evidence: Evidence) -> bool:
 
 
 def _copied(evidence: Evidence) -> str:
-    """A sentence on the copies that make up the input, "" if it is something else."""
+    """A sentence on the copies that make up the input time, "" if it is something else."""
     copies = copies_in_words(evidence.gpus)
     if copies and is_transfer(evidence):
         return f" {copies}"
     is_copied = copies and copies_most(evidence.job.parts)
-    return f" GPUs copy from the host for most of that time: {copies}" if is_copied else ""
+    return f" GPUs copy data from the host for most of that time: {copies}" if is_copied else ""
 
 
 def _title(evidence: Evidence, share: float) -> str:
@@ -110,7 +110,7 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
     # Hidden copies cost nothing: the gain is limited to the time that steps wait for input.
     gain = evidence.gain_of(share, Phase.INPUT)
     if gain.shared and _copied(evidence):
-        return  # the input consists of these copies, and its finding says so
+        return  # the finding on input covers these copies
     is_hidden = 2 * evidence.share(Phase.INPUT) < share
     rest = " Steps wait only briefly for that." if is_hidden else covered_elsewhere(evidence, gain)
     yield Finding(
@@ -123,8 +123,8 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Make a few large copies rather than many small ones, in the type that the model "
-            "computes in, and ahead of the step (prefetch to the device) from pinned memory."
+            "Make a few large copies rather than many small ones, in the type that the model uses, "
+            "from pinned memory, and ahead of the step (prefetch to the device)."
         ),
         next_page=TRACE.marking("/^memcpyh(2|to)d/", evidence.worst_step_in(Phase.INPUT)),
         evidence=OPS.showing(type="MemcpyHToD"),
@@ -133,7 +133,7 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
 
 
 def copies_in_words(gpus: GpuFacts) -> str:
-    """A sentence on copies from the host to GPUs: how many, how large, how fast; "" without any."""
+    """A sentence on the number, size and rate of copies from the host to GPUs; "" without any."""
     is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
     if not is_input.any():
         return ""

@@ -1,4 +1,4 @@
-"""Findings about steps that take much longer than the others: once, or in each k-th step."""
+"""Findings about steps that take much longer than the others: once, or in every k-th step."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,26 +23,29 @@ from tbprof.base.lazy import regex
 # Percentages of the time of all steps.
 COST = (MODERATE, HIGH)
 _NAMED = 3
-# What has a smaller share of an excess is not its cause.
+# A phase with a smaller share of the excess is not its cause.
 _PART = 0.2
 _GARBAGE = DID[Activity.GARBAGE]
 _CHECKPOINT = regex(r"save|checkpoint|ckpt|orbax", re.IGNORECASE)
 
 
 def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
-    """The costliest recurrence in each k-th step."""
+    """The costliest recurrence of slow steps."""
     outliers = evidence.outliers
     if not outliers.periods:
         return
     period = max(outliers.periods, key=lambda candidate: candidate.cost_ps)
     cost_ms = period.cost_ps / 1e9
-    # As a share of the average step with that cost, since the typical one does not have it.
+    # A share of the average step including that cost, which the typical step does not have.
     ratio = period.cost_ps / (outliers.typical_ps + period.cost_ps)
     grade = graded(100 * ratio, *COST)
     if grade is None:
         return
     others = len(outliers.periods) - 1
-    more = f" {others} more recur at other intervals." if others else ""
+    more = ""
+    if others:
+        noun = "pattern recurs" if others == 1 else "patterns recur"
+        more = f" {others} more {noun} at other intervals."
     cause = _cause(evidence, period.step)
     trace = TRACE.marking(place=evidence.place_of(_slowest(outliers, period.step)))
     yield Finding(
@@ -54,9 +57,9 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
         ),
         detail=(
             f"{_listed(evidence, period.step)} take "
-            f"{milliseconds(_mean_ms(evidence, period.step))} on average, a typical step "
-            f"{milliseconds(outliers.typical_ps / 1e9)}. This costs {milliseconds(cost_ms)} per "
-            f"step, {percent(100 * ratio)} of the total "
+            f"{milliseconds(_mean_ms(evidence, period.step))} on average, compared to "
+            f"{milliseconds(outliers.typical_ps / 1e9)} for a typical step. This costs "
+            f"{milliseconds(cost_ms)} per step, {percent(100 * ratio)} of the total "
             f"time{_cause_clause(evidence, period.step, cause)}.{more}"
         ),
         value=100 * ratio,
@@ -71,7 +74,7 @@ def periodic_steps(evidence: Evidence) -> Iterator[Finding]:
 
 
 def slow_steps(evidence: Evidence) -> Iterator[Finding]:
-    """Steps that take much longer than the others, and do not recur."""
+    """Steps that take much longer than the others and do not recur."""
     outliers = evidence.outliers
     once = outliers.once
     if not once.size:
@@ -92,8 +95,8 @@ def slow_steps(evidence: Evidence) -> Iterator[Finding]:
         ),
         detail=(
             f"{_listed(evidence, once)} {'takes' if count == 1 else 'take'} "
-            f"{milliseconds(_mean_ms(evidence, once))}{'' if count == 1 else ' on average'}, a "
-            f"typical step {milliseconds(outliers.typical_ps / 1e9)}"
+            f"{milliseconds(_mean_ms(evidence, once))}{'' if count == 1 else ' on average'}, "
+            f"compared to {milliseconds(outliers.typical_ps / 1e9)} for a typical step"
             f"{_cause_clause(evidence, once, _cause(evidence, once), 'the difference')}. "
             f"{_averages_note(evidence)}"
         ),
@@ -134,7 +137,7 @@ def _listed(evidence: Evidence, steps: NDArray[np.int64]) -> str:
 
 
 def _cause(evidence: Evidence, steps: NDArray[np.int64]) -> str:
-    """What takes most of the excess of some outliers, "" if the events do not show it."""
+    """The cause of most of the excess of some outliers, "" if the events do not show it."""
     evidence_fields = evidence.job, evidence.means, evidence.outliers, evidence.idle_time
     return causes_of_outliers(*evidence_fields, [steps])[0]
 
@@ -142,7 +145,7 @@ def _cause(evidence: Evidence, steps: NDArray[np.int64]) -> str:
 def _cause_clause(
     evidence: Evidence, steps: NDArray[np.int64], cause: str, subject: str = "it"
 ) -> str:
-    """What the excess of outliers consists of: phases, and the `cause` if known."""
+    """A clause on the phases with most of the outliers' excess, and on its `cause` if known."""
     excess = _excess_ps(evidence, steps)
     large = [
         phase for phase in np.argsort(-excess).tolist() if excess[phase] >= _PART * excess.sum() > 0
@@ -163,34 +166,34 @@ def _action(evidence: Evidence, period: Period, cause: str) -> str:
     if cause.startswith(_GARBAGE):
         return (
             "Collect garbage less often, and create fewer objects per step. Call gc.freeze() "
-            "once the program has warmed up, so that long-lived objects are not examined again."
+            "once the program has warmed up, so that long-lived objects are not scanned again."
         )
     if _CHECKPOINT.search(cause):
         return (
-            "Save less often, or on another thread: orbax's AsyncCheckpointer in JAX, "
+            "Save less often, or in another thread: Orbax's AsyncCheckpointer in JAX, "
             "tf.train.CheckpointOptions(enable_async=True) in TensorFlow."
         )
     excess = _excess_ps(evidence, period.step)
     if excess[Phase.COMPILATION] >= _PART * excess.sum() > 0:
         return (
-            "Something is recompiled in these steps: keep shapes and Python arguments the same "
+            "Functions are recompiled in these steps: keep shapes and Python arguments constant "
             "(pad the last batch, or use only a few sizes)."
         )
     if phase_of(evidence.outliers, period.step) == Phase.INPUT:
         return (
             "Some batches take longer to prepare than others: find out which stage takes the time. "
-            "A longer prefetch buffer spreads it over other steps, as far as input is faster than "
-            "the program on average."
+            "A larger prefetch buffer spreads that time over other steps, provided that input is "
+            "faster than the program on average."
         )
     return (
         "Check in the timeline what these steps do that the others do not (checkpoints, metrics, "
-        "logging, garbage collection), and do it less often or on another thread."
+        "logging, garbage collection), and do it less often or in another thread."
     )
 
 
 def _once_action(outliers: StepOutliers, steps: NDArray[np.int64]) -> str:
     if phase_of(outliers, steps) == Phase.COMPILATION or steps.tolist() == [0]:
-        return "Start recording once the program has warmed up, a few steps later."
+        return "Start recording a few steps later, once the program has warmed up."
     return "Check in the timeline what these steps do that the others do not."
 
 

@@ -1,4 +1,4 @@
-"""Findings from the parts of steps: output, launches, gaps, Python."""
+"""Findings about phases of steps: output, kernel launch, gaps between steps."""
 
 from collections.abc import Iterator
 
@@ -37,17 +37,18 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
         detail=(
             f"Ops that write checkpoints and summaries, or return results, take {takes} per step."
             if is_cpu
-            else f"Copies from device to host that nothing else hides take {takes} per step."
+            else f"Copies from device to host that do not overlap with other work take {takes} per "
+            "step."
         ),
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
-            "Write them less often, or on another thread."
+            "Write them less often, or in another thread."
             if is_cpu
-            else "Fetch losses and metrics every few steps rather than in every one, keep them on "
-            "the device in between, and read them without waiting."
+            else "Fetch losses and metrics every few steps rather than in every step, keep them on "
+            "the device in between, and read them asynchronously."
         ),
         next_page=trace,
         evidence=OPS.showing(type="MemcpyDToH") if is_gpu else trace,
@@ -84,7 +85,7 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _launch_advice(evidence: Evidence) -> str:
-    """How to launch less often, and what helps if other threads compete for the same processors."""
+    """How to launch less often, and how to keep other threads from competing for processors."""
     if any(host.is_xla for host in evidence.hosts):
         advice = (
             "XLA already compiles the program. Do more in each call: a larger batch, several "
@@ -101,29 +102,30 @@ def _launch_advice(evidence: Evidence) -> str:
             " Two or more tf.data threads work at the same time. If they occupy all of the "
             "host's cores, give launches their own threads (TF_GPU_THREAD_MODE=gpu_private), "
             "tf.data fewer threads (options.threading.private_threadpool_size), and host ops "
-            "fewer threads (tf.config.threading.set_intra_op_parallelism_threads, and inter_op)."
+            "fewer threads (tf.config.threading.set_intra_op_parallelism_threads and "
+            "set_inter_op_parallelism_threads)."
         )
     return advice
 
 
 def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
-    """Time between the end of a step's own work and the start of the next one, with no work in it.
+    """Idle time between the end of a step's own work and the start of the next step.
 
-    Devices that still work after the marker has ended, on anything, leave no gap. A function that
-    takes most of it has its own finding, by name.
+    If a device still does any work after the marker has ended, that is no gap. A function that
+    takes most of the gap has its own finding.
     """
     share, unexplained = gap_shares(evidence)
     gain = evidence.gain_of(unexplained, Phase.OTHER)
     grade = graded(gain.own, *OVERHEAD)
     if grade is None or unexplained < share / 2:
         return
-    # Where work runs behind the host, steps do not begin with their markers.
+    # Where device work lags behind the host, steps do not begin with their markers.
     is_behind = any(part.is_behind for part in evidence.job.parts)
     name = "" if is_behind else evidence.job.marker
     after = f" with the event {shortened(name)}" if name else ""
     nobody = "no op computes" if evidence.platform == "CPU" else "no device works"
     rest = (
-        f" Nothing else explains {milliseconds(unexplained / 100 * evidence.step_ms)} of them."
+        f" Nothing else explains {milliseconds(unexplained / 100 * evidence.step_ms)} of that."
         if unexplained < _NEARLY_ALL * share
         else ""
     )
@@ -133,21 +135,21 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
         id="gap_between_steps",
         severity=grade[0],
         title=(
-            f"{percent(share)} of step time is idle, between the end of one step and the start of "
-            "the next"
+            f"{percent(share)} of step time is idle time between the end of one step and the start "
+            "of the next"
         ),
         detail=(
-            f"Once a step's work has ended, {milliseconds(share / 100 * evidence.step_ms)} pass "
-            f"on average until the next one begins{after}, while {nobody}. Fetching input there "
-            f"counts as input only if the trace shows the wait.{rest}"
+            f"After a step's work has ended, {milliseconds(share / 100 * evidence.step_ms)} pass "
+            f"on average before the next step begins{after}; during that time, {nobody}. Fetching "
+            f"input there counts as input only if the trace shows the wait.{rest}"
         ),
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
-            "Look at what the program does between its steps: fetching the next batch, callbacks, "
-            "logging, checkpoints. Do it every few steps, or on another thread."
+            "Check what the program does between its steps: fetching the next batch, callbacks, "
+            "logging, checkpoints. Do this only every few steps, or in another thread."
         ),
         next_page=trace,
         evidence=trace,
@@ -155,6 +157,6 @@ def gap_between_steps(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-# Rules that know more about the time between steps run between the two.
+# Rules that know more about the time between steps run after the first and before the second.
 WAITING_RULES: tuple[Rule, ...] = (output_bound, kernel_launch)
 GAP_RULES: tuple[Rule, ...] = (gap_between_steps,)

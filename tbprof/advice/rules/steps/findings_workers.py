@@ -1,4 +1,4 @@
-"""Findings about workers of one job: communication, and late workers."""
+"""Findings about the workers of a job: communication, and late workers."""
 
 from collections.abc import Iterator
 
@@ -16,14 +16,14 @@ from tbprof.analysis.job.stragglers import CONFIDENCE, Lateness, find_stragglers
 from tbprof.analysis.tpu.tpu_ops import TpuOps
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 
-# Names of ops that communicate, as the page of ops filters them.
+# Names of ops that communicate, as a filter of the op table.
 _OPS = "/nccl|rccl|collective|all.?reduce|all.?gather|reduce.?scatter|all.?to.?all/"
 
 
 def collectives(evidence: Evidence) -> Iterator[Finding]:
-    """Steps that wait for communication among devices, minus waiting for a late worker.
+    """Steps that wait for communication among devices, without waits for a late worker.
 
-    The late worker comes last and waits for none, so its collectives are communication.
+    The late worker arrives last and waits for no other, so its collectives are communication only.
     """
     share = evidence.share(Phase.COLLECTIVES)
     late = _latest(evidence)
@@ -48,7 +48,7 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=title,
         detail=(
-            "All-reduces and other collectives that computation does not hide take "
+            "All-reduces and other collectives that do not overlap with computation take "
             f"{milliseconds(evidence.means.mean_ms(Phase.COLLECTIVES))} per step; "
             f"{waits}{_between_slices(evidence.tpu_ops)}"
         ),
@@ -57,8 +57,8 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Reduce gradients in fewer, larger transfers, in 16 bit, while the backward pass "
-            "still runs; a larger batch per device communicates less "
+            "Reduce gradients in fewer, larger transfers, with 16-bit types, and while the "
+            "backward pass still runs. A larger batch per device communicates less "
             f"often.{_NETWORK if slices else ''}"
         ),
         next_page=POD,
@@ -72,7 +72,7 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _evidence(evidence: Evidence, collective_ops: list[str]) -> Page:
-    """The ops that communicate; waits for other cores are not ops."""
+    """The page that shows ops that communicate, or waits for other cores, which are not ops."""
     if collective_ops:
         return showing_ops(collective_ops)
     if evidence.tpu_ops is not None:
@@ -87,17 +87,17 @@ _NETWORK = (
 
 
 def _latest(evidence: Evidence) -> Lateness | None:
-    """The worker that others wait for longest, if that is a finding.
+    """The worker that others wait for longest, None if there is no finding about it.
 
-    Devices that a CPU simulates have no collectives in the steps.
+    Simulated devices of a CPU have no collectives in the steps.
     """
     late = find_stragglers(evidence.job, evidence.means, evidence.couplings).late
-    is_said = late and late[0].device < 0 and graded(100 * late[0].share, *WAITING) is not None
-    return late[0] if is_said else None
+    is_reported = late and late[0].device < 0 and graded(100 * late[0].share, *WAITING) is not None
+    return late[0] if is_reported else None
 
 
 def _collective_share(evidence: Evidence, worker: int) -> float:
-    """The percentage of collectives in one worker's counted steps."""
+    """The percentage of time in collectives in one worker's counted steps."""
     job = evidence.job
     rows = (job.worker == worker) & evidence.means.is_counted[job.step] & ~job.is_unrecorded
     total_ps = float(job.duration_ps[rows].sum())
@@ -141,9 +141,9 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
         severity=grade[0],
         title=f"{name} makes the others wait for {percent(share)} of step time",
         detail=(
-            f"It needs {milliseconds(lateness.late_ps / 1e9)} longer per step "
-            f"({100 * CONFIDENCE:.0f} %: {interval(lateness)} over {lateness.steps} steps) than "
-            f"{peer}, the median of its peers{lost_in}; meanwhile, {peer} waits "
+            f"It takes {milliseconds(lateness.late_ps / 1e9)} longer per step "
+            f"({100 * CONFIDENCE:.0f} % confidence: {interval(lateness)} over {lateness.steps} "
+            f"steps) than {peer}, the median of its peers{lost_in}. Meanwhile, {peer} waits "
             f"{milliseconds(lateness.wait_ps / 1e9)} longer in collectives.{others}"
         ),
         value=share,
@@ -151,8 +151,8 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Give every device the same amount of work, and check what else runs on the slow "
-            "one's host."
+            "Give every device the same amount of work, and check what else runs on the host of "
+            "the slow one."
         ),
         next_page=POD,
         evidence=POD.choosing(worker=lateness.worker),
@@ -161,9 +161,9 @@ def stragglers(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _phases_of(lateness: Lateness) -> tuple[Phase, ...]:
-    """The phases that get shorter if a late worker is not late, in this order.
+    """The phases that get shorter if a late worker becomes faster, in the order that gains use.
 
-    The others wait in collectives; it loses time mainly in `phase`, or computes longer.
+    Other workers wait in collectives; the late one loses time mainly in `phase`, or in compute.
     """
     own_phases = (
         COMPUTE
@@ -177,7 +177,7 @@ def _phases_of(lateness: Lateness) -> tuple[Phase, ...]:
 
 
 def _lost_in(evidence: Evidence, lateness: Lateness) -> str:
-    """The phase that a late worker needs most of its time in, and what took it if it is known."""
+    """A clause on the phase with most of a late worker's lost time, and on its cause if known."""
     if lateness.phase < 0:
         return ""
     cause = ""
