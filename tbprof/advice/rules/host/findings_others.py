@@ -185,9 +185,9 @@ def _calls_few(evidence: Evidence) -> bool:
 
 
 _OTHER_PYTHON = (
-    "Most of it ran in other threads while the program's thread waited or recorded nothing. Threads "
-    "share Python's global interpreter lock (GIL): move that work to another process, or do it less "
-    "often."
+    "Most of it ran in other threads while the program's thread waited or recorded nothing. "
+    "Threads share Python's global interpreter lock (GIL): move that work to another process, or "
+    "do it less often."
 )
 _IN_CALLS = "Check in the timeline what happens in these calls outside of ops."
 _FEW_CALLS = (
