@@ -1,4 +1,4 @@
-"""Message classes by name, made in a descriptor pool of our own.
+"""Message classes by name, from a private descriptor pool.
 
 Generated `*_pb2` modules register their messages in one pool for the whole process, where two
 packages that ship the same message collide, and they demand a runtime at least as new as the
@@ -35,7 +35,7 @@ def message(name: str) -> Any:
 
 @functools.cache
 def _pool() -> "DescriptorPool":
-    """A pool that holds the messages of `protos/` alone; files precede those that import them."""
+    """A pool with only the messages of `protos/`; files precede those that import them."""
     from google.protobuf import descriptor_pool
 
     try:
@@ -52,17 +52,17 @@ def _pool() -> "DescriptorPool":
 
 
 def _files(descriptor_set: bytes) -> Iterator[bytes]:
-    """The files of a FileDescriptorSet, which has one field, each as it is.
+    """The serialized files of a FileDescriptorSet, which has a single field.
 
-    As a message it would take 6 ms: protobuf makes the messages that describe messages.
+    Parsing it as a message takes 6 ms, since protobuf builds the descriptors of descriptors.
     """
-    at = 0
-    while at < len(descriptor_set):
+    offset = 0
+    while offset < len(descriptor_set):
         size, shift, more = 0, 0, True
         while more:  # a varint, after the tag
-            at += 1
-            size |= (descriptor_set[at] & 0x7F) << shift
+            offset += 1
+            size |= (descriptor_set[offset] & 0x7F) << shift
             shift += 7
-            more = descriptor_set[at] >= 0x80
-        yield descriptor_set[at + 1 : at + 1 + size]
-        at += 1 + size
+            more = descriptor_set[offset] >= 0x80
+        yield descriptor_set[offset + 1 : offset + 1 + size]
+        offset += 1 + size

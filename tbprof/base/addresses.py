@@ -2,8 +2,8 @@
 
 
 def is_ip_address(text: str) -> bool:
-    """Whether it is an IPv4 or IPv6 address, without brackets and port; a name is none."""
-    import ipaddress  # takes 3 ms, and few processes ask
+    """Whether it is an IPv4 or IPv6 address, without brackets and port; False for a name."""
+    import ipaddress  # takes 3 ms, and few processes need it
 
     try:
         ipaddress.ip_address(text)
@@ -13,7 +13,7 @@ def is_ip_address(text: str) -> bool:
 
 
 def is_loopback(text: str) -> bool:
-    """Whether it is an address or the name that only this machine reaches."""
+    """Whether only this machine can reach it: a loopback address, or `localhost`."""
     import ipaddress
 
     return text == "localhost" or (is_ip_address(text) and ipaddress.ip_address(text).is_loopback)

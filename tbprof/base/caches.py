@@ -12,7 +12,7 @@ _V = TypeVar("_V")
 
 
 class _Entry:
-    """One value, held or only referred to, and the lock under which it is computed."""
+    """One value, held by a strong or a weak reference, and the lock under which it is computed."""
 
     __slots__ = ("lock", "strong", "weak")
 
@@ -22,7 +22,7 @@ class _Entry:
         self.weak: Callable[[], object] = _nothing
 
     def known(self) -> tuple[object, ...]:
-        """The value, if there is one; a weak reference is None once its last user is gone."""
+        """The value, or nothing; a weak reference is empty once its last user is gone."""
         value = self.weak()
         return self.strong or (() if value is None else (value,))
 
@@ -47,8 +47,8 @@ class OnceCache:
     ) -> _T:
         """The value of `key`, computed by the first caller, or the next one if that failed.
 
-        With `is_weak`, unless some request is without, the value is dropped with its last user.
-        `compute` may request other keys, but never in a cycle.
+        If all requests are `is_weak`, the value is dropped with its last user. `compute` may
+        request other keys, but never in a cycle.
         """
         with self._lock:
             entry = self._entries.get(key)
@@ -71,7 +71,7 @@ class OnceCache:
 class LatestCache(Generic[_K, _V]):
     """The most recently used values by key: at most `most` of them and `most_bytes` together.
 
-    The last one stays, however large.
+    The latest value stays, however large.
     """
 
     def __init__(self, most: int, most_bytes: int) -> None:

@@ -35,7 +35,7 @@ def empty_column(size: int, dtype: DTypeLike) -> NDArray[Any]:
 def release_end(column: NDArray[Any], used: int) -> None:
     """Returns the memory after the first `used` rows of an empty column to the system.
 
-    What it held is lost.
+    Its content is lost.
     """
     content: object = getattr(column.base, "obj", None)
     if not isinstance(content, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED"):

@@ -23,11 +23,11 @@ class TbprofError(Exception):
         self.hint = hint
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Errors travel between processes as they are, whatever their `__init__` takes."""
-        return _made_again, (type(self), self.args, vars(self))
+        """Pickles the error with all of its attributes, whatever its `__init__` takes."""
+        return _restored_error, (type(self), self.args, vars(self))
 
 
-def _made_again(
+def _restored_error(
     kind: type[TbprofError], arguments: tuple[object, ...], facts: dict[str, object]
 ) -> TbprofError:
     error = kind.__new__(kind, *arguments)

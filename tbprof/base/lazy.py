@@ -1,4 +1,4 @@
-"""Functions that are imported, expressions that are compiled, loggers, all when first used."""
+"""Functions, regular expressions and loggers that are imported or compiled when first used."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ def object_named(name: str) -> Any:
 
 
 class Later:
-    """A function by its dotted name.
+    """A function that is imported by its dotted name when it is first called.
 
     A process that needs one tool imports neither the others nor their dependencies, which would
     take longer than reading a small trace.
@@ -34,9 +34,9 @@ class Later:
 
 
 def load(function: Callable[..., Any]) -> None:
-    """Imports what a function that is `Later` needs, ahead of time.
+    """Imports in advance what a `Later` function needs.
 
-    The same goes for every `Later` in its module, and in those of ours that are imported for it.
+    This includes every `Later` in its module, and in the modules of tbprof that this imports.
     """
     if isinstance(function, Later):
         _load(function, set())

@@ -1,4 +1,4 @@
-"""The order in which people count: `worker-2` before `worker-10`."""
+"""Natural order of names: `worker-2` before `worker-10`."""
 
 from tbprof.base.lazy import regex
 
@@ -8,7 +8,7 @@ _COMPARED = 256
 
 
 def natural_order(name: str) -> tuple[tuple[tuple[int, int, str], ...], str]:
-    """A key that sorts names by their texts and numbers in turn, then as they are written."""
+    """A sort key that compares the numbers in names by value, and then the names themselves."""
     parts = _NUMBER.split(name[:_COMPARED])
     return tuple(
         (0, int(part), "") if index % 2 else (1, 0, part) for index, part in enumerate(parts)

@@ -52,9 +52,9 @@ else:
         """As `dataclasses.replace`."""
         return type(record)(**{**as_dict(record), **changes})
 
-    def field(*, default_factory: Callable[[], object]) -> "_Made":
-        """As `dataclasses.field`, for a default that is made for each instance."""
-        return _Made(default_factory)
+    def field(*, default_factory: Callable[[], object]) -> "_DefaultFactory":
+        """As `dataclasses.field`, with a default that is created for each instance."""
+        return _DefaultFactory(default_factory)
 
 
 def is_record(kind: object) -> bool:
@@ -73,7 +73,7 @@ def as_dict(record: Any) -> dict[str, Any]:
     return {name: getattr(record, name) for name in field_names(record)}
 
 
-class _Made:
+class _DefaultFactory:
     __slots__ = ("make",)
 
     def __init__(self, make: Callable[[], object]) -> None:
@@ -117,7 +117,7 @@ def _completed(
             completed.append(named[name])
         elif name in defaults:
             default = defaults[name]
-            completed.append(default.make() if isinstance(default, _Made) else default)
+            completed.append(default.make() if isinstance(default, _DefaultFactory) else default)
         else:
             _refuse_missing(
                 cls,
@@ -191,7 +191,7 @@ class _Fields:
         for name, kind in cls.__annotations__.items():
             if name not in self.defaults:
                 listed.append((name, kind))
-            elif isinstance(default := self.defaults[name], _Made):
+            elif isinstance(default := self.defaults[name], _DefaultFactory):
                 listed.append((name, kind, dataclasses.field(default_factory=default.make)))
             else:
                 listed.append((name, kind, dataclasses.field(default=default)))

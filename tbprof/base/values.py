@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 _T = TypeVar("_T", bound=np.generic)
 
 _MOST_COUNT = 2**63 - 1
-# Up to this many are compared one by one.
+# Up to this many values are compared one by one.
 _FEW = 8
 # A table may have this many entries for each value.
 _ENTRIES = 6
@@ -91,7 +91,7 @@ def median(values: ArrayLike, axis: int | None = None) -> Any:
         data, axis = data.ravel(), 0
     size = data.shape[axis]
     places = [(size - 1) // 2, size // 2]
-    if data.ndim == 1 and data.dtype.kind in "iu":  # most are of a few times
+    if data.ndim == 1 and data.dtype.kind in "iu":  # mostly a few durations
         ordered = np.partition(data, places)
         return np.float64((float(ordered[places[0]]) + float(ordered[places[1]])) / 2)
     ordered = np.partition(data, [*places, size - 1], axis)

@@ -1,4 +1,4 @@
-"""Stats that are read in the pass that decodes events, since they are needed of all events."""
+"""Stats that are read in the pass that decodes events, since all events need them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,8 @@ from tbprof.kernels.codes import HAS_RARE, IS_ODD
 class MarkNames:
     """Integer stats that are read in the pass that decodes the events of some lines.
 
-    `number` is usually small and not negative, "" for none. Of `flags`, at most `MOST_FLAGS`, only
-    matters whether they are 0. `rare` stats are those that few events have.
+    `number` is usually small and not negative; "" for none. `flags`, at most `MOST_FLAGS`, are only
+    compared with 0. `rare` stats are those that few events have.
     """
 
     number: str
@@ -32,7 +32,7 @@ class EventMarks:
     bits: NDArray[np.uint8]
 
     def is_set(self, flag: str) -> NDArray[np.bool_]:
-        """[n] whether a flag is not 0, unknown for odd rows."""
+        """[n] whether a flag is not 0; unknown for odd rows."""
         bit = 1 << self.names.flags.index(flag)
         return (self.bits & bit).astype(np.bool_)
 

@@ -40,8 +40,8 @@ class Lines:
 
     def take(self, rows: Sequence[int]) -> "Lines":
         """Some of the lines, in their order."""
-        at = np.array(rows, np.int64)
-        return Lines(*(getattr(self, name)[at] for name in self.__match_args__))
+        index = np.array(rows, np.int64)
+        return Lines(*(getattr(self, name)[index] for name in self.__match_args__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +55,14 @@ class Aggregated:
     source: NDArray[np.int64]
 
     def take(self, lines: Sequence[int]) -> "Aggregated":
-        """The entries of some lines, by the order of these."""
+        """The entries of some lines, in the order of `lines`."""
         if not self.line.size:
             return self
-        rows = [np.flatnonzero(self.line == line) for line in lines]
-        at = np.concatenate(rows or [np.zeros(0, np.int64)])
-        line = np.repeat(np.arange(len(lines), dtype=np.int32), [part.size for part in rows])
+        parts = [np.flatnonzero(self.line == line) for line in lines]
+        rows = np.concatenate(parts or [np.zeros(0, np.int64)])
+        line = np.repeat(np.arange(len(lines), dtype=np.int32), [part.size for part in parts])
         return Aggregated(
-            line, self.type[at], self.occurrences[at], self.duration_ps[at], self.source[at]
+            line, self.type[rows], self.occurrences[rows], self.duration_ps[rows], self.source[rows]
         )
 
 
@@ -152,7 +152,7 @@ class Plane(Protocol):
 
     @property
     def expected_stats(self) -> set[str]:
-        """The stats that will be requested of all host events, as far as known; a hint."""
+        """The stats that will be requested for all host events, as far as known; a hint."""
         ...
 
     @property

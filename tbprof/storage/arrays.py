@@ -2,10 +2,10 @@
 
 A file consists of a header that describes the arrays, and the bytes of each array. All of them are
 checked when the file is opened, which takes 0.05 s for 400 MB: compiled code follows the numbers in
-these arrays, and must not follow damage. The check reads a large file in pieces, so that no more of
-the map takes memory than is used later, and sums up its words, page by page: a checksum of all
-would take three times as long. Nothing shrinks such a file while it is mapped: it is written beside
-its place, moved there in one step, read-only from then on, and only ever removed as a whole.
+these arrays, and must not follow damage. The check reads a large file in pieces, so that the map
+takes no more memory than is used later, and only sums up its words, page by page: a checksum of all
+bytes would take three times as long. Nothing shrinks such a file while it is mapped: it is written
+under a temporary name, renamed, read-only from then on, and only removed as a whole.
 """
 
 import math
@@ -36,7 +36,7 @@ _PAGE = 1 << 12
 _LEAST_MAPPED = 1 << 20
 _LONGEST_HEADER = 1 << 24
 _KINDS = "biuf"
-# What reading the header of a foreign file raises.
+# What reading the header of another kind of file raises.
 _DAMAGE = (ValueError, KeyError, TypeError, OverflowError, RecursionError)
 
 
@@ -80,12 +80,12 @@ def load_arrays(store: ResultStore, key: str) -> dict[str, NDArray[Any]] | None:
 
 
 def has_arrays(store: ResultStore, key: str) -> bool:
-    """Whether there is a file of arrays for `key`; it is not looked into."""
+    """Whether there is a file of arrays for `key`; it is not read."""
     return store.is_private() and store.path(key, SUFFIX).exists()
 
 
 def _pieces(key: str, arrays: Mapping[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
-    """The content of a file, which holds its own key: one that was moved is found."""
+    """The content of a file. It contains its key, so that a file under a wrong name is noticed."""
     plain = [np.ascontiguousarray(array) for array in arrays.values()]
     contents = [array.reshape(-1).view(np.uint8).data for array in plain]
     sums = [_checksum(_cut(content)) for content in contents]
@@ -170,7 +170,7 @@ def _read_pieces(file: FileIO, offset: int, length: int, space: memoryview) -> I
 
 
 def _checksum(pieces: Iterator[memoryview]) -> int:
-    """A checksum of the sums of 64-bit words per page, and of the incomplete last page."""
+    """A checksum of the sums of the 64-bit words of each page, and of the incomplete last page."""
     checksum = 0
     for piece in pieces:
         complete = len(piece) - len(piece) % _PAGE

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-# To look one up takes a fifth of the time of parsing or writing its name.
+# Looking up a dtype takes a fifth of the time of parsing or formatting its name.
 _DTYPES = {np.dtype(kind).str: np.dtype(kind) for kind in np.typecodes["AllInteger"] + "?efd"}
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 # The name of an array, its type, the number of its items, where it begins, and its shape if it is

@@ -52,7 +52,7 @@ def fingerprint(file: TraceFile) -> str:
 
 
 def fingerprints(files: Iterable[TraceFile]) -> tuple[str, ...]:
-    """Those of several files, in their order."""
+    """The fingerprints of several files, in order."""
     return tuple(map(fingerprint, files))
 
 
@@ -85,7 +85,7 @@ def local_trace(
 
 @contextmanager
 def _removed_if_no_trace(copy: Path) -> Iterator[None]:
-    """What turns out not to be a trace inside the block does not stay in the store."""
+    """Removes the copy from the store if it turns out inside the block not to be a trace."""
     try:
         yield
     except BadTrace:
@@ -154,7 +154,7 @@ def _copy(file: TraceFile, target: BinaryIO, limit: int) -> bool:
         first += more
     is_whole = True
     written = 0
-    # By its bytes, as storages may inflate on the way (GCS does, for Content-Encoding: gzip).
+    # Judged by its bytes, as storages may inflate files (GCS does, for Content-Encoding: gzip).
     is_gzip = first.startswith(_GZIP_MAGIC)
     pieces = _inflated(first, chunks) if is_gzip else _plain(first, chunks)
     for piece in pieces:

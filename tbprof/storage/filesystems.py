@@ -1,7 +1,7 @@
 # Names stay text: `Path` would fold them and slow down a scan. Methods are documented on the
 # protocol.
 # ruff: noqa: D102, PTH100, PTH111, PTH116, PTH118, PTH120
-"""Listing and reading directories, local or behind fsspec, with one error type.
+"""Lists directories and reads files, local or through fsspec, with one error type.
 
 Local paths go through `os` alone: fsspec costs tens of milliseconds to import and a `stat` per
 entry, and most logdirs are local. URLs with another scheme (`gs://`, `s3://`, `memory://`) are
@@ -64,7 +64,7 @@ class FileSystem(Protocol):
     def link_target(self, root: str, url: str) -> object | None:
         """What identifies the directory that the link `url` leads to.
 
-        None if it leads nowhere, or back to a directory on its own path from `root`.
+        None if its target does not exist, or is a directory on its own path from `root`.
         """
 
     def chunks(self, url: str, size: int) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""A logdir as it is seen now: its runs, what was searched and what was ignored.
+"""A logdir in its current state: its runs, what was searched and what was ignored.
 
 Searching happens in the background, since a logdir may be a bucket or contain a hundred thousand
 directories. It is repeated when the runs are requested and the last search is old, since captures
@@ -103,7 +103,7 @@ class Logdir:
     def trace(self, run: str, host: str) -> TraceFile | None:
         """The file of one host as it is now, None if `run` must be called.
 
-        Only checks that file, which for runs of many hosts takes a hundredth of the time.
+        Only checks that file, which takes a hundredth of the time for runs of many hosts.
         """
         with self._changed:
             known_run = self._runs.get(run)

@@ -23,7 +23,7 @@ from tbprof.storage.runs import (
 PROFILE_DIRECTORY = ("plugins", "profile")
 # A dozen directories that link to each other make millions of paths.
 ALIASES = 4
-# A remote run whose files are older is not listed again by each search.
+# A remote run whose files are older than this is not listed again by each search.
 SETTLED_S = 600.0
 # They are large and do not contain profiles.
 PRUNED = frozenset({".git", ".hg", ".svn", "__pycache__", "node_modules"})
@@ -152,7 +152,7 @@ class Scan:
                 waiting.extendleft(reversed(ahead))
 
     def _is_settled(self, place: _Place) -> bool:
-        """Whether the run at `place` is known; it then takes its name again."""
+        """Whether the run at `place` is known; then its name is taken."""
         run = self.known.get(place.url)
         if run is None or run.name in self._names:
             return False
@@ -172,7 +172,7 @@ class Scan:
     def _settle(
         self, place: _Place, entries: list[Run | Ignored], directories: list[Listed]
     ) -> None:
-        """Notes a remote run, if that is what was found, whose files are not new."""
+        """Remembers a remote run without recent files, which later searches do not list again."""
         for run in entries:
             if isinstance(run, Run) and place.parts and is_remote(run.url) and not directories:
                 newest = max((file.modified_ns for file in run.files), default=0)

@@ -15,7 +15,7 @@ from tbprof.base.errors import TbprofError, Unreachable
 from tbprof.storage.filesystems import file_system, is_remote
 
 _MOST_NAMES = 1000
-# Stores in which an object appears as a whole or not at all.
+# Stores in which objects appear as a whole or not at all.
 _WHOLE = frozenset({"gs", "gcs", "s3", "s3a", "az", "abfs", "abfss", "memory"})
 _READ_ONLY = frozenset({"http", "https"})
 
@@ -178,7 +178,7 @@ class NewFile:
         return self.url
 
     def discard(self) -> None:
-        """Leaves nothing behind, not even the run's folder if it is empty."""
+        """Removes the file, and the run's folder if it is empty."""
         with contextlib.suppress(OSError):
             self._file.close()
         with contextlib.suppress(OSError):
@@ -216,18 +216,18 @@ class _Local:
         return os.path.lexists(url)
 
 
-def _take_name(beside: Path, target: Path) -> None:
+def _take_name(temporary: Path, target: Path) -> None:
     """Renames a file; FileExistsError if the name is taken, which `rename` would replace."""
     try:
-        os.link(beside, target)
+        os.link(temporary, target)
     except FileExistsError:
         raise
     except OSError:  # a file system without links
         if target.exists():
             raise FileExistsError(f"{target} already exists") from None
-        beside.rename(target)
+        temporary.rename(target)
     else:
-        beside.unlink()
+        temporary.unlink()
 
 
 class _Remote:
@@ -247,7 +247,7 @@ class _Remote:
         url = self.join(self._root, name)
         if self.exists(url):
             return None
-        if self._scheme not in _WHOLE:  # those have no folders, and would make a missing bucket
+        if self._scheme not in _WHOLE:  # stores have no folders, and would make buckets
             self._files.call("makedirs", url, exist_ok=True)
         return url
 
@@ -261,13 +261,13 @@ class _Remote:
         if self._scheme in _WHOLE:
             self._files.put(part_path, url)
         else:
-            beside = f"{url}.{secrets.token_hex(6)}.part"
+            temporary = f"{url}.{secrets.token_hex(6)}.part"
             try:
-                self._files.put(part_path, beside)
-                self._files.rename(beside, url)
+                self._files.put(part_path, temporary)
+                self._files.rename(temporary, url)
             except BaseException:
                 with contextlib.suppress(Exception):
-                    self._files.call("rm_file", beside)
+                    self._files.call("rm_file", temporary)
                 raise
         shutil.rmtree(part_path.parent, ignore_errors=True)
 

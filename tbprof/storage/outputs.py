@@ -62,20 +62,20 @@ def _written(path: str, target: Path) -> Iterator[BinaryIO]:
     """A file to write to, which is renamed to the target at the end."""
     with _write_errors(path):
         is_plain = not target.exists() or stat.S_ISREG(target.stat().st_mode)
-        beside = (
+        temporary = (
             target.with_name(f".{target.name[:100]}.{os.getpid()}.part") if is_plain else target
         )
-        file = beside.open("wb")
+        file = temporary.open("wb")
     try:
         with file:
             yield file
         if is_plain:
             with _write_errors(path):
-                beside.replace(target)
+                temporary.replace(target)
     except BaseException:
         if is_plain:
             with contextlib.suppress(OSError):
-                beside.unlink()
+                temporary.unlink()
         raise
 
 

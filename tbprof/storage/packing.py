@@ -1,4 +1,4 @@
-"""Dataclasses as plain arrays and back: the one form of everything that is stored."""
+"""Dataclasses as plain arrays and back: the form in which everything is stored."""
 
 import functools
 import json
@@ -18,19 +18,19 @@ _T = TypeVar("_T")
 # What `unpack` raises for arrays that `pack` did not make.
 DAMAGE = (KeyError, IndexError, TypeError, ValueError)
 
-# What the names of arrays of texts end with, of the numbers of their characters, and of an array
-# beside them that is a digest of the texts, if there is one.
+# Suffixes of the names of arrays: the texts, the number of characters of each, and optionally a
+# digest of the texts.
 TEXT, _LENGTH, DIGEST = ".text", ".length", ".digest"
 # The fields that are neither arrays nor texts, as JSON.
 _META = "meta"
-# Hosts of one job have the same names: equal texts that were unpacked are one list in memory, and
-# so are long lists of those that were computed. Short ones are found by their bytes.
+# Hosts of one job have the same names: equal unpacked texts share one list in memory, and so do
+# long computed lists. Short ones are found by their bytes.
 LONG = 64
 _MOST_SHARED, _SHARED_BYTES = 1024, 64 << 20
 _shared: LatestCache[bytes, list[str]] = LatestCache(_MOST_SHARED, _SHARED_BYTES)
 _SHORT_BYTES = 1 << 12
 _short: LatestCache[tuple[bytes, bytes], list[str]] = LatestCache(_MOST_SHARED, 0)
-# The latest by length, first and last text: those of other jobs rarely agree in these.
+# The latest lists by length, first and last text, in which those of different jobs rarely agree.
 _computed: LatestCache[tuple[int, str, str], list[str]] = LatestCache(_MOST_SHARED, _SHARED_BYTES)
 # The characters of texts, and how many each has.
 _Encoded = tuple[NDArray[np.uint8], NDArray[np.int64]]
@@ -68,14 +68,16 @@ def pack(value: Any, prefix: str = "") -> dict[str, NDArray[Any]]:
 
 
 def unpack(kind: type[_T], arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> _T:
-    """The dataclass of type `kind` that `pack` took apart. Raises one of `DAMAGE`."""
-    plain = json.loads(arrays[prefix + _META].tobytes().decode())  # of bytes it tries encodings
+    """The dataclass of type `kind` that `pack` packed. Raises one of `DAMAGE`."""
+    plain = json.loads(
+        arrays[prefix + _META].tobytes().decode()
+    )  # `loads` tries encodings of bytes
     unpacked: _T = _unpack(kind, prefix, arrays, plain)
     return unpacked
 
 
 def share_texts(value: _T) -> _T:
-    """An equal dataclass, whose long lists of texts are those of equal ones before it."""
+    """An equal dataclass whose long lists of texts are shared with equal dataclasses before it."""
     kind: Any = type(value)
     changes: dict[str, Any] = {}
     for name, form, _, _ in _fields(kind):
@@ -89,7 +91,7 @@ def share_texts(value: _T) -> _T:
 
 def _shared_value(value: Any, form: str) -> Any:
     if form == "texts" and len(value) >= LONG:
-        # Comparing takes a tenth of the time of encoding, which finds what was unpacked, too.
+        # Comparing takes a tenth of the time of encoding, which would also find unpacked lists.
         key = len(value), value[0], value[-1]
         latest = _computed.get(key)
         if latest == value:
@@ -99,7 +101,7 @@ def _shared_value(value: Any, form: str) -> Any:
 
 
 def is_packed(arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> bool:
-    """Whether `pack` named arrays by this prefix."""
+    """Whether there are packed arrays with this prefix."""
     return prefix + _META in arrays
 
 
@@ -179,7 +181,7 @@ def _encode(texts: list[str]) -> _Encoded:
 def _share(
     content: NDArray[Any], lengths: NDArray[Any], make: Callable[[], list[str]]
 ) -> list[str]:
-    """The list of texts that `_encode` takes apart into these, `make` if there is none yet.
+    """The list of texts with this encoding, from `make` if there is none yet.
 
     `content` may be a digest of the texts.
     """

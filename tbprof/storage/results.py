@@ -1,8 +1,8 @@
 """Files that are kept between requests and processes, in the user's cache directory.
 
-Every file is written beside its place and moved there in one step, so a reader sees all of it or
-nothing, and two processes may share a directory. The least recently used files go first when the
-directory outgrows its limit.
+Every file is written under a temporary name and renamed, so a reader sees all of it or nothing, and
+several processes may share a directory. When the directory outgrows its limit, the least recently
+used files are removed first.
 """
 
 import contextlib
@@ -38,15 +38,15 @@ class ResultStore:
         self.directory = cache_directory() / "results" if directory is None else Path(directory)
         self.max_bytes = cache_bytes() if max_bytes is None else max_bytes
         self._lock = threading.Lock()
-        self._bytes = 0  # in the directory, as last counted plus what was written since
+        self._bytes = 0  # in the directory, as last counted, plus what was written since
         self._counted_at: float | None = None
         self._in_use: dict[Path, int] = {}
         self._is_failing = False
 
     def is_private(self) -> bool:
-        """Whether nobody else can have put files here; they are mapped, and trusted.
+        """Whether other users cannot have written files here, which are mapped and trusted.
 
-        A directory that does not exist yet will be.
+        True for a directory that does not exist yet.
         """
         try:
             facts = self.directory.stat()
@@ -61,7 +61,7 @@ class ResultStore:
         return False
 
     def path(self, key: str, suffix: str) -> Path:
-        """The path of the file for `key`; keys of any length and alphabet are fine."""
+        """The path of the file for `key`, which may be any text."""
         digest = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
         return self.directory / f"{digest}{suffix}"
 
@@ -159,10 +159,10 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def _protect(file: BinaryIO) -> None:
-    """Lets nobody open the file for writing: to shrink one that is mapped ends the process.
+    """Makes the file read-only: shrinking a mapped file ends the process that has mapped it.
 
-    It can be replaced and removed all the same. Windows refuses both by itself while it is mapped,
-    and would not remove a file that is read-only.
+    It can still be replaced and removed. Windows refuses both while a file is mapped, and never
+    removes a read-only file.
     """
     if os.name == "posix":
         os.fchmod(file.fileno(), 0o400)

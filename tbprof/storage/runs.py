@@ -61,9 +61,9 @@ def sendable_name(name: str) -> str:
 
 
 def called(file: TraceFile) -> str:
-    """What messages call the file: its run's folder and its name, or its address.
+    """The name of the file in messages: its run's folder and its name, or its address.
 
-    Messages reach browsers, which need not know where this machine keeps the logdir.
+    Messages are sent to browsers, which need not know the path of the logdir.
     """
     if is_remote(file.url):
         from tbprof.storage.remote.remote_facts import shown  # most logdirs are local
@@ -109,7 +109,7 @@ def sorted_by_host(traces: Mapping[str, TraceFile]) -> tuple[TraceFile, ...]:
 
 
 def named_trace(files: FileSystem, url: str, stat: FileStat) -> TraceFile | Ignored:
-    """A file that the user pointed at: any name that ends in `.pb` or `.pb.gz` will do."""
+    """A file that the user named: any name that ends in `.pb` or `.pb.gz` is accepted."""
     name = (files.tail(url) or ("",))[-1]
     return _trace(files, url, Listed(name, is_directory=False, stat=stat), _NAMED_ENDINGS)
 

@@ -196,7 +196,7 @@ LOGINS = {
     "s3": "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     "gs": "run gcloud auth application-default login",
     "az": "set AZURE_STORAGE_CONNECTION_STRING",
-    "http": "the server wants a login",
+    "http": "the server requires a login",
 }
 
 
@@ -263,7 +263,7 @@ def test_a_server_that_is_gone_is_named_in_time(storage, monkeypatch, free_port)
     monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", azure_connection(gone))
     url = storage.url.replace(storage.proxy.url, gone)
     error = failure(url)
-    assert error.message.startswith((f"{url} does not respond: ", f"{url} does not answer in time"))
+    assert error.message.startswith((f"{url} does not respond: ", f"{url} does not respond in time"))
     assert error.hint == "check the address and the network where tbprof runs"
 
 

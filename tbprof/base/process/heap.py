@@ -7,12 +7,12 @@ _LARGE = 8 << 20
 
 
 def share_heap(kept_bytes: int) -> None:
-    """Lets all threads of the process have one heap, which keeps `kept_bytes` that are free.
+    """Lets all threads of the process share one heap, which keeps `kept_bytes` of free memory.
 
-    glibc gives each thread a heap of its own, in which others find no room, and returns most arrays
-    to the system, which clears their pages for the next. With one heap the input pipeline of 767 MB
-    takes 0.66 times that, in place of 0.75, and a third fewer page faults. Other C libraries stay
-    as they are.
+    glibc gives each thread a separate heap, whose free memory other threads cannot use, and returns
+    most arrays to the system, which clears their pages for the next ones. With one heap, the input
+    pipeline of a trace of 767 MB takes 0.66 instead of 0.75 times the size of the file, and a third
+    fewer page faults. Other C libraries are left unchanged.
     """
     # NumPy imports it as well.
     from ctypes import CDLL

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _Other = TypeVar("_Other")
 
-# Less takes a processor a few ms, as does importing the pool.
+# Less work takes a few ms, as does importing the thread pool.
 _BYTES_THAT_PAY = 1 << 22
 PIECE = 1 << 19
-# A task costs 20 µs, which is much for each of 100,000 lines.
+# A task costs 20 µs, which is too much for each of 100,000 lines.
 _MOST_TASKS = 1024
-# Of all who start threads of their own, for each processor: a server has many requests.
+# Threads per processor that `helpers` allows in total: a server has many requests.
 _HELPERS_PER_PROCESSOR = 2
 
 _helping = 0
@@ -36,7 +36,7 @@ def thread_pool(threads: int | None, name: str = "") -> "ThreadPoolExecutor":
 def helpers(most: int) -> Iterator[int]:
     """How many threads the block may start, at most `most`.
 
-    0 if others have started as many as are of use: then the caller should work alone.
+    0 if enough threads are running already: then the caller should work alone.
     """
     global _helping
     with _helping_lock:
@@ -57,7 +57,7 @@ def in_parallel(
 
     The caller works as well. Threads that finish elsewhere join in. Raises what `function` raises.
     """
-    # Each running item takes memory of its own: no more run than there are processors.
+    # Each running item takes memory, so no more run than there are processors.
     others = min(os.cpu_count() or 1, len(items)) - 1 if size >= _BYTES_THAT_PAY else 0
     if others < 1:
         return [function(item) for item in items]
@@ -76,12 +76,16 @@ def in_parallel(
                 raise
 
     with _shared_pool.threads() as pool:
-        helpers = [pool.submit(work) for _ in range(others)]
+        futures = [pool.submit(work) for _ in range(others)]
         try:
             work()
         finally:
-            # Those that have not begun are not needed any more.
-            errors = [error for one in helpers if not one.cancel() and (error := one.exception())]
+            # Tasks that have not begun are no longer needed.
+            errors = [
+                error
+                for future in futures
+                if not future.cancel() and (error := future.exception())
+            ]
     for error in errors:
         raise error
     return [result for part in parts for result in part]
@@ -95,11 +99,11 @@ def _next(waiting: deque[int]) -> int | None:
 
 
 class _SharedPool:
-    """Threads for all who work in parallel at the same time, one for each further processor.
+    """Threads that all parallel work shares, one for each additional processor.
 
-    Each caller works, too, so that none waits for the others. Threads that are done with the work
-    of one caller help the next. They end with the last caller: where one gives way to other
-    processes, those that it starts do so, and must not serve others later.
+    Each caller works as well, so none waits for the others. Threads that have finished the work of
+    one caller help the next. They end with the last caller: threads inherit the priority of the
+    thread that starts them, and threads of low priority must not serve others later.
     """
 
     def __init__(self) -> None:
@@ -131,8 +135,8 @@ def both(function: Callable[[], _T], other: Callable[[], _Other], size: int) -> 
     if size < _BYTES_THAT_PAY:
         return function(), other()
     with thread_pool(1) as pool:
-        beside = pool.submit(other)
-        return function(), beside.result()
+        future = pool.submit(other)
+        return function(), future.result()
 
 
 def in_line_ranges(function: Callable[[int, int], _T], first_event: Sequence[int]) -> list[_T]:
@@ -146,7 +150,7 @@ def in_line_ranges(function: Callable[[int, int], _T], first_event: Sequence[int
         if first_event[line] - first_event[cuts[-1]] >= PIECE:
             cuts.append(line)
     cuts.append(lines)
-    return in_parallel(lambda at: function(cuts[at], cuts[at + 1]), range(len(cuts) - 1))
+    return in_parallel(lambda index: function(cuts[index], cuts[index + 1]), range(len(cuts) - 1))
 
 
 def in_pieces(function: Callable[[int, int], _T], size: int, piece: int = PIECE) -> list[_T]:

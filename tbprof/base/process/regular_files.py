@@ -9,7 +9,7 @@ from io import FileIO
 def open_regular(path: str | os.PathLike[str]) -> FileIO:
     """The file, unbuffered, for reading. Raises OSError, also for what is not a regular file.
 
-    A FIFO blocks whoever opens it until somebody writes into it, and a device may have no end.
+    Opening a FIFO blocks until something is written to it, and a device may be endless.
     """
     return FileIO(path, opener=_open)
 

@@ -14,7 +14,7 @@ _AFTER_S = 0.7
 
 
 def printable(text: str) -> str:
-    """`text` with control characters as escapes: a terminal would obey them."""
+    """`text` with control characters escaped, which a terminal would interpret."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -41,7 +41,7 @@ def progress_line(bar_format: str) -> "tqdm[NoReturn]":
 
 @contextmanager
 def spinner(text: str, detail: Callable[[], str] | None = None) -> Iterator[None]:
-    """Shows on the terminal what the command is waiting for, if that takes long."""
+    """Shows on the terminal what the command is waiting for, if it takes long."""
     if not sys.stderr.isatty():
         yield
         return

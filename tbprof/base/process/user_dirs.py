@@ -12,7 +12,7 @@ _USUAL_GB = "2"
 
 
 def cache_directory() -> Path:
-    """The folder of everything tbprof keeps for this user; `TBPROF_CACHE_DIR` overrides it."""
+    """The folder of tbprof's files for this user; `TBPROF_CACHE_DIR` overrides it."""
     chosen = os.environ.get(ENVIRONMENT)
     if chosen:
         return Path(chosen).expanduser()
@@ -26,11 +26,12 @@ def cache_directory() -> Path:
 
 
 def cache_bytes() -> int:
-    """How much is kept at most: 2 GB, or what `TBPROF_CACHE_GB` says. Raises BadRequest."""
+    """The limit of the cache's size: 2 GB, or `TBPROF_CACHE_GB`. Raises BadRequest."""
     chosen = os.environ.get(CACHE_SIZE) or _USUAL_GB
     try:
         return int(float(chosen) * 1e9)
     except (ValueError, OverflowError):
         raise BadRequest(
-            f"{CACHE_SIZE} is {chosen!r}, which is not a number of gigabytes", "set it to 20, say"
+            f"{CACHE_SIZE} is {chosen!r}, which is not a number of gigabytes",
+            "set it to a number, such as 20",
         ) from None

@@ -1,4 +1,4 @@
-"""Whether anybody still waits for what this thread is computing."""
+"""Cancels the work of a thread whose client no longer waits."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,16 +10,16 @@ _is_awaited: ContextVar[Callable[[], bool]] = ContextVar("is_awaited", default=l
 
 
 class Abandoned(TbprofError):
-    """Nobody waits for the answer any more."""
+    """The client no longer waits for the response."""
 
     code = "abandoned"
-    # As nginx logs it.
+    # The status that nginx logs for this.
     status = 499
 
 
 @contextmanager
 def awaited_while(is_awaited: Callable[[], bool]) -> Iterator[None]:
-    """What this thread computes inside the block is for somebody who may leave."""
+    """Inside the block, `check_awaited` raises once `is_awaited` returns False in this thread."""
     before = _is_awaited.set(is_awaited)
     try:
         yield
@@ -28,6 +28,6 @@ def awaited_while(is_awaited: Callable[[], bool]) -> Iterator[None]:
 
 
 def check_awaited() -> None:
-    """Raises Abandoned if nobody waits: called between pieces of work."""
+    """Raises Abandoned if the client no longer waits; called between pieces of work."""
     if not _is_awaited.get()():
-        raise Abandoned("nobody waits for this answer any more")
+        raise Abandoned("the client no longer waits for this response")

@@ -21,7 +21,7 @@ _LOGIN_HINTS = {
     "GOOGLE_APPLICATION_CREDENTIALS there",
     "azure": "set AZURE_STORAGE_CONNECTION_STRING where tbprof runs, or AZURE_STORAGE_ACCOUNT_NAME "
     "and AZURE_STORAGE_ACCOUNT_KEY",
-    "http": "the server wants a login: copy the files here, or use a link that needs none",
+    "http": "the server requires a login: copy the files here, or use a link that requires none",
 }
 _TRANSIENT_STATUS = frozenset({408, 429, 500, 502, 503, 504})
 _TRANSIENT_ERRNO = frozenset({errno.EBUSY, getattr(errno, "EREMOTEIO", errno.EIO)})
@@ -36,7 +36,7 @@ _LOGIN_NAMES = frozenset({
     "DefaultCredentialsError", "NoCredentialsError", "PartialCredentialsError", "PermissionError",
     "ProfileNotFound", "RefreshError", "SSOError", "TokenRetrievalError",
 })  # fmt: skip
-# What adlfs, gcsfs and Azure's server say in errors that have no type of their own.
+# Texts of adlfs, gcsfs and Azure's server in errors without a specific type.
 _LOGIN_TEXTS = ("Must provide either a connection_string", "Forbidden:", "AuthorizationFailure")
 _STATUS = ("status", "status_code", "code")
 _LONGEST_REASON = 200
@@ -45,7 +45,7 @@ _NETWORK_HINT = "check the address and the network where tbprof runs"
 
 def is_missing(err: BaseException) -> bool:
     """Whether a storage has answered that there is nothing."""
-    # fsspec's HTTP says so of every error, as the cause tells.
+    # fsspec raises this for every HTTP error; the cause has the status.
     return isinstance(err, FileNotFoundError) and not (_statuses(err) - {404, 410})
 
 
@@ -63,7 +63,7 @@ def needs_login(err: BaseException) -> bool:
     return (
         bool(_statuses(err) & _LOGIN_STATUS)
         or not _names(err).isdisjoint(_LOGIN_NAMES)
-        or any(said in str(err) for said in _LOGIN_TEXTS)
+        or any(text in str(err) for text in _LOGIN_TEXTS)
     )
 
 
@@ -87,7 +87,7 @@ def storage_error(url: str, err: BaseException) -> OSError | TbprofError:
         hint = _LOGIN_HINTS.get(_EXTRAS.get(url.partition("://")[0], ""), "check the credentials")
         return Unreachable(f"{url} refuses access: {_reason(err)}", hint)
     if isinstance(err, TimeoutError) or "FSTimeoutError" in _names(err):
-        return Unreachable(f"{url} does not answer in time", _NETWORK_HINT)
+        return Unreachable(f"{url} does not respond in time", _NETWORK_HINT)
     return Unreachable(f"{url} does not respond: {_reason(err)}", _NETWORK_HINT)
 
 
@@ -100,11 +100,11 @@ def _reason(err: BaseException) -> str:
 def _chain(err: BaseException) -> Iterator[BaseException]:
     """The error and its causes."""
     seen: set[int] = set()
-    at: BaseException | None = err
-    while at is not None and id(at) not in seen:
-        seen.add(id(at))
-        yield at
-        at = at.__cause__
+    cause: BaseException | None = err
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__
 
 
 def _names(err: BaseException) -> set[str]:

@@ -1,4 +1,4 @@
-"""What backends say about a file, by whatever names, and how an address is shown."""
+"""Facts about a file under each backend's own names, and addresses without secrets."""
 
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime

@@ -2,8 +2,8 @@
 # ruff: noqa: D102
 """Directories and files behind fsspec: object stores, web servers, memory.
 
-Each operation has a time limit, and is tried again where the error may pass. Files are read in
-ranges, a few at a time.
+Each operation has a time limit, and is retried after temporary errors. Files are read in ranges, a
+few at a time.
 """
 
 import os
@@ -30,11 +30,11 @@ logger = get_logger(__name__)
 PARALLEL_LISTINGS = 16  # a listing of an object store is one round trip, some 50 ms
 _PARALLEL_RANGES = 4
 _RANGE = 4 << 20
-# Of an operation, all attempts together. A listing has pages of 1,000 entries.
+# The limit of an operation with all attempts. A listing has pages of 1,000 entries.
 _SECONDS = 30.0
 _UPLOAD_S = 3600.0
 _PAUSES_S = (0.2, 0.8, 2.0)
-# They log a traceback for what becomes a sentence here.
+# They log tracebacks of errors that are reported here.
 _LOUD_LOGGERS = ("gcsfs", "azure")
 
 _opened: dict[tuple[object, ...], Any] = {}
@@ -133,7 +133,7 @@ class RemoteFiles:
     def call(self, name: str, url: str, *args: Any, **named: Any) -> Any:
         """What the backend's method returns for `url`.
 
-        Raises FileNotFoundError; Unreachable when time is up or trying again is of no use.
+        Raises FileNotFoundError, or Unreachable if the time is up or retrying is of no use.
         """
         return self._repeated(name, url, _SECONDS, (self._path(url), *args), named)
 
@@ -162,7 +162,7 @@ class RemoteFiles:
         return sync(self._files.loop, method, *args, timeout=left, **named)
 
     def _failed(self, url: str, err: Exception) -> OSError | TbprofError:
-        if needs_login(err):  # who logs in now need not start the server again
+        if needs_login(err):  # after a login, the server need not be restarted
             with _opened_lock:
                 _opened.pop(self._key, None)
         return storage_error(shown(url).rstrip("/"), err)
@@ -178,7 +178,7 @@ def _backend(url: str, options: dict[str, Any]) -> tuple[tuple[object, ...], Any
     fsspec keeps one for each thread, which would connect and log in again for each search.
     """
     scheme = url.partition("://")[0]
-    # gcsfs asks for the kind of a bucket over gRPC, which takes a minute where that is blocked.
+    # gcsfs queries the kind of a bucket over gRPC, which takes a minute if gRPC is blocked.
     os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")
     try:
         import fsspec  # here, because it takes 30 ms and most logdirs are local
@@ -206,7 +206,7 @@ def _backend(url: str, options: dict[str, Any]) -> tuple[tuple[object, ...], Any
 
 
 def _retry_at_once(files: Any) -> None:
-    """Azure's client waits for 15 s before it tries again, and adlfs cannot tell it otherwise."""
+    """Turns off the retries of Azure's client, which waits 15 s; adlfs has no option for this."""
     client = getattr(files, "service_client", None)
     policy = getattr(getattr(client, "_config", None), "retry_policy", None)
     if policy is not None:

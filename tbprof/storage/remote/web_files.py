@@ -45,7 +45,7 @@ class WebFiles(RemoteFiles):
             return err
 
     def _with_stats(self, url: str, entries: list[Listed]) -> list[Listed]:
-        """Pages of links do not say how large and how old files are: one request each."""
+        """Requests size and time of each file, which pages of links do not contain."""
         traces = [entry for entry in entries if looks_like_profile(entry.name)]
         others = [entry for entry in entries if not looks_like_profile(entry.name)]
         if not traces:
@@ -70,7 +70,7 @@ class WebFiles(RemoteFiles):
         )
 
     def chunks(self, url: str, size: int) -> Iterator[bytes]:
-        """Not in ranges: servers may ignore them. What broke off is read again from its start."""
+        """Not in ranges, which servers may ignore. After a lost connection, starts again."""
         done = 0
         for attempt in range(_ATTEMPTS):
             skipped = 0
@@ -94,7 +94,7 @@ class WebFiles(RemoteFiles):
 
 
 def _entry(directory: str, link: str) -> Listed | None:
-    """What a link of the directory's page leads to, None unless that is directly below."""
+    """The entry that a link of the directory's page leads to, None unless it is directly below."""
     path = urlsplit(link).path
     above, _, name = path.rstrip("/").rpartition("/")
     name = unquote(name)
