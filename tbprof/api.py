@@ -15,7 +15,7 @@ from tbprof.tools.model.datatable import Table
 if TYPE_CHECKING:
     import pandas as pd
 
-_WAIT_S = 600.0  # scripts need every run rather than an early result
+_WAIT_S = 600.0  # scripts need all runs, not an early result
 
 
 def open_logdir(path: str | Path | Sequence[str | Path], *, cache: bool = True) -> "LogdirView":
@@ -31,7 +31,7 @@ def open_logdir(path: str | Path | Sequence[str | Path], *, cache: bool = True) 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool shows: its tables, with warnings about what is missing."""
+    """The result of a tool: its tables, with warnings about what is missing."""
 
     tables: tuple[Table, ...]
 
@@ -55,7 +55,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Every event of some hosts, or of a part of their time: read again for each file or iterator.
+    """Every event of some hosts, or of a time range; read again for each file or iterator.
 
     Raises TbprofError if there are no events, or if a trace cannot be read to its end.
     """
@@ -95,7 +95,7 @@ class RunView:
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """The names of the tools that it has data for."""
+        """The names of the tools that have data for this run."""
         return tuple(self._engine.run_tools(self.name))
 
     def tool(

@@ -1,9 +1,8 @@
 """The `tbprof` command: serve pages, list tools, export tables.
 
-Exit status: 0, 1 for an error that the message explains, 2 for wrong usage, 130 after Ctrl-C.
-Imports that a command does not need are left to the commands that need them: `export` runs as a
-separate process in scripts. So arguments are parsed by `argparse`: more comfortable libraries take
-40 ms longer to import.
+Exit status: 0, 1 for an error that the message explains, 2 for wrong usage, 130 after Ctrl-C. Each
+command imports only what it needs, since scripts run `export` as a separate process. Arguments are
+parsed by `argparse`, since more comfortable libraries take 40 ms longer to import.
 """
 
 import argparse
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
     from tbprof.engine.requests import Body, Stream
     from tbprof.storage.logdir import Logdir
 
-_WAIT_S = 600.0  # commands show every run rather than an early result
-# Of memory that is free: the process ends soon.
+_WAIT_S = 600.0  # commands show all runs, not an early result
+# Free memory that the process keeps; it ends soon.
 _KEPT_BYTES = 256 << 20
-# There is no second page: only what is being computed stays in memory.
+# There is no second page, so only what is being computed stays in memory.
 _FILES = 8
 _PATHS_HELP = "a logdir, a run directory, or one or more trace files"
 
@@ -91,7 +90,7 @@ def _parser() -> ArgumentParser:
     """The parser that lists the commands; each has its own parser."""
     parser = ArgumentParser(
         prog="tbprof",
-        description="Look at XPlane traces of TensorFlow, JAX and PyTorch/XLA.",
+        description="Shows XPlane traces of TensorFlow, JAX and PyTorch/XLA.",
         formatter_class=_Help,
     )
     version = f"%(prog)s, version {tbprof.__version__}"
@@ -205,12 +204,12 @@ _COMMANDS = {
         "List runs, their hosts, and the tools that have data.", _declare_tools, _tools
     ),
     "export": _Command(
-        "Print what a tool shows: exactly the bytes that the data route serves.",
+        "Print the tables of a tool: exactly the bytes that the data route serves.",
         _declare_export,
         _export,
     ),
     "precompute": _Command(
-        "Compute ahead what pages are made of, so that they open at once.",
+        "Compute the data of pages in advance, so that they open immediately.",
         Later("tbprof.cli_precompute.declare"),
         Later("tbprof.cli_precompute.precompute"),
     ),
@@ -305,7 +304,7 @@ def _chosen_run(logdir: "Logdir", run: str | None) -> str:
     return names[0]
 
 
-# Of a run in the output of `tools`.
+# How many hosts of a run the output of `tools` lists.
 _MOST_HOSTS = 16
 
 
@@ -334,7 +333,7 @@ def _lines(session: dict[str, Any]) -> Iterator[str]:
 def run() -> NoReturn:
     """The console script: runs `main`, then exits without teardown.
 
-    Looking for garbage while modules are imported would take a fifth of the start. At the end the
+    Garbage collection while modules are imported would take a fifth of the start. At the end, the
     interpreter would spend 0.1 s, a seventh of an export, on tearing down modules and compiled code
     that the system frees anyway.
     """
@@ -346,7 +345,7 @@ def run() -> NoReturn:
         main()
     except SystemExit as leaving:
         status = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
-    except BrokenPipeError:  # the reader has gone
+    except BrokenPipeError:  # the reader has closed the pipe
         status = 1
     except KeyboardInterrupt:
         status = 130

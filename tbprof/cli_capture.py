@@ -101,7 +101,7 @@ def capture(chosen: Namespace) -> None:
     from tbprof.capturing.sessions.session import Capture, nothing_captured
 
     report = _recorded(Capture(request, logdir))
-    # Messages for people; only the path of the run goes to standard output.
+    # Messages go to standard error; only the path of the run goes to standard output.
     print(_table(report.workers), file=sys.stderr)
     if not report.written:
         if all(worker.phase == "cancelled" for worker in report.workers):
@@ -148,14 +148,14 @@ def _recorded(capture: "Capture") -> "CaptureReport":
 
 
 def _show(progress: "tqdm[NoReturn]", capture: "Capture") -> None:
-    text = _standing(capture.report().workers)
+    text = _activity(capture.report().workers)
     if text:
         progress.n = capture.share()
         progress.set_description_str("cancelling" if capture.is_cancelled else text)
 
 
-def _standing(workers: "Sequence[WorkerReport]") -> str:
-    """The current activity, "" if everything has ended."""
+def _activity(workers: "Sequence[WorkerReport]") -> str:
+    """The current activity of the workers, "" if all have ended."""
     running = [worker for worker in workers if worker.phase not in _SIGNS]
     if not running:
         return ""
@@ -172,7 +172,7 @@ def _table(workers: "Sequence[WorkerReport]") -> str:
     for worker in workers:
         size = f"{worker.bytes / 1e6:,.2f} MB" if worker.is_written else ""
         sign = _SIGNS.get(worker.phase, "?")
-        rows.append((sign, printable(worker.address), size, _story(worker)))
+        rows.append((sign, printable(worker.address), size, _outcome(worker)))
     return tabulate(
         rows,
         headers=("", "worker", "size", "result"),
@@ -182,7 +182,7 @@ def _table(workers: "Sequence[WorkerReport]") -> str:
     )
 
 
-def _story(worker: "WorkerReport") -> str:
+def _outcome(worker: "WorkerReport") -> str:
     parts = [worker.message or worker.phase]
     if worker.details and worker.details != worker.message:
         parts.append(f"({worker.details[:200]})")

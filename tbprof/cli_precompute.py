@@ -1,4 +1,4 @@
-"""`tbprof precompute`: fills the cache ahead, as by cron or at the end of a training."""
+"""`tbprof precompute`: fills the cache in advance, for example from cron or after training."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -24,7 +24,7 @@ _LINE_EVERY_S = 10.0
 def declare(parser: ArgumentParser) -> None:
     """Adds the arguments of the command to its parser."""
     parser.epilog = (
-        "What is kept already is not computed again. Exit status 1 if any host could not be read."
+        "What is already cached is not computed again. Exit status 1 if any host could not be read."
     )
     paths = "a logdir, a run directory, or one or more trace files"
     parser.add_argument("paths", metavar="PATH", nargs="+", help=paths)
@@ -47,7 +47,7 @@ def declare(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--timelines",
         action="store_true",
-        help="also what the trace viewer shows, which this machine builds host by host",
+        help="also the timelines of the trace viewer, which this machine builds host by host",
     )
     declare_scheduler(parser)
 
@@ -89,7 +89,7 @@ def _keep_run(ahead: "Precomputation", run: "Run", *, with_timelines: bool) -> b
     if kept + len(failed) < len(run.files):
         raise ahead.lacks_space(run, kept)
     added = sum(file not in failed for file in new)
-    counts = f"{kept:,} of {len(run.files):,} hosts kept, {added:,} new"
+    counts = f"{kept:,} of {len(run.files):,} hosts cached, {added:,} new"
     print(printable(f"{run.name}: {counts}"), flush=True)
     return not failed
 
@@ -97,7 +97,7 @@ def _keep_run(ahead: "Precomputation", run: "Run", *, with_timelines: bool) -> b
 def _failures(
     task: str, hosts: int, done: "Iterator[tuple[TraceFile, TbprofError | None]]"
 ) -> "dict[TraceFile, TbprofError]":
-    """The hosts that cannot be read; shows how far it is, in lines where there is no terminal."""
+    """The hosts that cannot be read. Shows progress, in lines if there is no terminal."""
     from tbprof.engine.progress import time_left
 
     failed: dict[TraceFile, TbprofError] = {}

@@ -1,4 +1,4 @@
-"""The option `--scheduler` of commands that a Dask cluster can work for."""
+"""The option `--scheduler` of commands that can use a Dask cluster."""
 
 import os
 from argparse import ArgumentParser

@@ -35,11 +35,13 @@ def declare(parser: ArgumentParser) -> None:
         "--token",
         default="",
         metavar="TEXT",
-        help="what requests must prove to know; default: the environment variable TBPROF_TOKEN, "
-        "or a new token if other machines can reach the server",
+        help="the token that requests must contain; default: the environment variable "
+        "TBPROF_TOKEN, or a new token if other machines can reach the server",
     )
     tokens.add_argument(
-        "--no-token", action="store_true", help="answer everybody who can reach the server"
+        "--no-token",
+        action="store_true",
+        help="do not require a token: everyone who can reach the server sees everything",
     )
     parser.add_argument(
         "--no-capture", action="store_true", help="show runs, but do not allow captures"

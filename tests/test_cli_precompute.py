@@ -63,7 +63,7 @@ def _from_cache(logdir: Path) -> Engine:
 
 
 def test_every_page_is_made_of_what_is_kept(logdir: Path) -> None:
-    kept = ["b: 1 of 1 hosts kept, 1 new", "a: 2 of 2 hosts kept, 2 new"]
+    kept = ["b: 1 of 1 hosts cached, 1 new", "a: 2 of 2 hosts cached, 2 new"]
     assert _said(run("precompute", logdir)) == (0, kept, [])
     engine = _from_cache(logdir)
     for name in "ab":
@@ -77,14 +77,14 @@ def test_every_page_is_made_of_what_is_kept(logdir: Path) -> None:
 def test_what_is_kept_is_not_computed_again(logdir: Path) -> None:
     run("precompute", logdir, "--run", "a")
     write(logdir / "plugins/profile/a", CPU_TRACE, "h2")
-    kept = ["b: 1 of 1 hosts kept, 1 new", "a: 3 of 3 hosts kept, 1 new"]
+    kept = ["b: 1 of 1 hosts cached, 1 new", "a: 3 of 3 hosts cached, 1 new"]
     assert _said(run("precompute", logdir)) == (0, kept, [])
-    assert _said(run("precompute", logdir, "--run", "a"))[1] == ["a: 3 of 3 hosts kept, 0 new"]
+    assert _said(run("precompute", logdir, "--run", "a"))[1] == ["a: 3 of 3 hosts cached, 0 new"]
 
 
 def test_only_chosen_runs_and_tools_are_computed(logdir: Path) -> None:
     ran = run("precompute", logdir, "--run", "b", "--tool", KERNELS)
-    assert _said(ran) == (0, ["b: 1 of 1 hosts kept, 1 new"], [])
+    assert _said(ran) == (0, ["b: 1 of 1 hosts cached, 1 new"], [])
     engine = _from_cache(logdir)
     assert content_of(engine, DataRequest("b", KERNELS))
     for other in (DataRequest("b", OPS), DataRequest("a", KERNELS)):
@@ -96,7 +96,7 @@ def test_hosts_that_cannot_be_read_are_listed(logdir: Path) -> None:
     path = write(logdir / "plugins/profile/a", BROKEN, "h9")
     for new in (2, 0):
         status, out, err = _said(run("precompute", logdir, "--run", "a"))
-        assert (status, out) == (1, [f"a: 2 of 3 hosts kept, {new} new"])
+        assert (status, out) == (1, [f"a: 2 of 3 hosts cached, {new} new"])
         (line,) = err
         assert line.startswith("a: host h9 cannot be read:")
         assert path.name in line

@@ -1,1 +1,1 @@
-"""HTTP: the same routes under TensorBoard and on their own. Imports nothing heavy when loaded."""
+"""HTTP: the same routes in TensorBoard and standalone. Imports nothing heavy when loaded."""

@@ -1,7 +1,7 @@
-"""Who may use a server that other machines can reach: whoever has its token.
+"""Access control of a server that other machines can reach: by its token.
 
-A browser shows the token once, in the address or in the form of our page, and keeps it in a cookie
-from then on; a script sends it with each request. As in Jupyter.
+As in Jupyter, a browser sends the token once, in the address or in the form of our page, and then
+keeps it in a cookie. A script sends it with each request.
 """
 
 import hmac
@@ -73,13 +73,13 @@ def with_token(address: str, token: str) -> str:
 
 
 class Access:
-    """Lets requests with the token pass; all do if it is empty."""
+    """Accepts requests that have the token, or all requests if it is empty."""
 
     def __init__(self, token: str) -> None:
         self._token = token
 
     def answer(self, request: Request) -> Response | None:
-        """What the request gets instead of what it asks for, None if it may have that."""
+        """The response to a request that is not allowed or that enters the token, else None."""
         if not self._token:
             return None
         if _wants_page(request) and self._is_right(request.args.get(_NAME)):
@@ -100,7 +100,7 @@ class Access:
 
 
 def _shown(request: Request) -> list[str]:
-    """The tokens that the request has."""
+    """The tokens in the request."""
     scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
     bearer = credentials.strip() if scheme.lower() == "bearer" else ""
     return [request.cookies.get(_cookie(request), ""), bearer, request.args.get(_NAME, "")]
@@ -112,7 +112,7 @@ def _cookie(request: Request) -> str:
 
 
 def _form(request: Request) -> str:
-    """The token of our page's form, "" if the request is none."""
+    """The token in our page's form, "" if the request is not that form."""
     if request.mimetype != "application/x-www-form-urlencoded":
         return ""
     request.max_content_length = _MOST_BYTES
@@ -142,7 +142,7 @@ def _wants_page(request: Request) -> bool:
 def _refreshed(request: Request) -> Response:
     """A page that leads to the address without the token.
 
-    Not a redirect: where another site leads here, browsers follow it without our cookie.
+    Not a redirect: after a link from another site, browsers follow it without our cookie.
     """
     page = _ENTERED.format(target=escape(_address(request)))
     reply = Reply(page.encode(), HTML, cache_control="no-store")

@@ -1,4 +1,4 @@
-"""Who asked, and whether they still wait for the answer."""
+"""Whether the client of a request is still connected."""
 
 import selectors
 import socket
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def is_connected(environ: "WSGIEnvironment") -> bool:
     """Whether the client of a request has not closed its connection.
 
-    Our own server says so, and TensorBoard's shows the connection; of others it is True.
+    `tbprof serve` and TensorBoard provide the connection; for other servers it is True.
     """
     has_gone = environ.get("waitress.client_disconnected")
     if has_gone is not None:

@@ -1,4 +1,4 @@
-"""The names that a server goes by, to recognize DNS rebinding.
+"""The host names of a server, to recognize DNS rebinding.
 
 In that attack, a web page points its own name at this machine. Its scripts then have the origin of
 our pages, and read our responses in the visitor's browser. The `Host` header has the page's name.
@@ -14,9 +14,9 @@ ANY = "*"
 
 
 class HostNames:
-    """Loopback, every address, and the given names. Addresses cannot be pointed elsewhere.
+    """Loopback, every IP address, and the given names. DNS cannot redirect an IP address.
 
-    A server that listens on all addresses also goes by the name of its machine.
+    A server that listens on all addresses also has the name of its machine.
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
@@ -25,7 +25,7 @@ class HostNames:
         self._is_on_all = len(self._names) < len(given)
 
     def include(self, header: str) -> bool:
-        """Whether the value of a `Host` header is one of them."""
+        """Whether the value of a `Host` header is one of these names."""
         name = _without_port(header).lower().rstrip(".")
         return (
             ANY in self._names

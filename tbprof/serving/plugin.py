@@ -141,7 +141,7 @@ def name_owner(loaded: Mapping[str, object]) -> str | None:
 
 
 def _hide_redirect() -> None:
-    """Keeps TensorBoard from listing a second, inactive "Profile" that says to install a plugin.
+    """Removes TensorBoard's own inactive "Profile" tab, which asks users to install a plugin.
 
     Its built-in `profile_redirect` only disappears for the package `tensorboard_plugin_profile`,
     which it tries to import. There is no other way to disable it, so its loader is changed here.

@@ -91,7 +91,7 @@ def guarded(answer: Callable[[], Reply]) -> Reply:
 
 
 def response(request: Request, reply: Reply, csp: str) -> Response:
-    """The reply as this request may have it: not modified, compressed, or plain."""
+    """The reply for this request: not modified, compressed, or plain."""
     out = _Response(status=reply.status, content_type=reply.content_type)
     headers = out.headers
     headers["X-Content-Type-Options"] = "nosniff"
@@ -149,7 +149,7 @@ class _Response(Response):
 
 
 def _accepts_gzip(request: Request) -> bool:
-    # Not `in`: "gzip;q=0" refuses it, and "*" is not worth the doubt.
+    # Not `in`: "gzip;q=0" refuses gzip, and "*" is ambiguous.
     return any(
         name.lower() in ("gzip", "x-gzip") and quality > 0
         for name, quality in request.accept_encodings

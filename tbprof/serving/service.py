@@ -26,9 +26,9 @@ logger = logging.getLogger(__name__)
 
 # If set to anything, captures are off in every server: `--no-capture` for TensorBoard users.
 NO_CAPTURE = "TBPROF_NO_CAPTURE"
-# Names that a server goes by besides its own, separated by commas: for proxies.
+# Additional host names of a server, separated by commas: for proxies.
 ALLOW_HOST = "TBPROF_ALLOW_HOST"
-# In how many processes traces are read; 0 reads them in threads of the server, without limits.
+# How many processes read traces; 0 reads them in threads of the server, without limits.
 PROCESSES = "TBPROF_PROCESSES"
 # In threads that stand in for a cluster.
 _HOSTS_AT_ONCE = 2
@@ -93,16 +93,16 @@ class Service:
             return self._engine
 
     def captures_off(self, host: str) -> str:
-        """Why captures are disabled for a request with this `Host` header, "" if they are enabled.
+        """Why captures are off for a request with this `Host` header, "" if they are on.
 
-        TensorBoard shows its data under any name; recording needs one that the server goes by.
+        TensorBoard shows its data under any host name; captures require a known one.
         """
         if not self._can_capture:
             return "the server was started without it"
         if not self.names.include(host):
             return (
-                f"the server does not go by the name {host[:200]!r}: open it by its address, or "
-                "start TensorBoard with --tbprof_allow_host and that name"
+                f"the server does not know the host name {host[:200]!r}: open it by its address, "
+                "or start TensorBoard with --tbprof_allow_host and that name"
             )
         places = [self._location] if isinstance(self._location, str) else list(self._location)
         places = [place for place in places if place]
@@ -171,9 +171,9 @@ def _make_logdir(location: str | Sequence[str]) -> "Logdir":
 
 
 def _make_engine(logdir: "Logdir", processes: int | None) -> "Engine":
-    """`processes` is how many read traces, None what the environment says, 0 none.
+    """`processes` is how many processes read traces; None uses the environment, 0 uses none.
 
-    With a scheduler in the environment, they stand in for its workers.
+    With a scheduler in the environment, they are used while the cluster cannot be.
     """
     from tbprof.engine.engine import Engine
     from tbprof.engine.workers.clusters.scheduler import SCHEDULER, serving_workers

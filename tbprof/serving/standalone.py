@@ -36,9 +36,9 @@ class CannotListen(TbprofError):
 
 
 class Standalone:
-    """The WSGI application: the routes, a redirect from `/`, and checks of Host header and token.
+    """The WSGI application: the routes, a redirect from `/`, and checks of `Host` header and token.
 
-    The former prevents DNS rebinding, see `host_names`; without a token, everybody may ask.
+    The former prevents DNS rebinding, see `host_names`. Without a token, all requests are allowed.
     """
 
     def __init__(self, service: Service, token: str = "") -> None:
@@ -53,7 +53,7 @@ class Standalone:
     ) -> Iterable[bytes]:
         """Answers one request."""
         request = Request(environ)
-        # The query may have the token.
+        # Not the query, which may contain the token.
         logger.debug("%s: %s %s", request.remote_addr, request.method, request.path)
         host = environ.get("HTTP_HOST", "")
         if not self._names.include(host):
@@ -88,13 +88,13 @@ def make_standalone(
     service = Service(location, can_capture=can_capture, names=names, processes=processes)
     application = Standalone(service, token=token)
     bound = _listen(host, port)
-    # Unlike TensorBoard, it is started only for our pages: one is about to be opened.
+    # Unlike TensorBoard, this server only has our pages, and one is about to be opened.
     service.warm_up()
     return WebServer(application, bound)
 
 
 def serve(server: WebServer, announce: Callable[[str], None], token: str = "") -> None:
-    """Answers requests until Ctrl-C; `announce` is given the address, with the token."""
+    """Answers requests until Ctrl-C; `announce` receives the address with the token."""
     host, port = server.server_address
     name = host if host not in WILDCARDS else socket.gethostname()
     try:
@@ -109,7 +109,7 @@ def _listen(host: str, port: int) -> socket.socket:
     """A bound and listening socket. Raises CannotListen."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family)
-    if os.name == "posix":  # elsewhere it would take the port from another server
+    if os.name == "posix":  # on Windows, it would take the port from another server
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))

@@ -1,7 +1,7 @@
-"""The server of `tbprof serve`: Waitress, with threads that one run cannot take from the others.
+"""The server of `tbprof serve`: Waitress, with threads that no single run can occupy.
 
-Waitress holds connections, reads requests and sends what is left of answers in one thread, so
-neither an idle browser nor a slow one has a thread of its own.
+Waitress holds connections, reads requests and sends the rest of responses in one thread, so neither
+idle nor slow browsers occupy a thread.
 """
 
 import logging
@@ -22,44 +22,44 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A client that neither sends nor takes anything for so long loses its connection.
+# A client that neither sends nor receives anything for this long loses its connection.
 IDLE_S = 60
-# How often that is looked for.
+# How often this is checked.
 _LOOK_EVERY_S = 5
-# What Python lets a thread compute before another one may: 5 ms usually, which each of the four
-# times that a request changes its thread would wait for.
+# Python's switch interval: by default 5 ms, which a request could wait four times, since it changes
+# threads four times.
 _SWITCH_S = 0.001
 _MOST_CONNECTIONS = 500
 _MOST_BODY_BYTES = 16 << 20
-# An answer of which more is not sent yet is kept in a file; one that is streamed waits.
+# Unsent parts of a response beyond this size are kept in a file; a streamed response waits.
 _UNSENT_BYTES = 16 << 20
 
 _THREADS = 16
-# What is left to the pages themselves, and to what is quick.
+# Threads that are reserved for the pages themselves and for quick requests.
 _THREADS_OF_RUNS = 13
 _THREADS_OF_RUN = 6
-# Tells how far a run is, and never waits.
+# Reports progress, and never waits.
 _PROGRESS = "/progress"
 
 
 class RequestThreads:
     """Threads that answer requests, started when they are needed.
 
-    Some of them answer no requests about runs, and only few answer those about one run. So whoever
-    waits for a large run, in however many tabs, keeps nobody from another.
+    Some threads never answer requests about runs, and only a few answer requests about the same
+    run. So clients that wait for a large run, in any number of tabs, do not block others.
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._waiting: deque[tuple[str, HTTPChannel]] = deque()
-        # By run, "" for requests about none.
+        # The number of busy threads by run; "" for requests about no run.
         self._answering: Counter[str] = Counter()
         self._threads = 0
-        # Those that nothing was said to since they began to wait.
+        # Idle threads that have not been notified yet.
         self._idle = 0
 
     def add_task(self, channel: "HTTPChannel") -> None:
-        """Has the first request of a connection answered; Waitress calls it."""
+        """Queues the first request of a connection; Waitress calls it."""
         with self._changed:
             self._waiting.append((_run_of(channel), channel))
             if self._idle:
@@ -74,14 +74,14 @@ class RequestThreads:
             run, channel = self._take()
             try:
                 channel.service()
-            except Exception:  # of Waitress: it must not end the thread
+            except Exception:  # an error in Waitress must not end the thread
                 logger.exception("a connection could not be served")
             finally:
                 with self._changed:
-                    self._answering -= Counter((run,))  # which forgets runs with none
+                    self._answering -= Counter((run,))  # this drops runs without busy threads
 
     def _take(self) -> "tuple[str, HTTPChannel]":
-        """Waits for a request that may be answered now."""
+        """Waits for a request that may be answered now, and returns it."""
         with self._changed:
             while (at := self._first()) is None:
                 self._idle += 1
@@ -92,7 +92,7 @@ class RequestThreads:
             return run, channel
 
     def _first(self) -> int | None:
-        """The place of the first request that waits for nothing but a thread."""
+        """The index of the first request that only waits for a thread."""
         of_runs = self._answering.total() - self._answering[""]
         for at, (run, _) in enumerate(self._waiting):
             if not run or (of_runs < _THREADS_OF_RUNS and self._answering[run] < _THREADS_OF_RUN):
@@ -101,7 +101,7 @@ class RequestThreads:
 
 
 class WebServer(TcpWSGIServer):  # type: ignore[misc] # Waitress is untyped
-    """Answers what arrives at a bound socket."""
+    """Answers requests at a bound socket."""
 
     def __init__(self, application: "WSGIApplication", bound: socket.socket) -> None:
         self._is_closing = False
@@ -111,7 +111,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc] # Waitress is untyped
             connection_limit=_MOST_CONNECTIONS,
             channel_timeout=IDLE_S,
             cleanup_interval=_LOOK_EVERY_S,
-            # Reads on while a request is answered, and so notices that its client has gone.
+            # Keeps reading while a request is answered, to notice that its client has disconnected.
             channel_request_lookahead=1,
             max_request_body_size=_MOST_BODY_BYTES,
             outbuf_overflow=_UNSENT_BYTES,
@@ -140,7 +140,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc] # Waitress is untyped
             return
 
     def shutdown(self) -> None:
-        """Has `serve_forever` return; for another thread."""
+        """Makes `serve_forever` return; called from another thread."""
         self._is_closing = True
         self.pull_trigger()
 
@@ -149,7 +149,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc] # Waitress is untyped
         close_all(self._map)
 
     def maintenance(self, now: float) -> None:
-        """Closes idle connections, also of clients that do not take what is there for them."""
+        """Closes idle connections, also those of clients that do not read their response."""
         super().maintenance(now)
         for channel in self.active_channels.values():
             if channel.total_outbufs_len and channel.last_activity < now - IDLE_S:
@@ -158,7 +158,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc] # Waitress is untyped
 
 
 def _run_of(channel: "HTTPChannel") -> str:
-    """The run that a request is about, "" if it is quick."""
+    """The run that a request is about, "" for quick requests."""
     request = channel.requests[0]
     if request.error or request.path.endswith(_PROGRESS):
         return ""

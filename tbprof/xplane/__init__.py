@@ -5,8 +5,8 @@ Where the format leaves a choice (each has a test in `tests/xplane/`):
 - Files up to 16 MiB are held in memory; larger ones are read in windows of 512 KiB. Nothing is
   mapped: truncating a mapped file kills the process that reads it, while a missing window is
   `BadTrace`.
-- XLines of one id and one name are one line: their events are merged, sorted and nested. XLines
-  of one id and different names stay apart, since some writers do not set ids.
+- XLines with the same id and name are one line: their events are merged, sorted and nested. XLines
+  with the same id and different names stay separate, since some writers do not set ids.
 - Fields may come in any order. Unknown fields of every wire type are skipped, at any depth.
 - Times beyond ±2^57 ps (40 hours) and negative durations are clamped, with a notice.
 - A file that ends inside a record is reported once, with both sizes. Pages that are empty because

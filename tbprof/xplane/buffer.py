@@ -1,8 +1,8 @@
 """The bytes of a file: small files in memory, large ones read in windows, never mapped.
 
-No tool is faster with a map, and reading a mapped page that another process has cut off ends this
-process, at any moment of a compiled pass. What was read into our own memory cannot vanish: a file
-that shrinks causes an error at the next window.
+No tool is faster with a map, and if another process truncates the file, reading a mapped page ends
+this process, at any point of a compiled pass. What was read into our own memory stays: a file that
+shrinks causes an error at the next window.
 """
 
 import os
@@ -18,7 +18,7 @@ from tbprof.base.process.regular_files import open_regular
 from tbprof.kernels.xplane.fields import body_at
 from tbprof.kernels.xplane.passes import Pass, Window
 
-# Smaller files are read completely: later changes of the file do not matter.
+# Smaller files are read completely, so later changes of the file do not matter.
 HELD_BYTES = 16 * 2**20
 
 # Windows fit into the processor's cache, where passes find what was just copied: 767 MB take about
@@ -28,16 +28,16 @@ WINDOW = 2**19
 _FIRST_WINDOW = 4096
 # Most events and names are shorter; longer ones are read again, up to their stated length.
 _MESSAGE = 512
-# Progress is noted by pieces of the file.
+# Progress is tracked in pieces of this size.
 _PIECE = 2**16
 
 
 class Buffer:
     """The bytes that were read from `path`, in windows; an empty file is refused.
 
-    Only windows are ever handed out, of about `window` bytes, and each pass has its own windows:
-    threads share no memory here. Reading raises BadTrace if the file has become shorter, and
-    Unreachable if it can no longer be read.
+    Callers only get windows of about `window` bytes, and each pass has its own windows, so threads
+    share no memory here. Reading raises BadTrace if the file has become shorter, and Unreachable if
+    it can no longer be read.
     """
 
     def __init__(self, content: "bytes | OpenFile", path: str, window: int = WINDOW) -> None:
@@ -107,7 +107,7 @@ class Buffer:
         """Windows for a pass over the messages at ascending offsets, from its current row on."""
         if isinstance(self._source, _Held) and self._size <= self.window:
             whole = Window(self._source.content, 0)
-            while progress.at < begins.size:  # a pass may pause for room of its own
+            while progress.at < begins.size:  # a pass may pause when its own output is full
                 yield whole
             return
         space: list[NDArray[np.uint8]] = []
@@ -171,7 +171,7 @@ class Buffer:
                 count = source.read_into(out[done:], begin + done)
                 end = min(source.size(), begin + done) if not count else 0
             except OSError as error:
-                raise Unreachable(f"{self.path}: cannot be read any more ({error})") from error
+                raise Unreachable(f"{self.path}: can no longer be read ({error})") from error
             if not count:
                 raise BadTrace(
                     self.path,
@@ -185,7 +185,7 @@ class Buffer:
 def _decoded(content: bytes, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> list[str]:
     pieces = list(map(content.__getitem__, map(slice, begins.tolist(), ends.tolist())))
     try:
-        return list(map(bytes.decode, pieces))  # twice as fast, and texts are rarely damaged
+        return list(map(bytes.decode, pieces))  # twice as fast, and damage is rare
     except UnicodeDecodeError:
         return [piece.decode("utf-8", "replace") for piece in pieces]
 
@@ -217,6 +217,6 @@ class OpenFile:
         """Fills the front of `out` with bytes from `begin` on; returns how many, 0 at the end."""
         if hasattr(os, "preadv"):
             return os.preadv(self.file.fileno(), [out], begin)
-        with self._seeking:  # Windows: one position for all threads
+        with self._seeking:  # Windows has no `pread`: all threads share one position
             self.file.seek(begin)
             return self.file.readinto(out)

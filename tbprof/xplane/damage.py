@@ -1,4 +1,4 @@
-"""Damage of a file as notices: each once, and few of one kind."""
+"""Damage of a file as notices: each once, and only a few of each kind."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""The types of events that were decoded before, from their bytes."""
+"""The types of events, read again from their bytes."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -13,7 +13,7 @@ from tbprof.xplane.buffer import Buffer
 # Usually few texts are distinct, whose tables stay in the processor's cache.
 _FEW_TEXTS = 1 << 10
 _FEW_BYTES = 1 << 15
-# Places of those that were seen last, a power of 2 up to 2^16.
+# The number of recently seen texts that are looked up by their bytes: a power of 2 up to 2^16.
 _LATEST = 1 << 11
 # Up to this many, or about so many bytes, are recognised by their bytes.
 _MOST_TEXTS = 1 << 17
@@ -53,7 +53,7 @@ class NumberedTexts:
     def leave_window(self) -> None:
         """After each window. Larger, empty tables if a text did not fit.
 
-        What was known is then numbered again if it is seen.
+        Texts that were already known are then numbered again when they are seen.
         """
         self.known.leave()
         if self.known.needed:

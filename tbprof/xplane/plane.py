@@ -19,7 +19,7 @@ from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.event_types import read_event_types
 from tbprof.xplane.field_scan import Field, field_columns
-from tbprof.xplane.lines.events import NOTHING_ON_THE_WAY, Decoded, EventReader, OnTheWay
+from tbprof.xplane.lines.events import NO_STATS, Decoded, EventReader, StatsToRead
 from tbprof.xplane.lines.line_index import Line, last_text, read_lines
 from tbprof.xplane.metadata import Dictionary, read_dictionary
 from tbprof.xplane.stat_reading import StatReader
@@ -43,7 +43,7 @@ _OF_THE_CUT = frozenset(("plane_cut", "line_cut", "names_missing"))
 
 # Several parts request short lines, such as those of steps: they are decoded once.
 _SHARED_BYTES = 1 << 18
-# For fewer types × names, all stats are read at once: a pass costs as much as some thousand.
+# For fewer types × names, all stats are read at once: a pass costs as much as a few thousand stats.
 _READ_AT_ONCE = 1 << 16
 
 # A recorder counts time from its start; larger time stamps count from 1970.
@@ -192,13 +192,13 @@ class FilePlane:
         timelines = self.timelines
         rows = tuple(range(len(timelines)) if lines is None else lines)
         is_short = sum(self._line_sizes[row] for row in rows) <= _SHARED_BYTES
-        on_the_way = NOTHING_ON_THE_WAY
+        stats_to_read = NO_STATS
         if marks is not None and not is_short:
-            on_the_way = self._stats.on_the_way(marks)
+            stats_to_read = self._stats.stats_to_read(marks)
 
-        of_lines, decoded = self._shared(rows) if is_short else self._read(rows, on_the_way)
+        of_lines, decoded = self._shared(rows) if is_short else self._read(rows, stats_to_read)
         read_too = None
-        if marks is not None and on_the_way.wanted.any():
+        if marks is not None and stats_to_read.wanted.any():
             read_too = EventMarks(marks, *decoded.marks)
         return Events(
             self, of_lines, decoded.first_event, *decoded.columns, decoded.aggregated, read_too
@@ -217,10 +217,10 @@ class FilePlane:
                 places = [superset.index(row) for row in rows]
                 known[rows] = known[superset][0].take(places), known[superset][1].take(places)
             else:
-                known[rows] = self._read(rows, NOTHING_ON_THE_WAY)
+                known[rows] = self._read(rows, NO_STATS)
         return known[rows]
 
-    def _read(self, rows: tuple[int, ...], on_the_way: OnTheWay) -> tuple[Lines, Decoded]:
+    def _read(self, rows: tuple[int, ...], stats_to_read: StatsToRead) -> tuple[Lines, Decoded]:
         reader = EventReader(
             self._buffer,
             self.types.dictionary,
@@ -229,7 +229,7 @@ class FilePlane:
             self._damage,
         )
         wanted = [self.timelines[row] for row in rows]
-        decoded = reader.read(wanted, on_the_way)
+        decoded = reader.read(wanted, stats_to_read)
         is_known = all(map(is_, decoded.lines, wanted))
         return self.lines.take(rows) if is_known else self._columns(decoded.lines), decoded
 
@@ -292,7 +292,7 @@ class FileTypes:
 
     @cached_property
     def full_names(self) -> Sequence[str]:
-        """[n] the full names; most of the analysis begins with those of all types."""
+        """[n] the full names; most analyses begin with those of all types."""
         return self._strings.take(self.name.tolist())
 
     @cached_property

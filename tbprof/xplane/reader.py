@@ -26,7 +26,7 @@ MOST_PLANES = 4096
 MOST_LINES = 1 << 17
 MOST_TEXTS = 1000
 
-# What a binary file looks like after a program has read it as UTF-8 text and written it again.
+# The beginning of a binary file that a program has read as UTF-8 text and written again.
 _REPLACEMENT = b"\xef\xbf\xbd"
 _LOOKED_AT = 4096
 
@@ -166,7 +166,7 @@ def _spans(fields: Field, number: int) -> list[tuple[int, int]]:
 def _refuse_useless(
     buffer: Buffer, damaged_at: int, ends_early: str, *, is_damaged: bool, has_planes: bool
 ) -> None:
-    """Raises BadTrace if no plane was found, or only planes of a mangled file."""
+    """Raises BadTrace if there is no plane, or if the file was decoded as text."""
     if is_damaged and _is_mangled(buffer):
         raise BadTrace(
             buffer.path,

@@ -26,7 +26,7 @@ from tbprof.kernels.xplane.stat_decoding import StatMessages, WantedStats, decod
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.interning import NumberedTexts, in_file_order, intern_texts
-from tbprof.xplane.lines.events import OnTheWay
+from tbprof.xplane.lines.events import StatsToRead
 from tbprof.xplane.lookup import rows_of_short_ids
 from tbprof.xplane.metadata import Dictionary
 from tbprof.xplane.stat_rows import read_rows
@@ -44,7 +44,7 @@ class StatReader:
         self._strings = strings
         self._damage = damage
         self._read_dictionary = dictionary
-        # What other passes know: most texts are in all parts of a plane.
+        # Texts are shared with other passes: most occur in all parts of a plane.
         self._idle_texts: list[NumberedTexts] = []
 
     @cached_property
@@ -123,7 +123,7 @@ class StatReader:
                 kinds[used], bits[used] = some_kinds, some_bits
         return kinds, bits
 
-    def on_the_way(self, marks: MarkNames) -> OnTheWay:
+    def stats_to_read(self, marks: MarkNames) -> StatsToRead:
         """How each stat is read while events are decoded."""
         mode_of_row = np.zeros(len(self.names), np.int8)
         modes = [(marks.number, AS_NUMBER), *((name, AS_RARE) for name in marks.rare)]
@@ -131,7 +131,7 @@ class StatReader:
         for name, mode in modes:
             if name in self._last_row:
                 mode_of_row[[self._last_row[name], *self._earlier_rows.get(name, ())]] = mode
-        return OnTheWay.of(mode_of_row, self._dictionary.lookup, has_number=marks.number != "")
+        return StatsToRead.of(mode_of_row, self._dictionary.lookup, has_number=marks.number != "")
 
     def _slots(self, names: Sequence[str]) -> tuple[NDArray[np.int32], list[int]]:
         """(slot of each stat metadata row, -1 if not requested; the name of each slot)."""
@@ -205,7 +205,7 @@ class StatReader:
     def text_ids(self, kind: NDArray[np.uint8], bits: NDArray[np.int64]) -> NDArray[np.int32]:
         """Ids [n] into the space's strings of text values and references, -1 for other kinds.
 
-        Texts that are known already have `~id` as their bits, which others, offsets, never are.
+        The bits of texts that are already known are `~id`, which is negative, unlike an offset.
         """
         out = np.full(kind.size, -1, np.int32)
         is_reference = kind == REFERENCE

@@ -20,7 +20,7 @@ def read_rows(
 ) -> tuple[list[NDArray[Any]], int]:
     """(columns of events.stats.StatRows after `names`, how many stats were damaged).
 
-    Of the stats in field `field` of the messages at `source` [n], offsets of their length varints,
+    For the stats in field `field` of the messages at `source` [n]: offsets of their length varints,
     -1 for none.
     """
     targets = in_file_order(source)

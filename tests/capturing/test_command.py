@@ -14,7 +14,7 @@ from helpers.started.profilers import EMPTY, Profiler, recorded, serving, trace
 
 from tbprof._pb import message
 from tbprof.capturing.sessions.session import WorkerReport
-from tbprof.cli_capture import _standing
+from tbprof.cli_capture import _activity
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "tbprof.cli", "capture"]
@@ -151,6 +151,6 @@ def test_how_much_has_come_is_told():
         return WorkerReport("a:1", "a_1", phase, 1, "", "", "", "", (), size, "", 0.0)
 
     several = [worker("written", 9), worker("receiving", 2_500_000), worker("receiving", 500_000)]
-    assert _standing(several) == "receiving 3.0 MB · 1 of 3 done"
-    assert _standing([worker("recording", 0)]) == "recording"
-    assert _standing([worker("written", 9)]) == ""
+    assert _activity(several) == "receiving 3.0 MB · 1 of 3 done"
+    assert _activity([worker("recording", 0)]) == "recording"
+    assert _activity([worker("written", 9)]) == ""

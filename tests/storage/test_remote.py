@@ -263,7 +263,9 @@ def test_a_server_that_is_gone_is_named_in_time(storage, monkeypatch, free_port)
     monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", azure_connection(gone))
     url = storage.url.replace(storage.proxy.url, gone)
     error = failure(url)
-    assert error.message.startswith((f"{url} does not respond: ", f"{url} does not respond in time"))
+    assert error.message.startswith(
+        (f"{url} does not respond: ", f"{url} does not respond in time")
+    )
     assert error.hint == "check the address and the network where tbprof runs"
 
 

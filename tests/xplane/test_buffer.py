@@ -214,7 +214,7 @@ def test_a_disk_that_fails_later_is_named(tmp_path, monkeypatch) -> None:
     (plane,) = read_space(_large(tmp_path / "t.pb")).planes
     monkeypatch.setattr(os, "preadv", preadv)
 
-    with pytest.raises(Unreachable, match=r"cannot be read any more .*Input/output"):
+    with pytest.raises(Unreachable, match=r"can no longer be read .*Input/output"):
         plane.events()
 
 

@@ -82,9 +82,7 @@ def in_parallel(
         finally:
             # Tasks that have not begun are no longer needed.
             errors = [
-                error
-                for future in futures
-                if not future.cancel() and (error := future.exception())
+                error for future in futures if not future.cancel() and (error := future.exception())
             ]
     for error in errors:
         raise error

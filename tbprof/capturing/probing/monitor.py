@@ -1,4 +1,4 @@
-"""Asks TPUs how busy they are, without recording anything."""
+"""Queries how busy TPUs are, without recording anything."""
 
 from contextlib import closing
 
@@ -21,7 +21,7 @@ class NotMonitored(TbprofError):
 
 
 def monitor(target: Target, duration_ms: int) -> str:
-    """The server's own report over `duration_ms`, ready to print. Raises NotMonitored.
+    """The server's own report over `duration_ms`, as text. Raises NotMonitored.
 
     Only Cloud TPUs answer: profiler servers of TensorFlow and JAX programs do not support
     monitoring.

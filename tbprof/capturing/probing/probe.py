@@ -23,7 +23,7 @@ _CONNECT_S = 5.0
 _ANSWER_S = 3.0
 _TURN_S = 0.05
 _AT_ONCE = 8
-# Between the starts of two probes of a process: nobody scans a network with it.
+# The time between the starts of two probes, so that this process cannot scan a network.
 _PACE_S = 0.05
 # How an HTTP/2 connection begins, with empty settings. Source: RFC 9113, sections 3.4 and 6.5.
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
@@ -76,7 +76,7 @@ def _paced_probe(target: Target) -> list[ProbeResult]:
 
 
 class _Pace:
-    """Lets one caller go at a time, `_PACE_S` after the one before."""
+    """Lets one caller through at a time, `_PACE_S` after the previous one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -141,7 +141,7 @@ def _ask_tcp(target: Target) -> tuple[Reason | None, str]:
 
 
 def _ask_grpc(target: Target) -> tuple[Reason | None, str]:
-    """Whether the server speaks unencrypted HTTP/2, as gRPC needs, or what else it is."""
+    """Whether the server speaks unencrypted HTTP/2, as gRPC requires, or what it is instead."""
     try:
         head, is_silent = _first_words(target, _PREFACE)
         if len(head) == _FRAME_HEAD and head[3] == _SETTINGS and not head.startswith(b"HTTP"):
@@ -160,7 +160,7 @@ def _ask_grpc(target: Target) -> tuple[Reason | None, str]:
 def _first_words(target: Target, greeting: bytes) -> tuple[bytes, bool]:
     """(the server's response to a greeting, whether it then stayed silent instead of closing).
 
-    At most the bytes of a frame header.
+    At most the size of a frame header.
     """
     with closing(_connect(target)) as link:
         link.settimeout(_ANSWER_S)

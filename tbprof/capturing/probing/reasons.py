@@ -1,4 +1,4 @@
-"""Why a worker could not be recorded, in words, and the fix."""
+"""Why a worker could not be recorded, and the fix."""
 
 import errno
 import socket

@@ -1,4 +1,4 @@
-"""What goes over the wire: messages, channels, and calls whose answers are traces.
+"""The wire protocol: messages, channels, and calls whose responses are traces.
 
 May import `requests`.
 """

@@ -1,4 +1,4 @@
-"""Calls with traces as responses: read in pieces, so that a trace is never in memory.
+"""Calls whose responses are traces, read in pieces, so that no whole trace is in memory.
 
 gRPC's own library returns a response as a whole, three times its size at its peak, and reports
 no progress. A unary call is a request and a response over HTTP/2, which `h2` implements.
@@ -123,7 +123,7 @@ class _Exchange:
             ("grpc-timeout", f"{min(int(timeout_s * 1000), 99_999_999)}m"),
         ]
         self._http.send_headers(self._stream, headers)
-        # A request is a few hundred bytes: less than any window.
+        # A request is a few hundred bytes, less than any flow-control window.
         self._http.send_data(self._stream, _PREFIX.pack(0, len(request)) + request, end_stream=True)
         self._send()
         self._link.settimeout(_TURN_S)
@@ -139,10 +139,10 @@ class _Exchange:
             self.is_over = True
             return
         for event in self._http.receive_data(data):
-            self._heed(event)
+            self._handle(event)
         self._send()
 
-    def _heed(self, event: h2.events.Event) -> None:
+    def _handle(self, event: h2.events.Event) -> None:
         if isinstance(event, h2.events.DataReceived):
             self._http.acknowledge_received_data(event.flow_controlled_length, self._stream)
             self._receive.feed(event.data)
@@ -164,7 +164,7 @@ class _Exchange:
             self._send()
         except (OSError, h2.exceptions.ProtocolError):
             pass  # closing the connection has the same effect
-        # Profilers take some milliseconds to end: so an immediate next capture finds them ready.
+        # Profilers take some milliseconds to end; after this, the next capture can begin at once.
         time.sleep(_ENDING_S)
 
     def check(self) -> None:

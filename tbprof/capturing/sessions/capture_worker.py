@@ -27,7 +27,7 @@ _LONGEST_BACKOFF_S = 8.0
 _PATIENCE_S = 5.0  # how long connected workers wait for the others
 _OWN_FILE_S = 3.0  # how long a file that the worker writes itself may take to appear
 _SUFFIX = ".xplane.pb"
-# Leftovers of services that send no trace. Source: the profile plugin's client.
+# Files that services leave which send no trace. Source: the profile plugin's client.
 _NO_FILE = "tf_stats_helper_result"
 _OTHER_FILE = regex(r"[A-Za-z0-9_][A-Za-z0-9_.]{0,99}")
 # Of a server's message, in characters.
@@ -125,7 +125,7 @@ class Start:
 
     def _begin(self) -> None:
         if not self._start_ns:
-            # Until then, requests are being sent.
+            # Time for sending the requests.
             lead_s = 0.0 if self._workers == 1 else 0.05 + 0.003 * self._workers
             self._start_ns = time.time_ns() + int(max(self._delay_s, lead_s) * 1e9)
             self._all_there.notify_all()
@@ -141,7 +141,7 @@ class Stopped(Exception):
 
 
 def record(worker: Worker, job: CaptureJob) -> None:
-    """Records a worker; `worker` says how it went. Never raises."""
+    """Records a worker, and sets its result in `worker`. Never raises."""
     has_arrived = False
 
     def arrive() -> None:
@@ -169,7 +169,7 @@ def attempts(
 ) -> None:
     """Calls `attempt` until it succeeds, with growing pauses. Raises the last Stopped.
 
-    Only what may pass is tried again, and that at most `retries` times.
+    Only temporary failures are retried, at most `retries` times.
     """
     backoff_s = _BACKOFF_S
     for left in range(retries, -1, -1):
@@ -210,7 +210,7 @@ def _attempt(worker: Worker, job: CaptureJob, arrive: Callable[[], None]) -> Non
 
 
 class _Trace:
-    """The worker's file, which is made when the first of its trace comes."""
+    """The worker's file, created when the first piece of its trace arrives."""
 
     def __init__(self, worker: Worker, job: CaptureJob) -> None:
         self._worker = worker
@@ -230,7 +230,7 @@ class _Trace:
 
 
 def _profile(worker: Worker, job: CaptureJob, start_ns: int, trace: _Trace) -> AnswerReader:
-    """The answer to the request to record, all of which has come."""
+    """The complete response to the recording request."""
     options = job.options
     now_ns = time.time_ns()
     worker.late_s = max(0.0, (now_ns - start_ns) / 1e9)
@@ -238,7 +238,7 @@ def _profile(worker: Worker, job: CaptureJob, start_ns: int, trace: _Trace) -> A
     reader = AnswerReader(trace.receive)
     over = threading.Event()
     threading.Thread(
-        target=_tell_phases, args=(worker, job, max(start_ns, now_ns), over), daemon=True
+        target=_set_phases, args=(worker, job, max(start_ns, now_ns), over), daemon=True
     ).start()
     try:
         call(worker.target, PROFILE, request, options.deadline_s, job.cancelled, reader.feed)
@@ -251,8 +251,8 @@ def _profile(worker: Worker, job: CaptureJob, start_ns: int, trace: _Trace) -> A
     return reader
 
 
-def _tell_phases(worker: Worker, job: CaptureJob, start_ns: int, over: threading.Event) -> None:
-    """Servers say nothing until they send: until then, the clock says what they must be doing."""
+def _set_phases(worker: Worker, job: CaptureJob, start_ns: int, over: threading.Event) -> None:
+    """Sets the phases of a worker by the clock, since servers send nothing until they are done."""
     end_ns = start_ns + job.options.duration_ms * 1_000_000
     for before, phase, until_ns in (
         (WorkerState.STARTING, WorkerState.RECORDING, start_ns),
@@ -294,7 +294,7 @@ def _finish(worker: Worker, job: CaptureJob, reader: AnswerReader, trace: _Trace
 
 
 def _own_file(worker: Worker, job: CaptureJob) -> str:
-    """The URL of the file that an older server has written itself, in a storage that we share."""
+    """The URL of the file that an older server has written to a shared storage itself."""
     until = time.monotonic() + _OWN_FILE_S
     while True:
         url = job.run.find(f"{worker.host}{_SUFFIX}")

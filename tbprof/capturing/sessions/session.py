@@ -65,7 +65,7 @@ class CaptureReport:
 
 
 class Capture:
-    """A capture that runs in threads of its own once `run` is called, or `start`.
+    """A capture, which runs in its own threads once `run` or `start` is called.
 
     Raises NotWritten or Unreachable if the logdir cannot be reached.
     """
@@ -111,7 +111,7 @@ class Capture:
         return self._cancelled.is_set()
 
     def share(self) -> float:
-        """The fraction of its planned time that has passed, 0 to 1, without receiving."""
+        """The fraction of the planned recording time that has passed, 0 to 1."""
         began_ns = self._session_began_ns or self._start.began_ns
         whole_ns = (self.options.delay_ms + self.options.duration_ms) * 1_000_000
         return min(1.0, max(0.0, (time.time_ns() - began_ns) / whole_ns)) if began_ns else 0.0

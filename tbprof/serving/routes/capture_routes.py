@@ -1,4 +1,4 @@
-"""The routes that record: the only ones that change anything, so they check the sender.
+"""The routes that record. Only they change anything, so they check the sender.
 
 A capture is started by POST with a token that only our own pages can read, from the page's own
 origin: another site that is open in the browser can do neither.
@@ -64,7 +64,7 @@ def read_post(service: Service, request: Request) -> dict[str, object]:
 
 
 def _body(request: Request) -> bytes:
-    """All of it. Raises BadRequest if it is too large, stated or not."""
+    """The whole body. Raises BadRequest if it is too large, whether it states its size or not."""
     request.max_content_length = _MOST_BYTES + 1  # a body of unknown length is cut off there
     try:
         body = request.get_data(cache=False)

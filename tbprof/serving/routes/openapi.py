@@ -18,7 +18,7 @@ from tbprof.serving.routes.route_shapes import (
 
 _JSON = "application/json"
 _TYPES = {"text": "string", "whole": "integer", "number": "number", "flag": "boolean"}
-# What any route may answer, see "Errors" in docs/http_api.md. 500 is a bug.
+# The statuses of any route, see "Errors" in docs/http_api.md. 500 is a bug.
 _FAILURES = (400, 403, 404, 405, 409, 422, 429, 502, 503)
 _ACCEPTED = {"capture": 202}
 # Tables, and what the graph viewer answers beside JSON.
@@ -62,15 +62,17 @@ def _object(shape: dict[str, Any]) -> dict[str, Any]:
 
 def _path(route: str) -> dict[str, Any]:
     is_post = route.startswith("capture") and route != "captures"
-    return {"post" if is_post else "get": _posted(route) if is_post else _asked(route)}
+    return {
+        "post" if is_post else "get": _post_operation(route) if is_post else _get_operation(route)
+    }
 
 
-def _asked(route: str) -> dict[str, Any]:
+def _get_operation(route: str) -> dict[str, Any]:
     parameters = [_parameter(name) for name in TAKES[route].split()]
     return {"operationId": route, "parameters": parameters, "responses": _responses(route)}
 
 
-def _posted(route: str) -> dict[str, Any]:
+def _post_operation(route: str) -> dict[str, Any]:
     proof = {"name": "X-Tbprof-Token", "in": "header", "required": True}
     body = {"required": True, "content": {_JSON: {"schema": {"type": "object"}}}}
     return {

@@ -1,4 +1,4 @@
-"""What each route takes and answers, in a short notation that `openapi` spells out.
+"""The parameters and responses of each route, in a short notation that `openapi` expands.
 
 A shape is a JSON type: "text", "whole", "number", "flag", "any"; with "?" it may be null. A list
 has items of its one shape, a dict has these keys and no others; a key with "?" may be absent, the
@@ -132,7 +132,7 @@ _CAPTURE: Shape = {
     "error": {"message": "text", "hint": "text", "?": ""},
 }  # fmt: skip
 
-# The answers of the routes that answer with JSON.
+# The responses of the routes that return JSON.
 ANSWERS: dict[str, Shape] = {
     "runs": ["text"],
     "run_tools": ["text"],

@@ -1,4 +1,4 @@
-"""About how many events a line has: counting them all takes a fifth of the time to decode them."""
+"""Estimates how many events a line has: counting them takes a fifth of the time of decoding."""
 
 import numpy as np
 
@@ -12,16 +12,16 @@ from tbprof.xplane.lines.line_index import Span
 # Samples of a span, and their bytes.
 _SAMPLES = 32
 _SAMPLE = 1 << 14
-# In a sample, an event begins after at most so many bytes that look as if one did.
+# In a sample, an event begins after at most so many bytes that only look like an event.
 _ATTEMPTS = 64
 # Columns of smaller events take more memory than the file.
 _TINY_BYTES = 16
 
 
 def most_events(buffer: Buffer, span: Span) -> int:
-    """How many events a long span has at most, by samples all over it; rarely it has more.
+    """An estimate, rarely too small, of the events in a long span, from samples all over it.
 
-    0 if its events are tiny, or if they cannot be made out: then they are to be counted.
+    0 if its events are tiny or cannot be recognized: then they must be counted.
     """
     size = span.end - span.begin
     begins = np.linspace(span.begin, max(span.end - _SAMPLE, span.begin), _SAMPLES)
@@ -36,8 +36,8 @@ def most_events(buffer: Buffer, span: Span) -> int:
 def _density(buffer: Buffer, begin: int, end: int) -> float:
     """About how many events a byte has, from the first one after `begin` on; 0 if unknown.
 
-    What looks like an event may be a stat, which has the same tag. It ends inside of its event, and
-    the last one where the event ends, so that events are found soon.
+    Bytes that look like an event may be a stat, which has the same tag. A stat ends inside its
+    event, and the last one where the event ends, so a pass soon finds real events.
     """
     content = buffer.view(begin, min(begin + _SAMPLE, end))
     window = Window(content, begin)
@@ -46,7 +46,7 @@ def _density(buffer: Buffer, begin: int, end: int) -> float:
         count = np.zeros(1, np.int64)
         progress = Pass(begin + at, end)
         scan_span(window, progress, Following.of(1).ends(count), 0)
-        # What is damaged ends the pass at the end of the span.
+        # Damage ends the pass at the end of the span.
         seen = progress.at - begin - at
         if count[0] and seen <= 2 * _SAMPLE:
             return int(count[0]) / int(seen)

@@ -1,9 +1,9 @@
 """Events of timelines as columns.
 
-Columns hold one line after the other, so a pass counts the events before another decodes them. Of
-long lines the number is estimated (`event_estimates`); where an estimate is too small, all are
-counted. Long lines are read window by window, short ones many at
-a time, since plain Python per line costs more than the line.
+Columns hold one line after the other, so one pass counts the events before another decodes them.
+For long lines, the number is estimated (`event_estimates`); if an estimate is too small, all events
+are counted. Long lines are read window by window, short ones many at a time, since plain Python per
+line costs more than the line.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,10 +46,10 @@ _LONG = 8
 
 
 @dataclass(frozen=True, slots=True)
-class OnTheWay:
-    """Stats to read while decoding: `AS_…` or 0 for each row of stat metadata, and their ids.
+class StatsToRead:
+    """Stats that are read while decoding: `AS_…` or 0 for each row of stat metadata, and their ids.
 
-    `by_id` is what is `wanted` of the stats with ids of one byte.
+    `by_id` is the same as `wanted` by the ids that take one byte.
     """
 
     wanted: NDArray[np.int8]
@@ -58,13 +58,13 @@ class OnTheWay:
     has_number: bool
 
     @classmethod
-    def of(cls, wanted: NDArray[np.int8], lookup: Lookup, *, has_number: bool) -> "OnTheWay":
+    def of(cls, wanted: NDArray[np.int8], lookup: Lookup, *, has_number: bool) -> "StatsToRead":
         """The stats that are `wanted`, by the row of their metadata."""
         by_id = np.append(wanted, np.int8(0))[rows_of_short_ids(lookup)]
         return cls(wanted, by_id, lookup, has_number)
 
 
-NOTHING_ON_THE_WAY = OnTheWay.of(
+NO_STATS = StatsToRead.of(
     np.zeros(0, np.int8), build_lookup(np.zeros(0, np.int64)), has_number=False
 )
 
@@ -105,8 +105,8 @@ _NO_ROWS, _NO_NUMBERS = np.zeros(0, np.int32), np.zeros(0, np.int64)
 _NOTHING_AGGREGATED = Aggregated(_NO_ROWS, _NO_ROWS, _NO_NUMBERS, _NO_NUMBERS, _NO_NUMBERS)
 
 
-class _LacksRoom(Exception):
-    """A line has more events than was estimated."""
+class _EstimateTooSmall(Exception):
+    """A line has more events than estimated."""
 
 
 class EventReader:
@@ -130,15 +130,17 @@ class EventReader:
         self._check_stamps = check_stamps
         self._damage = damage
 
-    def read(self, lines: Sequence[Line], on_the_way: OnTheWay) -> Decoded:
+    def read(self, lines: Sequence[Line], stats_to_read: StatsToRead) -> Decoded:
         """The events of `lines`."""
         try:
-            return self._read(lines, on_the_way, estimates=True)
-        except _LacksRoom:
-            return self._read(lines, on_the_way, estimates=False)
+            return self._read(lines, stats_to_read, estimates=True)
+        except _EstimateTooSmall:
+            return self._read(lines, stats_to_read, estimates=False)
 
-    def _read(self, lines: Sequence[Line], on_the_way: OnTheWay, *, estimates: bool) -> Decoded:
-        """The events of `lines`. Raises _LacksRoom if an estimate of their number was too small."""
+    def _read(
+        self, lines: Sequence[Line], stats_to_read: StatsToRead, *, estimates: bool
+    ) -> Decoded:
+        """The events of `lines`. Raises _EstimateTooSmall if an estimate was too small."""
         size = sum(span.end - span.begin for line in lines for span in line.spans)
         groups = _groups(lines, self._buffer.window)
         estimated = [self._most_events(lines, rows) if estimates else 0 for rows in groups]
@@ -148,13 +150,13 @@ class EventReader:
         total = int(first[-1])
         start, duration, source = (empty_column(total, np.int64) for _ in range(3))
         columns = empty_column(total, np.int32), start, duration, source
-        reads = on_the_way.wanted.any()
+        reads = stats_to_read.wanted.any()
         marks = (
-            empty_column(total if reads and on_the_way.has_number else 0, np.int32),
+            empty_column(total if reads and stats_to_read.has_number else 0, np.int32),
             empty_column(total if reads else 0, np.uint8),
         )
         decoded_counts, merged = self._decode(
-            scanned, groups, estimated, size, first, columns, on_the_way, marks, following
+            scanned, groups, estimated, size, first, columns, stats_to_read, marks, following
         )
         aggregated = _aggregated(first, merged, columns)
         whole = following.complete(scanned, self._buffer)
@@ -216,7 +218,7 @@ class EventReader:
         size: int,
         first: NDArray[np.int64],
         columns: Columns,
-        on_the_way: OnTheWay,
+        stats_to_read: StatsToRead,
         marks: Marks,
         following: Following,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -225,9 +227,10 @@ class EventReader:
         events, aggregated, unsorted = counts[:3]
         of_lines = LineEvents(first[:-1], first[1:], *counts)
         decoded = DecodedEvents(*columns)
-        stats = StatMarks(on_the_way.wanted, on_the_way.by_id, on_the_way.lookup, *marks)
+        stats = StatMarks(stats_to_read.wanted, stats_to_read.by_id, stats_to_read.lookup, *marks)
         origins = [[self._origin_ps(span.timestamp_ns) for span in line.spans] for line in lines]
-        # What follows the events of lines that were counted is known; nobody counts here.
+        # For counted lines, the fields after the events are known already; this pass does not
+        # count.
         noted, known = following.ends(), Following.of(len(lines)).ends()
         lack_room: list[int] = []
         cuts: list[tuple[int, Span, int]] = []
@@ -264,7 +267,7 @@ class EventReader:
                         elif cut >= 0:
                             cuts.append((row, span, cut))
                 if estimated[group] and following.follows[row] & FOLLOWS_TIMESTAMP:
-                    lack_room.append(row)  # of its time stamp, which had to be known first
+                    lack_room.append(row)  # only to find its time stamp
             for row in rows:
                 if unsorted[row]:
                     begin = int(first[row])
@@ -272,7 +275,7 @@ class EventReader:
 
         in_parallel(decode, range(len(groups)), size)
         if lack_room:
-            raise _LacksRoom
+            raise _EstimateTooSmall
         self._check_stamps(lines)
         for row, span, offset in sorted(cuts):
             self._note_cut(lines[row], span, offset)

@@ -31,7 +31,7 @@ class Following:
 
     @classmethod
     def of(cls, lines: int) -> "Following":
-        """Nothing follows yet."""
+        """For lines whose following fields are not known yet."""
         return cls(np.zeros((4, lines), np.int64), np.full((2, lines, 2), -1, np.int64))
 
     @property
@@ -41,20 +41,20 @@ class Following:
         return follows
 
     def ends(self, events: NDArray[np.int64] | None = None) -> LineEnds:
-        """What a pass fills; `events` [n] is how many it counts, if it does."""
+        """The arrays that a pass fills; `events` [n] receives the numbers of events."""
         if events is None:
             events = np.zeros(self.follows.size, np.int64)
         return LineEnds(events, *self.scalars, *self.ranges)
 
     def stamped(self, span: Span, row: int) -> Span:
-        """The span with the time stamp that followed its events, if any, which it then has."""
+        """The span, with the time stamp that followed its events if there is one."""
         if not self.follows[row] & FOLLOWS_TIMESTAMP:
             return span
         self.follows[row] &= ~FOLLOWS_TIMESTAMP
         return span._replace(timestamp_ns=int(self.scalars[2, row]))
 
     def complete(self, lines: Sequence[Line], buffer: Buffer) -> list[Line]:
-        """The lines with these fields; time stamps are part of their spans already."""
+        """The lines with these fields; their spans already have the time stamps."""
         whole = list(lines)
         rows = np.flatnonzero(self.follows)
         if not rows.size:

@@ -40,8 +40,8 @@ class Line(NamedTuple):
 def read_lines(buffer: Buffer, bodies: Sequence[tuple[int, int]]) -> tuple[Line, ...]:
     """The timelines in XLine messages [begin, end), in file order.
 
-    Recorders that write in chunks repeat a line. Lines of one id but of different names stay
-    apart: some writers do not set ids, and their lines are different threads.
+    Recorders that write in chunks repeat a line. Lines with the same id but different names stay
+    separate: some writers do not set ids, and these lines are different threads.
     """
     heads, names, display_names = _read_heads(buffer, bodies)
     lines: dict[tuple[int, str], Line] = {}

@@ -248,7 +248,7 @@ def test_commands_use_the_cluster_of_a_scheduler(
     assert together == alone
     monkeypatch.setenv("TBPROF_SCHEDULER", local.scheduler_address)
     ahead = run("precompute", run_directory)
-    assert ahead.stdout == "run: 63 of 64 hosts kept, 63 new\n"
+    assert ahead.stdout == "run: 63 of 64 hosts cached, 63 new\n"
     assert "host h7 cannot be read" in ahead.stderr
     assert ahead.exit_code == 1
 
