@@ -122,7 +122,7 @@ test("a click on a step leads to it in the trace", async () => {
 
 /** Where nothing waits for input the host's side is there on demand. */
 const openHost = (page: Page) =>
-  page.getByRole("button", { name: "Show what the host does for the input" }).click();
+  page.getByRole("button", { name: "Show the host’s work on input" }).click();
 
 test.each(["tensorflow_cpu_training", "hosts"])(
   "%s: work on the host adds up, its largest part comes with advice",

@@ -135,7 +135,7 @@ test("the pod viewer's workers open on their own host", async () => {
   await card.waitFor();
   await isIdle(page);
   const host = await textOf(card.locator(".cut").first());
-  await card.getByRole("link", { name: "Show its host in the trace" }).click();
+  await card.getByRole("link", { name: "Show its host in trace" }).click();
   await isTrace(page);
   await settled(page);
   await expect.poll(() => parameter(page, "hosts")).toBe(host);

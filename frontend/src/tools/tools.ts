@@ -1,19 +1,19 @@
 /**
- * The pages there are: the folders beside this file that have an `index.ts`, each loaded when its
- * page is first opened. Names, order and labels of tools are the server's.
+ * The available pages: the folders next to this file with an `index.ts`, each loaded when its page
+ * is first opened. The server defines the names, order and labels of tools.
  */
 import type { Outline } from "../widgets/text/message";
 import type { AnyTool } from "./tool";
 
-/** What is known of a page before it is loaded: the default export of its `entry.ts`, if any. */
+/** What is known of a page before its code is loaded: the default export of its `entry.ts`. */
 export interface ToolEntry {
-  /** What is shown before data; by default a row of charts above a table. */
+  /** The skeleton; by default a row of charts above a table. */
   readonly outline?: Outline;
-  /** What of the address the server is asked with; pages that have a parameter share its value. */
+  /** The parts of the address that are sent to the server; pages share parameters of one name. */
   readonly parameters?: readonly string[];
-  /** What the server is asked with where the address says nothing of it. */
+  /** Parameters that are sent if the address does not have them. */
   readonly defaults?: Readonly<Record<string, string>>;
-  /** The page asks the server itself, for what it shows: its payload is null. */
+  /** The page requests its data itself; its payload is null. */
   readonly asksItself?: boolean;
 }
 

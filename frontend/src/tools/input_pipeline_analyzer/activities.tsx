@@ -1,4 +1,4 @@
-/** Threads that work for the pipeline, and those that wait for it: kept apart, never added up. */
+/** The threads that work for the pipeline and those that wait for it, in separate cards. */
 import { useState } from "preact/hooks";
 import { columnScale, formatCount, NOT_MEASURED } from "../../base/format";
 import type { View } from "../../base/url_state";
@@ -37,10 +37,10 @@ export function Activities({ activities, links }: ActivitiesProps) {
         title="Where threads work"
         activities={activities.filter(({ isWaiting }) => !isWaiting)}
         links={links}
-        nothing="No thread worked on the input."
+        nothing="No thread worked on input."
         explanation={{
           formula:
-            "Time that threads spend on producing elements: reading, mapping, batching, copying. It does not make steps longer as long as it stays ahead of them.",
+            "Time that threads spend producing elements: reading, mapping, batching, copying. It does not lengthen steps as long as it keeps ahead of them.",
           unit: "time; self time excludes nested activities",
           source: "Host events of the pipeline's stages.",
         }}
@@ -107,14 +107,14 @@ function ActivityCard(props: ActivityCardProps) {
           aria-expanded={isWhole}
           onClick={() => showAll(!isWhole)}
         >
-          {isWhole ? `The first ${SHOWN} only` : `${formatCount(hidden)} more`}
+          {isWhole ? `Show the first ${SHOWN}` : `Show ${formatCount(hidden)} more`}
         </button>
       ) : null}
     </Card>
   );
 }
 
-/** What the server calls executions of captured functions, which have names of their own. */
+/** The server's name for executions of captured functions, whose events have other names. */
 const FUNCTION_OPS = "Ops of captured functions";
 
 function activityEvents(name: string, op: string): View | null {

@@ -1,4 +1,4 @@
-/** On TPUs: which core waited longest for input in each step. */
+/** For TPUs: which core waited longest for input in each step. */
 import { useMemo } from "preact/hooks";
 import { formatCount, plural } from "../../base/format";
 import { Card } from "../../widgets/text/card";
@@ -8,7 +8,7 @@ const SHOWN = 8;
 
 export function Cores({ cores }: { cores: readonly WaitingCore[] }) {
   const ranked = useMemo(() => rankCores(cores), [cores]);
-  // Where none waited, the statistics say so.
+  // If no core waited, the statistics say so.
   if (ranked.length === 0) return null;
   const title = "Cores that wait longest for input";
   return (
@@ -57,7 +57,7 @@ interface RankedCore {
   readonly steps: readonly string[];
 }
 
-/** The core that was it most often first; steps in which none waited have none. */
+/** The cores by how many steps they waited longest in, descending. */
 export function rankCores(cores: readonly WaitingCore[]): RankedCore[] {
   const byCore = new Map<string, string[]>();
   for (const { core, step } of cores) {

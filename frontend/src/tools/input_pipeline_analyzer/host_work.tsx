@@ -1,4 +1,4 @@
-/** What the host's threads work on for the input, and what to do about the largest part. */
+/** What the host's threads do for input, and advice on the largest part. */
 import { useState } from "preact/hooks";
 import { formatRatio, formatTime } from "../../base/format";
 import { ratio } from "../../base/units";
@@ -22,7 +22,7 @@ export function HostWorkCards({ pipeline, links }: { pipeline: InputPipeline; li
   );
 }
 
-/** The stage of tf.data that steps wait for, "" where they hardly wait, or for something else. */
+/** The tf.data stage that steps wait for; "" if they hardly wait, or wait for something else. */
 function findStage({ steps, waitingShare }: InputPipeline): string {
   return waitingShare.average >= MODERATE ? steps.property("input_cause_stage") : "";
 }
@@ -31,7 +31,7 @@ function noAdvice({ host, steps }: InputPipeline): string {
   if (steps.property("input_is_guess") === "true")
     return "The trace does not show whether steps wait for input.";
   return host.total > 0
-    ? "Nothing: steps hardly wait for input."
+    ? "Nothing to do: steps hardly wait for input."
     : "No advice: no input pipeline was recorded.";
 }
 
@@ -74,7 +74,7 @@ function WorkCard({ host, stage, links }: WorkCardProps) {
           />
         </>
       ) : (
-        <p class="muted">No thread worked on the input while the trace was recorded.</p>
+        <p class="muted">No thread worked on input during the recording.</p>
       )}
       <HostNotes host={host} stage={stage} links={links} />
     </Card>
@@ -95,7 +95,7 @@ function HostNotes({ host, stage, links }: WorkCardProps) {
       ) : null}
       {host.slowestOp && host.slowestTime > 0 && !stage ? (
         <li>
-          Most work in one op:{" "}
+          The op with the most work is{" "}
           <EventLink links={links} view={inputOpEvents(host.slowestOp)}>
             <Name text={host.slowestOp} />
           </EventLink>
@@ -108,12 +108,12 @@ function HostNotes({ host, stage, links }: WorkCardProps) {
       {host.waiting > 0 ? (
         <li>Threads of the pipeline waited {time(host.waiting)} for each other.</li>
       ) : null}
-      {host.python > 0 ? <li>Python functions in the graph took {time(host.python)}.</li> : null}
+      {host.python > 0 ? <li>Python functions in the pipeline took {time(host.python)}.</li> : null}
     </ul>
   );
 }
 
-/** That for the largest part in full, that for the others folded. */
+/** Advice by category; only that for the largest part is expanded. */
 function AdviceCard({ advice, reason }: { advice: readonly InputAdvice[]; reason: string }) {
   const categories = [...new Set(advice.map(({ category }) => category))];
   const dominant = advice.find(({ isDominant }) => isDominant)?.category;

@@ -6,7 +6,7 @@ import { InputPipelinePage } from "./view";
 export default defineTool<InputPipeline>({
   parse: parseInputPipeline,
   warnings: ({ warnings }) => warnings,
-  // Without steps the host's side is still shown, and how to get steps.
+  // Without steps, the page still shows the host's work, and how to mark steps.
   emptiness: () => null,
   finds: ({ ops }, select) => [
     {

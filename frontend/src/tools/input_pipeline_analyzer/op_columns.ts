@@ -17,7 +17,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     isSticky: true,
     group: { how: "label" },
     explanation: why(
-      "Name of the op; the name of a pipeline's stage lists the stages from the last one to this one",
+      "Name of the op; the name of a pipeline stage lists all stages from the last one to this one",
       "none",
     ),
   },
@@ -27,7 +27,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     width: 210,
     isShown: true,
     group: { how: "same" },
-    explanation: why("What kind of work the op is", "none"),
+    explanation: why("The kind of work that the op does", "none"),
   },
   {
     id: "count",
@@ -55,7 +55,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     width: 104,
     isShown: true,
     group: { how: "sum" },
-    explanation: why("Part of the self time in which the op waits for others", TIME_UNIT),
+    explanation: why("The part of the self time that the op spends waiting for others", TIME_UNIT),
   },
   {
     id: "selfTimeInMs",
@@ -85,7 +85,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     width: 104,
     isShown: true,
     group: { how: "none" },
-    explanation: why("Sum of the durations; nested ops count in both", TIME_UNIT),
+    explanation: why("Sum of the durations; includes nested ops", TIME_UNIT),
   },
   {
     id: "timeInPercent",
@@ -94,7 +94,7 @@ export const OP_COLUMNS: readonly ColumnSpec[] = [
     width: 110,
     isShown: false,
     group: { how: "none" },
-    explanation: why("Total ÷ self time of all input ops: nested ops count in both", "percent"),
+    explanation: why("Total ÷ self time of all input ops; includes nested ops", "percent"),
   },
 ];
 

@@ -1,4 +1,4 @@
-/** Every input op, with its work and its waiting. */
+/** The table of all input ops with their work and waiting times. */
 import { ExportButton } from "../../widgets/grid/export_button";
 import { Grid } from "../../widgets/grid/grid";
 import { RowDetail } from "../../widgets/grid/row_detail";
@@ -10,7 +10,7 @@ import type { PageProps } from "../tool";
 import { OP_COLUMNS, OP_GROUPINGS } from "./op_columns";
 import type { InputPipeline } from "./payload";
 
-/** CSS pixels of the table with its heading and bars. */
+/** The height of the table with its heading and toolbar, in CSS pixels. */
 const LEAST = 340;
 const MOST = 520;
 const FRAME = 150;

@@ -33,7 +33,7 @@ const ADVICE = 5;
 const ACTIVITIES = 6;
 const MARKERS = 8;
 
-/** Categories of work on the host: property without "_us", label, colour, in stacking order. */
+/** Categories of work on the host in stacking order: property without "_us", label, color. */
 const PARTS: readonly (readonly [id: string, label: string, color: string])[] = [
   ["demanded_file_read", "Reading files on demand", "input"],
   ["advanced_file_read", "Reading files in advance", "output"],
@@ -59,8 +59,10 @@ export function parseInputPipeline(json: unknown) {
     /** One line: the percentage of each step that waits, with its range over the workers. */
     waiting: waitingSeries(steps.table, shares),
     stepTime: findStatistic(steps.total, steps.isLeftOut),
-    // The server's own, where it says them: of all workers' time, as its verdict counts.
-    /** Percent of the step. */
+    /**
+     * Percent of the step. The server's own figures are preferred: they cover the time of all workers,
+     * as its verdict does.
+     */
     waitingShare: {
       average: firstKnown(given("waiting_percent"), share.average),
       deviation: share.deviation,
@@ -69,9 +71,9 @@ export function parseInputPipeline(json: unknown) {
       most: firstKnown(range[1], share.most),
       count: share.count,
     },
-    /** "host", "both", "device" or "unknown": where the bottleneck of the input is. */
+    /** Where the bottleneck is: "host", "both", "device" or "unknown". */
     level: steps.property("input_bottleneck") || "unknown",
-    /** On TPUs, per step the core that waited longest. */
+    /** For TPUs, the core that waited longest in each step. */
     cores: readCores(table(CORES)),
     /** Times in µs. */
     ops: inMicroseconds(table(OPS)),
@@ -97,7 +99,7 @@ function waitingSeries(table: DataTable, values: Float64Array): StepSeries[] {
   ];
 }
 
-/** The table has a column per step, named for its place, and a row for each of these. */
+/** The table has one column per step, and a row for the step number and one for the core. */
 function readCores(table: DataTable): WaitingCore[] {
   if (table.length < 2) return [];
   return table.columns.flatMap((column): WaitingCore[] => {
@@ -128,10 +130,10 @@ function readHostWork({ properties }: DataTable) {
   return {
     parts,
     total: microseconds(parts.reduce((sum, part) => sum + part.time, 0)),
-    /** Time in which threads of the pipeline waited for others, and the program for the pipeline. */
+    /** Time that the pipeline's threads waited for each other, and the program for the pipeline. */
     waiting: time("waiting_us"),
     programWaiting: time("program_waiting_us"),
-    /** In Python functions of the graph. */
+    /** Time in Python functions of the pipeline. */
     python: time("python_us"),
     slowestOp: properties.slowest_op ?? "",
     slowestTime: time("slowest_op_us"),
@@ -142,7 +144,7 @@ function toAdvice(row: Row) {
   return {
     category: row.text("category"),
     label: row.text("label"),
-    /** 0–1 of the work of all categories; NaN without any. */
+    /** 0–1 of the work of all categories; NaN if there is no work. */
     share: row.number("share") / 100,
     isDominant: row.flag("is_dominant"),
     title: row.text("title"),

@@ -1,18 +1,18 @@
 /** Statistics of one figure over the steps. */
 
 export interface Statistic {
-  /** NaN where there are no steps, as the others. */
+  /** NaN if there are no steps, like the other values. */
   readonly average: number;
-  /** Of a sample; NaN for fewer than two steps. */
+  /** Sample standard deviation; NaN for fewer than two steps. */
   readonly deviation: number;
   readonly median: number;
   readonly least: number;
   readonly most: number;
-  /** How many steps count. */
+  /** The number of steps included. */
   readonly count: number;
 }
 
-/** Over the steps that are not left out, or over all where none is in. */
+/** Over the steps that are not left out, or over all steps if that leaves none. */
 export function findStatistic(values: Float64Array, isLeftOut: readonly boolean[]): Statistic {
   const isAny = !isLeftOut.includes(false);
   const known = values.filter((value, step) => (isAny || !isLeftOut[step]) && !Number.isNaN(value));
@@ -26,7 +26,7 @@ export function findStatistic(values: Float64Array, isLeftOut: readonly boolean[
   return {
     average,
     median: medianOf(known),
-    // Of equal values, what rounding makes of their mean is not a measurement.
+    // For equal values, rounding of the mean must not appear as a deviation.
     deviation: count > 1 ? (most - least > 1e-12 * most ? spread : 0) : Number.NaN,
     least,
     most,

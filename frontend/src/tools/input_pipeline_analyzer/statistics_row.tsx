@@ -1,4 +1,4 @@
-/** Step time and waiting share over the steps: average, deviation, minimum, maximum. */
+/** Statistics of step times and waiting shares over the steps. */
 import { formatRatio, formatTime, NOT_MEASURED, plural } from "../../base/format";
 import { microseconds, ratio } from "../../base/units";
 import type { Explanation } from "../../widgets/table/columns";
@@ -18,7 +18,7 @@ export function StatisticsRow({ pipeline }: { pipeline: InputPipeline }) {
         write={(value) => formatTime(microseconds(value))}
         explanation={{
           formula:
-            "A step lasts until the next one begins; with several workers, their mean. Deviation: sample deviation.",
+            "A step lasts until the next one begins; with several workers, the mean over them. Deviation: sample standard deviation.",
           unit: "time",
           source: SOURCE,
         }}
@@ -29,7 +29,7 @@ export function StatisticsRow({ pipeline }: { pipeline: InputPipeline }) {
         write={(value) => formatRatio(ratio(value / 100))}
         explanation={{
           formula:
-            "Average: time of all steps spent waiting for input ÷ time of all steps. Minimum and maximum are also over workers.",
+            "Average: time that all steps spend waiting for input ÷ time of all steps. Minimum and maximum are over steps and workers.",
           unit: "percent of the step",
           source: SOURCE,
         }}

@@ -1,4 +1,4 @@
-/** Whether steps wait for input, in one sentence, and where to look next. */
+/** The verdict: whether steps wait for input, and where to look next. */
 import { type Severity, SeverityTag } from "../../widgets/text/finding_list";
 import { parseTarget, ToolLink } from "../links/tool_link";
 import { TRACE } from "../links/trace_links";
@@ -11,7 +11,7 @@ const LEVELS: Readonly<Record<string, readonly [severity: Severity, tag: string]
   device: ["good", "Not input-bound"],
 };
 
-/** Percent of the step; below it time that nothing explains is the reason. Source: bottlenecks.py. */
+/** In percent of the step; below it, steps hardly wait for input. Source: bottlenecks.py. */
 export const MODERATE = 5;
 
 interface VerdictProps {
@@ -59,7 +59,7 @@ export function findTag({
   return LEVELS[level] ?? ["low", steps.count > 0 ? "Unknown" : "No steps"];
 }
 
-/** "It is slow: much waits. Do this." after its first sentence. */
+/** Splits a text after its first sentence. */
 export function splitSentence(text: string): readonly [first: string, rest: string] {
   const end = /[.!?](?=\s+\p{Lu})/u.exec(text);
   return end

@@ -88,7 +88,7 @@ test("the longest wait opens where the finding does, and the stage that is waite
   const wait = "q=category%3Ainput&hosts=h1&step=3&from_ms=1&to_ms=2";
   await show(samplePipeline({ ...cause, longest_wait: wait }));
   expect(text(".pipeline-notes")).toContain("Steps wait mostly for Iterator::Root::Map");
-  expect(text(".pipeline-notes")).not.toContain("Most work in one op");
+  expect(text(".pipeline-notes")).not.toContain("The op with the most work is");
   const link = [...document.querySelectorAll<HTMLElement>("a")].find(
     (one) => one.textContent === "See the longest wait",
   );
@@ -101,7 +101,7 @@ test("steps that hardly wait get no advice", async () => {
   const tables = samplePipeline();
   tables[5] = {};
   await show(tables);
-  expect(text(".pipeline-advice")).toContain("Nothing: steps hardly wait for input.");
+  expect(text(".pipeline-advice")).toContain("Nothing to do: steps hardly wait for input.");
 });
 
 test("where waiting is a guess, nobody says that steps hardly wait", async () => {
@@ -141,7 +141,7 @@ test("where nothing waits for input the page is short, and the host's side is th
   await show(samplePipeline(no));
   expect(titles()).toEqual(["Step time", "Waiting for input", "About this trace"]);
   const more = [...document.querySelectorAll<HTMLElement>(".page .link")].find((one) =>
-    one.textContent?.startsWith("Show what"),
+    one.textContent?.startsWith("Show the host"),
   );
   act(() => more?.click());
   expect(titles()).toContain("Work on the host");

@@ -1,4 +1,4 @@
-/** Input pipeline: whether steps wait for input, which part of it is slow, and what to do. */
+/** The input pipeline page: whether steps wait for input, which part of it is slow, what to do. */
 import { useState } from "preact/hooks";
 import { Diagnostics } from "../../widgets/text/diagnostics";
 import { MarkerPicker } from "../steps/marker_picker";
@@ -19,7 +19,7 @@ export function InputPipelinePage(props: PageProps<InputPipeline>) {
   const { title, payload, view, select, links } = props;
   const { steps, markers, ops, activities, diagnostics } = payload;
   const hasHost = ops.length > 0 || activities.length > 0;
-  // Where no step waits for it, what the host does for the input is there on demand.
+  // If no step waits for input, the host's work is shown on demand.
   const isShort = findTag(payload)[0] === "good" && payload.waitingShare.most < MODERATE;
   const [isOpen, setOpen] = useState(() => Object.keys(view).some((key) => key.startsWith("f.")));
   return (
@@ -47,7 +47,7 @@ export function InputPipelinePage(props: PageProps<InputPipeline>) {
             aria-expanded={isOpen}
             onClick={() => setOpen(!isOpen)}
           >
-            {isOpen ? "Hide" : "Show"} what the host does for the input
+            {isOpen ? "Hide" : "Show"} the host’s work on input
           </button>
         </p>
       ) : null}

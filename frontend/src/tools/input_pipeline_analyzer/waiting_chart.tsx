@@ -1,4 +1,4 @@
-/** How much of each step waits for input; what else steps are made of is in the overview. */
+/** The chart of the share of each step spent waiting for input; the overview has the other parts. */
 import type { View } from "../../base/url_state";
 import { StepChart } from "../../widgets/step_chart/step_chart";
 import { useStepView } from "../../widgets/step_chart/step_view";
@@ -17,13 +17,13 @@ export function WaitingChart(props: PageProps<InputPipeline>) {
   const waits = waiting.some(({ values, high }) => (high ?? values).some((share) => share > 0));
   const toTimeline = (step: number) => openInTrace(links, stepInTrace(steps, step, hosts));
   const several = Number(steps.property("worker_count")) > 1;
-  // Of one step the figures say it all.
+  // For a single step, the statistics suffice.
   if (!waits || steps.count < 2) return null;
   return (
     <StepChart
       title="Share of the step spent waiting for input"
       explanation={{
-        formula: `Time in which the step waits for input ÷ step time${several ? "; the line is the mean over workers, the band ranges from the minimum to the maximum" : ""}`,
+        formula: `Time that the step spends waiting for input ÷ step time${several ? "; the line is the mean over workers, the band ranges from the minimum to the maximum" : ""}`,
         unit: "percent of the step",
         source: "Device and host events within the step.",
       }}
@@ -43,7 +43,7 @@ export function WaitingChart(props: PageProps<InputPipeline>) {
   );
 }
 
-/** Where a click on a step leads: to the timeline, else to the step on every worker. */
+/** What a click on a step opens: the timeline, else the step in the pod viewer. */
 function findTarget({ payload: { steps }, view, links, hosts }: PageProps<InputPipeline>) {
   const marker: View = view.marker ? { marker: view.marker } : {};
   if (links.reason(TRACE) === null)

@@ -1,4 +1,4 @@
-/** A link to another page of the run; where there is none, its text with the reason. */
+/** A link to another page of the run; plain text with the reason if the page is unavailable. */
 import type { ComponentChildren } from "preact";
 import type { View } from "../../base/url_state";
 import type { Links } from "../tool";
@@ -7,7 +7,7 @@ interface ToolLinkProps {
   readonly links: Links;
   readonly tool: string;
   readonly view: View;
-  /** Those that are chosen, unless given. */
+  /** The hosts to open; by default the chosen ones. */
   readonly hosts?: readonly string[];
   readonly children: ComponentChildren;
   readonly className?: string;
@@ -25,7 +25,7 @@ export function ToolLink(props: ToolLinkProps) {
     );
   }
   const follow = (event: MouseEvent) => {
-    // Other buttons and modifiers open the link elsewhere, as for any link.
+    // Other buttons and modifiers keep their usual meaning, such as opening a new tab.
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     links.open(tool, view, hosts);
@@ -37,13 +37,13 @@ export function ToolLink(props: ToolLinkProps) {
   );
 }
 
-/** What a page keeps in the address, and the hosts that it is about: undefined for those chosen. */
+/** The view and the hosts to open; without hosts, the chosen ones. */
 export interface LinkTarget {
   readonly view: View;
   readonly hosts?: readonly string[];
 }
 
-/** "key=value&key=value" as what a link leads to. */
+/** Parses a target of the form "key=value&key=value". */
 export function parseTarget(query: string): LinkTarget {
   const parameters = new URLSearchParams(query);
   const hosts = parameters.getAll("hosts");

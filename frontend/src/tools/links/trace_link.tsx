@@ -1,4 +1,4 @@
-/** Where a row of a table is in the trace viewer: a link, and what the key `g` does. */
+/** Links from rows of tables to the trace viewer, and the action of the key `g`. */
 import type { ComponentChildren } from "preact";
 import type { View } from "../../base/url_state";
 import type { Links } from "../tool";
@@ -7,7 +7,7 @@ import { TRACE } from "./trace_links";
 
 interface TraceLinkProps {
   readonly links: Links;
-  /** null: there is nothing to show. */
+  /** null if there is nothing to show. */
   readonly view: View | null;
   readonly children?: string;
 }
@@ -20,7 +20,7 @@ export function TraceLink({ links, view, children = "Show in the trace viewer" }
         links={links}
         tool={TRACE}
         view={view}
-        title="Its events in the trace viewer, marked (g)"
+        title="Highlight its events in the trace viewer (g)"
       >
         {children}
       </ToolLink>
@@ -34,7 +34,7 @@ interface EventLinkProps {
   readonly children: ComponentChildren;
 }
 
-/** A name that leads to its events, where there is a trace viewer and something to show. */
+/** Links a name to its events, if there are any and the trace viewer is available. */
 export function EventLink({ links, view, children }: EventLinkProps) {
   if (view === null || links.reason(TRACE) !== null) return <>{children}</>;
   return (
@@ -44,7 +44,7 @@ export function EventLink({ links, view, children }: EventLinkProps) {
   );
 }
 
-/** Opens the trace viewer, if there is one, on what `viewOf` says of a row. */
+/** A function that opens a row in the trace viewer, if that is available. */
 export function toTrace(links: Links, viewOf: (row: number) => View | null) {
   return (row: number) => {
     const view = viewOf(row);
@@ -52,7 +52,7 @@ export function toTrace(links: Links, viewOf: (row: number) => View | null) {
   };
 }
 
-/** Opens the trace viewer, if there is one. */
+/** Opens a target in the trace viewer, if that is available. */
 export function openInTrace(links: Links, { view, hosts }: LinkTarget): void {
   if (links.reason(TRACE) === null) links.open(TRACE, view, hosts);
 }

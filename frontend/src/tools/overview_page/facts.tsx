@@ -1,4 +1,4 @@
-/** What the run ran on, and further readings. */
+/** The run environment and further readings. */
 import { Card } from "../../widgets/text/card";
 import { type Definition, DefinitionList } from "../../widgets/text/definition_list";
 import { formatReading } from "./numbers";
@@ -41,10 +41,10 @@ const OF_OTHERS = [
   "device_op_eager",
 ];
 
-/** Of SparseCores, where there are any. */
+/** Readings of SparseCores, if there are any. */
 const OF_SPARSE_CORES = ["sc_step_time", "sc_busy", "sc_flop_rate", "sc_memory_bandwidth"];
 
-/** On TPUs every reading, also those that were not measured; elsewhere those that were. */
+/** For TPUs all readings, even if not measured; otherwise only the measured ones. */
 export function Readings({ overview }: { overview: Overview }) {
   const { isTpu } = overview;
   const items = (isTpu ? [...OF_TPUS, ...OF_SPARSE_CORES] : OF_OTHERS).flatMap(

@@ -1,4 +1,4 @@
-/** What threads did in the time of the average step that nothing covers: a bar with its table. */
+/** What threads did in “All others” of the average step: a bar with its table. */
 import { useState } from "preact/hooks";
 import type { Microseconds } from "../../base/units";
 import { PartTable } from "../../widgets/stacked_bar/part_table";
@@ -6,12 +6,12 @@ import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
 import type { IdlePart } from "./payload";
 import { idleRows } from "./step_parts";
 
-/** Less of the step is not worth a table. */
+/** The smallest share of the step that is shown. */
 const LITTLE = 0.001;
 
 interface IdlePartsProps {
   readonly parts: readonly IdlePart[];
-  /** Of the average step. */
+  /** The time of the average step. */
   readonly stepTime: Microseconds;
 }
 

@@ -5,7 +5,7 @@ import { OverviewPage } from "./view";
 export default defineTool<Overview>({
   parse: parseOverview,
   warnings: ({ warnings }) => warnings,
-  // Without steps the page still says what it can, and how to get steps.
+  // Without steps, the page still shows findings, and how to mark steps.
   emptiness: () => null,
   finds: ({ steps }, select) => [
     {

@@ -1,4 +1,4 @@
-/** The overview's readings and findings as a person reads them. */
+/** Formats the overview's readings and findings. */
 import { formatBytes, formatCount, formatRatio, formatTime, significant } from "../../base/format";
 import { bytes, microseconds, ratio } from "../../base/units";
 import type { Explanation } from "../../widgets/table/columns";
@@ -10,13 +10,13 @@ export function formatMs(ms: number): string {
   return formatTime(microseconds(ms * US_PER_MS));
 }
 
-/** Of the average step, as the server counts; NaN where there are no steps. */
+/** The time of the average step, preferably the server's figure; NaN if there are no steps. */
 export function averageMs({ figures, steps }: Overview): number {
   const value = figures.get("step_time_average")?.value ?? Number.NaN;
   return Number.isNaN(value) ? steps.average / US_PER_MS : value;
 }
 
-/** A value in the unit that fits it; null where it was not measured. */
+/** A value in a suitable unit; null if it was not measured. */
 export function formatReading({ value, unit, text }: Pick<Reading, "value" | "unit" | "text">) {
   if (Number.isNaN(value)) return text || null;
   switch (unit) {
@@ -39,7 +39,7 @@ export function formatReading({ value, unit, text }: Pick<Reading, "value" | "un
   }
 }
 
-/** "Up to 1.10 ms of each step, 31.6 %"; "" where no gain is known. */
+/** "Could save up to 1.10 ms of each step, 31.6 %."; "" if no gain is known. */
 export function formatGain({ gainMs, gainRatio }: Finding): string {
   const time = gainMs > 0 ? formatMs(gainMs) : "";
   const share = gainRatio > 0 ? formatRatio(ratio(gainRatio)) : "";
@@ -48,12 +48,12 @@ export function formatGain({ gainMs, gainRatio }: Finding): string {
 }
 
 const UNITS: Readonly<Record<string, string>> = {
-  ms: "time, in the unit that fits",
+  ms: "time, in a suitable unit",
   "%": "percent",
   bytes: "bytes, in powers of 1,024",
 };
 
-/** What the server says of how a reading is computed. */
+/** The server's explanation of a reading. */
 export function explain(
   overview: Overview,
   id: string,

@@ -31,16 +31,16 @@ export function parseOverview(json: unknown) {
   return {
     steps,
     ops: readRows(table(OPS), toTopOp),
-    /** The same with those as one that differ in numbers alone; none where there are no such. */
+    /** The same with ops merged that differ only in numbers; empty if there are none. */
     families: readRows(table(FAMILIES), toTopOp),
-    /** Whether these say more than single ops. */
+    /** Whether `families` is the default. */
     isByFamily: table(FAMILIES).properties.usual === "yes",
     /** The largest gain first. */
     findings: readRows(table(FINDINGS), toFinding),
     figures: new Map(readRows(table(FIGURES), (row) => [row.text("id"), toReading(row)])),
-    /** The average step, as its stack goes from the top. */
+    /** The parts of the average step, from the top of the stack. */
     breakdown: readRows(table(BREAKDOWN), toStepBreakdown),
-    /** What threads did in the part of it that nothing covers, longest first. */
+    /** What threads did in “All others”, longest first. */
     idle: readRows(table(IDLE), toIdlePart),
     environment: readRows(table(ENVIRONMENT), toFact),
     markers: readMarkers(table(MARKERS)),
@@ -66,17 +66,17 @@ function toFinding(row: Row) {
     detail: row.text("detail"),
     value: row.number("value"),
     unit: row.text("unit"),
-    /** Per step in ms; NaN where not known. */
+    /** Per step in ms; NaN if unknown. */
     gainMs: row.number("gain_ms"),
     /** 0–1 of the step. */
     gainRatio: row.number("gain_ratio"),
     action: row.text("action"),
-    /** The value from which it is named; NaN where it is always. */
+    /** The value above which it is reported; NaN if it always is. */
     threshold: row.number("threshold"),
-    /** The page that shows it, null where this page does. */
+    /** The page with the evidence; null if that is this page. */
     evidence:
       evidence === "" ? null : { tool: evidence, ...parseTarget(row.text("evidence_query")) },
-    /** The page to go on with. */
+    /** The page to look at next. */
     next:
       tool === "" || tool === evidence
         ? null
@@ -92,7 +92,7 @@ function toTopOp(row: Row) {
     /** 0–1 of the device's op time. */
     share: row.number("selfTimePercent"),
     running: row.number("cumulativeTimePercent"),
-    /** Of a family; NaN for a single op. */
+    /** The number of ops in a family; NaN for a single op. */
     count: row.number("ops"),
   };
 }
@@ -102,7 +102,7 @@ function toIdlePart(row: Row) {
     id: row.text("id"),
     label: row.text("label"),
     ms: row.number("ms"),
-    /** The id of the row that its time belongs to, "" for none. */
+    /** The id of the row that includes its time, or "". */
     parent: row.text("parent"),
   };
 }
@@ -110,7 +110,7 @@ function toIdlePart(row: Row) {
 function toStepBreakdown(row: Row) {
   return {
     ...toIdlePart(row),
-    /** NaN where it is not defined. */
+    /** NaN if it is undefined. */
     deviationMs: row.number("deviation"),
   };
 }
@@ -128,12 +128,12 @@ function toFact(row: Row) {
 function toReading(row: Row) {
   return {
     label: row.text("label"),
-    /** NaN where not measured. */
+    /** NaN if not measured. */
     value: row.number("value"),
     unit: row.text("unit"),
     text: row.text("text"),
     reason: row.text("reason"),
-    /** What to know of the value, such as why it is above 100 %. */
+    /** A note on the value, such as why it is above 100 %. */
     note: row.text("note"),
     explanation: row.text("explanation"),
   };

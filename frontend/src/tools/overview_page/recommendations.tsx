@@ -1,4 +1,4 @@
-/** What to do, the largest gain first. */
+/** The recommendations, the largest gain first. */
 import { Card } from "../../widgets/text/card";
 import { FindingList, GuideLink } from "../../widgets/text/finding_list";
 import { ToolLink } from "../links/tool_link";
@@ -19,7 +19,7 @@ export function Recommendations({ findings, links }: RecommendationsProps) {
       title={title}
       why={{
         formula:
-          "A finding is listed if its value exceeds a threshold; its gain is how much shorter a step could be without it.",
+          "A finding is listed if its value exceeds a threshold. Its gain is how much shorter a step could be without it.",
         unit: "time and percent of the average step",
         source: "The parts of the steps, the ops and the memory of this run.",
       }}
@@ -52,7 +52,7 @@ export function Recommendations({ findings, links }: RecommendationsProps) {
   );
 }
 
-/** "Measured: 31.6 % (reported above 20.0 %)."; "" where nothing was measured. */
+/** "Measured: 31.6 % (reported above 20.0 %)."; "" if nothing was measured. */
 function measured({ value, unit, threshold }: Finding): string {
   const write = (number: number) => formatReading({ value: number, unit, text: "" });
   const text = unit === "count" && value === 0 ? null : write(value);

@@ -1,4 +1,4 @@
-/** What the average step, or one step, is made of: the rows of its table and the parts of its bar. */
+/** The parts of the average step or of one step: the rows of its table and the parts of its bar. */
 import { type Microseconds, microseconds } from "../../base/units";
 import type { PartRow } from "../../widgets/stacked_bar/part_table";
 import { stepName } from "../../widgets/step_chart/steps";
@@ -15,12 +15,12 @@ interface StepParts {
 const US_PER_MS = 1000;
 const COMPUTE = "device_compute";
 
-/** What the mean step is called: outliers are not part of a typical one. */
+/** The name of the mean step: "typical" if outliers are left out. */
 export function averageName({ isTypical }: Pick<StepTable, "isTypical">): string {
   return isTypical ? "Typical step" : "Average step";
 }
 
-/** Of the server's table; of the steps where it has none. */
+/** The parts of the average step from the server's table, or computed from the steps without it. */
 export function averageParts(steps: StepTable, breakdown: readonly StepBreakdown[]): StepParts {
   const title = averageName(steps);
   if (breakdown.length === 0) {
@@ -55,7 +55,7 @@ export function partsOfStep(steps: StepTable, step: number): StepParts {
   };
 }
 
-/** What threads did in "All others", as rows that add up to it; parts of rows are shares of all. */
+/** What threads did in "All others", as rows that add up to it. Shares are of the total. */
 export function idleRows(parts: readonly IdlePart[]): StepParts {
   const top = parts.filter(({ parent }) => parent === "");
   const total = top.reduce((sum, { ms }) => sum + (ms || 0), 0);
@@ -75,7 +75,7 @@ export function idleRows(parts: readonly IdlePart[]): StepParts {
   };
 }
 
-/** By kind, as the same things have elsewhere. */
+/** By kind; the same colors as elsewhere. */
 const IDLE_COLORS: Readonly<Record<string, string>> = {
   python: "var(--c-host)",
   annotation: "var(--c-host)",
@@ -91,12 +91,12 @@ const IDLE_COLORS: Readonly<Record<string, string>> = {
   wait: "var(--c-wait)",
 };
 
-/** The parts that the bar shows: those that are not split further. */
+/** The parts of the bar: rows that are not split further. */
 export function barParts(rows: readonly PartRow[]): PartRow[] {
   return rows.filter((row, at) => row.isPart || !rows[at + 1]?.isPart);
 }
 
-/** Stacked from the top; compute by precision belongs to a row of its own. */
+/** Rows from the top of the stack; compute by precision gets a row for its total. */
 function ofSeries(
   steps: StepTable,
   timeOf: (values: Float64Array) => number,
@@ -124,7 +124,7 @@ function ofSeries(
   return [...others, whole, ...short];
 }
 
-/** Of a row whose parts all have one colour. */
+/** The color of the parts if they all have the same one. */
 function onlyColor(parts: readonly { readonly color: string }[]): string | undefined {
   return new Set(parts.map(({ color }) => color)).size === 1 ? parts[0].color : undefined;
 }

@@ -1,4 +1,4 @@
-/** One step, or the average one, as a bar with its table. */
+/** The parts of the average step or of one step, as a bar with its table. */
 import { useState } from "preact/hooks";
 import { PartTable } from "../../widgets/stacked_bar/part_table";
 import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
@@ -13,7 +13,7 @@ import { averageName, averageParts, barParts, partsOfStep } from "./step_parts";
 
 interface StepPartsCardProps {
   readonly overview: Overview;
-  /** null: the average. */
+  /** null for the average step. */
   readonly step: number | null;
   readonly close: () => void;
   readonly links: Links;
@@ -53,7 +53,7 @@ export function StepPartsCard(props: StepPartsCardProps) {
       }
     >
       {Number.isNaN(total) ? (
-        <p class="muted">Device activity was not recorded: there are no parts to show.</p>
+        <p class="muted">No device activity was recorded, so the parts are unknown.</p>
       ) : (
         <>
           <StackedBar label={title} parts={barParts(rows)} pointed={pointed} point={point} />

@@ -14,7 +14,7 @@ import type { Overview, Reading } from "./payload";
 import { averageName } from "./step_parts";
 
 const STEPS =
-  "The fully recorded steps of all hosts and devices that are shown, without those that take much longer, unless all are chosen.";
+  "The fully recorded steps of all chosen hosts and their devices. Outliers are left out unless all steps are chosen.";
 
 export function Tiles({ overview }: { overview: Overview }) {
   const { steps, figures } = overview;
@@ -79,7 +79,7 @@ function DeviceTiles({ overview }: { overview: Overview }) {
   );
 }
 
-/** Instead of what devices did, where there are none. */
+/** The tiles of a run without devices. */
 function HostTiles({ overview }: { overview: Overview }) {
   const compute = overview.figures.get("host_compute");
   const threads = overview.figures.get("threads_at_work");
@@ -109,7 +109,7 @@ function HostTiles({ overview }: { overview: Overview }) {
   );
 }
 
-/** Where Python was not recorded, the largest part of what threads did while no op ran. */
+/** The Python tile; if Python was not recorded, the largest part of “All others” instead. */
 function PythonTile({ overview }: { overview: Overview }) {
   const { figures, idle } = overview;
   const python = figures.get("python");
@@ -130,7 +130,8 @@ function PythonTile({ overview }: { overview: Overview }) {
       value={Number.isNaN(percent) ? null : formatRatio(ratio(percent / 100))}
       explanation={{
         ...explanation,
-        formula: "Time of the average step in which no op computes and threads did this ÷ the step",
+        formula:
+          "Time of the average step in which threads did this while no op computed ÷ step time",
       }}
     >
       <ShareOfStep overview={overview} percent={percent} />
@@ -155,17 +156,17 @@ function ShareOfStep({
   );
 }
 
-/** Phases in which a device works, and what it does then. */
+/** The phases in which a device is busy, and their descriptions. */
 const WORK: readonly (readonly [id: string, doing: string])[] = [
   ["device_compute", "computing"],
   ["collectives", "in collectives"],
   ["device_to_device", "copying on devices"],
   ["host_transfer", "copying to and from the host"],
 ];
-/** Less is not worth a word. */
+/** The smallest share that is mentioned. */
 const LITTLE = 0.0005;
 
-/** What the devices are busy with: a device that only copies is busy, too. */
+/** What the devices are busy with; a device that only copies is also busy. */
 function BusyParts({ overview, busy }: { overview: Overview; busy: Reading }) {
   const { breakdown } = overview;
   const whole = breakdown.reduce((sum, { ms, parent }) => sum + (parent === "" ? ms || 0 : 0), 0);
@@ -183,17 +184,14 @@ function BusyParts({ overview, busy }: { overview: Overview; busy: Reading }) {
       <p class="muted">
         <Sentence text={texts.join(" · ")} />
       </p>
-      <StackedBar
-        label="What the devices are busy with"
-        parts={idle >= LITTLE ? [...parts, rest] : parts}
-      />
+      <StackedBar label="Device activity" parts={idle >= LITTLE ? [...parts, rest] : parts} />
     </>
   );
 }
 
 /** "1.07 ms of each step · 12.1 to 79.5 %". */
 function waitingText(overview: Overview, percent: number): string {
-  if (percent === 0) return "No step waits for it";
+  if (percent === 0) return "No step waits for input";
   const time = `${formatMs(averageMs(overview) * (percent / 100))} of each step`;
   const [low, high] = waitingRange(overview.steps).map((value) => value.toFixed(1));
   return low === high ? time : `${time} · ${low} to ${high} %`;
@@ -203,7 +201,7 @@ interface TileProps {
   readonly title: string;
   readonly reading: Reading | undefined;
   readonly explanation: Explanation;
-  /** Instead of the reading. */
+  /** Shown instead of the reading. */
   readonly value?: string | null;
   readonly children?: ComponentChildren;
 }
@@ -225,7 +223,7 @@ function Tile({ title, reading, explanation, value, children }: TileProps) {
   );
 }
 
-/** [steps] NaN for those that were not fully recorded. */
+/** [steps] NaN for steps that were not fully recorded. */
 function wholeTimes({ total, isTruncated }: Overview["steps"]): Float64Array {
   return total.map((time, step) => (isTruncated[step] ? Number.NaN : time));
 }
@@ -273,7 +271,7 @@ function leftOutText({ steps }: Overview): string {
   const isCut = steps.isTruncated.includes(true) || steps.isUnrecorded?.includes(true);
   const cut = isCut ? ["were not fully recorded"] : [];
   const slow = steps.isTypical ? ["take much longer"] : [];
-  return `The others ${[...cut, ...slow].join(" or ")}`;
+  return `The other steps ${[...cut, ...slow].join(" or ")}`;
 }
 
 const PRECISIONS: readonly (readonly [id: string, label: string, color: string])[] = [
@@ -301,7 +299,7 @@ function PrecisionTile({ overview }: { overview: Overview }) {
       explanation={explain(
         overview,
         "device_compute_16",
-        "Time of device compute by the number type that it computes with ÷ all device compute",
+        "Device compute time by number type ÷ all device compute time",
         "Names and shapes of kernels and ops; TF32 rounds 32-bit numbers for the Tensor Cores.",
       )}
     >
@@ -347,7 +345,7 @@ function MemoryTile({ overview }: { overview: Overview }) {
   );
 }
 
-/** A share as a bar; what it shows is written beside it. */
+/** A share as a bar; the text beside it states the value. */
 function Meter({ share, color }: { share: number; color: string }) {
   const width = `${Math.max(0, Math.min(share, 1)) * 100}%`;
   return (

@@ -1,4 +1,4 @@
-/** The ops that the device's time goes to, those of replicas and layers together or each. */
+/** The ops with the most self time, with replicas and layers folded or listed separately. */
 import { formatRatio, NOT_MEASURED, plural } from "../../base/format";
 import { foldName, readableName } from "../../base/names";
 import { ratio } from "../../base/units";
@@ -13,7 +13,7 @@ const OPS = "framework_op_stats";
 
 interface TopOpsProps {
   readonly overview: Overview;
-  /** "each", "family", or undefined for what is usual. */
+  /** "each", "family", or undefined for the default. */
   readonly chosen: string | undefined;
   readonly select: Select;
   readonly links: Links;
@@ -46,7 +46,7 @@ export function TopOps({ overview, chosen, select, links }: TopOpsProps) {
                 checked={isFolded}
                 onChange={(event) => fold(event.currentTarget.checked)}
               />
-              Replicas and layers folded
+              Fold replicas and layers
             </label>
           )}
           <ToolLink links={links} tool={OPS} view={{}}>
@@ -57,7 +57,7 @@ export function TopOps({ overview, chosen, select, links }: TopOpsProps) {
     >
       {ops.length === 0 ? (
         <p class="muted">
-          No ops are known: no device work was recorded, or the device's events do not name their
+          No ops are known: no device activity was recorded, or the device events do not name their
           ops.
         </p>
       ) : (

@@ -1,4 +1,4 @@
-/** The answer in one sentence: what is slow, by how much, and what could be saved. */
+/** The verdict in one sentence: what is slow, by how much, and what could be saved. */
 import { formatRatio } from "../../base/format";
 import { ratio } from "../../base/units";
 import { SeverityTag } from "../../widgets/text/finding_list";
@@ -57,7 +57,7 @@ export function Verdict({ overview, links }: VerdictProps) {
 }
 
 function savings({ gainMs, gainRatio }: Finding, stepMs: number): string {
-  // What recurs in some steps is not part of the typical one, but of the average one.
+  // A gain may refer to the average step, of which rare events are a part, not to the typical one.
   const other = gainRatio > 0 ? gainMs / gainRatio : stepMs;
   const wholeMs = Math.abs(other - stepMs) > 0.01 * stepMs ? other : stepMs;
   if (gainMs > 0 && wholeMs > 0)
@@ -67,7 +67,7 @@ function savings({ gainMs, gainRatio }: Finding, stepMs: number): string {
     : "";
 }
 
-/** Up to the first full stop that ends a sentence: "31.6 % waits." of "31.6 % waits. The rest …". */
+/** The first sentence of a text: "31.6 % waits." of "31.6 % waits. The rest …". */
 export function firstSentence(text: string): string {
   if (text === "") return "";
   const end = /[.!?](?=\s+\p{Lu})/u.exec(text);

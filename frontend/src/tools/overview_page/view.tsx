@@ -1,4 +1,4 @@
-/** Overview: what is slow, how much that costs, and what to do about it. */
+/** The overview page: what is slow, how much that costs, and what to do about it. */
 import { StepChart } from "../../widgets/step_chart/step_chart";
 import { useStepView } from "../../widgets/step_chart/step_view";
 import { Diagnostics } from "../../widgets/text/diagnostics";
@@ -80,9 +80,7 @@ function Steps({ payload, view, select, links, hosts, fileName }: PageProps<Over
           height={300}
           selected={step}
           open={open}
-          openText={
-            hasTrace ? "opens the step in the trace viewer" : "shows what the step is made of"
-          }
+          openText={hasTrace ? "opens the step in the trace viewer" : "shows the parts of the step"}
           toTimeline={(chosen) => openInTrace(links, stepInTrace(steps, chosen, hosts))}
           fileName={`steps_${fileName}`}
         />

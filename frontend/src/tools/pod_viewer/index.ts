@@ -5,7 +5,7 @@ import { PodPage } from "./view";
 export default defineTool<Pod>({
   parse: parsePod,
   warnings: () => [],
-  // Without steps the page says how to get them.
+  // Without steps, the page shows how to mark them.
   emptiness: () => null,
   finds: ({ steps, workers }, select) => [
     {

@@ -1,8 +1,8 @@
-/** What the heat map can show of a step, and the range of values that its colours span. */
+/** The measures that the heat map can show, and the value range of its colors. */
 import { COLLECTIVES, type Pod } from "./payload";
 
 export interface Measure {
-  /** As in the address. */
+  /** The id in the address. */
   readonly id: string;
   readonly label: string;
   readonly quantity: "time" | "percent";
@@ -20,7 +20,7 @@ const OWN_TIME: Measure = {
   label: "Time without collectives",
   quantity: "time",
   formula:
-    "Step time minus the time in collectives: early workers wait in collectives for late ones, so step times alone are alike",
+    "Step time minus the time in collectives. Early workers wait for late ones in collectives, which makes step times alike",
 };
 
 export function findMeasures({ phases }: Pod): Measure[] {
@@ -39,17 +39,17 @@ export function findMeasures({ phases }: Pod): Measure[] {
   ];
 }
 
-/** The one called `id`; else the one in which workers differ. */
+/** The measure with this id; by default the one in which workers differ. */
 export function chooseMeasure(
   { workers }: Pod,
   measures: readonly Measure[],
   id: string | undefined,
 ): Measure {
-  const usual = workers.count > 1 ? measures.find((measure) => measure === OWN_TIME) : undefined;
-  return measures.find((measure) => measure.id === id) ?? usual ?? STEP_TIME;
+  const ownTime = workers.count > 1 ? measures.find((measure) => measure === OWN_TIME) : undefined;
+  return measures.find((measure) => measure.id === id) ?? ownTime ?? STEP_TIME;
 }
 
-/** [workers × steps] µs or percent, NaN where the worker has no such step. */
+/** [workers × steps] µs or percent; NaN if the worker does not have the step. */
 export function measureValues(pod: Pod, { id }: Measure): Float32Array {
   if (id === STEP_TIME.id) return pod.total;
   const phase = pod.phases.find((candidate) =>
@@ -62,7 +62,7 @@ export function measureValues(pod: Pod, { id }: Measure): Float32Array {
   return Float32Array.from(permille, (share) => (share < 0 ? Number.NaN : share / 10));
 }
 
-/** What the first and the last colour stand for; values beyond have the same colours. */
+/** The values of the first and the last color; values beyond have the same colors. */
 export interface Domain {
   readonly low: number;
   readonly high: number;
@@ -72,14 +72,14 @@ export interface Domain {
 }
 
 const MOST_SORTED = 100_000;
-/** Tukey's outer fences: values beyond are far out. */
+/** Tukey's outer fences: values beyond are extreme. */
 const FENCE = 3;
-/** A range less than this part of its middle would make a picture of noise. */
+/** The minimum range as a part of its middle: a smaller one would show noise. */
 const LEAST_SPAN = 0.1;
 
 /**
- * The range of the values of whole steps without those far out, so that one slow first step does
- * not make all others alike; it ends at `limit`. All steps count where none is whole.
+ * The range of the values of fully recorded steps without extreme ones, so that a slow first step
+ * does not make all others look alike; at most up to `limit`. If no step is fully recorded, all count.
  */
 export function findDomain(
   values: Float32Array,
@@ -111,7 +111,7 @@ export function findDomain(
   return { low: from, high: to, least, most };
 }
 
-/** Values that hardly differ come out in the middle, not at an end. */
+/** Widens a narrow range, so that values that hardly differ are in the middle. */
 function widen(low: number, high: number): readonly [low: number, high: number] {
   const middle = (low + high) / 2;
   const half = Math.max((high - low) / 2, (middle * LEAST_SPAN) / 2);

@@ -1,4 +1,4 @@
-/** Every step of every worker: pod_viewer in its compact form. Contract: docs/http_api.md. */
+/** Every step of every worker: the compact payload of pod_viewer. Contract: docs/http_api.md. */
 import { PayloadError } from "../../api/errors";
 import {
   checkLength,
@@ -20,7 +20,7 @@ export type Pod = Readonly<ReturnType<typeof parsePod>>;
 
 export interface PodSteps extends StepAxis {
   readonly count: number;
-  /** When the first worker began, since the start of the trace; NaN where unknown. */
+  /** When the first worker began, since the start of the trace; NaN if unknown. */
   readonly start: readonly Microseconds[];
 }
 
@@ -30,20 +30,20 @@ interface PodPhase {
   readonly id: number;
   readonly label: string;
   readonly color: string;
-  /** [workers × steps] thousandths of the step's time, -1 where the worker has no such step. */
+  /** [workers × steps] Thousandths of the step time; -1 if the worker does not have the step. */
   readonly permille: Int16Array;
 }
 
-/** How much longer a worker took than the median one, over the steps of both. */
+/** How much longer a worker took than another one, over the steps of both. */
 export type Lateness = Readonly<NonNullable<ReturnType<typeof parseLateness>>>;
 
-/** What a phase is called here, in which workers wait for each other. */
+/** The label of the phase in which workers wait for each other. */
 export const COLLECTIVES = "Device collectives";
 
 /** Throws PayloadError. */
 export function parsePod(json: unknown) {
   if (!isRecord(json) || !isRecord(json.steps) || !isRecord(json.workers))
-    throw new PayloadError("there are no steps and workers");
+    throw new PayloadError("the pod has no steps and workers");
   const steps = parseSteps(json.steps);
   const hosts = list(json.hosts).map(String);
   const workers = parseWorkers(json.workers, hosts);
@@ -75,24 +75,24 @@ export function parsePod(json: unknown) {
     steps,
     workers,
     hosts,
-    /** What steps are split into, of those that occur, the bottom of a stack first. */
+    /** The phases that occur, the bottom of the stack first. */
     phases,
-    /** [workers × steps] µs, worker by worker; NaN where the worker has no such step. */
+    /** [workers × steps] µs, worker by worker; NaN if the worker does not have the step. */
     total,
-    /** Cells of `total` of which nothing that the worker did was recorded. */
+    /** Cells of `total` without any recorded activity of the worker. */
     unrecorded: new Set(list(json.unrecorded).map(number)),
     /** Workers that others wait for, the latest first. */
     stragglers: list(json.stragglers).flatMap((item) => parseLateness(item, workers, names) ?? []),
-    /** Without any the largest difference between workers; null where there is none to compare. */
+    /** Without stragglers, the largest difference between workers; null if none can be compared. */
     compared: parseLateness(json.compared, workers, names),
-    /** Why no straggler is named: `no_straggler` of docs/http_api.md. */
+    /** Why no straggler is reported: `no_straggler` in docs/http_api.md. */
     noStraggler: String(json.no_straggler ?? ""),
     markers: parseMarkers(json.markers, json.step_marker),
     diagnostics: records(json.diagnostics).map(({ severity, message }) => ({
       severity: String(severity),
       message: String(message),
     })),
-    /** As the properties of a step table: what marks the steps. */
+    /** Properties about the step marker, as those of a step table. */
     property: (name: string) => {
       const value = json[name];
       return value === undefined || value === null ? "" : String(value);
@@ -100,7 +100,7 @@ export function parsePod(json: unknown) {
   };
 }
 
-/** null where it is of a worker that is not there. */
+/** null if it refers to an unknown worker. */
 function parseLateness(json: unknown, workers: PodWorkers, phases: ReadonlyMap<number, string>) {
   if (!isRecord(json)) return null;
   const [worker, reference] = [number(json.worker), number(json.reference)];
@@ -108,29 +108,29 @@ function parseLateness(json: unknown, workers: PodWorkers, phases: ReadonlyMap<n
   const played = (device: unknown) => (typeof device === "number" ? `CPU device ${device}` : "");
   return {
     worker,
-    /** "GPU:6", or "CPU device 2" for a device that a CPU plays. */
+    /** "GPU:6", or "CPU device 2" for a virtual device of the CPU. */
     name: played(json.device) || workers.names[worker],
-    /** The same with its host, where there are several hosts. */
+    /** The same with its host, if there are several hosts. */
     title: played(json.device) || workers.titles[worker],
-    /** The title of what it is compared with. */
+    /** The title of the worker that it is compared with. */
     reference: played(json.reference_device) || workers.titles[reference],
-    /** The mean over the steps, and its 95 % interval; NaN where one step tells of none. */
+    /** The mean over the steps and its 95 % confidence interval; NaN for a single step. */
     late: microseconds(number(json.late_us)),
     low: microseconds(number(json.low_us)),
     high: microseconds(number(json.high_us)),
-    /** By how much the other waited longer meanwhile. */
+    /** How much longer the other worker waited meanwhile. */
     wait: microseconds(number(json.wait_us)),
     /** 0–1 of the average step. */
     share: number(json.share),
-    /** Where the time is lost, "" where it is not known. */
+    /** The phase in which the time is lost; "" if unknown. */
     phase: phases.get(number(json.event)) ?? "",
-    /** In how many of the `steps` compared no worker took longer. */
+    /** The number of compared `steps` in which no worker took longer. */
     lastSteps: number(json.last_steps),
     steps: number(json.steps),
   };
 }
 
-/** Where the cell of a worker's step is. */
+/** The index of a worker's step in `total`. */
 export function cellOf({ steps }: Pod, worker: number, step: number): number {
   return worker * steps.count + step;
 }
@@ -163,19 +163,19 @@ function parseWorkers(json: Json, hosts: readonly string[]) {
     names,
     /** [count] index into the hosts. */
     host,
-    /** [count] "Chip 3 of the pod · core 1 · replica 0", what the trace says of it; "" for nothing. */
+    /** [count] "Chip 3 of the pod · core 1 · replica 0", as far as the trace says; may be "". */
     places: names.map((_, at) => placeText(chip[at], core[at], replica[at])),
-    /** [count] whether it is a SparseCore beside TensorCores: it does other work than they do. */
+    /** [count] Whether it is a SparseCore besides TensorCores, which do other work. */
     isAside: isSparse.map((is) => is && isSparse.includes(false)),
-    /** Name and host, where there are several hosts. */
+    /** The names, with hosts if there are several. */
     titles: titled(hosts),
-    /** Hosts and titles without what all hosts share, for axes. */
+    /** Hosts and titles without the common parts of all hosts, for axes. */
     shortHosts,
     shortTitles: titled(shortHosts),
   };
 }
 
-/** The trace viewer counts the chips of each host, the file those of the pod, too. */
+/** The position in the pod; the trace viewer numbers the chips of each host instead. */
 function placeText(chip: unknown, core: unknown, replica: unknown): string {
   const text = [
     ...(typeof chip === "number" ? [`chip ${chip} of the pod`] : []),
@@ -197,7 +197,7 @@ function parseMarkers(json: unknown, current: unknown): Marker[] {
   }));
 }
 
-/** For places that are narrow. */
+/** A shorter label for narrow places. */
 function shortName(name: string): string {
   return name === "Device collective communication" ? COLLECTIVES : name;
 }

@@ -1,10 +1,10 @@
-/** Names without the parts that all of them share. */
+/** Names without their common parts. */
 
 const SEPARATORS = "-._/: ";
 
 /**
- * "t1v-n-ab-w-0.eu" and "t1v-n-ab-w-1.eu" are "w-0" and "w-1": whole words go, and the last of the
- * shared words at the start stays, so that numbers keep what they count.
+ * Shortens "t1v-n-ab-w-0.eu" and "t1v-n-ab-w-1.eu" to "w-0" and "w-1": removes common words at the
+ * start, except the last one, which tells what the numbers count, and at the end.
  */
 export function shortNames(names: readonly string[]): readonly string[] {
   if (new Set(names).size < 2) return names;
@@ -19,7 +19,7 @@ export function shortNames(names: readonly string[]): readonly string[] {
   return made.every(Boolean) && new Set(made).size === new Set(names).size ? made : names;
 }
 
-/** Where the last of the words begins that all names start with. */
+/** The start of the last word that all names have in common at their beginning. */
 function startWords(names: readonly string[]): number {
   const shared = names[0].slice(0, sharedLength(names));
   const starts = [0];

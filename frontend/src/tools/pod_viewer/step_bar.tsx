@@ -1,4 +1,4 @@
-/** Which step is shown: a slider that plays, and a list to pick from. */
+/** The step selector: a slider that can play, and a picker. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount, formatTime } from "../../base/format";
 import { bindKeys } from "../../base/keys";
@@ -15,7 +15,7 @@ import { stepPlace } from "./step_place";
 interface StepBarProps {
   readonly pod: Pod;
   readonly step: number;
-  /** [steps] µs of each step's slowest worker. */
+  /** [steps] The slowest worker's time in µs. */
   readonly slowest: Float64Array;
   readonly cells: StepCells;
   readonly choose: (step: number) => void;
@@ -44,7 +44,7 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
     return () => clearInterval(timer);
   }, [isPlaying, last]);
   const toggle = () => {
-    // At the end it begins again.
+    // At the end, playing starts over.
     if (!isPlaying && now.current.step >= last) now.current.choose(0);
     play(!isPlaying);
   };
@@ -53,7 +53,7 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
       bindKeys([
         { keys: ["ArrowLeft"], label: "Previous step", section: "Page", run: () => move(-1) },
         { keys: ["ArrowRight"], label: "Next step", section: "Page", run: () => move(1) },
-        { keys: ["p"], label: "Play the steps, or stop", section: "Page", run: toggle },
+        { keys: ["p"], label: "Play or stop the steps", section: "Page", run: toggle },
       ]),
     [isPlaying, last],
   );
@@ -141,7 +141,7 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
         Show in trace
       </ToolLink>
       {steps.isTruncated[step] ? (
-        <span class="tag low" title="A part of the step was not recorded: averages leave it out">
+        <span class="tag low" title="Part of the step was not recorded, so averages leave it out">
           not fully recorded
         </span>
       ) : null}

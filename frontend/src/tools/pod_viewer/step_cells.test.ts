@@ -3,6 +3,7 @@ import {
   arrangeColumns,
   columnAt,
   columnNames,
+  hostLabel,
   planColumns,
   planTicks,
 } from "./columns/column_plan";
@@ -56,7 +57,7 @@ test("a step exactly", () => {
   expect(stepPlace(pod, cells)).toEqual(last);
   // Until it is known when, the label says which.
   expect(workerPlace(pod, roundedCells(pod, 1), 0).view).toEqual({ step: "train 4" });
-  expect(() => parseStepCells({ step: 0, event_us: {} }, pod, 1)).toThrow(/asked for/);
+  expect(() => parseStepCells({ step: 0, event_us: {} }, pod, 1)).toThrow(/requested step/);
 });
 
 test("whoever waits least in collectives is the latest", () => {
@@ -118,4 +119,13 @@ test("columns are named as far as names fit, and all the way along", () => {
   expect(few.texts.slice(8, 11)).toEqual(["8", "9", "10"]);
   expect(columnNames(["CPU"], 2, widthOf)).toEqual({ texts: ["CPU"], every: 12 });
   expect(columnNames([], 12, widthOf).texts).toEqual([]);
+});
+
+test("a host whose name does not fit is labeled by its number, if all numbers differ", () => {
+  const few = (name: string) => name.length <= 4;
+  expect(hostLabel(["worker-0000", "worker-0010"], 1, few)).toBe("0010");
+  expect(hostLabel(["w-0", "w-10"], 1, few)).toBe("w-10");
+  // The numbers of these are equal, so they cannot tell the hosts apart.
+  expect(hostLabel(["east-w-0", "west-w-0"], 1, few)).toBe("west-w-0");
+  expect(hostLabel(["alpha.eu", "beta.eu"], 1, few)).toBe("beta.eu");
 });

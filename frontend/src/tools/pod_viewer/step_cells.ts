@@ -1,17 +1,17 @@
-/** One step of all its workers: at once as the overview rounds it, soon after exactly. */
+/** One step on all workers: first rounded, from the pod's payload, then exact. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { PayloadError } from "../../api/errors";
 import { flag, isRecord, list } from "../../api/json";
 import type { Ask } from "../tool";
 import { COLLECTIVES, cellOf, type Pod } from "./payload";
 
-/** Rows are the workers that have the step, in their order. */
+/** Rows are the workers that have the step, in order. */
 export interface StepCells {
   readonly step: number;
   readonly worker: Int32Array;
   /** [rows] µs. */
   readonly total: Float64Array;
-  /** [rows] µs since the start of the host's trace; NaN until the step is known exactly. */
+  /** [rows] µs since the start of the host's trace; NaN until the exact values are loaded. */
   readonly start: Float64Array;
   /** One per phase of the pod: [rows] µs. */
   readonly phases: readonly Float64Array[];
@@ -21,7 +21,7 @@ export interface StepCells {
   readonly isExact: boolean;
 }
 
-/** Steps that are passed quickly are not asked for. */
+/** Steps that are passed faster are not requested. */
 const PAUSE_MS = 150;
 
 export function useStepCells(
@@ -57,7 +57,7 @@ export function useStepCells(
   return { cells: known.get(step) ?? rounded, error };
 }
 
-/** From the overview: times to about 0.1 % of the step. */
+/** From the pod's payload: times rounded to about 0.1 % of the step. */
 export function roundedCells(pod: Pod, step: number): StepCells {
   const rows: number[] = [];
   for (let worker = 0; worker < pod.workers.count; worker++) {
@@ -85,7 +85,7 @@ export function roundedCells(pod: Pod, step: number): StepCells {
 /** Throws PayloadError. */
 export function parseStepCells(json: unknown, pod: Pod, step: number): StepCells {
   if (!isRecord(json) || json.step !== step || !isRecord(json.event_us))
-    throw new PayloadError("the answer is not of the step that was asked for");
+    throw new PayloadError("the response is not for the requested step");
   const worker = Int32Array.from(numbers(json.worker));
   const times = json.event_us;
   const phases = pod.phases.map(({ id }) => Float64Array.from(numbers(times[id])));
@@ -108,8 +108,8 @@ export function parseStepCells(json: unknown, pod: Pod, step: number): StepCells
 }
 
 /**
- * [rows] µs of the step without collectives: the early wait in those for the late, so that the
- * steps themselves take equally long. NaN for SparseCores, which are not compared with TensorCores.
+ * [rows] Step times without collectives, in µs: early workers wait for late ones in collectives,
+ * which makes step times alike. NaN for SparseCores, which are not compared with TensorCores.
  */
 export function ownTimes({ phases, workers }: Pod, cells: StepCells): Float64Array {
   const at = phases.findIndex(({ label }) => label === COLLECTIVES);
@@ -118,7 +118,7 @@ export function ownTimes({ phases, workers }: Pod, cells: StepCells): Float64Arr
   );
 }
 
-/** Where the largest value is; -1 without any. */
+/** The index of the largest value; -1 without values. */
 export function largestAt(values: Float64Array): number {
   let most = -1;
   for (let row = 0; row < values.length; row++) {
@@ -127,7 +127,7 @@ export function largestAt(values: Float64Array): number {
   return most;
 }
 
-/** Of the lower of the two middle ones, NaN without any. */
+/** The median, for an even number of values the lower middle one; NaN without values. */
 export function median(values: Float64Array): number {
   const known = values.filter((value) => !Number.isNaN(value)).sort();
   return known[(known.length - 1) >> 1] ?? Number.NaN;

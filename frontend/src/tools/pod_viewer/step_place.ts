@@ -1,16 +1,16 @@
-/** Where in the trace viewer steps of the pod are. */
+/** Targets in the trace viewer for steps of the pod. */
 import type { LinkTarget } from "../links/tool_link";
 import { stepTimes } from "../links/trace_links";
 import type { Pod } from "./payload";
 import { largestAt, type StepCells } from "./step_cells";
 
-/** The step on its slowest worker: workers may run it one after another. */
+/** The step on its slowest worker, since workers may run it at different times. */
 export function stepPlace(pod: Pod, cells: StepCells): LinkTarget {
   const slowest = largestAt(cells.total);
   return workerPlace(pod, cells, cells.worker[slowest] ?? -1);
 }
 
-/** The step on the worker's host, as the times of several hosts may not compare. */
+/** The step on the worker's host only, since clocks of hosts may differ. */
 export function workerPlace(pod: Pod, cells: StepCells, worker: number): LinkTarget {
   const { steps, workers, hosts } = pod;
   const row = cells.worker.indexOf(worker);

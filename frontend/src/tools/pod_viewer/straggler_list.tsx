@@ -1,4 +1,4 @@
-/** The workers that the others wait for, the latest first, or how workers compare. */
+/** The workers that others wait for, the latest first; without any, how workers compare. */
 import { formatCount, formatRatio, formatTime, plural } from "../../base/format";
 import { type Microseconds, ratio } from "../../base/units";
 import { Card } from "../../widgets/text/card";
@@ -20,7 +20,7 @@ export function StragglerList({ pod, worker, choose }: StragglerListProps) {
       why={{
         formula:
           "Workers that run the same collectives wait for each other. A worker's own time is its step without collectives. It is late by its own time minus that of the median worker, step by step, as the mean over the typical steps of both, but by no more than the other waits longer in collectives. Workers are listed that are late by 1 % of a step or more, if random variation would hardly look the same (99 %, three steps or more).",
-        unit: "time per step with its 95 % interval, and percent of the average step",
+        unit: "time per step with its 95 % confidence interval (CI), and percent of the average step",
         source: "Device and host events within the workers' steps.",
       }}
     >
@@ -66,11 +66,11 @@ function slowestIn({ lastSteps, steps }: Lateness): string {
   return `the slowest in ${lastSteps === steps ? "each" : `${formatCount(lastSteps)} of them`}`;
 }
 
-/** "95 %: 3.20 ms to 5.00 ms over 18 steps". */
+/** "95 % CI: 3.20 ms to 5.00 ms over 18 steps". */
 function interval({ low, high, steps }: Lateness): string {
   const over = `over ${plural(steps, "step")}`;
   if (Number.isNaN(low)) return over;
-  return `95 %: ${signed(low)} to ${signed(high)} ${over}`;
+  return `95 % CI: ${signed(low)} to ${signed(high)} ${over}`;
 }
 
 function signed(time: Microseconds): string {
@@ -85,15 +85,15 @@ function nobody({ compared, noStraggler }: Pod): string {
     : "";
   switch (noStraggler) {
     case "uncoupled":
-      return `${longer}; nothing in the trace shows that others wait for it.`;
+      return `${longer}. Nothing in the trace shows that others wait for it.`;
     case "few_steps":
-      return `${longer}: with fewer than 3 steps a late worker cannot be distinguished from a late step.`;
+      return `${longer}. With fewer than 3 steps, a late worker cannot be distinguished from a late step.`;
     case "varies":
-      return `${longer}: no more than steps vary by chance.`;
+      return `${longer}. Steps vary that much by chance.`;
     case "unmet":
-      return `${longer}, but meanwhile the others do not wait longer in collectives.`;
+      return `${longer}, but the others did not wait longer in collectives meanwhile.`;
     case "unnamed":
-      return "Virtual devices of the CPU wait for each other in collectives; the recorder does not show which is which.";
+      return "Virtual devices of the CPU wait for each other in collectives, but the trace does not identify them.";
     case "apart":
       return "The workers have no step in common to compare.";
     default:

@@ -1,4 +1,4 @@
-/** A column of names in the tables of workers. */
+/** A text column in tables of workers. */
 import type { ColumnSpec } from "../../widgets/table/columns";
 
 export function textColumn(id: string, title: string, width: number, isSticky = false): ColumnSpec {

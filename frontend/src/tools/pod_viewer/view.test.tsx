@@ -69,7 +69,7 @@ test("stragglers are chosen, and chosen again are not", () => {
   show({ step: "0" });
   const straggler = () => document.querySelector<HTMLElement>(".pod-stragglers li button");
   expect(straggler()?.textContent).toBe(
-    "TPU:0w-1+20.0 µsInput · 19.0 % of a step · 95 %: 15.0 µs to 25.0 µs over 4 steps · the slowest in 2 of them",
+    "TPU:0w-1+20.0 µsInput · 19.0 % of a step · 95 % CI: 15.0 µs to 25.0 µs over 4 steps · the slowest in 2 of them",
   );
   act(() => straggler()?.click());
   expect(noted.selected).toEqual([{ worker: "2" }]);
@@ -96,13 +96,13 @@ test("where nobody waits the workers are compared, and it says why", () => {
   };
   show({}, { stragglers: [], compared, no_straggler: "uncoupled" });
   expect(text(".pod-stragglers p")).toBe(
-    "TPU:0 · pod-w-1.eu took 1.44 ms longer per step (over 1 step) than TPU:0 · pod-w-0.eu; nothing in the trace shows that others wait for it.",
+    "TPU:0 · pod-w-1.eu took 1.44 ms longer per step (over 1 step) than TPU:0 · pod-w-0.eu. Nothing in the trace shows that others wait for it.",
   );
   const varies = { ...compared, low_us: -100, high_us: 2980, steps: 9 };
   show({}, { stragglers: [], compared: varies, no_straggler: "varies" });
-  expect(text(".pod-stragglers p")).toContain("(95 %: −100 µs to 2.98 ms over 9 steps)");
+  expect(text(".pod-stragglers p")).toContain("(95 % CI: −100 µs to 2.98 ms over 9 steps)");
   show({}, { stragglers: [], compared: null, no_straggler: "unnamed" });
-  expect(text(".pod-stragglers p")).toContain("does not show which is which");
+  expect(text(".pod-stragglers p")).toContain("does not identify them");
 });
 
 test("a device that the CPU plays is called by its number", () => {
@@ -126,7 +126,7 @@ test("a device that the CPU plays is called by its number", () => {
 
 test("a worker without the step says so", () => {
   show({ step: "0", worker: "3" });
-  expect(text(".pod-worker")).toContain("This worker has no such step");
+  expect(text(".pod-worker")).toContain("This step was not recorded on this worker");
 });
 
 test("the heat map goes by keys, and tells where it is", () => {

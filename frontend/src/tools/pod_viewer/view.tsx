@@ -1,4 +1,4 @@
-/** Pod: the steps of every worker side by side, and who makes the others wait. */
+/** The pod page: the steps of all workers side by side, and the workers that others wait for. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { Diagnostics } from "../../widgets/text/diagnostics";
@@ -24,7 +24,7 @@ const OVERVIEW = "overview_page";
 export function PodPage(props: PageProps<Pod>) {
   const { title, payload: pod, view, select } = props;
   const hasSteps = pod.steps.count > 0 && pod.workers.count > 0;
-  // Devices that are not told apart may be late all the same.
+  // Devices that cannot be distinguished may still be late.
   const isAlone = pod.workers.count === 1 && pod.noStraggler !== "unnamed";
   return (
     <div class="page flowing">
@@ -130,13 +130,13 @@ function OnlyOne({ payload: pod, view: { step }, links }: PageProps<Pod>) {
   );
 }
 
-/** A number of the address, null where it is none of `count`. */
+/** An index from the address; null unless it is below `count`. */
 function indexOf(text: string | undefined, count: number): number | null {
   const at = /^\d{1,9}$/.test(text ?? "") ? Number(text) : -1;
   return at >= 0 && at < count ? at : null;
 }
 
-/** [steps] µs of each step's slowest worker. */
+/** [steps] The slowest worker's time in µs. */
 export function slowestTimes(pod: Pod): Float64Array {
   const slowest = new Float64Array(pod.steps.count).fill(Number.NaN);
   for (let worker = 0; worker < pod.workers.count; worker++) {
@@ -148,7 +148,7 @@ export function slowestTimes(pod: Pod): Float64Array {
   return slowest;
 }
 
-/** The one in the middle of the whole steps by time: what steps are like. */
+/** The median step by time among the fully recorded ones, as a typical step. */
 export function usualStep({ steps }: Pod, slowest: Float64Array): number {
   const all = [...slowest.keys()].filter((step) => !Number.isNaN(slowest[step]));
   const whole = all.filter((step) => !steps.isTruncated[step]);

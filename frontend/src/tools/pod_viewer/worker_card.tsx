@@ -1,4 +1,4 @@
-/** What one worker's step was made of, and how it compares. */
+/** The parts of one worker's step, and a comparison with other workers. */
 import type { Signal } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import { formatTime, plural } from "../../base/format";
@@ -15,10 +15,10 @@ import { workerPlace } from "./step_place";
 interface WorkerCardProps {
   readonly pod: Pod;
   readonly cells: StepCells;
-  /** The chosen worker; else the slowest one is shown. */
+  /** The chosen worker; null shows the slowest one. */
   readonly worker: number | null;
   readonly pointed: Signal<number | null>;
-  /** Why there are no exact values, "" where there are, or will be. */
+  /** Why exact values are missing; "" if they are available or loading. */
   readonly error: string;
   readonly links: Links;
 }
@@ -55,8 +55,8 @@ export function WorkerCard(props: WorkerCardProps) {
       {row < 0 ? (
         <p>
           {pod.unrecorded.has(cellOf(pod, shown, cells.step))
-            ? "What this worker did in the step was not recorded."
-            : "This worker has no such step: it was not recorded there."}
+            ? "No activity of this worker was recorded in the step."
+            : "This step was not recorded on this worker."}
         </p>
       ) : (
         <>
@@ -88,7 +88,7 @@ export function WorkerCard(props: WorkerCardProps) {
           </p>
           <p>
             <ToolLink links={links} tool={TRACE} {...workerPlace(pod, cells, shown)}>
-              {host ? "Show its host in the trace" : "Show it in the trace"}
+              {host ? "Show its host in trace" : "Show in trace"}
             </ToolLink>
           </p>
           {cells.isTruncated[row] ? <p class="muted">Not fully recorded on this worker.</p> : null}
@@ -104,7 +104,7 @@ function bottleneckId(pod: Pod, cells: StepCells, row: number): string | null {
   return phase ? String(phase.id) : null;
 }
 
-/** Times that differ by less of the step are called equal. */
+/** Times that differ by a smaller part of the step count as equal. */
 const ALIKE = 0.001;
 
 /** "+1.20 ms vs median without collectives; 3 workers are slower." */

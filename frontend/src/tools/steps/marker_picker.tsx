@@ -1,4 +1,4 @@
-/** "Step marker: train ▾": what delimits the steps, and what else could. */
+/** The picker of the step marker: the events that delimit steps, and alternatives. */
 import { formatCount, formatTime } from "../../base/format";
 import { foldName, readableName } from "../../base/names";
 import { microseconds } from "../../base/units";
@@ -11,7 +11,7 @@ import type { StepTable } from "./step_table";
 interface MarkerPickerProps {
   readonly markers: readonly Marker[];
   readonly steps: Pick<StepTable, "property">;
-  /** The person's choice, "" where the server chose. */
+  /** The user's choice; "" for automatic. */
   readonly chosen: string;
   readonly select: Select;
 }
@@ -19,9 +19,9 @@ interface MarkerPickerProps {
 const AUTOMATIC = "\u0000automatic";
 
 const SOURCES: Readonly<Record<string, string>> = {
-  steps_line: "the device's own steps",
-  groups: "groups in the file",
-  executions: "executions of the program",
+  steps_line: "step line of the device",
+  groups: "event groups in the file",
+  executions: "program executions",
   pattern: "repeating events",
   none: "none",
 };
@@ -40,7 +40,7 @@ export function MarkerPicker({ markers, steps, chosen, select }: MarkerPickerPro
     content: (
       <>
         <span class="option-main">Automatic</span>
-        <span class="option-note">markers in the trace, else the best fit</span>
+        <span class="option-note">step markers in the trace, else the best fit</span>
       </>
     ),
   };

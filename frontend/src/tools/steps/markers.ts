@@ -1,4 +1,4 @@
-/** Events of a trace that mark its steps, or could. */
+/** Events that mark the steps of a trace, or could mark them. */
 import { type DataTable, readRows } from "../../api/data_table";
 
 export interface Marker {

@@ -1,4 +1,4 @@
-/** Where there are no steps: why, an event to take for a marker, and how to mark them next time. */
+/** A card for traces without steps: why, possible markers, and how to mark steps. */
 import { formatCount } from "../../base/format";
 import { cut, foldName, readableName } from "../../base/names";
 import { CopyButton } from "../../widgets/text/copy_button";
@@ -6,7 +6,7 @@ import type { Select } from "../tool";
 import type { Marker } from "./markers";
 
 interface NoStepsProps {
-  /** null where the page says it elsewhere. */
+  /** null if the page states it elsewhere. */
   readonly reason: string | null;
   readonly markers: readonly Marker[];
   readonly select: Select;

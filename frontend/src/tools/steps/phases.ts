@@ -1,11 +1,11 @@
-/** The phases of a step: what they are called and which colour they have on every page. */
+/** The phases of a step with their labels and colors. */
 
 export interface PhaseSpec {
-  /** As in a breakdown table. */
+  /** The id in breakdown tables. */
   readonly id: string;
   readonly label: string;
   readonly color: string;
-  /** Columns of the step table, in ms, that sum to it. */
+  /** The columns of the step table, in ms, that add up to it. */
   readonly columns: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export const PHASES: readonly PhaseSpec[] = [
   phase("other", "All others", "idle", "otherTimeMs"),
 ];
 
-/** Where the table does not split compute by precision. */
+/** For tables that do not split compute by precision. */
 export const COMPUTE = phase(
   "device_compute",
   "Device compute",
@@ -51,7 +51,7 @@ function phase(id: string, label: string, color: string, ...columns: string[]): 
   return { id, label, color: `var(--c-${color})`, columns };
 }
 
-/** Names that servers may use for a phase, for its colour alone. */
+/** Patterns of phase ids, by which colors are chosen. */
 const NAMES: readonly (readonly [pattern: RegExp, color: string])[] = [
   [/launch/, "launch"],
   [/compil/, "compile"],
@@ -68,7 +68,7 @@ const NAMES: readonly (readonly [pattern: RegExp, color: string])[] = [
   [/compute/, "compute16"],
 ];
 
-/** The colour of the phase called `id`: "device_compute_tf32" is that of 32 bit and more. */
+/** The color of a phase: "device_compute_tf32" has that of 32 bit and more. */
 export function phaseColor(id: string): string {
   const name = id.toLowerCase().replaceAll(" ", "_");
   return `var(--c-${NAMES.find(([pattern]) => pattern.test(name))?.[1] ?? "idle"})`;

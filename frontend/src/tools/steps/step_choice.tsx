@@ -1,4 +1,4 @@
-/** "Typical steps | All steps": whether what the page says is of outliers, too. */
+/** "Typical steps | All steps": whether the page includes outliers. */
 import { formatCount, plural } from "../../base/format";
 import type { StepAxis } from "../../widgets/step_chart/steps";
 import type { Select } from "../tool";
@@ -12,7 +12,7 @@ interface StepChoiceProps {
 
 const ALL_STEPS = "all";
 
-/** Nothing where all steps are typical. */
+/** Renders nothing if all steps are typical. */
 export function StepChoice({ steps, chosen, select }: StepChoiceProps) {
   const slow = steps.outliers?.filter((reason) => reason !== "").length ?? 0;
   const whole = steps.isTruncated.filter(

@@ -1,4 +1,4 @@
-/** The table of all steps that the overview and the input pipeline share. */
+/** The step table, which the overview and the input pipeline page share. */
 import { type DataTable, findColumn, numbers, textAt, texts } from "../../api/data_table";
 import { foldName, readableName } from "../../base/names";
 import { type Microseconds, microseconds } from "../../base/units";
@@ -16,23 +16,23 @@ interface SlowestSteps {
 export interface StepTable extends StepAxis {
   readonly table: DataTable;
   readonly count: number;
-  /** What the steps are split into, in µs, the bottom of the stack first. */
+  /** The phases of the steps in µs, the bottom of the stack first. */
   readonly series: readonly StepSeries[];
-  /** [count] µs; the parts sum to it. */
+  /** [count] µs; the sum of the phases. */
   readonly total: Float64Array;
-  /** Since the start of the trace, in µs; NaN where unknown. */
+  /** Since the start of the trace, in µs; NaN if unknown. */
   readonly start: Float64Array;
-  /** The step on its slowest worker: where it began, how long it was in µs, and its host. */
+  /** Each step on its slowest worker: its start, its duration in µs, and its host. */
   readonly slowest: SlowestSteps;
   /** [count] "" for steps that are not outliers. */
   readonly outliers: readonly string[];
-  /** Whether what the page says is not of a step: it is truncated, not recorded, or an outlier. */
+  /** Whether figures leave a step out: it is truncated, not recorded, or an outlier. */
   readonly isLeftOut: readonly boolean[];
-  /** Whether outliers are among those. */
+  /** Whether outliers are left out. */
   readonly isTypical: boolean;
-  /** Mean over the steps that the page is about; NaN where there is none. */
+  /** The mean over the steps that are not left out; NaN if there are none. */
   readonly average: Microseconds;
-  /** What the table says of itself, by name; "" where it says nothing. */
+  /** A property of the table, or "". */
   readonly property: (name: string) => string;
 }
 
@@ -77,25 +77,25 @@ export function readStepTable(table: DataTable): StepTable {
   };
 }
 
-/** "Steps" is a line of the device, whose events are steps. */
+/** The name of the marker; the device's line "Steps" has events that are steps. */
 function axisMarker(name: string): string {
   return name === "Steps" ? "Step" : foldName(readableName(name));
 }
 
-/** Mean over the steps that are not left out; NaN where there is none. */
+/** The mean over the steps that are not left out; NaN if there are none. */
 export function meanOf(values: Float64Array, isLeftOut: readonly boolean[]): number {
   const used = values.filter((value, step) => !isLeftOut[step] && !Number.isNaN(value));
   return used.reduce((sum, value) => sum + value, 0) / used.length;
 }
 
-/** Least and most percent of a step that any worker waits for input; NaN where unknown. */
+/** The range over workers of the percentage of a step spent waiting for input; NaN if unknown. */
 export function waitingRange(steps: StepTable): readonly [least: number, most: number] {
   const given = (name: string) => Number.parseFloat(steps.property(name));
   const used = (id: string) =>
     (numbers(steps.table, id) ?? new Float64Array(0)).filter(
       (value, step) => !steps.isLeftOut[step] && !Number.isNaN(value),
     );
-  // The server's own are of all whole steps.
+  // The server's figures include all whole steps, so they do not suit typical steps.
   if (!steps.isTypical) return [given("infeed_percent_minimum"), given("infeed_percent_maximum")];
   const least = used("waitingPercentMin").reduce(
     (a, b) => Math.min(a, b),
@@ -105,7 +105,7 @@ export function waitingRange(steps: StepTable): readonly [least: number, most: n
   return least <= most ? [least, most] : [Number.NaN, Number.NaN];
 }
 
-/** [steps] of a column of flags; false where there is none. */
+/** [steps] A column of flags; all false without it. */
 function readFlags(table: DataTable, id: string): boolean[] {
   const flags = findColumn(table, id);
   return Array.from(
@@ -140,7 +140,7 @@ function inMicroseconds(values: Float64Array | undefined, count: number): Float6
   return values?.map((value) => value * US_PER_MS) ?? new Float64Array(count).fill(Number.NaN);
 }
 
-/** How the chart of step times comes about. */
+/** How step times are computed. */
 export function explainStepTime(steps: StepTable): Explanation {
   return {
     formula:

@@ -1,4 +1,4 @@
-/** One stacked column per worker: what the chosen step was made of on each. */
+/** One stacked column per worker: the parts of the chosen step on each. */
 import { type Signal, useSignalEffect } from "@preact/signals";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { columnScale, formatCount, formatTime, plural } from "../../../base/format";
@@ -28,12 +28,12 @@ interface ColumnChartProps {
   readonly pod: Pod;
   readonly cells: StepCells;
   readonly arrangement: ColumnArrangement;
-  /** µs that the axis reaches at least, so that steps compare while they play. */
+  /** The minimum range of the axis in µs, so that steps are comparable while they play. */
   readonly usual: number;
   readonly worker: number | null;
   readonly pointed: Signal<number | null>;
   readonly select: Select;
-  /** Shows the chosen step of a worker on the timeline. */
+  /** Shows a worker's chosen step on the timeline. */
   readonly toTimeline: (worker: number) => void;
   readonly fileName: string;
 }
@@ -186,7 +186,7 @@ function ColumnPlot(props: ColumnPlotProps) {
     const isSeen = start >= element.scrollLeft && start + plan.pitch <= element.scrollLeft + width;
     if (!isSeen) element.scrollLeft = start + plan.pitch / 2 - width / 2;
   };
-  // A worker that was chosen elsewhere comes into view.
+  // Scrolls to a worker that was chosen elsewhere.
   useEffect(() => {
     const column = columnOf(worker);
     if (column >= 0) show(column);
@@ -213,7 +213,7 @@ function ColumnPlot(props: ColumnPlotProps) {
       pointed.value = null;
     },
   });
-  // For the help, any one set will do.
+  // Registered for the help only, so any set of these bindings will do.
   useEffect(() => bindKeys(keys, true), []);
   const at = columnOf(pointed.value ?? worker);
   return (

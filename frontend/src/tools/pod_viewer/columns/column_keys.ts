@@ -1,4 +1,4 @@
-/** The keys of the columns of a step that have the focus. */
+/** The keys of the focused column chart. */
 import type { Binding } from "../../../base/keys";
 
 interface ColumnActions {

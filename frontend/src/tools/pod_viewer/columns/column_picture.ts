@@ -1,4 +1,4 @@
-/** The columns of a step as a picture file, all of them. */
+/** All columns of a step as a picture file. */
 import { columnScale } from "../../../base/format";
 import { drawPicture } from "../../../widgets/chart/picture";
 import type { Pod } from "../payload";

@@ -1,4 +1,4 @@
-/** Which workers the columns of a step stand for, in which order, and where they are. */
+/** The columns of a step: their workers, their order and their positions. */
 import { tickIncrement } from "../../../widgets/chart/ticks";
 import type { Pod } from "../payload";
 import { ownTimes, type StepCells } from "../step_cells";
@@ -6,7 +6,7 @@ import { ownTimes, type StepCells } from "../step_cells";
 export interface ColumnArrangement {
   /** One column per host, its latest worker. */
   readonly isByHost: boolean;
-  /** By time without collectives, else in the order of hosts. */
+  /** Ordered by time without collectives, else by host. */
   readonly isLatestFirst: boolean;
 }
 
@@ -18,7 +18,7 @@ export function arrangeColumns(
 ): Int32Array {
   const { workers } = pod;
   const { worker } = cells;
-  // Those that are not compared come last.
+  // Workers that are not compared come last.
   const own = ownTimes(pod, cells).map((time) => (Number.isNaN(time) ? -1 : time));
   let rows = Int32Array.from(worker.keys());
   if (isByHost) {
@@ -36,9 +36,9 @@ export function arrangeColumns(
 export interface ColumnPlan {
   /** CSS pixels from one column to the next. */
   readonly pitch: number;
-  /** Of a column itself. */
+  /** The width of a column. */
   readonly width: number;
-  /** Of all columns; more than the room where they scroll. */
+  /** The width of all columns; larger than the room if they scroll. */
   readonly total: number;
 }
 
@@ -62,14 +62,14 @@ export interface Ticks {
   readonly increment: number;
 }
 
-/** A zero-based axis over `most`, with marks at 1, 2 or 5 times a power of ten in its unit. */
+/** A zero-based axis up to `most`, with ticks at 1, 2 or 5 times a power of ten in its unit. */
 export function planTicks(most: number, factor: number, marks: number): Ticks {
   return { top: most * 1.05 || 1, increment: tickIncrement(most || 1, factor, marks) };
 }
 
 const BETWEEN = 6;
 
-/** What columns are called: all by their names where those fit, else each `every`-th by number. */
+/** The labels of columns: all names if they fit, else the number of each `every`-th column. */
 export function columnNames(
   names: readonly string[],
   pitch: number,
@@ -85,4 +85,17 @@ export function columnNames(
 
 function longest(texts: readonly string[]): string {
   return texts.reduce((most, text) => (text.length > most.length ? text : most), "");
+}
+
+/** The name of a host; if it does not fit, the number at its end, provided that all hosts differ in it. */
+export function hostLabel(
+  names: readonly string[],
+  host: number,
+  fits: (name: string) => boolean,
+): string {
+  const name = (names[host] ?? "").slice(0, 80);
+  if (fits(name)) return name;
+  const numbers = names.map((other) => /\d+$/.exec(other)?.[0] ?? "");
+  const isClear = numbers.every(Boolean) && new Set(numbers).size === names.length;
+  return isClear ? numbers[host] : name;
 }

@@ -1,4 +1,4 @@
-/** The columns of a step as a table and as a file: a row per worker. */
+/** The columns of a step as a table and as a CSV file: a row per worker. */
 import { useMemo } from "preact/hooks";
 import { type DataTable, encodeTexts, numberColumn } from "../../../api/data_table";
 import { type Cell, toCsv } from "../../../base/csv";

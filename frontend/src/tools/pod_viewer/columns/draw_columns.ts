@@ -1,4 +1,4 @@
-/** Stacked columns with their axes; only those in view. */
+/** Draws the visible stacked columns with their axes. */
 import type { Scale } from "../../../base/format";
 import { resolveColor } from "../../../base/theme";
 import { hatch, type Pen } from "../../../widgets/chart/pen";
@@ -6,7 +6,7 @@ import { drawValueAxis } from "../../../widgets/chart/ticks";
 import { fitLabel } from "../heat_map/draw_heat_map";
 import type { Pod } from "../payload";
 import type { StepCells } from "../step_cells";
-import { type ColumnPlan, columnNames, type Ticks } from "./column_plan";
+import { type ColumnPlan, columnNames, hostLabel, type Ticks } from "./column_plan";
 
 export interface ColumnDrawing {
   readonly pod: Pod;
@@ -25,7 +25,7 @@ export interface ColumnDrawing {
   readonly selected: number | null;
   readonly pointed: number | null;
   readonly isByHost: boolean;
-  /** Whether columns of one host are neighbours. */
+  /** Whether columns of one host are adjacent. */
   readonly isInOrder: boolean;
   readonly fills: readonly string[];
   readonly colors: {
@@ -38,7 +38,7 @@ export interface ColumnDrawing {
   readonly font: string;
 }
 
-/** Under the theme in force. */
+/** The colors of the current theme. */
 export function columnColors({ phases }: Pod): Pick<ColumnDrawing, "fills" | "colors"> {
   return {
     fills: phases.map(({ color }) => resolveColor(color)),
@@ -99,7 +99,7 @@ function valueScale(drawing: ColumnDrawing): (value: number) => number {
   return (value) => bottom - (value / drawing.ticks.top) * (bottom - TOP);
 }
 
-/** The left edge of a column's place. */
+/** The left edge of a column's slot. */
 function left({ plan, scroll }: ColumnDrawing, column: number): number {
   return AXIS_WIDTH + column * plan.pitch - scroll;
 }
@@ -148,7 +148,7 @@ function drawColumn(
   }
 }
 
-/** Names of workers, or the numbers of some where there is less room, and under them their hosts. */
+/** Draws the names of workers, or fewer of their numbers if there is less room, and their hosts. */
 function drawNames(pen: Pen, drawing: ColumnDrawing, first: number, last: number) {
   const { pod, cells, rows, plan, colors, isByHost, isInOrder } = drawing;
   const hostOf = (column: number) => pod.workers.host[cells.worker[rows[column]]];
@@ -167,7 +167,7 @@ function drawNames(pen: Pen, drawing: ColumnDrawing, first: number, last: number
     );
   if (pod.hosts.length < 2 || !(isInOrder || isByHost)) return;
   for (let from = first; from < last; ) {
-    // Columns of a host that begin left of the view belong to it too.
+    // A host's columns may begin left of the view.
     let start = from;
     while (start > 0 && hostOf(start - 1) === hostOf(from)) start--;
     let to = from + 1;
@@ -178,7 +178,11 @@ function drawNames(pen: Pen, drawing: ColumnDrawing, first: number, last: number
     const [seenFrom, seenTo] = [Math.max(begin, AXIS_WIDTH), Math.min(end, drawing.width)];
     const text = fitLabel(
       pen,
-      (pod.workers.shortHosts[hostOf(from)] ?? "").slice(0, 80),
+      hostLabel(
+        pod.workers.shortHosts,
+        hostOf(from),
+        (name) => pen.measureText(name).width <= end - begin,
+      ),
       end - begin,
     );
     pen.fillStyle = colors.muted;

@@ -1,4 +1,4 @@
-/** The heat map and its axes. */
+/** Draws the heat map and its axes. */
 import { hatch, type Pen } from "../../../widgets/chart/pen";
 import type { Domain } from "../measures";
 import type { HeatPlan } from "./heat_plan";
@@ -9,13 +9,13 @@ export interface HeatDrawing {
   readonly cells: Float32Array;
   readonly domain: Domain;
   readonly ramp: Ramp;
-  /** Columns of which no step was recorded whole. */
+  /** Columns without a fully recorded step. */
   readonly isTruncated: readonly boolean[];
-  /** Columns that hold an outlier. */
+  /** Columns that contain an outlier. */
   readonly isOutlier: readonly boolean[];
   readonly rowLabels: readonly AxisLabel[];
   readonly columnLabels: readonly AxisLabel[];
-  /** Rows above which another host begins. */
+  /** Rows at which another host begins. */
   readonly borders: readonly number[];
   /** CSS pixels left of the picture. */
   readonly left: number;
@@ -23,16 +23,16 @@ export interface HeatDrawing {
   readonly font: string;
 }
 
-/** A text and the middle of its place, in CSS pixels of the picture. */
+/** A label and the position of its center, in CSS pixels of the picture. */
 export interface AxisLabel {
   readonly text: string;
   readonly middle: number;
 }
 
 const AXIS_HEIGHT = 20;
-/** For the half of the last column's name. */
+/** Room for half of the last column's label. */
 export const RIGHT = 14;
-/** Cells this large or larger are set apart by lines. */
+/** Cells of at least this size are separated by lines. */
 const LINES_FROM = 6;
 /** Half the width of an outlier's mark, and its height. */
 const OUTLIER = 5;
@@ -48,7 +48,7 @@ export function drawHeat(pen: Pen, drawing: HeatDrawing): void {
   drawOutliers(pen, drawing);
 }
 
-/** One pixel per cell, in an image of its own; what is absent stays clear. */
+/** An image with one pixel per cell; missing cells are transparent. */
 function cellImage({ plan, cells, domain, ramp }: HeatDrawing): HTMLCanvasElement {
   const image = document.createElement("canvas");
   image.width = Math.max(plan.columns, 1);
@@ -125,7 +125,7 @@ function drawOutliers(pen: Pen, { plan, left, isOutlier }: HeatDrawing): void {
   });
 }
 
-/** `text` cut in its middle to `room` CSS pixels. */
+/** `text` truncated in the middle to `room` CSS pixels. */
 export function fitLabel(pen: Pen, text: string, room: number): string {
   if (pen.measureText(text).width <= room) return text;
   for (let kept = Math.min(text.length - 1, 80); kept > 1; kept--) {

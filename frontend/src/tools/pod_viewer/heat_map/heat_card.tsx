@@ -57,7 +57,8 @@ export function HeatCard({ pod, measure, value, plan, left, spot }: HeatCardProp
         </p>
       ))}
       <p class="muted">
-        {count > 1 ? `The largest of up to ${formatCount(count)} here. ` : ""}A click chooses both.
+        {count > 1 ? `The largest of up to ${formatCount(count)} cells here. ` : ""}Clicking chooses
+        this step and worker.
       </p>
     </div>
   );

@@ -1,4 +1,4 @@
-/** The keys of a heat map that has the focus. */
+/** The keys of the focused heat map. */
 import type { Binding } from "../../../base/keys";
 
 interface HeatActions {

@@ -1,4 +1,4 @@
-/** Which rows and columns of the heat map are named, so that no two names touch. */
+/** The labels of rows and columns of the heat map, chosen so that they do not overlap. */
 import { axisLabels } from "../../../widgets/step_chart/axis_labels";
 import type { Pod } from "../payload";
 import type { AxisLabel } from "./draw_heat_map";
@@ -8,7 +8,7 @@ const LINE = 13;
 const CHARACTER = 6.5;
 const GAP = 16;
 
-/** Workers where their rows are tall enough, else hosts. */
+/** Workers if the rows are tall enough, else hosts. */
 export function rowLabels({ workers, hosts }: Pod, plan: HeatPlan): AxisLabel[] {
   if (plan.rowHeight >= LINE && plan.workersPerRow === 1)
     return workers.shortTitles.map((text, at) => ({ text, middle: (at + 0.5) * plan.rowHeight }));
@@ -28,7 +28,7 @@ export function rowLabels({ workers, hosts }: Pod, plan: HeatPlan): AxisLabel[] 
   return labels;
 }
 
-/** The rows at which another host begins, where hosts have room to be told apart. */
+/** The rows at which another host begins, if hosts have enough room for borders. */
 export function hostBorders({ workers }: Pod, plan: HeatPlan): number[] {
   const starts = [...runs(workers.host)].slice(1).map(([from]) => from / plan.workersPerRow);
   const room = plan.height / (starts.length + 1);
@@ -50,7 +50,7 @@ export function columnLabels(all: readonly string[], plan: HeatPlan): AxisLabel[
   return made;
 }
 
-/** From and to, without to, of neighbours that are equal; of at most `longest` of them. */
+/** The half-open ranges of equal neighbors, each of at most `longest` values. */
 export function* runs(
   values: Int32Array,
   longest = Number.POSITIVE_INFINITY,

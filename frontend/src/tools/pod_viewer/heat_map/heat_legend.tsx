@@ -1,4 +1,4 @@
-/** The colours of the heat map, and what their ends stand for. */
+/** The color legend of the heat map. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { resolveColor, watchColors } from "../../../base/theme";
 import type { Domain, Measure } from "../measures";
@@ -11,7 +11,7 @@ interface LegendProps {
   readonly measure: Measure;
 }
 
-/** The ends of the colours; "≤" and "≥" where values lie beyond. */
+/** The ends of the color range; with "≤" or "≥" if there are values beyond. */
 export function legendTexts(
   { low, high, least, most }: Domain,
   measure: Measure,
@@ -45,12 +45,12 @@ export function HeatLegend({ domain, ramp, measure }: LegendProps) {
   );
 }
 
-/** The ramp of the theme in force, and a number that changes with the page's colours. */
+/** The ramp of the current theme, and a number that changes with the page's colors. */
 export function useRamp(): { readonly ramp: Ramp; readonly theme: number } {
   const [theme, bump] = useState(0);
   useEffect(() => watchColors(() => bump((count) => count + 1)), []);
   const ramp = useMemo(() => {
-    // The second colour is that of a dark page.
+    // The second color is in use if the page is dark.
     const probe = resolveColor("light-dark(rgb(1 1 1), rgb(2 2 2))");
     return makeRamp(probe.includes("2"));
   }, [theme]);

@@ -1,4 +1,4 @@
-/** Workers × steps: who was slow when. */
+/** The heat map of workers × steps. */
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, plural } from "../../../base/format";
@@ -32,10 +32,10 @@ interface HeatMapProps {
   readonly step: number;
   /** null for none. */
   readonly worker: number | null;
-  /** The worker that is pointed at, shared with the columns. */
+  /** The worker under the pointer, shared with the columns. */
   readonly pointed: Signal<number | null>;
   readonly select: Select;
-  /** Shows the chosen step of a worker on the timeline. */
+  /** Shows a worker's chosen step on the timeline. */
   readonly toTimeline: (worker: number) => void;
   readonly fileName: string;
 }
@@ -98,7 +98,7 @@ export function HeatMap(props: HeatMapProps) {
             noun="picture"
             items={[
               {
-                label: isFromZero ? "Colors fit the values" : "Colors from zero",
+                label: isFromZero ? "Fit colors to the values" : "Start colors at zero",
                 run: () => select({ scale: isFromZero ? null : "zero" }),
               },
             ]}
@@ -134,7 +134,7 @@ interface HeatPictureProps extends HeatMapProps {
   readonly values: Float32Array;
   readonly domain: Domain;
   readonly ramp: Ramp;
-  /** Changes with the colours of the page. */
+  /** Changes with the colors of the page. */
   readonly theme: number;
   readonly keep: (drawing: HeatDrawing) => void;
 }
@@ -209,7 +209,7 @@ function HeatPicture(props: HeatPictureProps) {
       cursor.value = null;
     },
   });
-  // For the help, any one set will do.
+  // Registered for the help only, so any set of these bindings will do.
   useEffect(() => bindKeys(keys, true), []);
   const spot = cursor.value;
   return (
@@ -279,7 +279,7 @@ function axisNote(pod: Pod, plan: HeatPlan, shared: string): string {
   return parts.join(" · ");
 }
 
-/** Those of workers that do the same work. */
+/** The values of workers that do the same kind of work. */
 function comparedValues({ workers, steps }: Pod, values: Float32Array): Float32Array {
   if (!workers.isAside.includes(true)) return values;
   return values.filter((_, cell) => !workers.isAside[Math.floor(cell / steps.count)]);
@@ -289,7 +289,7 @@ function isOutlier({ steps: { outliers = [] } }: Pod): boolean[] {
   return outliers.map((reason) => reason !== "");
 }
 
-/** Of each column those of its steps. */
+/** The flags of the steps of each column. */
 function columnFlags(ofSteps: readonly boolean[], plan: HeatPlan): boolean[][] {
   return Array.from({ length: plan.columns }, (_, column) =>
     ofSteps.slice(column * plan.stepsPerColumn, (column + 1) * plan.stepsPerColumn),

@@ -1,4 +1,4 @@
-/** What is chosen and pointed at, over the picture of the heat map. */
+/** Marks over the heat map for the chosen cells and the cursor. */
 import type { Signal } from "@preact/signals";
 import { type HeatPlan, type HeatSpot, placeOf } from "./heat_plan";
 
@@ -33,7 +33,7 @@ export function Marks({ plan, left, step, worker, cursor }: MarksProps) {
       {worker === null ? null : plan.rowHeight >= FRAMED ? (
         <div class="pod-mark" style={row(worker)} />
       ) : (
-        // A frame would hide a row of few pixels.
+        // A frame would hide a row of a few pixels.
         [left - TICK, left + plan.width].map((x) => (
           <div
             key={x}

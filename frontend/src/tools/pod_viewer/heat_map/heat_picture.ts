@@ -6,7 +6,7 @@ import { rampColor } from "./ramp";
 const LEAST_WIDTH = 448;
 const RAMP = { left: 80, top: -26, width: 160, height: 10, stops: 32 } as const;
 
-/** `ends` are what the colours at the ends of the ramp stand for. */
+/** `ends` are the labels of the ramp's ends. */
 export function drawHeatSvg(
   drawing: HeatDrawing,
   title: string,

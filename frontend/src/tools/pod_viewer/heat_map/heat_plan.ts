@@ -1,12 +1,12 @@
-/** How cores × steps lie on the picture: which of them share a cell of it. */
+/** The layout of workers × steps in the picture, where several may share a cell. */
 
 export interface HeatPlan {
   readonly rows: number;
   readonly columns: number;
-  /** Neighbours that share a row, of which the one with the largest value shows. */
+  /** The number of workers that share a row, which shows their largest value. */
   readonly workersPerRow: number;
   readonly stepsPerColumn: number;
-  /** CSS pixels; whole. */
+  /** CSS pixels, an integer. */
   readonly rowHeight: number;
   /** CSS pixels, may be a fraction. */
   readonly columnWidth: number;
@@ -17,7 +17,7 @@ export interface HeatPlan {
 const TALLEST_ROW = 22;
 const WIDEST_COLUMN = 240;
 
-/** A picture of at most `roomWidth` × `roomHeight` CSS pixels, in which no cell is under one. */
+/** Fits the picture into `roomWidth` × `roomHeight` CSS pixels, with cells of at least one pixel. */
 export function planHeat(
   workers: number,
   steps: number,
@@ -42,7 +42,7 @@ export function planHeat(
   };
 }
 
-/** [rows × columns] the largest value of each cell; NaN where none has one. */
+/** [rows × columns] The largest value of each cell; NaN if it has none. */
 export function heatCells(values: Float32Array, workers: number, steps: number, plan: HeatPlan) {
   const { rows, columns, workersPerRow, stepsPerColumn } = plan;
   if (workersPerRow === 1 && stepsPerColumn === 1) return values;
@@ -63,7 +63,7 @@ export interface HeatSpot {
   readonly step: number;
 }
 
-/** The worker and step that the cell at (x, y) shows; null outside of the picture. */
+/** The worker and step whose value the cell at (x, y) shows; null outside the picture. */
 export function spotAt(
   values: Float32Array,
   workers: number,
@@ -90,7 +90,7 @@ export function spotAt(
   return found;
 }
 
-/** Where the cell of a worker and a step is, in CSS pixels of the picture. */
+/** The position of a worker's step, in CSS pixels of the picture. */
 export function placeOf(plan: HeatPlan, { worker, step }: HeatSpot) {
   return {
     left: Math.floor(step / plan.stepsPerColumn) * plan.columnWidth,

@@ -1,4 +1,4 @@
-/** The heat map as a table: a row per worker, over its steps; and every cell as a file. */
+/** The heat map as a table of statistics per worker, and all cells as a CSV file. */
 import { useMemo } from "preact/hooks";
 import { type DataTable, encodeTexts, numberColumn } from "../../../api/data_table";
 import { type Cell, toCsv } from "../../../base/csv";
@@ -37,9 +37,9 @@ export function HeatTable({ pod, measure, values, step, toTimeline }: HeatTableP
         textColumn("host", "Host", 180),
         { ...number("count", "Steps"), quantity: "count" },
         number("average", "Average"),
-        number("least", "Least"),
-        number("most", "Most"),
-        textColumn("at", "Step of most", 130),
+        number("least", "Minimum"),
+        number("most", "Maximum"),
+        textColumn("at", "Step of maximum", 150),
         number("chosen", "Chosen step"),
       ]}
       rankBy="average"
@@ -50,7 +50,7 @@ export function HeatTable({ pod, measure, values, step, toTimeline }: HeatTableP
   );
 }
 
-/** Every cell: a row per worker, a column per step, in full units. */
+/** Saves all cells: a row per worker, a column per step. */
 export function saveHeatCsv(
   fileName: string,
   pod: Pod,
@@ -71,7 +71,7 @@ export function saveHeatCsv(
   saveFile(`${fileName}.csv`, new Blob([toCsv(lines())], { type: "text/csv" }));
 }
 
-/** Statistics over the steps that were recorded whole, or over all where none was. */
+/** Statistics over the fully recorded steps, or over all steps if there are none. */
 function workerTable(pod: Pod, values: Float32Array, step: number): DataTable {
   const { steps, workers, hosts } = pod;
   const hasWhole = steps.isTruncated.includes(false);
@@ -79,8 +79,8 @@ function workerTable(pod: Pod, values: Float32Array, step: number): DataTable {
     numberColumn(id, label, new Float64Array(workers.count).fill(Number.NaN));
   const count = column("count", "Steps");
   const average = column("average", "Average");
-  const least = column("least", "Least");
-  const most = column("most", "Most");
+  const least = column("least", "Minimum");
+  const most = column("most", "Maximum");
   const chosen = column("chosen", "Chosen step");
   const slowest: string[] = [];
   for (let worker = 0; worker < workers.count; worker++) {
@@ -112,7 +112,7 @@ function workerTable(pod: Pod, values: Float32Array, step: number): DataTable {
       average,
       least,
       most,
-      encodeTexts("at", "Step of most", slowest),
+      encodeTexts("at", "Step of maximum", slowest),
       chosen,
     ],
     length: workers.count,

@@ -1,4 +1,4 @@
-/** The values of the heat map in words. */
+/** Texts for values of the heat map. */
 import { formatRatio, formatTime, NOT_MEASURED } from "../../../base/format";
 import { microseconds, ratio } from "../../../base/units";
 import type { Measure } from "../measures";

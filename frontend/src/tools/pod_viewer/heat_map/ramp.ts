@@ -1,15 +1,15 @@
-/** Colours for amounts: from pale to strong, evenly lighter or darker, which all eyes can order. */
+/** A sequential color ramp of uniform lightness steps, readable with color vision deficiencies. */
 import { type Lab, toLab, toRgb } from "../../../base/oklab";
 
-/** RGB triples, least first. */
+/** RGB triples, lowest value first. */
 export type Ramp = Uint8Array<ArrayBuffer>;
 
 export const RAMP_LENGTH = 256;
 
-/** From pale yellow over green to dark blue; its lightness falls all the way. */
+/** From pale yellow through green to dark blue, with decreasing lightness. */
 const PATH = ["#fffbd6", "#d9efb1", "#8fd3b6", "#46afc3", "#2b7fb8", "#27509b", "#15225e"];
 
-/** More is further from the background: darker on a light page, lighter on a dark one. */
+/** Larger values contrast more with the background: darker on light pages, lighter on dark ones. */
 export function makeRamp(isDark: boolean): Ramp {
   const path = PATH.map(toLab);
   const [top, bottom] = [path[0][0], path.at(-1)![0]];
@@ -27,7 +27,7 @@ export function rampColor(ramp: Ramp, part: number): string {
   return `rgb(${ramp[at]}, ${ramp[at + 1]}, ${ramp[at + 2]})`;
 }
 
-/** `part` 0–1 of the way; what lies beyond has the colour of the end. */
+/** The index at `part`, 0–1 of the ramp; clamped to its ends. */
 export function rampIndex(part: number): number {
   return Math.round(Math.max(0, Math.min(part, 1)) * (RAMP_LENGTH - 1));
 }

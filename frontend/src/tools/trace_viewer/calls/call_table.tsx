@@ -60,7 +60,7 @@ export function CallTable({ tree, search, selected, select }: CallTableProps) {
       selected={rows.nodes.indexOf(selected)}
       choose={(row) => select(rows.nodes[row])}
       levels={treeLevels(rows, turn)}
-      empty={search ? "No call has this name." : "There is no event in this range."}
+      empty={search ? "No call has this name." : "There are no events in this range."}
       of={`${tree.order} ${search === null}`}
     />
   );

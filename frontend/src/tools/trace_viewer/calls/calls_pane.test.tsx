@@ -128,7 +128,7 @@ test("a flame graph is what it opens with; nothing and errors are said", async (
 
 test("a range without events says so", async () => {
   await showCalls({ tab: "calls" }, { timeline_calls: () => callsJson({}) });
-  expect(text(".trace-panel")).toContain("There is no event in this range.");
+  expect(text(".trace-panel")).toContain("There are no events in this range.");
 });
 
 test("an error is said with its way out", async () => {

@@ -161,7 +161,7 @@ function Calls({ page, loaded, isLoading }: CallsProps) {
         <p class="trace-note muted">
           {tree === null
             ? "No track in this range has nested events: asynchronous and derived tracks are left out."
-            : "There is no event in this range."}
+            : "There are no events in this range."}
         </p>
       ) : page.calls.value.isTree ? (
         <CallTable tree={tree} search={search} selected={selectedNode} select={select} />

@@ -1,4 +1,4 @@
-/** What events add up to: those of a range, or all that are in view. */
+/** Sums of events: those in a range, or all events in view. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { toTsv } from "../../../base/csv";
@@ -19,7 +19,7 @@ import { NoAnswer, useAnswer } from "./answer";
 interface Summed {
   readonly span: Span;
   readonly by: AggregateBy;
-  /** Which tracks were added up, in words. */
+  /** Which tracks are included, in words. */
   readonly of: string;
   /** null: nothing to sum. */
   readonly sums: Sums | null;
@@ -29,7 +29,7 @@ const WAYS: readonly AggregateBy[] = ["name", "category", "track"];
 const PS_PER_US = 1e6;
 const MOST_COMPARED = 5000;
 
-/** `of` "range": the box or the ruler; "view": what is on the screen. */
+/** `of`: "range" for the box or the ruler, "view" for what is on screen. */
 export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }) {
   const { model, by } = page;
   const { value, error, isLoading } = useAnswer<Summed>(page, () => {
@@ -55,18 +55,14 @@ export function AggregatePane({ page, of }: { page: Page; of: "range" | "view" }
     );
   }
   if (error.value !== null) return <NoAnswer error={error.value} />;
-  if (value.value === null) return <p class="trace-note muted">Summing up</p>;
+  if (value.value === null) return <p class="trace-note muted">Summing up…</p>;
   return <SumTable page={page} summed={value.value} isLoading={isLoading.value} />;
 }
 
-/** Of a box how many tracks are added up, and how many are not; "" where that is all. */
+/** " on 3 tracks, 1 derived track excluded": the number of tracks is given for boxes only. */
 function describe(count: number, excluded: number): string {
-  return [
-    count > 0 ? `on ${plural(count, "track")}` : "",
-    excluded > 0 ? `${plural(excluded, "derived track")} excluded` : "",
-  ]
-    .filter(Boolean)
-    .join(", ");
+  const on = count > 0 ? ` on ${plural(count, "track")}` : "";
+  return excluded > 0 ? `${on}, ${plural(excluded, "derived track")} excluded` : on;
 }
 
 interface SumTableProps {
@@ -93,10 +89,10 @@ function SumTable({ page, summed, isLoading }: SumTableProps) {
       <div class="trace-sums" aria-busy={isLoading}>
         <ByChoice page={page} />
         <span>
-          <b>{plural(sums?.events ?? 0, "event")}</b> in {formatPs(span.to - span.from)}{" "}
+          <b>{plural(sums?.events ?? 0, "event")}</b> in {formatPs(span.to - span.from)}
           <span
             class="muted"
-            title="Steps, programs, scopes and ops of devices stand for work that other tracks show; it would count twice"
+            title="Steps, programs, scopes and ops of devices repeat work that other tracks show, which would be counted twice"
           >
             {of}
           </span>
@@ -112,7 +108,7 @@ function SumTable({ page, summed, isLoading }: SumTableProps) {
           <CopyButton
             text={() => sumText(sums, order)}
             label="Copy table"
-            title="Copy table as text, times in µs"
+            title="Copy the table as text, with times in µs"
           />
         ) : null}
       </div>
@@ -126,7 +122,7 @@ function SumTable({ page, summed, isLoading }: SumTableProps) {
         }}
         selected={-1}
         choose={(row) => sums && markRow(page, summed.by, sums, order[row])}
-        empty="There is no event in this range."
+        empty="There are no events in this range."
         of={summed.by}
       />
     </>
@@ -154,7 +150,7 @@ function ByChoice({ page }: { page: Page }) {
   );
 }
 
-/** What a click on a row does: its events are marked, or its track is shown. */
+/** Handles a click on a row: highlights its events, or shows its track. */
 function markRow({ model }: Page, by: AggregateBy, sums: Sums, row: number): void {
   const lane = sums.lanes[row];
   if (by === "track" && lane !== undefined) revealLane(model, lane);
@@ -182,7 +178,7 @@ const NUMBERS: readonly (readonly [id: string, column: NumberColumn, title: stri
 function sumColumns(sums: Sums, by: AggregateBy): RowColumn[] {
   const title = { name: "Name", category: "Category", track: "Track" }[by];
   const readable = sums.key.map(readableName);
-  // Names that fold to the same text are told apart, where that takes no time.
+  // Names that fold to the same text are kept distinguishable, unless there are too many.
   const folded = readable.length > MOST_COMPARED ? readable.map(foldName) : foldNames(readable);
   return [
     {
@@ -236,7 +232,7 @@ function scaleOf(column: NumberColumn, values: Float64Array): Scale {
   return columnScale("time", max / PS_PER_US, "", times);
 }
 
-/** Rows in order; null: as the server has them, by falling self time. */
+/** The sorted rows; null for the server's order, by descending self time. */
 function sortedRows(sums: Sums, sort: RowSort | null): Uint32Array {
   const rows = Uint32Array.from(sums.key.keys());
   if (sort === null) return rows;
@@ -244,7 +240,7 @@ function sortedRows(sums: Sums, sort: RowSort | null): Uint32Array {
   const column = NUMBERS.find(([id]) => id === sort.id)?.[1];
   if (column) {
     const values = sums[column];
-    // NaN, which was not measured, comes last.
+    // NaN, which means not measured, comes last.
     const key = (row: number) =>
       Number.isNaN(values[row]) ? Number.POSITIVE_INFINITY : sign * values[row];
     return rows.sort((a, b) => key(a) - key(b) || a - b);

@@ -1,4 +1,4 @@
-/** What the events of a range add up to, over any number of hosts and parts. */
+/** Sums of the events in a range, over any number of hosts and parts. */
 import { type SectionGroup, trackKey } from "../model/groups";
 import type { HostTimeline, Span, TimeRange } from "../model/types";
 import { type Page, partOf } from "../page/page";
@@ -14,7 +14,7 @@ export interface TrackSet {
   readonly tracks: readonly number[];
 }
 
-/** Kinds of tracks whose events stand for what others on the section's tracks do. */
+/** Kinds of tracks whose events repeat the work of other tracks in the section. */
 const REPEATING = ["steps", "modules", "scopes", "source"];
 /** Kinds of tracks that framework ops are derived from. */
 const WORKING = ["stream", "xla_ops"];
@@ -22,19 +22,19 @@ const WORKING = ["stream", "xla_ops"];
 /** Tracks to be added up. */
 interface ChosenTracks {
   readonly sets: readonly TrackSet[];
-  /** How many are left out, since they stand for the work of others. */
+  /** The number of tracks left out because they repeat the work of others. */
   readonly excluded: number;
 }
 
-/** As `chooseTracks`, without what is left out. */
+/** The sets of `chooseTracks`. */
 export function trackSets(page: Page, keys: TimeRange["tracks"]): readonly TrackSet[] {
   return chooseTracks(page, keys).sets;
 }
 
 /**
- * The tracks of a box; of a ruler, or of the view (`keys` null), all that are not hidden. Those
- * that stand for the work of others would count it twice: they are left out, but where a box has
- * no other.
+ * The tracks of a box; for a ruler or the view (`keys` null), all tracks that are not hidden. Tracks
+ * that repeat the work of others are left out, so that it is not counted twice, unless a box has no
+ * others.
  */
 export function chooseTracks(page: Page, keys: TimeRange["tracks"]): ChosenTracks {
   const wanted = keys && new Set(keys);
@@ -66,7 +66,7 @@ export function countTracks(sets: readonly TrackSet[]): number {
   return sets.reduce((sum, { tracks }) => sum + tracks.length, 0);
 }
 
-/** Whether a track of the section says what its other tracks say. */
+/** Whether a track repeats the work of other tracks in the section. */
 function repeatingIn({ tracks }: SectionGroup): (track: Track) => boolean {
   const hasWork = tracks.some(({ track }) => WORKING.includes(track.kind));
   return ({ kind }) => REPEATING.includes(kind) || (kind === "ops" && hasWork);
@@ -76,12 +76,12 @@ function add(sets: TrackSet[], host: HostTimeline, part: Part, ids: number[]): v
   if (ids.length > 0) sets.push({ host, part, tracks: ids.sort((a, b) => a - b) });
 }
 
-/** Sums with the keys of lanes, where each row is a track. */
+/** Sums with the keys of lanes, if each row is a track. */
 export interface Sums extends AggregateAnswer {
   readonly lanes: readonly string[];
 }
 
-/** The sums of all `sets` within `span`, null where there is nothing to sum. */
+/** The sums of all `sets` within `span`; null if there is nothing to sum. */
 export async function aggregate(
   page: Page,
   span: Span,
@@ -109,7 +109,7 @@ export async function aggregate(
   return answers.length === 0 ? null : mergeSums(answers);
 }
 
-/** Sums of equal keys as one, by falling self time. Busy and idle times add up over hosts. */
+/** Merges equal keys, ordered by descending self time. Busy and idle times add up over hosts. */
 export function mergeSums(parts: readonly Sums[]): Sums {
   if (parts.length === 1) return parts[0];
   const rows = new Map<string, [part: Sums, row: number][]>();

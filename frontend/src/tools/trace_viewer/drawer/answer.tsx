@@ -1,11 +1,11 @@
-/** Answers of the server that follow the view and the selected range. */
+/** Server responses that follow the view and the selected range. */
 import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import { describeProblem } from "../../../api/errors";
 import type { Page } from "../page/page";
 import { isStale } from "../protocol/api";
 
 export interface Answer<T> {
-  /** The last one, also while the next is on its way; null before the first. */
+  /** The latest response, kept while the next one is loading; null before the first. */
   readonly value: Signal<T | null>;
   readonly error: Signal<unknown>;
   readonly isLoading: Signal<boolean>;
@@ -13,9 +13,9 @@ export interface Answer<T> {
 
 const SETTLE_MS = 150;
 
-/** Asks again when a signal changes that `question` reads, and drops what it asked before.
+/** Requests again when a signal that `question` reads changes, and aborts the previous request.
  *
- * `question` returns the request to send; null where there is nothing to ask.
+ * `question` returns the request to send; null if there is none.
  */
 export function useAnswer<T>(
   page: Page,
@@ -60,7 +60,7 @@ export function useAnswer<T>(
   return { value, error, isLoading };
 }
 
-/** In place of an answer, why there is none. */
+/** The error in place of a response. */
 export function NoAnswer({ error }: { error: unknown }) {
   const { message, hint } = describeProblem(error);
   return (

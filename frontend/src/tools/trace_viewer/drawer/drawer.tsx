@@ -1,4 +1,4 @@
-/** What is known of what is selected, searched for or in view, below the timeline. */
+/** The drawer below the timeline: details of the selected event, sums, search hits, call tree. */
 import type { Signal } from "@preact/signals";
 import { useId, useRef } from "preact/hooks";
 import { formatCount } from "../../../base/format";
@@ -29,7 +29,7 @@ const TITLES: Readonly<Record<DrawerTab, string>> = {
   calls: "Call tree",
 };
 const LEAST = 120;
-/** What stays of the timeline. */
+/** The height that remains for the timeline. */
 const ABOVE = 260;
 
 export function Drawer({ page, hits, selected, links, height }: DrawerProps) {

@@ -1,4 +1,4 @@
-/** The name of another event, which a click goes to. */
+/** A button with the name of another event; a click goes to it. */
 import type { ComponentChildren } from "preact";
 import type { EventKey } from "../model/types";
 import { type Page, partOf } from "../page/page";
@@ -19,7 +19,7 @@ export function EventButton({ page, of, children }: EventButtonProps) {
   );
 }
 
-/** Looks up where the event lies, and goes there. */
+/** Fetches the event's position, and goes there. */
 async function goToEvent(page: Page, key: EventKey): Promise<void> {
   const { model, run } = page;
   const of = partOf(run, model.hosts.peek()[key.host], key.part);

@@ -1,4 +1,4 @@
-/** Everything that is known of the selected event. */
+/** The details of the selected event. */
 import type { ComponentChildren } from "preact";
 import { cut, foldName, readableName } from "../../../base/names";
 import { CopyButton } from "../../../widgets/text/copy_button";
@@ -36,7 +36,7 @@ export function EventPane({ page, selected, links }: EventPaneProps) {
     );
   }
   if (error !== null && details === null) return <NoAnswer error={error} />;
-  if (!details || !of) return <p class="trace-note muted">Loading the event</p>;
+  if (!details || !of) return <p class="trace-note muted">Loading the event…</p>;
   return (
     <div class="trace-event" aria-busy={selected.isLoading.value}>
       <EventHead page={page} details={details} of={of} links={links} />
@@ -141,7 +141,7 @@ function EventHead({
   );
 }
 
-/** "Overview: step 77"; steps may be called "step 77" or "77". */
+/** "Overview: step 77"; the name of a step may be "step 77" or "77". */
 function linkText({ tool, label }: StatisticsLink, links: Links): string {
   const what = label.replace(/^Step (step\b)/i, "$1");
   return `${links.short(tool)}: ${cut(what.charAt(0).toLowerCase() + what.slice(1), 120)}`;
@@ -158,7 +158,7 @@ function Fact({ label, children }: { label: string; children: ComponentChildren 
 
 function Stack({ page, details, of }: { page: Page; details: EventDetails; of: EventKey }) {
   const { stack } = details;
-  if (stack.length === 0) return <p class="muted">None: it is outermost on its track.</p>;
+  if (stack.length === 0) return <p class="muted">None; it is at the top level of its track.</p>;
   return (
     <ol class="trace-stack">
       {stack.map((frame, depth) => (

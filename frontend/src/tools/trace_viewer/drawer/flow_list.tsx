@@ -1,4 +1,4 @@
-/** What the event caused, and what caused it; a click goes there. */
+/** The flows of the event: its causes and effects; a click goes there. */
 import { plural } from "../../../base/format";
 import { cut, foldName, readableName } from "../../../base/names";
 import { formatPs } from "../model/time";
@@ -9,7 +9,7 @@ import type { EventAt, Flow, Flows } from "../protocol/answers";
 
 interface FlowListProps {
   readonly page: Page;
-  /** null: on its way. */
+  /** null while loading. */
   readonly flows: Flows | null;
   readonly of: EventKey;
   readonly id: number;
@@ -31,9 +31,9 @@ export function FlowList({ page, flows, of, id }: FlowListProps) {
     <>
       <h2>Flows{flows && flows.total > 0 ? ` (${flows.total})` : ""}</h2>
       {flows === null ? (
-        <p class="muted">Looking for flows</p>
+        <p class="muted">Searching for flows…</p>
       ) : flows.total === 0 ? (
-        <p class="muted">None: nothing is known to cause it or to be caused by it.</p>
+        <p class="muted">None: no causes or effects are known.</p>
       ) : (
         <ul class="trace-flows">
           {listed.map((flow, at) => (
@@ -50,7 +50,7 @@ function FlowItem({ page, flow, of, id }: { page: Page; flow: Flow; of: EventKey
   const isOut = flow.from.id === id;
   const other: EventAt = isOut ? flow.to : flow.from;
   const words = KINDS[flow.kind] ?? KINDS.flow;
-  // A chain goes on between other events.
+  // Other links of a chain connect other events.
   const isDirect = isOut || flow.to.id === id;
   const host = page.model.hosts.value[of.host];
   const track = trackOfRow(indexOf(host, of.part)?.tracks ?? [], other.row);

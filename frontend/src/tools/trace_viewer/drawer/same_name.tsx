@@ -1,4 +1,4 @@
-/** How the event compares with those of its name and kind, and the way to them. */
+/** Statistics of the events with the same name and kind, and buttons to go to them. */
 import { useMemo } from "preact/hooks";
 import { formatCount, plural } from "../../../base/format";
 import { formatPs } from "../model/time";
@@ -37,8 +37,8 @@ export function SameName({ page, details }: SameNameProps) {
       </dl>
       {others === 0 ? null : (
         <p class="muted">
-          {plural(others, "more event")} of this name {others === 1 ? "is" : "are"} of another kind,
-          such as launches, and {others === 1 ? "is" : "are"} not counted.
+          {plural(others, "more event")} with this name {others === 1 ? "is" : "are"} of another
+          kind, such as launches, and {others === 1 ? "is" : "are"} not counted.
         </p>
       )}
       {compared === "" ? null : <p class="muted">{compared}</p>}
@@ -73,7 +73,7 @@ export function SameName({ page, details }: SameNameProps) {
 function compare(ps: number, mean: number, count: number): string {
   if (count < 2 || !(mean > 0)) return "";
   const times = ps / mean;
-  if (times > 0.95 && times < 1.05) return "This one is average.";
+  if (times > 0.95 && times < 1.05) return "This one is close to the average.";
   return times >= 1
     ? `This one takes ${times.toPrecision(3)} times the average.`
     : `This one takes ${(100 * times).toPrecision(3)} % of the average.`;

@@ -1,4 +1,4 @@
-/** The arguments of an event with their units and what they mean. */
+/** The arguments of an event with their units and meanings. */
 import { formatBytes, formatCount, NOT_MEASURED, significant } from "../../../base/format";
 import { cut } from "../../../base/names";
 import { bytes } from "../../../base/units";
@@ -32,7 +32,7 @@ export function StatTable({ stats }: { stats: readonly EventStat[] }) {
 
 const PS: Readonly<Record<string, number>> = { ps: 1, ns: 1e3, us: 1e6, ms: 1e9 };
 
-/** The value in the unit that fits it. */
+/** The value in a suitable unit. */
 export function statText({ value, unit, text }: EventStat): string {
   if (value === null) return text === "" ? NOT_MEASURED : cut(text, MOST_SHOWN);
   if (typeof value === "boolean") return value ? "yes" : "no";
@@ -58,7 +58,7 @@ export function statText({ value, unit, text }: EventStat): string {
   }
 }
 
-/** The value as it was recorded, where it reads otherwise. */
+/** The value as it was recorded, if it is displayed differently. */
 function exactly({ value, unit }: EventStat): string | undefined {
   if (typeof value !== "number" || !(unit in PS || unit === "bytes" || unit === "address"))
     return undefined;
