@@ -51,6 +51,8 @@ def find_cause(summaries: Summaries, diagnoses: Sequence[Diagnosis]) -> InputCau
         )
         return _single_ops(ops) if 2 * single_ps > sent_ps else _transfer(ops)
     worst = diagnoses[0]
+    if ops.making_ps > max(sent_ps, ops.program_wait_ps):
+        return _making(ops)
     if sent_ps > worst.pipeline.total_ps:
         return _transfer(ops)
     if not is_bound(worst.severity):
@@ -96,6 +98,19 @@ def _elsewhere(worst: Diagnosis) -> InputCause:
         "batches to devices or processing them in Python.",
         DATA_ANALYSIS_GUIDE,
     )  # fmt: skip
+
+
+def _making(ops: InputOps) -> InputCause:
+    """The program creates iterators for longer than it takes batches from them."""
+    return _cause_outside_tf_data(
+        "elsewhere",
+        f"Creating {ops.making_count:,} iterators took {milliseconds(ops.making_ps / 1e9)}, which "
+        "is more than all requests for a batch took "
+        f"({milliseconds(ops.program_wait_ps / 1e9)}).",
+        "Create the dataset and its iterator once, before the loop. Keras's predict() and "
+        "evaluate() create new ones in each call: for single batches, call the model itself or "
+        "predict_on_batch().",
+    )
 
 
 def _transfer(ops: InputOps) -> InputCause:

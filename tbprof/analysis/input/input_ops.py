@@ -19,6 +19,7 @@ from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.nesting import inherit, nest, self_times
 from tbprof.analysis.vocabulary.input_names import ITERATOR, InputCategory
 from tbprof.analysis.vocabulary.lines import host_planes
+from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass, field
 from tbprof.base.values import is_in
@@ -28,6 +29,9 @@ FUNCTION_OPS = "Ops of captured functions"
 NO_CATEGORY = -1
 
 _MOST = 2**63 - 1
+# Makes the iterator of a dataset that the program iterates over, with those of all its stages.
+# Source: tensorflow/core/data/root_dataset.cc, and dataset.cc, DatasetBase::MakeIterator.
+_MAKING = "MakeIterator::RootDataset"
 # Threads of one pool differ in a number at the end: "tf_data_iterator_resource/-174523725".
 _THREAD_NUMBER = regex(r"/-?\d+\Z")
 
@@ -51,8 +55,9 @@ class InputOps:
     An activity is what events with one name did for one op (`activity_op`, an index, -1 if unknown)
     on the threads with one name; `activity_threads` counts those. Its self time excludes all other
     activities inside. Its category is -1 if the program waits for the pipeline as a whole;
-    `program_wait_ps` is the time of that. `python_ps` is the time of Python functions in the graph.
-    `has_infeed`: some devices fetch their own input.
+    `program_wait_ps` is the time of that. `python_ps` is the time of Python functions in the graph,
+    `making_ps` that of making iterators for the program. `has_infeed`: some devices fetch their own
+    input.
     """
 
     name: list[str]
@@ -74,6 +79,8 @@ class InputOps:
     program_wait_ps: int
     python_ps: int
     python_count: int
+    making_ps: int
+    making_count: int
     has_jax: bool
     has_infeed: bool
 
@@ -146,6 +153,8 @@ def merge_input_ops(parts: Sequence[InputOps]) -> InputOps:
         gatherer.program_wait_ps += part.program_wait_ps
         gatherer.python_ps += part.python_ps
         gatherer.python_count += part.python_count
+        gatherer.making_ps += part.making_ps
+        gatherer.making_count += part.making_count
         gatherer.has_jax |= part.has_jax
         gatherer.has_infeed |= part.has_infeed
     return gatherer.table()
@@ -165,6 +174,8 @@ class _Gatherer:
     program_wait_ps: int = 0
     python_ps: int = 0
     python_count: int = 0
+    making_ps: int = 0
+    making_count: int = 0
     has_jax: bool = False
     has_infeed: bool = False
 
@@ -208,6 +219,8 @@ class _Gatherer:
             self.program_wait_ps,
             self.python_ps,
             self.python_count,
+            self.making_ps,
+            self.making_count,
             self.has_jax,
             self.has_infeed,
         )
@@ -226,6 +239,9 @@ def _gather(plane: Plane, events: Events, gatherer: _Gatherer) -> None:
     gatherer.program_wait_ps += _program_wait(rows)
     gatherer.python_ps += rows.python_ps
     gatherer.python_count += rows.python_count
+    makings = events.rows_of(name_families(plane).classify(_MAKING.__eq__, np.bool_))
+    gatherer.making_ps += int(events.duration_ps[makings].sum())
+    gatherer.making_count += makings.size
     gatherer.has_jax |= rows.has_jax
     gatherer.has_infeed |= rows.has_infeed
     self_ps = self_times(rows.parent, rows.events.start_ps, rows.events.duration_ps)

@@ -55,6 +55,23 @@ def activities(ops: InputOps) -> set[tuple[str, str, str, int, int, int, int, st
     }
 
 
+def test_iterators_that_the_program_creates_are_counted_once():
+    """With those of their stages; not those that a stage creates for its own inputs."""
+    drawing = """
+        python |rrrrr.rrr.
+               |.mmm...m..
+        pool   |....i..i..
+    """
+    names = {
+        "r": "MakeIterator::RootDataset", "m": "MakeIterator::MapDataset",
+        "i": "MakeIterator::TFRecordDataset",
+    }  # fmt: skip
+    ops = input_ops(drawing, names)
+    both = merge_input_ops([ops, ops])
+    assert (ops.making_count, ops.making_ps // US) == (2, 8)
+    assert (both.making_count, both.making_ps // US) == (4, 16)
+
+
 def test_times_of_nested_iterators():
     drawing = """
         thread |aaaaaaaaaa.a

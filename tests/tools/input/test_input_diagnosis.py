@@ -117,6 +117,21 @@ def test_a_pipeline_that_is_fast_is_not_blamed():
     assert "calls to Host:0 take 20 µs on average, 2.2 % of the time" in cause.sentence
 
 
+def test_iterators_that_take_longer_to_create_than_to_use_are_the_cause():
+    """As in calls of Keras's predict(): each creates a dataset for a single batch."""
+    drawing = "t |mmmmmm.gggg.mmmmmm.gggg"
+    names = {"m": "MakeIterator::RootDataset", "g": "IteratorGetNextOp::DoCompute"}
+    slow = calls(Node(ROOT, 1000, 1000))
+    cause = cause_of(slow, ops=inputs(drawing, **names))
+    assert (cause.kind, cause.stage) == ("elsewhere", "")
+    assert cause.sentence == (
+        "Creating 2 iterators took 12 µs, which is more than all requests for a batch took (8 µs)."
+    )
+    assert "predict_on_batch()" in cause.action
+    once = cause_of(slow, ops=inputs(drawing.replace(".mmmmmm.", "........"), **names))
+    assert once.kind == "stage"
+
+
 def test_without_a_pipeline_the_trace_does_not_tell_and_an_experiment_does():
     cause = cause_of()
     assert (cause.kind, cause.stage) == ("unknown", "")

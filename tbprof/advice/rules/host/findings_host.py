@@ -240,6 +240,39 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
+def tracing(evidence: Evidence) -> Iterator[Finding]:
+    """Steps that trace functions, such as those of new datasets, without another finding on it."""
+    share = evidence.unclaimed(Phase.COMPILATION)
+    grade = graded(share, *COMPILING)
+    if grade is None:
+        return
+    gain = evidence.gain_of(share, Phase.COMPILATION)
+    trace = TRACE.marking("category:compilation", evidence.worst_step_in(Phase.COMPILATION))
+    yield Finding(
+        id="compilation",
+        severity=grade[0],
+        title=f"Tracing and compiling functions takes {percent(share)} of step time",
+        detail=(
+            f"In an average step of {milliseconds(evidence.step_ms)}, it takes "
+            f"{milliseconds(share / 100 * evidence.step_ms)} in which no op computes."
+        ),
+        value=share,
+        unit="%",
+        threshold=grade[1],
+        gain=gain,
+        action=(
+            "Create functions for jax.jit once, outside of the loop."
+            if evidence.is_jax
+            else "Create tf.functions, and datasets with their functions, once, outside of the "
+            "loop. Keras's predict() and evaluate() create a dataset in each call: for single "
+            "batches, call the model itself or predict_on_batch()."
+        ),
+        next_page=trace,
+        evidence=trace,
+        guide=FUNCTION_GUIDE,
+    )
+
+
 def _compiling_steps(evidence: Evidence) -> tuple[int, int]:
     """(steps that compile, complete steps), (0, 0) unless most do and one of the last two does."""
     job = evidence.job
@@ -312,4 +345,4 @@ def _listed(names: list[str]) -> str:
 
 
 HOST_RULES: tuple[Rule, ...] = (eager_ops, outside_compilation)
-COMPILATION_RULES: tuple[Rule, ...] = (retracing, compilation)
+COMPILATION_RULES: tuple[Rule, ...] = (retracing, compilation, tracing)
