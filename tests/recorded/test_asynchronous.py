@@ -29,6 +29,6 @@ def test_steps_take_as_long_as_their_programs_run(shown: Shown):
 
 
 def test_nothing_is_found_but_what_the_machine_took(shown: Shown):
-    assert "run behind the code that launches them" in shown.properties["step_note"]
+    assert "lag behind the code that launches them" in shown.properties["step_note"]
     high = [one for one in claims_of(shown) if one["severity"] == "high"]
     assert all((one["gain_ms"] or 0) <= shown.delayed_ms for one in high), high

@@ -241,7 +241,7 @@ def test_what_was_not_recorded_is_no_zero():
     assert columns["diagnostics"] == [
         {
             "severity": "WARNING",
-            "message": "host0: GPU:0: step train 4 was not recorded; averages leave it out.",
+            "message": "host0: GPU:0: step train 4 was not recorded; averages exclude it.",
         }
     ]
     assert document(lost, TWO, step="1").columns()["worker"].tolist() == [1]

@@ -45,14 +45,15 @@ _GENERATIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the trace of one host says about the run.
+    """The environment of the run, according to the trace of one host.
 
-    One entry per kind of device in `kind` ("GPU", "TPU", "SparseCore"): planes with a recorded line
-    are `active`, all are `recorded`. `detail_*` are further lines (name, value) of text, such as
-    the compute capability. `start_epoch_ns` is 0 if not recorded. `window_ps` is the length of the
-    recording; if `is_window_stated` is False, only from the first event to the last.
-    `dropped_events` is -1 and percentages are NaN if not recorded. `busy_ps` and `idle_ps` are
-    those of the duty cycle, 0 without TPUs. `errors` and `warnings` are the recorder's own.
+    `kind`, `recorded` and `active` have one entry per kind of device ("GPU", "TPU", "SparseCore"):
+    `recorded` counts its planes, `active` those with a recorded line. `detail_*` are further facts
+    (name, value) as text, such as the compute capability. `start_epoch_ns` is 0 if not recorded.
+    `window_ps` is the length of the recording; if `is_window_stated` is False, it is the time from
+    the first event to the last. `dropped_events` is -1 and percentages are NaN if not recorded.
+    `busy_ps` and `idle_ps` are those of the duty cycle, 0 without TPUs. `errors` and `warnings` are
+    the recorder's own.
     """
 
     host_name: str
@@ -78,7 +79,7 @@ class Environment:
 
 
 def find_environment(space: Space, programs: Programs) -> Environment:
-    """The environment that a trace describes."""
+    """The environment in which a trace was recorded."""
     devices = list(_devices(space))
     details = dict(_device_details(space))
     versions = dict(_versions(space))
@@ -129,7 +130,7 @@ def _device_details(space: Space) -> Iterator[tuple[str, str]]:
         major = _integer(gpu.stats.get(names.COMPUTE_MAJOR), -1)
         minor = _integer(gpu.stats.get(names.COMPUTE_MINOR), -1)
         if major >= 0 and minor >= 0:
-            # AMD numbers its generations differently: only the numbers are then shown.
+            # AMD numbers its generations differently, so only the numbers are shown.
             generation = "" if _vendor(gpu).lower() == "amd" else _generation(major, minor)
             yield (
                 "Compute capability",

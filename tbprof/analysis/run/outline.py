@@ -1,4 +1,4 @@
-"""What the index of a file says: its planes, what they can hold, and whether it is complete."""
+"""The outline of a file: its planes, what they can contain, and whether it is complete."""
 
 from typing import Literal
 
@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from tbprof.base.records import dataclass
 
-# What some files lack: events with names, GPU kernels, allocations, iterators of tf.data, compiled
-# programs, executed instructions of these.
+# Contents that some files lack: events with names, GPU kernels, allocations, iterators of tf.data,
+# compiled programs, executed instructions of these.
 Content = Literal["names", "kernels", "allocations", "iterators", "programs", "instructions"]
 
 
@@ -16,11 +16,11 @@ Content = Literal["names", "kernels", "allocations", "iterators", "programs", "i
 class Outline:
     """What is known about a file before any of its events is decoded.
 
-    `event_bytes` [planes] is the size of the events of each plane: 0 if nothing was recorded.
-    `holds` names what the planes can contain (`Content`); what is not listed is in no event.
-    `errors` and `warnings` are those of the recorder, `epoch_ns` is the time of day that the
-    trace's times count from, 0 if unknown. `ends_early` says where a truncated file ends, "" if it
-    is complete.
+    `event_bytes` [planes] is the size of the events of each plane, 0 if nothing was recorded.
+    `holds` lists the contents (`Content`) that the planes may have; others occur in no event.
+    `errors` and `warnings` are those of the recorder. `epoch_ns` is the epoch time that the trace's
+    times count from, 0 if unknown. `ends_early` says where a truncated file ends, "" if it is
+    complete.
     """
 
     planes: list[str]

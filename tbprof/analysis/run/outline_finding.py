@@ -1,4 +1,4 @@
-"""Finds the outline of a file in its index."""
+"""Finds the outline of a file from its index."""
 
 from operator import methodcaller
 

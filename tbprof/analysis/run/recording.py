@@ -1,4 +1,4 @@
-"""When a trace was recorded, and what was lost, as its recorder says."""
+"""When a trace was recorded, and what was lost, according to its recorder."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ _DROPPED = "dropped_traces"
 
 
 def environment_stats(space: "Space") -> dict[str, "Value"]:
-    """What the recorder says about the recording as a whole, by name."""
+    """The recorder's stats about the recording as a whole, by name."""
     stats: dict[str, Value] = {}
     for plane in space.planes:
         if plane.name.startswith(names.ENVIRONMENT_PLANE):
@@ -32,14 +32,14 @@ def stated_window(space: "Space") -> tuple[int, int]:
 
 
 def dropped_events(space: "Space") -> int:
-    """How many events the recorder says that it dropped, -1 if it says nothing."""
+    """The number of events that the recorder reports as dropped, -1 if it reports none."""
     counts = [plane.stats.get(_DROPPED) for plane in space.planes]
     valid = [count for count in counts if isinstance(count, int) and count >= 0]
     return sum(valid) if valid else -1
 
 
 def recorder_notices(space: "Space") -> Iterator[Notice]:
-    """What the recorder says that it lost, and its errors and warnings."""
+    """Notices of events that the recorder dropped, and of its errors and warnings."""
     dropped = dropped_events(space)
     if dropped > 0:
         text = f"the recorder dropped {dropped:,} event{'s' * (dropped > 1)}"

@@ -1,4 +1,4 @@
-"""Sums of the times of events that nest, without columns of their own."""
+"""Sums of the times of nested events, by code, without a column per event."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.spans.intervals import united_time
 from tbprof.kernels.analysis.nested_sums import NestedSums, sum_nested
 
-# (first_event, start_ps, duration_ps), as of `nesting.nest`.
+# (first_event, start_ps, duration_ps), as for `nesting.nest`.
 Times = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -15,13 +15,13 @@ def sum_by_code(
 ) -> tuple[NDArray[np.int64], int, int]:
     """([3, codes] occurrences, total and self time of each code; busy time and window of all).
 
-    Events with a code below 0 do not count, as if they were not there. Self time is as of
-    `nesting.self_times`, busy time and window as of `intervals.busy_time`.
+    Events with a code below 0 are ignored. Self time is defined as in `nesting.self_times`, busy
+    time and window as in `intervals.busy_time`.
     """
     first_event, start_ps, duration_ps = times
     sums = np.zeros((codes, 3), np.int64)
     window = np.array([2**63 - 1, -(2**63)], np.int64)
-    # Few of their rows are written: memory that is not written is not taken.
+    # Few of these rows are written, and untouched pages take no memory.
     start, end = (np.empty(code.size, np.int64) for _ in range(2))
     longest = int(np.diff(first_event).max(initial=0))
     stack, covered = (np.empty(longest, np.int64) for _ in range(2))

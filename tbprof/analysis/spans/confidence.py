@@ -5,7 +5,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-# From here on Student's t distribution equals the normal one to three significant digits.
+# From so many degrees of freedom on, Student's t distribution equals the normal distribution to
+# three significant digits.
 _MANY = 400
 _HALVINGS = 60
 
@@ -28,7 +29,7 @@ def mean_interval(values: NDArray[np.float64], confidence: float) -> tuple[float
 def t_quantile(probability: float, freedom: int) -> float:
     """The value that Student's t stays below with `probability` (0.5 to below 1)."""
     if freedom > _MANY:
-        from statistics import NormalDist  # brings fractions and decimals
+        from statistics import NormalDist  # imports fractions and decimals, too
 
         return NormalDist().inv_cdf(probability)
     two_sided = 2 * probability - 1

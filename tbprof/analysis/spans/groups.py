@@ -21,7 +21,7 @@ def group_rows(
     rows = matrix.shape[1]
     code = np.empty(rows, np.int32)
     first = np.empty(rows, np.int64)
-    # Usually there are few groups, whose slots stay in the processor's cache.
+    # Usually there are few groups, and their slots fit into the processor's cache.
     size, groups = _FEW_SLOTS, -1
     while groups < 0:
         groups = number_groups(matrix, code, first, np.full(size, -1, np.int64))

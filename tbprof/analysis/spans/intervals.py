@@ -18,7 +18,7 @@ def busy_time(
         return 0, 0
     end_ps = start_ps + duration_ps
     window = int(end_ps.max() - start_ps.min())
-    # Lines are united first, so that few spans are sorted rather than all events.
+    # Each line is united first, so that only a few spans are sorted, not all events.
     begin, end = unite_lines(first_event, start_ps, end_ps)
     return united_time(begin, end), window
 
@@ -27,8 +27,8 @@ def united_time(begin: NDArray[np.int64], end: NDArray[np.int64]) -> int:
     """The length of the union of spans in any order, none of them empty; sorts both in place."""
     if not begin.size:
         return 0
-    # A gap lies where as many spans have ended as have begun: starts and ends can be sorted each by
-    # itself, in place, which needs no copies. A stable sort merges what ascends on each line.
+    # There is a gap where as many spans have ended as have begun, so starts and ends can be sorted
+    # separately, in place, without copies. A stable sort is fast on the ascending runs of lines.
     begin.sort(kind="stable")
     end.sort(kind="stable")
     gaps = begin[1:] - end[:-1]

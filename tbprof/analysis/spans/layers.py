@@ -48,7 +48,7 @@ def exclusive_time(
 
     An instant belongs to the first layer that covers it, so the row of a window adds up to the part
     of the window that any layer covers. Windows are disjoint and ascending; layers are intervals
-    (start, end) in any order, of which one is held at a time.
+    (start, end) in any order, and only one of them is in memory at a time.
     """
     if not window_start.size:
         return np.zeros((0, sum(1 for _ in layers)), np.int64)

@@ -17,9 +17,9 @@ def nest(
 ) -> NDArray[np.int32]:
     """[n] the parent of each of the events, ordered by (line, start, longest first).
 
-    The parent is the innermost earlier event of the same line that holds the whole event, ends
-    included; -1 for none. Events that overlap only in part are siblings. Of equal events the
-    first encloses the others.
+    The parent is the innermost earlier event of the same line that contains the whole event, ends
+    included; -1 for none. Events that overlap only partly are siblings. The first of several equal
+    events encloses the others.
 
         |aaaaaaaa|          b, c and d have parent a, e has parent d
         |bb.cc.ddd     ->   (d ends with a, and still is its child)
@@ -49,14 +49,14 @@ def self_times(
 
 
 def inherit(parent: NDArray[np.int32], value: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[n] each event's own value, or where that is -1 the nearest enclosing event's."""
+    """[n] each event's own value, or, where that is -1, that of the nearest enclosing event."""
     out: NDArray[np.int64] = value.copy()
     inherit_values(parent, out)
     return out
 
 
 def are_inside(parent: NDArray[np.int32], is_marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """[n] whether any event around each, not itself, is marked."""
+    """[n] whether any event that encloses each event is marked."""
     is_inside = np.empty(parent.size, np.bool_)
     look_around(parent, is_marked, is_inside)
     return is_inside

@@ -1,4 +1,4 @@
-"""Which events repeat on which thread, how often, how long and how regularly."""
+"""Events that repeat on a thread: how often, how long and how regularly."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,10 @@ _NEVER = np.iinfo(np.int64).min
 
 @dataclass(frozen=True, slots=True)
 class Repeats:
-    """One row per (line, type) with at least some number of events that follow each other.
+    """One row per (line, type) with at least a given number of events.
 
-    An event inside one of its own type counts as part of that. `line` is a row of `events.lines`;
-    `total_ps` is the sum of the durations, `first_ps` and `last_ps` are the first and the last
+    An event inside one of its own type is part of that one. `line` is a row of `events.lines`;
+    `total_ps` is the sum of the durations; `first_ps` and `last_ps` are the first and the last
     start.
     """
 
@@ -40,7 +40,7 @@ def find_repeats(events: Events, wanted: NDArray[np.bool_], least: int) -> Repea
 
 
 def rows_of(events: Events, line: int, type_: int) -> NDArray[np.int64]:
-    """The rows of one repeat: events of a type with a duration on a line, without inner ones."""
+    """The rows of one repeat: events of a type with a duration on a line, without nested ones."""
     begin, end = (int(row) for row in events.first_event[line : line + 2])
     rows = begin + np.flatnonzero(
         (events.type[begin:end] == type_) & (events.duration_ps[begin:end] > 0)
@@ -51,12 +51,12 @@ def rows_of(events: Events, line: int, type_: int) -> NDArray[np.int64]:
     return outer
 
 
-def habits(
+def regularity(
     events: Events, repeats: Repeats, chosen: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """(median duration in ps, regularity) [k] of the `chosen` [k] rows of `repeats`.
 
-    Regularity is the share (0-1) of the intervals between starts that are like the median one.
+    Regularity is the share (0-1) of the intervals between starts that are close to the median.
     """
     by_line = np.argsort(repeats.line[chosen], kind="stable")
     order = chosen[by_line]
@@ -76,7 +76,7 @@ def habits(
 
 
 def _medians(values: NDArray[np.int64], cuts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """[k] the median of each `values[cuts[k]:cuts[k + 1]]`, 0 of none."""
+    """[k] the median of each `values[cuts[k]:cuts[k + 1]]`, 0 if empty."""
     count = np.diff(cuts)
     part = np.repeat(np.arange(count.size), count)
     ordered = np.append(values[np.lexsort((values, part))], 0).astype(np.float64)
@@ -87,7 +87,7 @@ def _medians(values: NDArray[np.int64], cuts: NDArray[np.int64]) -> NDArray[np.f
 
 
 def _regularities(gaps: NDArray[np.int64], cuts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """[k] the share (0-1) of `gaps[cuts[k]:cuts[k + 1]]` that are like their median."""
+    """[k] the share (0-1) of `gaps[cuts[k]:cuts[k + 1]]` that are close to their median."""
     count = np.diff(cuts)
     middle = np.repeat(_medians(gaps, cuts), count)
     is_like = (gaps <= middle * _TOLERANCE) & (gaps * _TOLERANCE >= middle)

@@ -22,7 +22,7 @@ RUN = "ThunkExecutor::Execute"
 _LAUNCH = regex(
     r"\w+::ExecuteHelper(?:OnSingleDevice)?\Z|\w+Executable::Execute \((?P<program>[^()]*)\)\Z"
 )
-# What calls the first of these, by the name of the function.
+# The call that contains the first kind of launch, with the name of the function.
 _CALL = regex(r"P(?:jit|map)Function\((?P<function>.*)\)\Z")
 # `jit__lambda` is the program of `<lambda>`.
 _COMPILED = regex(r"\A(?:jit|pmap)_")
@@ -32,7 +32,7 @@ _NO_OPS = (
     "The trace has no ops of the compiled programs that were launched; older versions of JAX "
     "record none on CPUs. What the programs compute is unknown, and a step may end before they do."
 )
-# Launches and runs that mostly do not match say nothing.
+# Launches and runs are ignored if a smaller share of them match.
 _LEAST_MATCHED = 0.9
 
 _NONE: NDArray[np.int64] = np.empty(0, np.int64)
@@ -42,10 +42,10 @@ _NONE: NDArray[np.int64] = np.empty(0, np.int64)
 class HostRuns:
     """Runs [n] of compiled programs: from the first of their instructions to the end of the last.
 
-    `launch_ps` is when each was launched, and `group` the group of the launch. Of runs that were
-    launched before the recording these are the start and -1. `lost_group` [m] are the groups of
-    launches whose run is not in the trace, as the recording ended before. Empty where launches and
-    runs do not match.
+    `launch_ps` is when each run was launched, and `group` the group of the launch; for runs that
+    were launched before the recording, they are the start of the run and -1. `lost_group` [m] holds
+    the groups of launches whose run is not in the trace, because the recording ended first. All
+    columns are empty if launches and runs do not match.
     """
 
     start_ps: NDArray[np.int64]
@@ -55,7 +55,7 @@ class HostRuns:
     lost_group: NDArray[np.int64]
 
     def in_progress(self) -> Spans:
-        """When a run was in progress: from its launch, or the end of the run before it, on."""
+        """When runs were in progress: each from its launch, or from the end of the previous run."""
         order = np.argsort(self.start_ps)
         start, end = self.start_ps[order], (self.start_ps + self.duration_ps)[order]
         ended = np.append(np.iinfo(np.int64).min, np.maximum.accumulate(end)[:-1])
@@ -68,10 +68,7 @@ NO_RUNS = HostRuns(_NONE, _NONE, _NONE, _NONE, _NONE)
 
 @dataclass(frozen=True, slots=True)
 class _Programs:
-    """Runs or launches [n] by start: when they began and ended, and the name of the program.
-
-    `group` is that of the event.
-    """
+    """Runs or launches [n] in order of start, with the names of their programs and groups."""
 
     start_ps: NDArray[np.int64]
     end_ps: NDArray[np.int64]
@@ -92,15 +89,10 @@ def program_doubts(hosts: Sequence[HostThreads]) -> list[str]:
     if any(names.HLO_OP in threads.plane.stat_names for threads in hosts):
         return []
     if not any(
-        bool(name_families(threads.plane).classify(_launches_program, np.bool_).any())
-        for threads in hosts
+        bool(name_families(threads.plane).classify(_is_launch, np.bool_).any()) for threads in hosts
     ):
         return []
     return [_NO_OPS]
-
-
-def _launches_program(text: str) -> bool:
-    return _LAUNCH.match(text) is not None
 
 
 def _of_host(threads: HostThreads) -> HostRuns:
@@ -126,10 +118,10 @@ def _of_host(threads: HostThreads) -> HostRuns:
 
 
 def match_launches(launch_ps: NDArray[np.int64], run_ps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[runs] which launch began each run of a program, -1 for one before the recording.
+    """[runs] the launch of each run of a program, -1 if it was before the recording.
 
-    Both are in order of time. Runs begin in the order of their launches, each after its launch, and
-    every launch leads to one. As few runs as possible are taken to be from before the recording.
+    Both are in order of time. Runs begin in the order of their launches, each after its own, and
+    every launch leads to one run. As few runs as possible count as launched before the recording.
 
         launches  |0 1  2 3
         runs      |aa.bb..ccc.ddd.e      a: before the recording; b: 0, c: 1, d: 2, e: 3
@@ -145,7 +137,7 @@ def match_launches(launch_ps: NDArray[np.int64], run_ps: NDArray[np.int64]) -> N
 def _same_program(
     runs: _Programs, launches: _Programs
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """(rows of runs, rows of launches) of each program; at last of all that have no counterpart."""
+    """(rows of runs, rows of launches) by program; last, those without a counterpart."""
     common = sorted({*runs.program.tolist()} & {*launches.program.tolist()})
     for name in common:
         yield np.flatnonzero(runs.program == name), np.flatnonzero(launches.program == name)
@@ -211,6 +203,6 @@ def _program(launch: str, caller: str) -> str:
 
 
 def _names(texts: Sequence[str]) -> NDArray[np.object_]:
-    """[n] names of functions and of their programs alike."""
+    """[n] the names in a form that is equal for a function and its program."""
     name_of = {text: _NO_WORD.sub("_", _COMPILED.sub("", text)).strip("_") for text in {*texts}}
     return np.array([name_of[text] for text in texts], np.object_)

@@ -1,4 +1,4 @@
-"""Which steps of a worker were not recorded, or only in part."""
+"""Steps of a worker that were not recorded, or only partly."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,14 @@ from tbprof.analysis.steps.step_windows import Windows
 from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, median, unique
 
-# The first and the last step are truncated if they hold less than this share of the work of a
-# typical step between them, and less than all but a few of these, as steps differ in some programs.
-# With fewer than two steps between them nothing is typical.
+# The first and the last step are truncated if they contain less than this share of the work of a
+# typical step between them, and less than all but a few of those, since steps differ in some
+# programs. With fewer than two steps between them, no step is typical.
 _LEAST_WORK = 0.75
 _LEAST_INNER = 2
 _FEW = 0.1
-# A last step ends with its own work, as no next one bounds it. Where steps are usually followed
-# by a gap of more than this share of the step, that gap is missing.
+# The last step ends with its own work, since there is no next one. If steps are usually followed by
+# a gap of more than this share of the step, its gap is missing.
 _NOTABLE_GAP = 0.05
 
 
@@ -30,10 +30,10 @@ class Incomplete:
 
 
 def find_incomplete(layers: StepLayers) -> Incomplete:
-    """What is missing of the steps.
+    """The incomplete steps of each worker.
 
-    Known from launches without work (`Unrecorded`), from the lines of steps that devices recorded,
-    and from first and last steps that hold less than the steps between them.
+    The evidence is launches without work (`Unrecorded`), the step lines that devices recorded, and
+    first and last steps that contain less than the steps between them.
     """
     windows, devices, missing = layers.windows, layers.devices, layers.missing
     is_unrecorded = _in_windows(layers, missing.is_missing)
@@ -58,7 +58,7 @@ def find_incomplete(layers: StepLayers) -> Incomplete:
 
 
 def _in_windows(layers: StepLayers, of_steps: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
-    """A mask [workers, steps] of the source's steps as one of each worker's windows."""
+    """A mask [workers, steps] of the source's steps, as one mask per worker over its windows."""
     if not of_steps.size:
         return [np.zeros(window.group.size, bool) for window in layers.windows]
     group = layers.source.steps.group
@@ -78,9 +78,9 @@ def find_truncated(
 ) -> NDArray[np.bool_]:
     """[n] whether a part of a step is missing from the trace, for steps with `is_recorded` [n].
 
-    In a row of steps these are a first or last one with notably less work than those between them
-    (`work_start_ps`, ascending, are the starts of the worker's executions), and a last one that
-    lacks the gap that follows the others: no next step bounds it.
+    In a sequence of steps, these are a first or last one with notably less work than those between
+    them (`work_start_ps`, ascending, holds the starts of the worker's executions), and a last one
+    without the gap that follows the others, since no next step bounds it.
     """
     out = np.zeros(windows.start_ps.size, bool)
     if np.count_nonzero(is_recorded) < 2:
@@ -110,10 +110,10 @@ def find_lacking_ops(
     kind: NDArray[np.int32],
     is_recorded: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
-    """[n] whether a first or last step lacks a kind of op that all steps between have.
+    """[n] whether a first or last step lacks a kind of op that all steps between them have.
 
-    Steps of a compiled program hold the same ops. `middle_ps` and `kind` are the middle and the
-    kind of the worker's ops: the ends of steps and of ops at their borders are not always equal.
+    Steps of a compiled program contain the same ops. `middle_ps` and `kind` are the middle and the
+    kind of each of the worker's ops: the middle, because steps may not end exactly with their ops.
     """
     is_first, is_last = _ends(is_recorded)
     inner = is_recorded & ~is_first & ~is_last
@@ -130,6 +130,6 @@ def find_lacking_ops(
 
 
 def _ends(is_recorded: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """[n] whether a step is the first, and whether it is the last, of recorded steps in a row."""
+    """[n] masks of the first and of the last step of each sequence of recorded steps."""
     padded = np.concatenate(([False], is_recorded, [False]))
     return is_recorded & ~padded[:-2], is_recorded & ~padded[2:]

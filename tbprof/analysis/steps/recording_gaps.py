@@ -1,4 +1,4 @@
-"""What was not recorded of a job's devices, in sentences."""
+"""Sentences about what was not recorded of a job's devices."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -30,14 +30,14 @@ def unrecorded_notices(
     missing_steps: dict[tuple[int, tuple[int, ...]], list[str]] = {}
     for index in unique(worker).tolist():
         if worker_name[index] == "CPU":
-            continue  # it stands for lost devices, which have a notice of their own
+            continue  # it represents lost devices, which have their own notice
         steps = tuple(unique(step[worker == index]).tolist())
         missing_steps.setdefault((int(worker_host[index]), steps), []).append(worker_name[index])
     return [
         Notice(
             "unrecorded_steps",
-            f"{device_list(names)}: {_steps(label, steps)} not recorded; averages leave "
-            f"{'them' if len(steps) > 1 else 'it'} out.",
+            f"{device_list(names)}: {_steps(label, steps)} not recorded; averages exclude "
+            f"{'them' if len(steps) > 1 else 'it'}.",
             hosts[host] if len(hosts) > 1 else "",
         )
         for (host, steps), names in missing_steps.items()
@@ -51,9 +51,9 @@ def partial_notices(
     worker: NDArray[np.int64],
     step: NDArray[np.int64],
 ) -> list[Notice]:
-    """One notice per host and step where cores begin later, or end earlier, than their peers.
+    """One notice per host and step at which cores begin later, or end earlier, than their peers.
 
-    `workers` are (host, kind, name); [rows: worker, step] are the steps that they have.
+    `workers` are (host, kind, name); `worker` and `step` [rows] are their steps.
     """
     if not step.size:
         return []
@@ -85,7 +85,7 @@ def partial_notices(
 
 
 def lost_notices(hosts: Sequence[str], parts: Sequence[Steps]) -> list[Notice]:
-    """One notice per host that launched work for devices without any recorded work."""
+    """One notice per host that launched work for devices that have no recorded work."""
     return [
         Notice("unrecorded_devices", _lost(part), host if len(hosts) > 1 else "")
         for host, part in zip(hosts, parts, strict=True)
@@ -105,7 +105,7 @@ def _lost(part: Steps) -> str:
 
 
 def clock_doubts(devices: Sequence[DeviceIntervals]) -> list[str]:
-    """A sentence about devices of a host whose own clocks jump; none if no clock jumps."""
+    """A sentence about devices of a host whose clocks jump, [] if there are none."""
     jumps = {device.name: device.clock_jump_ps for device in devices if device.clock_jump_ps}
     if not jumps:
         return []
@@ -114,7 +114,7 @@ def clock_doubts(devices: Sequence[DeviceIntervals]) -> list[str]:
     most_s = max(jumps.values()) / 1e12
     text = (
         f"The {noun} of {device_list([*jumps])} {verb} by up to {most_s:.3g} s against the times "
-        "in the file. The pages show the file's times, which may be off by a few tenths of a "
+        "in the file. The pages show the times in the file, which may be off by a few tenths of a "
         "second."
     )
     return [text]
@@ -123,7 +123,7 @@ def clock_doubts(devices: Sequence[DeviceIntervals]) -> list[str]:
 def silent_notes(hosts: Sequence[str], parts: Sequence[Steps]) -> list[str]:
     """One sentence per host with GPUs whose kernels are missing while other GPUs worked.
 
-    Without parts of hosts nothing is known about them.
+    Returns [] if there are no `parts`.
     """
     return [
         f"{f'{host}: ' if len(hosts) > 1 else ''}The trace has no kernels from "

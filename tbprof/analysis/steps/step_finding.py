@@ -43,15 +43,15 @@ from tbprof.events.space import Space
 _T = TypeVar("_T")
 
 _CPU = "CPU"
-# Few recorders write them.
+# Few recorders write step lines.
 _find_recorded_steps = Later("tbprof.analysis.steps.sources.recorded_steps.find_recorded_steps")
 
 
 def find_steps(space: Space, programs: Programs, marker: str = "") -> Steps:
     """The steps of one host; `marker` names an event, chosen by the user, that begins each step.
 
-    Device work takes precedence over what the host did at the same time: the host's phases count
-    only where the device is idle. Time that neither explains is `Phase.OTHER`.
+    Device work takes precedence over concurrent host work: the host's phases count only while the
+    device is idle. Time that neither explains is `Phase.OTHER`.
     """
     layers = find_step_layers(space, programs, marker)
     (incomplete, split), candidates = both(
@@ -63,13 +63,13 @@ def find_steps(space: Space, programs: Programs, marker: str = "") -> Steps:
 
 
 def find_step_layers(space: Space, programs: Programs, marker: str = "") -> StepLayers:
-    """What covers the time of the steps; computed once, for the steps and for their idle time."""
+    """The steps with what covers their time; computed once, for steps and for idle time."""
     key = "step layers", marker
     return _compute_once(space, key, lambda: _find_step_layers(space, programs, marker))
 
 
 def find_step_times(space: Space, programs: Programs) -> StepTimes:
-    """When the steps of `find_steps` are: less work than to find what their time was spent on."""
+    """The times of the steps of `find_steps`; cheaper than their phases."""
     return _times(find_step_bounds(space, programs, ""))
 
 
@@ -82,14 +82,14 @@ def _find_step_layers(space: Space, programs: Programs, marker: str) -> StepLaye
 
 
 def find_step_bounds(space: Space, programs: Programs, marker: str = "") -> StepLayers:
-    """The steps without what the host did in them; computed once, for all that needs less."""
+    """The steps without host layers; computed once, for analyses that need only the bounds."""
     key = "step bounds", marker
     return _compute_once(space, key, lambda: _find_bounds(space, programs, marker))
 
 
 def _find_bounds(space: Space, programs: Programs, marker: str) -> StepLayers:
-    """The stages up to the steps' windows."""
-    # What devices did, and what marks steps.
+    """The stages up to the windows of the steps."""
+    # Device work, and the source of steps.
     found, _ = both(
         lambda: find_device_intervals(space, programs),
         lambda: _prepare_hosts(space, marker),
@@ -103,7 +103,7 @@ def _find_bounds(space: Space, programs: Programs, marker: str) -> StepLayers:
     silent = find_silent_gpus(space, devices)
     unrecorded = find_unrecorded(source.grouping, source.steps, devices, has_silent=bool(silent))
 
-    # When steps began and ended; some devices record that themselves.
+    # When steps began and ended; some devices record this themselves.
     is_recorded = source.source == STEPS_LINE
     recorded = _find_recorded_steps(devices, source.grouping) if is_recorded else None
     runs = NO_RUNS
@@ -118,13 +118,13 @@ def _find_bounds(space: Space, programs: Programs, marker: str) -> StepLayers:
 
 
 def _compute_once(space: Space, key: Hashable, compute: Callable[[], _T]) -> _T:
-    """What `compute` returns for a space, kept with its first plane."""
+    """The result of `compute` for a space, cached with its first plane."""
     planes = [*host_planes(space), *space.planes]
     return planes[0].cache.get_or_compute(key, compute) if planes else compute()
 
 
 def _prepare_hosts(space: Space, marker: str) -> None:
-    """Decodes the host's events, which other analyses share, and groups them; both are kept."""
+    """Decodes the host's events and groups them; other analyses use both from the cache."""
     planes = host_planes(space)
     for plane in planes:
         host_events(plane)
@@ -207,10 +207,10 @@ def _table(
 
 
 def _why_none(space: Space, note: str) -> str:
-    """Why there are no steps; what a file that was cut off held is unknown."""
+    """Why there are no steps; for a truncated file, that they may have been in the missing part."""
     if not space.ends_early:
         return note
     return (
-        f"T{space.ends_early[1:]}. What marks its steps may have been in the missing part. "
+        f"T{space.ends_early[1:]}. Its step markers may have been in the missing part. "
         f"{CUT_HINT.capitalize()}."
     )

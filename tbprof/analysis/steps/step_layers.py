@@ -38,20 +38,20 @@ if TYPE_CHECKING:
     from tbprof.analysis.steps.sources.recorded_steps import RecordedSteps
 
 _NO_WORK = (Role.FRAME, Role.WRAPPER, Role.WAIT)
-# One layer per phase; what no layer covers is `Phase.OTHER`.
-# As numbers: NumPy compares those three times as fast.
+# One layer per phase; time that no layer covers is `Phase.OTHER`. Layers are integers, since NumPy
+# compares those three times as fast.
 _LAYERS = tuple(int(phase) for phase in Phase if phase != Phase.OTHER)
 _DEVICES_LAG = (
-    "Devices run behind the host, so a device's step runs from its first work in one step to its "
+    "Devices lag behind the host, so a device's step runs from its first work in one step to its "
     "first work in the next."
 )
 _RUNS_LAG = (
-    "Compiled programs run behind the code that launches them, so a step runs from its first op to "
+    "Compiled programs lag behind the code that launches them, so a step runs from its first op to "
     "the first op of the next."
 )
-# The precedence of phases where ops run behind the host; all others follow.
+# The precedence of phases where ops lag behind the host; all other phases follow.
 _OPS_FIRST = {int(Phase.HOST_COMPUTE): 0, int(Phase.COLLECTIVES): 1}
-# What a host without devices computes by itself.
+# The work of a host without devices.
 _HOST_WORK = (Phase.COLLECTIVES, Phase.HOST_COMPUTE)
 
 
@@ -59,10 +59,10 @@ _HOST_WORK = (Phase.COLLECTIVES, Phase.HOST_COMPUTE)
 class HostLayers:
     """What the threads of a host did during its steps.
 
-    `spans` holds for each worker the spans of each phase of `_LAYERS`. `work_start_ps` are the
-    ascending starts of the events that did work; filled only where there are no devices. `explains`
-    [workers, lines] of each host plane says whose idle time a thread can explain; empty where there
-    are not steps.
+    `spans` holds, for each worker, the spans of each phase of `_LAYERS`. `work_start_ps`,
+    ascending, holds the starts of events that did work; empty if there are devices. `explains` has,
+    for each host plane, a mask [workers, lines] of the threads that can explain a worker's idle
+    time; empty without steps.
     """
 
     spans: Sequence[Sequence[Spans]]
@@ -77,12 +77,12 @@ NO_HOST_LAYERS = HostLayers((), np.empty(0, np.int64), ())
 class StepLayers:
     """The steps of each worker, and what covers their time: device work first, then the host.
 
-    A worker is one of `devices`, or the host's CPU where there are none. `note` says in a sentence
-    how the steps are bounded. `silent` names the GPUs without any recorded work, `missing` says
-    what work of the steps was not recorded, and `recorded` holds the steps that devices recorded
-    themselves. `runs` are those of programs on a host without devices; if work `is_behind` the
-    code that launches it, it bounds the steps. `host` is `NO_HOST_LAYERS` where only the times of
-    steps were asked for.
+    A worker is one of `devices`, or the host's CPU if there are none. `note` is a sentence on the
+    bounds of steps. `silent` names the GPUs without any recorded work, `missing` is the work of the
+    steps that was not recorded, and `recorded` holds the steps that devices recorded themselves.
+    `runs` are program runs of a host without devices. If work `is_behind` the code that launches
+    it, the work bounds the steps. `host` is `NO_HOST_LAYERS` if only the times of steps were
+    requested.
     """
 
     source: StepSource
@@ -120,7 +120,7 @@ def find_step_windows(
     recorded: "RecordedSteps | None",
     runs: HostRuns,
 ) -> tuple[list[Windows], str, bool]:
-    """(the windows of each device, or of the CPU where there is none; the note; `is_behind`)."""
+    """(the windows of each device, or of the CPU if there is none; the note; `is_behind`)."""
     if recorded is not None:
         return recorded.windows, source.note, False
     if source.program:
@@ -181,7 +181,7 @@ def find_host_layers(
 
 
 def _has_pipelines(threads: HostThreads) -> bool:
-    """Whether tf.data worked: threads may run ops of its functions, ahead of the steps."""
+    """Whether tf.data ran, whose threads may run ops of its functions ahead of the steps."""
     return bool(name_families(threads.plane).classify(_is_of_pipeline, np.bool_).any())
 
 
@@ -192,7 +192,7 @@ def _is_of_pipeline(text: str) -> bool:
 def end_with_work(
     windows: Sequence[Windows], devices: Sequence[DeviceIntervals], host: HostLayers
 ) -> list[Windows]:
-    """The windows with `own_ps` extended by what any device works after the step's own work."""
+    """The windows with `own_ps` extended by the work of any device after the step's own work."""
     busy = _busy(devices, host)
 
     def end(worker: int) -> Windows:
@@ -205,7 +205,7 @@ def end_with_work(
 
 
 def _busy(devices: Sequence[DeviceIntervals], host: HostLayers) -> Spans:
-    """When any device worked; without devices when any op of the host did."""
+    """When any device worked or, without devices, any op of the host."""
     if not devices:
         [layers] = host.spans
         return unite(*_joined([layers[_LAYERS.index(phase)] for phase in _HOST_WORK]))
@@ -223,7 +223,7 @@ def _joined(spans: Sequence[Spans]) -> Spans:
 
 
 def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(the time of each step in each phase [n, PHASES], the time [n] of a GPU's input copies).
+    """(time of each step by phase [n, PHASES], time [n] that GPUs copy input from the host).
 
     Rows are the steps of one worker after the other.
     """
@@ -236,7 +236,7 @@ def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.in
             # A collective waits for late participants: computation by any thread hides it.
             of_host.sort(key=lambda layer: layer[0] == Phase.COLLECTIVES)
         if layers.is_behind and device is None:
-            # Ops count as those of a device do: what the host did meanwhile delayed nothing.
+            # Ops count like device work: concurrent host work delayed nothing.
             of_host.sort(key=lambda layer: _OPS_FIRST.get(layer[0], len(_OPS_FIRST)))
         spans: list[tuple[int, Spans]] = [*_device_spans(device), *of_host]
         times = exclusive_time(window.start_ps, window.end_ps, [layer for _, layer in spans])
@@ -254,7 +254,7 @@ def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 def _device_spans(device: DeviceIntervals | None) -> list[tuple[int, Spans]]:
-    """What a device did, by phase."""
+    """The spans of a device's work, by phase."""
     if device is None:
         return []
     end = device.start_ps + device.duration_ps

@@ -1,4 +1,4 @@
-"""When a worker's steps began and ended: by the host's markers or the device's own times."""
+"""The start and end of a worker's steps, by the host's markers or the device's own times."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,14 +13,14 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import median
 from tbprof.kernels.analysis.row_groups import stretch_windows
 
-# A device keeps up with the host if, for at least this share of the steps, its work ends before the
-# next step begins; this share of a step is tolerated.
+# A device keeps up with the host if, for at least `_KEEPS_UP` of the steps, its work ends before
+# the next step begins, or at most `_TOLERANCE` of a step later.
 _KEEPS_UP = 0.9
 _TOLERANCE = 0.02
 
 
 class LaunchedWork(Protocol):
-    """What a worker did [n], and the group of what launched it; -1 for none."""
+    """Intervals [n] of a worker's work, and the group of each one's launch; -1 for none."""
 
     @property
     def start_ps(self) -> NDArray[np.int64]:
@@ -39,8 +39,8 @@ class LaunchedWork(Protocol):
 class Windows:
     """The steps of one worker in order of time: disjoint, each until the start of the next.
 
-    `own_ps` is a step's length without the gap to the next step: until the end of its own work, and
-    of what else devices do by then. `group` is -1 for steps that belong to no group of events.
+    `own_ps` is a step's length without the gap before the next step: until the end of its own work,
+    plus any other work of devices in the gap. `group` is -1 for steps that have no group of events.
     """
 
     group: NDArray[np.int64]
@@ -63,13 +63,13 @@ def tile(
     start_ps: NDArray[np.int64],
     end_ps: NDArray[np.int64],
 ) -> Windows:
-    """Windows of steps that begin and, each by itself, end at these times, in any order.
+    """Windows of steps whose own work begins and ends at these times, in any order.
 
         begins and ends  |aaaa..bbbb..ccc
         windows          |aaaaaabbbbbbccc
 
-    Of steps that begin at the same time only the longest is kept; a step that overlaps the next one
-    ends where that begins.
+    Of steps that begin at the same time, only the longest is kept. A step that overlaps the next
+    one ends where that begins.
     """
     order = np.lexsort((-end_ps, start_ps))
     start, end = start_ps[order], end_ps[order]
@@ -144,8 +144,8 @@ def device_hulls(
 def device_lags_host(steps: GroupSteps, devices: Sequence[LaunchedWork]) -> bool:
     """Whether devices still work on steps after the host has begun the next ones.
 
-    This is what asynchronous dispatch looks like: the host's markers then say when a step was
-    launched, not when it ran.
+    This is typical of asynchronous dispatch: the host's markers then show when a step was launched,
+    not when it ran.
     """
     if steps.group.size < 2:
         return bool(steps.group.size) and bool(steps.start_ps[0] < 0)
@@ -163,17 +163,17 @@ def device_lags_host(steps: GroupSteps, devices: Sequence[LaunchedWork]) -> bool
 
 
 def by_host(steps: GroupSteps, device: LaunchedWork) -> Windows:
-    """From one marker to the next; the last one lasts until its work on the device ends, too."""
+    """Windows from one marker to the next; the last one lasts until its device work ends."""
     first, last = device_hulls(steps, device)
     end = np.where(first <= last, np.maximum(steps.end_ps, last), steps.end_ps)
     return tile(steps.group, steps.number, steps.label, steps.start_ps, end)
 
 
 def by_threads(steps: GroupSteps, hosts: Sequence[HostThreads]) -> Windows:
-    """From one marker to the next, on a host that computes by itself.
+    """Windows from one marker to the next, on a host without devices.
 
-    A step's own work ends with the last event that it caused on any thread: programs may still run
-    after the call that started them.
+    A step's own work ends with the last event of its group on any thread, since programs may still
+    run after the call that started them.
     """
     end = steps.end_ps
     groups = int(steps.group.max(initial=-1)) + 1
@@ -186,10 +186,10 @@ def by_threads(steps: GroupSteps, hosts: Sequence[HostThreads]) -> Windows:
 
 
 def by_device(steps: GroupSteps, device: LaunchedWork, is_missing: NDArray[np.bool_]) -> Windows:
-    """From the first work of one step on the device to that of the next step.
+    """Windows from the first work of one step on the device to the first work of the next step.
 
-    Steps whose work was not recorded (`is_missing` [steps]) share the time between their neighbours
-    evenly; before the first and after the last recorded step they are as long as on the host.
+    Steps whose work was not recorded (`is_missing` [steps]) divide the time between their neighbors
+    evenly. Before the first and after the last recorded step, they are as long as on the host.
     """
     first, last = device_hulls(steps, device)
     ran = first <= last
@@ -206,7 +206,7 @@ def _place_missing(
     is_missing: NDArray[np.bool_],
     host_start: NDArray[np.int64],
 ) -> None:
-    """Gives missing steps a start and an end between their neighbours, in place."""
+    """Sets the start and the end of missing steps between their neighbors, in place."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], is_missing, [False]))))
     usual = int(median(np.diff(host_start))) if host_start.size > 1 else 1
     for begin, end in edges.reshape(-1, 2).tolist():
@@ -220,7 +220,7 @@ def _place_missing(
 
 
 def by_executions(device: DeviceIntervals, program: str) -> Windows:
-    """From one execution of a program to the next."""
+    """Windows from one execution of a program to the next."""
     runs = device.executions
     kind = runs.name.index(program) if program in runs.name else -1
     rows = np.flatnonzero(runs.kind == kind)

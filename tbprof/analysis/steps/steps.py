@@ -1,4 +1,4 @@
-"""The steps of a host and what their time was spent on."""
+"""The steps of a host, and what their time was spent on."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from tbprof.base.records import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class StepTimes:
-    """When the steps of a host's workers were: these columns of `Steps`."""
+    """The times of the steps of a host's workers: columns of `Steps`."""
 
     worker_name: list[str]
     worker_kind: list[str]
@@ -25,26 +25,26 @@ class StepTimes:
 class Steps:
     """One row per (worker, step), ordered by worker, then start.
 
-    A worker is a device that did something, or the host's CPU where no device did. A step lasts
-    until the worker's next step starts, so the gap between the two belongs to the first. `own_ps`
-    is its length without that gap: without the time after its own work in which no device of the
-    host works (no op, where there are no devices). `phase_ps` [n, PHASES] splits `duration_ps`
-    exactly. Times are in ps; `start_ps` counts from the trace's first moment, which is `epoch_ns`
-    (0: unknown). `is_truncated` marks steps that were recorded only in part, `is_unrecorded` those
-    with device work that was not recorded at all: their phases say nothing about it. `copied_ps`
-    [n] is the part of `Phase.INPUT` in which a GPU copies from the host; empty if unknown.
+    A worker is a device that computed, or the host's CPU if no device did. A step lasts until the
+    worker's next step starts, so the gap between the two belongs to the first. `own_ps` is its
+    length without that gap: without the time after its own work in which no device of the host
+    works (or, without devices, no op runs). `phase_ps` [n, PHASES] splits `duration_ps` exactly.
+    Times are in ps; `start_ps` counts from the start of the trace, which is `epoch_ns` (0:
+    unknown). `is_truncated` marks steps that were recorded only partly, `is_unrecorded` those whose
+    device work was not recorded at all, so that their phases lack it. `copied_ps` [n] is the part
+    of `Phase.INPUT` in which a GPU copies from the host; empty if unknown.
 
     `silent_device` names GPUs without any recorded work; `lost_devices` counts the devices among
-    them that calls of the host launched work for.
+    them for which the host launched work.
 
     `source` is one of "steps_line" (the device recorded its steps), "markers" (annotations of the
     program), "chosen" (an event that the user chose), "executions" (inferred: one step per
-    execution of a function or program), "pattern" (inferred: what repeats on the busiest thread),
-    and "none". `marker` names the event that delimits steps, and `note` says it in a sentence.
-    Candidates are events that could mark steps, best first. `has_explicit_numbers` says that the
-    program numbered all steps, `doubts` says in sentences what about them is uncertain, and
-    `ends_early` says where the file was cut off ("": it is complete). With `is_behind`, work ran
-    after the markers that launched it, and steps begin with their first work.
+    execution of a function or program), "pattern" (inferred: a repeating pattern on the driving
+    thread), and "none". `marker` names the event that delimits steps, and `note` is a sentence on
+    the source. Candidates are events that could mark steps, best first. `has_explicit_numbers` says
+    that the program numbered all steps, `doubts` are sentences on what is uncertain about them, and
+    `ends_early` says where the file was truncated ("" if it is complete). With `is_behind`, work
+    ran after the markers that launched it, and steps begin with their first work.
     """
 
     source: str
@@ -82,6 +82,6 @@ class Steps:
 
 
 def copies_most(hosts: Sequence[Steps]) -> bool:
-    """Whether GPUs copy from the host in at least half of the time that steps wait for input."""
+    """Whether GPUs copy data from the host for at least half of the steps' input time."""
     waited = sum(int(part.phase_ps[:, Phase.INPUT].sum()) for part in hosts)
     return 2 * sum(int(part.copied_ps.sum()) for part in hosts) >= waited > 0

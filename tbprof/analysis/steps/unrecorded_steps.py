@@ -1,7 +1,7 @@
 """Steps whose work on a device is missing from the trace, although it was done.
 
-Recorders keep a bounded number of events, lose buffers, and start late on some devices. In a step
-without any work of a device, either that happened, or the device really did nothing.
+Recorders keep a limited number of events, lose buffers, and start late on some devices. If a step
+has no work on a device, either that happened, or the device really did nothing.
 """
 
 from collections.abc import Sequence
@@ -21,25 +21,25 @@ from tbprof.base.records import dataclass, replace
 from tbprof.base.values import is_in, median, unique
 from tbprof.events.space import Space
 
-# A step launched the work of a device if it has this share of its usual launches or dispatches.
+# A step launched work for a device if it has this share of the usual launches or dispatches.
 _LAUNCHED = 0.5
-# A part of a step's work is missing if at least this share of its launches has no kernel, where
-# usually hardly any is without.
+# A part of a step's work is missing if at least `_PART` of its launches have no kernel, although
+# usually hardly any lacks one.
 _PART = 0.1
 _HARDLY_ANY = 0.02
-# Without launches: a device that worked in each of at least so many consecutive steps, and mostly
-# did what another device does, would have continued with it.
+# Without launches, a device that worked in each of at least `_LEAST_STEPS` consecutive steps, and
+# mostly ran the same kernels as another device, would have continued like that one.
 _LEAST_STEPS = 3
 _MOSTLY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Unrecorded:
-    """What work of the steps is missing from the trace.
+    """The work of steps that is missing from the trace.
 
-    By device (or for the host, if there are no devices) and step: `is_missing` [devices, steps] if
-    all of the work is missing, `is_cut` if a part is. `lost_devices` counts the devices that
-    launches name and that have no recorded work at all.
+    `is_missing` [devices, steps] marks steps of a device whose work is missing entirely, `is_cut`
+    those whose work is missing partly; without devices, there is one row for the host.
+    `lost_devices` counts the devices that launches name and that have no recorded work at all.
     """
 
     is_missing: NDArray[np.bool_]
@@ -64,19 +64,21 @@ def find_unrecorded(
     *,
     has_silent: bool,
 ) -> Unrecorded:
-    """What is missing of the work of GPUs, whose `group` is filled.
+    """The missing work of GPUs, whose `group` is known.
 
     A step's work on a device was not recorded if there is none of it and
 
     - the step launched at least half of what steps usually launch for the device, without kernels;
       or
-    - the step has no launches and no device works, but the host dispatched half of the usual; or
+    - the step has no launches and no device works, but the host dispatched at least half of what
+      it usually does; or
     - the step has no launches, and lies before or after all work of the device, which worked in
-      each of at least three steps and mostly did what another device does that continues.
+      each of at least three steps and mostly ran the same kernels as another device that works
+      in this step.
 
-    A step that has launches, but none for the device, is a step in which the device did nothing.
-    `has_silent` says that there are other GPUs without recorded work. Without devices the host
-    stands for them: a step that launches kernels did not compute them itself.
+    If a step has launches, but none for a device, that device did nothing in it. `has_silent` says
+    that there are other GPUs without recorded work. Without devices, the host represents them: a
+    step that launches kernels did not compute them itself.
     """
     count = steps.group.size
     nothing = np.zeros((max(len(devices), 1), count), bool)
@@ -89,7 +91,7 @@ def find_unrecorded(
     intervals = np.stack([_count_intervals(device, steps, step_of) for device in devices])
     works = intervals > 0
     if not has_silent and (intervals >= (1 - _PART) * median(intervals, axis=1)[:, None]).all():
-        return Unrecorded(nothing, nothing, 0)  # the usual case: launches need not be read
+        return Unrecorded(nothing, nothing, 0)  # the usual case, without reading launches
     launches = find_launches(grouping.hosts, devices)
     launch_step = _step(step_of, launches.group)
     without, lost_launches, usual = _lost(launches, launch_step, works)
@@ -107,7 +109,7 @@ def find_unrecorded(
 
 
 def with_lost_runs(unrecorded: Unrecorded, steps: GroupSteps, runs: HostRuns) -> Unrecorded:
-    """The same, with the runs of programs on the host that the recording ended before."""
+    """The missing work, with program runs on the host that began after the recording ended."""
     is_lost, ran = is_in(steps.group, runs.lost_group), is_in(steps.group, runs.group)
     return replace(
         unrecorded,
@@ -117,7 +119,7 @@ def with_lost_runs(unrecorded: Unrecorded, steps: GroupSteps, runs: HostRuns) ->
 
 
 def _of_host(grouping: Grouping, steps: GroupSteps, nothing: NDArray[np.bool_]) -> Unrecorded:
-    """What is missing if no device's work was recorded."""
+    """The missing work if no device's work was recorded."""
     launches = find_launches(grouping.hosts, [])
     launches_any = is_in(steps.group, launches.group)[None, :]
     lost_devices = _lost_devices(launches) or int(launches.group.size > 0)
@@ -132,9 +134,9 @@ def _step(step_of: NDArray[np.int64], group: NDArray[np.int32]) -> NDArray[np.in
 def _count_intervals(
     device: DeviceIntervals, steps: GroupSteps, step_of: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """[steps] how many intervals of the device's work are recorded.
+    """[steps] the number of recorded intervals of the device's work.
 
-    Work that nothing links to a step counts for the step in whose time it lies.
+    Work that is not linked to a step counts for the step that contains its start.
     """
     rows = np.flatnonzero(is_work(device))
     step = _step(step_of, device.group[rows])
@@ -149,8 +151,9 @@ def _lost(
     """(launches without kernels, those of them that were for the device, its usual launches).
 
     The first two are [devices, steps]; the last is [devices], over steps with work. A launch
-    without a kernel may be for any device that its target has launched on. Among several devices,
-    each one gets what it lacks of its usual launches, starting with those that work in most steps.
+    without a kernel may be for any device that its target has launched on. If there are several,
+    each gets what it lacks of its usual launches, starting with the device that works in most
+    steps.
     """
     devices, steps = works.shape
     targets = launches.is_named.size
@@ -207,14 +210,17 @@ def _would_work(
         usual = median(count[:, ~is_idle], axis=1)
         as_usual += np.minimum(count, usual[:, None]).sum(axis=0)
         usual_total += float(usual.sum())
-    # Devices that work in each step in which anything was recorded.
+    # Only devices that work in each step with recorded work.
     if usual_total > 0:
         out[works[:, ~is_idle].all(axis=1)] = is_idle & (as_usual >= _LAUNCHED * usual_total)
     return out
 
 
 def _would_go_on(devices: Sequence[DeviceIntervals], works: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """[devices, steps] whether a device began late or ended early with work of another one."""
+    """[devices, steps] whether a device lacks work that a device with the same kernels has.
+
+    It began late or ended early.
+    """
     out = np.zeros(works.shape, bool)
     steps = np.flatnonzero(works.any(axis=0))
     for device, works_of_device in enumerate(works):
@@ -233,7 +239,7 @@ def _would_go_on(devices: Sequence[DeviceIntervals], works: NDArray[np.bool_]) -
 
 
 def _do_alike(device: DeviceIntervals, other: DeviceIntervals) -> bool:
-    """Whether most of a device's work has names that also occur in another device's work."""
+    """Whether most of a device's work has names that also occur in the other device's work."""
     counts = np.bincount(device.event_kind[is_work(device)], minlength=len(device.event_name))
     others = {other.event_name[kind] for kind in unique(other.event_kind[is_work(other)])}
     shared = np.array([name in others for name in device.event_name], bool)

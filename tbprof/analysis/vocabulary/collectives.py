@@ -1,4 +1,4 @@
-"""Which kernels and HLO ops are collective communication.
+"""Recognizes kernels and HLO ops that are collective communication.
 
 Sources: NCCL, src/device/generate.py (`ncclDevKernel_AllReduce_Sum_f16_RING_LL`, before 2.19
 `ncclKernel_…` and `ncclAllReduceRingLLKernel_…`); RCCL; NVSHMEM; MSCCL and MSCCL++; XLA,
@@ -22,7 +22,7 @@ _KERNEL = regex(
     r"|send_?recv|collective_?(?:permute|broadcast)|multimem_",
     re.IGNORECASE,
 )
-# What a block or a warp reduces by itself.
+# Reductions within a block or a warp.
 _NO_KERNEL = regex(r"(?:block|warp|thread|group)_?all_?reduce", re.IGNORECASE)
 _BRACKET = regex(r"[<(]")
 _HLO = regex(
@@ -43,7 +43,7 @@ def is_collective_kernel(kernel: str) -> bool:
 
 @remembered
 def is_collective_op(text: str) -> bool:
-    """Whether an HLO opcode, category or instruction name is that of a collective.
+    """Whether an HLO opcode, category or instruction name belongs to a collective.
 
     Starts, updates, dones and fusions count: "all-reduce-start.2", "all-gather fusion".
     """

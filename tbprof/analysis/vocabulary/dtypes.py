@@ -43,7 +43,7 @@ _SIZE = regex(r"[0-9]{1,18}")
 
 @functools.lru_cache(maxsize=8192)
 def parse_tensors(text: str) -> tuple[Tensor, ...]:
-    """The tensors that a text states, in its order; unknown element types are ignored.
+    """The tensors in a text, in its order; unknown element types are ignored.
 
         "(half[4,384];float[])"              (half, 1536), (float, 1)
         "%a = bf16[8,2]{1,0} negate(...)"    (bf16, 16)
@@ -64,7 +64,7 @@ def parse_tensors(text: str) -> tuple[Tensor, ...]:
 def widest_share(tensors: Iterable[Tensor], words: dict[str, Phase]) -> Phase | None:
     """The precision of most elements among the types in `words`, None if there are none.
 
-    If precisions have equally many elements, it is the widest.
+    Of precisions with equally many elements, the widest.
     """
     elements: dict[Phase, int] = {}
     for tensor in tensors:

@@ -1,4 +1,4 @@
-"""What the names of input pipeline events say: which stage they are, and whether they wait."""
+"""The names of input pipeline events: their stage, and whether they wait."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ ITERATOR = "Iterator::"
 
 
 class InputCategory(IntEnum):
-    """What an input op does."""
+    """The kind of work that an input op does."""
 
     ENQUEUE = 0
     DEMANDED_READ = 1
@@ -50,7 +50,7 @@ _CACHES = frozenset({
     "filereader", "filewriter", "memoryreader", "memorywriter",
 })  # fmt: skip
 _INTERLEAVES = frozenset({"interleave", "parallelinterleave", "legacyparallelinterleave"})
-# Stages with several inputs, distinguished by their numbers; numbers of other stages count copies.
+# Stages whose several inputs are distinguished by number; numbers of other stages count copies.
 COMBINING = frozenset({
     "zip", "concatenate", "directedinterleave", "weightedflatmap", "choosefastest",
     "choosefastestbranch",
@@ -80,7 +80,7 @@ _INFEED = regex(r".*TransferToInfeed.*")
 
 @remembered
 def parts_of(iterator: str) -> tuple[str, ...]:
-    """The stages in an iterator's name, outermost first, in lower case, without versions.
+    """The stages in an iterator's name, outermost first, in lower case and without versions.
 
     "Iterator::Root::ParallelInterleaveV4[2]::TFRecord" -> "root", "parallelinterleave", "tfrecord"
     """
@@ -110,7 +110,7 @@ def is_reader(part: str) -> bool:
 
 
 def is_buffered(parts: Sequence[str]) -> bool:
-    """Whether the last stage's own time is a wait, for its buffer or for another pipeline."""
+    """Whether the last stage's own time is a wait for its buffer, or for another pipeline."""
     return parts[-1] in _BUFFERED or is_device_iterator(parts)
 
 
@@ -153,7 +153,7 @@ def _category(parts: tuple[str, ...], feeds_on_reader: bool) -> InputCategory:
 
 
 def stage_category(text: str) -> InputCategory:
-    """The category that an instrumented stage declares."""
+    """The category that an instrumented stage states."""
     return _STAGES.get(text.lower(), InputCategory.UNKNOWN)
 
 
@@ -182,7 +182,7 @@ def is_enqueue(event: str) -> bool:
 
 
 def is_infeed(event: str) -> bool:
-    """Whether an event feeds a device that fetches its own input and shows when it waits."""
+    """Whether an event fills the infeed of a device, whose own events show when it waits."""
     if "Infeed" not in event:
         return False
     if _INFEED.fullmatch(event):
@@ -192,17 +192,17 @@ def is_infeed(event: str) -> bool:
 
 
 def is_get_next(event: str) -> bool:
-    """Whether the program requests its next batch in the event, from tf.data or another loader."""
+    """Whether an event is a request for the next batch, from tf.data or another loader."""
     return _GET_NEXT.fullmatch(event) is not None
 
 
 def fetches_batch(op: str) -> bool:
-    """Whether an op of this name or type takes a batch: its time is not computation."""
+    """Whether an op of this name or type fetches a batch, so that its time is not computation."""
     return _FETCHES.search(op) is not None
 
 
 def is_producer(event: str) -> bool:
-    """Whether an event is a turn of a stage's own thread, such as "MapAndBatchProduce"."""
+    """Whether an event is work of a stage's own thread, such as "MapAndBatchProduce"."""
     kind = event.removesuffix("Produce")
     return kind != event and kind.lower() in _BUFFERED
 
@@ -214,5 +214,5 @@ def is_consumer(event: str) -> bool:
 
 
 def is_python_function(event: str) -> bool:
-    """Whether an event runs Python inside the graph, which only one can do at a time."""
+    """Whether an event runs Python inside the graph, which only one thread can do at a time."""
     return parse_op_name(event).type in ("PyFunc", "PyFuncStateless", "EagerPyFunc")

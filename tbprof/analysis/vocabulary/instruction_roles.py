@@ -1,4 +1,4 @@
-"""What an instruction of a program does for the instructions around it."""
+"""Roles of instructions in a program: how they move data, and how reductions could be merged."""
 
 from enum import IntEnum
 
@@ -15,9 +15,9 @@ class Move(IntEnum):
 
 
 class Reduction(IntEnum):
-    """How a reduction, or what follows one, could be part of another pass over the data."""
+    """How a reduction, or an op after one, could be merged into another pass over the data."""
 
     NONE = 0
-    CHAINED = 1  # it waits for the sum over an array of equal sizes
-    BESIDE = 2  # another one reads the same array at another time
-    SCALED = 3  # multiplies a sum: the elements could be multiplied first
+    CHAINED = 1  # waits for the sum over an array of the same shape
+    BESIDE = 2  # another reduction reads the same array at another time
+    SCALED = 3  # multiplies a sum; the elements could be multiplied before summing

@@ -1,4 +1,4 @@
-"""The tiles in which kernels multiply matrices, by their names.
+"""The tile sizes of matrix multiplication kernels, by kernel name.
 
 Sources: naming of cuBLAS, CUTLASS, cuDNN (xmma), cuBLASLt (nvjet), and Tensile (hipBLASLt).
 """
@@ -21,7 +21,7 @@ _TILE = regex(
 
 @functools.lru_cache(maxsize=4096)
 def tile_of(kernel: str) -> tuple[int, int] | None:
-    """The rows and columns, or columns and rows, of a kernel's tiles; None if its name has none."""
+    """The two sizes of a kernel's tiles, rows and columns in either order; None if unknown."""
     match = _TILE.search(kernel[:4096])
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""The element types that the name of a GPU kernel says it computes in.
+"""The element types that a GPU kernel computes in, by its name.
 
 Sources: names of cuBLAS, cuBLASLt and cuDNN kernels as profilers show them; CUTLASS, library.py and
 generator.py (names of operations); Tensile, KernelWriter (`Cijk_…`); the Itanium C++ ABI (mangled
@@ -19,8 +19,8 @@ _16, _8 = Phase.COMPUTE_16, Phase.COMPUTE_8
 class NameTypes(NamedTuple):
     """The narrowest types in a kernel's name: floating-point, and integers with a stated width.
 
-    `is_product`: matrix products, convolutions and attention, whose names give the types that they
-    multiply.
+    `is_product` marks matrix products, convolutions and attention, whose names state the types that
+    they multiply.
     """
 
     floating: Phase | None
@@ -39,7 +39,7 @@ _FLOAT_WORDS = {
         "fp6 e3m2 e2m3 mxfp8 mxfp6 fp4 e2m1 e2m1fn nvfp4 mxfp4"
     ),
 }
-# Plain `int` and `long` are index types in nearly all templates and say nothing.
+# Plain `int` and `long` are index types in nearly all templates, so they are ignored.
 _INTEGER_WORDS = {
     _64: "int64 uint64 i64 u64",
     _32: "int32 uint32 i32 s32 u32",
@@ -50,7 +50,7 @@ _FLOATS = {word: phase for phase, words in _FLOAT_WORDS.items() for word in word
 _INTEGERS = {word: phase for phase, words in _INTEGER_WORDS.items() for word in words.split()}
 
 _WORD = regex(r"[a-z0-9]+")
-# English words rather than types.
+# English words that are not types.
 _NO_TYPES = regex(
     r"half_(?:pixel|warp|tile|block|step|window|size|dim|rot)\w*|rotate_half|double_buffer\w*"
 )
@@ -103,7 +103,7 @@ _MANGLED_TYPES = {"DF16_": _16, "DF16b": _16, "Dh": _16, "f": _32, "d": _64}
 
 @functools.lru_cache(maxsize=8192)
 def is_product(kernel: str) -> bool:
-    """Whether a kernel is a matrix product, a convolution or attention by its name."""
+    """Whether a kernel's name says that it is a matrix product, a convolution or attention."""
     return _PRODUCT.search(_readable(kernel)[0]) is not None
 
 
@@ -144,7 +144,7 @@ def _readable(kernel: str) -> tuple[str, list[Phase]]:
 # Names of kernels consist of few words.
 @functools.lru_cache(maxsize=8192)
 def _types_in_word(word: str, generation: int) -> tuple[list[Phase], list[Phase]]:
-    """(floating-point types, integers) that one word names."""
+    """(floating-point types, integer types) that one word names."""
     if word in _FLOATS:
         return [_FLOATS[word]], []
     if word in _INTEGERS:
@@ -165,7 +165,7 @@ def _types_in_word(word: str, generation: int) -> tuple[list[Phase], list[Phase]
 
 
 def _instruction_type(mma: re.Match[str], generation: int) -> Phase | None:
-    """The type that a Tensor Core instruction multiplies, None if its name does not say."""
+    """The type that a Tensor Core instruction multiplies, None if its name does not state it."""
     letter, size, explicit, sparse = mma.groups()
     if explicit:
         return _FLOATS[explicit]

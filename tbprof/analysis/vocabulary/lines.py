@@ -1,4 +1,4 @@
-"""Which planes and lines of a space hold what."""
+"""The planes of a space by kind, and the lines of a plane by name."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ def tpu_planes(space: Space) -> list[Plane]:
 
 
 def is_sparse_core(plane: Plane) -> bool:
-    """Whether a plane belongs to a SparseCore, which works for the TensorCores of its chip."""
+    """Whether a plane belongs to a SparseCore, which serves the TensorCores of its chip."""
     return plane.name.startswith(names.TPU_PREFIX) and "SparseCore" in plane.name
 
 
@@ -38,7 +38,7 @@ def tensor_core_planes(space: Space) -> list[Plane]:
 
 
 def metadata_planes(space: Space) -> list[Plane]:
-    """The planes that hold the compiled programs."""
+    """The planes that contain compiled programs."""
     return [plane for plane in space.planes if plane.name.startswith(names.METADATA_PLANE)]
 
 

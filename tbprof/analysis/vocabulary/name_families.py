@@ -1,8 +1,8 @@
 """Families of host event names: all names of a family are classified alike.
 
 Thousands of names differ only in their scope or in a number: `replica_3/layer_17/mul_1:Mul`. Code
-that classifies host events looks at one name of each family, once for all hosts: those of one job
-have the same names.
+that classifies host events looks at one name of each family, and only once for all hosts, since the
+hosts of a job have the same names.
 """
 
 import functools
@@ -21,16 +21,16 @@ from tbprof.events.space import Plane
 
 _T = TypeVar("_T")
 
-# Scopes between the first and the last that can be part of an op's name: no classification depends
-# on them, as no pattern contains a slash.
+# Scopes between the first and the last part of an op's name. No classification depends on them,
+# since no pattern contains a slash.
 _SCOPES = regex(r"/[A-Za-z0-9_.>/-]*/")
 # The number that distinguishes names of one scope.
 _NUMBER = regex(r"_[0-9]+")
-# Texts that are searched for anywhere in a name; and a line's end, where patterns stop.
+# Words that are searched for anywhere in a name, and the line break, where patterns stop.
 _ANYWHERE = ("Infeed", "Garbage", "ompil", "\n")
-# Classifications look no further than this.
+# Classifications ignore everything after this many characters.
 _LONGEST = 256
-# The entries of a name in tables, and what a vocabulary may take.
+# The bytes of a name's entries in tables, and the limit of a vocabulary.
 _NAME_BYTES = 256
 _MOST_BYTES = 1 << 23
 
@@ -39,9 +39,9 @@ _MOST_BYTES = 1 << 23
 class NameFamilies:
     """The families of a plane's types of event.
 
-    `of` [types + 1] is the family of each type, a number in the `vocabulary`, the last one for
-    events without a type. Frames of Python are families of their own, as are names longer than
-    classifications look at.
+    `of` [types + 1] is the family of each type, a number in the `vocabulary`; the last entry is for
+    events without a type. Each Python frame is a family of its own, and so is each name that is
+    longer than classifications look at.
     """
 
     of: NDArray[np.int64]
@@ -50,7 +50,7 @@ class NameFamilies:
     def classify(self, classify: Callable[[str], Any], dtype: DTypeLike) -> NDArray[Any]:
         """[types + 1] what `classify` returns for each type's name.
 
-        The results are kept with the function, which must be one that stays: not a lambda.
+        The results are cached by function, so it must be a module-level function, not a lambda.
         """
         return self.vocabulary.classified(classify, dtype)[self.of]
 
@@ -74,7 +74,7 @@ class NameFamilies:
 
 
 class Vocabulary:
-    """Families of names by number, and what classifications said of them."""
+    """Families of names by number, and their cached classifications."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -85,12 +85,12 @@ class Vocabulary:
         self._classified: dict[Hashable, NDArray[Any]] = {}
 
     def __len__(self) -> int:
-        """How many families there are."""
+        """The number of families."""
         return len(self._names)
 
     @property
     def is_full(self) -> bool:
-        """Whether it takes so much memory that another one takes its place."""
+        """Whether it takes so much memory that it should be replaced by a new one."""
         return self._bytes > _MOST_BYTES
 
     def take(self, families: Sequence[int] | NDArray[np.int64]) -> list[str]:
@@ -116,7 +116,7 @@ class Vocabulary:
 
     def classified(self, classify: Callable[[str], Any], dtype: DTypeLike) -> NDArray[Any]:
         """[families] what `classify` returns for a name of each."""
-        # Other threads may do the same at the same time, with the same result.
+        # Other threads may do this at the same time, with the same result.
         known = self._classified.get(classify)
         done = 0 if known is None else known.size
         if known is None or done < len(self._names):
@@ -130,7 +130,7 @@ _shared = Vocabulary()
 
 
 def _bytes(names: Sequence[str]) -> int:
-    """About what names take in a vocabulary."""
+    """The approximate memory of names in a vocabulary."""
     return sum(map(len, names)) + _NAME_BYTES * len(names)
 
 
@@ -145,9 +145,9 @@ def _vocabulary_for(names: Sequence[str]) -> Vocabulary:
 
 
 def remembered(classify: Callable[..., _T]) -> Callable[..., _T]:
-    """The classification with a cache by name: hosts of one job have the same names.
+    """The classification with a cache by name, since hosts of one job have the same names.
 
-    Names longer than those of families are not cached: they could take much memory.
+    Very long names are not cached, since they could take much memory.
     """
     cached = functools.lru_cache(NAMES_AT_ONCE)(classify)
 

@@ -1,4 +1,4 @@
-"""Names of ops that differ only in numbers: of replicas, of layers, of unnamed ops."""
+"""Names of ops that differ only in numbers, such as those of replicas, layers or unnamed ops."""
 
 import re
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def stems(names: Sequence[str]) -> list[str]:
 
 
 def family_name(names: Sequence[str]) -> str:
-    """What names of one family have in common, with a star for each number in which they differ.
+    """The common name of a family, with a star for each number in which its names differ.
 
     "replica_0/bert_1/layer_1/mul", "replica_1/bert_1/layer_2/mul"  ->
     "replica_*/bert_1/layer_*/mul"

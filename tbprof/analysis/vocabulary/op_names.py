@@ -1,4 +1,4 @@
-"""What the full name of an op says: its category, name and type.
+"""Parses the full name of an op into its category, name and type.
 
 Source: xla/tsl/profiler/utils/tf_op_utils.h, ParseTfOpFullname, and what recorders write.
 """
@@ -10,27 +10,27 @@ from typing import NamedTuple
 
 from tbprof.base.lazy import regex
 
-# Of the names of ops: what jax.checkpoint computes again in the backward pass.
+# Part of the names of ops that jax.checkpoint recomputes in the backward pass.
 # Source: JAX, ad_checkpoint.py.
 RECOMPUTED = "rematted_computation"
 _TF_NAME = regex(r"[A-Za-z0-9.][A-Za-z0-9_.\/>-]*")
 _TF_TYPE = regex(r"[A-Z_][a-zA-Z0-9_]*")
 _JAX_TYPE = regex(r"[a-z_][a-z0-9_]*(\[.*\])?")
 _SUFFIX = regex(r"_\d+\Z")
-# What may follow the last colon of a name that contains other colons.
+# The text that may follow the last colon of a name that contains other colons.
 _ANY_TYPE = regex(r"(?:[a-zA-Z_][a-zA-Z0-9_]*(?:\[.*\])?)?")
 # Full names of copies, and their spelling in device events (both observed).
 _HOST_COPY = regex(r"memcpy([hd]to[hd])", re.IGNORECASE)
 _DEVICE_COPY = regex(r"memcpy([hdp])(?:2|to)([hdp])", re.IGNORECASE)
 DATASET = "Dataset"
-# All parts look at the same names; results for this many are cached.
+# All parts parse the same names; results for this many are cached.
 NAMES_AT_ONCE = 1 << 14
 IDLE = "IDLE"
 UNKNOWN_TYPE = "Unknown"
 
 
 class OpCategory(IntEnum):
-    """Which program an op belongs to."""
+    """The framework that an op belongs to."""
 
     UNKNOWN = 0
     TENSORFLOW = 1
@@ -112,5 +112,5 @@ def parse_provenance(full: str) -> OpName:
 
 
 def _is_balanced(name: str) -> bool:
-    """Whether all brackets of a name are closed: a colon among parameters ends no name."""
+    """Whether all brackets of a name are closed: a colon among parameters does not end a name."""
     return name.count("[") == name.count("]")

@@ -8,12 +8,12 @@ PHASES = 16
 class Phase(IntEnum):
     """A column of every table of phases.
 
-    If several phases cover one instant, device phases precede host phases, and among either the
-    lower number counts, except that computation on the host hides its collectives; `OTHER` is what
-    nothing covers. `HOST_TRANSFER` are copies that compiled programs make between device memory and
-    host memory, for example where arrays are offloaded, and other exchange with the host whose
-    purpose is unknown. In `HOST_CALLBACK` a program waits for what the host runs for it. What it is
-    fed and what it returns is `INPUT` and `OUTPUT`.
+    If several phases cover one instant, device phases precede host phases, and within each of the
+    two the lower number counts, except that computation on the host hides its collectives. `OTHER`
+    is time that nothing covers. `HOST_TRANSFER` is copies that compiled programs make between
+    device and host memory, such as those of offloaded arrays, and exchanges with the host for an
+    unknown purpose. In `HOST_CALLBACK`, a program waits for code that the host runs for it.
+    Arguments and results of programs are `INPUT` and `OUTPUT`.
     """
 
     COMPUTE_64 = 0

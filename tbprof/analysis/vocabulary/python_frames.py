@@ -1,13 +1,13 @@
-"""Frames of the Python tracer: what they call, whether they wait, and whose code they are.
+"""Frames of the Python tracer: the function, whether it waits, and whether it is library code.
 
 A frame is named `$file.py:12 function`, with the base name of the file only, or `$module function`
-for functions in C (`$<unknown> method` for methods). No stat adds to that, so libraries are
-recognized by the names of their files: those of the standard library and those seen in recordings.
+for functions in C (`$<unknown> method` for methods). No stats add to that, so libraries are
+recognized by their file names: those of the standard library and those seen in recordings.
 
 Source: recordings of JAX 0.4.30, 0.5.3, 0.7.2 and 0.10.2 and of TensorFlow 2.16 and 2.18 on Python
 3.11, in which each wait below was made to last at least 50 ms. Methods of JAX arrays that are
-written in C++ (`block_until_ready` of an array since 0.7) leave no frame: their time counts as the
-caller's own.
+written in C++ (`block_until_ready` of an array since 0.7) have no frames, so their time counts as
+that of the caller.
 """
 
 import re
@@ -18,7 +18,7 @@ from tbprof.base.lazy import regex
 
 
 class Wait(IntEnum):
-    """What a frame waits for: something inside this process, or outside of it (even time)."""
+    """What a frame waits for: something inside this process, or something outside (or a timer)."""
 
     NONE = 0
     INSIDE = 1
@@ -58,7 +58,7 @@ _WAITS = regex(
     ))\Z""",
     re.VERBOSE,
 )
-# Of these, waits for what devices or the runtime compute.
+# Those of the waits above that are for results of devices or of the runtime.
 _RESULTS = regex(
     r"""\$(?:<unknown>\ block_until_ready
         |(?:api|array|core|dispatch)\.py:\d+\ \w+
@@ -73,10 +73,10 @@ _EXECUTION = regex(
     r"EagerLocalExecute: __(?:inference|forward|backward)_(?P<function>.+?)(?:_\d+)?\Z", re.DOTALL
 )
 _BUILTIN = regex(r"\$(?P<module>\S+) (?P<function>.*)\Z", re.DOTALL)
-# No pattern looks further.
+# Patterns ignore everything after this many characters.
 _LONGEST = 512
 
-# Names for waits in sentences, where the name of the file says little.
+# Names of waits for sentences, where the file name is not informative.
 _OWNERS = {
     "_base": "concurrent.futures",
     "api": "jax",
@@ -99,7 +99,7 @@ def wait_of(text: str) -> Wait:
 
 
 def waits_for_result(text: str) -> bool:
-    """Whether an event of this name waits for what was computed, not for data or another thread."""
+    """Whether an event of this name waits for computed results, not for data or another thread."""
     return wait_of(text) == Wait.INSIDE and _RESULTS.match(text) is not None
 
 
@@ -146,10 +146,10 @@ def describe_frame(text: str) -> str:
     return f"{_OWNERS.get(module, module)}.{builtin['function']}"
 
 
-# Frames of their own that still belong to their function's code.
+# Frames that belong to the code of the enclosing function.
 _PARTS = ("<dictcomp>", "<genexpr>", "<listcomp>", "<setcomp>")
-# Files with names common to libraries and programs belong to a library if they call these
-# functions.
+# Files whose names occur in both libraries and programs belong to a library if the frame is one of
+# these functions.
 _COMMON = {
     "callback": ["_callback", "_wrapped_callback", "io_callback", "pure_callback",
                  "pure_callback_impl", "io_callback_impl", "__call__"],

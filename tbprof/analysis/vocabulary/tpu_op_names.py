@@ -1,4 +1,4 @@
-"""What the names of framework ops say about batch normalization and random numbers."""
+"""Recognizes batch normalization and random numbers by the names of framework ops."""
 
 import re
 from enum import IntEnum
@@ -70,7 +70,7 @@ def random_kind(name: str, type_: str) -> Random:
 
 
 def batch_norm_scope(name: str) -> str:
-    """The scope of the layer, up to its own name; "" if an op belongs to none."""
+    """The scope of the batch normalization layer that an op belongs to, "" if there is none."""
     scopes = name.split("/")[:-1]
     for depth, scope in enumerate(scopes, 1):
         if _BATCH_NORM.search(scope):

@@ -1,4 +1,4 @@
-"""Whether a program trains a model."""
+"""Recognizes programs that train a model."""
 
 from collections.abc import Iterable
 

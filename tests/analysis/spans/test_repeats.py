@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tbprof.analysis.spans.repeats import find_repeats, habits, rows_of
+from tbprof.analysis.spans.repeats import find_repeats, regularity, rows_of
 from tbprof.events.space import Events
 
 TYPES = 3
@@ -70,7 +70,7 @@ def test_repeats_are_the_outer_events_of_a_type_that_do_not_overlap(lines, left_
         assert rows.size == found.count[at]
         assert events.duration_ps[rows].sum() == found.total_ps[at]
     chosen = np.arange(found.line.size)[::-2]
-    median_ps, regular = habits(events, found, chosen)
+    median_ps, regular = regularity(events, found, chosen)
     for at, middle, share in zip(chosen, median_ps, regular, strict=True):
         rows = rows_of(events, int(found.line[at]), int(found.type[at]))
         assert middle == int(np.median(events.duration_ps[rows]))
@@ -93,5 +93,5 @@ def test_repeats_are_the_outer_events_of_a_type_that_do_not_overlap(lines, left_
 def test_regularity_is_the_share_of_intervals_like_the_median(line, share):
     events = events_of([[(at, 1, 0) for at, name in enumerate(line) if name == "a"]])
     found = find_repeats(events, np.ones(TYPES, bool), 1)
-    _, [regular] = habits(events, found, np.array([0]))
+    _, [regular] = regularity(events, found, np.array([0]))
     assert regular == pytest.approx(share)

@@ -56,7 +56,7 @@ def test_launches_without_their_kernels_are_steps_that_were_not_recorded():
     [notice] = job.notices
     assert (notice.code, notice.host) == ("unrecorded_steps", "")
     assert notice.message == (
-        "GPU:0: steps train 5 to train 9 were not recorded; averages leave them out."
+        "GPU:0: steps train 5 to train 9 were not recorded; averages exclude them."
     )
 
 
@@ -195,7 +195,7 @@ def test_the_hosts_of_a_job_are_named():
     job = job_of(steps_of(lossy({0: STEPS})), steps_of(lossy({0: [0, 1, 2, 3, 4, 5, 6, 7, 8]})))
     [notice] = job.notices
     assert notice.host == "h1"
-    assert notice.message == "GPU:0: step train 9 was not recorded; averages leave it out."
+    assert notice.message == "GPU:0: step train 9 was not recorded; averages exclude it."
     assert step_means(job).workers.tolist() == [2] * 9 + [1]
 
 

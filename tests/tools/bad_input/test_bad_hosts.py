@@ -88,5 +88,5 @@ def test_a_step_that_a_core_lost_is_said_on_pages(ask: Ask):
     found = ask(**draw_tpu_job(job).files)
     assert [row["workers"] for row in found.steps] == [2, 2, 1, 2, 2]
     assert [row["stepTimeMs"] for row in found.steps] == pytest.approx([100] * 5)
-    assert found.warnings == ["TPU:1: step train 102 was not recorded; averages leave it out."]
+    assert found.warnings == ["TPU:1: step train 102 was not recorded; averages exclude it."]
     assert found.pod["stragglers"] == []

@@ -24,7 +24,7 @@ interface StepCardProps {
 
 const CARD_WIDTH = 350;
 const NOT_RECORDED =
-  "Not recorded: the trace contains no device activity for this step, and averages leave it out.";
+  "Not recorded: the trace contains no device activity for this step, and averages exclude it.";
 const GAP = 10;
 
 export function StepCard(props: StepCardProps) {

@@ -156,8 +156,8 @@ def reductions(evidence: Evidence) -> Iterator[Finding]:
     kinds = [
         f"{percent(share)} in {clause}"
         for kind, clause in (
-            (Reduction.CHAINED, "reductions that wait for a sum over an equal array"),
-            (Reduction.BESIDE, "reductions of an array that another one reads as well"),
+            (Reduction.CHAINED, "reductions that wait for a sum over an array of the same shape"),
+            (Reduction.BESIDE, "reductions of an array that another reduction also reads"),
             (Reduction.SCALED, "multiplications of sums"),
         )
         if (share := _percent(ops, ops.self_ps[ops.reduction == kind].sum())) > 0

@@ -1,1 +1,1 @@
-"""What marks steps: annotations, the devices' own step lines, or executions that repeat."""
+"""Sources of steps: annotations, the devices' own step lines, or repeated executions."""

@@ -22,7 +22,7 @@ from tbprof.analysis.steps.step_windows import Windows, tile
 from tbprof.base.records import dataclass, replace
 from tbprof.base.values import common, is_in, median, unique
 
-# Steps and annotations are the same where at least this share of the numbers is equal.
+# Steps and annotations are the same if at least this share of their numbers is equal.
 _SAME_NUMBERS = 0.5
 _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
 
@@ -31,9 +31,9 @@ _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
 class RecordedSteps:
     """The recorded steps of each device of a host.
 
-    For each device: its windows, which [n] of these steps were not recorded (`is_lost`), and which
-    only in part (`is_cut`). `has_explicit_numbers` says that the program numbered all steps;
-    `doubts` says in sentences what about them is uncertain.
+    Each device has its windows, the mask [n] of steps that were not recorded (`is_lost`), and that
+    of steps that were recorded only partly (`is_cut`). `has_explicit_numbers` says that the program
+    numbered all steps; `doubts` are sentences on what is uncertain about them.
     """
 
     windows: list[Windows]
@@ -46,16 +46,17 @@ class RecordedSteps:
 def find_recorded_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) -> RecordedSteps:
     """The steps as the devices recorded them, each until the start of the next one.
 
-    - Consecutive events with one number, or of one step that the program marked, are one step.
+    - Consecutive events with the same number, or of one step that the program marked, are one
+      step.
     - Steps of several devices are the same if they have the same number. If some have no number,
       those that share most of their time are the same.
-    - Steps have the program's names where launches link the two; the steps between and beside
-      linked ones are numbered by counting from these.
-    - A step is lost if another device of the kind has it, or if its number is missing between
+    - Steps have the program's names if launches link the two. Steps before, between and after
+      linked ones are numbered by counting from them.
+    - A step is lost if another device of the same kind has it, or if its number is missing between
       others although there is time for it (`find_missing`). The step before it ends where it
       begins.
-    - A step is cut if its ops are there but no event of the line: recorders write no event for a
-      step that began before the recording or ended after it.
+    - A step is cut if it has ops but no event on the line: recorders write no event for a step
+      that began before the recording or ended after it.
     """
     doubts = [
         f"{device.name} has no Steps line, so its steps are unknown."
@@ -72,7 +73,7 @@ def find_recorded_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) 
         placed = _placed_by_time(placed)
         if len(placed) > 1:
             doubts.append(
-                "The Steps lines have no numbers, so steps of several devices are paired by time."
+                "The Steps lines have no numbers, so steps of several devices are matched by time."
             )
     doubts += _unlinked(placed, grouping)
     placed, is_named = _named(placed, grouping)
@@ -87,7 +88,7 @@ def find_recorded_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) 
             if is_beside and other is not device and other.name in by_device
         ]
         peers = [by_device[other.name] for other in beside if other.kind == device.kind]
-        # Steps lines of GPUs are derived from kernels, and skip steps without any.
+        # Steps lines of GPUs are derived from kernels, so steps without kernels are not missing.
         missing = _NO_ROWS if device.kind == "GPU" else find_missing(line, peers)
         complete = append_missing(line, missing, [by_device[other.name] for other in beside])
         window = tile(
@@ -105,10 +106,10 @@ def find_recorded_steps(devices: Sequence[DeviceIntervals], grouping: Grouping) 
 
 
 def _placed_by_markers(lines: Sequence[StepsLine], grouping: Grouping) -> list[StepsLine]:
-    """The lines with the program's step numbers as places, if all steps have one.
+    """The lines with the program's step numbers as places, or unchanged if a step has no number.
 
     A line without linked steps, such as that of a SparseCore, is placed by time if its numbers
-    differ from those of the other lines: each recorder counts the programs of its own core.
+    differ from those of the other lines, since each recorder counts the programs of its own core.
     """
     marked = [line for line in lines if line.is_marked.any() and _is_marked_throughout(line)]
     others = [line for line in lines if not line.is_marked.any()]
@@ -155,7 +156,7 @@ def _has_numbers_of(line: StepsLine, others: Sequence[StepsLine]) -> bool:
 
 
 def _contradictions(lines: Sequence[StepsLine]) -> list[str]:
-    """Where numbers of cores contradict the order of time, or the times of another core."""
+    """Sentences on cores whose numbers contradict the order of time, or another core."""
     if not lines:
         return []
     doubts = []
@@ -169,12 +170,12 @@ def _contradictions(lines: Sequence[StepsLine]) -> list[str]:
             doubts.append(f"{text}: {following} follows {label}.")
         elif line is not lead and lead.is_ascending and not agrees:
             text = f"Steps of {line.device} share no time with those of {lead.device} that have"
-            doubts.append(f"{text} the same numbers. They are paired by number.")
+            doubts.append(f"{text} the same numbers. They are matched by number.")
     return doubts
 
 
 def _unlinked(lines: Sequence[StepsLine], grouping: Grouping) -> list[str]:
-    """A doubt where the program marked steps but nothing links them to the lines' steps."""
+    """A sentence if the program marked steps and nothing links them to the lines' steps."""
     roots = grouping.roots
     marked = np.flatnonzero(roots.is_marker & (roots.start_ps >= 0))
     number = np.concatenate([_NO_ROWS, *(line.number for line in lines if len(line))])
@@ -188,7 +189,7 @@ def _unlinked(lines: Sequence[StepsLine], grouping: Grouping) -> list[str]:
 
 
 def _placed_by_time(lines: Sequence[StepsLine]) -> list[StepsLine]:
-    """The lines with places counted on the line with most steps, by the middle of each step."""
+    """The lines with places on the line with most steps, by the middle of each step."""
     if not lines:
         return []
     lead = max(lines, key=len)
@@ -197,7 +198,7 @@ def _placed_by_time(lines: Sequence[StepsLine]) -> list[StepsLine]:
         order = np.arange(len(line))
         middle = line.start_ps + (line.end_ps - line.start_ps) // 2
         place = np.searchsorted(lead.start_ps, middle, side="right") - 1
-        if (np.diff(place) <= 0).any():  # beyond the lead's steps, or where times differ
+        if (np.diff(place) <= 0).any():  # beyond the steps of `lead`, or at different times
             place = order + int(median(place - order))
         places.append(place)
     least = min(int(place.min()) for place in places)

@@ -1,4 +1,4 @@
-"""The words in which pages say what marks steps."""
+"""Names and texts with which pages describe the source of steps."""
 
 CHOSEN = "chosen"
 STEPS_LINE = "steps_line"

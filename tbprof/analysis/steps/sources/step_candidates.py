@@ -1,4 +1,4 @@
-"""Events that could mark the steps of a program that does not mark them: those that repeat."""
+"""Repeated events, which could mark the steps of a program that does not mark them."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, window_ps
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
-from tbprof.analysis.spans.repeats import find_repeats, habits
+from tbprof.analysis.spans.repeats import find_repeats, regularity
 from tbprof.analysis.vocabulary.name_families import name_families, remembered
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 
-# Fewer occurrences are not repetition, and more candidates would be too many to choose from.
+# Events with fewer occurrences do not repeat, and users cannot choose from more candidates.
 _LEAST = 3
 _MOST = 20
 # How many of the best candidates are examined closely.
 _FINALISTS = 40
 
-# How well names are suited; the first match counts. Executions of functions and programs are; what
-# runtime threads do over and over says little about the program.
+# Weights by name, the first match counts. Executions of functions and programs are suited best;
+# events that runtime threads repeat say little about the program.
 _WEIGHTS = (
     (regex(r"PjitFunction\(|EagerLocalExecute: __inference_"), 2.0),
     (regex(r"(?:FunctionRun|SessionRun|RunGraph)\Z|[\w: ]*Executable::Execute\Z"), 1.0),
@@ -35,7 +35,7 @@ _WEIGHTS = (
         0.05,
     ),
 )
-# A Python function in a file; others are built in, or made while code runs.
+# A Python function in a file; other frames are built-in functions or generated code.
 _PYTHON_FUNCTION = regex(r"\$[^<:]+\.py:\d+ [A-Za-z_]\w*\Z")
 _LIBRARY_FRAME = regex(
     r"\$(?:contextlib|threading|profiler|_ufunc_config|inspect|functools|abc|tree_util|util|api"
@@ -70,9 +70,9 @@ class _Candidate(NamedTuple):
 def find_candidates(hosts: Sequence[HostThreads]) -> Candidates:
     """Events that repeat at least 3 times on a thread without overlapping each other.
 
-    Events that carry step numbers come first, then what the program itself calls, such as its
-    functions and annotations, then what the runtime does. Within each of these, events that cover
-    more of the trace and recur regularly come first. Single ops come last, as a step holds several.
+    Events with step numbers come first, then calls of the program itself, such as its functions and
+    annotations, then events of the runtime. Within each of these, events that cover more of the
+    trace and recur regularly come first. Single ops come last, since a step consists of several.
     """
     best: dict[str, _Candidate] = {}
     for threads in hosts:
@@ -107,7 +107,7 @@ def _of_plane(threads: HostThreads) -> list[_Candidate]:
     line_names = events.plane.strings.take(events.lines.name.tolist())
     order = np.lexsort((-score, types.is_op[repeats.type]))
     chosen = order[score[order] > 0][:_FINALISTS]
-    median_ps, regular = habits(events, repeats, chosen)
+    median_ps, regular = regularity(events, repeats, chosen)
     return [
         _Candidate(
             float(score[index]) * (0.1 + float(regular[rank])),
@@ -123,7 +123,7 @@ def _of_plane(threads: HostThreads) -> list[_Candidate]:
 
 
 def _weights(threads: HostThreads, types: HostTypes) -> tuple[Sequence[str], NDArray[np.float64]]:
-    """(names, how well each type of event is suited to mark steps; 0 means not at all)."""
+    """(names, the weight of each type of event as a step marker; 0 means unsuitable)."""
     texts = threads.plane.types.full_names
     weight = name_families(threads.plane).classify_with_roles(_weight, types.role, np.float64)
     weight[types.is_hlo] = 0.05

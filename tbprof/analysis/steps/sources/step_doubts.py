@@ -1,15 +1,16 @@
-"""What is uncertain about steps that are executions of a function or program."""
+"""Doubts about steps that are executions of a function or program, in sentences."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Three executions of another program, each after equally many of the main one, are not coincidence.
-# Helpers that take less than this share of the main program's time do not update a model.
+# Three executions of another program, each after the same number of executions of the main one, are
+# no coincidence. Helpers that take less than this share of the main program's time do not update a
+# model.
 _LEAST_ROUNDS = 3
 _NOTABLE_SHARE = 0.02
-# A graph with a smaller share is that of a rare shape, such as the last batch of an epoch.
+# A graph with a smaller share of the runs has a rare shape, such as the last batch of an epoch.
 _NOTABLE_GRAPH = 0.2
 # How many source locations are named.
 _MOST_PLACES = 3
@@ -21,30 +22,29 @@ def doubt_of_rounds(
     each_ps: float,
     others: Mapping[str, tuple[NDArray[np.int64], float]],
 ) -> list[str]:
-    """Says that executions may be only parts of steps, if one of another program follows every few.
+    """A sentence if another program runs after every few executions, which may be parts of steps.
 
-    `start_ps`, ascending, are the starts of the program `name`, `each_ps` is the time of one
+    `start_ps`, ascending, holds the starts of the program `name`, `each_ps` is the time of one
     execution; `others` holds the same for other programs, by name.
     """
     for other, (other_start_ps, other_ps) in others.items():
         count = _between(start_ps, other_start_ps)
         if count > 1 and other_ps >= _NOTABLE_SHARE * each_ps:
             text = (
-                f"{other} runs after every {count} executions of {name}. If these add up gradients"
+                f"{other} runs after every {count} executions of {name}. If these accumulate "
+                f"gradients for one update, a step consists of {count} of them. The trace does not "
+                "show this: mark the steps to be sure."
             )
-            text += (
-                f" for one update, a step is {count} of them. The trace does not say so: mark the"
-            )
-            return [f"{text} steps to be sure."]
+            return [text]
     return []
 
 
 def doubt_of_graphs(name: str, runs: NDArray[np.int64], total_ps: NDArray[np.float64]) -> list[str]:
-    """Says that steps may mix functions, if what was made of one name runs often as several.
+    """A sentence if a name has several graphs that run often, so steps may mix functions.
 
     `runs` [graphs] is how often each graph or compiled program of the function `name` ran, and
-    `total_ps` how long in total. Frameworks make one for each function, but also for each shape of
-    its arguments.
+    `total_ps` how long in total. Frameworks create one for each function, but also for each shape
+    of its arguments.
     """
     is_frequent = (runs > 1) & (runs >= _NOTABLE_GRAPH * runs.sum())
     is_long = total_ps >= _NOTABLE_GRAPH * total_ps.sum()
@@ -60,7 +60,7 @@ def doubt_of_graphs(name: str, runs: NDArray[np.int64], total_ps: NDArray[np.flo
 
 
 def doubt_of_namesakes(name: str, places: Sequence[str]) -> list[str]:
-    """Says that steps may mix functions, if functions at several places have that name."""
+    """A sentence if functions at several places have that name, so that steps may mix them."""
     if len(places) < 2:
         return []
     more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
@@ -69,7 +69,7 @@ def doubt_of_namesakes(name: str, places: Sequence[str]) -> list[str]:
 
 
 def _between(main: NDArray[np.int64], other: NDArray[np.int64]) -> int:
-    """How many of `main` lie between two of `other`, both ascending; 0 if that number varies."""
+    """The number of `main` times between two `other` times, both ascending; 0 if it varies."""
     if other.size < _LEAST_ROUNDS:
         return 0
     before = np.searchsorted(main, other)

@@ -33,17 +33,18 @@ _JAX = regex(r"PjitFunction\((.+)\)\Z")
 _TENSORFLOW = regex(r"EagerLocalExecute: __inference_(.+?)(?:_\d+)?\Z")
 # Executions that do not name their program; one step may hold several.
 _UNNAMED = regex(r"(?:FunctionRun|SessionRun|RunGraph)\Z|[\w: ]*Executable::Execute\Z")
-# They count half, and only if they cover this share of the trace: runtimes also call helpers.
+# Their time counts half, and only if they cover this share of the trace: runtimes also call
+# helpers.
 _UNNAMED_SHARE = 0.5
 _UNNAMED_COVERAGE = 0.05
-# A kind of event is periodic if this share of the distances between its events, counted in events,
-# is the same,
+# A type of event is periodic if this share of the distances between its events, counted in events,
+# is the same, ...
 _REGULAR = 0.7
-# and if its periods span this share of the thread's events.
+# ... and if its periods span this share of the thread's events.
 _SPAN = 0.5
-# A program that JAX runs op by op has at least so many other ops.
+# A program that JAX runs op by op has more than this number of ops.
 _LEAST_OTHER_OPS = 2
-# No step is shorter on average: launching a single kernel takes a program longer.
+# No step is shorter on average, since even launching a single kernel takes longer.
 _SHORTEST_PS = 10**6
 
 
@@ -53,8 +54,8 @@ class InferredSteps:
 
     `source` is "executions" or "pattern". `plane` is an index into the given hosts, `line` a row of
     its `events.lines`. `name` is the name of the events, `program` the function that they execute
-    ("" if unknown). `note` says in a sentence how the steps were found, `doubts` what about them is
-    uncertain.
+    ("" if unknown). `note` is a sentence on how the steps were found, `doubts` are sentences on
+    what is uncertain about them.
     """
 
     source: str
@@ -78,7 +79,7 @@ class _Choice:
     program: str
     reason: str
     doubts: tuple[str, ...] = ()
-    end_ps: int = -1  # of the last step, where that is more than its event
+    end_ps: int = -1  # of the last step, if that is later than the end of its event
 
 
 def infer_steps(
@@ -87,10 +88,10 @@ def infer_steps(
     """The steps, None if nothing repeats; `programs` are the compiled programs.
 
     One step is one execution of the function or program that takes most time: the time of the
-    calls, plus that of the compiled program's instructions where they ran on the host's own
-    threads. Without executions, the thread on which the program runs is searched for a repeating
-    pattern. A single op, even one that JAX compiled by itself, marks steps only if nothing else
-    repeats. What recurs after less than a microsecond on average is not a step.
+    calls, plus that of the compiled program's instructions if they ran on the host's own threads.
+    Without executions, the thread on which the program runs is searched for a repeating pattern. A
+    single op, even one that JAX compiled separately, marks steps only if nothing else repeats.
+    Events that recur after less than a microsecond on average are not steps.
     """
     executions = [_executions(threads) for threads in hosts]
     functions = [
@@ -107,7 +108,7 @@ def infer_steps(
 
 
 def _with_namesakes(choice: _Choice, programs: Programs | None) -> _Choice:
-    """The choice, with a doubt if several functions that JAX compiled have its name."""
+    """The choice, with a doubt if JAX compiled several functions with its name."""
     if programs is None or not choice.program:
         return choice
     key = _module_key(choice.program)
@@ -132,7 +133,7 @@ def _steps(plane: int, threads: HostThreads, choice: _Choice) -> InferredSteps:
 
 
 def _executions(threads: HostThreads) -> _Choice | None:
-    """The function or program whose executions take most time."""
+    """The function or program whose executions take the most time."""
     events = threads.events
     types = host_types(events, has_device=False)
     texts = threads.plane.types.full_names
@@ -193,7 +194,7 @@ def _executions(threads: HostThreads) -> _Choice | None:
 def _graphs(
     threads: HostThreads, types: HostTypes, choice: _Choice
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """(how often, how long in ps) each graph or compiled program of the chosen function ran."""
+    """(runs, total time in ps) of each graph or compiled program of the chosen function."""
     events, texts = threads.events, threads.plane.types.full_names
     matches = {type_: _TENSORFLOW.match(text) for type_, text in enumerate(texts)}
     rows = [
@@ -211,7 +212,7 @@ def _graphs(
 def _program_runs(
     threads: HostThreads, types: HostTypes, key: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The same for each compiled program with a name that ran on the host's own threads."""
+    """(runs, total time in ps) of each compiled program with that name on the host's threads."""
     events = threads.events
     wanted = [names.HLO_MODULE, names.PROGRAM_ID, names.RUN_ID]
     if not {*wanted} <= {*events.plane.stat_names}:
@@ -224,10 +225,10 @@ def _program_runs(
         code for code in unique(codes[codes >= 0]).tolist()
         if _program_key(events.plane.strings[code]) == key
     ]  # fmt: skip
-    is_it = np.isin(codes, alike) & program.is_integer & run.is_integer
-    code, _ = group_rows([program.bits[is_it]])
-    _, first = group_rows([program.bits[is_it], run.bits[is_it]])
-    total_ps = np.bincount(code, events.duration_ps[rows[is_it]].astype(np.float64))
+    is_match = np.isin(codes, alike) & program.is_integer & run.is_integer
+    code, _ = group_rows([program.bits[is_match]])
+    _, first = group_rows([program.bits[is_match], run.bits[is_match]])
+    total_ps = np.bincount(code, events.duration_ps[rows[is_match]].astype(np.float64))
     return np.bincount(code[first]).astype(np.int64), total_ps.astype(np.float64)
 
 
@@ -236,7 +237,7 @@ def _may_execute(text: str) -> bool:
 
 
 def _is_op(choice: _Choice | None, threads: HostThreads, programs: Programs | None) -> bool:
-    """Whether the choice is an op that JAX compiled by itself, as it did others of the thread."""
+    """Whether the choice is an op that JAX compiled separately, like others of the thread."""
     if choice is None or programs is None:
         return False
     events = threads.events
@@ -256,7 +257,7 @@ def _program_key(module: str) -> str:
 
 
 def _module_key(program: str) -> str:
-    """What the names of a function and of its compiled program share: `f` of `jit_f`."""
+    """The common part of the names of a function and of its compiled program: `f` of `jit_f`."""
     return re.sub(r"\W", "_", program).strip("_")
 
 
@@ -279,9 +280,9 @@ def _program_times(threads: HostThreads, types: HostTypes) -> dict[str, float]:
 def _pattern(threads: HostThreads) -> _Choice | None:
     """The event that begins each round of a thread that repeats the same work.
 
-    Distances are counted in events, not in time: rounds differ in length, but hold the same events.
-    Events that occur once per round, or evenly within it, are equally far apart. Each such kind of
-    event suggests a number of rounds; the number on which most kinds agree is taken.
+    Distances are counted in events, not in time: rounds differ in duration, but contain the same
+    events. Events that occur once per round, or evenly within it, have equal distances. Each such
+    type of event suggests a number of rounds; the number that most types suggest is used.
 
         abbcbabbcbabbcb      a, c: 3 times, every 5th event     ->   3 rounds, each begins with a
     """
@@ -298,7 +299,7 @@ def _pattern(threads: HostThreads) -> _Choice | None:
     kind = events.type[rows]
     order = np.argsort(kind, kind="stable")  # positions of each kind, ascending
     cuts = np.searchsorted(kind[order], np.arange(int(kind.max(initial=-1)) + 2))
-    periodic: dict[int, int] = {}  # the rounds that each kind suggests
+    periodic: dict[int, int] = {}  # the number of rounds that each type suggests
     for type_ in np.flatnonzero(np.diff(cuts) >= _LEAST_PERIODS).tolist():
         places = order[cuts[type_] : cuts[type_ + 1]]
         may_mark = types.role[type_] not in silent and types.role[type_] != Phase.COMPILATION
@@ -331,7 +332,7 @@ def _pattern(threads: HostThreads) -> _Choice | None:
 def _last_end(
     events: Events, rows: NDArray[np.int64], kind: NDArray[np.int32], begins: NDArray[np.int64]
 ) -> int:
-    """Where the last round ends, in ps; -1 if it is incomplete.
+    """The end of the last round in ps, -1 if it is incomplete.
 
     Rounds begin at the indices `begins` into `rows`. The last round is complete if it has the
     events of the round before it.

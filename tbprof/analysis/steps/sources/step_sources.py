@@ -1,6 +1,6 @@
-"""What marks the steps of a host: annotations of the program, the devices' own lines, or nothing.
+"""Finds the source of a host's steps: annotations of the program, or the devices' own lines.
 
-Where nothing does, steps are inferred, and the pages say so.
+If nothing marks steps, they are inferred, and the pages say so.
 """
 
 from collections import Counter
@@ -33,14 +33,14 @@ from tbprof.events.space import Space
 if TYPE_CHECKING:
     from tbprof.analysis.steps.sources.step_inference import InferredSteps
 
-# Imported where nothing marks steps.
+# Imported only if nothing marks steps.
 doubt_of_rounds = Later("tbprof.analysis.steps.sources.step_doubts.doubt_of_rounds")
 infer_steps = Later("tbprof.analysis.steps.sources.step_inference.infer_steps")
 
 _NONE: NDArray[np.int64] = np.empty(0, np.int64)
 _NO_STEPS = (
     "The trace has no step markers: no step annotations from the program, no step lines from "
-    "devices, and nothing that repeats three times on the thread that drives the program. Mark "
+    "devices, and no event that repeats three times on the thread that drives the program. Mark "
     "the steps, or record for longer."
 )
 
@@ -49,11 +49,11 @@ _NO_STEPS = (
 class StepSource:
     """How step boundaries were determined.
 
-    `source` and `marker` are those of `Steps`; `note` says it in a sentence. `steps` are the groups
-    that are steps; empty where the devices bound their steps themselves, by their own lines
-    ("steps_line") or by the executions of `program`. The thread that drives the program is the line
-    `line` (a row of `events.lines`) of `grouping.hosts[plane]`, -1 if there is none. `doubts` says
-    in sentences what about the steps is uncertain.
+    `source` and `marker` are those of `Steps`; `note` is a sentence on the source. `steps` are the
+    groups that are steps; empty if the devices delimit their steps themselves, by their own lines
+    ("steps_line") or by the executions of `program`. The thread that drives the program is `line`
+    (a row of `events.lines`) of `grouping.hosts[plane]`, -1 if there is none. `doubts` are
+    sentences on what is uncertain about the steps.
     """
 
     source: str
@@ -126,9 +126,9 @@ def _annotations(grouping: Grouping) -> StepSource | None:
 
 
 def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
-    """Steps that begin with an event that carries a step's number: the name that takes most time.
+    """Steps that begin with events that have a step number, of the name that takes the most time.
 
-    Keras numbers the batches that it profiles, and marks them in no other way (observed in 3.15).
+    Keras numbers the batches that it profiles, and does not mark them otherwise (observed in 3.15).
     """
     total: Counter[str] = Counter()
     for threads in grouping.hosts:
@@ -149,7 +149,7 @@ def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
 
 
 def _program_runs(devices: Sequence[DeviceIntervals], grouping: Grouping) -> StepSource | None:
-    """The executions of the program that TPUs spend most time on, if it ran more than once."""
+    """The executions of the program that takes most TPU time, if it ran more than once."""
     total: Counter[str] = Counter()
     for device in devices:
         runs = device.executions
@@ -171,7 +171,7 @@ def _program_runs(devices: Sequence[DeviceIntervals], grouping: Grouping) -> Ste
 
 
 def _doubts_of_runs(name: str, device: DeviceIntervals) -> list[str]:
-    """Whether the executions of a program on a device may be only parts of steps."""
+    """Sentences if the executions of a program on a device may be only parts of steps."""
     runs = device.executions
     rows_of = [np.flatnonzero(runs.kind == kind) for kind in range(len(runs.name))]
     times = {
@@ -185,7 +185,7 @@ def _doubts_of_runs(name: str, device: DeviceIntervals) -> list[str]:
 
 
 def _inferred(space: Space, grouping: Grouping, programs: Programs) -> StepSource | None:
-    """Steps that begin with what repeats on the host; events are grouped again by them."""
+    """Steps that begin with repeated events of the host, by which events are grouped again."""
     inferred: InferredSteps | None = infer_steps(grouping.hosts, programs)
     if inferred is None:
         return None
@@ -199,7 +199,7 @@ def _inferred(space: Space, grouping: Grouping, programs: Programs) -> StepSourc
     number = np.arange(source.steps.group.size)
     end = source.steps.end_ps.copy()
     if end.size and source.steps.start_ps[-1] == inferred.start_ps[-1]:
-        # No next step bounds the last one: it lasts as long as the event that began it.
+        # No step follows the last one, so it lasts as long as the event that begins it.
         end[-1] = max(int(end[-1]), int(inferred.start_ps[-1] + inferred.duration_ps[-1]))
     labels = [str(own_number) for own_number in number.tolist()]
     steps = replace(source.steps, number=number, label=labels, end_ps=end)
@@ -207,7 +207,7 @@ def _inferred(space: Space, grouping: Grouping, programs: Programs) -> StepSourc
 
 
 def _without_groups(source: str, marker: str, note: str, grouping: Grouping) -> StepSource:
-    """Steps that the devices bound themselves, or no steps."""
+    """Steps that the devices delimit themselves, or no steps."""
     steps = GroupSteps.of(grouping.roots, _NONE)
     return _driven(StepSource(source, marker, note, grouping, steps))
 
@@ -215,7 +215,7 @@ def _without_groups(source: str, marker: str, note: str, grouping: Grouping) -> 
 def _of_groups(
     source: str, marker: str, note: str, grouping: Grouping, groups: NDArray[np.int64]
 ) -> StepSource:
-    """Steps that are groups; the thread with most of their roots drives the program."""
+    """Steps that are groups; the thread with most of their root events drives the program."""
     steps = GroupSteps.of(grouping.roots, groups)
     base = StepSource(source, marker, note, grouping, steps)
     lines: Counter[tuple[int, int]] = Counter()
@@ -243,7 +243,7 @@ def _driven(source: StepSource) -> StepSource:
 
 
 def are_numbered(grouping: Grouping, groups: NDArray[np.int64]) -> bool:
-    """Whether the program gave each step its number."""
+    """Whether the program numbered each of the steps."""
     for plane, threads in enumerate(grouping.hosts):
         own_groups = groups[grouping.roots.plane[groups] == plane]
         types = host_types(threads.events, has_device=False)

@@ -1,4 +1,4 @@
-"""The Steps line of a device: its steps as recorded, and those that are missing from it."""
+"""The Steps line of a device: its recorded steps, and those that are missing."""
 
 from collections.abc import Sequence
 
@@ -12,10 +12,10 @@ from tbprof.analysis.steps.step_windows import Windows
 from tbprof.base.records import dataclass, replace
 from tbprof.base.values import difference, is_in, median, unique
 
-# Steps are missing if at least this share of the time that they would take is there.
+# Steps are missing if there is at least this share of the time that they would take.
 _TIME_OF_LOST = 0.6
-# With at least so many steps, ops before the first and after the last one form a step each, if they
-# take no longer than this multiple of a usual step.
+# With at least this many steps, the ops before the first and after the last one each form a step if
+# they take no longer than this multiple of a usual step.
 _LEAST_STEPS = 3
 _TIME_OF_ONE = 1.1
 _NO_ROWS: NDArray[np.int64] = np.empty(0, np.int64)
@@ -28,8 +28,8 @@ class StepsLine:
     """The steps on one device's line, by start.
 
     `place` is equal for the same step of all devices. `group` is -1 if no event of the host belongs
-    to the step. `is_marked`: the program marked the step. `is_cut`: a part of the step is not on
-    the line.
+    to the step. `is_marked` marks steps that the program marked, `is_cut` steps of which a part is
+    not on the line.
     """
 
     device: str
@@ -63,7 +63,7 @@ def read_line(device: DeviceIntervals, grouping: Grouping, doubts: list[str]) ->
     is_marked = np.append(grouping.roots.is_marker, False)[group]
     count = group.size
     continues = np.zeros(count, bool)
-    if unique(steps.number).size > 1:  # a number that all events share says nothing
+    if unique(steps.number).size > 1:  # a number that all events share is not informative
         continues[1:] = (np.diff(steps.number) == 0) & (steps.number[1:] >= 0)
     ends = steps.start_ps + steps.duration_ps
     rows = np.flatnonzero(continues & ~is_marked)
@@ -92,9 +92,10 @@ def read_line(device: DeviceIntervals, grouping: Grouping, doubts: list[str]) ->
 
 
 def _join_unlinked(continues: NDArray[np.bool_], is_marked: NDArray[np.bool_]) -> bool:
-    """Joins events before the first marked one, as many per step as marked steps have, in place.
+    """Joins events before the first marked one into steps, in place.
 
-    Their launches came before the recording. Returns whether the first step lacks events.
+    Each step gets as many events as marked steps have. Their launches came before the recording.
+    Returns whether the first step lacks events.
     """
     begins = np.flatnonzero(is_marked & ~continues)
     if not begins.size:
@@ -120,7 +121,7 @@ def _lacks_programs(number: NDArray[np.int64], first: NDArray[np.int64]) -> NDAr
     jump = np.diff(number)
     usual = median(jump) if jump.size else 1
     is_gap = np.concatenate(([False], jump > usual, [False]))
-    gaps = np.cumsum(np.append(0, is_gap))  # of a step: before, within and after it
+    gaps = np.cumsum(np.append(0, is_gap))  # counts gaps before, within and after a step
     gaps_around = gaps[np.append(first[1:], number.size) + 1] - gaps[first]
     lacks: NDArray[np.bool_] = (
         (count < median(count)) & (gaps_around > 0) if count.size else is_gap[:0]
@@ -131,7 +132,7 @@ def _lacks_programs(number: NDArray[np.int64], first: NDArray[np.int64]) -> NDAr
 def _lacks_ends(
     steps: DeviceSteps, first: NDArray[np.int64], device: DeviceIntervals
 ) -> NDArray[np.bool_]:
-    """[steps] whether it is a first or last step of several programs, one of which is cut off."""
+    """[steps] whether a first or last step of several programs lacks one that was cut off."""
     count = np.diff(np.append(first, steps.number.size))
     lacks = np.zeros(count.size, bool)
     if count.size and device.start_ps.size:
@@ -150,7 +151,7 @@ def _groups_of(
         return codes(grouping.ids, steps.group).astype(np.int64)
     for core in grouping.cores:
         if core.plane is device.plane and core.start_ps.size == steps.start_ps.size:
-            return core.group.astype(np.int64)  # the same events in the same order
+            return core.group.astype(np.int64)  # both have the same events in the same order
     return np.full(steps.start_ps.size, -1, np.int64)
 
 
@@ -168,14 +169,14 @@ def with_cut_ends(line: StepsLine, device: DeviceIntervals) -> StepsLine:
         if not rows.any() or line.is_cut[row] or line.number[row] + stride < 0:
             continue
         begin, stop = int(start[rows].min()), int(end[rows].max())
-        # Anything else is not a step, or an unknown number of steps.
+        # Otherwise the ops are no step, or an unknown number of steps.
         if stop - begin <= longest and is_in(device.event_kind[rows], known_kinds).all():
             line = _with_cut(line, len(line) if row else 0, stride, begin, stop)
     return line
 
 
 def _with_cut(line: StepsLine, index: int, stride: int, start: int, end: int) -> StepsLine:
-    """The line with a step inserted at its begin or end, its place and number `stride` further."""
+    """The line with a cut step inserted at its start or end, `stride` from its neighbor."""
     row = max(index - 1, 0)
     number = int(line.number[row]) + stride
     stem = line.label[row].removesuffix(str(line.number[row]))
@@ -195,7 +196,7 @@ def _with_cut(line: StepsLine, index: int, stride: int, start: int, end: int) ->
 def agreement(lines: Sequence[StepsLine], others: Sequence[StepsLine]) -> NDArray[np.bool_]:
     """[lines, others] whether most of the steps that two devices have in common overlap in time.
 
-    True where they have none in common; false where the places of either do not ascend.
+    True if they have none in common; false if the places of either do not ascend.
     """
     device = np.repeat(np.arange(len(others)), [len(other) for other in others])
     place = np.concatenate([_NO_ROWS, *(other.place for other in others)])
@@ -214,7 +215,7 @@ def agreement(lines: Sequence[StepsLine], others: Sequence[StepsLine]) -> NDArra
 def _overlaps(
     line: StepsLine, place: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """(the rows of steps that an ascending line has, too; whether it has each at the same time)."""
+    """(rows of the steps that `line` also has, whether they overlap in time)."""
     shared = np.flatnonzero(is_in(place, line.place))
     own = np.searchsorted(line.place, place[shared])
     begin = np.maximum(line.start_ps[own], start[shared])
@@ -222,15 +223,15 @@ def _overlaps(
 
 
 def find_missing(line: StepsLine, others: Sequence[StepsLine]) -> NDArray[np.int64]:
-    """The places, ascending, of steps that are not on a line.
+    """The places, ascending, of steps that are missing from a line.
 
-    Those are steps that another device has, if there is time for them, and steps between two others
-    if the second one begins as much later as they would take.
+    These are steps that another device has, if there is time for them, and steps between two
+    others, if the time between these suffices.
     """
     if not len(line) or not line.is_ascending:
         return _NO_ROWS
     strides, intervals = np.diff(line.place), np.diff(line.start_ps)
-    # As a float the greatest stride is one more than 64 bits hold.
+    # As a float, the greatest stride exceeds the 64-bit range by one.
     usual = min(max(int(median(strides)), 1), _MOST) if strides.size else 1
     period = float(median(intervals[strides == usual])) if (strides == usual).any() else np.inf
     stride_count = strides // usual
@@ -288,9 +289,9 @@ def _begins(
 ) -> NDArray[np.int64]:
     """[n] when the missing steps began.
 
-    If other devices have the step: as much later than there as steps of this device usually are.
-    Otherwise missing steps share the time that is left between the step before them, followed by
-    the usual gap, and the step after them.
+    If other devices have a step, it begins with the usual delay between the two devices. Otherwise,
+    missing steps share the time between the step before them, followed by the usual gap, and the
+    step after them.
     """
     row = np.searchsorted(line.place, missing) - 1
     low = line.end_ps[np.maximum(row, 0)]
@@ -316,7 +317,7 @@ def _begins(
 
 
 def works_in(windows: Windows, device: DeviceIntervals) -> NDArray[np.bool_]:
-    """[n] whether the device did anything in each of its windows."""
+    """[n] whether the device did any work in each of its windows."""
     middle = device.start_ps + device.duration_ps // 2
     index = np.searchsorted(windows.start_ps, middle, side="right") - 1
     inside = (index >= 0) & (middle < windows.end_ps[index]) if len(windows.label) else index >= 0

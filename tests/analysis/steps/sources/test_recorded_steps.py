@@ -178,7 +178,7 @@ def test_without_numbers_steps_of_several_cores_meet_in_time():
     assert lost(found) == [("TPU:1", "step 0"), ("TPU:1", "step 2")]
     assert not found.has_explicit_numbers
     assert found.doubts == [
-        "The Steps lines have no numbers, so steps of several devices are paired by time."
+        "The Steps lines have no numbers, so steps of several devices are matched by time."
     ]
     assert steps_of(drawn({TPU: core(line(0, 1, 2))}, named=False)).doubts == []
 
