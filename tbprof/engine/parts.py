@@ -131,7 +131,7 @@ PARTS: Mapping[str, PartKind] = {
         ("marker",),
         needs=("single_ops",),
     ),
-    "tf_data": _part(5, "input.tf_data.TfData", "find_tf_data", "rebuilding input pipelines"),
+    "tf_data": _part(6, "input.tf_data.TfData", "find_tf_data", "rebuilding input pipelines"),
     "memory_peaks": _part(
         1, "memory.memory_peaks.MemoryPeaks", "find_memory_peaks", "analyzing device memory"
     ),

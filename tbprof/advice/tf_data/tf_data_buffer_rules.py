@@ -151,18 +151,22 @@ def prefetch(case: Case) -> Iterator[Finding]:
     below_ps = sum(case.work_of(below).total_ps for below in case.below())
     made_ps = max(case.work.worker_ps, 0) + below_ps
     title = f"{case.type} had nothing ready"
-    if case.taken() and 2 * made_ps < case.work.wait_ps:
+    late_ps = case.work.self_ps - case.work.wait_ps
+    if 2 * late_ps > case.work.self_ps:
+        title = f"{case.type} had an element ready"
+        why = (
+            f"Its calls went on for {duration(case.per_call(late_ps))} after they had taken one: "
+            "the calling thread had to wait for a processor or a lock."
+        )
+        action = _look_at_others(case)
+    elif case.taken() and 2 * made_ps < case.work.wait_ps:
         title = f"{case.type} waits while little is produced for it"
         why = (
             f"During that time, its own thread and the stages below worked only "
             f"{duration(case.per_call(made_ps))}: the calling thread, or theirs, had to wait for a "
             "processor or a lock."
         )
-        action = (
-            "Check in the trace viewer what else ran at that time. If other work keeps the "
-            "processors busy, give tf.data its own threads "
-            "(options.threading.private_threadpool_size), and other pipelines fewer."
-        )
+        action = _look_at_others(case)
     elif case.taken():
         why = "Its own thread produces the elements and had none ready."
         action = (
@@ -185,6 +189,21 @@ def prefetch(case: Case) -> Iterator[Finding]:
         code="dataset = dataset.prefetch(tf.data.AUTOTUNE)",
         guide=PREFETCHING,
         stage=stage.long_name,
+    )
+
+
+def _look_at_others(case: Case) -> str:
+    """What to do if a call waits for a processor or a lock."""
+    python = (
+        "Functions of the pipeline that run Python (tf.py_function) hold Python's global lock: "
+        "write them in TensorFlow ops. "
+        if case.facts.python_ps
+        else ""
+    )
+    return (
+        f"Check in the trace viewer what else ran at that time. {python}If other work keeps the "
+        "processors busy, give tf.data its own threads "
+        "(options.threading.private_threadpool_size), and other pipelines fewer."
     )
 
 

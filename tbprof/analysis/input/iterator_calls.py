@@ -30,6 +30,7 @@ class Visits:
     start_ps: NDArray[np.int64]
     total_ps: NDArray[np.int64]
     self_ps: NDArray[np.int64]
+    late_ps: NDArray[np.int64]
     calls: NDArray[np.int64]
     queue_ps: NDArray[np.int64]
     held_ps: NDArray[np.int64]
@@ -41,7 +42,8 @@ class Visits:
 class Calls:
     """Calls [n]: each was made for the call `above` by the iterator `iterator`; chains end.
 
-    For those that are `is_cut` it is unknown what they waited for. Functions of their stage waited
+    For those that are `is_cut` it is unknown what they waited for. They went on for `late_ps` after
+    they had their element. Functions of their stage waited
     for a pool thread for `queue_ps`, which functions of the stage `filler` occupied, -1 if unknown.
     """
 
@@ -50,6 +52,7 @@ class Calls:
     start_ps: NDArray[np.int64]
     duration_ps: NDArray[np.int64]
     is_cut: NDArray[np.bool_]
+    late_ps: NDArray[np.int64]
     queue_ps: NDArray[np.int64]
     filler: NDArray[np.int64]
 
@@ -90,9 +93,12 @@ def visit(roots: NDArray[np.int64], calls: Calls, stage: NDArray[np.int32]) -> V
     is_critical = is_critical[: first_node[-1]].copy()
     blame = _blame(calls, stage, first_node, nodes, is_critical, node_of_call, own_of_call)
     row, parent, start, total, own_time, times = nodes
+    called = np.flatnonzero(node_of_call >= 0)
+    late = np.minimum(calls.late_ps, own_of_call)[called]
+    late_ps = _summed(node_of_call[called], late, is_critical.size)
     return Visits(
         first_node, blame.bottleneck, blame.is_unknown, row.astype(np.int32), parent, start, total,
-        own_time, times, blame.queue_ps, blame.held_ps, blame.is_critical, int(loops),
+        own_time, late_ps, times, blame.queue_ps, blame.held_ps, blame.is_critical, int(loops),
     )  # fmt: skip
 
 

@@ -59,7 +59,8 @@ class IteratorEvents:
     is a row in the plane's types. `above` is the call that each was made for, -1 for none: the
     innermost around it, or that which took the element that it made on another thread. `is_fed`
     marks calls that took an element whose making was recorded, `is_cut` those that took one whose
-    making was not, as it began before the recording did. Of calls that are `is_loose` nothing tells
+    making was not, as it began before the recording did. `late_ps` is how long a call went on after
+    it had taken its last element, 0 if it took none. Of calls that are `is_loose` nothing tells
     for which element they were made. `line` is a row of `line_name` [lines], ids of texts.
 
     `work` is when threads of iterators worked; where `work_sign` is -1, that time is to be taken
@@ -81,6 +82,7 @@ class IteratorEvents:
     above: NDArray[np.int64]
     is_fed: NDArray[np.bool_]
     is_cut: NDArray[np.bool_]
+    late_ps: NDArray[np.int64]
     is_loose: NDArray[np.bool_]
     work: IteratorTimes
     work_sign: NDArray[np.int64]
@@ -106,7 +108,7 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     served = _find_served(kind, around, parent_id)
     owner = _find_owners(kind, around, runs, id_, served)
     is_beside = (runs >= 0) & (kind[runs] == _Kind.ASYNC_FUNCTION)
-    consumer, takers = _match_elements(events, kind, parent, id_, served)
+    consumer, takers, taken_ps = _match_elements(events, kind, parent, id_, served)
     up = np.where(runs >= 0, runs, parent)
     up = np.where(consumer >= 0, consumer, up)
     cuts = cut_circles(up)
@@ -118,6 +120,10 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     is_fed[number[consumer[consumer >= 0]]] = True
     is_cut[number[takers]] = True
     is_cut &= ~is_fed
+    end_ps = events.start_ps[calls] + events.duration_ps[calls]
+    last_ps = end_ps.copy()
+    last_ps[number[takers]] = 0
+    np.maximum.at(last_ps, number[takers], taken_ps)
     is_loose = (above < 0) & (_around(parent, kind == _Kind.PRODUCE) < 0)
     return IteratorEvents(
         plane,
@@ -132,6 +138,7 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
         number[above[calls]],
         is_fed,
         is_cut,
+        np.maximum(end_ps - last_ps, 0),
         is_loose[calls],
         *_find_work(events, kind, parent, id_, np.where(is_beside, owner, served)),
         _find_runs(events, kind, owner),
@@ -306,12 +313,12 @@ def _match_elements(
     parent: NDArray[np.int32],
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """([rows] for turns of a stage's own thread the call that took what was made, else -1; takers).
 
-    Takers are the calls that took any element. Stages number their elements, some of them again: of
-    several calls of a stage that took an element of one number it is the first that did after the
-    making began.
+    Takers are the calls that took any element, with the time [takers] when they had. Stages number
+    their elements, some of them again: of several calls of a stage that took an element of one
+    number it is the first that did after the making began.
     """
     out = np.full(kind.size, -1, np.int64)
     around = _around(parent, kind == _Kind.CALL)
@@ -333,7 +340,7 @@ def _match_elements(
     taker = order[following[pairs]]
     is_same = element[taker] == element[order[pairs]]
     out[producers[order[pairs][is_same]]] = around[consumers[taker[is_same] - producers.size]]
-    return out, around[consumers]
+    return out, around[consumers], ends
 
 
 def _find_work(

@@ -12,7 +12,7 @@ from tbprof.base.records import dataclass
 
 # How many stages above a call without a mark are asked whether they waited for it.
 _MOST_STAGES = 256
-_JOINED = ("start_ps", "duration_ps", "is_fed", "is_cut", "is_loose", "work_sign")
+_JOINED = ("start_ps", "duration_ps", "is_fed", "is_cut", "late_ps", "is_loose", "work_sign")
 
 
 @dataclass(slots=True)
@@ -25,6 +25,7 @@ class JoinedCalls:
     above: NDArray[np.int64]
     is_fed: NDArray[np.bool_]
     is_cut: NDArray[np.bool_]
+    late_ps: NDArray[np.int64]
     is_loose: NDArray[np.bool_]
     work: IteratorTimes
     work_sign: NDArray[np.int64]

@@ -56,7 +56,7 @@ class TfData:
     What a stage's own threads did is not in its self time, which is a wait for them. `worker_ps` is
     how long they worked for it while the call lasted, outside of stages below (threads add up), -1
     for stages that have none or show none; `wait_ps` is the part of `self_ps` that is a wait for
-    them, 0 for stages that do all in place. Times are ps since `Space.start_ns`.
+    an element of theirs, 0 for stages that do all in place. Times are ps since `Space.start_ns`.
 
     `loops` counts calls that led back to an iterator above them, and were left out; `orphans`
     iterators whose parent has no events, though they are not roots.
@@ -207,7 +207,7 @@ def _table(calls: JoinedCalls, iterators: Iterators, pipelines: _Pipelines) -> T
         of_call,
         Calls(
             calls.above, iterators.of_call, calls.start_ps, calls.duration_ps, calls.is_cut,
-            queue_ps, filler,
+            calls.late_ps, queue_ps, filler,
         ),
         iterators.stage,
     )  # fmt: skip
@@ -243,7 +243,7 @@ def _table(calls: JoinedCalls, iterators: Iterators, pipelines: _Pipelines) -> T
         visits.total_ps,
         visits.self_ps,
         worked,
-        np.where(is_waiting, visits.self_ps, 0),
+        np.where(is_waiting, visits.self_ps - visits.late_ps, 0),
         visits.queue_ps,
         visits.held_ps,
         visits.calls,

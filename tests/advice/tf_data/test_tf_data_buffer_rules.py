@@ -57,7 +57,16 @@ def test_a_prefetch_that_waits_for_a_processor():
     assert found["prefetch_empty"].title == "Prefetch waits while little is produced for it"
     found = bound_by("Prefetch", own=520, worker=1, wait=520)
     assert found["prefetch_empty"].title == "Prefetch had nothing ready"
-    assert "No calls to the stages" in bound_by("Prefetch", below="")["prefetch_empty"].detail
+    found = bound_by("Prefetch", below="", own=800, wait=800)
+    assert "No calls to the stages" in found["prefetch_empty"].detail
+
+
+def test_a_prefetch_that_had_an_element_ready_is_not_said_to_have_none():
+    found = bound_by("Prefetch", own=900, worker=1, wait=400)["prefetch_empty"]
+    assert found.title == "Prefetch had an element ready"
+    assert "went on for 500 µs after they had taken one" in found.detail
+    assert "Look at the stages below" not in found.action
+    assert bound_by("Prefetch", own=900, wait=500)["prefetch_empty"].title != found.title
 
 
 def test_memory_is_told_where_it_is_short():

@@ -61,6 +61,23 @@ def test_a_buffer_that_waits_is_not_what_is_slow():
     assert found.is_cut.tolist() == [False, False]
 
 
+def test_what_follows_the_taking_of_an_element_is_no_wait_for_it():
+    """The element is there; then the call waits for a lock, such as that of Python."""
+    found = tf_data(
+        """
+        python |...qqqqqq
+               |...oooooo
+               |....d
+        pool   |QQ
+               |aa
+        """,
+        PREFETCHING,
+        PREFETCHED,
+    )
+    assert nodes(found, 0)["Prefetch"] == (6, 6, 1, "!")
+    assert sorted(found.wait_ps.tolist()) == [0, 0, 2 * COLUMN_PS]
+
+
 def test_an_element_number_that_is_used_again_belongs_to_the_next_call():
     again = PREFETCHED | {"d": element(7), "Q": element(7)}
     found = tf_data(
