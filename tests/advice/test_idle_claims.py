@@ -70,6 +70,23 @@ def test_what_waits_for_the_result_itself_is_no_time_that_a_later_read_saves():
     finding = found(given, "blocking_read")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.1)
+    assert "no device works for 100 µs, most of it in batch (train.py:14)" in finding.detail
+    assert "the trace does not show whether it does" in finding.detail
+
+
+def test_a_read_is_not_what_the_program_does_besides_reading():
+    reading = IdleShare(
+        Activity.PYTHON, BATCH, is_driver=True, ms=0.1, parts=(("$array.py:631 _value", 0.1),),
+        open_ms=1.0,
+    )  # fmt: skip
+    given = evidence(
+        {Phase.OTHER: 300},
+        idle=(reading, idle(Activity.UNCOVERED, 0.2)),
+        reads=[ResultReads(*each_step(0, 400))],
+    )
+    finding = found(given, "blocking_read")
+    assert finding is not None
+    assert "while the program does other things" in finding.detail
 
 
 def test_time_between_the_ops_of_a_run_is_neither_a_gap_nor_saved_by_a_later_read():

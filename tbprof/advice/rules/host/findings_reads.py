@@ -16,7 +16,7 @@ from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.result_reads import READ
 from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.vocabulary.phases import Phase
-from tbprof.analysis.vocabulary.python_frames import describe_frame
+from tbprof.analysis.vocabulary.python_frames import describe_frame, waits_for_result
 from tbprof.base.values import sum_of
 
 
@@ -57,33 +57,33 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
         return
     reads, idle = _reads_and_idle(evidence)
     waited_ms = evidence.share_of_rows(reads) / 100 * evidence.step_ms
-    idle_ms = evidence.means.mean_ms(Phase.OTHER) - _waited_ms(evidence)
+    idle_ms = evidence.means.mean_ms(Phase.OTHER) - _waited_ms(evidence, Activity.WAIT)
     trace = TRACE.marking(f"whole:{READ}", evidence.worst_row(np.minimum(reads, idle)))
-    busy = "ops compute" if evidence.platform == "CPU" else "devices work"
     doer = dominant_function(evidence)
     why = (
         "while the program does other things"
-        if doer is None or doer.ms < idle_ms / 2
+        if doer is None or waits_for_result(doer.event) or doer.ms < idle_ms / 2
         else f"most of it in {shortened(describe_frame(doer.event))}"
     )
     none = "no op computes" if evidence.platform == "CPU" else "no device works"
     yield Finding(
         id="blocking_read",
         severity=grade[0],
-        title=f"Blocking reads of results cost {percent(share)} of step time",
+        title=f"Blocking reads of results cost up to {percent(share)} of step time",
         detail=(
             f"In an average step of {milliseconds(evidence.step_ms)}, the program spends "
-            f"{milliseconds(waited_ms)} in {READ} (float, item, numpy.asarray) while {busy}, and "
-            f"{none} for {milliseconds(idle_ms)}, {why}. If results were read later, these two "
-            "times would overlap."
+            f"{milliseconds(waited_ms)} in {READ} (float, item, numpy.asarray), and apart from "
+            f"waits {none} for {milliseconds(idle_ms)}, {why}. These two times can overlap if what "
+            "the program does then needs no results; the trace does not show whether it does."
         ),
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
-            "Read a result after starting the next step (for example, the loss of the previous "
-            "step), or only every few steps, and keep it on the device in between."
+            "Read results that the next step does not need after starting it (for example, the "
+            "loss of the previous step), or only every few steps, and keep them on the device in "
+            "between."
         ),
         next_page=trace,
         evidence=trace,
