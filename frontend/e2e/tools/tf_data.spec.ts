@@ -66,7 +66,7 @@ test("the recorded program's map is its bottleneck, and leads from the summary t
   await expect
     .poll(() => textOf(parts.first()))
     .toMatch(/^ParallelMapV2 this stage: applies a function/);
-  await summary(page).getByRole("button", { name: "Show in the graph" }).click();
+  await summary(page).getByRole("button", { name: "Show in graph" }).click();
   await details(page).getByRole("heading", { name: "ParallelMapV2" }).waitFor();
   await expect.poll(() => textOf(details(page).locator(".tag").first())).toBe("Bottleneck");
   await expect.poll(() => node(page, "ParallelMapV2").getAttribute("aria-pressed")).toBe("true");
@@ -93,14 +93,14 @@ test("host, pipeline and rank are picked, and their numbers are the server's", a
   await page.waitForURL(/graph_host=worker-1/);
   await expectGraph(page, (await answer("several", { ...ONE, graph_host: "worker-1" }))[0]);
   await choose(page, /^Host: worker-1/, /^worker-0/);
-  await choose(page, /^Input Pipeline: Host:0/, /^Host:1/);
+  await choose(page, /^Input pipeline: Host:0/, /^Host:1/);
   await page.waitForURL(/input_pipeline=Host%3A1/);
   const here = { graph_host: "worker-0", input_pipeline: "Host:1" };
   await expectGraph(page, (await answer("several", { ...ONE, ...here }))[0]);
   await choose(page, /^Executions by duration/, /^Rank 3/);
   await page.waitForURL(/rank=3/);
   await expectGraph(page, (await answer("several", { ...here, rank: "3" }))[0]);
-  await page.getByRole("button", { name: "A faster one" }).click();
+  await page.getByRole("button", { name: "Faster execution" }).click();
   await page.waitForURL(/rank=4/);
   await settled(page);
   await rank(page).fill("5");
@@ -133,7 +133,7 @@ test("a click on a pipeline shows it, its columns sort, and its histogram tells 
       .toSorted((a, b) => Number(b[id]) - Number(a[id]))
       .map((one) => `${one.host} ${one.input_pipeline}`);
   await expect.poll(() => names()).toEqual(by("max"));
-  await table.getByRole("button", { name: "# Calls" }).click();
+  await table.getByRole("button", { name: "Calls" }).click();
   await expect.poll(async () => (await names())[0]).toBe(by("num_calls")[0]);
   await page.waitForURL(/pipelines=calls/);
   await expect
@@ -149,7 +149,7 @@ test("a click on a pipeline shows it, its columns sort, and its histogram tells 
   await table.getByRole("button", { name: "Device:0" }).click();
   await page.waitForURL(/input_pipeline=Device/);
   await settled(page);
-  await page.getByRole("button", { name: "Input Pipeline: Device:0" }).waitFor();
+  await page.getByRole("button", { name: "Input pipeline: Device:0" }).waitFor();
   await expect.poll(() => node(page, "Generator").count()).toBe(1);
 });
 

@@ -82,9 +82,9 @@ test("the details of an iterator, and the way to its events in the trace", async
       .filter({ has: page.locator("dt", { hasText: label }) })
       .locator("dd");
   await eventually(async () =>
-    expectTime(await textOf(row("Total Duration")), Number(map.total_us)),
+    expectTime(await textOf(row("Total duration")), Number(map.total_us)),
   );
-  await eventually(async () => expectTime(await textOf(row("Self Time")), Number(map.self_us)));
+  await eventually(async () => expectTime(await textOf(row("Self time")), Number(map.self_us)));
   await eventually(async () =>
     expectTime(await textOf(row("Waiting").first()), Number(map.wait_us)),
   );
@@ -132,7 +132,7 @@ test("the address holds all of it", async () => {
   await check();
   await page.reload();
   await check();
-  await page.getByRole("button", { name: "Menu of “Input Pipeline Graph”" }).click();
+  await page.getByRole("button", { name: "Menu of “Input pipeline graph”" }).click();
   await page.getByRole("menuitem", { name: "As table" }).click();
   await page.waitForURL(/graph=table/);
   await page.reload();
@@ -202,7 +202,7 @@ test("by mouse: dragged, zoomed with Ctrl and the wheel, fitted; a drag is not a
 test("pictures and tables of the graph are saved", async () => {
   const page = await show("several");
   const save = async (item: string): Promise<Download> => {
-    await page.getByRole("button", { name: "Menu of “Input Pipeline Graph”" }).click();
+    await page.getByRole("button", { name: "Menu of “Input pipeline graph”" }).click();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("menuitem", { name: item }).click(),
@@ -261,7 +261,7 @@ test("of thousands of iterators the worst are drawn, the others when they are as
   await stub.press("Enter");
   await expect.poll(() => textOf(note)).toMatch(/70 of 3,002/);
   await page.waitForURL(/open=2/);
-  await page.getByRole("button", { name: "Menu of “Input Pipeline Graph”" }).click();
+  await page.getByRole("button", { name: "Menu of “Input pipeline graph”" }).click();
   await page.getByRole("menuitem", { name: "As table" }).click();
   const grid = page.getByRole("treegrid", { name: "Iterators of the execution" });
   await expect.poll(() => grid.getAttribute("aria-rowcount")).toBe("3004");

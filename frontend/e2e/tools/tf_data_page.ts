@@ -19,7 +19,7 @@ export const ONE = { rank: "worst" };
 export const parameter = (page: Page, name: string) =>
   new URLSearchParams(new URL(page.url()).hash.slice(1)).get(name);
 export const summary = (page: Page) =>
-  page.getByRole("region", { name: "Performance Analysis Summary" });
+  page.getByRole("region", { name: "Performance analysis summary" });
 export const frame = (page: Page) => page.locator(".graph-frame");
 export const nodes = (page: Page) => page.locator(".graph-node:not(.tf-stub)");
 export const node = (page: Page, type: string) =>
@@ -34,8 +34,8 @@ export const fact = (page: Page, label: string) =>
     .locator("dd");
 
 const US: Readonly<Record<string, string>> = {
-  "Total Duration": "total_us",
-  "Self Time": "self_us",
+  "Total duration": "total_us",
+  "Self time": "self_us",
 };
 
 /** Every node of the graph shows what the server says of it. */
@@ -60,7 +60,7 @@ async function checkGraph(page: Page, graph: Table | undefined): Promise<void> {
     if (found.length !== 1) continue;
     const value = (label: string) => texts[texts.indexOf(label) + 1];
     for (const [label, id] of Object.entries(US)) expectTime(value(label), Number(found[0][id]));
-    expect(value("# Calls")).toBe(Number(found[0].calls).toLocaleString("en-US"));
+    expect(value("Calls")).toBe(Number(found[0].calls).toLocaleString("en-US"));
     expectPercent(texts.at(-1) ?? "", (100 * held(found[0])) / whole);
     const kinds = ["other", "critical", "bottleneck"];
     expect(await one.getAttribute("data-kind")).toBe(kinds[Number(found[0].type)]);

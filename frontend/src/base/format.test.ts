@@ -3,6 +3,7 @@ import {
   columnScale,
   formatBytes,
   formatCount,
+  formatPrefixed,
   formatRatio,
   formatTick,
   formatTime,
@@ -79,4 +80,14 @@ test.each([
   ["", ""],
 ])("%j is the sentence %j", (text, written) => {
   expect(sentence(text)).toBe(written);
+});
+
+test.each([
+  [85_941_288_960, "85.9 G"],
+  [999.6, "1.00 k"],
+  [12, "12.0 "],
+  [0, "0 "],
+  [Number.NaN, "–"],
+])("%d with a decimal prefix is %j", (value, written) => {
+  expect(formatPrefixed(value, "FLOP")).toBe(written === "–" ? written : `${written}FLOP`);
 });

@@ -100,6 +100,17 @@ function rounded(value: number, most: number): string {
   return decimals === 0 ? whole.format(value) : value.toFixed(decimals);
 }
 
+const PREFIXES = ["", "k", "M", "G", "T", "P", "E"];
+
+/** "85.9 GFLOP", "918 TFLOP/s": with the decimal prefix that fits. */
+export function formatPrefixed(value: number, unit: string): string {
+  if (!Number.isFinite(value)) return NOT_MEASURED;
+  if (value === 0) return `0 ${unit}`;
+  const power = Math.floor(Math.log10(Number(Math.abs(value).toPrecision(3))) / 3);
+  const step = Math.max(0, Math.min(power, PREFIXES.length - 1));
+  return `${significant(value / 1000 ** step)} ${PREFIXES[step]}${unit}`;
+}
+
 /**
  * The scale of a column whose largest magnitude is `max`. Given its `values`, it uses a smaller unit
  * if many of them would otherwise be too small.

@@ -1,4 +1,4 @@
-/** What the program called and annotated: no ops, but what they ran for. */
+/** The table of the program's calls and annotations, which are not ops. */
 import type { DataTable } from "../../api/data_table";
 import { LocalTable } from "../../widgets/grid/local_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
@@ -7,7 +7,7 @@ import { toTrace } from "../links/trace_link";
 import { callEvents } from "../links/trace_links";
 import type { Links } from "../tool";
 
-/** CSS pixels of a row, of heading and sum, and of all at most; more rows are scrolled. */
+/** CSS pixels of a row, of head and foot, and the maximum height; more rows scroll. */
 const ROW = 28;
 const FRAME = 72;
 const HEIGHT = 240;

@@ -1,4 +1,4 @@
-/** What the charts above the op table show: the self time of each side by op and by type. */
+/** The charts above the op table: self time by op and by type, for each side. */
 import { type DataTable, numbers, type TextColumn, texts } from "../../api/data_table";
 import { findSlices, type Slice } from "../../widgets/donut/slices";
 import { familyFilter } from "../../widgets/table/name_folding";
@@ -12,18 +12,18 @@ export interface Chart {
   readonly id: "operation" | "type";
   readonly noun: string;
   readonly slices: readonly Slice[];
-  /** The names that slices have are folded: see widgets/table/name_folding.ts. */
+  /** Whether the names of slices are folded; see widgets/table/name_folding.ts. */
   readonly isFolded: boolean;
 }
 
-/** Above this share of a chart the names of the others are what matters. */
+/** With a larger share of "others", names are folded. */
 const MOST_OTHERS = 0.25;
-/** Above this share a chart says nothing. */
+/** With a larger share of "others", a chart is useless. */
 const TOO_MANY_OTHERS = 0.5;
 
 /**
- * The charts of every side that has ops. Where the largest ops are too small to say much, the
- * chart by op folds the numbers of replicas and layers; where that does not help it is left out.
+ * The charts of each side that has ops. If the largest ops are small, the chart by op folds the
+ * numbers of replicas and layers; if that does not help, it is left out.
  */
 export function findCharts(table: DataTable): Chart[] {
   const values = numbers(table, "total_self_time");
@@ -61,7 +61,7 @@ export function findCharts(table: DataTable): Chart[] {
   });
 }
 
-/** What filters the table to a slice. */
+/** The filter that limits the table to a slice. */
 export function sliceFilter(chart: Chart, slice: Slice): string {
   return chart.isFolded ? familyFilter(slice.name) : `=${slice.name}`;
 }

@@ -14,12 +14,12 @@ import { CUMULATIVE, SHARE, sideRows } from "./payload";
 const TRACE =
   "Events with the op's name: on host threads for Host rows, on device streams for Device rows.";
 const WORK =
-  "Counts that the trace states, or that follow from the shapes in the XLA program. " +
-  "Bytes that caches serve are counted.";
+  "Counts recorded in the trace, or derived from the shapes in the XLA program. " +
+  "Bytes served by caches are included.";
 
 const why = explaining(TRACE);
 
-/** The usual columns are those that `table` has something in. */
+/** By default, columns without values in `table` are hidden. */
 export function opColumns(table: DataTable): ColumnSpec[] {
   const hasDevice = sideRows(table, "Device") !== null;
   const hasHost = sideRows(table, "Host") !== null;
@@ -34,7 +34,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       hasDevice && hasHost,
       why("Where the op ran", "none"),
     ),
-    textSpec("type", "Type", 128, true, why("Type of the op, as its framework names it", "none")),
+    textSpec("type", "Type", 128, true, why("Type of the op in its framework", "none")),
     {
       id: "occurrences",
       title: "Occurrences",
@@ -115,7 +115,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       isShown: isMeasured(table, "measured_memory_bw"),
       group: { how: "mean", weight: "span_time" },
       explanation: why(
-        "Bytes read from and written to memory ÷ total, or ÷ time of the work, for a transfer that runs beside other ops",
+        "Bytes read from and written to memory ÷ total; for a transfer that runs alongside other ops, ÷ its work time",
         "2³⁰ bytes per second",
         WORK,
       ),
@@ -129,7 +129,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       isShown: isMeasured(table, "gpu_tensorcore_utilization"),
       group: { how: "mean", weight: "total_time" },
       explanation: why(
-        `Time of the op's kernels that use ${unit} ÷ time of those for which this is known`,
+        `Time of the op's kernels that use ${unit} ÷ time of its kernels for which this is known`,
         "share of kernel time",
         "Names of kernels, and types in the compiled programs in the trace",
       ),
@@ -147,13 +147,13 @@ export function opColumns(table: DataTable): ColumnSpec[] {
     ),
     {
       id: "span_time",
-      title: "Time of the work",
+      title: "Work time",
       quantity: "time",
       width: 128,
       isShown: false,
       group: { how: "sum" },
       explanation: why(
-        "Total; for a transfer that runs beside other ops, the time from its start to its end",
+        "Total; for a transfer that runs alongside other ops, the time from its start to its end",
         TIME_UNIT,
       ),
     },
@@ -163,7 +163,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       220,
       hasText(table, "roof_note"),
       why(
-        "Why the op seems to exceed the peaks of the device; empty if it does not",
+        "Why the op appears to exceed the device's peaks; empty if it does not",
         "none",
         "FLOP rate, memory bandwidth and the device's peaks",
       ),
@@ -173,7 +173,7 @@ export function opColumns(table: DataTable): ColumnSpec[] {
       "Execution",
       104,
       false,
-      why("Eager: dispatched one by one. Function: run within a compiled function", "none"),
+      why("Eager: dispatched individually. Function: run inside a compiled function", "none"),
     ),
   ];
 }
@@ -197,13 +197,16 @@ function shareColumns(hasBothSides: boolean): ColumnSpec[] {
       width: 112,
       isShown: true,
       group: { how: "running", of: SHARE },
-      explanation: why("Sum of “Share” over this row and those above on the same side", "percent"),
+      explanation: why(
+        "Sum of “Share” over this row and the rows above it on the same side",
+        "percent",
+      ),
     },
     ...(["device", "host"] as const).flatMap(sideColumns),
   ];
 }
 
-/** The same shares as the server has them: 0 for rows of the other side. */
+/** The same shares as sent by the server: 0 for rows of the other side. */
 function sideColumns(side: "device" | "host"): ColumnSpec[] {
   const title = side === "device" ? "Device" : "Host";
   const share = `${side}_total_self_time_percent`;

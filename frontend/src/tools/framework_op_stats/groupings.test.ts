@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sampleColumns } from "../../widgets/table/sample.test_helper";
-import { usualOpGrouping } from "./groupings";
+import { defaultOpGrouping } from "./groupings";
 
 interface Op {
   readonly name: string;
@@ -25,7 +25,7 @@ function usual(ops: readonly Op[], rows = ops.map((_, row) => row)) {
     host_or_device: ops.map(({ side }) => side),
     total_self_time: ops.map(({ self }) => self),
   });
-  return usualOpGrouping(columns, Uint32Array.from(rows));
+  return defaultOpGrouping(columns, Uint32Array.from(rows));
 }
 
 test("rows that matter alone are not grouped", () => {

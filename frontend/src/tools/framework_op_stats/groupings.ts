@@ -1,4 +1,4 @@
-/** By what the op table can be grouped, and usually is. */
+/** The groupings of the op table, and its default grouping. */
 import { encodeTexts, type TextColumn } from "../../api/data_table";
 import type { TableColumn } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
@@ -24,16 +24,19 @@ export const OP_GROUPINGS: readonly Grouping[] = [
   groupBy("host_or_device", "Host or device", "side"),
 ];
 
-/** A row below this share of its side's self time says little alone. */
+/** Rows below this share of their side's self time count as small. */
 const SMALL = 0.01;
-/** How much of the self time of a side may be in small rows. */
+/** The largest share of a side's self time that may be in small rows. */
 const MOST_SMALL = 0.25;
 
 /**
- * The finest grouping that has most of the self time of each side in rows that matter: none, by
- * name with numbers folded, or by type.
+ * The finest grouping in which small rows take little of each side's self time: none, by name with
+ * numbers folded, or by type.
  */
-export function usualOpGrouping(columns: readonly TableColumn[], rows: Uint32Array): string | null {
+export function defaultOpGrouping(
+  columns: readonly TableColumn[],
+  rows: Uint32Array,
+): string | null {
   const own = columns.find((column) => column.id === "total_self_time")?.data;
   const operation = textColumn(columns, "operation");
   const side = textColumn(columns, "host_or_device");
@@ -49,7 +52,7 @@ export function usualOpGrouping(columns: readonly TableColumn[], rows: Uint32Arr
 /** The type of the rows of idle time. */
 const IDLE = "IDLE";
 
-/** The part of the self time of a side that is in small groups, of the side where it is largest. */
+/** The share of a side's self time in small groups; the largest of all sides. */
 function smallShare(
   values: Float64Array,
   rows: Uint32Array,

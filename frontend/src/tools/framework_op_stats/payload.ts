@@ -13,26 +13,26 @@ import type { RowTest } from "../../widgets/table/filter";
 export interface OpStats {
   readonly withIdle: DataTable;
   readonly withoutIdle: DataTable;
-  /** What the program called and annotated, null where it did neither. */
+  /** The program's calls and annotations; null if there are none. */
   readonly calls: DataTable | null;
-  /** Names of all ops, each once. */
+  /** The distinct names of all ops. */
   readonly operations: readonly string[];
-  /** Some op is TensorFlow's, so that its guide's name for the page is said. */
+  /** Whether there are TensorFlow ops; the page then also shows its name in TensorFlow's guide. */
   readonly isTensorFlow: boolean;
 }
 
 export type Side = "Device" | "SparseCore" | "Host";
 
-/** Of the self time of all ops on the row's own side; there is none for SparseCores. */
+/** Shares of the self time of all ops on the row's side; missing for SparseCores. */
 export const SHARE = "self_share";
 export const CUMULATIVE = "cumulative_share";
 
-/** Kept by the server for scripts; the same column as the one in lower case. */
+/** An old id of the column in lower case, which the server keeps for scripts. */
 const OLD_ID = "Host_cumulative_total_self_time_percent";
 
 export function parseOpStats(json: unknown): OpStats {
   if (!Array.isArray(json) || json.length < 2) {
-    throw new PayloadError("op stats are two tables, with and without idle time");
+    throw new PayloadError("op stats must be two tables, with and without idle time");
   }
   const withIdle = readOps(json[0]);
   const calls = json.length > 2 ? parseTable(json[2]) : null;
@@ -45,21 +45,21 @@ export function parseOpStats(json: unknown): OpStats {
   };
 }
 
-/** "MatMul", as TensorFlow names types of ops; JAX and XLA write "dot_general" and "fusion". */
+/** Whether it is a type such as "MatMul"; JAX and XLA have "dot_general" and "fusion". */
 function isTensorFlowType(type: string): boolean {
   return (
     /^[A-Z][A-Za-z0-9]+$/.test(type) && !/^(?:Dataset|IDLE|Unknown|Mem(?:cpy|set).*)$/.test(type)
   );
 }
 
-/** The rows of one side, null where there is none. */
+/** The rows of one side; null if there are none. */
 export function sideRows(table: DataTable, side: Side): RowTest | null {
   const column: TextColumn | undefined = texts(table, "host_or_device");
   const code = column?.strings.indexOf(side) ?? -1;
   return code < 0 ? null : (row) => column!.codes[row] === code;
 }
 
-/** The table with the shares of a row's own side as columns of their own. */
+/** The table with two more columns: the shares on each row's side. */
 function readOps(json: unknown): DataTable {
   const table = dropOldColumn(parseTable(json));
   const sides = texts(table, "host_or_device");

@@ -1,4 +1,4 @@
-/** Op stats: where the time of ops goes, on hosts and on devices. */
+/** The op stats page: the time of ops on hosts and devices. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { textAt, texts } from "../../api/data_table";
@@ -17,7 +17,7 @@ import type { PageProps } from "../tool";
 import { CallsTable } from "./calls_table";
 import { type Chart, findCharts, sliceFilter } from "./charts";
 import { opColumns } from "./columns";
-import { OP_GROUPINGS, usualOpGrouping } from "./groupings";
+import { defaultOpGrouping, OP_GROUPINGS } from "./groupings";
 import type { OpStats } from "./payload";
 
 export function OpStatsPage(props: PageProps<OpStats>) {
@@ -43,7 +43,7 @@ function OpsPage({ title, payload, view, select, links, fileName }: PageProps<Op
     table,
     specs,
     groupings: OP_GROUPINGS,
-    defaultGrouping: usualOpGrouping,
+    defaultGrouping: defaultOpGrouping,
     sectionBy: "host_or_device",
     rankBy: "total_self_time",
     noun: "op",

@@ -1,5 +1,5 @@
-/** Everything about one instruction, beside the graph. */
-import { formatBytes, formatCount, formatTime, plural } from "../../base/format";
+/** The details of one instruction, beside the graph. */
+import { formatBytes, formatCount, formatPrefixed, formatTime, plural } from "../../base/format";
 import { microseconds } from "../../base/units";
 import { DetailsAside } from "../../widgets/graph/details_aside";
 import { CopyButton } from "../../widgets/text/copy_button";
@@ -37,7 +37,7 @@ export function DetailsPanel(props: DetailsPanelProps) {
           disabled={isCenter}
           onClick={() => center(node.name)}
         >
-          {isCenter ? "In the center" : "Center on this"}
+          {isCenter ? "Centered" : "Center on this"}
         </button>
         {node.canOpen ? (
           <button type="button" class="button small" onClick={() => turn(node.name)}>
@@ -88,8 +88,8 @@ function facts(node: GraphNode): Definition[] {
   const unknown = "no cost model for this opcode";
   return [
     { id: "opcode", label: "Opcode", value: node.opcode, note: noteOf(node) },
-    { id: "op", label: "Op", value: node.opName || null, reason: "not stated" },
-    { id: "source", label: "Source", value: node.source || null, reason: "not stated" },
+    { id: "op", label: "Op", value: node.opName || null, reason: "not recorded" },
+    { id: "source", label: "Source", value: node.source || null, reason: "not recorded" },
     {
       id: "self",
       label: "Self time",
@@ -107,7 +107,7 @@ function facts(node: GraphNode): Definition[] {
     {
       id: "flops",
       label: "FLOPs",
-      value: Number.isNaN(node.flops) ? null : formatCount(node.flops),
+      value: Number.isNaN(node.flops) ? null : formatPrefixed(node.flops, "FLOP"),
       note: "per execution",
       reason: unknown,
     },

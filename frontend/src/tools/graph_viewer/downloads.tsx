@@ -1,4 +1,4 @@
-/** Files of the program for other tools. */
+/** Downloads of the program for other tools. */
 import { dataParameters } from "../../api/client";
 import { Popover } from "../../widgets/overlays/popover";
 import type { ProgramGraph } from "./payload";
@@ -11,7 +11,7 @@ interface DownloadsProps {
 
 const FILES: readonly (readonly [label: string, note: string, Readonly<Record<string, string>>])[] =
   [
-    ["HLO text, short", "without details that follow from others", { type: "short_txt" }],
+    ["HLO text, short", "without redundant details", { type: "short_txt" }],
     [
       "HLO text, long",
       "with shapes, metadata and source lines",

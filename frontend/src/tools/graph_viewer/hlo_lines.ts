@@ -1,18 +1,18 @@
-/** HLO text by lines: what is a name in it, and where each name is defined. */
+/** HLO text by lines, with the names in it and their definitions. */
 
-/** A part of a line; `name` where it is the name of an instruction or computation. */
+/** A part of a line; with `name` if it is the name of an instruction or computation. */
 export interface Piece {
   readonly text: string;
   readonly name?: string;
 }
 
-/** Longer lines are cut for the page: kernels' code may be in them. */
+/** Longer lines are truncated on the page: they may contain the code of kernels. */
 const MOST = 4000;
-/** "%fusion.3", and what begins a line. */
+/** Matches names such as "%fusion.3", and definitions at the start of lines. */
 const NAME = /%([A-Za-z_][\w.-]{0,199})/g;
 const DEFINED = /^\s*(?:ROOT |ENTRY )?%([A-Za-z_][\w.-]{0,199}) /;
 
-/** By name the line that defines it. */
+/** The defining line of each name. */
 export function definitionsOf(lines: readonly string[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   lines.forEach((line, at) => {
@@ -22,7 +22,7 @@ export function definitionsOf(lines: readonly string[]): ReadonlyMap<string, num
   return found;
 }
 
-/** A line in pieces; only what is defined somewhere is a name. */
+/** Splits a line into pieces; only defined names count as names. */
 export function piecesOf(line: string, definitions: ReadonlyMap<string, number>): Piece[] {
   const shown = line.length > MOST ? `${line.slice(0, MOST)}…` : line;
   const pieces: Piece[] = [];
@@ -38,7 +38,7 @@ export function piecesOf(line: string, definitions: ReadonlyMap<string, number>)
   return pieces;
 }
 
-/** The lines that contain a text, without regard to case. */
+/** The lines that contain a text, ignoring case. */
 export function searchLines(lines: readonly string[], query: string): number[] {
   const wanted = query.toLowerCase();
   if (wanted === "") return [];

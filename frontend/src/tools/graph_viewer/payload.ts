@@ -1,4 +1,4 @@
-/** graph_viewer: what is near an instruction of a compiled program, and what it is. */
+/** The payload of graph_viewer: the neighborhood of an instruction, and its details. */
 import { PayloadError } from "../../api/errors";
 import {
   count,
@@ -25,34 +25,34 @@ export type Found = Readonly<ReturnType<typeof parseFound>>;
 /** Throws PayloadError. */
 export function parseGraph(json: unknown) {
   if (!isRecord(json) || !Array.isArray(json.nodes))
-    throw new PayloadError("there is no list of nodes");
+    throw new PayloadError("the graph has no list of nodes");
   const nodes = records(json.nodes).map(parseNode);
   const known = new Set(nodes.map(({ id }) => id));
   const clusters = records(json.clusters).map(parseCluster);
   const edges = records(json.edges).map(parseEdge);
   if (edges.some(({ from, to }) => !known.has(from) || !known.has(to)))
-    throw new PayloadError("an edge leads to a node that is not there");
+    throw new PayloadError("an edge refers to a missing node");
   if (nodes.some(({ cluster }) => !clusters[cluster]))
-    throw new PayloadError("a node is in a cluster that is not there");
+    throw new PayloadError("a node refers to a missing cluster");
   if (clusters.some(({ parent }, at) => parent >= at))
-    throw new PayloadError("a cluster is in one that is not there");
+    throw new PayloadError("a cluster refers to a missing cluster");
   return {
     programs: records(json.programs).map(parseProgram),
     programId: text(json.program_id),
     name: text(json.name),
     host: text(json.host),
     instructions: count(json.instructions),
-    /** Id of a node, -1 where the program has no instructions. */
+    /** Id of a node; -1 if the program has no instructions. */
     center: count(json.center, -1),
     centerName: text(json.center_name),
     hops: count(json.hops),
     nodes,
     edges,
     clusters,
-    /** Within the hops, and yet not drawn. */
+    /** The number of instructions within the hops that are not drawn. */
     omitted: count(json.omitted),
     mostNodes: count(json.most_nodes),
-    /** "TPU", "GPU", "CPU", or "" where nothing ran. */
+    /** "TPU", "GPU", "CPU", or "" if nothing ran. */
     deviceType: text(json.device_type),
     warnings: parseWarnings(json.warnings),
   };
@@ -63,12 +63,12 @@ function parseProgram(json: Json) {
     id: text(json.program_id),
     name: text(json.name),
     host: text(json.host),
-    /** 0: it did not run. */
+    /** 0 if it did not run. */
     time: microseconds(count(json.device_ps) / 1e6),
   };
 }
 
-/** What is known of an instruction; numbers are NaN where they are not known. */
+/** The details of an instruction; unknown numbers are NaN. */
 function parseFacts(json: Json) {
   return {
     name: text(json.name),
@@ -109,9 +109,9 @@ function parseEdge(json: Json) {
   return {
     from: count(json.from, -1),
     to: count(json.to, -1),
-    /** -1: it must only run before. */
+    /** -1 for a control dependency. */
     operand: count(json.operand, -1),
-    /** -1: all of it. */
+    /** -1 for the whole value. */
     element: count(json.tuple_index, -1),
   };
 }
@@ -119,7 +119,7 @@ function parseEdge(json: Json) {
 function parseCluster(json: Json) {
   return {
     computation: text(json.computation),
-    /** The instruction that calls it, null for the outermost. */
+    /** The instruction that calls it; null for the outermost. */
     owner: isRecord(json.owner) ? parseFacts(json.owner) : null,
     parent: count(json.parent, -1),
     leftOut: count(json.left_out),
@@ -131,7 +131,7 @@ function parseCluster(json: Json) {
 /** Throws PayloadError. */
 export function parseDetails(json: unknown) {
   if (!isRecord(json) || typeof json.text !== "string")
-    throw new PayloadError("there is no text of the instruction");
+    throw new PayloadError("the text of the instruction is missing");
   return {
     ...parseFacts(json),
     text: json.text,

@@ -1,4 +1,4 @@
-/** Which program, which instruction of it, and how far around it. */
+/** Pickers of the program, the center instruction, and the number of hops. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount, formatTime, plural } from "../../base/format";
 import { Listbox } from "../../widgets/overlays/listbox";
@@ -14,7 +14,7 @@ interface PickersProps {
 }
 
 const HOPS = [1, 2, 3, 4];
-/** What is typed on is asked for when it rests. */
+/** Delay between typing and searching. */
 const PAUSE_MS = 150;
 
 export function Pickers({ graph, ask, select, center }: PickersProps) {
@@ -132,7 +132,7 @@ function Instructions({ graph, ask, choose }: InstructionsProps) {
           const found = parseFound(await latest.current(parameters, abort.signal));
           if (!abort.signal.aborted) setAnswer(found);
         } catch {
-          // What was found before stays; the page says what is wrong with the program.
+          // Earlier results stay; the page reports what is wrong with the program.
         }
       },
       query === "" ? 0 : PAUSE_MS,

@@ -1,4 +1,4 @@
-/** The HLO text of the program: searched, and with links from names to where they are defined. */
+/** The HLO text of the program, with search, and links from names to their definitions. */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, plural } from "../../base/format";
 import { Card } from "../../widgets/text/card";
@@ -14,7 +14,7 @@ interface TextCardProps extends PageProps<ProgramGraph> {
 
 const ROW = 18;
 const OVERSCAN = 20;
-/** Browsers draw no higher boxes. */
+/** The largest height of a box that browsers support. */
 const HIGHEST = 8_000_000;
 
 export function TextCard(props: TextCardProps) {
@@ -100,18 +100,18 @@ export function TextCard(props: TextCardProps) {
 interface LinesProps {
   readonly lines: readonly string[];
   readonly definitions: ReadonlyMap<string, number>;
-  /** Line that is marked, and scrolled to. */
+  /** The marked line, which is scrolled into view. */
   readonly marked: number;
   readonly goTo: (name: string) => void;
   readonly center: (name: string) => void;
 }
 
-/** Only what is in view exists. */
+/** Virtualized: only visible lines exist. */
 function Lines({ lines, definitions, marked, goTo, center }: LinesProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [place, setPlace] = useState({ top: 0, height: 600 });
   const height = Math.min(lines.length * ROW, HIGHEST);
-  // Where all lines would be higher than a box may be, a pixel stands for more than its own.
+  // If all lines together exceed the maximum height, each scrolled pixel stands for several.
   const scale = (lines.length * ROW) / Math.max(height, 1);
   const first = Math.max(Math.floor((place.top * scale) / ROW) - OVERSCAN, 0);
   const last = Math.min(first + Math.ceil(place.height / ROW) + 2 * OVERSCAN, lines.length);

@@ -1,9 +1,9 @@
-/** Where in the trace viewer the executions of an instruction are. */
+/** Targets in the trace viewer for executions of an instruction. */
 import type { View } from "../../base/url_state";
 import { marking } from "../links/trace_links";
 import type { ProgramGraph } from "./payload";
 
-/** Events on TPUs have the instruction's name, others say it in an argument. */
+/** On TPUs, events are named after the instruction; elsewhere an argument contains its name. */
 export function instructionEvents(
   { deviceType }: Pick<ProgramGraph, "deviceType">,
   { name }: { readonly name: string },

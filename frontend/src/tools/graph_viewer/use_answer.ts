@@ -1,12 +1,12 @@
-/** What the server knows of a program beside the graph. */
+/** Loads further data about a program from the server. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Ask } from "../tool";
 import type { ProgramGraph } from "./payload";
 
 interface Answer<T> {
-  /** null until it is there. */
+  /** null until it is loaded. */
   readonly found: T | null;
-  /** Why it is not, "" where it is or is on its way. */
+  /** Why loading failed, or "". */
   readonly error: string;
 }
 

@@ -1,4 +1,4 @@
-/** Graph viewer: what an instruction of a compiled program takes, and what takes it. */
+/** The graph viewer: an instruction of a compiled program with its operands and users. */
 import type { PageProps } from "../tool";
 import { useViewAnswer } from "../view_answer";
 import { Downloads } from "./downloads";
@@ -22,7 +22,7 @@ export function GraphPage(props: PageProps<ProgramGraph>) {
   const answer = useViewAnswer(payload, view, ask, PARAMETERS, parseGraph);
   const { value: graph, isLoading, error } = answer;
   const isText = view.tab === "text";
-  /** Whoever asks for another instruction gets a fresh view of it. */
+  /** Another instruction resets the view of the graph. */
   const center = (name: string) => select({ node_name: name, node: null, look: null, tab: null });
   return (
     <div class="page flowing graph-page">
@@ -48,7 +48,7 @@ export function GraphPage(props: PageProps<ProgramGraph>) {
         )}
       </header>
       <Pickers graph={graph} ask={ask} select={select} center={center} />
-      <div class="graph-tabs" role="tablist" aria-label="Of the program">
+      <div class="graph-tabs" role="tablist" aria-label="Program">
         <Tab label="Graph" isChosen={!isText} choose={() => select({ tab: null })} />
         <Tab label="HLO text" isChosen={isText} choose={() => select({ tab: "text" })} />
         <span class="space" />

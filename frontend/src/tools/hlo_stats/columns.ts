@@ -19,18 +19,18 @@ import {
   WORK,
 } from "../programs/instruction_columns";
 
-const PEAKS = `${WORK} Peaks: see the roofline page, which names their sources.`;
+const PEAKS = `${WORK} The roofline page names the sources of the peaks.`;
 
-/** Usual columns are those that `table` has something in. */
+/** By default, columns without values in `table` are hidden. */
 export function hloColumns(table: DataTable): ColumnSpec[] {
   return [
-    rank("Rank by self time; what ran on SparseCores comes last"),
+    rank("Rank by self time; ops on SparseCores come last"),
     named("hlo_op_name", "HLO op", "Name of the instruction in its program"),
     text(
       "category",
       "Category",
       130,
-      "Kind of instruction, in XLA's terms; kernels and copies that belong to no " +
+      "Kind of instruction in XLA's terms; kernels and copies that do not belong to an " +
         "instruction are “not in HLO”",
       true,
     ),
@@ -63,7 +63,7 @@ function timeColumns(): ColumnSpec[] {
       width: 96,
       isShown: false,
       group: { how: "running", of: "total_self_time_percent" },
-      explanation: ofEvents("Sum of “Share” over this row and those above", "percent"),
+      explanation: ofEvents("Sum of “Share” over this row and the rows above it", "percent"),
     },
     executions(true),
     {
@@ -131,8 +131,8 @@ function rateColumns(table: DataTable): ColumnSpec[] {
       "model_flop_rate",
       "Model FLOP rate",
       "GFLOP/s",
-      "Operations as the program states them ÷ working time; TPUs record others as if all " +
-        "types had the rate of 16-bit floats",
+      "Operations stated in the program ÷ working time; the operations that TPUs record are " +
+        "scaled as if all types had the rate of 16-bit floats",
       false,
     ),
     share("flop_share", "FLOP / peak", "FLOP rate ÷ peak of the type that it computes in"),
@@ -157,12 +157,12 @@ function rateColumns(table: DataTable): ColumnSpec[] {
     {
       ...text("bound_by", "Bound by", 90, "", true),
       explanation: ofProgram(
-        "The resource of which it uses the largest share: compute, or a memory. Host link: a copy between device and host. Interconnect: an exchange between devices. Unknown without peaks or costs",
+        "The resource of which it uses the largest share: compute or a memory. Host link: a copy between device and host. Interconnect: communication between devices. Unknown if peaks or costs are unknown",
         "none",
         PEAKS,
       ),
     },
-    share("efficiency", "Of the roof", "The larger of “FLOP / peak” and the shares of memories"),
+    share("efficiency", "% of roof", "The larger of “FLOP / peak” and the shares of memories"),
     {
       id: "transcendentals",
       title: "Transcendentals",
@@ -172,7 +172,7 @@ function rateColumns(table: DataTable): ColumnSpec[] {
       group: { how: "sum" },
       explanation: {
         formula:
-          "Exponentials, logarithms, square roots and the like; they are not among the operations",
+          "Exponentials, logarithms, square roots and the like; not included in the operations",
         unit: "operations",
         source: WORK,
       },
@@ -187,8 +187,8 @@ function textColumns(table: DataTable): ColumnSpec[] {
         "cause",
         "Why slow",
         120,
-        "What keeps it from being faster, as the findings of the overview count it; empty where " +
-          "the trace proves no cause",
+        "The cause that slows it down, as in the findings of the overview; empty if the trace " +
+          "does not prove a cause",
         hasText(table, "cause"),
       ),
       noun: "cause",
@@ -201,7 +201,7 @@ function textColumns(table: DataTable): ColumnSpec[] {
       isShown: hasText(table, "cause"),
       group: { how: "sum" },
       explanation: {
-        formula: "The most of its self time that could be saved",
+        formula: "The part of its self time that could be saved at most",
         unit: TIME_UNIT,
         source: PEAKS,
       },
@@ -217,7 +217,7 @@ function textColumns(table: DataTable): ColumnSpec[] {
       "roof_note",
       "Above the roof",
       180,
-      "Why it seems to exceed the peaks of the device; empty if it does not",
+      "Why it appears to exceed the device's peaks; empty if it does not",
       hasText(table, "roof_note"),
     ),
     {
@@ -235,10 +235,15 @@ function textColumns(table: DataTable): ColumnSpec[] {
       "Collectives: the devices that exchange data with each other",
       hasText(table, "replica_groups"),
     ),
-    text("hlo_op_expression", "HLO text", 320, "Text of the instruction; long shapes are cut"),
+    text(
+      "hlo_op_expression",
+      "HLO text",
+      320,
+      "Text of the instruction; long shapes are truncated",
+    ),
     text("program_id", "Program id", 120, "Id of the program"),
     text("core_type", "Core", 90, "TensorCore or SparseCore, on TPUs"),
-    text("hlo_rematerialization", "Remat.", 80, "Whether it recomputes something to save memory"),
+    text("hlo_rematerialization", "Remat.", 80, "Whether it recomputes a value to save memory"),
     text("outside_compilation", "Outside", 80, "Whether it exchanges data with host ops"),
   ];
 }

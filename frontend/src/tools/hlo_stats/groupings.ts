@@ -1,4 +1,4 @@
-/** By what instructions can be grouped. */
+/** The groupings of instructions. */
 import type { Grouping } from "../../widgets/table/group";
 import { groupBy, groupByScope } from "../../widgets/table/specs";
 import { PROGRAM } from "../programs/program_column";

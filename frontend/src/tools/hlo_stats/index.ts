@@ -6,7 +6,7 @@ export default defineTool<HloStats>({
   parse: parseHloStats,
   warnings: ({ table }) => table.warnings,
   emptiness: ({ table }) =>
-    table.length > 0 ? null : "No instruction of a compiled program ran while this was recorded.",
+    table.length > 0 ? null : "No instruction of a compiled program ran during the recording.",
   finds: ({ names, table }, select) => [
     {
       kind: "HLO op",

@@ -1,4 +1,4 @@
-/** The table of hlo_stats, with each program named as pages name it. */
+/** The table of hlo_stats, with display names of programs. */
 import { type DataTable, numbers, parseTable, textAt, texts } from "../../api/data_table";
 import { type Microseconds, microseconds } from "../../base/units";
 import { programColumn } from "../programs/program_column";
@@ -7,9 +7,9 @@ export interface HloStats {
   readonly table: DataTable;
   /** "GPU", "TPU" or "CPU". */
   readonly deviceType: string;
-  /** Names of all instructions, each once. */
+  /** The distinct names of all instructions. */
   readonly names: readonly string[];
-  /** Self time of the devices' ops whose operations are not known, and of all of them. */
+  /** Self time of the devices' ops with unknown operations, and of all their ops. */
   readonly unknown: Microseconds;
   readonly total: Microseconds;
 }

@@ -1,4 +1,4 @@
-/** HLO op stats: every instruction of the programs that ran. */
+/** The HLO op page: all instructions of the programs that ran. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { numbers, textAt, texts } from "../../api/data_table";
@@ -25,11 +25,11 @@ import { hloColumns } from "./columns";
 import { HLO_GROUPINGS } from "./groupings";
 import type { HloStats } from "./payload";
 
-/** Columns that may have a donut: what a slice filters. */
+/** The columns that may have a donut chart, whose slices filter the table. */
 const CHARTS = [
   ["category", "Self time by category", "category"],
   [PROGRAM, "Self time by program", "program"],
-  ["bound_by", "Self time by what bounds it", "bound"],
+  ["bound_by", "Self time by bound", "bound"],
 ] as const;
 
 export function HloStatsPage({
@@ -120,7 +120,7 @@ function choose(model: TableModel, id: string, slice: Slice): void {
   setFilter(model, id, chosenName(model, id) === slice.name ? "" : `=${slice.name}`);
 }
 
-/** Less than this is not worth a word. */
+/** The smallest unknown share that is mentioned. */
 const LITTLE = 0.0005;
 
 function UnknownCost({ payload: { unknown, total } }: { payload: HloStats }) {

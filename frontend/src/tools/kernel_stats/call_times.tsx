@@ -1,4 +1,4 @@
-/** The launches of a kernel: how long they took, what was before them, when they were launched. */
+/** Statistics of a kernel's launches: durations, gaps before them, launch latencies. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { pollProgress } from "../../api/poll_progress";
@@ -27,7 +27,7 @@ interface CallTimesProps {
   readonly run: string;
   readonly ask: Ask;
   readonly of: CallsOf;
-  /** What stands above the streams. */
+  /** Content above the table of streams. */
   readonly children?: ComponentChildren;
 }
 
@@ -61,7 +61,7 @@ export function KernelCallTimes({ run, ask, of, children }: CallTimesProps) {
           {sentenceCase(doing) || "Reading the launches…"}
         </p>
       ) : calls.duration.calls === 0 ? (
-        <p class="muted">The trace contains no launches of it.</p>
+        <p class="muted">The trace contains no launches of this kernel.</p>
       ) : (
         <Times calls={calls} />
       )}
@@ -91,24 +91,24 @@ function Times({ calls }: { calls: KernelCalls }) {
 
 const GPU = "Kernels, copies and memsets on the GPU's streams.";
 const LAUNCH = "Events of the host's threads and of the GPU with the same correlation id.";
-const TIME = "time; the header names the unit";
+const TIME = "time, in the unit of the header";
 
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   Duration: {
-    formula: "End − start of the kernel. σ, above the bars, is the standard deviation",
+    formula: "End − start of the kernel. σ above the histogram is the standard deviation",
     unit: TIME,
     source: GPU,
   },
   "GPU idle before": {
     formula:
-      "Time before the kernel's start in which nothing ran on the GPU; 0 if something did. Of kernels that start together, only one has this time, so that the total counts it once",
+      "Time before the kernel's start in which nothing ran on the GPU; 0 if something did. If kernels start together, only one of them has this time, so that the total counts it once",
     unit: TIME,
-    source: `${GPU} It is unknown for whatever comes first.`,
+    source: `${GPU} Unknown for the first activity.`,
   },
   "Pause on its stream": {
-    formula: "Start of the kernel − end of what ran before it on its stream",
+    formula: "Start of the kernel − end of the previous activity on its stream",
     unit: TIME,
-    source: `${GPU} It is unknown for whatever comes first.`,
+    source: `${GPU} Unknown for the first activity.`,
   },
   "Launch latency": {
     formula:
@@ -149,7 +149,7 @@ function TimeTable({ calls }: { calls: KernelCalls }) {
                 P95 ({typical.unit})
               </th>
               <th scope="col">Total ({totals.unit})</th>
-              <th scope="col" title="Launches for which it is known">
+              <th scope="col" title="Launches for which the value is known">
                 Launches
               </th>
             </>

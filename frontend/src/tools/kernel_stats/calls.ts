@@ -1,8 +1,8 @@
-/** The launches of one kernel as the server sums them; times in µs, NaN where they are not known. */
+/** Statistics of one kernel's launches, from the server; times in µs, NaN if unknown. */
 import { count, fields, flag, number, numbers, record, records, text } from "../../api/json";
 import type { Ask } from "../tool";
 
-/** Of those launches of which the time is known. */
+/** Statistics over the launches for which the time is known. */
 export interface CallTimes {
   readonly calls: number;
   readonly median: number;
@@ -12,7 +12,7 @@ export interface CallTimes {
 
 export interface Histogram {
   readonly isLogarithmic: boolean;
-  /** One more than there are bins. */
+  /** [bins + 1] */
   readonly edges: Float64Array;
   readonly counts: Float64Array;
 }
@@ -23,7 +23,7 @@ interface CallStream {
   readonly stream: string;
   readonly calls: number;
   readonly median: number;
-  /** Sum. */
+  /** The sum. */
   readonly idle: number;
 }
 
@@ -35,12 +35,12 @@ export interface KernelCalls {
   readonly pause: CallTimes;
   readonly latency: CallTimes;
   readonly queue: CallTimes;
-  /** Launches without a latency, by why it is not known. */
+  /** The numbers of launches with unknown latency, by reason. */
   readonly unlinked: Readonly<Record<"noId" | "noLaunch" | "early" | "follows", number>>;
   readonly streams: readonly CallStream[];
 }
 
-/** The rows of the table that are asked about; what is left out may be anything. */
+/** Selects rows of the kernel table; fields that are left out match anything. */
 export interface CallsOf {
   readonly kernel: string;
   readonly op?: string;
@@ -58,7 +58,7 @@ export async function fetchCalls(ask: Ask, of: CallsOf, signal: AbortSignal): Pr
 
 /** Throws PayloadError. */
 export function parseCalls(json: unknown): KernelCalls {
-  const all = record(json, "what is known of a kernel");
+  const all = record(json, "the kernel's statistics");
   const histogram = fields(all.histogram);
   const unlinked = fields(all.unlinked);
   return {
@@ -104,7 +104,7 @@ function micros(ps: unknown): number {
   return number(ps) / PS_PER_US;
 }
 
-/** Why some launches have no latency, as sentences. */
+/** Sentences that say why some launches have no latency. */
 export function unlinkedReasons({ unlinked, duration }: KernelCalls): string[] {
   const { noId, noLaunch, early, follows } = unlinked;
   if (noId === duration.calls && noId > 0)

@@ -1,4 +1,4 @@
-/** The columns of the kernel table: what it costs, who launched it, how it was launched. */
+/** The columns of the kernel table: cost, launching op, and launch configuration. */
 import { type DataTable, hasText, isMeasured } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
 import {
@@ -12,24 +12,24 @@ import {
 
 const LAUNCH = "The launch parameters recorded with each kernel.";
 const WORK =
-  "Counts that the trace states, or that follow from the shapes in the XLA program, for instructions " +
-  "that launch one kernel. Bytes that caches serve are counted.";
-const PEAKS = `${WORK} Peaks: see the roofline page, which names their sources.`;
+  "Counts recorded in the trace, or derived from the shapes in the XLA program, for instructions " +
+  "that launch one kernel. Bytes served by caches are included.";
+const PEAKS = `${WORK} The roofline page names the sources of the peaks.`;
 const TRACE = "Kernel events on the GPU's streams.";
 
 const why = explaining(TRACE);
 
-/** `unit` is what multiplies matrices on the GPU: "Tensor Cores" on NVIDIA's. */
+/** "TC" for "Tensor Cores", NVIDIA's name for a GPU's matrix units. */
 const initials = (unit: string) => unit.replace(/[^A-Z]/g, "");
 
-/** Rates are usual columns where `table` has any. */
+/** Columns of rates are shown if `table` has rates. */
 export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSpec[] => [
   rankSpec(why("Rank by total duration", "none")),
   nameSpec(
     "kernel_name",
     "Kernel",
     440,
-    why("Name of the kernel; C++ names are made readable and long parts folded", "none"),
+    why("Name of the kernel; C++ names are demangled and long parts folded", "none"),
   ),
   {
     id: "total_duration_us",
@@ -136,21 +136,21 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     90,
     isMeasured(table, "efficiency"),
     why(
-      "The resource of which it uses the largest share: compute, or the main memory (HBM). Interconnect: an exchange between devices. Unknown without peaks, or without its own work",
+      "The resource of which the kernel uses the largest share: compute or main memory (HBM). Interconnect: communication between devices. Unknown if the peaks or the work of the kernel are unknown",
       "none",
       PEAKS,
     ),
   ),
   {
     id: "efficiency",
-    title: "Of the roof",
+    title: "% of roof",
     quantity: "ratio",
     width: 96,
     isShown: isMeasured(table, "efficiency"),
     group: { how: "mean", weight: "total_duration_us" },
     explanation: why(
-      "FLOP rate ÷ peak of the type that it computes in, or bandwidth ÷ peak of the main memory; the larger of both",
-      "percent; above 100 % where caches serve bytes",
+      "The larger of FLOP rate ÷ peak for the type that it computes in, and bandwidth ÷ peak of main memory",
+      "percent; above 100 % if caches serve bytes",
       PEAKS,
     ),
   },
@@ -159,7 +159,7 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     "Above the roof",
     220,
     hasText(table, "roof_note"),
-    why("Why it seems to exceed the peaks of the device; empty if it does not", "none", PEAKS),
+    why("Why it appears to exceed the device's peaks; empty if it does not", "none", PEAKS),
   ),
   {
     id: "registers_per_thread",
@@ -206,14 +206,14 @@ export const kernelColumns = (table: DataTable, unit: string): readonly ColumnSp
     110,
     false,
     why(
-      "What the driver copies or sets with this kernel; empty for kernels of the program",
+      "The copy or memset that the driver performs with this kernel; empty for the program's own kernels",
       "source and destination, if the call that launched it shows them",
       "The kernel's name, and the call that launched it.",
     ),
   ),
   textSpec(
     "is_kernel_using_tensor_core",
-    `${initials(unit)} used for certain`,
+    `${initials(unit)} used (certain)`,
     132,
     false,
     why(

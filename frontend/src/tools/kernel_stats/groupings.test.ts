@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { sampleColumns } from "../../widgets/table/sample.test_helper";
-import { usualKernelGrouping } from "./groupings";
+import { defaultKernelGrouping } from "./groupings";
 
 const COLUMNS = sampleColumns({ kernel_name: ["gemm", "relu", "gemm"], op_name: ["a", "b", "c"] });
-const usual = (...rows: number[]) => usualKernelGrouping(COLUMNS, Uint32Array.from(rows));
+const usual = (...rows: number[]) => defaultKernelGrouping(COLUMNS, Uint32Array.from(rows));
 
 test("kernels with several rows are grouped by name, others are not", () => {
   expect(usual(0, 1, 2)).toBe("kernel");

@@ -1,4 +1,4 @@
-/** By what the kernel table can be grouped, and usually is. */
+/** The groupings of the kernel table, and its default grouping. */
 import type { TableColumn } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
 import { groupBy } from "../../widgets/table/specs";
@@ -8,8 +8,8 @@ export const KERNEL_GROUPINGS: readonly Grouping[] = [
   groupBy("op_name", "Op", "op"),
 ];
 
-/** By name, where kernels have several rows: one per op and launch configuration. */
-export function usualKernelGrouping(
+/** By name if kernels have several rows, one per op and launch configuration. */
+export function defaultKernelGrouping(
   columns: readonly TableColumn[],
   rows: Uint32Array,
 ): string | null {

@@ -1,4 +1,4 @@
-/** How long the launches of a kernel took, as bars. */
+/** A histogram of the durations of a kernel's launches. */
 import { formatCount, formatTime } from "../../base/format";
 import { microseconds } from "../../base/units";
 import type { Histogram as Bins, KernelCalls } from "./calls";
@@ -40,7 +40,7 @@ export function Histogram({ calls }: { calls: KernelCalls }) {
       <div class="kernel-range muted">
         <span>{time(edges[0])}</span>
         {isLogarithmic ? (
-          <span title="Bars are equally wide in the logarithm">log scale</span>
+          <span title="Bars have equal widths on a logarithmic scale">log scale</span>
         ) : null}
         <span>{time(edges[edges.length - 1])}</span>
       </div>
@@ -48,7 +48,7 @@ export function Histogram({ calls }: { calls: KernelCalls }) {
   );
 }
 
-/** Where a duration lies on the axis, 0 to 1; bins are equally wide. */
+/** The position of a duration on the axis, 0–1; bins are drawn with equal widths. */
 export function placeOf(value: number, { edges }: Bins): number {
   const bins = edges.length - 1;
   const at = edges.findIndex((edge, bin) => bin > 0 && value <= edge);

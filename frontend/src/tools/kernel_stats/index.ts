@@ -8,7 +8,7 @@ export default defineTool<KernelStats>({
   emptiness: ({ table }) =>
     table.length > 0
       ? null
-      : "The trace has no GPU kernels: nothing ran on a GPU while it was recorded, or the recorder had no access to the GPU.",
+      : "The trace has no GPU kernels: nothing ran on a GPU during the recording, or the profiler had no access to the GPU.",
   finds: ({ kernels, table }, select) => [
     {
       kind: "Kernel",

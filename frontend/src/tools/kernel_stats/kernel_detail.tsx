@@ -1,4 +1,4 @@
-/** What a kernel's group opens: its launches, and the launch shapes among them. */
+/** The detail of a kernel's group: statistics of its launches, and its launch shapes. */
 import type { ComponentChildren } from "preact";
 import type { DataTable } from "../../api/data_table";
 import { columnScale, formatCount, formatRatio, NOT_MEASURED, plural } from "../../base/format";
@@ -16,7 +16,7 @@ interface KernelDetailProps {
   readonly table: DataTable;
   readonly rows: Uint32Array;
   readonly name: string;
-  /** As it is recorded. */
+  /** The name as recorded. */
   readonly raw: string;
   readonly run: string;
   readonly ask: Ask;

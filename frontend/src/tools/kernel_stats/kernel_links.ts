@@ -1,9 +1,9 @@
-/** Where in the trace viewer the launches of kernels are, and how the server names them. */
+/** Links to kernel launches in the trace viewer, and selections of them for the server. */
 import { type DataTable, findColumn, numbers, textAt, texts } from "../../api/data_table";
 import type { View } from "../../base/url_state";
 import { marking } from "../links/trace_links";
 
-/** The launches that a row of the kernel table counts, said as shortly as the table allows. */
+/** The launches counted by a row of the kernel table, as a query that is as short as possible. */
 export function kernelEvents(table: DataTable, row: number): View | null {
   const kernels = texts(table, "kernel_name");
   const ops = texts(table, "op_name");
@@ -15,20 +15,20 @@ export function kernelEvents(table: DataTable, row: number): View | null {
   return marking(`kernel:${name}${ofOp}${isOneOp ? "" : ` launch:${launchOf(table, row)}`}`);
 }
 
-/** All launches of the kernel that these rows have in common, null where they differ. */
+/** All launches of the kernel that these rows have in common; null if they differ. */
 export function launchesOf(table: DataTable, rows: Uint32Array): View | null {
   const kernels = texts(table, "kernel_name");
   const isOne = kernels && rows.every((row) => kernels.codes[row] === kernels.codes[rows[0]]);
   return isOne ? marking(`kernel:${textAt(kernels, rows[0])}`) : null;
 }
 
-/** The launches of a row's kernel in the shape of that row, by whatever op. */
+/** The launches of a row's kernel with the row's launch shape, by any op. */
 export function shapeEvents(table: DataTable, row: number): View | null {
   const { kernel, launch } = callsOf(table, row);
   return kernel === "" ? null : marking(`kernel:${kernel} launch:${launch}`);
 }
 
-/** All that tells a row from others, as the server names it. */
+/** All fields that identify a row, with the server's names. */
 export function callsOf(table: DataTable, row: number) {
   const text = (id: string) => textAt(texts(table, id), row);
   const eligible = findColumn(table, "is_op_tensor_core_eligible");
@@ -42,7 +42,7 @@ export function callsOf(table: DataTable, row: number) {
   };
 }
 
-/** The other rows with the code of this one. */
+/** The other rows with the same code. */
 function others(codes: Int32Array, row: number): number[] {
   const found: number[] = [];
   codes.forEach((code, other) => {
@@ -51,7 +51,7 @@ function others(codes: Int32Array, row: number): number[] {
   return found;
 }
 
-/** "grid/block/registers/shared bytes", the last two empty where they were not recorded. */
+/** "grid/block/registers/shared bytes"; the last two are empty if they were not recorded. */
 function launchOf(table: DataTable, row: number): string {
   const size = (id: string) => {
     const value = numbers(table, id)?.[row] ?? Number.NaN;

@@ -1,10 +1,10 @@
-/** How one kernel was launched: its rows by launch shape. */
+/** The launch shapes of a kernel. */
 import { type DataTable, numbers, textAt, texts } from "../../api/data_table";
 
 export interface LaunchShape {
   readonly block: string;
   readonly grid: string;
-  /** NaN where it was not recorded, as bytes and percent below. */
+  /** NaN if not recorded, as are the next two. */
   readonly registers: number;
   readonly sharedBytes: number;
   readonly occupancy: number;
@@ -44,7 +44,7 @@ export function launchShapes(table: DataTable, rows: Uint32Array): LaunchShape[]
       grid: grid(members[0]),
       registers: registers(members[0]),
       sharedBytes: sharedBytes(members[0]),
-      // Of one shape it differs only between kinds of devices.
+      // Within a shape, occupancy differs only between kinds of devices.
       occupancy: sum(members, (row) => occupancy(row)) / members.length || Number.NaN,
       launches: sum(members, launches),
       total: sum(members, total),

@@ -1,22 +1,22 @@
-/** The table of kernel_stats, and the facts that are read off it. */
+/** The table of kernel_stats, and figures derived from it. */
 import { type DataTable, numbers, parseTable, textAt, texts } from "../../api/data_table";
 import { type Microseconds, microseconds, type Ratio, ratio } from "../../base/units";
 
 export interface KernelStats {
   readonly table: DataTable;
   readonly facts: KernelFacts;
-  /** What multiplies matrices on the GPUs: "Tensor Cores", "Matrix Cores". */
+  /** The name of the GPUs' matrix units: "Tensor Cores", "Matrix Cores". */
   readonly unit: string;
-  /** Names of all kernels, each once. */
+  /** The distinct names of all kernels. */
   readonly kernels: readonly string[];
 }
 
 export interface KernelFacts {
   readonly total: Microseconds;
   readonly launches: number;
-  /** Of the kernel time of which it is known; null where that is none. */
+  /** Of the kernel time for which it is known; null if it is known for none. */
   readonly tensorCoreShare: Ratio | null;
-  /** The part of the kernel time of which it is not known. */
+  /** The part of the kernel time for which it is unknown. */
   readonly unknownShare: Ratio;
   readonly kernels: number;
 }

@@ -1,4 +1,4 @@
-/** GPU kernel stats: which kernels the device's time goes to, and how they were launched. */
+/** The kernel page: which kernels take the GPU's time, and how they were launched. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { numbers, textAt, texts } from "../../api/data_table";
@@ -20,7 +20,7 @@ import type { PageProps } from "../tool";
 import { kernelColumns } from "./columns";
 import { callsOf, kernelEvents, launchesOf } from "./kernel_links";
 import "./kernel_stats.css";
-import { KERNEL_GROUPINGS, usualKernelGrouping } from "./groupings";
+import { defaultKernelGrouping, KERNEL_GROUPINGS } from "./groupings";
 import type { KernelFacts, KernelStats } from "./payload";
 
 export function KernelStatsPage(props: PageProps<KernelStats>) {
@@ -32,7 +32,7 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
     table,
     specs,
     groupings: KERNEL_GROUPINGS,
-    defaultGrouping: usualKernelGrouping,
+    defaultGrouping: defaultKernelGrouping,
     rankBy: "total_duration_us",
     noun: "kernel-op pair",
     view,
@@ -90,7 +90,7 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
 
 const loadDetail = () => import("./kernel_detail");
 
-/** Pixels: all figures of a row, below its names. */
+/** Pixels that fit all figures of a row and its names. */
 const DETAIL_HEIGHT = 256;
 
 function rowDetail(
@@ -113,7 +113,7 @@ function rowDetail(
   );
 }
 
-/** What the group of a kernel opens above its rows. */
+/** The detail of a kernel's group, shown above its rows. */
 function groupDetail({ payload, run, links, ask }: PageProps<KernelStats>, rows: Uint32Array) {
   const { table } = payload;
   const raw = textAt(texts(table, "kernel_name"), rows[0]);
@@ -138,14 +138,14 @@ function groupDetail({ payload, run, links, ask }: PageProps<KernelStats>, rows:
   );
 }
 
-/** Less than this is not worth a word. */
+/** The smallest unknown share that is mentioned. */
 const LITTLE = 0.0005;
 
 function Facts({ facts, unit }: { facts: KernelFacts; unit: string }) {
   const of =
     facts.unknownShare < LITTLE
       ? "of kernel time"
-      : `of kernel time, without ${formatRatio(facts.unknownShare)} for which this is unknown`;
+      : `of kernel time, excluding ${formatRatio(facts.unknownShare)} for which it is unknown`;
   const source = "All rows of the table, regardless of filters.";
   return (
     <div class="figures">

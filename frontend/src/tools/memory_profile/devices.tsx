@@ -1,4 +1,4 @@
-/** Allocators over the whole recording, small, all to one scale; a click chooses one. Of many, the fullest. */
+/** Small charts of the fullest allocators over the whole recording; a click chooses one. */
 import { useId } from "preact/hooks";
 import { formatCount } from "../../base/format";
 import { Explained } from "../../widgets/overlays/why";
@@ -29,7 +29,7 @@ export function Devices({ memory, select }: DevicesProps) {
           <Explained
             label="Memories"
             explanation={{
-              formula: `Stack + heap over the whole recording. Devices are drawn from 0 to ${formatGibibytes(most.device)}, host memory from 0 to ${formatGibibytes(most.host)}, so that heights can be compared; the number is the peak, and its share of the capacity.`,
+              formula: `Stack + heap over the whole recording. To make heights comparable, all devices are drawn from 0 to ${formatGibibytes(most.device)}, and all host memory from 0 to ${formatGibibytes(most.host)}. The figures are the peak and its share of the capacity.`,
               unit: "GiB",
               source: "Memory allocation and deallocation events of each allocator.",
             }}
@@ -81,7 +81,7 @@ function Preview({ allocator, most }: PreviewProps) {
   );
 }
 
-/** An area that holds until the next point; "" without points. */
+/** The outline of a step function; "" without points. */
 function previewPath(
   { time, bytes }: Allocator["preview"],
   begin: number,

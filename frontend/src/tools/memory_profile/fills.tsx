@@ -1,4 +1,4 @@
-/** What fills the memory at the chosen instant, in one line. */
+/** The ops with the most memory at the chosen instant, in one line. */
 import { numbers, textAt, texts } from "../../api/data_table";
 import { foldName } from "../../base/names";
 import { foldNumbers } from "../../widgets/table/name_folding";
@@ -27,13 +27,13 @@ export function Fills({ breakdown }: { readonly breakdown: MemoryBreakdown }) {
 }
 
 interface Fill {
-  /** Of the op, with a star for the numbers of replicas and layers. */
+  /** The op's name with stars for the numbers of replicas and layers. */
   readonly name: string;
   /** In bytes. */
   readonly size: number;
 }
 
-/** Of the ops with most memory in use, the largest first. */
+/** The ops with the most memory in use, the largest first. */
 function largestFills({ table }: MemoryBreakdown): Fill[] {
   const ops = texts(table, "op");
   const names = Array.from({ length: table.length }, (_, row) => textAt(ops, row) || UNNAMED);

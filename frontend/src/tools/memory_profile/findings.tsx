@@ -1,4 +1,4 @@
-/** What to free first, and what else stands out, by what it would free. */
+/** Findings about memory, by how much memory they would free. */
 import { Card } from "../../widgets/text/card";
 import { FindingList, type Severity } from "../../widgets/text/finding_list";
 import { formatAmount, formatMemoryShare } from "./format";
@@ -6,7 +6,7 @@ import type { Memory } from "./payload";
 
 const SEVERITIES: readonly Severity[] = ["high", "moderate", "low", "good"];
 
-/** Findings that need no action leave the space to the table. */
+/** Findings that need no action are collapsed. */
 const URGENT: readonly Severity[] = ["high", "moderate"];
 
 export function Findings({ memory }: { readonly memory: Memory }) {
@@ -18,7 +18,7 @@ export function Findings({ memory }: { readonly memory: Memory }) {
       title="What to free first"
       why={{
         formula:
-          "Rules about what was in use at the peak, what grew from step to step, and how full and how fragmented the memory was; the number is the size that each is about, and its share of the peak.",
+          "Rules about the memory in use at the peak, growth from step to step, utilization and fragmentation. The figures are the size concerned and its share of the peak.",
         unit: "bytes, percent",
         source: "Memory allocation and deallocation events of the chosen memory.",
       }}

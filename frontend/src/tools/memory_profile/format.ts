@@ -1,4 +1,4 @@
-/** Memory and instants as a person reads them here. */
+/** Formats amounts of memory and instants. */
 import { columnScale, formatBytes, formatRatio, NOT_MEASURED, type Scale } from "../../base/format";
 import { bytes, ratio } from "../../base/units";
 
@@ -13,15 +13,15 @@ const grouped = (decimals: number) =>
     maximumFractionDigits: decimals,
   });
 
-/** One unit for amounts up to `most`: GiB, unless everything would be a small part of one. */
+/** One unit for amounts up to `most`: GiB, or a smaller one if all amounts are small. */
 export function memoryScale(most: number): Scale {
   return columnScale("bytes", most >= LEAST_IN_GIB ? Math.max(most, MOST_IN_GIB) : most);
 }
 
-/** From here on times are read in seconds. */
+/** From here on, times are shown in seconds. */
 const LONG_PS = 10_000 * PS_PER_MS;
 
-/** Picoseconds at an axis that ends at `to`: milliseconds, or seconds where these are many. */
+/** The scale of a time axis in ps that ends at `to`: milliseconds, or seconds for long times. */
 export function traceTimeScale(to: number): Scale {
   const isLong = to >= LONG_PS;
   return {
@@ -31,7 +31,7 @@ export function traceTimeScale(to: number): Scale {
   };
 }
 
-/** "2,586.982 ms", "15.663 s"; with more decimals where the window of `span` ps is short. */
+/** "2,586.982 ms", "15.663 s"; with more decimals if the window of `span` ps is short. */
 export function formatTraceTime(ps: number, span = Number.POSITIVE_INFINITY): string {
   if (!Number.isFinite(ps)) return NOT_MEASURED;
   const decimals = span < PS_PER_MS ? (span < PS_PER_MS / 1000 ? 9 : 6) : 3;
@@ -44,7 +44,7 @@ export function formatAmount(value: number): string {
   return formatBytes(bytes(value));
 }
 
-/** In GiB, but for amounts that would have to be looked for there. */
+/** In GiB, but in a smaller unit for small amounts. */
 export function formatGibibytes(value: number): string {
   return value === 0 || value >= LEAST_IN_GIB
     ? formatIn(memoryScale(GIB), value)

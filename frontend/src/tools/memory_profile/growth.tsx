@@ -1,4 +1,4 @@
-/** What steps leave behind: use at their ends, and ops whose memory grows from one to the next. */
+/** Growth over the steps: memory in use at their ends, and ops whose memory grows. */
 import { useMemo } from "preact/hooks";
 import { type DataTable, encodeTexts, numberColumn } from "../../api/data_table";
 import { formatCount, NOT_MEASURED, plural, significant } from "../../base/format";
@@ -10,14 +10,14 @@ import { formatAmount } from "./format";
 import type { Leak, Memory } from "./payload";
 
 const MOST_LEAKS = 50;
-/** Steps that a leak takes to be seen; the first and the last one do not count. */
+/** The number of steps needed to detect a leak; the first and the last one do not count. */
 const TELLING = 5;
-/** Steps that are a plain list. */
+/** Up to this many steps are shown as a plain table. */
 const FEW = 10;
 
 export function Growth({ memory }: { readonly memory: Memory }) {
   const { steps, leaks } = memory;
-  // One step does not grow.
+  // A single step cannot show growth.
   if (steps.labels.length < 2) return null;
   return (
     <Card
@@ -25,7 +25,7 @@ export function Growth({ memory }: { readonly memory: Memory }) {
       title="Growth per step"
       why={{
         formula:
-          "For each step: the most that was in use, what was in use at its end, and how much of its allocations was still in use when the recording ended. An op may leak if its memory grows with every step.",
+          "For each step: the peak memory in use, the memory in use at its end, and how much of its allocations was still in use when the recording ended. An op may leak if its memory grows with every step.",
         unit: "bytes",
         source: "Memory allocation and deallocation events within the steps.",
       }}
@@ -37,7 +37,7 @@ export function Growth({ memory }: { readonly memory: Memory }) {
         ) : (
           <p class="muted">
             {steps.labels.length < TELLING
-              ? `${plural(steps.labels.length, "step")} recorded: recognizing a leak takes ${TELLING} or more.`
+              ? `${plural(steps.labels.length, "step")} recorded; detecting a leak takes ${TELLING} or more.`
               : "No op's memory grows with every step."}
           </p>
         )}
@@ -55,7 +55,7 @@ function StepList({ memory: { steps } }: { readonly memory: Memory }) {
           <th scope="col">Step</th>
           <th scope="col">Peak</th>
           <th scope="col">In use at its end</th>
-          <th scope="col">Kept to the end of the recording</th>
+          <th scope="col">Kept until the end of the recording</th>
         </tr>
       </thead>
       <tbody>
@@ -79,7 +79,7 @@ function StepGrid({ memory: { steps } }: { readonly memory: Memory }) {
         encodeTexts("step", "Step", steps.labels),
         numberColumn("peak", "Peak", steps.peak),
         numberColumn("end", "In use at its end", steps.atEnd),
-        numberColumn("kept", "Kept to the end", steps.kept),
+        numberColumn("kept", "Kept until the end", steps.kept),
       ],
       length: steps.labels.length,
       properties: {},
@@ -126,7 +126,7 @@ function Leaks({ leaks }: { readonly leaks: readonly Leak[] }) {
           {leaks.slice(0, MOST_LEAKS).map((leak, at) => (
             <tr key={at}>
               <th scope="row">
-                <Name text={leak.op.slice(0, 500) || "no op was recorded"} full={leak.op} />
+                <Name text={leak.op.slice(0, 500) || "op not recorded"} full={leak.op} />
               </th>
               <td>{formatAmount(leak.bytesPerStep)}</td>
               <td>{countText(leak.occurrencesPerStep)}</td>
@@ -145,7 +145,7 @@ function Leaks({ leaks }: { readonly leaks: readonly Leak[] }) {
   );
 }
 
-/** A mean of counts. */
+/** Formats a mean of counts. */
 function countText(value: number): string {
   return Number.isInteger(value) ? formatCount(value) : significant(value);
 }

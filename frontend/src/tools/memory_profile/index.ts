@@ -9,7 +9,7 @@ export default defineTool<Memory>({
   emptiness: ({ allocators }) =>
     allocators.length > 0
       ? null
-      : "The trace has no memory events: no allocator that reports them was used while it was recorded, or the recorder left them out (host tracer level 2 or more records them for GPUs and TPUs).",
+      : "The trace has no memory events: no allocator reported any during the recording, or the profiler did not record them (for GPUs and TPUs, host tracer level 2 or higher does).",
   finds: ({ allocators, breakdown: { table } }, select) => [
     {
       kind: "Memory",

@@ -1,4 +1,4 @@
-/** The choice of one allocator, of all hosts. */
+/** The picker of an allocator among those of all hosts. */
 import { plural } from "../../base/format";
 import type { Option } from "../../widgets/overlays/listbox";
 import { Picker } from "../../widgets/overlays/picker";

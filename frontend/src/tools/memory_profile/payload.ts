@@ -1,4 +1,4 @@
-/** memory_profile in its compact form: allocators, one of them over time, and what it held when. */
+/** The compact payload of memory_profile: allocators, and the timeline of one of them. */
 import { PayloadError } from "../../api/errors";
 import {
   columnOf,
@@ -16,7 +16,7 @@ import {
 import { bytes } from "../../base/units";
 import { parseBreakdown } from "./breakdown/breakdown";
 
-/** Times are picoseconds since the trace began; what was not recorded is NaN, or "" of texts. */
+/** Times are picoseconds since the start of the trace. Unrecorded values are NaN, texts "". */
 export type Memory = Readonly<ReturnType<typeof parseMemory>>;
 export type Allocator = Readonly<ReturnType<typeof parseAllocator>>;
 
@@ -27,19 +27,19 @@ export type Leak = Readonly<ReturnType<typeof parseLeak>>;
 /** Throws PayloadError. */
 export function parseMemory(json: unknown) {
   if (!isRecord(json) || !Array.isArray(json.memory_ids))
-    throw new PayloadError("there is no list of memory ids");
+    throw new PayloadError("the list of memory ids is missing");
   const allocators = json.memory_ids.map(parseAllocator);
   const texts = list(json.texts).map(text);
   const steps = parseSteps(json.steps);
   const chosen = typeof json.chosen === "number" ? json.chosen : -1;
   if (allocators.length > 0 && !allocators[chosen])
-    throw new PayloadError(`memory ${chosen} is chosen, of ${allocators.length}`);
+    throw new PayloadError(`the chosen memory is ${chosen}, but there are ${allocators.length}`);
   return {
     hosts: list(json.hosts).map(text),
     allocators,
-    /** Index into the allocators; -1 without any. */
+    /** Index into the allocators; -1 if there are none. */
     chosen,
-    /** The allocators that have a preview, in the order to show them. */
+    /** The allocators with a preview, in display order. */
     pictured: [...numbers(json.pictured)].filter((at) => allocators[at] !== undefined),
     begin: number(json.begin_ps),
     end: number(json.end_ps),
@@ -52,7 +52,7 @@ export function parseMemory(json: unknown) {
   };
 }
 
-/** What is in use at a point, NaN where neither part was recorded. */
+/** The memory in use at a point; NaN if neither stack nor heap was recorded. */
 export function inUse({ stack, heap }: Timeline, point: number): number {
   const [low, high] = [stack[point], heap[point]];
   return Number.isNaN(low) && Number.isNaN(high) ? Number.NaN : (low || 0) + (high || 0);
@@ -63,25 +63,25 @@ function parseAllocator(value: unknown) {
   const preview = fields(json.preview);
   const time = numbers(preview.time_ps);
   return {
-    /** As the address and the server say it. */
+    /** The id in the address and on the server. */
     id: text(json.id),
     host: text(json.host),
     name: text(json.label) || text(json.name) || text(json.id),
-    /** With its host, where there are several. */
+    /** The name, with its host if there are several. */
     label: labelOf(text(json.id), text(json.name), text(json.label)),
     isDevice: json.kind === "device",
-    /** Of its host's recording. */
+    /** The extent of its host's recording. */
     begin: number(json.begin_ps),
     end: number(json.end_ps),
     allocations: number(json.allocations),
     deallocations: number(json.deallocations),
     capacity: bytes(number(json.capacity_bytes)),
-    /** Largest use since the program began. */
+    /** The largest use since the start of the program. */
     lifetime: bytes(number(json.lifetime_bytes)),
     peak: bytes(number(json.peak_bytes)),
     peakAt: number(json.peak_ps),
     peakStep: text(json.peak_step),
-    /** Which program the device ran then, as "jit_f(7)"; "" where that is not known. */
+    /** The program that the device ran then, such as "jit_f(7)"; "" if unknown. */
     peakProgram: text(json.peak_program),
     peakStack: bytes(number(json.peak_stack_bytes)),
     peakHeap: bytes(number(json.peak_heap_bytes)),
@@ -92,13 +92,13 @@ function parseAllocator(value: unknown) {
     atEnd: bytes(number(json.end_bytes)),
     unmatchedFrees: number(json.unmatched_frees) || 0,
     reusedAddresses: number(json.reused_addresses) || 0,
-    /** Heap was not recorded, and is summed from the events. */
+    /** The heap was not recorded, but summed from the events. */
     isSummed: flag(json.is_summed),
     preview: { time, bytes: columnOf(preview.bytes, time.length) },
   };
 }
 
-/** "h0: TPU:1 HBM" of the id "h0: 1". */
+/** "h0: TPU:1 HBM" for the id "h0: 1". */
 function labelOf(id: string, name: string, label: string): string {
   return label !== "" && id.endsWith(name) ? id.slice(0, id.length - name.length) + label : id;
 }
@@ -115,7 +115,7 @@ function parseTimeline(json: unknown) {
   return {
     from: number(lines.from_ps),
     to: number(lines.to_ps),
-    /** Events within it, also those that are not drawn. */
+    /** The number of events in it, including those that are not drawn. */
     events: number(lines.events),
     isSampled: flag(lines.is_sampled),
     length,
@@ -124,22 +124,22 @@ function parseTimeline(json: unknown) {
     heap: amounts("heap_bytes").map(recorded),
     free: amounts("free_bytes").map(recorded),
     fragmentation: amounts("fragmentation").map(recorded),
-    /** 1 allocation, 0 deallocation, -1 no event: what was in use when the window begins. */
+    /** 1 allocation, 0 deallocation, -1 no event: the memory in use at the start of the window. */
     kind: Int8Array.from(flags, (one) => (typeof one === "boolean" ? Number(one) : oneOf(one))),
     /** Negative for deallocations. */
     requested: amounts("requested_bytes"),
     allocated: amounts("allocated_bytes"),
-    /** Index into the texts, -1 for none. */
+    /** Indices into the texts; -1 for none. */
     op: indices("op"),
     region: indices("region"),
     dtype: indices("dtype"),
     shape: indices("shape"),
-    /** Index into the steps, -1 for none. */
+    /** Indices into the steps; -1 for none. */
     step: indices("step"),
   };
 }
 
-/** Amounts are never negative: that stands for none. */
+/** Amounts are never negative; negative values mean none. */
 function recorded(value: number): number {
   return value >= 0 ? value : Number.NaN;
 }
@@ -158,7 +158,7 @@ function parseSteps(json: unknown) {
     end: column("end_ps"),
     peak: column("peak_bytes").map(recorded),
     atEnd: column("end_bytes").map(recorded),
-    /** Allocated in it and still in use at the end of the trace. */
+    /** Allocated in the step and still in use at the end of the trace. */
     kept: column("kept_bytes").map(recorded),
   };
 }

@@ -1,7 +1,7 @@
-/** Where things are in the timeline: scales, marks, and the point that is meant by a place. */
+/** The geometry of the timeline: window, scales, and the point at a position. */
 import { inUse, type Memory, type Timeline } from "./payload";
 
-/** Parts of the picture that a person can hide, the bottom of the stack first. */
+/** Parts of the chart that can be hidden, the bottom of the stack first. */
 export const MEMORY_PARTS = [
   { id: "stack", label: "Stack", color: "var(--c-input)" },
   { id: "heap", label: "Heap", color: "var(--c-output)" },
@@ -10,7 +10,7 @@ export const MEMORY_PARTS = [
 export const CAPACITY = { id: "capacity", label: "Capacity", color: "var(--muted)" };
 export const FRAGMENTATION = { id: "fragmentation", label: "Fragmentation", color: "var(--text)" };
 
-/** The plotting area in CSS pixels, and what its edges stand for. */
+/** The plotting area in CSS pixels, and the values at its edges. */
 export interface Plan {
   readonly left: number;
   readonly right: number;
@@ -28,13 +28,13 @@ export interface Window {
   readonly to: number;
 }
 
-/** The window in the address, within the recording; where there is none, the usual one. */
+/** The window in the address, clamped to the recording; without one, the default window. */
 export function windowOf(
   memory: Memory,
   view: Readonly<Record<string, string | undefined>>,
 ): Window & { readonly isZoomed: boolean } {
   const { begin, end } = memory;
-  if (view.from_ps === undefined && view.to_ps === undefined) return usualWindow(memory);
+  if (view.from_ps === undefined && view.to_ps === undefined) return defaultWindow(memory);
   const [from, to] = [view.from_ps, view.to_ps].map((text) =>
     /^\d{1,18}$/.test(text ?? "") ? Number(text) : Number.NaN,
   );
@@ -45,24 +45,24 @@ export function windowOf(
     : { from: begin, to: Math.max(end, begin + 1), isZoomed: false };
 }
 
-/** Of the room before the first event or step, and after the last step. */
+/** Margin before the first event or step and after the last step, as a part of the range. */
 const AROUND = 0.05;
-/** Of a recording that steps fill to this share, all is shown. */
+/** If steps fill more than this share of the recording, all of it is shown. */
 const MOST = 0.9;
 
-/** What the address says for all of the recording. */
+/** The part of the address that shows the whole recording. */
 export function wholeView(memory: Memory): Readonly<Record<"from_ps" | "to_ps", string | null>> {
   const { begin, end } = memory;
-  return usualWindow(memory).isZoomed
+  return defaultWindow(memory).isZoomed
     ? { from_ps: String(begin), to_ps: String(end) }
     : { from_ps: null, to_ps: null };
 }
 
 /**
- * The steps and the peak; without steps, from shortly before the first event where more than half
- * of the recording passes before it.
+ * The default window: the steps and the peak. Without steps it starts shortly before the first event
+ * if that is in the second half of the recording.
  */
-export function usualWindow(memory: Memory): Window & { readonly isZoomed: boolean } {
+export function defaultWindow(memory: Memory): Window & { readonly isZoomed: boolean } {
   const { begin, end, timeline, steps, allocators, chosen } = memory;
   const { peakAt } = allocators[chosen];
   const edges = [...steps.begin, ...steps.end, peakAt].filter((time) => !Number.isNaN(time));
@@ -82,7 +82,7 @@ export function usualWindow(memory: Memory): Window & { readonly isZoomed: boole
   return { from, to, isZoomed: from > begin || to < end };
 }
 
-/** What the upper edge must reach for what is shown; the capacity where nothing is. */
+/** The value at the upper edge for the visible parts; the capacity if none is visible. */
 export function topOf(
   { timeline, allocators, chosen }: Memory,
   hidden: ReadonlySet<string>,
@@ -110,12 +110,12 @@ export function timeAt({ left, right, from, to }: Plan, x: number): number {
   return Math.round(from + Math.max(0, Math.min(share, 1)) * (to - from));
 }
 
-/** Pixels about the pointer in which the largest use is what is meant. */
+/** Distance from the pointer, in pixels, within which the point with the largest use is chosen. */
 const NEAR = 3;
 
 /**
- * The point that is meant by `x`: of those close by the one with most in use, so that spikes can be
- * hit, else the last one before. -1 without any.
+ * The point at `x`: among nearby points, the one with the most memory in use, so that spikes can be
+ * hit; else the last point before. -1 if there is none.
  */
 export function pointAt(timeline: Timeline, plan: Plan, x: number): number {
   const perPixel = (plan.to - plan.from) / (plan.right - plan.left);
@@ -129,7 +129,7 @@ export function pointAt(timeline: Timeline, plan: Plan, x: number): number {
   return best >= 0 ? best : lastPointBefore(timeline.time, time);
 }
 
-/** The last of ascending times that is at most `time`; -1 for none. */
+/** The index of the last of ascending times that is at most `time`; -1 if there is none. */
 export function lastPointBefore(times: Float64Array, time: number): number {
   let [low, high] = [0, times.length];
   while (low < high) {
@@ -140,10 +140,10 @@ export function lastPointBefore(times: Float64Array, time: number): number {
   return low - 1;
 }
 
-/** ps; events are written in nanoseconds. */
+/** The shortest window in ps; events have a resolution of nanoseconds. */
 export const SHORTEST = 10_000;
 
-/** The window `factor` times as long about `middle`, within the recording; null for all of it. */
+/** The window scaled by `factor` about `middle`, clamped to the recording; null for all of it. */
 export function zoomed(
   { begin, end }: Memory,
   { from, to }: Window,

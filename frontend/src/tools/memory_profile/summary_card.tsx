@@ -1,4 +1,4 @@
-/** The figures of one allocator: how often, how much, and what it was made of at its peak. */
+/** The figures of one allocator: events, sizes, and the parts of its peak. */
 import type { ComponentChildren } from "preact";
 import { formatCount, plural } from "../../base/format";
 import { Explained } from "../../widgets/overlays/why";
@@ -45,7 +45,7 @@ export function SummaryCard({ memory, select, links }: SummaryCardProps) {
             links={links}
             tool="memory_viewer"
             view={{ module_name: allocator.peakProgram }}
-            title={`What ${allocator.peakProgram.slice(0, 200)} keeps in memory`}
+            title={`Show the memory of ${allocator.peakProgram.slice(0, 200)}`}
           >
             {allocator.peakProgram.slice(0, 200)}
           </ToolLink>
@@ -56,7 +56,7 @@ export function SummaryCard({ memory, select, links }: SummaryCardProps) {
   );
 }
 
-/** What the guide lists before the parts of the peak. */
+/** The figures above the parts of the peak. */
 function figuresOf(allocator: Allocator): Figure[] {
   return [
     events("Allocations", allocator.allocations),
@@ -64,20 +64,20 @@ function figuresOf(allocator: Allocator): Figure[] {
     amount(
       "Memory capacity",
       allocator.capacity,
-      "Stack + heap + free; the largest sum of all events",
+      "Stack + heap + free memory, the largest sum over all events",
       "free memory was not recorded",
     ),
     amount(
       "Peak heap usage (lifetime)",
       allocator.lifetime,
-      "The most that was in use since the program began: the largest of what the allocator reported with its events, and of what was in use while the trace was recorded",
+      "The most memory that was in use since the start of the program: the largest value that the allocator reported with its events, or the peak of the recording if that is larger",
     ),
     {
       ...amount(
         "Peak memory usage",
         allocator.peak,
-        "The largest stack + heap after any event of the recording; the first of equal ones",
-        "the recorder wrote no usage",
+        "The largest stack + heap after any event of the recording",
+        "memory usage was not recorded",
       ),
       isKey: true,
     },
@@ -91,8 +91,8 @@ function figuresAtPeak(allocator: Allocator): Figure[] {
       value: measured(allocator.peakAt, formatTraceTime),
       note: allocator.peakStep === "" ? "" : `in step ${allocator.peakStep.slice(0, 60)}`,
       reason: "there is no peak",
-      formula: "When the peak was reached, from the start of the trace, and in which step",
-      unit: "ms, or s from 10 s on",
+      formula: "When the peak was first reached, since the start of the trace, and in which step",
+      unit: "ms; s from 10 s on",
     },
     amount("Stack reservation", allocator.peakStack, "Memory reserved for the stack at the peak"),
     amount("Heap allocation", allocator.peakHeap, "Memory allocated from the heap at the peak"),
@@ -106,7 +106,7 @@ function figuresAtPeak(allocator: Allocator): Figure[] {
       value: measured(allocator.peakFragmentation, formatMemoryShare),
       reason: "not recorded",
       formula:
-        "1 − largest chunk of free memory ÷ all free memory, at the peak. Lower is better: a large request fails if no chunk is large enough, even if more is free in total.",
+        "1 − largest chunk of free memory ÷ all free memory, at the peak. Lower is better: a large request fails if no chunk is large enough, even if enough memory is free in total.",
       unit: "percent",
     },
   ];
@@ -120,7 +120,7 @@ function events(name: string, count: number): Figure {
   return {
     label: name,
     value: measured(count, formatCount),
-    formula: `${name} while the trace was recorded, including those that the timeline does not draw`,
+    formula: `${name} during the recording, including those that the timeline does not draw`,
     unit: name.toLowerCase(),
   };
 }
@@ -132,7 +132,7 @@ function amount(label: string, bytes: number, formula: string, reason = "not rec
     exact: bytes,
     formula,
     reason,
-    unit: "GiB (2³⁰ bytes); small amounts in a smaller unit",
+    unit: "GiB (2³⁰ bytes), or a smaller unit for small amounts",
   };
 }
 
@@ -150,7 +150,7 @@ interface Figure {
 }
 
 interface FactProps extends Figure {
-  /** Belongs to the figure above it. */
+  /** A part of the figure above it. */
   readonly isPart?: boolean;
 }
 
@@ -196,13 +196,13 @@ function Notes({ allocator }: { readonly allocator: Allocator }) {
   const notes = [
     Number.isNaN(atEnd) ? "" : `${formatAmount(atEnd)} in use after the last event.`,
     isSummed
-      ? "The allocator did not report how much was in use: this is the sum of the events, from 0 at the start of the recording."
+      ? "The allocator did not report the memory in use. It is the sum of the events, starting from 0 at the start of the recording."
       : "",
     unmatchedFrees > 0
-      ? `${plural(unmatchedFrees, "deallocation")} of memory that was allocated before the recording began, or whose allocation is not in the trace.`
+      ? `${plural(unmatchedFrees, "deallocation")} of memory that was allocated before the recording began, or whose allocation was not recorded.`
       : "",
     reusedAddresses > 0
-      ? `${plural(reusedAddresses, "allocation")} at an address that was still in use: the deallocation before is not in the trace.`
+      ? `${plural(reusedAddresses, "allocation")} at an address that was still in use: the preceding deallocation was not recorded.`
       : "",
   ].filter((note) => note !== "");
   return (

@@ -1,4 +1,4 @@
-/** The memory that the address asks for. */
+/** Loads the memory that the address selects. */
 import type { View } from "../../base/url_state";
 import type { Ask } from "../tool";
 import { useViewAnswer } from "../view_answer";

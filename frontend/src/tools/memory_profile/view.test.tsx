@@ -132,8 +132,8 @@ test("what the recorder did not write is a dash with the reason", () => {
   press(plot(), "End");
   press(plot(), "ArrowLeft");
   const op = text('.memory-card [data-fact="tf_op"] dd');
-  expect(op).toBe("– (the recorder wrote no op)");
-  expect(text('.memory-card [data-fact="requested_size"] dd')).toContain("wrote no size");
+  expect(op).toBe("– (op not recorded)");
+  expect(text('.memory-card [data-fact="requested_size"] dd')).toContain("size not recorded");
 });
 
 test("keys zoom, and p goes to the peak", () => {

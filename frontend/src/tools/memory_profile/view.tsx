@@ -1,4 +1,4 @@
-/** Memory: how full each memory was over time, what filled it, and what to free first. */
+/** The memory page: the use of each memory over time, its content, and what to free first. */
 import type { PageProps } from "../tool";
 import { BreakdownCard } from "./breakdown/breakdown_card";
 import { Devices } from "./devices";

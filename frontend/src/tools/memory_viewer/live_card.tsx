@@ -1,4 +1,4 @@
-/** What is in memory at the peak, at the chosen event, or ever. */
+/** The arrays in memory at the peak, after the chosen event, or at any time. */
 import { useId } from "preact/hooks";
 import { formatBytes, formatCount } from "../../base/format";
 import { bytes } from "../../base/units";
@@ -22,7 +22,7 @@ interface LiveCardProps {
   readonly fileName: string;
 }
 
-/** CSS pixels of the table with its heading and bars. */
+/** The height of the table with its heading and toolbar, in CSS pixels. */
 const LEAST = 300;
 const MOST = 620;
 const FRAME = 150;
@@ -57,7 +57,7 @@ export function LiveCard({ heap, view, select, links, fileName }: LiveCardProps)
             label="In memory"
             explanation={{
               formula:
-                "What is in memory after the chosen heap event: parameters, results and constants, which stay throughout, and the temporary arrays allocated at that point. The rows add up to the memory in use.",
+                "The content of memory after the chosen heap event: parameters, results and constants, which stay throughout, and the temporary arrays allocated at that point. The rows add up to the memory in use.",
               unit: "bytes",
               source: "The buffer assignment of the program in the trace.",
             }}
@@ -88,7 +88,7 @@ export function LiveCard({ heap, view, select, links, fileName }: LiveCardProps)
                 view={toGraph(row)}
                 title="Show the instruction with its operands and users"
               >
-                Show in the graph
+                Show in graph
               </ToolLink>
             </p>
           </RowDetail>

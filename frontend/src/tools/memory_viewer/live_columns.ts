@@ -1,4 +1,4 @@
-/** The columns of what is in memory, and by what it can be grouped. */
+/** The columns and groupings of the table of arrays in memory. */
 import type { ColumnSpec } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
 import { BYTES_UNIT, explaining, groupBy, textSpec } from "../../widgets/table/specs";
@@ -23,9 +23,9 @@ export const LIVE_COLUMNS: readonly ColumnSpec[] = [
       PROGRAM,
     ),
   },
-  size("size_bytes", "Size", "Memory that it takes, with padding", true),
-  size("unpadded_bytes", "Unpadded", "Elements of the shape × size of an element"),
-  size("padding_bytes", "Padding", "Size − unpadded: what the layout adds to fill whole tiles"),
+  size("size_bytes", "Size", "Memory that it takes, including padding", true),
+  size("unpadded_bytes", "Unpadded", "Number of elements × size of an element"),
+  size("padding_bytes", "Padding", "Size − unpadded size: added by the layout to fill whole tiles"),
   text(
     "purpose",
     "Purpose",
@@ -33,10 +33,10 @@ export const LIVE_COLUMNS: readonly ColumnSpec[] = [
     "Parameter, result, constant or temporary array. The memory of a donated parameter also holds a result.",
     SOURCE,
   ),
-  text("shape", "Shape", 240, "Type, sizes and layout of the array"),
+  text("shape", "Shape", 240, "Type, dimensions and layout of the array"),
   text("op", "Op name", 260, "Framework op that the instruction was compiled from"),
   text("source", "Source", 180, "Source line that called the op"),
-  text("opcode", "Opcode", 110, "What the instruction does"),
+  text("opcode", "Opcode", 110, "Opcode of the instruction"),
   {
     id: "start",
     title: "Since event",

@@ -48,8 +48,8 @@ test("a payload with a reason has nothing else", () => {
 });
 
 test("what is not a payload, or has columns of unequal lengths, is said to", () => {
-  expect(() => parseHeap({})).toThrow("there are no programs");
-  expect(() => parseHeap(null)).toThrow("there are no programs");
+  expect(() => parseHeap({})).toThrow("list of programs is missing");
+  expect(() => parseHeap(null)).toThrow("list of programs is missing");
   const live = sampleLive({ unpadded_bytes: [1] });
   expect(() => parseHeap(sampleHeap({ live }))).toThrow("1 values where there should be 4");
 });

@@ -1,4 +1,4 @@
-/** memory_viewer in its compact form: programs, one of them over its heap, and what is in memory when. */
+/** The compact payload of memory_viewer: programs, and the heap and memory content of one of them. */
 import { encodeTexts, numberColumn } from "../../api/data_table";
 import { PayloadError } from "../../api/errors";
 import {
@@ -28,18 +28,19 @@ const LIVE_TEXTS = [
   ["source", "Source"],
 ] as const;
 
-/** Throws PayloadError. Sizes are bytes; what is not known is NaN. */
+/** Sizes are bytes; unknown values are NaN. Throws PayloadError. */
 export function parseHeap(json: unknown) {
-  if (!isRecord(json) || !isRecord(json.programs)) throw new PayloadError("there are no programs");
+  if (!isRecord(json) || !isRecord(json.programs))
+    throw new PayloadError("the list of programs is missing");
   const programs = parsePrograms(json.programs);
   const texts = list(json.texts).map(text);
   const chosen = typeof json.chosen === "number" ? json.chosen : -1;
   return {
     programs,
-    /** The one that is shown; null where the address names none that there is. */
+    /** The chosen program; null if the address names one that does not exist. */
     program: programs[chosen] ?? null,
     host: text(json.host),
-    /** Why there is nothing to show, "" where there is something. */
+    /** Why there is nothing to show, or "". */
     reason: text(json.reason),
     space: number(json.space),
     spaces: records(json.spaces).map((space) => ({
@@ -69,11 +70,11 @@ function parsePrograms(json: Json) {
   return list(json.name).map((name, at) => ({
     id: text(ids[at]),
     title: `${text(name)}(${text(ids[at])})`,
-    /** null where no event names its program. */
+    /** null if no event names its program. */
     hasRun: typeof ran[at] === "boolean" ? ran[at] : null,
     peak: number(peaks[at]),
     reason: text(reasons[at]),
-    /** "" where all hosts have it. */
+    /** "" if all hosts have it. */
     host: text(hosts[at]),
     hosts: count(counts[at]),
   }));
@@ -110,7 +111,7 @@ function parseHeapTimeline(json: Json, texts: readonly string[]) {
     to: count(json.to_event),
     isSampled: flag(json.is_sampled),
     length: event.length,
-    /** Ascending; what is in use after one stays until the next. */
+    /** Ascending; values hold until the next event. */
     event,
     inUse,
     hasPadding: Array.isArray(json.unpadded_bytes),
@@ -160,9 +161,9 @@ function parseLive(json: Json, texts: readonly string[]) {
     isPeak: flag(json.is_peak),
     isAll: flag(json.is_all),
     inUse: number(json.in_use_bytes),
-    /** The instruction at which the event happens. */
+    /** The instruction at which the event occurs. */
     at: textOf(json.at, texts),
-    /** Names of instructions without the part of the tuple. */
+    /** Names of instructions without tuple indices. */
     instruction: Array.from({ length }, (_, row) => named(row, "instruction")),
     table: {
       columns: [

@@ -1,4 +1,4 @@
-/** The choice of a program and of one of its memory spaces. */
+/** The pickers of a program and of one of its memory spaces. */
 import { formatBytes, plural } from "../../base/format";
 import { bytes } from "../../base/units";
 import type { Option } from "../../widgets/overlays/listbox";
@@ -68,7 +68,7 @@ export function ProgramPickers({ heap, select }: ProgramPickersProps) {
 
 function optionOf(program: Program, at: number, isSelected: boolean): Option {
   const { title, hasRun, peak, reason, host, hosts } = program;
-  const ran = hasRun === null ? "unknown if it ran" : hasRun ? "ran" : "did not run";
+  const ran = hasRun === null ? "unknown whether it ran" : hasRun ? "ran" : "did not run";
   const most = Number.isNaN(peak) ? reason : `peak ${formatBytes(bytes(peak))}`;
   const where =
     host === "" ? "" : ` · ${hosts > 1 ? `${plural(hosts, "host")}, the first ` : ""}${host}`;

@@ -1,4 +1,4 @@
-/** What a program keeps in memory: one sentence, and its figures. */
+/** The memory of a program: a sentence and its figures. */
 import { numbers, textAt, texts } from "../../api/data_table";
 import { formatBytes, formatCount, formatRatio } from "../../base/format";
 import { bytes, ratio } from "../../base/units";
@@ -7,7 +7,7 @@ import { NotMeasured } from "../../widgets/text/definition_list";
 import { Name } from "../../widgets/text/name";
 import type { Heap } from "./payload";
 
-/** Less of the peak is not worth a sentence. */
+/** The smallest share of the peak that is mentioned. */
 const LEAST = 0.001;
 
 /** "496 MiB at the peak, at loop_reduce_fusion. gemm_fusion_dot.3 takes 38.7 % of it." */
@@ -54,7 +54,7 @@ export function HeapFigures({ heap }: { readonly heap: Heap }) {
   return (
     <section class="card heap-figures" aria-label="Figures of the program">
       <header class="card-head">
-        <h2>At a glance</h2>
+        <h2>Program memory summary</h2>
       </header>
       <dl>
         {figuresOf(heap).map(({ label, value, formula, isPart, reason, note }) => (
@@ -86,7 +86,7 @@ function figuresOf({ figures, space }: Heap): HeapFigure[] {
       label: "Peak",
       value: figures.peak,
       formula:
-        "The most in use after any event of the heap: parameters, results and constants, and temporary arrays",
+        "The largest memory in use after any event of the heap: parameters, results, constants and temporary arrays",
     },
     {
       label: "Parameters",
@@ -104,7 +104,7 @@ function figuresOf({ figures, space }: Heap): HeapFigure[] {
       label: "Both (donated)",
       value: figures.donated,
       isPart: true,
-      formula: "Memory of donated parameters that holds results; the peak counts it once",
+      formula: "Memory of donated parameters that also holds results; the peak counts it once",
     },
     {
       label: "Constants",
@@ -116,17 +116,17 @@ function figuresOf({ figures, space }: Heap): HeapFigure[] {
       label: "Temporary arrays",
       value: figures.temporaries,
       isPart: true,
-      formula: "What the compiler's heap has allocated at the peak",
+      formula: "Memory allocated from the compiler's heap at the peak",
     },
     {
       label: "Padding at the peak",
       value: figures.padding,
-      formula: "Size − unpadded size, summed over what is in memory at the peak",
+      formula: "Size − unpadded size, summed over the arrays in memory at the peak",
     },
     {
       label: "Gaps",
       value: figures.holes,
-      formula: "Memory reserved for temporary arrays − the most that they use at once",
+      formula: "Memory reserved for temporary arrays − the largest amount that they use at once",
     },
     {
       label: "Total reserved",
@@ -138,21 +138,21 @@ function figuresOf({ figures, space }: Heap): HeapFigure[] {
     found.push({
       label: "Unknown lifetime",
       value: figures.untraced,
-      formula: "Temporary memory for which the program does not record when it is in use",
+      formula: "Temporary memory whose lifetime is not recorded in the program",
     });
   if (figures.threadLocal > 0)
     found.push({
       label: "Thread-local",
       value: figures.threadLocal,
-      formula: "Memory that each thread has for itself; no other figure includes it",
+      formula: "Memory that each thread has of its own; not included in any other figure",
     });
   if (space === 1)
     found.push({
       label: "Most for one instruction",
       value: figures.scoped,
-      reason: "no instruction states it",
+      reason: "not recorded for any instruction",
       note: figures.scopedInstruction.slice(0, 200),
-      formula: "The most vector memory reserved for a single instruction",
+      formula: "The largest vector memory reserved for a single instruction",
     });
   return found;
 }

@@ -53,7 +53,7 @@ test("without a heap, what is in use is in use throughout", () => {
     live: sampleLive({ event: -1, at: 0 }),
   });
   expect(text(".heap-sentence")).toContain("7.00 KiB throughout.");
-  expect(text(".heap-note")).toContain("the same is in use throughout");
+  expect(text(".heap-note")).toContain("its content does not change");
   expect(text(".heap-instant-text")).toBe("7.00 KiB in use throughout ");
   press(plot(), "Enter");
   expect(noted.selected).toEqual([]);
@@ -79,7 +79,7 @@ test("figures have units, and those that are not there say nothing", () => {
     "Total reserved": "8.00 KiB",
   });
   show({ space: 1 });
-  expect(text(".heap-figure:last-child dd")).toContain("no instruction states it");
+  expect(text(".heap-figure:last-child dd")).toContain("not recorded for any instruction");
 });
 
 test("keys choose an event, and go back to the peak", () => {
@@ -116,7 +116,7 @@ test("programs say their peaks, whether they ran, and on which host they are", (
   expect(options.map((option) => option.textContent)).toEqual([
     "jit_step(17)peak 7.00 KiB · ran",
     "jit_step(1)peak 100 B · did not run · h1",
-    "jit_bare(9)the compiler wrote no buffer assignment for the program · unknown if it ran",
+    "jit_bare(9)the compiler wrote no buffer assignment for the program · unknown whether it ran",
   ]);
   act(() => options[1].click());
   expect(noted.selected[0]).toMatchObject({

@@ -1,4 +1,4 @@
-/** Program memory: what each compiled program keeps in memory, when, for what, and what could go. */
+/** The program memory page: the memory of each compiled program over its schedule. */
 import { formatBytes, formatRatio, sentence } from "../../base/format";
 import { bytes, ratio } from "../../base/units";
 import { Card } from "../../widgets/text/card";
@@ -42,7 +42,7 @@ export function ProgramMemoryPage(props: PageProps<Heap>) {
   );
 }
 
-/** Why nothing is shown, and the way out. */
+/** Why nothing is shown, and what can be shown instead. */
 function Nothing({ heap, select }: Pick<PageProps<Heap>, "select"> & { readonly heap: Heap }) {
   const other = heap.programs.find((program) => program.reason === "" && program !== heap.program);
   const hasSpaces = heap.program !== null && heap.spaces.length > 0;
@@ -86,7 +86,7 @@ function OtherPages({ heap, links }: { readonly heap: Heap; readonly links: Link
         links={links}
         tool="memory_profile"
         view={{}}
-        title="Show what allocators had in use while this and other programs ran"
+        title="Show the memory that allocators had in use while this and other programs ran"
       >
         {links.short("memory_profile")}
       </ToolLink>
@@ -104,7 +104,7 @@ function Savings({ heap }: { readonly heap: Heap }) {
       title="What would free memory"
       why={{
         formula:
-          "Upper bounds, with their share of the peak: results that could reuse the memory of a parameter of the same shape; arrays that cheap ops compute before the peak and that are used after it; padding; gaps. They overlap, so they do not add up.",
+          "Upper bounds with their shares of the peak: results that could reuse the memory of a parameter with the same shape; arrays that are computed by cheap ops before the peak and used after it; padding; gaps. They may overlap, so they do not add up.",
         unit: "bytes, percent",
         source: "The buffer assignment of the program, and its instructions.",
       }}

@@ -1,8 +1,8 @@
-/** What is known of the selected node, and where other pages have it. */
+/** The details of the selected node, with links to other pages. */
 import { useEffect, useState } from "preact/hooks";
 import { describeProblem } from "../../api/errors";
 import { fields, text } from "../../api/json";
-import { formatBytes, formatCount, plural, significant } from "../../base/format";
+import { formatBytes, formatCount, formatPrefixed, plural } from "../../base/format";
 import { cut, readableName } from "../../base/names";
 import { bytes } from "../../base/units";
 import type { View } from "../../base/url_state";
@@ -26,7 +26,7 @@ interface DetailsProps {
   readonly node: number;
   readonly ask: Ask;
   readonly links: Links;
-  /** Asks for the instructions that are not loaded. */
+  /** Loads the remaining instructions. */
   readonly loadAll: () => void;
   readonly isLoading: boolean;
 }
@@ -84,7 +84,7 @@ function sums(tree: OpTree, node: number): Definition[] {
   if (tree.kind[node] === "idle" || tree.count[node] === 0) return items;
   return [
     ...items,
-    wasted(tree.wastedPs[node], "no op in it has a known share of a peak"),
+    wasted(tree.wastedPs[node], "no op in it has a known share of the peak"),
     ...(tree.unknownPs[node] > 0
       ? [
           {
@@ -228,18 +228,18 @@ function opItems(profile: Profile, place: number): Definition[] {
       label: "Per execution",
       value:
         count > 0 && rows.flops[place] >= 0
-          ? `${significant(rows.flops[place] / count)} FLOP`
+          ? formatPrefixed(rows.flops[place] / count, "FLOP")
           : null,
       note:
         count > 0 && rows.bytes[place] >= 0
           ? `${formatBytes(bytes(rows.bytes[place] / count))} read and written`
           : "",
-      reason: "unknown what it computes",
+      reason: "its operations are unknown",
     },
   ];
 }
 
-/** Why it is slow, in the words of the findings of the overview. */
+/** Why it is slow, worded as in the findings of the overview. */
 function cause(name: string, savedPs: number): Definition[] {
   if (name === "") return [];
   const note = savedPs > 0 ? `could save at most ${formatPicoseconds(savedPs)}` : "";
@@ -251,7 +251,7 @@ function rate(label: string, giga: number, unit: string, part: number, source: s
   return {
     id: label,
     label,
-    value: Number.isNaN(giga) ? null : rateText(giga, unit),
+    value: Number.isNaN(giga) ? null : formatPrefixed(giga * 1e9, unit),
     note: Number.isNaN(giga) ? "" : `${of}${source}`,
     reason: "its work is unknown",
   };
@@ -260,19 +260,9 @@ function rate(label: string, giga: number, unit: string, part: number, source: s
 function peak(label: string, known: Peak | null, unit: string): Definition[] {
   if (known === null) return [];
   const name = `${label} (${known.of})`;
-  return [{ id: name, label: name, value: rateText(known.giga, unit), note: known.source }];
-}
-
-/** "601 GFLOP/s", "2.52 PFLOP/s". */
-function rateText(giga: number, unit: string): string {
-  const steps = ["", "k", "M", "G", "T", "P"];
-  let value = giga * 1e9;
-  let step = 0;
-  while (value >= 999.5 && step < steps.length - 1) {
-    value /= 1000;
-    step++;
-  }
-  return `${significant(value)} ${steps[step]}${unit}`;
+  return [
+    { id: name, label: name, value: formatPrefixed(known.giga * 1e9, unit), note: known.source },
+  ];
 }
 
 function shapeItems(details: OpDetails | null): Definition[] {
@@ -328,7 +318,7 @@ function Stack({ text }: { text: string }) {
   );
 }
 
-/** The instruction as the compiler prints it, once that is asked for. */
+/** The HLO text of the instruction, loaded on demand. */
 function HloText({ ask, of }: { ask: Ask; of: View }) {
   const [isOpen, setIsOpen] = useState(false);
   const [hlo, setHlo] = useState<string | null>(null);
@@ -350,7 +340,7 @@ function HloText({ ask, of }: { ask: Ask; of: View }) {
   );
 }
 
-/** What the server knows of an op beside its row; null until it has answered. */
+/** Further details of an op from the server; null while loading. */
 function useDetails(ask: Ask, row: number) {
   const [details, setDetails] = useState<OpDetails | null>(null);
   const [error, setError] = useState<unknown>(null);

@@ -6,7 +6,7 @@ export default defineTool<Profile>({
   parse: parseProfile,
   warnings: () => [],
   emptiness: ({ rows }) =>
-    rows.length > 0 ? null : "No instruction of a compiled program ran while this was recorded.",
+    rows.length > 0 ? null : "No instruction of a compiled program ran during the recording.",
   finds: (profile, select) => {
     const { rows } = profile;
     const places = [...rows.row.keys()].filter((place) => rows.row[place] >= 0);

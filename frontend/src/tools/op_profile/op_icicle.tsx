@@ -1,4 +1,4 @@
-/** Where the time goes as a picture: programs and what is in them, with a bar for use of a peak. */
+/** An icicle chart of programs and their ops, with bars for the used share of a peak. */
 import { useMemo } from "preact/hooks";
 import { cut } from "../../base/names";
 import { type ColorIndex, GRAY, hueOfName } from "../../widgets/canvas/event_colors";
@@ -37,7 +37,7 @@ function styleOf(tree: OpTree): IcicleStyle {
   };
 }
 
-/** By name, as in the timeline; -1 for the root and what is not loaded. */
+/** Colors by name, as in the timeline; -1 for the root and for ops that are not loaded. */
 function colorOf({ kind, label }: OpTree, node: number): ColorIndex {
   if (kind[node] === "idle") return GRAY;
   if (kind[node] === "root" || kind[node] === "rest") return -1;

@@ -1,4 +1,4 @@
-/** Where other pages have an op: its events, its kernels, its graph. */
+/** Targets on other pages for an op: its events, its kernels, its graph. */
 import type { View } from "../../base/url_state";
 import { marking } from "../links/trace_links";
 import { type Profile, textOf } from "./payload";
@@ -20,7 +20,7 @@ export function kernelRows(kernel: string): View {
   return { "f.kernel_name": `=${kernel}`, filters: "1" };
 }
 
-/** The instruction among its neighbours, and its program's memory. */
+/** The instruction in the graph viewer, and its program's memory. */
 export function instructionView(profile: Profile, place: number): View {
   return {
     program_id: textOf(profile, profile.rows.programId[place]),

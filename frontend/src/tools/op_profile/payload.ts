@@ -1,4 +1,4 @@
-/** The instructions of a run as the server sends them: columns, and texts of which each is sent once. */
+/** The payload of op_profile: the instructions of a run as columns, and a table of texts. */
 import {
   checkLength,
   columnOf,
@@ -13,7 +13,7 @@ import {
   texts,
 } from "../../api/json";
 
-/** The most that a device can do of something, and how that is known. */
+/** A peak rate of a device, and its source. */
 export interface Peak {
   /** An element type, or a memory. */
   readonly of: string;
@@ -22,32 +22,32 @@ export interface Peak {
   readonly source: string;
 }
 
-/** [rows] Places among the texts of the profile. */
+/** [rows] Indices into the texts of the profile. */
 type TextColumn = Int32Array;
 
-/** One row per instruction, longest self time first; then sums of those that are not sent yet. */
+/** One row per instruction, longest self time first, then sums of those that are not loaded yet. */
 interface ProfileRows {
   readonly length: number;
-  /** The number by which the server knows an instruction, -1 for sums. */
+  /** The server's number of the instruction; -1 for sums. */
   readonly row: Float64Array;
-  /** How many instructions it is. */
+  /** The number of instructions in the row. */
   readonly count: Float64Array;
   readonly programId: TextColumn;
   readonly program: TextColumn;
   readonly name: TextColumn;
   readonly category: TextColumn;
-  /** Ops of one program with equal groups are equal. */
+  /** Ops of one program with the same group are identical. */
   readonly group: TextColumn;
   readonly opcode: TextColumn;
   readonly scope: TextColumn;
   readonly source: TextColumn;
   readonly dtype: TextColumn;
-  /** The type whose peak bounds its operations. */
+  /** The type whose peak applies to its operations. */
   readonly roof: TextColumn;
   readonly boundBy: TextColumn;
-  /** Why it is slow, "" where the trace proves nothing. */
+  /** Why it is slow; "" if the trace does not prove a cause. */
   readonly cause: TextColumn;
-  /** Why its work is not known, or why it exceeds a peak. */
+  /** Why its work is unknown, or why it exceeds a peak. */
   readonly note: TextColumn;
   readonly occurrences: Float64Array;
   readonly kernels: Float64Array;
@@ -55,11 +55,11 @@ interface ProfileRows {
   readonly selfPs: Float64Array;
   /** The time over which its work was done. */
   readonly spanPs: Float64Array;
-  /** NaN where it is not known, as in what follows. */
+  /** NaN if unknown, as in the following columns. */
   readonly wastedPs: Float64Array;
-  /** What its cause costs at most. */
+  /** The maximum time that its cause costs. */
   readonly couldSavePs: Float64Array;
-  /** How long its operations take at the peak. */
+  /** The time that its operations would take at the peak. */
   readonly atPeakPs: Float64Array;
   readonly flops: Float64Array;
   readonly bytes: Float64Array;
@@ -72,9 +72,9 @@ interface ProfileRows {
   readonly hasInner: readonly boolean[];
 }
 
-/** The longest kernels of rows, those of one row together. */
+/** The longest kernels of rows; those of one row are adjacent. */
 interface ProfileKernels {
-  /** The place of the row. */
+  /** The index of the row. */
   readonly place: Float64Array;
   readonly name: TextColumn;
   readonly occurrences: Float64Array;
@@ -87,7 +87,7 @@ export interface Profile {
   readonly idlePs: number;
   readonly flopPeaks: readonly Peak[];
   readonly memoryPeaks: readonly Peak[];
-  /** Of the run: `rows` may have fewer at first. */
+  /** The number of instructions in the run; `rows` may have fewer at first. */
   readonly instructions: number;
   readonly texts: readonly string[];
   readonly rows: ProfileRows;
@@ -169,26 +169,26 @@ export function parseProfile(json: unknown): Profile {
   };
 }
 
-/** A text of the profile, "" where there is none. */
+/** A text of the profile, or "". */
 export function textOf({ texts }: Profile, at: number): string {
   return texts[at] ?? "";
 }
 
-/** What is known of one instruction beside its row. */
+/** Further details of an instruction. */
 export interface OpDetails {
   readonly name: string;
   readonly result: string;
   readonly operands: string;
-  /** A line per frame, the innermost first. */
+  /** One line per frame, the innermost first. */
   readonly stack: string;
-  /** How many kernels of different names it launched. */
+  /** The number of distinct kernels that it launched. */
   readonly kernelNames: number;
   readonly kernels: readonly { name: string; occurrences: number; totalPs: number }[];
 }
 
 /** Throws PayloadError. */
 export function parseDetails(json: unknown): OpDetails {
-  const all = record(json, "what is known of an op");
+  const all = record(json, "the op's details");
   return {
     name: text(all.name),
     result: text(all.result),
@@ -203,7 +203,7 @@ export function parseDetails(json: unknown): OpDetails {
   };
 }
 
-/** The peak of an element type or a memory; null where it is not known. */
+/** The peak of an element type or a memory; null if unknown. */
 export function peakOf(peaks: readonly Peak[], of: string): Peak | null {
   return peaks.find((peak) => peak.of === of) ?? null;
 }

@@ -1,14 +1,14 @@
-/** What the programs of a run take together. */
+/** A summary of all programs of a run. */
 import { type Profile, textOf } from "./payload";
 
 export interface Summary {
-  /** The one that takes most, and its part of the time of all ops. */
+  /** The program with the most time, and its share of the time of all ops. */
   readonly program: string;
   readonly share: number;
-  /** The largest share of a peak that it uses, NaN where none is known, and which that is. */
+  /** The largest share of a peak that it uses, NaN if unknown, and the name of that peak. */
   readonly used: number;
   readonly bound: string;
-  /** Of all programs in ps: wasted (NaN where it is not known of any op), not known, all. */
+  /** Times of all programs in ps: wasted (NaN if unknown for all ops), unknown, total. */
   readonly wasted: number;
   readonly unknown: number;
   readonly whole: number;

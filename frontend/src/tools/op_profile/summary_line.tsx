@@ -1,4 +1,4 @@
-/** The answer in a few words: which program takes most, how near it is to the peaks, what is wasted. */
+/** The summary sentence: the program with the most time, its use of the peaks, wasted time. */
 import { formatRatio, plural } from "../../base/format";
 import { cut } from "../../base/names";
 import { ratio } from "../../base/units";
@@ -8,7 +8,7 @@ import { findSummary } from "./summary";
 import { formatPicoseconds, formatShare } from "./tree/node_facts";
 
 const LONGEST = 80;
-/** Less than this is not worth a word. */
+/** The smallest share that is mentioned. */
 const LITTLE = 0.0005;
 
 export function SummaryLine({ profile }: { profile: Profile }) {
@@ -48,5 +48,5 @@ export const WASTED = {
     "Self time × (1 − the larger of FLOP rate ÷ peak FLOP rate and HBM bandwidth ÷ peak bandwidth), summed over ops",
   unit: "time on all devices; 0 for ops above a peak",
   source:
-    "Work that the device recorded, or that follows from the shapes in the program. Ops whose work or peak is not known are left out.",
+    "Work recorded by the device, or derived from the shapes in the program. Ops with unknown work or peak are left out.",
 };

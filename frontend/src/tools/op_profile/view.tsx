@@ -1,4 +1,4 @@
-/** Programs: which ops of compiled programs the time goes to, and how much of it is wasted. */
+/** The programs page: the time of ops in compiled programs, and how much of it is wasted. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { describeProblem } from "../../api/errors";
 import { Card } from "../../widgets/text/card";
@@ -25,7 +25,7 @@ export function ProgramsPage(props: PageProps<Profile>) {
   const grouping = GROUPINGS.find((one) => one === view.group) ?? "program";
   const hasIdle = view.idle === "1";
   const tree = useMemo(() => makeOpTree(profile, grouping, hasIdle), [profile, grouping, hasIdle]);
-  // Where it is not an op, the selection is not worth sharing.
+  // Only selected ops are stored in the address.
   const [chosen, setChosen] = useState<string | null>(null);
   const [zoomed, setZoomed] = useState("");
   const keys = useMemo(() => {
@@ -38,7 +38,7 @@ export function ProgramsPage(props: PageProps<Profile>) {
     () => (isNamed ? findOp(tree, profile, view.program_id ?? "", view.node_name ?? "") : -1),
     [tree, profile, view.program_id, view.node_name],
   );
-  // Links lead to the shortest ops, too.
+  // Links may refer to ops that are not loaded yet.
   const isMissing = isNamed && named < 0 && profile.rows.row.includes(-1);
   useEffect(() => {
     if (isMissing) loadAll();
@@ -142,7 +142,7 @@ function GroupingChoice({ value, choose }: GroupingChoiceProps) {
   );
 }
 
-/** The profile, with all instructions once they were asked for. */
+/** The profile; with all instructions after they were requested. */
 function useAllRows(first: Profile, ask: Ask) {
   const [whole, setWhole] = useState<Profile | null>(null);
   const [isLoading, setIsLoading] = useState(false);

@@ -1,4 +1,4 @@
-/** Columns that tables of instructions share. */
+/** Columns shared by tables of instructions. */
 import { type DataTable, isMeasured, texts } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
 import { explaining, nameSpec, rankSpec, TIME_UNIT, textSpec } from "../../widgets/table/specs";
@@ -17,14 +17,14 @@ export function rank(formula: string): ColumnSpec {
   return rankSpec(ofEvents(formula, "none"));
 }
 
-/** The name of a row, which stays in place. */
+/** The sticky name column. */
 export function named(id: string, title: string, formula: string): ColumnSpec {
   return nameSpec(id, title, 280, ofProgram(formula, "none"));
 }
 
 export const PROGRAM_NAME = "Program name and id";
 
-/** Usual where the table has rows of several programs. */
+/** Shown by default if the table has rows of several programs. */
 export function program(table: DataTable, isOfOps = true): ColumnSpec {
   const isMany = new Set(texts(table, PROGRAM)?.codes ?? []).size > 1;
   const spec = textSpec(
@@ -37,7 +37,7 @@ export function program(table: DataTable, isOfOps = true): ColumnSpec {
   return { ...spec, noun: "program" };
 }
 
-/** A text of the program. */
+/** A text column with the program as its source. */
 export function text(
   id: string,
   title: string,
@@ -88,8 +88,8 @@ export const SPAN_TIME: ColumnSpec = {
   isShown: false,
   group: { how: "sum" },
   explanation: ofEvents(
-    "Time that rates are based on: the total, or from start to done for copies and exchanges " +
-      "that overlap with other ops",
+    "Time that rates are based on: the total; for copies and collectives that overlap with " +
+      "other ops, the time from start to done",
     TIME_UNIT,
   ),
 };
@@ -113,7 +113,7 @@ export function rate(
   };
 }
 
-/** A share of a peak, usual where it is known; `peaks` says where the peaks are from. */
+/** A share of a peak, shown by default if it is known; `peaks` is the source of the peaks. */
 export function shareOfPeak(
   table: DataTable,
   id: string,
@@ -122,7 +122,7 @@ export function shareOfPeak(
   formula: string,
   peaks: string,
 ): ColumnSpec {
-  const unit = "percent; above 100 % where caches serve bytes";
+  const unit = "percent; above 100 % if caches serve bytes";
   return {
     id,
     title,

@@ -1,18 +1,18 @@
-/** Where else an instruction of a program is shown: the timeline, its program, the graph around it. */
+/** Links to other pages that show an instruction: timeline, program, graph. */
 import type { View } from "../../base/url_state";
 import { ToolLink } from "../links/tool_link";
 import { marking, namedEvents, TRACE } from "../links/trace_links";
 import type { Links } from "../tool";
 
-/** An instruction as the tables of programs name it. */
+/** An instruction, as identified in tables of instructions. */
 export interface Instruction {
   readonly name: string;
-  /** "" for what belongs to no program. */
+  /** "" if it does not belong to a program. */
   readonly programId: string;
   readonly deviceType: string;
 }
 
-/** Its executions: kernels of GPUs name the instruction, elsewhere events have its name. */
+/** Its executions: GPU kernels have the instruction as an argument, other events as their name. */
 export function instructionEvents({ name, programId, deviceType }: Instruction): View | null {
   if (name === "") return null;
   return deviceType === "GPU" && programId !== ""
@@ -20,7 +20,7 @@ export function instructionEvents({ name, programId, deviceType }: Instruction):
     : namedEvents(name);
 }
 
-/** Pages of the run that show the same instruction, those that there are. */
+/** The available pages of the run that show the instruction. */
 export function InstructionLinks({ links, of }: { links: Links; of: Instruction }) {
   const events = instructionEvents(of);
   const place = { program_id: of.programId, node_name: of.name };

@@ -1,4 +1,4 @@
-/** From a framework op to the instructions that it was compiled to, where the run has such. */
+/** A link from a framework op to the instructions that it was compiled to, if there are any. */
 import { ToolLink } from "../links/tool_link";
 import type { Links } from "../tool";
 import { instructionsOfOp } from "./instructions_of_op";

@@ -1,14 +1,14 @@
-/** The instructions that a framework op was compiled to, in the table of instructions. */
+/** Filters the table of instructions by a framework op. */
 import type { View } from "../../base/url_state";
 
-/** Functions of JAX that are compiled, as their ops' names begin; tables may add where they are. */
+/** Prefixes of op names that stand for compiled JAX functions, with an optional source location. */
 const COMPILED = /^((?:jit|pjit|pmap|xmap)\([^()/,]+)(?:, [^()]*)?\)/;
-/** As long as a filter's pattern may be, see widgets/table/filter.ts. */
+/** The maximum length of a filter's pattern; see widgets/table/filter.ts. */
 const MOST_PATTERN = 500;
-/** How XLA names instructions: "fusion.7", "copy-done". */
+/** Names of XLA instructions: "fusion.7", "copy-done". */
 const INSTRUCTION = /^[A-Za-z_][\w-]*(?:\.\d+)+$/;
 
-/** Filters that leave these instructions, null for an op that is not known to have any. */
+/** The filters that select these instructions; null if the op is not known to have any. */
 export function instructionsOfOp(op: string): View | null {
   if (INSTRUCTION.test(op)) return { "f.hlo_op_name": `=${op}`, filters: "1" };
   if (!COMPILED.test(op)) return null;

@@ -1,9 +1,9 @@
-/** Programs as pages name them: several may share a name, so that their ids belong to it. */
+/** Display names of programs, which include the id, since several may share a name. */
 import { type DataTable, encodeTexts, textAt, texts } from "../../api/data_table";
 
 export const PROGRAM = "program_label";
 
-/** "jit_f(17)" per row; "" for what belongs to no program. `ids` is the column of their ids. */
+/** "jit_f(17)" per row; "" for rows without a program. `ids` is the column of program ids. */
 export function programColumn(table: DataTable, ids: string) {
   const [names, numbers] = [texts(table, "program"), texts(table, ids)];
   return encodeTexts(

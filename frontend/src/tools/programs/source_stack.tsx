@@ -1,4 +1,4 @@
-/** The frames that led to an instruction, which the server writes as markup for scripts. */
+/** The call stack of an instruction, which the server sends as markup. */
 
 export function SourceStack({ markup }: { markup: string }) {
   const frames = stackFrames(markup);
@@ -17,7 +17,7 @@ export function SourceStack({ markup }: { markup: string }) {
   );
 }
 
-/** The innermost first. Nothing of the markup becomes a part of the page: only its text is read. */
+/** The frames, the innermost first. Only text is read from the markup; none of it is inserted. */
 export function stackFrames(markup: string): string[] {
   if (markup === "") return [];
   const parsed = new DOMParser().parseFromString(markup, "text/html");

@@ -1,4 +1,4 @@
-/** What the roofline cannot draw: its legend, rows without a place, and the peaks with sources. */
+/** The column beside the roofline: legend, rows that cannot be drawn, and peaks with their sources. */
 import { type DataTable, numbers, textAt, texts } from "../../api/data_table";
 import { formatRatio, formatTime, plural } from "../../base/format";
 import { microseconds, ratio } from "../../base/units";
@@ -38,7 +38,7 @@ interface NotDrawnProps {
   readonly open: (row: number) => void;
 }
 
-/** Rows without a place on the axes: how many, how much time, and the longest of them. */
+/** Rows that have no place on the axes: their number, their time, and the longest of them. */
 export function NotDrawn({ table, absent, noun, open }: NotDrawnProps) {
   const names = texts(table, "operation");
   const own = numbers(table, "total_self_time");

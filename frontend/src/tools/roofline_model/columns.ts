@@ -1,4 +1,4 @@
-/** The columns of the table beneath the roofline, and by what it can be grouped. */
+/** The columns and groupings of the table below the roofline. */
 import { type DataTable, hasText } from "../../api/data_table";
 import type { ColumnSpec } from "../../widgets/table/columns";
 import type { Grouping } from "../../widgets/table/group";
@@ -22,7 +22,7 @@ import {
 import { PROGRAM } from "../programs/program_column";
 import type { Per } from "./per";
 
-const PEAKS = `${WORK} Peaks: listed beside the chart, each with its source.`;
+const PEAKS = `${WORK} Peaks are listed beside the chart with their sources.`;
 
 const NAMES = {
   op: named("operation", "HLO op", "Name of the instruction in its program"),
@@ -33,9 +33,9 @@ const NAMES = {
 export function rooflineColumns(table: DataTable, per: Per): ColumnSpec[] {
   const isOp = per === "op";
   return [
-    rank(per === "step" ? "Order of time" : "Rank by self time"),
+    rank(per === "step" ? "Position in time" : "Rank by self time"),
     NAMES[per],
-    text("category", "Category", 130, "Kind of instruction, in XLA's terms", isOp),
+    text("category", "Category", 130, "Kind of instruction in XLA's terms", isOp),
     program(table, isOp),
     SELF_TIME,
     {
@@ -50,7 +50,7 @@ export function rooflineColumns(table: DataTable, per: Per): ColumnSpec[] {
     executions(false),
     ...rateColumns(table),
     elementType(isOp),
-    text("roof", "Peak of type", 104, "Peak that its FLOP rate is compared with"),
+    text("roof", "Peak of type", 104, "The type whose peak its FLOP rate is compared with"),
     text(
       "cost_note",
       "Unknown cost",
@@ -62,7 +62,7 @@ export function rooflineColumns(table: DataTable, per: Per): ColumnSpec[] {
       "roof_note",
       "Above the roof",
       220,
-      "Why it seems to exceed the peaks of the device",
+      "Why it appears to exceed the device's peaks",
       hasText(table, "roof_note"),
     ),
     source(isOp),
@@ -81,7 +81,7 @@ function rateColumns(table: DataTable): ColumnSpec[] {
     share(
       "max_mem_bw_utilization",
       "Memory / peak",
-      "Bandwidth ÷ peak, of the memory of which it uses the largest share",
+      "Bandwidth ÷ peak, for the memory of which it uses the largest share",
     ),
     rate(
       "hbm_operational_intensity",
@@ -91,12 +91,12 @@ function rateColumns(table: DataTable): ColumnSpec[] {
       true,
     ),
     text("bound_by", "Bound by", 90, "The resource of which it uses the largest share", true),
-    share("roofline_efficiency", "Of the roof", "The largest of its shares of peaks"),
+    share("roofline_efficiency", "% of roof", "The largest of its shares of peaks"),
     rate(
       "optimal_flop_rate",
       "Roof",
       "GFLOP/s",
-      "The highest FLOP rate that the device allows at this intensity; none for ops above their roof",
+      "The highest FLOP rate that the device can reach at this intensity; empty for ops above their roof",
       false,
     ),
     rate("measured_memory_bw", "Bandwidth", "GiB/s", "Bytes in all memories ÷ working time", false),

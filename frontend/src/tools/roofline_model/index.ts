@@ -8,7 +8,7 @@ export default defineTool<Roofline>({
   emptiness: ({ table, noSteps }) =>
     table.length > 0 || noSteps !== ""
       ? null
-      : "No instruction of a compiled program ran while this was recorded.",
+      : "No instruction of a compiled program ran during the recording.",
   finds: ({ names, table }, select) => [
     {
       kind: "HLO op",

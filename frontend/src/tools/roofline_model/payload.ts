@@ -1,4 +1,4 @@
-/** The tables of roofline_model: records of one group, and the peaks that they are held against. */
+/** The tables of roofline_model: records of one kind, and the peaks that they are compared with. */
 import {
   type Column,
   type DataTable,
@@ -12,12 +12,12 @@ import type { Warning } from "../../api/types";
 import { programColumn } from "../programs/program_column";
 
 export interface Roofline {
-  /** What ran: instructions, programs or steps, without the row of all of them. */
+  /** The records: instructions, programs or steps, without the row for all of them. */
   readonly table: DataTable;
-  /** All of them together, by the ids of columns. */
+  /** The row for all of them, by column id. */
   readonly whole: Row;
   readonly peaks: readonly Peak[];
-  /** Why there are no records of steps, "" where there are records. */
+  /** Why there are no records of steps, or "". */
   readonly noSteps: string;
   readonly deviceType: string;
   readonly deviceName: string;
@@ -64,7 +64,7 @@ export function parseRoofline(json: unknown): Roofline {
 
 const NOTHING: Row = { text: () => "", number: () => Number.NaN, flag: () => false };
 
-/** The table without the row of rank 0, which contains the others. */
+/** The table without the row of rank 0, which includes the others. */
 function withoutFirst(records: DataTable): DataTable {
   const first = numbers(records, "rank")?.[0] === 0 ? 1 : 0;
   if (first === 0) return records;

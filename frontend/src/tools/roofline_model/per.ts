@@ -1,4 +1,4 @@
-/** What marks of the roofline are. */
+/** What the marks of the roofline represent. */
 
 export type Per = "op" | "program" | "step";
 

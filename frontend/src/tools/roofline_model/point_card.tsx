@@ -1,4 +1,4 @@
-/** What is known of one row of the roofline. */
+/** The card of one point of the roofline. */
 import { type DataTable, numbers, textAt, texts } from "../../api/data_table";
 import { formatRatio, formatTime, NOT_MEASURED, significant } from "../../base/format";
 import { microseconds, ratio } from "../../base/units";
@@ -24,12 +24,12 @@ export function PointCard({ table, row }: PointCardProps) {
         ))}
       </dl>
       {text("roof_note") === "" ? null : <p class="muted">{text("roof_note")}.</p>}
-      <p class="muted">A click opens its row in the table.</p>
+      <p class="muted">Clicking opens its row in the table.</p>
     </>
   );
 }
 
-/** The same in one sentence, for who hears the chart. */
+/** The same as a sentence, for screen readers. */
 export function pointText(table: DataTable, row: number): string {
   const name = textAt(texts(table, "operation"), row);
   return [name, ...facts(table, row).map(([label, value]) => `${label} ${value}`)].join(", ");

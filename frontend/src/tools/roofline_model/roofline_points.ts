@@ -1,4 +1,4 @@
-/** Which rows have a place on the roofline, and why others have none. */
+/** The points of the roofline, and why other rows have none. */
 import { type DataTable, numbers, type TextColumn, textAt, texts } from "../../api/data_table";
 import { chooseColors } from "../../base/palette";
 import { findSlices } from "../../widgets/donut/slices";
@@ -7,7 +7,7 @@ import { PROGRAM } from "../programs/program_column";
 import type { Peak } from "./payload";
 import { formatRate } from "./rates";
 
-/** What colors and forms of marks may stand for: ids of columns. */
+/** The columns that colors and shapes of marks can stand for. */
 export const KINDS = [
   ["category", "Category"],
   ["bound_by", "Bound by"],
@@ -20,12 +20,12 @@ interface RooflinePoints {
   readonly kinds: readonly PointKind[];
   /** The row of each point. */
   readonly rowOf: Uint32Array;
-  /** The point of each row of the table, -1 for none. */
+  /** The point of each row of the table; -1 for none. */
   readonly pointOf: Int32Array;
   readonly absent: readonly Absent[];
 }
 
-/** Rows without a place, the longest first. */
+/** Rows without a point, the longest first. */
 export interface Absent {
   readonly reason: "unknown" | "still" | "elsewhere";
   readonly rows: Uint32Array;
@@ -33,7 +33,7 @@ export interface Absent {
   readonly share: number;
 }
 
-/** The points of `rows`, which are those that the table shows. */
+/** The points of `rows`, the rows that the table shows. */
 export function findPoints(table: DataTable, rows: Uint32Array, kindId: string): RooflinePoints {
   const intensity = intensities(table);
   const rate = numbers(table, "measured_flop_rate") ?? new Float64Array(table.length);
@@ -69,7 +69,7 @@ export function findPoints(table: DataTable, rows: Uint32Array, kindId: string):
   };
 }
 
-/** Operations per byte in the main memory, or of all bytes where none is there. */
+/** Operations per byte of main memory; per byte of any memory if main memory is not used. */
 function intensities(table: DataTable): Float64Array {
   const main = numbers(table, "hbm_operational_intensity");
   const all = numbers(table, "operational_intensity");
@@ -79,7 +79,7 @@ function intensities(table: DataTable): Float64Array {
   });
 }
 
-/** The largest values of a column as kinds, and the others as one. */
+/** The values of a column with the most time as kinds, and one kind for all others. */
 function kindsOf(column: TextColumn | undefined, own: Float64Array, rowOf: Uint32Array) {
   const all = {
     kinds: [{ label: "op", color: "var(--accent)" }],
@@ -118,7 +118,7 @@ function absences(
     }));
 }
 
-/** The lines of all peaks: those of equal height are one. `used` is the type that most time is in. */
+/** The lines of all peaks; equal peaks are merged. `used` is the type with the most time. */
 export function findRoofs(peaks: readonly Peak[], used: string): Roof[] {
   const levels = new Map<number, string[]>();
   const slopes: Roof[] = [];
@@ -145,7 +145,7 @@ export function findRoofs(peaks: readonly Peak[], used: string): Roof[] {
   ];
 }
 
-/** The peak that most of the rows' time is held against, "" for none. */
+/** The type whose peak applies to most of the rows' time; "" for none. */
 export function usedRoof(table: DataTable): string {
   const roofs = texts(table, "roof");
   const own = numbers(table, "total_self_time");

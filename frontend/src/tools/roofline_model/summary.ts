@@ -1,13 +1,13 @@
-/** What the roofline says in sentences. */
+/** The summary sentences of the roofline page. */
 import { type DataTable, numbers, type Row, textAt, texts } from "../../api/data_table";
 import { formatRatio, NOT_MEASURED } from "../../base/format";
 import { ratio } from "../../base/units";
 import { formatBandwidth, formatRate } from "./rates";
 
-/** Less than this is not worth a word. */
+/** The smallest share that is mentioned. */
 const LITTLE = 0.0005;
 
-/** How much of the peaks is used, what bounds most of the time, and what is not known. */
+/** The used shares of the peaks, what bounds most of the time, and what is unknown. */
 export function summarize(
   table: DataTable,
   whole: Row,
@@ -20,15 +20,17 @@ export function summarize(
     ...rate("moves", formatBandwidth(whole.number("hbm_bw"))),
   ];
   const shares = [
-    ...share(whole.number("compute_efficiency"), "of the peaks of the types that it computes in"),
-    ...share(whole.number("max_mem_bw_utilization"), "of what its memory can move"),
+    ...share(whole.number("compute_efficiency"), "of its compute peak"),
+    ...share(whole.number("max_mem_bw_utilization"), "of its peak memory bandwidth"),
   ];
   if (work.length > 0) {
     const of = shares.length > 0 ? `: ${shares.join(", and ")}` : "";
-    sentences.push(`A device ${work.join(" and ")} on average, idle time included${of}.`);
+    sentences.push(`On average, a device ${work.join(" and ")}, including idle time${of}.`);
   }
   if (!hasPeaks) {
-    sentences.push("The trace states no peaks for this device, so its limits are unknown.");
+    sentences.push(
+      "The trace does not contain the peaks of this device, so its limits are unknown.",
+    );
     return sentences;
   }
   const bounds = boundShares(table);
@@ -56,7 +58,7 @@ function share(value: number, of: string): string[] {
   return Number.isFinite(value) ? [`${formatRatio(ratio(value))} ${of}`] : [];
 }
 
-/** The ops' time by what bounds it, the most first. */
+/** The time of ops by what bounds it, the largest part first. */
 function boundShares(table: DataTable): { readonly name: string; readonly share: number }[] {
   const bounds = texts(table, "bound_by");
   const own = numbers(table, "total_self_time");
@@ -73,7 +75,13 @@ function boundShares(table: DataTable): { readonly name: string; readonly share:
     .sort((one, other) => other.share - one.share);
 }
 
-/** "Compute" and "HBM" within a sentence. */
+const SPELLED: Readonly<Record<string, string>> = {
+  Compute: "compute",
+  "Host link": "the host link",
+  Interconnect: "the interconnect",
+};
+
+/** The name of a bound within a sentence. */
 function boundName(name: string): string {
-  return name === "Compute" ? "compute" : name;
+  return SPELLED[name] ?? name;
 }

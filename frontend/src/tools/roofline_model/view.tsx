@@ -1,4 +1,4 @@
-/** Roofline: how near instructions and programs are to what the device can do. */
+/** The roofline page: how close instructions and programs are to the limits of the device. */
 import { useComputed, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
@@ -31,19 +31,19 @@ import { summarize } from "./summary";
 import "./roofline.css";
 
 const HEIGHT = 380;
-/** What the colors of marks stand for that are no ops. */
+/** The column that colors stand for if marks are not ops. */
 const KIND_OF = { program: "operation", step: "bound_by" } as const;
 const X = { title: "Operational intensity (FLOP per byte of main memory)", format: formatPower };
 const Y = { title: "FLOP/s", format: formatPower };
 const WHY = {
   formula:
-    "Across: operations ÷ bytes in the main memory. Up: operations ÷ working time. Areas are " +
-    "self times. A line is a peak: of operations on a type, or of a memory times the intensity. " +
-    "An op on its lowest line does what the device can.",
+    "Horizontal axis: operations ÷ bytes of main memory. Vertical axis: operations ÷ working " +
+    "time. The area of a mark is its self time. Lines are peaks: of operations on a type, or of " +
+    "a memory's bandwidth × intensity. An op on its lowest line is at the limit of the device.",
   unit: "logarithmic axes",
   source:
-    "Counts that the device recorded, or that follow from the shapes in the program. Peaks are " +
-    "listed beside the chart, each with its source.",
+    "Counts recorded by the device, or derived from the shapes in the program. Peaks are " +
+    "listed beside the chart with their sources.",
 };
 
 export function RooflinePage(props: PageProps<Roofline>) {
@@ -77,7 +77,7 @@ export function RooflinePage(props: PageProps<Roofline>) {
         : [payload.noSteps],
     [payload, plural],
   );
-  // The chart knows points, the table rows.
+  // The chart identifies points, the table rows.
   const pointAt = (row: number | null) => {
     const point = row === null ? -1 : found.pointOf[row];
     pointed.value = point >= 0 ? point : null;

@@ -1,4 +1,4 @@
-/** What to do, in the order in which to try it, with code to copy. */
+/** Advice in the order in which to try it, with code to copy. */
 import { cut } from "../../base/names";
 import { CopyButton } from "../../widgets/text/copy_button";
 import { FindingList, GuideLink } from "../../widgets/text/finding_list";
@@ -35,7 +35,7 @@ function Code({ code }: { code: string }) {
   );
 }
 
-/** Where a guide is, as much as tells what it is. */
+/** A short name for a guide, by its address. */
 function guideTitle(url: string): string {
   return url.startsWith("https://www.tensorflow.org/") ? "TensorFlow guide" : "Guide";
 }

@@ -9,7 +9,7 @@ export default defineTool<TfData>({
     pipelines.length > 0
       ? null
       : message ||
-        "The chosen hosts have no tf.data events: no input pipeline worked while they were recorded, or the program does not use tf.data.",
+        "The chosen hosts have no tf.data events: no input pipeline worked during the recording, or the program does not use tf.data.",
   finds: ({ graph }, select) => [
     {
       kind: "Iterator",

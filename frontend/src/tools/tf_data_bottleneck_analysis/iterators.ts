@@ -1,11 +1,11 @@
-/** What is known of tf.data iterators by their type, and how their long names read. */
+/** Descriptions of tf.data iterator types, and explanations of long names. */
 
-/** "ParallelMap" of "ParallelMapV2", "Zip" of "Zip[0]". */
+/** "ParallelMap" for "ParallelMapV2", "Zip" for "Zip[0]". */
 export function plainType(type: string): string {
   return type.replace(/(\[\d+\])+$/, "").replace(/V\d+$/, "");
 }
 
-/** What iterators of a type do, as the end of a sentence that begins with its name. */
+/** What iterators of a type do, as a predicate to the type's name. */
 const WORK: Readonly<Record<string, string>> = {
   AssertCardinality: "checks the number of elements",
   AutoShard: "gives each worker its own part of the data",
@@ -74,7 +74,7 @@ const WORK: Readonly<Record<string, string>> = {
   Zip: "pairs up elements of several datasets",
 };
 
-/** "applies a function to each element"; "" where the type is not known. */
+/** "applies a function to each element"; "" if the type is unknown. */
 export function workOf(type: string): string {
   const plain = plainType(type);
   return Object.hasOwn(WORK, plain) ? WORK[plain] : "";
@@ -82,15 +82,15 @@ export function workOf(type: string): string {
 
 interface NamePart {
   readonly text: string;
-  /** What it stands for. */
+  /** Its meaning. */
   readonly meaning: string;
 }
 
 const MAX_PARTS = 100;
 
 /**
- * The parts of "Iterator::Root::Prefetch::Batch", in their order: the stage itself is the last one,
- * and its elements go from there to the left.
+ * Explains the parts of "Iterator::Root::Prefetch::Batch", in order. The last part is the stage
+ * itself; its elements pass through the others from right to left.
  */
 export function readLongName(longName: string): NamePart[] {
   const parts = longName.split("::").slice(0, MAX_PARTS);

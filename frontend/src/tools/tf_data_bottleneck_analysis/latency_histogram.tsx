@@ -1,9 +1,9 @@
-/** How many calls took how long, in the height of a line. */
+/** A histogram of call latencies in the height of a text line. */
 import { formatCount, formatTime } from "../../base/format";
 import { microseconds } from "../../base/units";
 import { SLOW_US } from "./payload";
 
-/** From the first to the last one that any pipeline has calls in, where those are many. */
+/** The range of bins to draw: from the first to the last bin with calls of any pipeline. */
 export interface Bins {
   readonly first: number;
   readonly last: number;
@@ -57,12 +57,12 @@ export function LatencyHistogram({ counts, bins }: LatencyHistogramProps) {
   );
 }
 
-/** The bins that these histograms are drawn in. */
+/** The common bins of these histograms. */
 export function usedBins(edges: readonly number[], all: readonly (readonly number[])[]): Bins {
   const used = edges.slice(1).map((_, bin) => all.some((counts) => counts[bin] > 0));
   let [first, last] = [used.indexOf(true), used.lastIndexOf(true)];
   if (first < 0) return { first: 0, last: -1, edges };
-  // Few bins would be wide ones.
+  // With few bins, bars would be too wide.
   while (last - first + 1 < Math.min(LEAST_BINS, used.length)) {
     if (first > 0) first -= 1;
     if (last < used.length - 1) last += 1;
@@ -70,7 +70,7 @@ export function usedBins(edges: readonly number[], all: readonly (readonly numbe
   return { first, last, edges };
 }
 
-/** In bins from the first one: where slow calls begin, by the logarithm of the time. */
+/** The position where slow calls begin, in bins from the first one, on the logarithmic scale. */
 export function slowPlace({ first, last, edges }: Bins): number {
   if (edges[first] >= SLOW_US) return 0;
   for (let bin = first; bin <= last; bin++) {

@@ -9,16 +9,16 @@ export type TfData = Readonly<ReturnType<typeof parseTfData>>;
 export interface CallGraph {
   readonly host: string;
   readonly pipeline: string;
-  /** Place of the execution among all, the longest first; from 0. */
+  /** Rank of the execution by duration, the longest first, from 0. */
   readonly rank: number;
-  /** Callers before what they call, where the server says so. */
+  /** Callers before the iterators that they call, as ordered by the server. */
   readonly nodes: readonly GraphNode[];
 }
 
 type NodeKind = "other" | "critical" | "bottleneck";
 
 export interface GraphNode extends NodeCalls {
-  /** Place of the iterator that asks this one for elements, -1 for none. */
+  /** Index of the iterator that calls this one; -1 for none. */
   readonly parent: number;
 }
 
@@ -34,7 +34,7 @@ export type Bottleneck = Readonly<ReturnType<typeof toBottleneck>>;
 export type TfDataAdvice = Readonly<ReturnType<typeof toAdvice>>;
 export type Execution = Readonly<ReturnType<typeof toExecution>>;
 
-/** A call that takes longer is slow. Source: the profiler's user guide. */
+/** Calls that take longer are slow. Source: the profiler's user guide. */
 export const SLOW_US = 50;
 
 const GRAPH = 0;
@@ -55,21 +55,21 @@ export function parseTfData(json: unknown) {
     pipelines: readRows(table(SUMMARY), toPipeline),
     /** [bins + 1] µs, shared by the pipelines' histograms. */
     edges: readNumbers(table(SUMMARY).properties.histogram_edges_us),
-    /** Of each pipeline that was judged, the slowest pipeline first. */
+    /** The bottleneck of each analyzed pipeline, the slowest pipeline first. */
     bottlenecks: readRows(table(BOTTLENECKS), toBottleneck),
-    /** In the order in which it should be tried, per pipeline. */
+    /** Advice per pipeline, in the order in which to try it. */
     advice: readAdvice(table(ADVICE)),
-    /** Of the graph's pipeline, the slowest first; not all of them where there are many. */
+    /** Executions of the graph's pipeline, the slowest first; not all if there are many. */
     executions: readRows(table(EXECUTIONS), toExecution),
     isInputBound: verdict.is_input_bound === "true",
-    /** How much the program is held up; "low" where the server does not say. */
+    /** How much the program is held up; "low" if the server does not report it. */
     severity: readSeverity(verdict.severity),
     message: verdict.summary_message ?? "",
     warnings,
   };
 }
 
-/** Rows of other executions than the first one's are left out. */
+/** Reads the rows of the first execution; others are ignored. */
 function readGraph(table: DataTable): CallGraph {
   const rows = readRows(table, toGraphRow);
   const { host = "", pipeline = "", rank = 0 } = rows[0] ?? {};
@@ -99,33 +99,33 @@ function toGraphRow(row: Row) {
 
 function toNode(row: Row) {
   return {
-    /** An unsigned number of 64 bits. */
+    /** An unsigned 64-bit number. */
     id: row.text("name"),
     kind: KINDS[row.number("type")] ?? "other",
     /** "ParallelMapV2", as recorded. */
     type: row.text("iterator") || lastPart(row.text("long_name")) || row.text("name"),
-    /** Without the numbers of copies. */
+    /** Without the indices of copies. */
     longName: row.text("long_name"),
     /** Since the recording began. */
     start: microseconds(row.number("start_us")),
     total: microseconds(row.number("total_us")),
     self: microseconds(row.number("self_us")),
     calls: row.number("calls"),
-    /** Of its own threads while the execution lasted; NaN where unknown. */
+    /** The time of its own threads during the execution; NaN if unknown. */
     worker: microseconds(row.number("worker_us")),
-    /** The part of the self time that is a wait for those; NaN where unknown. */
+    /** The part of the self time spent waiting for them; NaN if unknown. */
     wait: microseconds(row.number("wait_us")),
-    /** The part of it in which its functions waited for a thread of their pool; NaN where unknown. */
+    /** The part of it in which its functions waited for a thread of their pool; NaN if unknown. */
     queue: microseconds(row.number("queue_us")),
-    /** How long it held the execution up: see `held_us` of the contract; NaN where unknown. */
+    /** How long it held up the execution: `held_us` in docs/http_api.md; NaN if unknown. */
     held: microseconds(row.number("held_us")),
-    /** Copies of the stage, which are taken together. */
+    /** The number of copies of the stage that are combined. */
     iterators: row.number("iterators"),
     parameters: readParameters(row.text("parameters")),
   };
 }
 
-/** Where callers lead back to themselves, the loop is cut at one of them. */
+/** Breaks loops of callers at one of their members. */
 function withoutLoops(nodes: readonly GraphNode[]): GraphNode[] {
   const OPEN = 1;
   const DONE = 2;
@@ -146,7 +146,7 @@ function withoutLoops(nodes: readonly GraphNode[]): GraphNode[] {
   return nodes.map((node, at) => (cut.has(at) ? { ...node, parent: -1 } : node));
 }
 
-/** "Shuffle" of "Iterator::Root::Shuffle". */
+/** "Shuffle" for "Iterator::Root::Shuffle". */
 function lastPart(longName: string): string {
   return longName.split("::").at(-1) ?? "";
 }
@@ -173,9 +173,9 @@ function toPipeline(row: Row) {
     isDevice: row.flag("is_device"),
     /** Its outermost iterator was not recorded. */
     isPartial: row.flag("is_partial"),
-    /** The host pipeline that a device pipeline fetches from, "" where unknown. */
+    /** The host pipeline that a device pipeline fetches from; "" if unknown. */
     drawsFrom: row.text("draws_from"),
-    /** Calls per bin; empty where the server says none. */
+    /** Calls per bin; empty if the server sends none. */
     histogram: readNumbers(row.text("histogram")),
   };
 }
@@ -188,16 +188,16 @@ function toBottleneck(row: Row) {
     type: row.text("bottleneck"),
     longName: row.text("long_name"),
     id: row.text("iterator_id"),
-    /** The execution that it is of: the slowest one that tells what it waited for. */
+    /** Its execution: the slowest one for which it is known what it waited for. */
     rank: row.number("rank") || 0,
-    /** Of the bottleneck in that execution. */
+    /** The times of the bottleneck in that execution. */
     self: microseconds(row.number("self_us")),
     suggestion: row.text("suggestion"),
     /** 0–1 of the time that the program spends in calls of the pipeline; NaN for a single call. */
     share: row.number("share"),
-    /** All calls of the pipeline, on average. */
+    /** The mean over all calls of the pipeline. */
     meanLatency: microseconds(row.number("mean_latency")),
-    /** That of all calls together, which may be another one: it holds a call up for so long. */
+    /** The bottleneck over all calls, which may be another one, and how long it holds up a call. */
     usual: {
       type: row.text("usual_bottleneck"),
       longName: row.text("usual_long_name"),
@@ -222,7 +222,7 @@ function toAdvice(row: Row) {
     title: row.text("title"),
     detail: row.text("detail"),
     action: row.text("action"),
-    /** What to write in the program; "" where there is nothing to copy. */
+    /** The code to use in the program, or "". */
     code: row.text("code"),
     guideUrl: row.text("guide_url"),
     type: row.text("iterator"),
@@ -241,12 +241,12 @@ function toExecution(row: Row) {
     duration: microseconds(row.number("duration_us")),
     bottleneck: row.text("bottleneck"),
     thread: row.text("thread"),
-    /** It waited most of its time for what was begun before the recording, of which nothing is known. */
+    /** It mostly waited for work begun before the recording, about which nothing is known. */
     isCut: row.flag("is_cut"),
   };
 }
 
-/** Numbers of a JSON list, or of one as text; none where it is anything else. */
+/** The numbers of a JSON list, which may be encoded as text; empty for anything else. */
 function readNumbers(value: unknown): number[] {
   const json = typeof value === "string" ? parseJson(value) : value;
   return Array.isArray(json) && json.every((one) => typeof one === "number") ? json : [];

@@ -1,18 +1,18 @@
-/** The order of pipelines in their table, as the address says it. */
+/** The sort order of the pipeline table, stored in the address. */
 import type { Bottleneck, Pipeline } from "./payload";
 
 export interface PipelineColumn {
   readonly id: string;
   readonly title: string;
-  /** Numbers come largest first, texts in the order of the alphabet. */
+  /** Numbers are sorted in descending, texts in alphabetical order. */
   readonly value: (pipeline: Pipeline) => number | string;
 }
 
 export const COLUMNS: readonly PipelineColumn[] = [
   { id: "host", title: "Host", value: ({ host }) => host },
-  { id: "name", title: "Input Pipeline", value: ({ name }) => name },
-  { id: "calls", title: "# Calls", value: ({ calls }) => calls },
-  { id: "slow", title: "# Slow calls", value: ({ slowCalls }) => slowCalls },
+  { id: "name", title: "Input pipeline", value: ({ name }) => name },
+  { id: "calls", title: "Calls", value: ({ calls }) => calls },
+  { id: "slow", title: "Slow calls", value: ({ slowCalls }) => slowCalls },
   { id: "min", title: "Min", value: ({ min }) => min },
   { id: "mean", title: "Avg", value: ({ mean }) => mean },
   { id: "p95", title: "95th pct.", value: ({ p95 }) => p95 },
@@ -24,7 +24,7 @@ interface Order {
   readonly isReversed: boolean;
 }
 
-/** "mean", "-mean"; by the longest call where it says nothing. */
+/** Parses "mean" or "-mean"; by default, by the longest call. */
 export function readOrder(text: string | undefined): Order {
   const id = (text ?? "").replace(/^-/, "");
   const column = COLUMNS.find((candidate) => candidate.id === id);
@@ -33,12 +33,12 @@ export function readOrder(text: string | undefined): Order {
     : { column: COLUMNS[COLUMNS.length - 1], isReversed: false };
 }
 
-/** What the address says after a click on a column. */
+/** The address after a click on a column. */
 export function nextOrder({ column, isReversed }: Order, clicked: PipelineColumn): string {
   return column === clicked && !isReversed ? `-${clicked.id}` : clicked.id;
 }
 
-/** Values that are not known come last. */
+/** Unknown values come last. */
 export function sortPipelines(
   pipelines: readonly Pipeline[],
   { column, isReversed }: Order,

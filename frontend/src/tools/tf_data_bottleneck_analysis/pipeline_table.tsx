@@ -1,4 +1,4 @@
-/** Summary of All Input Pipelines: how often and how fast each was called. A click chooses one. */
+/** The table of all input pipelines with call counts and latencies; a click chooses one. */
 import { useMemo } from "preact/hooks";
 import { type Cell, toCsv } from "../../base/csv";
 import { columnScale, formatCount, formatTime, plural, type Scale } from "../../base/format";
@@ -64,7 +64,7 @@ export function PipelineTable({ data, view, select, choose, fileName }: Pipeline
   return (
     <Card
       class="tf-pipelines"
-      title="Summary of All Input Pipelines"
+      title="Summary of all input pipelines"
       why={{
         formula: `How long each call of a pipeline's outermost iterator took; slow calls take longer than ${SLOW_US} µs.`,
         unit: "time, in the unit of the header",
@@ -164,7 +164,7 @@ interface HeadProps {
 
 function Head({ column: { id, title }, unit, sorted, sort }: HeadProps) {
   const isText = id === "host" || id === "name";
-  // Numbers begin with the largest, texts with the first.
+  // By default, numbers are sorted in descending, texts in ascending order.
   const isAscending = isText === (sorted === "down");
   return (
     <th
@@ -203,7 +203,7 @@ function Notes({ pipeline }: { pipeline: Pipeline }) {
       class="muted tf-note"
       title={
         pipeline.isPartial
-          ? "Its outermost iterator was not recorded: its calls are those of the outermost one that was"
+          ? "Its outermost iterator was not recorded, so calls are those of the outermost recorded one"
           : undefined
       }
     >
@@ -215,7 +215,7 @@ function Notes({ pipeline }: { pipeline: Pipeline }) {
 
 function NoBottleneck({ pipeline }: { pipeline: Pipeline }) {
   const reason = pipeline.isDevice
-    ? "It waits for the host's pipeline, which is judged instead"
+    ? "It waits for the host's pipeline, which is analyzed instead"
     : "No iterator of its slowest call has self time";
   return (
     <span class="muted" title={reason}>
@@ -228,9 +228,9 @@ function savePipelines(fileName: string, pipelines: readonly Pipeline[], data: T
   function* lines(): Generator<Cell[]> {
     yield [
       "Host",
-      "Input Pipeline",
-      "# Calls",
-      "# Slow calls",
+      "Input pipeline",
+      "Calls",
+      "Slow calls",
       "Min (µs)",
       "Avg (µs)",
       "Median (µs)",

@@ -1,4 +1,4 @@
-/** Where in the trace viewer executions of pipelines and their iterators are. */
+/** Targets in the trace viewer for executions of pipelines, and for iterators. */
 import type { View } from "../../base/url_state";
 import { iteratorEvents } from "../links/trace_links";
 import type { CallGraph, GraphNode } from "./payload";
@@ -8,7 +8,7 @@ interface TracePlace {
   readonly hosts: readonly string[];
 }
 
-/** The execution alone, with no event marked; null where its time is unknown. */
+/** The execution, without highlighted events; null if its time is unknown. */
 export function executionPlace(graph: CallGraph): TracePlace | null {
   const root = rootOf(graph);
   if (!root || !(root.total >= 0)) return null;

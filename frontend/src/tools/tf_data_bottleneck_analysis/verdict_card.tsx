@@ -1,4 +1,4 @@
-/** Performance Analysis Summary: whether a pipeline is slow, which, where it is slow, what to do. */
+/** The performance analysis summary: the slow pipeline, its bottleneck, and what to do. */
 import { useId } from "preact/hooks";
 import { formatCount, formatRatio, formatTime, NOT_MEASURED, plural } from "../../base/format";
 import { cut } from "../../base/names";
@@ -31,9 +31,9 @@ export function VerdictCard({ data, showBottleneck }: VerdictCardProps) {
       <header class="card-head">
         <h2 id={id}>
           <Explained
-            label="Performance Analysis Summary"
+            label="Performance analysis summary"
             explanation={{
-              formula: `A pipeline is slow if a call takes longer than ${SLOW_US} µs. The pipeline shown is the one that the program spends most time in; its bottleneck is the stage on the critical path that holds up its calls longest: by its own work, or because its functions fill the threads that others wait for.`,
+              formula: `A pipeline is slow if a call takes longer than ${SLOW_US} µs. The pipeline shown is the one that the program spends the most time in. Its bottleneck is the stage on the critical path that holds up its calls the longest, by its own work or because its functions occupy the threads that others wait for.`,
               unit: "time",
               source: "Host events of tf.data iterators.",
             }}
@@ -54,7 +54,7 @@ export function VerdictCard({ data, showBottleneck }: VerdictCardProps) {
         </div>
         {advice.length > 0 ? (
           <div class="tf-advice">
-            <h3>{severity === "good" ? "What could still be better" : "How to fix it"}</h3>
+            <h3>{severity === "good" ? "Possible improvements" : "How to fix it"}</h3>
             <AdviceList advice={advice} />
           </div>
         ) : null}
@@ -63,7 +63,7 @@ export function VerdictCard({ data, showBottleneck }: VerdictCardProps) {
   );
 }
 
-/** Letters of a sentence: names in it may be of any length. */
+/** The maximum length of a sentence, since names in it may be of any length. */
 const MOST = 700;
 
 interface FactsProps {
@@ -78,7 +78,7 @@ function Facts({ worst, pipeline, showBottleneck }: FactsProps) {
   const { type, longName } = usual.longName === "" ? worst : usual;
   const show = (
     <button type="button" class="link" onClick={() => showBottleneck(worst)}>
-      Show in the graph
+      Show in graph
     </button>
   );
   return (
@@ -106,7 +106,7 @@ function Facts({ worst, pipeline, showBottleneck }: FactsProps) {
       </Fact>
       <Fact label="Bottleneck">
         {type === "" ? (
-          <span title="No iterator has time of its own">
+          <span title="No iterator has self time">
             {NOT_MEASURED} <span class="muted">none stands out</span>
           </span>
         ) : (
@@ -131,19 +131,19 @@ function Facts({ worst, pipeline, showBottleneck }: FactsProps) {
   );
 }
 
-/** The figure that all pages show of it. */
+/** The figure that all pages show for it. */
 function heldText(worst: Bottleneck): string {
   const { usual, meanLatency } = worst;
   if (Number.isNaN(usual.held)) return Number.isNaN(worst.self) ? "" : selfText(worst);
   return `${formatTime(usual.held)} for each call; these take ${formatTime(meanLatency)} on average`;
 }
 
-/** What works ahead or on several threads may take longer than the call. */
+/** Stages that work ahead or on several threads may take longer than the call. */
 function selfText({ self, maxLatency, rank }: Bottleneck): string {
   const share = self / maxLatency;
-  const time = `${formatTime(self)} by itself`;
+  const time = `${formatTime(self)} self time`;
   if (rank > 0)
-    return `${time} in rank ${rank}, the slowest call of which it is known what it waited for`;
+    return `${time} in rank ${rank}, the slowest call for which it is known what it waited for`;
   if (!(share >= 0)) return time;
   return share <= 1
     ? `${time}, ${formatRatio(ratio(share))} of the slowest call`
@@ -159,7 +159,7 @@ function Fact({ label, children }: { label: string; children: preact.ComponentCh
   );
 }
 
-/** The name, and what each of its parts stands for. */
+/** The long name, and explanations of its parts. */
 function LongName({ longName }: { longName: string }) {
   const parts = readLongName(longName);
   return (
@@ -180,7 +180,10 @@ function LongName({ longName }: { longName: string }) {
       </span>
       <details class="tf-name-parts">
         <summary>How to read it</summary>
-        <p>The last part is the stage itself. Its elements go through the others, right to left.</p>
+        <p>
+          The last part is the stage itself. Its elements pass through the others from right to
+          left.
+        </p>
         <ol>
           {parts.toReversed().map(({ text, meaning }, at) => (
             <li key={at}>
@@ -200,7 +203,7 @@ const TAGS: Readonly<Record<Severity, string>> = {
   good: "No slow pipeline",
 };
 
-/** How bad it is, and in a word. */
+/** The severity and its label. */
 function judge({
   bottlenecks,
   severity,
@@ -208,13 +211,13 @@ function judge({
 }: TfData): readonly [severity: Severity, tag: string] {
   if (bottlenecks.length === 0) return ["low", "Unknown"];
   const isHeldUp = severity === "high" || severity === "moderate";
-  // Whether it is slow counts more than how much.
+  // Whether the pipeline is slow matters more than how slow it is.
   const level = isInputBound === isHeldUp ? severity : isInputBound ? "high" : "good";
   return [level, TAGS[level]];
 }
 
 function defaultMessage({ bottlenecks, isInputBound }: TfData): string {
-  if (bottlenecks.length === 0) return "No pipeline could be judged.";
+  if (bottlenecks.length === 0) return "No pipeline could be analyzed.";
   return isInputBound
     ? "There are slow input pipelines."
     : `No call of an input pipeline took longer than ${SLOW_US} µs.`;

@@ -43,7 +43,7 @@ test("the summary names host, pipeline, latency and bottleneck, and how to fix i
   show();
   expect(text(".tf-sentence")).toBe("Slow pipeline There is a slow input pipeline.");
   expect(text(".tf-facts")).toContain("Maximum latency76.0 ms");
-  expect(text(".tf-facts")).toContain("Shuffle 36.0 ms by itself, 47.4 % of the slowest call");
+  expect(text(".tf-facts")).toContain("Shuffle 36.0 ms self time, 47.4 % of the slowest call");
   expect(text(".tf-long-name code")).toBe(SHUFFLE);
   expect(
     [...document.querySelectorAll(".tf-advice .finding-title")].map((title) => title.textContent),
@@ -83,7 +83,7 @@ test("outlines tell the bottleneck, the critical path and the others apart", () 
   expect(outline(1)).toEqual(["var(--text)", "2.5", null]);
   expect(outline(5)).toEqual(["var(--control-border)", "1", "5 4"]);
   expect(node(3)?.textContent).toContain(
-    "Start Time1400 µsTotal Duration74.0 msSelf Time36.0 ms# Calls32",
+    "Start time1400 µsTotal duration74.0 msSelf time36.0 msCalls32",
   );
   expect(node(4)?.textContent).toContain("parallelism 8");
 });
@@ -119,7 +119,7 @@ test("the details of an iterator lead to its events", () => {
 test("what was not measured is a dash with its reason", () => {
   show({ node: "1" });
   expect(text(".tf-times")).toContain("Worker time– it has no threads of its own");
-  expect(text(".tf-details")).toContain("The trace contains none.");
+  expect(text(".tf-details")).toContain("None were recorded.");
 });
 
 test("the rank goes to any execution", () => {
@@ -128,8 +128,8 @@ test("the rank goes to any execution", () => {
   expect([field.value, field.max]).toEqual(["0", "9"]);
   field.value = "7";
   act(() => void field.dispatchEvent(new Event("change", { bubbles: true })));
-  click(one('[aria-label="A faster one"]'));
-  click(one('[aria-label="A slower one"]'));
+  click(one('[aria-label="Faster execution"]'));
+  click(one('[aria-label="Slower execution"]'));
   expect(noted.selected).toEqual([
     { graph_host: "h0", input_pipeline: "Host:0", rank: "7" },
     { graph_host: "h0", input_pipeline: "Host:0", rank: "1" },

@@ -1,4 +1,4 @@
-/** tf.data: which input pipeline is slow, which of its stages makes it so, and what to do. */
+/** The tf.data page: which input pipeline is slow, its bottleneck, and what to do. */
 import { useRef } from "preact/hooks";
 import type { PageProps } from "../tool";
 import { GraphSection } from "./graph/graph_section";
@@ -7,7 +7,7 @@ import { PipelineTable } from "./pipeline_table";
 import "./tf_data.css";
 import { VerdictCard } from "./verdict_card";
 
-/** Another pipeline has other executions, iterators, and another size. */
+/** Choosing another pipeline resets its execution, iterators and viewport. */
 const OTHER_PIPELINE = { rank: null, node: null, open: null, look: null };
 
 export function TfDataPage(props: PageProps<TfData>) {

@@ -16,12 +16,14 @@ const TABLE = sampleTable({
   time: [1500, null, 20],
   used: [true, false, null],
   call: ["f", "f", "g"],
+  unit: ["yes", "unknown", "no"],
 });
 const SPECS = [
   { id: "name", title: "Name", isName: true, width: 200, isShown: true, group: { how: "label" } },
   { id: "time", title: "Time", quantity: "time", width: 100, isShown: true, group: { how: "sum" } },
   { id: "used", title: "Used", width: 100, isShown: true, group: { how: "same" } },
   { id: "call", title: "Call", width: 100, isShown: false, group: { how: "same" }, noun: "call" },
+  { id: "unit", title: "Unit", width: 100, isShown: false, group: { how: "same" } },
 ] as const;
 
 let model: TableModel;
@@ -89,6 +91,11 @@ test("cells are text, in one unit per column, with a dash where nothing was meas
   expect(document.querySelector("b")).toBeNull();
   expect(document.querySelector(".grid-body .muted")?.getAttribute("title")).toBe("Not measured");
   expect(document.querySelector('[role="columnheader"]:nth-child(2)')?.textContent).toContain("µs");
+});
+
+test("the texts yes and no look like flags", () => {
+  show({ cols: "name,unit" });
+  expect(cells().map((row) => row[1])).toEqual(["✓ yes", "unknown", "✕ no"]);
 });
 
 test("a click on a header sorts and says so", () => {

@@ -121,7 +121,8 @@ function CellContent({ column, source, row, model, item }: CellContentProps) {
   const { data } = source;
   const text = cellText(column, row, data);
   if (text === NOT_MEASURED) return <Missing several={several(model, column, item)} />;
-  if (data.kind === "flag") {
+  // A text column may also have "unknown" besides "yes" and "no".
+  if (data.kind === "flag" || (!source.names && (text === "yes" || text === "no"))) {
     return (
       <span class={text === "yes" ? "flag yes" : "flag"}>
         <span aria-hidden="true">{text === "yes" ? "✓ " : "✕ "}</span>

@@ -1,4 +1,4 @@
-/** An instruction in a few lines, for titles. */
+/** A few lines about an instruction, for tooltips. */
 import { formatTime, plural } from "../../../base/format";
 import type { GraphNode } from "../payload";
 
@@ -6,7 +6,7 @@ export function describe(node: GraphNode): string {
   return [
     `${node.opcode} ${node.name}`.slice(0, 300),
     node.shape,
-    Number.isNaN(node.self) ? "did not run by itself" : `self time ${formatTime(node.self)}`,
+    Number.isNaN(node.self) ? "did not run on its own" : `self time ${formatTime(node.self)}`,
     ...node.details,
     node.opName.slice(0, 300),
     node.source.slice(0, 300),

@@ -1,4 +1,4 @@
-/** The drawn graph: moved, zoomed, and its instructions chosen, by mouse and by keyboard. */
+/** The graph, which can be panned and zoomed, and whose instructions can be chosen. */
 import { useMemo } from "preact/hooks";
 import type { Microseconds } from "../../../base/units";
 import { GraphFrame } from "../../../widgets/graph/graph_frame";
@@ -148,7 +148,7 @@ function Instructions(props: InstructionsProps) {
   ];
   const section = "Instruction in the graph";
   const more = (node: number) => [
-    { keys: ["c"], label: "Center the graph on this", section, run: () => center(node) },
+    { keys: ["c"], label: "Center the graph on it", section, run: () => center(node) },
     {
       keys: ["o"],
       label: "Expand or collapse a fusion or call",

@@ -1,4 +1,4 @@
-/** The graph around one instruction, and what is known of the one that is chosen. */
+/** The graph around one instruction, and the details of the chosen one. */
 import { useMemo, useRef } from "preact/hooks";
 import { formatCount, plural } from "../../../base/format";
 import { microseconds } from "../../../base/units";
@@ -21,7 +21,7 @@ interface GraphCardProps extends PageProps<ProgramGraph> {
   readonly center: (name: string) => void;
 }
 
-/** CSS pixels of the frame: as high as the graph is, within bounds. */
+/** The height of the frame in CSS pixels: that of the graph, within bounds. */
 const LEAST = 420;
 const HIGHEST = 720;
 const ROOM = 60;
@@ -37,7 +37,7 @@ export function GraphCard(props: GraphCardProps) {
   const names = opened(view.opened);
   const latest = useRef({ graph, names, select, center });
   latest.current = { graph, names, select, center };
-  // Stable functions: nodes are not rendered again.
+  // Stable functions, so that nodes are not rendered again.
   const actions = useMemo(() => {
     const nameOf = (node: number) =>
       latest.current.graph.nodes.find(({ id }) => id === node)?.name ?? "";
@@ -73,7 +73,7 @@ export function GraphCard(props: GraphCardProps) {
       isBusy={isLoading}
       why={{
         formula:
-          "Instructions within the chosen number of hops from the center. A hop leads to an operand or a user. Operands that only change the type or shape (bitcast) cost no hop. The operands of a tuple, the users of a constant, and the users of an instruction that has more than 16 are not followed. Constants appear inside their users, tuple elements on edges.",
+          "Instructions within the chosen number of hops from the center. A hop leads to an operand or a user. Operands that only change the type or shape (bitcast) do not count as a hop. The operands of a tuple, the users of a constant, and the users of an instruction with more than 16 users are not followed. Constants appear inside their users, tuple elements on edges.",
         unit: "time: of all executions in the trace; FLOPs and bytes: per execution",
         source: "The program's HLO in the trace; times from events that name the instruction.",
       }}
@@ -93,7 +93,7 @@ export function GraphCard(props: GraphCardProps) {
               aria-pressed={mode === choice}
               onClick={() => select({ color: choice === "kind" ? null : choice })}
             >
-              {choice === "kind" ? "kind" : "self time"}
+              {choice === "kind" ? "Kind" : "Self time"}
             </button>
           ))}
           <ChartMenu
@@ -165,7 +165,7 @@ interface AroundProps {
   readonly turn: (name: string) => void;
 }
 
-/** In which computation the graph is, what is open, and what is left out. */
+/** The computation of the graph, the expanded instructions, and what is left out. */
 function Around({ graph, center, turn }: AroundProps) {
   const [outermost] = graph.clusters;
   const owners = graph.clusters.flatMap(({ owner }) => (owner ? [owner.name] : []));

@@ -1,4 +1,4 @@
-/** The graph as a picture file: all that is drawn, at its own size. */
+/** The graph as a picture file at its natural size. */
 import { resolveColor } from "../../../base/theme";
 import type { Microseconds } from "../../../base/units";
 import { svgElement, svgText } from "../../../widgets/chart/svg_pen";

@@ -1,4 +1,4 @@
-/** What colours and marks of the graph say. */
+/** The legend of the graph's colors and marks. */
 import { formatTime } from "../../../base/format";
 import type { Microseconds } from "../../../base/units";
 import type { GraphNode } from "../payload";

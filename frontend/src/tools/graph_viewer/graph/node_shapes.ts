@@ -1,4 +1,4 @@
-/** What an instruction is drawn of. */
+/** The shapes that an instruction is drawn with. */
 import { formatTime } from "../../../base/format";
 import { fitText } from "../../../widgets/graph/name_fit";
 import { rectShape, type Shape, textShape } from "../../../widgets/graph/shapes";
@@ -7,7 +7,7 @@ import { NODE } from "./program_layout";
 
 export type ColorMode = "kind" | "time";
 
-/** Groups of opcodes in the order of the legend: their colours and names. */
+/** Groups of opcodes in the order of the legend: colors and labels. */
 export const GROUPS: Readonly<Record<string, readonly [color: string, label: string]>> = {
   product: ["var(--c-compute16)", "Matrix product, convolution"],
   fusion: ["var(--c-compute)", "Fusion"],
@@ -23,11 +23,11 @@ export const GROUPS: Readonly<Record<string, readonly [color: string, label: str
 const INSET = 12;
 const STRIPE = 5;
 const LINES = [18, 35, 51, 67];
-/** Opacity of the ground of a node: of its kind, and at most by time. */
+/** Opacity of a node's background: colored by kind, and the maximum if colored by time. */
 const TINT = 0.16;
 const HEAT = 0.55;
 
-/** `most` is the longest self time that is drawn. */
+/** `most` is the longest self time in the graph. */
 export function nodeShapes(
   node: GraphNode,
   mode: ColorMode,

@@ -1,10 +1,10 @@
-/** Where instructions are drawn: in layers, and what is open in frames of its own. */
+/** The layout of instructions in layers; expanded computations have frames of their own. */
 import { layLayers } from "../../../widgets/graph/layered";
 import type { GraphBox, NodeBox, PlacedGraph } from "../../../widgets/graph/shapes";
 import type { GraphEdge, ProgramGraph } from "../payload";
 
 interface ClusterBox extends GraphBox {
-  /** Place in the list of clusters. */
+  /** Index of the cluster. */
   readonly cluster: number;
 }
 
@@ -13,9 +13,9 @@ interface DrawnEdge {
   readonly edge: GraphEdge;
 }
 
-/** Nodes are named by their ids, and ordered from the top to the bottom. */
+/** Nodes are identified by their ids, and ordered from top to bottom. */
 export interface ProgramLayout extends PlacedGraph {
-  /** Outer ones first, without the outermost, which has no frame. */
+  /** Outer clusters first, without the outermost, which has no frame. */
   readonly clusters: readonly ClusterBox[];
   readonly edges: readonly DrawnEdge[];
 }
@@ -30,7 +30,7 @@ interface Point {
   readonly y: number;
 }
 
-/** A node, or a cluster with what is in it, at a place within its parent. */
+/** A node, or a cluster with its content, at a position within its parent. */
 interface Item {
   x: number;
   y: number;
@@ -54,7 +54,7 @@ export function layProgram(graph: ProgramGraph): ProgramLayout {
   const homes = edges.map(({ from, to }) =>
     commonOf(paths[clusterOf.get(from)!], paths[clusterOf.get(to)!]),
   );
-  // Inner ones first: they come after what contains them.
+  // Inner clusters come after those that contain them.
   for (let at = clusters.length - 1; at >= 0; at--) {
     const inner = clusters.flatMap(({ parent }, other) => (parent === at ? [other] : []));
     const own = nodes.filter(({ cluster }) => cluster === at);
@@ -133,14 +133,14 @@ export function layProgram(graph: ProgramGraph): ProgramLayout {
   };
 }
 
-/** The innermost cluster that both are in. */
+/** The innermost cluster that contains both. */
 function commonOf(one: readonly number[], other: readonly number[]): number {
   let at = 0;
   while (at + 1 < one.length && one[at + 1] === other[at + 1]) at++;
   return one[at];
 }
 
-/** Where at the top of its end each edge ends, 0 to 1: operands from the left to the right. */
+/** The position, 0–1, at which each edge enters its node: operands from left to right. */
 function portsOf(edges: readonly GraphEdge[]): Map<GraphEdge, number> {
   const ends = new Map<number, GraphEdge[]>();
   for (const edge of edges) ends.set(edge.to, [...(ends.get(edge.to) ?? []), edge]);
@@ -154,7 +154,7 @@ function portsOf(edges: readonly GraphEdge[]): Map<GraphEdge, number> {
   return ports;
 }
 
-/** A curve that passes points, and is upright in each. */
+/** A curve through points, vertical in each of them. */
 function pathThrough(points: readonly Point[]): string {
   const [first, ...rest] = points.map(({ x, y }) => ({ x: round(x), y: round(y) }));
   let last = first;

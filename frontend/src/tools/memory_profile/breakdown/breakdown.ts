@@ -1,11 +1,11 @@
-/** What was in use at an instant, as a table: a row for each op, region, type, shape and age. */
+/** The memory in use at an instant: a row per op, region, data type, shape and age. */
 import { encodeTexts, numberColumn } from "../../../api/data_table";
 import { columnOf, fields, flag, list, number, numbers, text } from "../../../api/json";
 import { bytes } from "../../../base/units";
 
 export type MemoryBreakdown = Readonly<ReturnType<typeof parseBreakdown>>;
 
-/** Since when it is in use: for the table, the treemap and their colours. */
+/** When the memory was allocated, with labels and colors for the table and the treemap. */
 export const AGES = [
   { id: "step", label: "this step", color: "var(--c-host)" },
   { id: "earlier", label: "an earlier step", color: "var(--c-launch)" },
@@ -13,7 +13,7 @@ export const AGES = [
   { id: "stack", label: "stack", color: "var(--c-input)" },
 ] as const;
 
-/** Of AGES, the first one where no step was: coloured alike. */
+/** The label of the first of AGES outside of steps; it has the same color. */
 export const OUTSIDE = "outside of steps";
 
 const TEXTS = [
@@ -44,11 +44,11 @@ export function parseBreakdown(json: unknown, texts: readonly string[], steps: r
   const [ages, stepOf] = [list(rows.age), list(rows.step)];
   const age = Array.from({ length }, (_, row) => {
     const id = text(ages[row]);
-    // The instant lies between steps, or there are none.
+    // The instant is between steps, or there are no steps.
     if (id === "step" && !(Number(stepOf[row]) >= 0)) return OUTSIDE;
     return AGES.find((age) => age.id === id)?.label ?? (id || null);
   });
-  // How many allocations they were was not recorded.
+  // The number of these allocations was not recorded.
   const isUncounted = (row: number) => ["before", "stack"].includes(text(ages[row]));
   const occurrences = amount("occurrences", "Occurrences");
   return {
@@ -75,7 +75,7 @@ export function parseBreakdown(json: unknown, texts: readonly string[], steps: r
   };
 }
 
-/** A text by its index or as it is, null where there is none. */
+/** A text, given itself or its index; null if there is none. */
 function named(value: unknown, texts: readonly string[]): string | null {
   const found = typeof value === "number" ? texts[value] : text(value);
   return found ? found : null;

@@ -1,4 +1,4 @@
-/** What was in use at the chosen instant: a table or areas of the same rows. */
+/** The memory in use at the chosen instant, as a table or a treemap. */
 import { useId } from "preact/hooks";
 import { textAt, texts } from "../../../api/data_table";
 import type { View } from "../../../base/url_state";
@@ -27,7 +27,7 @@ interface BreakdownCardProps {
   readonly fileName: string;
 }
 
-/** CSS pixels of the table with its heading and bars. */
+/** The height of the table with its heading and toolbar, in CSS pixels. */
 const LEAST = 340;
 const MOST = 620;
 const FRAME = 150;
@@ -76,7 +76,7 @@ export function BreakdownCard(props: BreakdownCardProps) {
             label="Memory breakdown"
             explanation={{
               formula:
-                "All allocations in use at the instant, those of one op, region type, data type, shape and age as one row. What the allocator has in use beyond them was allocated before the recording began. The rows add up to what is in use; none is left out.",
+                "All allocations in use at the instant; those with the same op, region type, data type, shape and age are one row. The rest of the memory in use was allocated before the recording began. The rows add up to the memory in use.",
               unit: "bytes",
               source: "Memory allocation and deallocation events, matched by address.",
             }}
@@ -84,7 +84,7 @@ export function BreakdownCard(props: BreakdownCardProps) {
         </h2>
         <InstantText memory={memory} select={select} />
         <span class="space" />
-        <span class="memory-switch" role="group" aria-label="Shown as">
+        <span class="memory-switch" role="group" aria-label="Show as">
           {[["Table", false] as const, ["Treemap", true] as const].map(([label, isOn]) => (
             <button
               type="button"
@@ -135,7 +135,7 @@ interface TraceNoteProps {
 }
 
 function TraceNote({ links, view, hosts }: TraceNoteProps) {
-  if (view === null) return <p class="muted">The trace contains no allocation of it.</p>;
+  if (view === null) return <p class="muted">The trace does not contain its allocation.</p>;
   return (
     <p class="detail-links">
       <ToolLink
@@ -143,7 +143,7 @@ function TraceNote({ links, view, hosts }: TraceNoteProps) {
         tool={TRACE}
         view={view}
         hosts={hosts}
-        title="The op's memory events in the trace viewer, marked (g)"
+        title="Highlight the op's memory events in the trace viewer (g)"
       >
         Show in the trace viewer
       </ToolLink>

@@ -1,4 +1,4 @@
-/** The columns of the breakdown table, and by what it can be grouped. */
+/** The columns and groupings of the breakdown table. */
 import type { ColumnSpec } from "../../../widgets/table/columns";
 import type { Grouping } from "../../../widgets/table/group";
 import { BYTES_UNIT, explaining, groupBy, textSpec } from "../../../widgets/table/specs";
@@ -31,7 +31,7 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
     hasBar: true,
     group: { how: "sum" },
     explanation: why(
-      "Sum of the memory that was allocated for the row's allocations in use at the instant; allocators round requests up",
+      "Sum of the sizes of the row's allocations that were in use at the instant; allocators round requests up",
       BYTES_UNIT,
     ),
   },
@@ -42,7 +42,7 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
     width: 150,
     isShown: true,
     group: { how: "sum" },
-    explanation: why("Sum of the requested memory", BYTES_UNIT),
+    explanation: why("Sum of the requested sizes", BYTES_UNIT),
   },
   {
     id: "occurrences",
@@ -51,21 +51,21 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
     width: 112,
     isShown: true,
     group: { how: "sum" },
-    explanation: why("Number of the allocations in use", "allocations"),
+    explanation: why("Number of allocations in use", "allocations"),
   },
   text(
     "region",
     "Region type",
     104,
-    "What the memory is for: temp (temporaries), output (activations and gradients), persist or dynamic (weights and constants)",
+    "The purpose of the memory: temp (temporaries), output (activations and gradients), persist or dynamic (weights and constants)",
   ),
-  text("dtype", "Data type", 92, "Type of the tensor's elements"),
+  text("dtype", "Data type", 92, "Element type of the tensor"),
   text("shape", "Shape", 150, "Shape of the tensor"),
   text(
     "age",
     "Allocated in",
     150,
-    "When, seen from the instant: in its own step, in an earlier one, or before the recording began (in use by the allocator's count, but no allocation of it was recorded)",
+    "Relative to the instant: in the same step, in an earlier step, or before the recording began (in use according to the allocator, but its allocation was not recorded)",
   ),
   text("step", "Step", 110, "The step in which the first of the row's allocations was made"),
   {
@@ -76,7 +76,7 @@ export const BREAKDOWN_COLUMNS: readonly ColumnSpec[] = [
     isShown: false,
     group: { how: "min" },
     explanation: why(
-      "When the first of the row's allocations was made, from the start of the trace",
+      "When the first of the row's allocations was made, since the start of the trace",
       "µs",
     ),
   },

@@ -1,4 +1,4 @@
-/** Areas as rectangles that are as square as they can be. Source: Bruls, Huizing, van Wijk (2000). */
+/** Squarified treemap layout. Source: Bruls, Huizing, van Wijk (2000). */
 
 export interface Tile {
   readonly left: number;
@@ -8,8 +8,8 @@ export interface Tile {
 }
 
 /**
- * One rectangle per size, in their order, that fill `width` × `height`; largest sizes first make
- * the squarest. Sizes must be positive.
+ * One rectangle per size, in order, that together fill `width` × `height`. Descending sizes give the
+ * squarest rectangles. Sizes must be positive.
  */
 export function squarify(sizes: readonly number[], width: number, height: number): Tile[] {
   const total = sizes.reduce((sum, size) => sum + size, 0);
@@ -22,7 +22,7 @@ export function squarify(sizes: readonly number[], width: number, height: number
     const side = Math.min(room.width, room.height);
     let to = from + 1;
     let sum = areas[from];
-    // A row takes the next one as long as its worst tile becomes squarer by that.
+    // A row takes the next area as long as that makes its worst tile squarer.
     while (to < areas.length) {
       const before = worst(areas[from], areas[to - 1], sum, side);
       if (worst(areas[from], areas[to], sum + areas[to], side) > before) break;
@@ -48,7 +48,7 @@ export function squarify(sizes: readonly number[], width: number, height: number
   return tiles;
 }
 
-/** The ratio of the sides of a row's least square tile. */
+/** The aspect ratio of a row's worst tile. */
 function worst(largest: number, smallest: number, sum: number, side: number): number {
   const square = side * side;
   return Math.max((square * largest) / (sum * sum), (sum * sum) / (square * smallest));

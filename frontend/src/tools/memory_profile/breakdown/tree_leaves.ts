@@ -1,4 +1,4 @@
-/** What the tiles of the treemap stand for: rows or groups of the table, the largest first. */
+/** The tiles of the treemap: rows or groups of the table, the largest first. */
 import { formatCount } from "../../../base/format";
 import type { TableColumn } from "../../../widgets/table/columns";
 import type { TableModel } from "../../../widgets/table/model";
@@ -8,13 +8,13 @@ export interface Leaf {
   readonly label: string;
   /** Bytes. */
   readonly size: number;
-  /** As the table says it, "" where there are several. */
+  /** The label in the table; "" if there are several. */
   readonly age: string;
-  /** What the table can be filtered by to keep it; null for several small ones together. */
+  /** The table filter that selects it; null for the tile of all smaller ones. */
   readonly filter: { readonly id: string; readonly text: string } | null;
 }
 
-/** More cannot be told apart; the rest is one tile. */
+/** The maximum number of tiles; the rest is one tile. */
 const MOST = 200;
 
 export function leavesOf({ shown, matched, groups, grouping }: TableModel): {
@@ -31,7 +31,7 @@ export function leavesOf({ shown, matched, groups, grouping }: TableModel): {
     const label = name(row);
     return {
       key: String(row),
-      label: label || "no op was recorded",
+      label: label || "op not recorded",
       size: size(row),
       age: textOf(shown, "age", row),
       filter: label && label !== "(none)" ? { id: by, text: `=${label}` } : null,
@@ -41,7 +41,7 @@ export function leavesOf({ shown, matched, groups, grouping }: TableModel): {
   if (rest.length > 0)
     leaves.push({
       key: "rest",
-      label: `${formatCount(rest.length)} smaller ones`,
+      label: `${formatCount(rest.length)} smaller`,
       size: rest.reduce((sum, row) => sum + size(row), 0),
       age: "",
       filter: null,

@@ -1,4 +1,4 @@
-/** The rows of the breakdown as areas, coloured by their age; a click keeps one name. */
+/** The breakdown as a treemap, colored by age; a click filters by name. */
 import { useMemo, useRef, useState } from "preact/hooks";
 
 import { textColorOn } from "../../../base/palette";
@@ -15,7 +15,7 @@ interface TreemapProps {
 }
 
 const HEIGHT = 420;
-/** Of tiles whose memory was allocated at several times. */
+/** The color of tiles whose memory was allocated at different times. */
 const SEVERAL = "var(--hover)";
 const COLORS: ReadonlyMap<string, string> = new Map([
   ...AGES.map(({ label, color }) => [label, color] as const),
@@ -96,7 +96,7 @@ export function Treemap({ model, choose }: TreemapProps) {
         })}
         {leaves.length === 0 ? (
           <p class="muted">
-            {model.hasFilters ? "No rows match the filters." : "Nothing was in use."}
+            {model.hasFilters ? "No rows match the filters." : "No memory was in use."}
           </p>
         ) : null}
       </div>
@@ -114,7 +114,7 @@ export function Treemap({ model, choose }: TreemapProps) {
   );
 }
 
-/** The scopes that ops share tell them apart least. */
+/** Only the last two parts of a name: outer scopes are mostly the same. */
 function shortLabel(label: string): string {
   return label.split("/").slice(-2).join("/").slice(0, 120);
 }

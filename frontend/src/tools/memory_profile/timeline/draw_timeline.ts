@@ -1,4 +1,4 @@
-/** The timeline: stacked areas that hold until the next event, and a line over them. */
+/** Draws the timeline: stacked areas as step functions, and the fragmentation line. */
 import { formatTick, type Scale } from "../../../base/format";
 import { resolveColor } from "../../../base/theme";
 import type { Pen } from "../../../widgets/chart/pen";
@@ -27,7 +27,7 @@ export interface Picture {
   readonly colors: TimelineColors;
 }
 
-/** Under the theme in force. */
+/** The colors of the current theme. */
 export function timelineColors(): TimelineColors {
   const fills = [...MEMORY_PARTS, FRAGMENTATION].map(({ id, color }) => [id, resolveColor(color)]);
   return {
@@ -42,13 +42,13 @@ export function timelineColors(): TimelineColors {
   };
 }
 
-/** Of the strip above the plotting area that names the steps. */
+/** The height of the strip above the plotting area that names the steps. */
 export const STRIP = 16;
 const X_MARK = 90;
 const Y_MARK = 42;
 const LEAST_STEP = 3;
 const LEAST_BETWEEN_LINES = 16;
-/** Times that a line goes through the whole height. */
+/** A line that traverses the whole height more often than this is dense. */
 const DENSE = 20;
 
 export function drawTimeline(pen: Pen, picture: Picture): void {
@@ -96,7 +96,7 @@ function drawGrid(pen: Pen, { plan, scale, colors, hidden }: Picture): void {
     const x = Math.round(xOf(plan, value)) + 0.5;
     line(pen, x, bottom, x, bottom + 4);
     const text = formatTick(value, times, along.increment);
-    // The outermost stay within the picture.
+    // The outermost labels stay inside the picture.
     const half = pen.measureText(text).width / 2;
     pen.fillText(text, Math.max(half, x), bottom + 7);
   }
@@ -106,7 +106,7 @@ function drawGrid(pen: Pen, { plan, scale, colors, hidden }: Picture): void {
 function drawBefore(pen: Pen, { memory, plan, colors }: Picture): void {
   const first = memory.timeline.time[0] ?? plan.to;
   const right = Math.min(xOf(plan, first), plan.right);
-  const text = "no event yet: not known";
+  const text = "unknown before the first event";
   if (right - plan.left < pen.measureText(text).width + 24) return;
   pen.fillStyle = colors.muted;
   pen.textAlign = "center";
@@ -124,14 +124,14 @@ function drawAreas(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
     const below = tops.at(-1);
     tops.push(timeline[id].map((value, point) => (value || 0) + (below?.[point] ?? 0)));
   }
-  // Each down to the axis, the highest first: nothing shines through between them.
+  // Each area extends down to the axis, the highest first, so that there are no gaps between them.
   for (let at = shown.length - 1; at >= 0; at--) {
     pen.fillStyle = colors.fills[shown[at].id];
     pen.beginPath();
     traceArea(pen, timeline, plan, tops[at]);
     pen.fill();
   }
-  // An edge: colour is not the only sign.
+  // An edge, so that color is not the only distinction.
   pen.strokeStyle = "#000";
   pen.globalAlpha = 0.4;
   pen.lineWidth = 1;
@@ -145,7 +145,7 @@ function drawAreas(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
   pen.globalAlpha = 1;
 }
 
-/** A line that goes up and down so much that it would be all that is seen. */
+/** Whether a line goes up and down so often that it would cover everything. */
 function isDense({ time, length }: Timeline, plan: Plan, yAt: (point: number) => number): boolean {
   let way = 0;
   for (let point = 1; point < length; point++)
@@ -154,7 +154,7 @@ function isDense({ time, length }: Timeline, plan: Plan, yAt: (point: number) =>
   return way > DENSE * (plan.bottom - plan.top);
 }
 
-/** Each point holds until the next one, the last one to the end of the window. */
+/** Traces a step function: each value holds until the next point, the last one to the end. */
 function traceArea(pen: Pen, { time, length }: Timeline, plan: Plan, tops: Float64Array): void {
   const x = (point: number) => (point < length ? xOf(plan, time[point]) : plan.right);
   pen.moveTo(x(0), plan.bottom);
@@ -188,7 +188,7 @@ function traceSteps(
   }
 }
 
-/** Upon a wider one in the ground's colour: it crosses areas of every colour. */
+/** Drawn over a wider line in the background color, since it crosses areas of any color. */
 function drawFragmentation(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
   if (hidden.has("fragmentation")) return;
   const { timeline } = memory;
@@ -210,7 +210,7 @@ function drawFragmentation(pen: Pen, { memory, plan, hidden, colors }: Picture):
   }
 }
 
-/** A dashed line with its amount, below it at the right. */
+/** A dashed line, labeled below at the right. */
 function drawCapacity(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
   const { capacity } = memory.allocators[memory.chosen];
   if (hidden.has(CAPACITY.id) || !(capacity > 0)) return;
@@ -233,7 +233,7 @@ function drawCapacity(pen: Pen, { memory, plan, hidden, colors }: Picture): void
 function drawStepLines(pen: Pen, picture: Picture): void {
   const steps = visibleSteps(picture);
   const { plan } = picture;
-  // Closer together they are a curtain before what they mark.
+  // Closer lines would hide the areas.
   if ((plan.right - plan.left) / steps.length < LEAST_BETWEEN_LINES) return;
   pen.strokeStyle = picture.colors.text;
   pen.globalAlpha = 0.3;
@@ -277,7 +277,7 @@ interface VisibleStep {
   readonly label: string;
 }
 
-/** None where they would be too narrow to be told apart. */
+/** The visible steps; none if they would be too narrow to distinguish. */
 function visibleSteps({ memory, plan }: Pick<Picture, "memory" | "plan">): VisibleStep[] {
   const { labels, begin, end } = memory.steps;
   const found = labels.flatMap((label, step) => {

@@ -1,10 +1,10 @@
-/** The ten things that are known of an event, as the guide has them, and why one is missing. */
+/** The ten facts about a memory event, in the guide's order, with reasons for missing ones. */
 import { NOT_MEASURED } from "../../../base/format";
 import type { Fact } from "../../../widgets/memory_chart/marks";
 import { formatAmount, formatMemoryShare, formatTraceTime } from "../format";
 import { inUse, type Memory } from "../payload";
 
-/** Of a point of the timeline, in a window of `span` ps. */
+/** The facts about a point of the timeline, in a window of `span` ps. */
 export function eventFacts(
   { timeline, texts, steps }: Memory,
   point: number,
@@ -15,23 +15,23 @@ export function eventFacts(
   const name = (of: Int32Array, label: string) => {
     const missing =
       kind < 0
-        ? "no event: what was in use when the window begins"
+        ? "no event: the memory in use at the start of the window"
         : isFree
-          ? "its allocation was not recorded, or has none"
-          : `the recorder wrote no ${label}`;
+          ? `its allocation was not recorded, or has no ${label}`
+          : `${label} not recorded`;
     return [texts[of[point]] ?? "", missing] as const;
   };
   const amount = (value: number) =>
     [
       Number.isNaN(value) ? "" : formatAmount(value),
-      kind < 0 ? "no event" : "the recorder wrote no size",
+      kind < 0 ? "no event" : "size not recorded",
     ] as const;
   const step = timeline.step[point];
   return [
     fact("timestamp", "Timestamp", [formatTraceTime(timeline.time[point], span), ""]),
     fact("event", "Event", [
       kind < 0 ? "" : isFree ? "deallocation" : "allocation",
-      "the window begins here, between two events",
+      "start of the window, between two events",
     ]),
     fact("requested_size", "Requested size", amount(timeline.requested[point])),
     fact("allocation_size", "Allocation size", amount(timeline.allocated[point])),
@@ -42,12 +42,12 @@ export function eventFacts(
     fact("tensor_shape", "Tensor shape", name(timeline.shape, "shape")),
     fact("memory_in_use", "Memory in use", [
       Number.isNaN(inUse(timeline, point)) ? "" : formatAmount(inUse(timeline, point)),
-      "the recorder wrote no usage",
+      "usage not recorded",
     ]),
   ];
 }
 
-/** What the memory at a point is split into, in one line. */
+/** The parts of the memory at a point, in one line. */
 export function splitText({ timeline }: Memory, point: number): string {
   const part = (label: string, value: number) =>
     Number.isNaN(value) ? [] : [`${label} ${formatAmount(value)}`];

@@ -1,4 +1,4 @@
-/** The memory timeline: its head, its picture or table, and its legend. */
+/** The card of the memory timeline: heading, chart or table, and legend. */
 import { useState } from "preact/hooks";
 import { formatCount } from "../../../base/format";
 import type { View } from "../../../base/url_state";
@@ -9,10 +9,10 @@ import { memoryScale, traceTimeScale } from "../format";
 import type { Memory } from "../payload";
 import {
   CAPACITY,
+  defaultWindow,
   FRAGMENTATION,
   MEMORY_PARTS,
   topOf,
-  usualWindow,
   wholeView,
   windowOf,
 } from "../plan";
@@ -39,7 +39,7 @@ export function TimelineCard(props: TimelineCardProps) {
       isBusy={isLoading}
       why={{
         formula:
-          "Memory after each event, as the allocator reports it: reserved for the stack, allocated from the heap, and free. It holds until the next event. Fragmentation is 1 − largest free chunk ÷ all free memory.",
+          "Memory after each event, as reported by the allocator: reserved for the stack, allocated from the heap, and free. Values hold until the next event. Fragmentation is 1 − largest free chunk ÷ all free memory.",
         unit: `${scale.unit} on the left, percent on the right, ${timeUnit} since the start of the trace`,
         source: "Memory allocation and deallocation events on the host's threads.",
       }}
@@ -53,7 +53,7 @@ export function TimelineCard(props: TimelineCardProps) {
             <button type="button" class="button small" onClick={() => select(wholeView(memory))}>
               Whole recording
             </button>
-          ) : usualWindow(memory).isZoomed ? (
+          ) : defaultWindow(memory).isZoomed ? (
             <button
               type="button"
               class="button small"
@@ -107,8 +107,8 @@ function Legend({
     const next = new Set(hidden);
     if (!next.delete(id)) next.add(id);
     const text = (ids: ReadonlySet<string>) => [...ids].sort().join(".");
-    const isUsual = text(next) === text(hiddenParts({}, memory));
-    select({ hide: isUsual ? null : text(next) || NOTHING });
+    const isDefault = text(next) === text(hiddenParts({}, memory));
+    select({ hide: isDefault ? null : text(next) || NOTHING });
   };
   return (
     <ul class="step-legend" aria-label="Parts, from the top of the stack">
@@ -148,12 +148,12 @@ function Legend({
 
 const LINES: ReadonlySet<string> = new Set([CAPACITY.id, FRAGMENTATION.id]);
 const FREE = "free";
-/** In the address where everything is drawn, though something usually is not. */
+/** The value in the address if everything is drawn, where the default hides something. */
 const NOTHING = "nothing";
-/** With less of its capacity in use, a memory is drawn to its use. */
+/** If the peak is below this share of the capacity, the capacity is hidden by default. */
 const LITTLE = 0.6;
 
-/** Ids of what is not drawn; by default free memory, and the capacity where it is far away. */
+/** The ids of hidden parts; by default free memory, and the capacity if it is far above the peak. */
 function hiddenParts(view: View, memory: Memory): ReadonlySet<string> {
   if (view.hide !== undefined)
     return new Set(view.hide.split(".").filter((id) => id !== "" && id !== NOTHING));
@@ -165,6 +165,6 @@ function drawnText({ timeline }: Memory): string {
   if (Number.isNaN(timeline.events)) return "";
   const count = formatCount(timeline.events);
   return timeline.isSampled
-    ? `${count} events, drawn as ${formatCount(timeline.length)} points that keep every extreme; drag to zoom`
+    ? `${count} events, drawn as ${formatCount(timeline.length)} points that preserve all extremes; drag to zoom`
     : `${count} events`;
 }

@@ -1,4 +1,4 @@
-/** The picture of the timeline, and what a pointer and keys do on it. */
+/** The plot of the timeline, with its pointer and keyboard interaction. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Scale } from "../../../base/format";
 import { bindKeys, runKey } from "../../../base/keys";
@@ -53,11 +53,11 @@ const FLAG = 20;
 const AXIS_BOTTOM = 24;
 const KEYS = {
   section: "Memory timeline",
-  choose: "Break down what is in use at the event",
+  choose: "Break down the memory in use at the event",
   peak: "Break down the peak",
   reset: "Clear the event, then show the whole recording",
 };
-/** A click on a zoomed chart waits this long for the second one, which shows everything. */
+/** How long a click on a zoomed chart waits for a second click, which shows everything. */
 const DOUBLE_CLICK_MS = 250;
 
 export function TimelinePlot(props: TimelinePlotProps) {
@@ -73,7 +73,7 @@ export function TimelinePlot(props: TimelinePlotProps) {
   const clicks = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => watchColors(() => bump((count) => count + 1)), []);
   useEffect(() => () => clearTimeout(clicks.current), []);
-  // Points are others now.
+  // A new timeline has other points.
   useEffect(() => setPoint(-1), [timeline]);
   const hiddenKey = [...hidden].join(".");
   const plan: Plan = useMemo(
@@ -120,10 +120,10 @@ export function TimelinePlot(props: TimelinePlotProps) {
     peak: () => select({ at_ps: null }),
     reset: () => (point >= 0 ? setPoint(-1) : zoom(null)),
   });
-  // For the help, any one set will do.
+  // Registered for the help only, so any set of these bindings will do.
   useEffect(() => bindKeys(keys, true), []);
 
-  /** The point in view that many further on; from none it comes from the edge. */
+  /** The visible point `by` points further; without a start, counted from the edge. */
   function beside(before: number, by: number): number {
     const last = lastPointBefore(timeline.time, to);
     const first = Math.min(lastPointBefore(timeline.time, from - 1) + 1, last);
@@ -179,7 +179,7 @@ export function TimelinePlot(props: TimelinePlotProps) {
         aria-valuemax={Math.max(timeline.length - 1, 0)}
         aria-valuenow={Math.max(point, 0)}
         aria-valuetext={point < 0 ? "no event" : factText(props, point, span)}
-        aria-description="Enter breaks down what is in use at the event"
+        aria-description="Enter breaks down the memory in use at the event"
         onPointerDown={onPointerDown}
         onPointerMove={onPointerMove}
         onPointerUp={onPointerUp}
@@ -207,7 +207,7 @@ export function TimelinePlot(props: TimelinePlotProps) {
   );
 }
 
-/** The peak's flag, and the instant that is broken down below, where they are in view. */
+/** The peak's flag, and a line at the instant of the breakdown, if they are in view. */
 function Instants({ memory, select, plan }: TimelinePlotProps & { readonly plan: Plan }) {
   const { peak, peakAt } = memory.allocators[memory.chosen];
   const { at, isPeak } = memory.breakdown;
@@ -228,7 +228,7 @@ function Instants({ memory, select, plan }: TimelinePlotProps & { readonly plan:
           x={xOf(plan, peakAt)}
           size={formatGibibytes(peak)}
           isChosen={isPeak}
-          title="Break down what is in use at the peak (p)"
+          title="Break down the memory in use at the peak (p)"
           choose={() => select({ at_ps: null })}
         />
       ) : null}

@@ -1,4 +1,4 @@
-/** The points of the timeline as a table and as a file. */
+/** The points of the timeline as a table and as a CSV file. */
 import { useMemo } from "preact/hooks";
 import { type DataTable, encodeTexts } from "../../../api/data_table";
 import { type Cell, toCsv } from "../../../base/csv";
@@ -26,7 +26,7 @@ export function TimelineTable({
         return {
           id: column.id,
           title: column.label,
-          // Whole µs: three digits would not tell events apart.
+          // Whole µs, since three significant digits would not distinguish events.
           quantity: isNumber ? (column.id === "time" ? "count" : quantityOf(column.id)) : undefined,
           isName: column.id === "op",
           width: column.id === "op" ? 240 : Math.max(96, 56 + column.label.length * 7),

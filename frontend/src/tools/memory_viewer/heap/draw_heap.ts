@@ -1,11 +1,11 @@
-/** What is in use over the events of the heap, and below it where each array lies, and how long. */
+/** Draws the memory in use over the heap's events, and below it the address range of each array. */
 import { formatTick, type Scale } from "../../../base/format";
 import { resolveColor } from "../../../base/theme";
 import type { Pen } from "../../../widgets/chart/pen";
 import { marksOf } from "../../../widgets/chart/ticks";
 import type { Heap } from "../payload";
-import { type HeapPlan, xOfEvent, yOfPlace, yOfUse } from "./heap_plan";
-import { FIXED, HEAP, PURPOSES } from "./purposes";
+import { fixedParts, type HeapPlan, xOfEvent, yOfPlace, yOfUse } from "./heap_plan";
+import { PURPOSES, TEMPORARY } from "./purposes";
 
 interface HeapPicture {
   readonly heap: Heap;
@@ -15,7 +15,7 @@ interface HeapPicture {
 
 const X_MARK = 90;
 const Y_MARK = 42;
-/** Less is not worth an edge or a name. */
+/** Smaller bars have no edge, and no name. */
 const LEAST_EDGE = 4;
 const LEAST_NAME = 12;
 
@@ -56,7 +56,6 @@ function drawAxes(pen: Pen, { plan, scale }: HeapPicture): void {
 
 function drawUse(pen: Pen, { heap, plan }: HeapPicture): void {
   const { timeline, figures } = heap;
-  const fixed = figures.peak - figures.temporaries;
   const { left, right, middle } = plan;
   const points = timeline.length;
   const x = (point: number) => (point < points ? xOfEvent(plan, timeline.event[point]) : right);
@@ -66,16 +65,21 @@ function drawUse(pen: Pen, { heap, plan }: HeapPicture): void {
       pen.lineTo(x(point + 1), yAt(point));
     }
   };
-  pen.fillStyle = resolveColor(HEAP.color);
+  pen.fillStyle = resolveColor(TEMPORARY.color);
   pen.beginPath();
   pen.moveTo(left, middle);
   trace((point) => yOfUse(plan, timeline.inUse[point]));
   pen.lineTo(right, middle);
   pen.closePath();
   pen.fill();
+  let fixed = 0;
+  for (const { color, size } of fixedParts(figures)) {
+    const bottom = yOfUse(plan, fixed);
+    fixed += size;
+    pen.fillStyle = resolveColor(color);
+    pen.fillRect(left, yOfUse(plan, fixed), right - left, bottom - yOfUse(plan, fixed));
+  }
   const floor = yOfUse(plan, fixed);
-  pen.fillStyle = resolveColor(FIXED.color);
-  pen.fillRect(left, floor, right - left, middle - floor);
   const ink = resolveColor("var(--text)");
   pen.strokeStyle = ink;
   pen.lineWidth = 1;

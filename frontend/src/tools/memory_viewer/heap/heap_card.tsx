@@ -1,4 +1,4 @@
-/** The charts of a program's memory: their head, their picture or table, and their legend. */
+/** The card of a program's memory charts: heading, charts or table, and legend. */
 import { useState } from "preact/hooks";
 import { columnScale, formatBytes, formatCount } from "../../../base/format";
 import { bytes } from "../../../base/units";
@@ -31,7 +31,7 @@ export function HeapCard({ heap, select, fileName }: HeapCardProps) {
       title="Memory over the schedule"
       why={{
         formula:
-          "Above: parameters, results and constants, which are in use throughout, and the temporary arrays that the compiler's simulated heap has allocated after each of its events. An event allocates or frees an array at an instruction, in the order in which instructions run. Below: each array at its place in memory, from the event that allocates it to the one that frees it; gaps are free.",
+          "Top: parameters, results and constants, which are in use throughout, and the temporary arrays that are allocated in the compiler's simulated heap after each of its events. An event allocates or frees an array at an instruction, in the order in which instructions run. Bottom: each array at its address range, from the event that allocates it to the one that frees it; gaps are free.",
         unit: `${scale.unit}; the axis counts events, not time`,
         source: "The buffer assignment of the program in the trace (HloProto.buffer_assignment).",
       }}
@@ -66,7 +66,7 @@ export function HeapCard({ heap, select, fileName }: HeapCardProps) {
       ) : (
         <>
           <div class="step-axis-title muted">
-            Above: memory in use. Below: where each array lies ({scale.unit})
+            Top: memory in use. Bottom: address range of each array ({scale.unit})
           </div>
           <HeapPlot heap={heap} select={select} scale={scale} />
           <div class="heap-below">
@@ -93,11 +93,11 @@ export function HeapCard({ heap, select, fileName }: HeapCardProps) {
 function drawnText({ timeline, figures, bars }: Heap): string {
   const events = `${formatCount(figures.events)} events`;
   const sampled = timeline.isSampled
-    ? `, drawn as ${formatCount(timeline.length)} points that keep every extreme`
+    ? `, drawn as ${formatCount(timeline.length)} points that preserve all extremes`
     : "";
   const left =
     bars.leftOut > 0
-      ? `; ${formatCount(bars.leftOut)} small arrays (${formatBytes(bytes(bars.leftOutBytes))} in all) have no bar`
+      ? `; ${formatCount(bars.leftOut)} small arrays (${formatBytes(bytes(bars.leftOutBytes))} in total) are not drawn`
       : "";
   return `${events}${sampled}${left}`;
 }

@@ -1,4 +1,4 @@
-/** What is known of an event of the heap, and of an array in it. */
+/** Facts about an event of the heap, and about an array in it. */
 import { formatBytes, formatCount } from "../../../base/format";
 import { bytes } from "../../../base/units";
 import type { Fact } from "../../../widgets/memory_chart/marks";
@@ -25,7 +25,7 @@ export function barFacts({ bars, figures }: Heap, bar: number): Fact[] {
     fact("Purpose", bars.purpose[bar]),
     fact("Shape", bars.shape[bar]),
     fact("Size", formatBytes(bytes(bars.size[bar]))),
-    fact("Place", `${formatBytes(bytes(bars.offset[bar]))} from the start`),
+    fact("Offset", `${formatBytes(bytes(bars.offset[bar]))} from the start`),
     fact("In memory", bars.start[bar] < 0 ? "throughout" : `events ${start} to ${end} of ${all}`),
   ];
 }

@@ -1,4 +1,4 @@
-/** The charts with their legend as a picture file. */
+/** The memory charts with their legend as a picture file. */
 import { columnScale } from "../../../base/format";
 import { drawPicture } from "../../../widgets/chart/picture";
 import type { Heap } from "../payload";
@@ -14,7 +14,7 @@ export function drawHeapSvg(heap: Heap): string {
   const scale = columnScale("bytes", Math.max(heap.figures.peak, heap.bars.total));
   return drawPicture({
     title: `Memory of ${heap.program?.title ?? ""}`,
-    note: `In use above, place in memory below (${scale.unit}), over the events of the heap`,
+    note: `Top: memory in use. Bottom: address ranges (${scale.unit}), over the events of the heap`,
     width: RIGHT + 12,
     height: PLOT_HEIGHT,
     legend: PURPOSES,

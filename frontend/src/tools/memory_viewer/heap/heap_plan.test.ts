@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 import { parseHeap } from "../payload";
 import { sampleHeap } from "../sample.test_helper";
-import { barAt, eventAt, planHeap, pointOf, xOfEvent, yOfUse, zoomedEvents } from "./heap_plan";
+import {
+  barAt,
+  eventAt,
+  fixedParts,
+  planHeap,
+  pointOf,
+  xOfEvent,
+  yOfUse,
+  zoomedEvents,
+} from "./heap_plan";
 
 const heap = parseHeap(sampleHeap());
 const plan = planHeap(heap, {
@@ -41,4 +50,13 @@ test("a window zooms about an event and stays within the events", () => {
   expect(zoomedEvents({ from: 0, to: 100 }, 100, 0.5, 99)).toEqual([50, 100]);
   expect(zoomedEvents({ from: 25, to: 75 }, 100, 4, 50)).toEqual([0, 100]);
   expect(zoomedEvents({ from: 4, to: 5 }, 100, 0.5, 4)).toEqual([4, 5]);
+});
+
+test("memory in use throughout is split by purpose, donated parameters counting once", () => {
+  const sizes = (figures: object) =>
+    fixedParts({ ...heap.figures, ...figures }).map(({ size }) => size);
+  // 100 in total, of which 40 are temporary: 30 parameters and 30 results share 10, and 10 constants.
+  const program = { peak: 100, temporaries: 40, parameters: 30, outputs: 30, donated: 10 };
+  expect(sizes({ ...program, constants: 10 })).toEqual([30, 20, 10]);
+  expect(sizes({ ...program, peak: 40, constants: Number.NaN })).toEqual([0, 0, 0]);
 });

@@ -1,13 +1,14 @@
-/** Where events and bytes are in the charts. */
+/** The geometry of the charts. */
 import type { Heap, HeapBars, HeapTimeline } from "../payload";
+import { PURPOSES } from "./purposes";
 
 export interface HeapPlan {
   readonly left: number;
   readonly right: number;
-  /** Of the upper chart: what is in use. */
+  /** The edges of the upper chart: memory in use. */
   readonly top: number;
   readonly middle: number;
-  /** Of the lower one: where arrays lie. */
+  /** The edges of the lower chart: address ranges. */
   readonly barsTop: number;
   readonly bottom: number;
   /** Events; the window ends before `to`. */
@@ -31,6 +32,21 @@ export function planHeap({ timeline, figures, bars }: Heap, sides: Sides): HeapP
   };
 }
 
+/**
+ * The parts of the memory that is in use throughout, the bottom of the stack first. Donated
+ * parameters, whose memory also holds results, count as parameters.
+ */
+export function fixedParts(figures: Heap["figures"]): { color: string; size: number }[] {
+  const size = (value: number) => Math.max(value || 0, 0);
+  const total = size(figures.peak - figures.temporaries);
+  const constants = Math.min(size(figures.constants), total);
+  const results = Math.min(size(figures.outputs - size(figures.donated)), total - constants);
+  return [total - results - constants, results, constants].map((bytes, at) => ({
+    color: PURPOSES[at].color,
+    size: bytes,
+  }));
+}
+
 export function xOfEvent({ left, right, from, to }: HeapPlan, event: number): number {
   return left + ((event - from) / (to - from)) * (right - left);
 }
@@ -50,7 +66,7 @@ export function yOfPlace({ barsTop, bottom, mostBytes }: HeapPlan, offset: numbe
   return barsTop + (offset / mostBytes) * (bottom - barsTop);
 }
 
-/** The point that holds at an event, -1 before the first. */
+/** The point in effect at an event; -1 before the first. */
 export function pointOf({ event }: HeapTimeline, wanted: number): number {
   let [low, high] = [0, event.length];
   while (low < high) {
@@ -61,11 +77,11 @@ export function pointOf({ event }: HeapTimeline, wanted: number): number {
   return low - 1;
 }
 
-/** The bar at a place of the lower chart, the smallest of several; -1 for none. */
+/** The bar at a position of the lower chart, the smallest if there are several; -1 for none. */
 export function barAt(bars: HeapBars, plan: HeapPlan, x: number, y: number): number {
   const event = plan.from + ((x - plan.left) / (plan.right - plan.left)) * (plan.to - plan.from);
   const place = ((y - plan.barsTop) / (plan.bottom - plan.barsTop)) * plan.mostBytes;
-  // A pixel to each side: thin bars can be hit.
+  // One pixel of tolerance on each side, so that thin bars can be hit.
   const near = plan.mostBytes / (plan.bottom - plan.barsTop);
   let best = -1;
   for (let bar = 0; bar < bars.length; bar++) {
@@ -78,7 +94,7 @@ export function barAt(bars: HeapBars, plan: HeapPlan, x: number, y: number): num
   return best;
 }
 
-/** The window that is `factor` times as long about `middle`, within all `events`. */
+/** The window scaled by `factor` about `middle`, clamped to all `events`. */
 export function zoomedEvents(
   { from, to }: Pick<HeapPlan, "from" | "to">,
   events: number,

@@ -1,4 +1,4 @@
-/** The two charts over the events of the heap, and what a pointer and keys do on them. */
+/** The two charts over the heap's events, with their pointer and keyboard interaction. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatBytes, type Scale } from "../../../base/format";
 import { bindKeys, runKey } from "../../../base/keys";
@@ -31,8 +31,8 @@ export const SIDES = { left: 56, top: 20, middle: 200, barsTop: 222, bottom: 446
 const RIGHT = 12;
 const KEYS = {
   section: "Program memory",
-  choose: "List what is in memory after the event",
-  peak: "List what is in memory at the peak",
+  choose: "List the memory content after the event",
+  peak: "List the memory content at the peak",
   reset: "Clear the event, then show all events",
 };
 
@@ -78,7 +78,7 @@ export function HeapPlot({ heap, select, scale }: HeapPlotProps) {
     peak: () => choose(figures.peakEvent),
     reset: () => (place ? setPlace(null) : zoom([0, events])),
   });
-  // For the help, any one set will do.
+  // Registered for the help only, so any set of these bindings will do.
   useEffect(() => bindKeys(keys, true), []);
   const at = (event: PointerEvent | MouseEvent) => {
     const box = frame.current?.getBoundingClientRect();
@@ -124,7 +124,7 @@ export function HeapPlot({ heap, select, scale }: HeapPlotProps) {
         aria-valuemax={plan.to - 1}
         aria-valuenow={Math.max(plan.from, Math.min(current, plan.to - 1))}
         aria-valuetext={heapEventText(heap, current)}
-        aria-description="Enter lists what is in memory after the event"
+        aria-description="Enter lists the memory content after the event"
         onPointerDown={onPointerDown}
         onPointerMove={onPointerMove}
         onPointerUp={onPointerUp}
@@ -154,19 +154,19 @@ export function HeapPlot({ heap, select, scale }: HeapPlotProps) {
       ) : null}
       {timeline.length === 0 ? (
         <p class="heap-note muted" style={{ left: `${plan.left}px` }}>
-          The compiler planned no heap here: the same is in use throughout.
+          The compiler planned no heap for this memory: its content does not change.
         </p>
       ) : null}
     </div>
   );
 }
 
-/** An event's line is in the middle of what it holds for. */
+/** The line of an event is in the middle of its column. */
 function middleOf(plan: HeapPlan, event: number): number {
   return xOfEvent(plan, event + 0.5);
 }
 
-/** The peak's flag, and the event whose memory is listed below. */
+/** The peak's flag, and a line at the event whose memory is listed below. */
 function Marks(props: { heap: Heap; plan: HeapPlan; choose: (event: number) => void }) {
   const { heap, plan, choose } = props;
   const { peakEvent } = heap.figures;
@@ -187,7 +187,7 @@ function Marks(props: { heap: Heap; plan: HeapPlan; choose: (event: number) => v
           x={middleOf(plan, peakEvent)}
           size={formatBytes(bytes(heap.figures.peak))}
           isChosen={heap.live.isPeak}
-          title="List what is in memory at the peak (p)"
+          title="List the memory content at the peak (p)"
           choose={() => choose(peakEvent)}
         />
       ) : null}

@@ -1,4 +1,4 @@
-/** The points of the upper chart as a table and as a file. */
+/** The points of the upper chart as a table and as a CSV file. */
 import { useMemo } from "preact/hooks";
 import { type DataTable, encodeTexts, numberColumn } from "../../../api/data_table";
 import { toCsv } from "../../../base/csv";

@@ -1,4 +1,4 @@
-/** What memory is for, with one colour each. */
+/** The purposes of memory with their colors. */
 export const PURPOSES = [
   { id: "Parameter", label: "Parameters", color: "var(--c-host)" },
   { id: "Output", label: "Results", color: "var(--c-launch)" },
@@ -6,7 +6,5 @@ export const PURPOSES = [
   { id: "Temporary", label: "Temporary", color: "var(--c-output)" },
 ] as const;
 
-/** Of what is in use throughout, in the upper chart. */
-export const FIXED = { label: "Parameters, results, constants", color: "var(--c-host)" } as const;
-export const HEAP = { label: "Temporary arrays", color: "var(--c-output)" } as const;
+export const TEMPORARY = PURPOSES[3];
 export const UNPADDED = { label: "Without padding", color: "var(--text)" } as const;

@@ -1,4 +1,4 @@
-/** What is known of a node of the tree, in words. */
+/** Texts about nodes of the tree. */
 import { formatCount, formatRatio, formatTime, NOT_MEASURED, plural } from "../../../base/format";
 import { microseconds, ratio } from "../../../base/units";
 import { type OpTree, usedShare } from "./op_tree";
@@ -9,7 +9,7 @@ export function formatPicoseconds(ps: number): string {
   return Number.isNaN(ps) ? NOT_MEASURED : formatTime(microseconds(ps / PS_PER_US));
 }
 
-/** "57.1 %" of the time of all, idle time included where that is shown. */
+/** "57.1 %" of the total time, including idle time if that is shown. */
 export function shareOfAll(tree: OpTree, ps: number): string {
   return formatRatio(ratio(tree.weightPs[0] > 0 ? ps / tree.weightPs[0] : 0));
 }

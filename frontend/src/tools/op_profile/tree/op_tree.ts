@@ -1,4 +1,4 @@
-/** The instructions of a profile as a tree: children add up to their parents in ps. */
+/** The instructions of a profile as a tree, in which times of children add up to their parent's. */
 import { arrangeTree, type WeightedTree } from "../../../widgets/icicle/weighted_tree";
 import { type Profile, textOf } from "../payload";
 import { scopeParts } from "./scope_parts";
@@ -16,29 +16,29 @@ export type Kind =
   | "group"
   | "op"
   | "kernel"
-  /** Instructions that are not loaded yet, or kernels that are not sent. */
+  /** Instructions that are not loaded yet, or kernels that the server does not send. */
   | "rest"
   | "idle";
 
-/** Nodes [n], each before its children. Times are self times, those of kernels on the device. */
+/** [n] nodes, parents before their children. Times are self times; for kernels, device times. */
 export interface OpTree extends WeightedTree {
   readonly kind: readonly Kind[];
   readonly label: readonly string[];
-  /** The row of the profile that an op, a kernel or a rest belongs to, -1 for others. */
+  /** The row of the profile that an op, a kernel or a rest belongs to; -1 for others. */
   readonly place: Int32Array;
-  /** NaN where nothing of it is known. */
+  /** NaN if unknown for all of it. */
   readonly wastedPs: Float64Array;
-  /** Self time of ops of which it is not known what they waste. */
+  /** Self time of ops whose wasted time is unknown. */
   readonly unknownPs: Float64Array;
   readonly flopShare: Float64Array;
   readonly hbmShare: Float64Array;
   /** Executions of ops, launches of kernels. */
   readonly occurrences: Float64Array;
-  /** How many instructions there are below. */
+  /** The number of instructions below. */
   readonly count: Float64Array;
 }
 
-/** What is added up while a tree grows. */
+/** Sums that are accumulated while the tree is built. */
 interface Growing {
   readonly parent: number[];
   readonly kind: Kind[];
@@ -123,7 +123,7 @@ function addRow(tree: Growing, node: number, { rows }: Profile, place: number): 
   if (Number.isNaN(wasted)) tree.unknown[node] += rows.selfPs[place];
   else addTo(tree.wasted, node, wasted);
   if (tree.kind[node] === "op") tree.occurrences[node] += rows.occurrences[place];
-  // What an op with others inside computes is theirs.
+  // The work of an op that contains other ops is theirs.
   if (rows.hasInner[place]) return;
   const span = rows.spanPs[place];
   if (rows.atPeakPs[place] >= 0) {
@@ -170,7 +170,7 @@ function kernelsByPlace({ kernels }: Profile): ReadonlyMap<number, readonly numb
   return found;
 }
 
-/** What is above a row: without a group that it is alone in. */
+/** The levels above a row, without a group if the row is alone in it. */
 function levelsOf(profile: Profile, grouping: Grouping): (place: number) => Level[] {
   const { rows } = profile;
   const read = (at: number) => textOf(profile, at);
@@ -241,7 +241,7 @@ function finish(tree: Growing, profile: Profile): OpTree {
     place,
     wastedPs: Float64Array.from(tree.wasted),
     unknownPs: Float64Array.from(tree.unknown),
-    // Ops have those of the server, which are the same in all tables.
+    // Ops have the server's shares, which are the same in all tables.
     flopShare: Float64Array.from(nodes, (node) =>
       isRow(node) ? rows.flopShare[place[node]] : tree.atPeak[node] / tree.flopSpan[node],
     ),
@@ -256,7 +256,7 @@ function finish(tree: Growing, profile: Profile): OpTree {
   };
 }
 
-/** The node of an op, or of a program where `name` is ""; -1 where it is not in the tree. */
+/** The node of an op, or of a program if `name` is ""; -1 if it is not in the tree. */
 export function findOp(tree: OpTree, profile: Profile, programId: string, name: string): number {
   const { rows } = profile;
   const op = tree.kind.findIndex(
@@ -271,7 +271,7 @@ export function findOp(tree: OpTree, profile: Profile, programId: string, name: 
   return node;
 }
 
-/** The largest share of a peak that a node uses, NaN where none is known. */
+/** The largest share of a peak that a node uses; NaN if unknown. */
 export function usedShare(tree: OpTree, node: number): number {
   const shares = [tree.flopShare[node], tree.hbmShare[node]].filter((share) => share >= 0);
   return shares.length > 0 ? Math.max(...shares) : Number.NaN;

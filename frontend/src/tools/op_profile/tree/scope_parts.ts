@@ -1,4 +1,4 @@
-/** The parts of a framework op's name: "jit(f)/jvp(a/b)/dot:" is jit(f), jvp(a/b), dot. */
+/** Splits a framework op's name: "jit(f)/jvp(a/b)/dot:" into jit(f), jvp(a/b), dot. */
 
 const OPENING = "([{";
 const CLOSING = ")]}";

@@ -1,4 +1,4 @@
-/** The rows of the tree as a table: what is open, in order. */
+/** The visible rows of the tree, in order. */
 import { childrenOf } from "../../../widgets/icicle/weighted_tree";
 import type { OpTree } from "./op_tree";
 
@@ -10,13 +10,13 @@ interface TreeRows {
 }
 
 interface Shown {
-  /** Keys of nodes that were opened or closed against what is usual. */
+  /** Keys of nodes that are expanded or collapsed contrary to the default. */
   readonly turned: ReadonlySet<string>;
   readonly sort: OpSort;
   readonly isDescending: boolean;
 }
 
-/** Nodes with this part of the time are open from the start, but for ops. */
+/** By default, nodes other than ops are expanded if they have this share of the time. */
 const OPEN_FROM = 0.2;
 
 export function treeRows(tree: OpTree, { turned, sort, isDescending }: Shown): TreeRows {
@@ -38,7 +38,7 @@ function isUsuallyOpen(tree: OpTree, node: number): boolean {
   return tree.kind[node] !== "op" && tree.weightPs[node] >= OPEN_FROM * tree.weightPs[0];
 }
 
-/** Stands for a node, also in the tree of other rows. */
+/** A key that identifies a node also in the tree of other rows. */
 export function nodeKey(tree: OpTree, node: number): string {
   const parts: string[] = [];
   for (let at = node; at > 0; at = tree.parent[at])
@@ -46,7 +46,7 @@ export function nodeKey(tree: OpTree, node: number): string {
   return parts.join("\n");
 }
 
-/** What is not known comes last, by time; so do idle time and what is not loaded. */
+/** Unknown values come last, ordered by time; so do idle time and nodes that are not loaded. */
 function compareBy(
   tree: OpTree,
   sort: OpSort,

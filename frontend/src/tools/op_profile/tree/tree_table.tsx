@@ -29,13 +29,13 @@ interface TreeTableProps {
 }
 
 const SORTS: readonly OpSort[] = ["name", "time", "wasted", "flops", "hbm", "occurrences"];
-/** Names and texts of the trace may be long. */
+/** Names and texts in traces may be long. */
 const MOST_NAME = 300;
 
 export function TreeTable({ tree, selected, choose, sort, select }: TreeTableProps) {
   const turned = useSignal<ReadonlySet<string>>(new Set());
   const named = SORTS.find((one) => one === sort.replace(/^-/, ""));
-  // Where no peak is known, nothing is known to be wasted.
+  // Without known peaks, wasted time is unknown.
   const id = named ?? (tree.wastedPs[0] >= 0 ? "wasted" : "time");
   const isDescending = (id === "name") === sort.startsWith("-");
   const rows = useMemo(() => {
@@ -94,7 +94,7 @@ function treeColumns(tree: OpTree, rows: TreeOfRows, turn: (row: number) => void
     return { name, text: cut(text, MOST_NAME) };
   };
   const isKnown = (values: Float64Array) => values.some((value) => !Number.isNaN(value));
-  // Without peaks, as of CPUs, columns of dashes would say nothing.
+  // Without peaks, as for CPUs, these columns would contain only dashes.
   const shown = (values: Float64Array, column: RowColumn) => (isKnown(values) ? [column] : []);
   return [
     nameColumn(rows, nameOf, turn),

@@ -1,4 +1,4 @@
-/** Everything about one iterator of the execution, beside the graph. */
+/** The details of one iterator of the execution, beside the graph. */
 import {
   columnScale,
   formatCount,
@@ -67,10 +67,10 @@ export function DetailsPanel({ graph, tree, node, advice, links, close }: Detail
           place={iteratorPlace(graph, node)}
           title="Show its events in the trace viewer"
         >
-          Its events in the trace viewer
+          Show its events in trace
         </Place>
         <Place links={links} place={executionPlace(graph)}>
-          This execution in the trace viewer
+          Show this execution in trace
         </Place>
       </p>
       <Times tree={tree} node={node} />
@@ -111,25 +111,25 @@ function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
   const scale = columnScale("time", Math.max(start, LEAST_START));
   const rows: readonly (readonly [label: string, value: string, note: string, why: string])[] = [
     [
-      "Start Time",
+      "Start time",
       formatStart(start, scale),
-      // What works ahead begins before.
+      // Stages that work ahead begin before the execution.
       Number.isNaN(start - origin) || start === origin
         ? ""
         : `${formatTime(Math.abs(start - origin) as typeof start)} ${start < origin ? "before" : "into"} the execution`,
       "Start of its first call for this execution, since the recording began",
     ],
     [
-      "Total Duration",
+      "Total duration",
       formatTime(total),
       share(total),
       "Sum of the durations of all its calls for this execution, on any thread",
     ],
     [
-      "Self Time",
+      "Self time",
       formatTime(self),
       share(self),
-      "The part of the total duration in which none of the iterators that it calls was at work",
+      "The part of the total duration in which none of the iterators that it calls was working",
     ],
     [
       "Waiting",
@@ -145,13 +145,13 @@ function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
       "Waiting for a pool",
       Number.isNaN(queue) ? NOT_MEASURED : formatTime(queue),
       Number.isNaN(queue) ? "not sent by the server" : "of the self time, for a thread",
-      "The part of the self time in which its functions had been handed to a pool of threads, none of them ran, and threads ran those of other stages",
+      "The part of the self time in which its functions were queued in a thread pool, and none of them ran because the threads ran functions of other stages",
     ],
     [
       "Holds up",
       Number.isNaN(held) ? NOT_MEASURED : formatTime(held),
       heldText(tree, node),
-      "Its self time, minus the waiting for a pool that functions of another stage filled, plus the waiting of others for the pool that its functions filled",
+      "Its self time, minus its waiting for a pool filled by functions of another stage, plus the waiting of others for a pool filled by its functions",
     ],
     [
       "Worker time",
@@ -159,10 +159,10 @@ function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
       Number.isNaN(worker)
         ? "it has no threads of its own, or none were recorded"
         : "on its own threads",
-      "How long its own threads worked for it during the execution, without the iterators that it calls; threads add up",
+      "The time that its own threads worked for it during the execution, summed over threads, without the iterators that it calls",
     ],
     [
-      "# Calls",
+      "Calls",
       Number.isNaN(calls) ? NOT_MEASURED : formatCount(calls),
       "",
       "Calls of it within this execution",
@@ -177,7 +177,7 @@ function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
               label={label}
               explanation={{
                 formula: why,
-                unit: label === "# Calls" ? "calls" : "time",
+                unit: label === "Calls" ? "calls" : "time",
                 source: "Host events of tf.data iterators.",
               }}
             />
@@ -191,8 +191,7 @@ function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
         <div>
           <dt>Copies</dt>
           <dd>
-            {formatCount(iterators)}{" "}
-            <span class="muted">iterators of this stage, taken together</span>
+            {formatCount(iterators)} <span class="muted">iterators of this stage, combined</span>
           </dd>
         </div>
       ) : null}
@@ -207,7 +206,7 @@ function Parameters({ node: { parameters } }: { node: GraphNode }) {
     <>
       <h4>Parameters</h4>
       {parameters.length === 0 ? (
-        <p class="muted">The trace contains none.</p>
+        <p class="muted">None were recorded.</p>
       ) : (
         <dl class="tf-parameters">
           {parameters.slice(0, SHOWN).map(({ name, value }) => (

@@ -1,22 +1,22 @@
-/** Where iterators are drawn: sources at the left, what the program calls at the right. */
+/** The layout of iterators: sources at the left, the iterator that the program calls at the right. */
 import { hierarchy, tree as treeLayout } from "d3-hierarchy";
 import type { GraphBox, PlacedGraph } from "../../../widgets/graph/shapes";
 import type { GraphTree, Shown } from "./graph_tree";
 
 interface StubBox extends GraphBox {
-  /** Place in `Shown.stubs`. */
+  /** Index into `Shown.stubs`. */
   readonly stub: number;
 }
 
 interface Edge {
-  /** From who makes an element to who asks for it: "M 0 0 Q …". */
+  /** The path from the producer of elements to its caller: "M 0 0 Q …". */
   readonly path: string;
   readonly isCritical: boolean;
-  /** One of many that end at the same node. */
+  /** Whether it is one of many that end at the same node. */
   readonly isOfMany: boolean;
 }
 
-/** Its nodes are ordered from the left to the right. */
+/** Its nodes are ordered from left to right. */
 export interface GraphLayout extends PlacedGraph {
   readonly stubs: readonly StubBox[];
   readonly edges: readonly Edge[];
@@ -26,10 +26,10 @@ export interface GraphLayout extends PlacedGraph {
 export const NODE = { width: 172, height: 142 };
 export const STUB = { width: NODE.width, height: 44 };
 const GAPS = { across: 34, down: 16, margin: 12 };
-/** Edges beyond this would be a stripe. */
+/** More parallel edges would look like a stripe. */
 const MANY = 16;
 
-/** What is drawn: a node, a stub, or what is the caller of all that have none. */
+/** A node, a stub, or the common root of all nodes without a caller. */
 interface Drawn {
   readonly node: number;
   readonly stub: number;
@@ -42,7 +42,7 @@ export function layGraph(tree: GraphTree, shown: Shown): GraphLayout {
   const stubs = new Map(shown.stubs.map(({ parent }, stub) => [parent, { node: -1, stub }]));
   const roots = shown.nodes.filter((at) => !drawn.has(tree.nodes[at].parent));
   const asNode = (node: number): Drawn => ({ node, stub: -1 });
-  // Columns keep this order: the longest at the top.
+  // Columns keep this order, the longest at the top.
   const below = ({ node, stub }: Drawn): Drawn[] => {
     if (stub >= 0) return [];
     if (node < 0) return roots.map(asNode);
@@ -53,7 +53,7 @@ export function layGraph(tree: GraphTree, shown: Shown): GraphLayout {
     ];
   };
   const heightOf = ({ stub }: Drawn) => (stub < 0 ? NODE : STUB).height;
-  // It lays from the top to the bottom: its x is our y, and its depths are columns from the right.
+  // The tree layout is vertical: its x is our y, and its depths are our columns from the right.
   const laid = treeLayout<Drawn>()
     .nodeSize([1, 1])
     .separation((a, b) => (heightOf(a.data) + heightOf(b.data)) / 2 + GAPS.down)(
@@ -97,7 +97,7 @@ export function layGraph(tree: GraphTree, shown: Shown): GraphLayout {
   };
 }
 
-/** A curve from the middle of the right side to the middle of the left one. */
+/** A curve from the middle of a right side to the middle of a left side. */
 export function pathBetween(from: GraphBox, to: GraphBox): string {
   const [x, y] = [from.x + from.width, from.y + from.height / 2];
   const [right, down] = [to.x, to.y + to.height / 2];

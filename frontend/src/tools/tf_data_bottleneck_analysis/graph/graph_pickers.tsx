@@ -1,4 +1,4 @@
-/** Which execution the graph shows: its host, its pipeline, and its rank by duration. */
+/** Pickers of the execution in the graph: host, pipeline, and rank by duration. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatCount, formatTime, NOT_MEASURED, plural } from "../../../base/format";
 import { Listbox, type Option } from "../../../widgets/overlays/listbox";
@@ -40,7 +40,7 @@ export function GraphPickers({ data, choosePipeline, chooseRank }: GraphPickersP
         }}
       />
       <NamePicker
-        label="Input Pipeline"
+        label="Input pipeline"
         value={graph.pipeline}
         options={own.map((pipeline) => ({
           id: pipeline.name,
@@ -63,7 +63,7 @@ export function GraphPickers({ data, choosePipeline, chooseRank }: GraphPickersP
   );
 }
 
-/** Host pipelines before those of devices, which wait for them. */
+/** Host pipelines come before device pipelines, which wait for them. */
 export function slowest(pipelines: readonly Pipeline[]): Pipeline | undefined {
   return pipelines.toSorted(
     (a, b) => Number(a.isDevice) - Number(b.isDevice) || (b.max || 0) - (a.max || 0),
@@ -107,7 +107,7 @@ interface RankPickerProps {
   readonly choose: (rank: number) => void;
 }
 
-/** A field for any rank, since there may be 100,000 of them, and a list of the slowest. */
+/** A field for any rank, since there may be 100,000 of them, and a list of the slowest executions. */
 function RankPicker({ data, count, choose }: RankPickerProps) {
   const { graph, executions } = data;
   const last = Math.max(count - 1, 0);
@@ -115,7 +115,7 @@ function RankPicker({ data, count, choose }: RankPickerProps) {
   const time = duration === undefined ? NOT_MEASURED : formatTime(duration);
   const field = useRef<HTMLInputElement>(null);
   const isEdited = useRef(false);
-  // An answer that comes while somebody types must not take away what is typed.
+  // A response that arrives while the user types must not replace the input.
   useLayoutEffect(() => {
     if (field.current && !isEdited.current) field.current.value = String(graph.rank);
   }, [graph.rank]);
@@ -128,7 +128,7 @@ function RankPicker({ data, count, choose }: RankPickerProps) {
       <span class="picker-label">Rank</span>
       <RankButton
         sign="◂"
-        title="A slower one"
+        title="Slower execution"
         isOff={graph.rank <= 0}
         run={() => goTo(graph.rank - 1)}
       />
@@ -149,7 +149,7 @@ function RankPicker({ data, count, choose }: RankPickerProps) {
           const { value, valueAsNumber } = event.currentTarget;
           isEdited.current = false;
           if (value !== "") goTo(valueAsNumber);
-          // What is out of range is shown as what it became.
+          // Numbers out of range are clamped, and shown as clamped.
           event.currentTarget.value = String(
             Math.max(0, Math.min(Number.isNaN(valueAsNumber) ? graph.rank : valueAsNumber, last)),
           );
@@ -157,7 +157,7 @@ function RankPicker({ data, count, choose }: RankPickerProps) {
       />
       <RankButton
         sign="▸"
-        title="A faster one"
+        title="Faster execution"
         isOff={graph.rank >= last}
         run={() => goTo(graph.rank + 1)}
       />
@@ -170,8 +170,8 @@ function RankPicker({ data, count, choose }: RankPickerProps) {
           <>
             {count > executions.length ? (
               <p class="listbox-note">
-                The {formatCount(executions.length)} slowest of {formatCount(count)}; the field
-                takes every rank.
+                The {formatCount(executions.length)} slowest of {formatCount(count)}; enter any rank
+                in the field.
               </p>
             ) : null}
             <Listbox

@@ -1,4 +1,4 @@
-/** Input Pipeline Graph: one execution, from its sources to what the program calls. */
+/** The input pipeline graph: one execution, from its sources to the iterator that is called. */
 import { useMemo, useRef } from "preact/hooks";
 import { formatCount, formatTime } from "../../../base/format";
 import { ChartMenu } from "../../../widgets/chart/chart_menu";
@@ -20,7 +20,7 @@ interface GraphSectionProps extends PageProps<TfData> {
   readonly choosePipeline: (pipeline: Pipeline) => void;
 }
 
-/** CSS pixels of the frame: as high as the graph is, within bounds. */
+/** The height of the frame in CSS pixels: that of the graph, within bounds. */
 const LEAST = 320;
 const HIGHEST = 640;
 const ROOM = 80;
@@ -39,7 +39,7 @@ export function GraphSection(props: GraphSectionProps) {
   const isTable = view.graph === "table";
   const chosen = tree.nodes.findIndex((node) => node.id === view.node);
   const choose = (node: number | null) => {
-    // The keyboard goes on where it was.
+    // Keeps the focus where it was.
     if (
       node === null &&
       place.current?.querySelector(".tf-details")?.contains(document.activeElement)
@@ -62,11 +62,11 @@ export function GraphSection(props: GraphSectionProps) {
   return (
     <Card
       class="tf-graph"
-      title="Input Pipeline Graph"
+      title="Input pipeline graph"
       place={place}
       why={{
         formula:
-          "The iterators that worked for one execution of the pipeline, from the sources to what the program calls. Self time: total duration minus the time in which an iterator that it calls was at work. Critical path: what the caller waited for. Bottleneck: what on it holds up the call longest, by its own work or because its functions fill the threads that others wait for.",
+          "The iterators that worked for one execution of the pipeline, from the sources to the iterator that the program calls. Self time: total duration minus the time in which an iterator that it calls was working. Critical path: the iterators that the caller waited for. Bottleneck: the iterator on it that holds up the call longest, by its own work or because its functions occupy the threads that others wait for.",
         unit: "time; percentages are of the execution",
         source: "Host events of tf.data iterators, joined by their ids across threads.",
       }}
@@ -90,7 +90,7 @@ export function GraphSection(props: GraphSectionProps) {
             </ToolLink>
           ) : null}
           <ChartMenu
-            title="Input Pipeline Graph"
+            title="Input pipeline graph"
             isTable={isTable}
             setTable={(table) => select({ graph: table ? "table" : null })}
             fileName={fileName}
@@ -119,7 +119,7 @@ export function GraphSection(props: GraphSectionProps) {
           {data.executions.some(({ rank, isCut }) => isCut && rank === graph.rank) ? (
             <p class="tf-hidden" role="note">
               <span aria-hidden="true">⚠ </span>
-              This execution mostly waited for an element that was started before the recording: the
+              This execution mostly waited for an element that was started before the recording. The
               trace does not show why that took so long.
             </p>
           ) : null}
@@ -153,7 +153,7 @@ export function GraphSection(props: GraphSectionProps) {
   );
 }
 
-/** What the address says of the execution, so that another rank is one of the same pipeline. */
+/** The execution in the address, so that another rank is of the same pipeline. */
 function ownGraph({ graph }: TfData) {
   return { graph_host: graph.host, input_pipeline: graph.pipeline };
 }
@@ -168,7 +168,7 @@ function HiddenNote({ shown }: { shown: Shown }) {
       drawn, those of the critical path with the longest self time first.{" "}
       {shown.nodes.length < MOST
         ? "“+ … more” shows others; the table has all."
-        : "No more than that can be drawn at once; the table has all."}
+        : "No more can be drawn at once; the table has all."}
     </p>
   );
 }

@@ -1,4 +1,4 @@
-/** The graph as a table: a row for each iterator, all of them. */
+/** All iterators of the graph as a table. */
 import { useMemo } from "preact/hooks";
 import { type Cell, toCsv } from "../../../base/csv";
 import { saveFile } from "../../../base/save";
@@ -43,16 +43,16 @@ function columnsOf(tree: GraphTree): NodeColumn<GraphNode>[] {
   return [
     nodeText("type", "Iterator", 190, ({ type }) => type, { isSticky: true }),
     nodeText("path", "Critical path", 100, ({ kind }) => PATHS[kind]),
-    // To the microsecond: what begins together differs in little.
-    nodeNumber("start", "Start Time", "number", 130, ({ start }) => start, { unit: "µs" }),
-    nodeNumber("total", "Total Duration", "time", 150, ({ total }) => total),
-    nodeNumber("self", "Self Time", "time", WIDTH, ({ self }) => self, { hasBar: true }),
+    // To the microsecond, since start times of one execution are close together.
+    nodeNumber("start", "Start time", "number", 130, ({ start }) => start, { unit: "µs" }),
+    nodeNumber("total", "Total duration", "time", 150, ({ total }) => total),
+    nodeNumber("self", "Self time", "time", WIDTH, ({ self }) => self, { hasBar: true }),
     nodeNumber("share", "Self share", "ratio", 110, ({ self }) => shareOf(tree, self)),
     nodeNumber("held", "Holds up", "time", WIDTH, ({ held }) => held),
     nodeNumber("wait", "Waiting", "time", WIDTH, ({ wait }) => wait),
     nodeNumber("queue", "Waiting for a pool", "time", 150, ({ queue }) => queue),
     nodeNumber("worker", "Worker time", "time", 140, ({ worker }) => worker),
-    nodeNumber("calls", "# Calls", "count", 90, ({ calls }) => calls),
+    nodeNumber("calls", "Calls", "count", 90, ({ calls }) => calls),
     nodeText("parameters", "Parameters", 260, ({ parameters }) => parametersText(parameters)),
     nodeText("longName", "Long name", 400, ({ longName }) => longName, { isName: true }),
   ];
@@ -65,9 +65,9 @@ export function saveNodes(fileName: string, { nodes }: GraphTree): void {
       "Id",
       "Id of the iterator that calls it",
       "Critical path",
-      "Start Time (µs)",
+      "Start time (µs)",
     ].concat(
-      ["Total Duration (µs)", "Self Time (µs)", "Waiting (µs)", "Worker time (µs)", "# Calls"],
+      ["Total duration (µs)", "Self time (µs)", "Waiting (µs)", "Worker time (µs)", "Calls"],
       ["Parameters", "Long name", "Waiting for a pool (µs)", "Holds up (µs)"],
     );
     for (const { type, id, parent, kind, start, total, self, wait, worker, ...rest } of nodes) {

@@ -1,38 +1,38 @@
-/** Who asks whom for elements in one execution, and which of many iterators are worth drawing. */
+/** The tree of iterators of one execution, and the choice of those that are drawn. */
 import type { CallGraph, GraphNode } from "../payload";
 
 export interface GraphTree {
   readonly nodes: readonly GraphNode[];
-  /** Per node the places of those that it asks, the longest first. */
+  /** Per node, the indices of the iterators that it calls, the longest first. */
   readonly children: readonly (readonly number[])[];
-  /** Of the node without a caller; NaN without nodes. */
+  /** The duration of the node without a caller; NaN without nodes. */
   readonly duration: number;
-  /** All that held the execution up: more than its duration where some of it was ahead of that. */
+  /** The time that holds up the execution; may exceed its duration if stages worked ahead. */
   readonly held: number;
-  /** Place of the bottleneck, -1 where none is named. */
+  /** Index of the bottleneck; -1 if there is none. */
   readonly bottleneck: number;
 }
 
-/** What is not drawn below a node, which stands for it. */
+/** The hidden iterators below a node, represented by one stub. */
 export interface Stub {
   readonly parent: number;
   readonly count: number;
-  /** Their self time together, µs. */
+  /** The sum of their self times in µs. */
   readonly self: number;
 }
 
 export interface Shown {
-  /** Places, callers first. */
+  /** Indices, callers first. */
   readonly nodes: readonly number[];
   readonly stubs: readonly Stub[];
 }
 
-/** Most that are drawn unasked, and in all. */
+/** The maximum number of nodes that are drawn by default, and in total. */
 export const FEW = 120;
 export const MOST = 600;
-/** How many more a click on a stub shows. */
+/** The number of nodes that a click on a stub adds. */
 export const MORE = 60;
-/** Most that are drawn beside each other below one node, unless there are hardly more. */
+/** The maximum number of children drawn below one node, unless there are only a few more. */
 export const BESIDE = 8;
 const HARDLY_MORE = 11;
 
@@ -56,25 +56,25 @@ export function makeTree({ nodes }: CallGraph): GraphTree {
   };
 }
 
-/** 0–1 and more, for threads that work side by side; NaN where it is not known. */
+/** 0–1, or more if threads work in parallel; NaN if unknown. */
 export function shareOf(tree: GraphTree, us: number): number {
   return tree.duration > 0 ? us / tree.duration : Number.NaN;
 }
 
-/** How long a node held the execution up: its self time, where the server does not say. */
+/** How long a node held up the execution; its self time if the server does not report it. */
 export function heldBy({ held, self }: GraphNode): GraphNode["held"] {
   return Number.isNaN(held) ? self : held;
 }
 
-/** 0–1 of all that held the execution up; NaN where it is not known. */
+/** 0–1 of the time that held up the execution; NaN if unknown. */
 export function heldShare(tree: GraphTree, node: GraphNode): number {
   return tree.held > 0 ? heldBy(node) / tree.held : Number.NaN;
 }
 
 /**
- * All nodes where there are few. Of many, and of many below one node: the bottleneck, the critical
- * path by self time, then others by their time, each with its callers; and below nodes that were
- * opened their next children (one entry of `opened` per click).
+ * The nodes to draw: all of them if there are few. Otherwise the bottleneck, the critical path by
+ * self time, and then others by time, each with its callers, plus the next children of expanded
+ * nodes (one entry of `opened` per click).
  */
 export function chooseShown(tree: GraphTree, opened: readonly string[], few = FEW): Shown {
   const { nodes, children } = tree;
@@ -99,7 +99,7 @@ export function chooseShown(tree: GraphTree, opened: readonly string[], few = FE
     }
     return true;
   };
-  // Chains of thousands: then the first of them.
+  // In chains of thousands, the first nodes.
   if (tree.bottleneck >= 0) add(tree.bottleneck, MOST);
   for (const at of byWorth(nodes)) {
     if (shown.size >= few) break;
@@ -128,7 +128,7 @@ function openBelow(
   add: (at: number, limit: number) => boolean,
 ): void {
   const at = nodes.findIndex((node) => node.id === id);
-  // A chain has one child after the other: what is below those counts, too.
+  // In a chain, descendants count, too.
   let left = MORE;
   const waiting = at < 0 || !shown.has(at) ? [] : [at];
   while (waiting.length > 0 && left > 0) {

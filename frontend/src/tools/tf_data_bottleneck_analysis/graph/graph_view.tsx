@@ -1,6 +1,6 @@
-/** The graph of one execution: moved, zoomed, and its iterators chosen, by mouse and by keyboard. */
+/** The graph of one execution, which can be panned and zoomed, and whose iterators can be chosen. */
 import { useMemo } from "preact/hooks";
-import { columnScale, formatCount, formatRatio, formatTime } from "../../../base/format";
+import { columnScale, formatCount, formatRatio, formatTime, plural } from "../../../base/format";
 import { runKey } from "../../../base/keys";
 import { microseconds, ratio } from "../../../base/units";
 import { GraphFrame, useFrame } from "../../../widgets/graph/graph_frame";
@@ -15,12 +15,12 @@ interface GraphViewProps {
   readonly tree: GraphTree;
   readonly shown: Shown;
   readonly layout: GraphLayout;
-  /** CSS pixels of the frame. */
+  /** The height of the frame in CSS pixels. */
   readonly height: number;
-  /** Place of the node whose details are open, -1 for none. */
+  /** Index of the node whose details are open; -1 for none. */
   readonly chosen: number;
   readonly label: string;
-  /** As in the address. */
+  /** The viewport in the address. */
   readonly lookText: string | undefined;
   readonly select: Select;
   /** null: no node. */
@@ -33,7 +33,7 @@ const SECTION = "Input pipeline graph";
 export function GraphView(props: GraphViewProps) {
   const { tree, shown, layout, chosen, label, lookText, select, height, choose, openStub } = props;
   const focus = chosen >= 0 ? chosen : tree.bottleneck;
-  // Moving the graph must not render hundreds of nodes again.
+  // Panning must not render hundreds of nodes again.
   const content = useMemo(
     () => (
       <>
@@ -91,16 +91,16 @@ function Iterators({ tree, shown, layout, chosen, focus, choose }: IteratorsProp
   const walks: readonly Walk[] = [
     {
       key: "ArrowLeft",
-      label: "An iterator that it calls",
+      label: "Iterator that it calls",
       to: (node) => tree.children[node].find((child) => shown.nodes.includes(child)),
     },
     {
       key: "ArrowRight",
-      label: "The iterator that calls it",
+      label: "Iterator that calls it",
       to: (node) => (tree.nodes[node].parent < 0 ? undefined : tree.nodes[node].parent),
     },
-    { key: "ArrowUp", label: "The iterator above", to: (node) => neighbour(layout, node, -1) },
-    { key: "ArrowDown", label: "The iterator below", to: (node) => neighbour(layout, node, 1) },
+    { key: "ArrowUp", label: "Iterator above", to: (node) => neighbour(layout, node, -1) },
+    { key: "ArrowDown", label: "Iterator below", to: (node) => neighbour(layout, node, 1) },
   ];
   return (
     <GraphNodes
@@ -144,7 +144,7 @@ function Stubs({
             onFocus={() => frame.show(box)}
             onKeyDown={(event) =>
               void runKey(
-                [{ keys: ["Enter", " "], label: "More of them", section: "", run: open }],
+                [{ keys: ["Enter", " "], label: "Show more", section: "", run: open }],
                 event,
               )
             }
@@ -174,7 +174,7 @@ function describe(tree: GraphTree, node: GraphNode): string {
     `self time ${formatTime(node.self)}`,
     Number.isNaN(share) ? "" : `${formatRatio(ratio(share))} of what holds up the execution`,
     `total ${formatTime(microseconds(node.total))}`,
-    `${formatCount(node.calls)} calls`,
+    plural(node.calls, "call"),
   ]
     .filter(Boolean)
     .join(", ");
@@ -187,7 +187,7 @@ function parameterText({ parameters }: GraphNode): string {
     .join("");
 }
 
-/** The nearest one in the same column, up or down. */
+/** The nearest node in the same column, up or down. */
 function neighbour({ nodes }: GraphLayout, node: number, sign: 1 | -1): number | undefined {
   const from = nodes.find((box) => box.node === node);
   if (!from) return undefined;

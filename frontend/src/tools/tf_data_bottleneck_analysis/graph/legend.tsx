@@ -1,11 +1,11 @@
-/** What the outlines and the ground of iterators say. */
+/** The legend of the outlines and backgrounds of iterators. */
 
 export function Legend() {
   return (
     <ul class="color-key" aria-label="Legend">
       <li>
         <span class="tf-swatch bottleneck" aria-hidden="true" />
-        Bottleneck: holds up the execution longest
+        Bottleneck: holds up the execution the longest
       </li>
       <li>
         <span class="tf-swatch critical" aria-hidden="true" />
@@ -17,9 +17,9 @@ export function Legend() {
       </li>
       <li>
         <span class="tf-swatch heat" aria-hidden="true" />
-        How long it holds up the execution
+        Time that it holds up the execution
       </li>
-      <li class="muted">sources at the left → what the program calls at the right</li>
+      <li class="muted">sources on the left → iterator called by the program on the right</li>
     </ul>
   );
 }

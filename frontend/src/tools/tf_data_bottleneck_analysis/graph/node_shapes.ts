@@ -1,4 +1,4 @@
-/** What a node is drawn of, on the page and in picture files alike. */
+/** The shapes of a node, on the page and in picture files. */
 import {
   formatCount,
   formatRatio,
@@ -27,7 +27,7 @@ export const EDGES = {
   ofMany: { "stroke-width": 0.75, "stroke-opacity": 0.6 },
 };
 
-/** µs: starts are not written in ns. */
+/** µs, so that start times are not shown in ns. */
 export const LEAST_START = 10;
 
 const INSET = 10;
@@ -35,22 +35,22 @@ const PARAMETER_LINES = [36, 50];
 const FIRST_LINE = 68;
 const LINE = 15;
 const BAR = { y: 125, width: 98, height: 7 };
-/** Opacity of the ground of a node that takes all of an execution. */
+/** Background opacity of a node that takes the whole execution. */
 const HEAT = 0.3;
 
 export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale): Shape[] {
   const held = heldBy(node);
   const share = heldShare(tree, node);
-  // Where functions wait for a pool, what a node is to blame for is not its self time.
+  // If functions wait for a pool, the time that a node holds up the execution is not its self time.
   const isShared = Math.abs(held - node.self) > 0.05 * Math.max(held, node.self);
   const filled = Math.max(0, Math.min(share || 0, 1));
   const lines: readonly (readonly [string, string])[] = [
-    ["Start Time", formatStart(node.start, startScale)],
-    ["Total Duration", formatTime(node.total)],
-    ["Self Time", formatTime(node.self)],
+    ["Start time", formatStart(node.start, startScale)],
+    ["Total duration", formatTime(node.total)],
+    ["Self time", formatTime(node.self)],
     isShared
       ? ["Holds up", formatTime(held)]
-      : ["# Calls", Number.isNaN(node.calls) ? NOT_MEASURED : formatCount(node.calls)],
+      : ["Calls", Number.isNaN(node.calls) ? NOT_MEASURED : formatCount(node.calls)],
   ];
   return [
     rectShape(0, 0, NODE.width, NODE.height, { rx: 4, fill: "var(--background)" }),
@@ -80,7 +80,7 @@ export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale):
     ).map((line, at) => textShape(INSET, PARAMETER_LINES[at], line, { "font-size": 11 })),
     ...lines.flatMap(([label, value], at) => {
       const y = FIRST_LINE + at * LINE;
-      const isMain = label === (isShared ? "Holds up" : "Self Time");
+      const isMain = label === (isShared ? "Holds up" : "Self time");
       return [
         textShape(INSET, y, label, { "font-size": 11 }),
         textShape(NODE.width - INSET, y, value, {
@@ -125,13 +125,13 @@ export function stubShapes({ count, self }: Stub): Shape[] {
   ];
 }
 
-/** To the microsecond: what begins together differs in little. */
+/** To the microsecond, since start times of one execution are close together. */
 export function formatStart(start: number, scale: Scale): string {
   if (Number.isNaN(start)) return NOT_MEASURED;
   return `${formatTick(start, scale, 1)} ${scale.unit}`;
 }
 
-/** Names of the most informative parameters, and how nodes write them. */
+/** The most informative parameters, and their labels on nodes. */
 const SHORT: readonly (readonly [pattern: RegExp, label: string])[] = [
   [/^(parallelism|num_parallel_calls)$/, "parallelism"],
   [/^cycle_length$/, "cycle"],
@@ -141,7 +141,7 @@ const SHORT: readonly (readonly [pattern: RegExp, label: string])[] = [
   [/^block_length$/, "block"],
 ];
 
-/** "parallelism 8", "buffer 16"; none where none of them was recorded. */
+/** "parallelism 8", "buffer 16"; empty if none of them was recorded. */
 export function shortParameters(parameters: readonly Parameter[]): string[] {
   return SHORT.flatMap(([pattern, label]) => {
     const found = parameters.find(({ name }) => pattern.test(name));

@@ -1,5 +1,11 @@
 /** The arguments of an event with their units and meanings. */
-import { formatBytes, formatCount, NOT_MEASURED, significant } from "../../../base/format";
+import {
+  formatBytes,
+  formatCount,
+  formatPrefixed,
+  NOT_MEASURED,
+  significant,
+} from "../../../base/format";
 import { cut } from "../../../base/names";
 import { bytes } from "../../../base/units";
 import { formatPs } from "../model/time";
@@ -48,7 +54,7 @@ export function statText({ value, unit, text }: EventStat): string {
     case "ratio":
       return `${significant(value * 100)} %`;
     case "flops":
-      return formatCount(value);
+      return formatPrefixed(value, "FLOP");
     case "address":
       return value < 0 ? String(value) : `0x${value.toString(16)}`;
     case "id":
@@ -58,9 +64,11 @@ export function statText({ value, unit, text }: EventStat): string {
   }
 }
 
+const EXACT = ["bytes", "flops", "address"];
+
 /** The value as it was recorded, if it is displayed differently. */
 function exactly({ value, unit }: EventStat): string | undefined {
-  if (typeof value !== "number" || !(unit in PS || unit === "bytes" || unit === "address"))
-    return undefined;
-  return `${unit === "bytes" ? formatCount(value) : value} ${unit === "address" ? "" : unit}`.trim();
+  if (typeof value !== "number" || !(unit in PS || EXACT.includes(unit))) return undefined;
+  const number = unit === "bytes" || unit === "flops" ? formatCount(value) : String(value);
+  return unit === "address" ? number : `${number} ${unit}`;
 }
