@@ -262,12 +262,14 @@ def _recurs(
 ) -> bool:
     """Whether at least three are slow, most of the candidates, and hardly others take as long.
 
-    Slow steps that lie like this by chance do not recur. Steps that are slow for another reason,
-    or several times as slow, do not add to the chance.
+    The first step is no evidence: it is slow in most programs. Slow steps that lie like this by
+    chance do not recur. Steps that are slow for another reason, or several times as slow, do not
+    add to the chance.
     """
     others = difference(np.flatnonzero(is_like & ~is_slow), members)
+    later = members[members > 0]
     if (
-        members.size < _FEWEST_MEMBERS
+        later.size < _FEWEST_MEMBERS
         or 2 * is_slow[members].sum() <= members.size
         or others.size > _MOST_LIKE_DUE * is_considered.sum()
     ):
@@ -277,8 +279,9 @@ def _recurs(
     if np.ptp(causes[members]) == 0:
         is_alike &= causes == causes[members[0]]
     is_alike[members] = True
-    slow = int(np.count_nonzero(is_like & is_alike))
-    return chance_of_period(excess.size, slow, int(members.size)) <= _CHANCE_OF_PERIOD
+    first = int(members.size - later.size)
+    slow = int(np.count_nonzero((is_like & is_alike)[first:]))
+    return chance_of_period(excess.size - first, slow, int(later.size)) <= _CHANCE_OF_PERIOD
 
 
 @functools.cache

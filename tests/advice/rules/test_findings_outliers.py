@@ -85,6 +85,14 @@ def test_compilation_that_recurs_is_told_what_helps_against_it():
     assert "shapes" in one.action
 
 
+def test_functions_are_recompiled_only_where_most_of_the_steps_compile():
+    slow = every(5, {Phase.OTHER: 100})
+    slow[0] = {COMPUTE: 20, Phase.COMPILATION: 150}
+    one = found(of(slow))["periodic_steps"]
+    assert one.detail.startswith("Steps train 0, train 5, train 10 and 1 more take ")
+    assert "recompiled" not in one.action
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "said", "advised"),
     [

@@ -140,6 +140,12 @@ def test_a_slow_first_step_is_apart_from_what_recurs():
     assert outliers.periods[0].excess_ps == pytest.approx(42e6)
 
 
+def test_a_slow_first_step_and_two_others_are_no_period():
+    """As slow as each other; the first one because it warms up."""
+    assert periods(every(7, steps=20, offset=0)) == []
+    assert periods(every(6, steps=20, offset=0)) == [(6, [0, 6, 12, 18])]
+
+
 def test_other_slow_steps_do_not_hide_a_period():
     times = every(6, steps=30, offset=4)
     times[1] = times[13] = 80

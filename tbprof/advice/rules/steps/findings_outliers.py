@@ -173,8 +173,7 @@ def _action(evidence: Evidence, period: Period, cause: str) -> str:
             "Save less often, or in another thread: Orbax's AsyncCheckpointer in JAX, "
             "tf.train.CheckpointOptions(enable_async=True) in TensorFlow."
         )
-    excess = _excess_ps(evidence, period.step)
-    if excess[Phase.COMPILATION] >= _PART * excess.sum() > 0:
+    if _most_compile(evidence, period.step):
         return (
             "Functions are recompiled in these steps: keep shapes and Python arguments constant "
             "(pad the last batch, or use only a few sizes)."
@@ -189,6 +188,13 @@ def _action(evidence: Evidence, period: Period, cause: str) -> str:
         "Check in the timeline what these steps do that the others do not (checkpoints, metrics, "
         "logging, garbage collection), and do it less often or in another thread."
     )
+
+
+def _most_compile(evidence: Evidence, steps: NDArray[np.int64]) -> bool:
+    """Whether compilation is part of the cause in most of these steps, not in the first alone."""
+    excesses = (_excess_ps(evidence, steps[[index]]) for index in range(steps.size))
+    compiling = [excess[Phase.COMPILATION] >= _PART * excess.sum() > 0 for excess in excesses]
+    return 2 * sum(compiling) > steps.size
 
 
 def _once_action(outliers: StepOutliers, steps: NDArray[np.int64]) -> str:
