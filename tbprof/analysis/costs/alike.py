@@ -41,9 +41,8 @@ class AlikeComputations:
         unknown[index.computation[rows.shape < 0]] = True
         self._is_unknown = unknown.data
         # What a computation does, wherever it stands: opcodes, shapes, operands, how many.
-        self._columns = [
-            column.data for column in (rows.opcode, rows.shape, rows.parameter, operands, called)
-        ]
+        columns = (rows.opcode, rows.shape, rows.parameter, operands, called)
+        self._columns = np.stack(columns, axis=1, dtype=np.int32, casting="same_kind").data
         self._operand = (index.operand - begin).data
         self._root = (index.root - first[:-1]).data
         self._operands, self._called, self._callee = (
@@ -71,7 +70,7 @@ class AlikeComputations:
         begin, end = rows.start, rows.stop
         callees = self._callee[self._called[begin] : self._called[end]].tolist()
         return (
-            *(column[begin:end].tobytes() for column in self._columns),
+            self._columns[begin:end].tobytes(),
             self._operand[self._operands[begin] : self._operands[end]].tobytes(),
             self._root[computation],
             *(self.first(callee, depth + 1) for callee in callees),

@@ -43,9 +43,9 @@ class Cost(NamedTuple):
             _times(self.read, count), _times(self.written, count), self.is_known,
         )  # fmt: skip
 
-    def work(self) -> "Cost":
-        """The operations without the traffic."""
-        return Cost(self.flops, self.transcendentals, _EMPTY, _EMPTY, self.is_known)
+    def moving(self, read: Counter[int], written: Counter[int]) -> "Cost":
+        """The same operations with other traffic."""
+        return Cost(self.flops, self.transcendentals, read, written, self.is_known)
 
 
 # Most costs have no operations, or no traffic.
@@ -61,6 +61,8 @@ def add_costs(costs: Iterable[Cost], *, is_work: bool = False) -> Cost:
     written: dict[int, int] = {}
     transcendentals, is_known = 0, True
     for cost in costs:
+        if cost is NOTHING:
+            continue
         for dtype, count in cost.flops.items():
             flops[dtype] = flops.get(dtype, 0) + count
         if not is_work:
@@ -99,8 +101,8 @@ def _times(counts: "Counter[_Key]", count: int) -> "Counter[_Key]":
 
 def spaces(pairs: Iterable[tuple[int, int]]) -> Counter[int]:
     """Bytes by memory space of (space, bytes)."""
-    out: dict[int, int] = {}
+    out: Counter[int] = Counter.__new__(Counter)
     for space, size in pairs:
         if size:
             out[space] = out.get(space, 0) + size
-    return counter(out)
+    return out or _EMPTY

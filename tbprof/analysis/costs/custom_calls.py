@@ -3,6 +3,7 @@
 A call of which nothing is known has no cost: it is unknown, not zero.
 """
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -63,7 +64,7 @@ def _counted(arrays: Arrays, count: Callable[[Arrays], int | None]) -> Cost:
     if not cost.is_known:
         return UNKNOWN
     read = size_of(shape for shapes in arrays.operands for shape in shapes)
-    return cost._replace(read=read, written=size_of(_returned(arrays.results)))
+    return cost.moving(read, size_of(_returned(arrays.results)))
 
 
 def _returned(results: Sequence[Shape]) -> Sequence[Shape]:
@@ -125,7 +126,7 @@ def _attention(sizes: _Attention | None, *, is_backward: bool) -> int | None:
 
 
 def _transformer_engine(arrays: Arrays) -> int | None:
-    stated = dict(_ATTRIBUTE.findall(_configuration(arrays.proto)))
+    stated = _attributes(_configuration(arrays.proto))
     if any(name not in stated for name in (*_TE_SIZES, "mask_type")):
         return None
     windows = (int(stated.get(f"window_size_{side}", -1)) for side in ("left", "right"))
@@ -134,6 +135,11 @@ def _transformer_engine(arrays: Arrays) -> int | None:
     sizes = (int(stated[name]) for name in (*_TE_SIZES, "mask_type"))
     is_backward = arrays.proto.custom_call_target.startswith("te_fused_attn_backward")
     return _attention(_Attention(*sizes), is_backward=is_backward)
+
+
+@functools.lru_cache(64)  # layers of a model repeat
+def _attributes(configuration: str) -> Mapping[str, str]:
+    return dict(_ATTRIBUTE.findall(configuration))
 
 
 def _cudnn_attention(arrays: Arrays) -> int | None:

@@ -45,12 +45,12 @@ _MOVES = frozenset(
 )  # fmt: skip
 
 
-_NOT_ELEMENTWISE = ("bitcast-convert", "rng", "rng-bit-generator")
+_KEEPS_SIZE = (_ELEMENTWISE | _TRANSCENDENTAL) - {"bitcast-convert", "rng", "rng-bit-generator"}
 
 
 def is_elementwise(opcode: str) -> bool:
     """Whether an instruction computes each element by itself, and keeps its size."""
-    return opcode in _ELEMENTWISE | _TRANSCENDENTAL and opcode not in _NOT_ELEMENTWISE
+    return opcode in _KEEPS_SIZE
 
 
 class Arrays:

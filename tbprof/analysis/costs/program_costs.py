@@ -29,6 +29,9 @@ class ProgramCosts:
         self._costs: dict[int, Cost] = {}
         self._works: dict[int, Cost] = {}
         self._sums: dict[tuple[int, bool], Cost] = {}
+        # Most instructions of a fusion only say where data is.
+        self._is_still = [opcode in NOTHING_MOVED for opcode in module.index.opcodes]
+        self._opcode = module.index.instructions.opcode.data
         # Costs of instructions that do the same.
         self._computations, self._shapes = AlikeComputations(module), AlikeShapes(module)
         self._alike: dict[tuple[object, ...], Cost] = {}
@@ -41,6 +44,10 @@ class ProgramCosts:
     def of_row(self, row: int) -> Cost:
         """The cost of an instruction of the module's index."""
         return self._cost(row, 0)
+
+    def work_of_row(self, row: int) -> Cost:
+        """The same without traffic, which takes less time."""
+        return self._work(row, 0)
 
     def total(self) -> Cost:
         """The cost of the program: of the instructions of its entry computation."""
@@ -55,8 +62,10 @@ class ProgramCosts:
             # Until it is known: a damaged file may have computations that call themselves.
             self._sums[key] = UNKNOWN
             of = self._work if is_work else self._cost
+            is_still, opcode = self._is_still, self._opcode
             rows = self._module.rows_in(computation)
-            known = add_costs((of(row, depth + 1) for row in rows), is_work=is_work)
+            costs = [of(row, depth + 1) for row in rows if not is_still[opcode[row]]]
+            known = add_costs(costs, is_work=is_work)
             self._sums[key] = known
         return known
 
@@ -69,11 +78,14 @@ class ProgramCosts:
 
     def _work(self, row: int, depth: int) -> Cost:
         """A cost of which the operations count: fusions and reductions ask what they call."""
-        if self._module.opcode(row) not in _CALLERS:
-            return self._cost(row, depth)
         known = self._works.get(row)
         if known is None:
-            known = UNKNOWN if depth > _DEEPEST else self._compute(row, depth, is_work=True)
+            if depth > _DEEPEST:
+                known = UNKNOWN
+            elif self._module.opcode(row) == "fusion":
+                known = add_costs(self._called(row, depth, is_work=True), is_work=True)
+            else:
+                known = self._compute(row, depth, is_work=True)
             self._works[row] = known
         return known
 
@@ -92,17 +104,14 @@ class ProgramCosts:
             if opcode in _CALLERS:
                 known = self._compute_caller(row, opcode, depth, is_work=is_work)
             else:
-                known = self._compute_one(row, depth)
+                known = self._compute_one(row, depth, is_work=is_work)
             if shapes is not None:
                 self._alike[key] = known
         return known
 
     def _compute_caller(self, row: int, opcode: str, depth: int, *, is_work: bool) -> Cost:
-        if opcode == "fusion" and is_work:
-            return add_costs(self._called(row, depth, is_work=True), is_work=True)
         if opcode == "fusion":
-            moved = fusion_traffic(self._module, row)
-            return self._work(row, depth)._replace(read=moved.read, written=moved.written)
+            return self._work(row, depth).moving(*fusion_traffic(self._module, row))
         called = self._called(row, depth, is_work=is_work)
         if opcode == "conditional":
             return most_of_each(called)
@@ -113,12 +122,12 @@ class ProgramCosts:
         trips = _TRIPS.search(configuration.decode("utf-8", "replace"))
         return one.times(int(trips[1])) if trips else one._replace(is_known=False)
 
-    def _compute_one(self, row: int, depth: int) -> Cost:
+    def _compute_one(self, row: int, depth: int, *, is_work: bool) -> Cost:
         arrays = Arrays(self._module, row, list(self._called(row, depth, is_work=True)))
         if arrays.opcode == "custom-call":
             return custom_call(arrays)
-        moved = traffic(arrays)
-        return operations(arrays)._replace(read=moved.read, written=moved.written)
+        work = operations(arrays)
+        return work if is_work else work.moving(*traffic(arrays))
 
     def _called(self, row: int, depth: int, *, is_work: bool) -> Iterator[Cost]:
         called = self._module.called_rows(row)

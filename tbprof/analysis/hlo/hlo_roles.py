@@ -61,7 +61,10 @@ def rows_inside(module: Module, row: int, depth: int = 0) -> Iterator[int]:
         return
     for computation in module.called_rows(row) if depth < _DEEPEST else ():
         for part in module.rows_in(computation):
-            yield from rows_inside(module, part, depth + 1)
+            if module.opcode(part) != "fusion":
+                yield part
+            else:
+                yield from rows_inside(module, part, depth + 1)
 
 
 def _inside(module: Module, proto: Any) -> Iterator[Any]:

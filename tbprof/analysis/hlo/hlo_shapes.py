@@ -193,14 +193,15 @@ def read_shape(proto: Any, depth: int = 0) -> Iterator[Shape]:
     word = _word(proto.element_type)
     sizes = tuple(proto.dimensions)
     # Negative sizes are unbounded: the real size is unknown.
-    if not _is_array(word) or len(sizes) > _MOST_DIMENSIONS or min(sizes, default=0) < 0:
+    if not _is_array(word) or len(sizes) > _MOST_DIMENSIONS or (sizes and min(sizes) < 0):
         return
     layout = proto.layout
+    tiles = layout.tiles
     yield Shape(
         word,
         sizes,
         tuple(layout.minor_to_major),
-        tuple(tuple(tile.dimensions) for tile in layout.tiles if len(tile.dimensions)),
+        tuple([tuple(tile.dimensions) for tile in tiles if tile.dimensions]) if tiles else (),
         layout.memory_space,
         layout.element_size_in_bits,
     )

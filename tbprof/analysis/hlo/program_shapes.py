@@ -1,6 +1,7 @@
 """The shapes of a program's instructions, each different one read once."""
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from tbprof._pb import message
@@ -44,25 +45,41 @@ class ProgramShapes:
 
     def of(self, row: int) -> Returned:
         """What an instruction returns."""
-        return self._known(row, self._returned, _read_returned)
+        found = self._returned.get(self._numbers[row])
+        return found or self._add(row, self._returned, _read_returned)
 
     def tensors(self, row: int) -> Tensors:
         """The same as tensors."""
-        return self._known(row, self._tensors, _read_tensors)
+        found = self._tensors.get(self._numbers[row])
+        return found or self._add(row, self._tensors, _read_tensors)
 
     def proto(self, row: int) -> Any:
         """The same as a ShapeProto."""
         number = self._numbers[row]
-        return self._read(row).shape if number < 0 else _parse_shape(self._texts[number])
+        return self._read(row).shape if number < 0 else self._parse(self._texts[number])
 
-    def _known(self, row: int, known: dict[int, _T], read: Callable[[Any], _T]) -> _T:
-        number = self.number(row)
-        found = known.get(number)
-        if found is None:
-            found = read(self.proto(row))
-            if number >= 0:
-                known[number] = found
+    def _add(self, row: int, known: dict[int, _T], read: Callable[[Any], _T]) -> _T:
+        found, number = read(self.proto(row)), self._numbers[row]
+        if number >= 0:
+            known[number] = found
         return found
+
+    @cached_property
+    def _parse(self) -> Callable[[bytes], Any]:
+        """Parses a ShapeProto; it is empty if damaged, as it then is in the instruction's message."""
+        from google.protobuf.message import DecodeError
+
+        kind = message("xla.ShapeProto")
+
+        def parse(content: bytes) -> Any:
+            proto = kind()
+            try:
+                proto.ParseFromString(content)
+            except DecodeError:
+                proto.Clear()
+            return proto
+
+        return parse
 
 
 def _read_returned(proto: Any) -> Returned:
@@ -72,18 +89,6 @@ def _read_returned(proto: Any) -> Returned:
 
 def _read_tensors(proto: Any) -> Tensors:
     return Tensors(tuple(_tensors(proto)), _is_in_host(proto))
-
-
-def _parse_shape(content: bytes) -> Any:
-    """A ShapeProto, empty if it is damaged, as it then is in the instruction's message."""
-    from google.protobuf.message import DecodeError
-
-    proto = message("xla.ShapeProto")()
-    try:
-        proto.ParseFromString(content)
-    except DecodeError:
-        proto.Clear()
-    return proto
 
 
 def _is_in_host(shape: Any, depth: int = 0) -> bool:

@@ -141,11 +141,10 @@ class _ProgramReader:
     def _read(self, row: int) -> InstructionFacts:
         program, cost = self._program, self._costs.of_row(row)
         proto = program.message(row)
-        results = program.shapes.of(row).shapes
+        shapes_of = program.shapes.of
+        results = shapes_of(row).shapes
         operands = tuple(
-            shape
-            for operand in program.operand_rows(row)
-            for shape in program.shapes.of(operand).shapes
+            [shape for operand in program.operand_rows(row) for shape in shapes_of(operand).shapes]
         )
         is_product = multiplies(program, row)
         product = product_in(program, row, self._costs) if is_product else MatrixProduct()

@@ -38,7 +38,7 @@ def product_in(module: Module, row: int, costs: ProgramCosts) -> MatrixProduct:
     rows = [part for part in rows_inside(module, row) if _is_product(module, part)]
     if not rows:
         return MatrixProduct()
-    most = max(rows, key=lambda part: costs.of_row(part).all_flops)
+    most = max(rows, key=lambda part: costs.work_of_row(part).all_flops)
     operands = [module.shapes.of(operand).shapes for operand in module.operand_rows(most)]
     if len(operands) < 2 or not (operands[0] and operands[1]):
         return MatrixProduct()
