@@ -6,8 +6,8 @@ Of the programs in the source, the one whose events name most instructions is re
 computations, schedule, buffers and heap, until it has as many instructions as wanted; and so is one
 execution of each instruction. A copy takes the parameters of the first, or results of the one
 before that have their shapes, as layers of a model do; it has names, ids and framework ops of its
-own. With `--varied`, each has shapes of its own, too, so that no two cost
-the same.
+own. With `--varied`, each has shapes and durations of its own, too, so that no two cost or take the
+same.
 """
 
 import argparse
@@ -20,6 +20,8 @@ from tbprof._pb import message
 
 # Arrays of fewer elements along an axis keep them, such as the two numbers of a random key.
 _UNVARIED = 8
+# How much longer each execution of a varied copy takes than that of the copy before.
+_PS_MORE = 1_337
 
 
 class _Copy(NamedTuple):
@@ -219,7 +221,8 @@ def _repeat_executions(
                 made = line.events.add()
                 made.CopyFrom(event)
                 made.offset_ps = ends[id(line)]
-                ends[id(line)] += event.duration_ps
+                made.duration_ps += _PS_MORE * copy.number if copy.is_varied else 0
+                ends[id(line)] += made.duration_ps
                 next(stat for stat in made.stats if stat.metadata_id == hlo_op).ref_value = key
 
 

@@ -14,6 +14,7 @@ from tbprof.storage.runs import Run
 from tbprof.tools.model.datatable import PERCENT, Column, Table
 from tbprof.tools.model.tool import Attachment, Document, EventStream, Payload, Tool
 
+JSON = "application/json; charset=utf-8"
 # A spreadsheet runs cells that begin with these as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 # From so many characters on, equal cells are encoded once: columns repeat the texts of programs.
@@ -35,12 +36,16 @@ def encode_payload(
         return Body(content, "text/csv; charset=utf-8", name)
     if isinstance(payload, Attachment):
         return Body(payload.content, payload.content_type, payload.filename)
-    if isinstance(payload, Document):
+    if isinstance(payload, Document) and request.first_row is None:
         content = encode_document(payload, warnings, layout=request.layout)
     else:
         tables = with_warnings(tables_of(tool, payload), warnings)
+        if request.first_row is not None:
+            from tbprof.engine.batches import encode_batch  # few requests need it
+
+            return encode_batch(tables, request.first_row, is_list=tool.is_list)
         content = encode_json(tables, layout=request.layout, is_list=tool.is_list)
-    return Body(content, "application/json; charset=utf-8")
+    return Body(content, JSON)
 
 
 def tables_of(tool: Tool, payload: Payload) -> Sequence[Table]:
@@ -84,19 +89,31 @@ def encode_json(tables: Sequence[Table], *, layout: str, is_list: bool) -> bytes
 
 def _table_json(table: Table, layout: str) -> list[bytes | memoryview]:
     """The JSON of a table in pieces, since large ones take long to copy."""
-    head: dict[str, object] = {"cols": [_column_head(column) for column in table.columns]}
+    if layout == "columns":
+        return [orjson.dumps(by_columns(table), option=orjson.OPT_SERIALIZE_NUMPY)]
+    tail = _tail(table)
+    opening = orjson.dumps(_head(table))[:-1] + b',"rows":['
+    closing = b"]" + (b"," + orjson.dumps(tail)[1:] if tail else b"}")
+    return [opening, *_rows_json(table), closing]
+
+
+def by_columns(table: Table) -> dict[str, object]:
+    """What is the JSON of a table by columns; NumPy arrays are among the columns."""
+    values = [_column_values(column) for column in table.columns]
+    return {**_head(table), "columns": values, **_tail(table)}
+
+
+def _head(table: Table) -> dict[str, object]:
+    return {"cols": [_column_head(column) for column in table.columns]}
+
+
+def _tail(table: Table) -> dict[str, object]:
     tail: dict[str, object] = {}
     if table.properties:
         tail["p"] = dict(table.properties)
     if table.warnings:
         tail["warnings"] = [as_dict(notice) for notice in table.warnings]
-    if layout == "columns":
-        values = [_column_values(column) for column in table.columns]
-        whole = {**head, "columns": values, **tail}
-        return [orjson.dumps(whole, option=orjson.OPT_SERIALIZE_NUMPY)]
-    opening = orjson.dumps(head)[:-1] + b',"rows":['
-    closing = b"]" + (b"," + orjson.dumps(tail)[1:] if tail else b"}")
-    return [opening, *_rows_json(table), closing]
+    return tail
 
 
 def _column_head(column: Column) -> dict[str, object]:

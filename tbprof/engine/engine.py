@@ -226,7 +226,7 @@ class Engine:
             self._payloads.put(of_payload, built, len(body.content))
             return body
 
-        key = (of_payload, request.layout, request.format, request.table)
+        key = (of_payload, request.layout, request.format, request.table, request.first_row)
         body = self._bodies.get_or_compute(key, make, lambda body: len(body.content))
         if self._is_background:
             self._look_ahead.start(run, files)

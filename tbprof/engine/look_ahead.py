@@ -82,7 +82,10 @@ class LookAhead:
                     if not tool.is_streamed:
                         # Scripts, which request rows, choose nothing.
                         params = dict(tool.usual) if layout == "columns" else {}
-                        request = DataRequest(run.name, tool.name, hosts, layout, params=params)
+                        first_row = 0 if layout == "columns" and tool.is_in_batches else None
+                        request = DataRequest(
+                            run.name, tool.name, hosts, layout, first_row=first_row, params=params
+                        )
                         _tried(partial(self._prepare, request))
 
     def _next(self) -> _Choice | None:

@@ -17,7 +17,10 @@ ALL_HOSTS = "ALL_HOSTS"
 
 @dataclass(frozen=True, slots=True)
 class DataRequest:
-    """A client's request; no hosts means all of them."""
+    """A client's request; no hosts means all of them.
+
+    With a `first_row`, the answer is a batch of rows by columns.
+    """
 
     run: str
     tag: str
@@ -25,6 +28,7 @@ class DataRequest:
     layout: Literal["rows", "columns"] = "rows"
     format: Literal["json", "csv"] = "json"
     table: int = 0
+    first_row: int | None = None
     params: Mapping[str, str] = field(default_factory=dict)
 
 

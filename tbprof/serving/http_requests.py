@@ -14,7 +14,7 @@ _LIMITS = {"run": 4096, "hosts": 65536, "q": 4096, "name": 4096, "rows": 16384, 
            "sections": 16384, "counters": 16384, "kernel": 16384, "op": 16384, "opened": 16384,
            "node_name": 4096}  # fmt: skip
 _LIMIT = 1024
-_OWN = frozenset({"run", "tag", "host", "hosts", "tqx", "table", "layout"})
+_OWN = frozenset({"run", "tag", "host", "hosts", "tqx", "table", "layout", "first_row"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,17 @@ class Parameters:
         text = self.values.get("table", "") or "0"
         if not (text.isascii() and text.isdigit()) or len(text) > 4:
             raise BadRequest(f"table={text!r} is not an index", "the first table is table=0")
+        return int(text)
+
+    def first_row(self) -> int | None:
+        """The first row of a batch, None without batches."""
+        text = self.values.get("first_row", "")
+        if not text:
+            return None
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise BadRequest(
+                f"first_row={text[:40]!r} is not a row", "the first one is first_row=0"
+            )
         return int(text)
 
     def layout(self) -> Literal["rows", "columns"]:

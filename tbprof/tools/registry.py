@@ -85,6 +85,7 @@ TOOLS: tuple[Tool, ...] = (
         "or the recorder did not name what ran",
         empty_hint="run a jitted function of JAX, PyTorch/XLA or TensorFlow (jit_compile=True) "
         "while recording; see the op stats for ops that XLA does not compile",
+        is_in_batches=True,
         is_detail=True,
     ),
     Tool(
@@ -99,6 +100,7 @@ TOOLS: tuple[Tool, ...] = (
         "while recording; see the kernel stats for what ran on a GPU",
         params=("per", "feeds"),
         usual=(("per", "op"), ("feeds", "1")),
+        is_in_batches=True,
         is_detail=True,
         is_list=True,
         is_sparing=True,

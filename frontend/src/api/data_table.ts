@@ -34,6 +34,8 @@ export type Column = TextColumn | NumberColumn | FlagColumn;
 export interface DataTable {
   readonly columns: readonly Column[];
   readonly length: number;
+  /** How many rows it will have, while they come in batches. */
+  readonly expected?: number;
   readonly properties: Readonly<Record<string, string>>;
   readonly warnings: readonly Warning[];
 }
@@ -74,6 +76,7 @@ export function parseTable(json: unknown): DataTable {
   return {
     columns,
     length,
+    ...(Number(json.all_rows) > length && { expected: Number(json.all_rows) }),
     properties: fields(json.p) as Record<string, string>,
     warnings: parseWarnings(json.warnings),
   };

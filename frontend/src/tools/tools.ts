@@ -13,6 +13,8 @@ export interface ToolEntry {
   readonly parameters?: readonly string[];
   /** Parameters that are sent if the address does not have them. */
   readonly defaults?: Readonly<Record<string, string>>;
+  /** The rows of its table come in batches, so that the first ones are shown at once. */
+  readonly isInBatches?: boolean;
   /** The page requests its data itself; its payload is null. */
   readonly asksItself?: boolean;
 }

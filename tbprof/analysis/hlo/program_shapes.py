@@ -66,7 +66,7 @@ class ProgramShapes:
 
     @cached_property
     def _parse(self) -> Callable[[bytes], Any]:
-        """Parses a ShapeProto; it is empty if damaged, as it then is in the instruction's message."""
+        """Parses a ShapeProto; of a damaged one, as in the message of an instruction, nothing."""
         from google.protobuf.message import DecodeError
 
         kind = message("xla.ShapeProto")

@@ -30,6 +30,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 PARAMETERS |= {
     "table": {"type": "integer", "minimum": 0, "maximum": 9999},
     "layout": {"type": "string", "enum": ["rows", "columns"]},
+    "first_row": {"type": "integer", "minimum": 0, "maximum": 999_999_999},
     "part": {"type": "string", "enum": ["events", "derived"]},
     "level": {"type": "integer", "minimum": 0, "maximum": 52},
     "from": {"type": "integer", "minimum": 0, "maximum": 2**53},
@@ -65,7 +66,7 @@ TAKES = {
     "run_tools": "run!",
     "hosts": "run! tag!",
     "module_list": "run!",
-    "data": f"run! tag! host hosts tqx table layout {_OF_TOOLS}",
+    "data": f"run! tag! host hosts tqx table layout first_row {_OF_TOOLS}",
     "data_csv": f"run! tag! host hosts table {_OF_TOOLS}",
     "kernel_calls": "run! kernel! op launch eligible use copy host hosts",
     "event_names": "run! q! host hosts",

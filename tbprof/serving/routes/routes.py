@@ -206,6 +206,7 @@ def _data_request(service: Service, parameters: Parameters, *, is_csv: bool) -> 
         layout="rows" if is_csv else parameters.layout(),
         format="csv" if is_csv else "json",
         table=parameters.table(),
+        first_row=None if is_csv else parameters.first_row(),
         params=parameters.others(),
     )
 

@@ -70,6 +70,7 @@ class Tool:
     `content` is what its files must contain, None for any events. `rests_on_steps` means that it
     has no data without steps and events that could mark them. `params` are the request parameters
     that `build` uses, and `usual` the values of those that our own page requests at first.
+    `is_in_batches` means that our own page requests the rows of its tables in batches.
     `is_detail` means that other pages lead to it, so that its tab is among the
     first to go where there is no space. `is_list` means that the payload is a list of tables,
     `is_streamed` that it is an `EventStream`. `is_chosen` means that its module also has
@@ -93,6 +94,7 @@ class Tool:
     usual: tuple[tuple[str, str], ...] = ()
     is_detail: bool = False
     is_list: bool = False
+    is_in_batches: bool = False
     is_streamed: bool = False
     is_chosen: bool = False
     is_sparing: bool = False

@@ -117,6 +117,9 @@ def test_data_is_a_list_of_tables(client):
     assert len(with_idle["rows"]) >= len(without_idle["rows"]) > 0
     columns = get(client, "data", run=RUN, tag=TOOL, layout="columns").json[0]["columns"]
     assert [row["c"][3]["v"] for row in with_idle["rows"]] == columns[3]
+    batch = get(client, "data", run=RUN, tag=TOOL, first_row="1").json[0]
+    assert (batch["first_row"], batch["all_rows"]) == (1, len(columns[3]))
+    assert batch["columns"][3] == columns[3][1:]
 
 
 @pytest.mark.parametrize("tag", ["tensorflow_stats", f"{TOOL}^", f"{TOOL}#", "tensorflow_stats^"])
@@ -246,6 +249,8 @@ def test_progress_is_idle_when_nothing_is_asked_for(client):
         ("data", {"run": RUN, "tag": "x" * 5000}, 400, "bad_request"),
         ("data", {"run": RUN, "tag": TOOL, "x" * 5000: "1"}, 400, "bad_request"),
         ("data", {"run": RUN, "tag": TOOL, "layout": "x"}, 400, "bad_request"),
+        ("data", {"run": RUN, "tag": TOOL, "first_row": "-1"}, 400, "bad_request"),
+        ("data", {"run": RUN, "tag": TOOL, "first_row": "9" * 9}, 400, "bad_request"),
         ("data", {"run": RUN, "tag": TOOL, "tqx": "out:html"}, 400, "bad_request"),
         ("data_csv", {"run": RUN, "tag": TOOL, "table": "-1"}, 400, "bad_request"),
         ("data_csv", {"run": RUN, "tag": TOOL, "table": "1e9"}, 400, "bad_request"),

@@ -1,5 +1,6 @@
 /** The payload of one page. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { fetchInBatches } from "../../api/batches";
 import { type DataRequest, fetchData } from "../../api/client";
 import { cancelled, isUnreachable, noAnswer } from "../../api/errors";
 import type { AnyTool } from "../../tools/tool";
@@ -54,16 +55,26 @@ export function usePayload(request: DataRequest | null, attempt: number): Payloa
       loaded: before.loaded?.name === name && before.loaded.run === run ? before.loaded : null,
       error: null,
     }));
-    const { asksItself, load } = TOOLS[name];
+    const { asksItself, isInBatches, load } = TOOLS[name];
     const ended = { key, isLoading: false };
-    Promise.all([
-      // The page's code comes from the server, too.
-      load().catch(() => Promise.reject(noAnswer())),
-      asksItself ? null : fetchData(request, abort.signal),
-    ])
-      .then(([tool, json]) => ({ tool, name, run, payload: tool.parse(json) }))
+    // The page's code comes from the server, too.
+    const module = load().catch(() => Promise.reject(noAnswer()));
+    const read = async (json: unknown) => {
+      const tool = await module;
+      return { ...ended, loaded: { tool, name, run, payload: tool.parse(json) }, error: null };
+    };
+    const showBatch = async (json: unknown) => {
+      const next = await read(json);
+      if (!abort.signal.aborted) setState(next);
+    };
+    const ask = () =>
+      isInBatches
+        ? fetchInBatches(request, abort.signal, showBatch)
+        : fetchData(request, abort.signal);
+    Promise.all([module, asksItself ? null : ask()])
+      .then(([, json]) => read(json))
       .then(
-        (loaded) => () => ({ ...ended, loaded, error: null }),
+        (next) => () => next,
         (error: unknown) => (before: RequestState) => ({
           ...ended,
           loaded: isUnreachable(error) ? before.loaded : null,

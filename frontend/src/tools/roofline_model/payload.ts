@@ -68,7 +68,13 @@ const NOTHING: Row = { text: () => "", number: () => Number.NaN, flag: () => fal
 function withoutFirst(records: DataTable): DataTable {
   const first = numbers(records, "rank")?.[0] === 0 ? 1 : 0;
   if (first === 0) return records;
-  return { ...records, columns: records.columns.map(cut), length: records.length - 1 };
+  const { expected, length } = records;
+  return {
+    ...records,
+    columns: records.columns.map(cut),
+    length: length - 1,
+    ...(expected && { expected: expected - 1 }),
+  };
 }
 
 function cut(column: Column): Column {

@@ -6,6 +6,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { View } from "../../base/url_state";
 import { useTableModel } from "../table/model";
 import { sampleTable } from "../table/sample.test_helper";
+import { ExportButton } from "./export_button";
 import { Grid } from "./grid";
 import { TableBar } from "./table_bar";
 
@@ -73,4 +74,30 @@ test("filters opened by the button leave the focus where it is", () => {
   act(() => button.click());
   expect(document.querySelector(".filter-cell")).not.toBeNull();
   expect(document.activeElement).toBe(button);
+});
+
+test("while rows come in batches, the count says how many are missing, and nothing is exported", () => {
+  function Loading() {
+    const model = useTableModel({
+      table: { ...TABLE, expected: 1502 },
+      specs: SPECS,
+      groupings: [],
+      rankBy: "time",
+      noun: "op",
+      view: {},
+      select: () => {},
+    });
+    return (
+      <>
+        <TableBar model={model} />
+        <ExportButton model={model} fileName="ops" />
+      </>
+    );
+  }
+  act(() => render(<Loading />, document.body));
+  expect(document.querySelector(".table-count")?.textContent).toBe("2 ops · loading 1,500 more…");
+  const button = [...document.querySelectorAll("button")].find(
+    ({ textContent }) => textContent === "Export as CSV",
+  );
+  expect(button?.disabled).toBe(true);
 });

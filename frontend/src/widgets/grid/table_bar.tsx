@@ -1,6 +1,6 @@
 /** The toolbar of a table: count, grouping, filters, columns, density, copy. */
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { plural } from "../../base/format";
+import { formatCount, plural } from "../../base/format";
 import { bindKeys } from "../../base/keys";
 import { Menu } from "../overlays/menu";
 import { Popover } from "../overlays/popover";
@@ -52,6 +52,7 @@ export function TableBar({ model }: { model: TableModel }) {
       <span class="table-count" role="status">
         {countText(model)}
         {groupText(model)}
+        {missingText(model)}
       </span>
       <GroupMenu model={model} />
       <button
@@ -146,6 +147,12 @@ function ColumnChooser({ model }: { model: TableModel }) {
 
 function groupText({ groups }: TableModel): string {
   return groups ? ` in ${plural(groups.length, "group")}` : "";
+}
+
+/** How many rows are on their way. */
+function missingText({ table }: TableModel): string {
+  const missing = (table.expected ?? table.length) - table.length;
+  return missing > 0 ? ` · loading ${formatCount(missing)} more…` : "";
 }
 
 /** Focuses the first filter field, if any, and returns whether there is one. */

@@ -1,0 +1,3 @@
+import type { ToolEntry } from "../tools";
+
+export default { isInBatches: true } satisfies ToolEntry;
