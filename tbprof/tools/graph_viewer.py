@@ -66,7 +66,8 @@ def build(summaries: Summaries) -> Document | Attachment:
     if kind in _PROTOS:
         return proto_file(program, bytes(program.links.module.blob), kind)
     if kind == "text":
-        return _document(lambda: text_document(program), program)
+        first_line = params.get("first_line", "")
+        return _document(lambda: text_document(program, first_line), program)
     if kind == "search":
         query = params.get("search", "")
         return _document(lambda: found_document(program, query), program)

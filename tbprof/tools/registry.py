@@ -150,6 +150,7 @@ TOOLS: tuple[Tool, ...] = (
             "show_metadata",
             "opened",
             "search",
+            "first_line",
             "program_host",
         ),
         is_detail=True,

@@ -184,6 +184,22 @@ def test_files_for_scripts(engine: Engine):
     assert ask(engine, type="text")["text"].startswith("HloModule jit_f\n")
 
 
+def test_a_text_comes_in_parts(engine: Engine, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("tbprof.tools.graph.graph_document._MOST_LETTERS", 10_000)
+    whole: str = ask(engine, program_id="7", type="text")["text"]
+    line: int | None = 0
+    parts: list[str] = []
+    while line is not None:
+        part = ask(engine, program_id="7", type="text", first_line=str(line))
+        parts.append(part["text"])
+        line = part["next_line"]
+        assert line is None or line == sum(one.count("\n") + 1 for one in parts)
+    assert len(parts) > 2
+    assert "\n".join(parts) == whole
+    with pytest.raises(BadRequest, match="no line"):
+        answer(engine, type="text", first_line="-1")
+
+
 def test_dot_quotes_names(engine: Engine):
     dot = answer(engine, format="dot").decode()
     assert dot.startswith("digraph G {\n")

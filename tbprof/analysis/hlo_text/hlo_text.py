@@ -10,10 +10,26 @@ from tbprof.analysis.hlo_text.hlo_quoting import frontend_text, one_line, quoted
 from tbprof.analysis.hlo_text.hlo_shape_text import numbered, shape_text
 
 
-def computation_text(writer: InstructionWriter, computation: Computation) -> Iterator[str]:
-    """The lines of a computation, in the order in which its instructions run if that is known."""
-    module, form, index = writer.module, writer.form, writer.module.index
-    is_entry = computation.id == index.entry_id
+def computation_text(
+    writer: InstructionWriter, computation: Computation, first_line: int = 0
+) -> Iterator[str]:
+    """The lines of a computation, in the order in which its instructions run if that is known.
+
+    From the `first_line` on: one is its head, then each instruction has one, and one is its end.
+    """
+    module, index = writer.module, writer.module.index
+    if first_line < 1:
+        yield _opening(writer, computation)
+    ids = index.instructions.id.data
+    for row in module.rows_in_order(computation.row)[max(first_line - 1, 0) :]:
+        root = "ROOT " if ids[row] == computation.root_id else ""
+        yield f"  {root}{writer.line(row)}"
+    thread = computation.execution_thread
+    yield f"}}, execution_thread={quoted(thread)}" if thread not in ("", "main") else "}"
+
+
+def _opening(writer: InstructionWriter, computation: Computation) -> str:
+    form, is_entry = writer.form, computation.id == writer.module.index.entry_id
     head = f"{'ENTRY ' if is_entry else ''}{writer.percent}{one_line(computation.name)} "
     if form.has_program_shapes:
         shape = computation.program_shape
@@ -24,13 +40,7 @@ def computation_text(writer: InstructionWriter, computation: Computation) -> Ite
             for number, part in enumerate(shape.parameters)
         )
         head += f"({parameters}) -> {shape_text(shape.result, has_layout=False)} "
-    yield head + "{"
-    ids = index.instructions.id.data
-    for row in module.rows_in_order(computation.row):
-        root = "ROOT " if ids[row] == computation.root_id else ""
-        yield f"  {root}{writer.line(row)}"
-    thread = computation.execution_thread
-    yield f"}}, execution_thread={quoted(thread)}" if thread not in ("", "main") else "}"
+    return head + "{"
 
 
 def text_with_callees(module: Module, row: int, form: Form = LONG) -> Iterator[str]:
@@ -75,6 +85,20 @@ def module_text(module: Module, form: Form = LONG, most_letters: int = 2**27) ->
             left = sum(len(other.instructions) for other in computations[number + 1 :])
             yield f"// {left} more instructions in {len(computations) - number - 1} computations"
             return
+
+
+def lines_from(module: Module, first_line: int) -> Iterator[str]:
+    """The lines of the same text from one on, for which those before it are not written."""
+    lines = [f"HloModule {', '.join(_header(module))}", ""]
+    yield from lines[first_line:]
+    line, writer = len(lines), InstructionWriter(module)
+    for computation in module.computations():
+        end = line + len(computation.rows) + 2  # with its head and its last line
+        if end > first_line:
+            yield from computation_text(writer, computation, first_line - line)
+        if end >= first_line:
+            yield ""
+        line = end + 1
 
 
 def _header(module: Module) -> Iterator[str]:

@@ -20,6 +20,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
             "derived", "max_gb", "module_name", "program_id", "memory_space", "program_host",
             "instant", "from_event", "to_event", "group_by", "row", "per", "feeds", "node_name",
             "type", "format", "graph_width", "merge_fusion", "show_metadata", "search",
+            "first_line",
         ),
         4096: ("run", "q", "name"),
         16384: ("kernel", "op", "rows", "tracks", "sections", "counters", "opened"),
@@ -59,7 +60,7 @@ _OF_TOOLS = (
     "marker step steps graph_host input_pipeline rank memory_id at_ps from_ps to_ps "
     "start_time_ms end_time_ms derived max_gb module_name program_id memory_space program_host "
     "instant from_event to_event group_by row rows per feeds node_name type format graph_width "
-    "merge_fusion show_metadata opened search"
+    "merge_fusion show_metadata opened search first_line"
 )
 TAKES = {
     "runs": "",

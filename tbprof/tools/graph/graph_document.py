@@ -12,13 +12,16 @@ from tbprof.analysis.graphs.program_links import ProgramLinks
 from tbprof.analysis.hlo_text.hlo_instructions import WHOLE, instruction_text
 from tbprof.analysis.hlo_text.hlo_quoting import one_line
 from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
-from tbprof.analysis.hlo_text.hlo_text import module_text
+from tbprof.analysis.hlo_text.hlo_text import lines_from, module_text
 from tbprof.analysis.programs.instruction_facts import place_of
+from tbprof.base.errors import BadRequest
 from tbprof.tools.graph.graph_choice import Center, ListedProgram, search_names
 from tbprof.tools.model.datatable import Numbers, Table, number, text
 
 MOST_NODES = 400
 _MOST_FOUND, _MOST_LISTED = 50, 64
+# Of a part of a text: HLO text becomes a fifth at least when it is compressed.
+_MOST_LETTERS = 1_200_000
 
 
 class OpenProgram(NamedTuple):
@@ -136,9 +139,24 @@ def node_document(program: OpenProgram, row: int) -> dict[str, object]:
     }
 
 
-def text_document(program: OpenProgram) -> dict[str, object]:
-    """The long HLO text of the program."""
-    return {"text": "\n".join(module_text(program.links.module))}
+def text_document(program: OpenProgram, first_line: str) -> dict[str, object]:
+    """The long HLO text of the program; with a `first_line`, from there on as much as is sent soon.
+
+    `next_line` is then the line after that, `null` after the last one. Raises BadRequest.
+    """
+    module = program.links.module
+    if first_line == "":
+        return {"text": "\n".join(module_text(module))}
+    if not (first_line.isascii() and first_line.isdigit() and len(first_line) < 10):
+        raise BadRequest(f"there is no line {first_line[:40]!r}", "the first one is first_line=0")
+    lines: list[str] = []
+    letters = 0
+    for line in lines_from(module, int(first_line)):
+        if letters > _MOST_LETTERS:
+            return {"text": "\n".join(lines), "next_line": int(first_line) + len(lines)}
+        lines.append(line)
+        letters += len(line)
+    return {"text": "\n".join(lines), "next_line": None}
 
 
 def found_document(program: OpenProgram, query: str) -> dict[str, object]:

@@ -23,7 +23,7 @@ from tbprof.analysis.hlo_text.hlo_instructions import (
 )
 from tbprof.analysis.hlo_text.hlo_literals import literal_text
 from tbprof.analysis.hlo_text.hlo_quoting import MOST_LETTERS, value_text
-from tbprof.analysis.hlo_text.hlo_text import computation_text, module_text
+from tbprof.analysis.hlo_text.hlo_text import computation_text, lines_from, module_text
 from tbprof.xplane.reader import read_space
 
 
@@ -185,6 +185,13 @@ def test_a_long_module_ends_with_what_is_left_out():
     lines = list(module_text(Module(small().bytes()), LONG, most_letters=10))
     assert lines[-1] == "// 2 more instructions in 1 computations"
     assert sum("fusion(" in line for line in lines) == 1
+
+
+def test_a_text_is_the_same_from_any_line_on():
+    module = Module(small().bytes())
+    lines = list(module_text(module))
+    for first in range(len(lines) + 2):
+        assert list(lines_from(module, first)) == lines[first:]
 
 
 def test_a_tuple_in_tuples_ends():

@@ -4,8 +4,8 @@ import { formatCount, plural } from "../../base/format";
 import { Card } from "../../widgets/text/card";
 import type { PageProps } from "../tool";
 import { definitionsOf, piecesOf, searchLines } from "./hlo_lines";
-import { type ProgramGraph, parseLines } from "./payload";
-import { useAnswer } from "./use_answer";
+import type { ProgramGraph } from "./payload";
+import { useLines } from "./use_lines";
 
 interface TextCardProps extends PageProps<ProgramGraph> {
   readonly graph: ProgramGraph;
@@ -19,7 +19,7 @@ const HIGHEST = 8_000_000;
 
 export function TextCard(props: TextCardProps) {
   const { graph, center, view, select } = props;
-  const { found: lines, error } = useAnswer(props.ask, props.graph, { type: "text" }, parseLines);
+  const { lines, isLoading, error } = useLines(props.ask, graph);
   const definitions = useMemo(() => definitionsOf(lines ?? []), [lines]);
   const [query, setQuery] = useState("");
   const found = useMemo(() => searchLines(lines ?? [], query), [lines, query]);
@@ -40,11 +40,12 @@ export function TextCard(props: TextCardProps) {
     <Card
       class="graph-text"
       title="HLO text"
-      isBusy={lines === null && error === ""}
+      isBusy={isLoading}
       head={
         <>
           <span class="muted">
-            {lines ? plural(lines.length, "line") : ""} · click a name to go to its definition,
+            {lines ? plural(lines.length, "line") : ""}
+            {lines && isLoading ? ", loading more…" : ""} · click a name to go to its definition,
             Ctrl-click to center the graph on it
           </span>
           <span class="space" />
@@ -115,9 +116,13 @@ function Lines({ lines, definitions, marked, goTo, center }: LinesProps) {
   const scale = (lines.length * ROW) / Math.max(height, 1);
   const first = Math.max(Math.floor((place.top * scale) / ROW) - OVERSCAN, 0);
   const last = Math.min(first + Math.ceil(place.height / ROW) + 2 * OVERSCAN, lines.length);
+  const known = useRef({ marked: -1, lines: 0 });
   useLayoutEffect(() => {
     const element = scroller.current;
-    if (!element) return;
+    // More lines below leave what is in view where it is.
+    const isThere = known.current.marked === marked && marked < known.current.lines;
+    known.current = { marked, lines: lines.length };
+    if (!element || isThere) return;
     element.scrollTop = Math.max((marked * ROW) / scale - element.clientHeight / 3, 0);
     setPlace({ top: element.scrollTop, height: element.clientHeight });
   }, [marked, lines]);
