@@ -19,8 +19,8 @@ def build(summaries: Summaries) -> Document:
     """The tree for scripts, in two variants: with idle time, and without it.
 
     Parameters: `group_by` is "program" (usually), "category" or "provenance". Of our page: `rows`
-    is "all" for all instructions instead of the longest, `row` the number of one whose details are
-    wanted. Empty if nothing that ran belongs to a program.
+    is the place of the first of those that are wanted instead of the longest, or "all", `row` the
+    number of one whose details are wanted. Empty if nothing that ran belongs to a program.
     """
     ops = merge_program_ops(summaries.take("program_ops", ProgramOps))
     peaks = merge_peaks(summaries.take("peaks", Peaks))

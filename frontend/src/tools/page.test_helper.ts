@@ -11,7 +11,10 @@ export interface Noted {
 /** Pages called by the names of their tools. */
 export const NAMES = { title: (tool: string) => tool, short: (tool: string) => tool };
 
-/** All that a page is given besides its payload and address; the server says `answer`. */
+/**
+ * All that a page is given besides its payload and address. The server says `answer`, or what that
+ * makes of the parameters.
+ */
 export function pageProps(
   { selected, asked }: Noted,
   answer: unknown = null,
@@ -30,7 +33,7 @@ export function pageProps(
       ask ??
       (async (parameters) => {
         asked.push(parameters);
-        return answer;
+        return typeof answer === "function" ? answer(parameters) : answer;
       }),
     fileName: "r",
     run: "r",

@@ -17,8 +17,8 @@ from tbprof.tools.model.datatable import Table, boolean, number, text
 from tbprof.tools.programs.op_profile_tree import program_label
 from tbprof.tools.programs.op_texts import cost_notes
 
-# The first answer has so many of the longest instructions; the others are sums until asked for.
-_FIRST = 4000
+# An answer has so many instructions: the first one the longest, and sums of the others.
+MOST_ROWS = 3000
 _ALL = "all"
 # Longer texts are cut: those of details are longer, and the trace has them whole.
 _MOST_TEXT, _MOST_DETAIL = 300, 20_000
@@ -63,15 +63,20 @@ class ProfilePage:
         if row := self._params.get("row", ""):
             return self._details(_row_number(row, len(self._ops.name)))
         rows = self._params.get("rows", "")
-        if rows not in ("", _ALL):
-            raise BadRequest(f"there are no rows {rows[:40]!r}", "rows is empty or all")
-        return self._page(is_all=rows == _ALL)
+        order = np.argsort(-self._ops.self_ps, kind="stable")
+        if rows == "":
+            return self._page(order[:MOST_ROWS], order[MOST_ROWS:])
+        if rows == _ALL:
+            return self._page(order, order[:0])
+        if not (rows.isascii() and rows.isdigit() and len(rows) < 10):
+            raise BadRequest(f"there are no rows {rows[:40]!r}", "rows is empty, a number or all")
+        begin = int(rows)
+        return self._page(order[begin : begin + MOST_ROWS], order[:0])
 
-    def _page(self, *, is_all: bool) -> dict[str, object]:
+    def _page(self, shown: NDArray[np.int64], others: NDArray[np.int64]) -> dict[str, object]:
+        """Rows, and sums of others."""
         ops = self._ops
-        order = np.argsort(-ops.self_ps, kind="stable")
-        shown = order if is_all else order[:_FIRST]
-        rest = list(self._rest(order[shown.size :]))
+        rest = list(self._rest(others))
         texts = _Texts()
         pool = {
             "program": self._labels,

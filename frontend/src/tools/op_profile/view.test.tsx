@@ -80,7 +80,7 @@ test("a program of the address is shown, and an op that is not there yet is aske
   expect(noted.asked).toEqual([]);
   expect(text(".program-details h2")).toBe("Program");
   await show({ program_id: "8", node_name: "copy.9" });
-  expect(noted.asked).toEqual([{ rows: "all" }]);
+  expect(noted.asked).toEqual([{ rows: "0" }]);
 });
 
 test("the op of the address is shown with what the server knows of it", async () => {
@@ -121,13 +121,19 @@ test("keys move in the picture", async () => {
 });
 
 test("what is not loaded is loaded when that is asked for", async () => {
-  await show({}, sampleJson());
+  // Parts of four rows and of one, with texts of their own.
+  const parts = [sampleJson(ROWS.slice(0, 4)), sampleJson([ROWS[0]])];
+  await show({}, (asked: Record<string, string>) => ({
+    ...parts[asked.rows === "0" ? 0 : 1],
+    instructions: 5,
+  }));
   await act(async () => row("25 shorter ops").click());
   const load = [...document.querySelectorAll<HTMLButtonElement>(".program-details button")].find(
     (one) => one.textContent === "Load all 29 ops",
   );
   await act(async () => load?.click());
-  expect(noted.asked.at(-1)).toEqual({ rows: "all" });
+  await act(async () => {});
+  expect(noted.asked.slice(-2)).toEqual([{ rows: "0" }, { rows: "4" }]);
 });
 
 test("the HLO text is asked for when it is opened", async () => {

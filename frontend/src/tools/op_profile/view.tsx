@@ -3,9 +3,10 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { describeProblem } from "../../api/errors";
 import { Card } from "../../widgets/text/card";
 import type { Ask, PageProps } from "../tool";
+import { fetchAllRows } from "./all_rows";
 import { Details } from "./details";
 import { OpIcicle } from "./op_icicle";
-import { type Profile, parseProfile, textOf } from "./payload";
+import { type Profile, textOf } from "./payload";
 import { findOp, GROUPINGS, type Grouping, makeOpTree } from "./tree/op_tree";
 import "./op_profile.css";
 import { SummaryLine } from "./summary_line";
@@ -154,8 +155,8 @@ function useAllRows(first: Profile, ask: Ask) {
   const loadAll = () => {
     setIsLoading(true);
     setError("");
-    ask({ rows: "all" }, new AbortController().signal)
-      .then((answer) => setWhole(parseProfile(answer)))
+    fetchAllRows(ask, new AbortController().signal)
+      .then(setWhole)
       .catch((reason: unknown) => setError(describeProblem(reason).message))
       .finally(() => setIsLoading(false));
   };
