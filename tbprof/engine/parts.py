@@ -104,7 +104,7 @@ PARTS: Mapping[str, PartKind] = {
         ("marker",),
         reads=(names.GROUP_ID, names.ASYNC),
     ),
-    "input_ops": _part(6, "input.input_ops.InputOps", "find_input_ops", "decoding input ops"),
+    "input_ops": _part(7, "input.input_ops.InputOps", "find_input_ops", "decoding input ops"),
     "tpu_ops": _part(3, "tpu.tpu_ops.TpuOps", "find_tpu_ops", "analyzing TPU ops"),
     "environment": _part(
         7, "run.environment.Environment", "find_environment", "reading the environment"

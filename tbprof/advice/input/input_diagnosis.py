@@ -117,6 +117,15 @@ def _transfer(ops: InputOps) -> InputCause:
     """Data sent to devices: a batch, or other arguments of calls."""
     sent = np.where(ops.category == InputCategory.ENQUEUE, ops.work_ps, 0)
     name = ops.name[int(sent.argmax())] if sent.any() else "copies from the host to GPUs"
+    if ops.has_device_put:
+        return _cause_outside_tf_data(
+            "transfer",
+            f"The program sends data with jax.device_put or as arguments of its calls ({name}); "
+            "the trace does not show which.",
+            "Call jax.device_put for the next batch before waiting for the current step. If the "
+            "program already does, the copies take longer than the rest of the step: send less, "
+            "in its stored type, and keep what does not change between steps on the device.",
+        )
     ahead = "jax.device_put of the next batch" if ops.has_jax else "prefetch to the device"
     return _cause_outside_tf_data(
         "transfer",

@@ -28,6 +28,7 @@ class InputFacts:
     transfers: int
     transfer_us: float
     has_jax: bool
+    has_device_put: bool
     has_tf_data: bool
 
 
@@ -41,6 +42,7 @@ def find_input_facts(ops: InputOps) -> InputFacts:
         count,
         float(ops.total_ps[top]) / 1e6 / count if count else 0.0,
         ops.has_jax,
+        ops.has_device_put,
         ops.has_tf_data,
     )
 

@@ -76,8 +76,12 @@ def _sending(facts: InputFacts) -> Iterator[Finding]:
             detail="",
             action=(
                 "jax.device_put returns before the copy is complete. Call it for the next one or "
-                "two batches before you wait for the current step, instead of passing NumPy "
-                "arrays to the step."
+                "two batches before you wait for the current step"
+                + (
+                    "."
+                    if facts.has_device_put
+                    else ", instead of passing NumPy arrays to the step."
+                )
             ),
             guide=DEVICE_PUT,
         )

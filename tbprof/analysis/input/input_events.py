@@ -14,6 +14,7 @@ from tbprof.analysis.vocabulary.input_names import InputCategory
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.op_names import parse_op_name
 from tbprof.base import names
+from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass, field
 from tbprof.base.values import is_in
 from tbprof.events.space import Events, Plane
@@ -21,6 +22,8 @@ from tbprof.events.space import Events, Plane
 _FUNCTION = "InstantiatedCapturedFunction::Run"
 _ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
 _JAX = "PjitFunction("
+# Source: jax/_src/api.py, device_put.
+_DEVICE_PUT = regex(r"\$api\.py:\d+ device_put\Z")
 
 
 class InputKind(IntEnum):
@@ -81,6 +84,7 @@ class InputEvents:
     python_ps: int
     python_count: int
     has_jax: bool
+    has_device_put: bool
     has_infeed: bool
 
 
@@ -118,6 +122,7 @@ def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents
         python_ps,
         int(np.count_nonzero(is_python)),
         types.has_jax,
+        types.has_device_put,
         types.has_infeed,
     )
 
@@ -133,6 +138,7 @@ class _Types:
     op: NDArray[np.int64]
     feeds: NDArray[np.int64]
     has_jax: bool
+    has_device_put: bool
     has_infeed: bool
 
 
@@ -162,8 +168,13 @@ def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
         op,
         feeds,
         bool(families.classify(_is_jax, np.bool_)[used].any()),
+        bool(families.classify(_is_device_put, np.bool_)[used].any()),
         bool(families.classify(input_names.is_infeed, np.bool_)[used].any()),
     )
+
+
+def _is_device_put(text: str) -> bool:
+    return _DEVICE_PUT.match(text) is not None
 
 
 def _is_jax(text: str) -> bool:

@@ -56,8 +56,8 @@ class InputOps:
     on the threads with one name; `activity_threads` counts those. Its self time excludes all other
     activities inside. Its category is -1 if the program waits for the pipeline as a whole;
     `program_wait_ps` is the time of that. `python_ps` is the time of Python functions in the graph,
-    `making_ps` that of making iterators for the program. `has_infeed`: some devices fetch their own
-    input.
+    `making_ps` that of making iterators for the program. `has_device_put`: a call of jax.device_put
+    was recorded. `has_infeed`: some devices fetch their own input.
     """
 
     name: list[str]
@@ -82,6 +82,7 @@ class InputOps:
     making_ps: int
     making_count: int
     has_jax: bool
+    has_device_put: bool
     has_infeed: bool
 
     @property
@@ -156,6 +157,7 @@ def merge_input_ops(parts: Sequence[InputOps]) -> InputOps:
         gatherer.making_ps += part.making_ps
         gatherer.making_count += part.making_count
         gatherer.has_jax |= part.has_jax
+        gatherer.has_device_put |= part.has_device_put
         gatherer.has_infeed |= part.has_infeed
     return gatherer.table()
 
@@ -177,6 +179,7 @@ class _Gatherer:
     making_ps: int = 0
     making_count: int = 0
     has_jax: bool = False
+    has_device_put: bool = False
     has_infeed: bool = False
 
     def add_ops(self, ops: NDArray[np.int64], figures: NDArray[np.int64]) -> None:
@@ -222,6 +225,7 @@ class _Gatherer:
             self.making_ps,
             self.making_count,
             self.has_jax,
+            self.has_device_put,
             self.has_infeed,
         )
 
@@ -243,6 +247,7 @@ def _gather(plane: Plane, events: Events, gatherer: _Gatherer) -> None:
     gatherer.making_ps += int(events.duration_ps[makings].sum())
     gatherer.making_count += makings.size
     gatherer.has_jax |= rows.has_jax
+    gatherer.has_device_put |= rows.has_device_put
     gatherer.has_infeed |= rows.has_infeed
     self_ps = self_times(rows.parent, rows.events.start_ps, rows.events.duration_ps)
     is_device = rows.op_kind == InputKind.DEVICE_OP

@@ -312,6 +312,8 @@ def test_loaders_in_python_make_the_program_wait_too():
 def test_jax_is_known_by_its_calls():
     assert input_ops("t |aa", {"a": "PjitFunction(train_step)"}).has_jax
     assert not input_ops("t |aa", {"a": "train_step"}).has_jax
+    assert input_ops("t |aa", {"a": "$api.py:2035 device_put"}).has_device_put
+    assert not input_ops("t |aa", {"a": "$train.py:20 device_put"}).has_device_put
 
 
 def test_a_host_without_input_has_none():

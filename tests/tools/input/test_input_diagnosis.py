@@ -166,6 +166,16 @@ def test_what_single_ops_are_given_is_said_where_it_is_most_of_what_is_sent(
     assert ("individually" in cause.sentence, "jax.jit" in cause.action) == (is_single, is_single)
 
 
+def test_a_program_that_puts_data_on_devices_is_not_told_to_begin_with_it():
+    names = {"d": "DevicePutWithSharding", "p": "$api.py:2035 device_put"}
+    cause = cause_of(ops=inputs("python |.pppppp.\n       |..dddd..", **names))
+    assert cause.kind == "transfer"
+    assert cause.sentence.startswith("The program sends data with jax.device_put ")
+    assert "If the program already does, the copies take longer" in cause.action
+    without = cause_of(ops=inputs("python |..dddd..", **names))
+    assert "inputs or other arguments" in without.sentence
+
+
 @pytest.mark.parametrize(("device", "kind"), [("hhhhhhkk", "transfer"), ("hhkkkk", "unknown")])
 def test_what_gpus_copy_is_the_cause_where_steps_wait_for_that(
     device: str, kind: str, tmp_path: Path

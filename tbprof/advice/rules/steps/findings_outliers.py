@@ -194,7 +194,7 @@ def _most_compile(evidence: Evidence, steps: NDArray[np.int64]) -> bool:
     """Whether compilation is part of the cause in most of these steps, not in the first alone."""
     excesses = (_excess_ps(evidence, steps[[index]]) for index in range(steps.size))
     compiling = [excess[Phase.COMPILATION] >= _PART * excess.sum() > 0 for excess in excesses]
-    return 2 * sum(compiling) > steps.size
+    return bool(2 * sum(compiling) > steps.size)
 
 
 def _once_action(outliers: StepOutliers, steps: NDArray[np.int64]) -> str:
