@@ -1,4 +1,4 @@
-"""The output of the checks ends with what failed."""
+"""The output of the checks ends with the slowest tests, and with what failed."""
 
 import os
 import shutil
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from failures import LINES, describe, failed_tests
+from slowest import slowest_tests
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = """
@@ -89,7 +90,7 @@ def test_the_checks_end_with_what_failed(tmp_path: Path, failing: str) -> None:
     scripts, programs = tmp_path / "scripts", tmp_path / ".venv" / "bin"
     scripts.mkdir()
     programs.mkdir(parents=True)
-    for name in ("check", "failures.py"):
+    for name in ("check", "failures.py", "slowest.py"):
         shutil.copy(ROOT / "scripts" / name, scripts / name)
     for name in ("npm", "ruff", "mypy", "pytest", "python"):
         program = programs / name
@@ -111,3 +112,15 @@ def test_the_checks_end_with_what_failed(tmp_path: Path, failing: str) -> None:
     assert lines.count("broken") == steps == last.count(",") + 1
     assert last.startswith("failed: ")
     assert failing in last or failing == "npm"
+
+
+def test_the_slowest_tests_of_all_steps_are_named(tmp_path: Path) -> None:
+    for step, first in (("pytest", 1), ("browser", 2)):
+        cases = "".join(
+            f"<testcase classname='c' name='t{seconds}' time='{seconds}.25'/>"
+            for seconds in range(first, 20, 2)
+        )
+        (tmp_path / f"{step}.xml").write_text(f"<testsuites>{cases}</testsuites>")
+    lines = slowest_tests(tmp_path)
+    assert len(lines) == 10
+    assert lines[:2] == ["  19.2 s  pytest: c: t19", "  18.2 s  browser: c: t18"]
