@@ -1,4 +1,4 @@
-"""What the instructions of compiled programs compute and move, from their shapes.
+"""The operations and memory traffic of instructions of compiled programs, from their shapes.
 
-Everything is per execution. What ran, how often and how long, belongs in `gpu`, `tpu` and `ops`.
+Everything is per execution. Counts and times of executions belong in `gpu`, `tpu` and `ops`.
 """

@@ -1,4 +1,4 @@
-"""Which computations of a program are alike: layers of a model repeat."""
+"""Finds equal computations of a program, since the layers of a model repeat."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ import numpy as np
 
 from tbprof.analysis.hlo.module import Module
 
-# What these compute or move follows from more than the shapes of their arrays and what they call.
+# The cost of these depends on more than the shapes of their arrays and the computations they call.
 BY_ATTRIBUTES = frozenset(
     {
         "convolution", "custom-call", "dot", "fft", "ragged-dot", "reduce-window", "scaled-dot",
         "select-and-scatter", "transpose", "while",
     }
 )  # fmt: skip
-# What an instruction does, whatever it is called and wherever it stands.
-_BESIDES = (
+# Fields that do not affect the cost of an instruction, or that the index has.
+_OTHER_FIELDS = (
     "name", "opcode", "shape", "metadata", "id", "operand_ids", "control_predecessor_ids",
     "called_computation_ids", "channel_id", "frontend_attributes",
 )  # fmt: skip
@@ -22,7 +22,7 @@ _DEEPEST = 64
 
 
 class AlikeComputations:
-    """Finds for each computation the first one that does the same with equal shapes."""
+    """Finds, for each computation, the first one with the same instructions and shapes."""
 
     def __init__(self, module: Module) -> None:
         self._module = module
@@ -52,10 +52,10 @@ class AlikeComputations:
         self._has_attributes = has_attributes[rows.opcode].data
 
     def first(self, computation: int, depth: int = 0) -> int:
-        """The first computation like this one; itself if the file lacks some of what it does."""
+        """The first computation equal to this one; itself if the file lacks parts of it."""
         known = self._first.get(computation)
         if known is None:
-            # Until it is known: a damaged file may have computations that call themselves.
+            # Set first, since in a damaged file a computation may call itself.
             self._first[computation] = computation
             known = computation
             if depth < _DEEPEST and not self._is_unknown[computation]:
@@ -65,7 +65,7 @@ class AlikeComputations:
         return known
 
     def _content(self, computation: int, depth: int) -> tuple[object, ...]:
-        """Opcodes, shapes, operands, callees and attributes."""
+        """The opcodes, shapes, operands, callees and attributes of a computation."""
         rows = self._module.rows_in(computation)
         begin, end = rows.start, rows.stop
         callees = self._callee[self._called[begin] : self._called[end]].tolist()
@@ -83,12 +83,12 @@ class AlikeComputations:
 
 
 class AlikeShapes:
-    """Tells which instructions take and return equal shapes."""
+    """Identifies instructions whose operands and results have equal shapes."""
 
     def __init__(self, module: Module) -> None:
         index = module.index
         rows = index.instructions
-        # The last shape is that of operands that the file does not hold.
+        # The last entry is the shape of operands that the file lacks.
         taken = np.append(rows.shape, np.int32(-1))[index.operand]
         unknown = rows.shape < 0
         unknown[np.repeat(np.arange(unknown.size), np.diff(rows.operands))[taken < 0]] = True
@@ -97,7 +97,7 @@ class AlikeShapes:
         self._operands = rows.operands.data
 
     def of(self, row: int) -> bytes | None:
-        """What instructions share whose operands and results are alike, None if unknown."""
+        """A key that instructions with equal operand and result shapes share, None if unknown."""
         if self._is_unknown[row]:
             return None
         taken = self._taken[self._operands[row] : self._operands[row + 1]]
@@ -105,9 +105,9 @@ class AlikeShapes:
 
 
 def attributes_of(proto: Any) -> bytes:
-    """What a message says besides the columns of the index, names, and where it stands."""
-    made = type(proto)()
-    made.CopyFrom(proto)
-    for field in _BESIDES:
-        made.ClearField(field)
-    return bytes(made.SerializeToString(deterministic=True))
+    """The fields of a message that may affect its cost and are not in the index, serialized."""
+    attributes = type(proto)()
+    attributes.CopyFrom(proto)
+    for field in _OTHER_FIELDS:
+        attributes.ClearField(field)
+    return bytes(attributes.SerializeToString(deterministic=True))

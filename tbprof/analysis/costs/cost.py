@@ -1,4 +1,4 @@
-"""What one execution of an instruction computes and moves."""
+"""The cost of one execution of an instruction: operations and memory traffic."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -10,9 +10,9 @@ _Key = TypeVar("_Key", str, int)
 class Cost(NamedTuple):
     """Floating-point and integer operations by type of their elements ("bf16"), and traffic.
 
-    `transcendentals` are not among the `flops`. `read` and `written` are bytes by memory space, 0
-    for the device's main memory. Not `is_known`: some of it is not known, so it is at least this.
-    Costs of one instruction are shared, and must not be changed.
+    `transcendentals` are not included in `flops`. `read` and `written` are bytes by memory space,
+    where space 0 is the device's main memory. If not `is_known`, parts are unknown, and the cost is
+    at least this. Costs are shared between instructions, and must not be modified.
     """
 
     flops: Counter[str]
@@ -28,16 +28,16 @@ class Cost(NamedTuple):
 
     @property
     def dtype(self) -> str:
-        """The type of most operations, "" without any."""
+        """The type of most operations, "" if there are none."""
         return max(self.flops, key=self.flops.__getitem__, default="")
 
     @property
     def bytes(self) -> int:
-        """What is read and written in all memory spaces."""
+        """The bytes read and written in all memory spaces."""
         return sum(self.read.values()) + sum(self.written.values())
 
     def times(self, count: int) -> "Cost":
-        """The cost of so many executions."""
+        """The cost of `count` executions."""
         return Cost(
             _times(self.flops, count), self.transcendentals * count,
             _times(self.read, count), _times(self.written, count), self.is_known,
@@ -55,7 +55,7 @@ UNKNOWN = NOTHING._replace(is_known=False)
 
 
 def add_costs(costs: Iterable[Cost], *, is_work: bool = False) -> Cost:
-    """The sum of costs, of which all must be known for it to be known; of their work if wanted."""
+    """The sum of costs, known if all of them are; with `is_work`, without traffic."""
     flops: dict[str, int] = {}
     read: dict[int, int] = {}
     written: dict[int, int] = {}
@@ -76,7 +76,7 @@ def add_costs(costs: Iterable[Cost], *, is_work: bool = False) -> Cost:
 
 
 def counter(counts: Mapping[_Key, int]) -> "Counter[_Key]":
-    """A counter of what is counted; its own constructor takes four times as long."""
+    """A counter with these counts; the constructor of Counter takes four times as long."""
     if not counts:
         return _EMPTY
     made: Counter[_Key] = Counter.__new__(Counter)
@@ -85,7 +85,7 @@ def counter(counts: Mapping[_Key, int]) -> "Counter[_Key]":
 
 
 def most_of_each(costs: Iterable[Cost]) -> Cost:
-    """The most of each figure, for branches of which one runs."""
+    """The maximum of each figure, for branches of which only one runs."""
     most = NOTHING
     for cost in costs:
         most = Cost(

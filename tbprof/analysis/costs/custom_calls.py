@@ -1,6 +1,6 @@
 """The costs of library calls that are known: matrix products, convolutions and attention.
 
-A call of which nothing is known has no cost: it is unknown, not zero.
+The cost of any other call is unknown, not zero.
 """
 
 import functools
@@ -15,13 +15,14 @@ from tbprof.analysis.costs.windows import convolution_products
 from tbprof.analysis.hlo.hlo_shapes import Shape
 from tbprof.base.lazy import regex
 
-# `"lhs_contracting_dimensions":["1"]` of a backend_config, which holds much else by version.
+# `"lhs_contracting_dimensions":["1"]` in a backend_config, whose other contents depend on the
+# version.
 _CONTRACTED = regex(r'"lhs_contracting_dimensions"\s*:\s*\[([^\]]{0,200})\]')
 _NUMBERS = regex(r"[0-9]{1,9}")
 # `q_max_seqlen = 2048 : i64` of an attribute dictionary.
 _ATTRIBUTE = regex(r"([a-z_]{1,64}) = (-?[0-9]{1,12}) : i64")
-# [batch, heads, queries, keys] of the scores, which keys a query meets, and what leaves some of
-# them out: windows, several sequences in one, pages of keys.
+# [batch, heads, queries, keys] of the scores, the mask of keys for each query, and settings that
+# exclude some keys: windows, several sequences in one, pages of keys.
 _SCORES = regex(
     r'"intermediate_tensor_shape"\s*:\s*\{[^{}\[\]]{0,200}"dimensions"\s*:\s*\[([^\]]{0,200})\]'
 )
@@ -30,11 +31,11 @@ _PARTIAL = regex(
     r'"sliding_window_length"\s*:\s*"?[1-9]|"max_seg_per_batch"\s*:\s*"?(?:[2-9]|1[0-9])'
     r'|"is_paged_attention"\s*:\s*true'
 )
-# What the library works in, not what it returns.
+# Element types of workspaces, which are not results.
 _WORKSPACE = ("s8", "u8")
 
 _PRODUCT_TARGET = "__cublas$"
-# NVTE_Mask_Type of Transformer Engine: which keys a query meets.
+# NVTE_Mask_Type of Transformer Engine: the keys that each query attends to.
 _NO_MASK, _CAUSAL, _CAUSAL_BOTTOM_RIGHT = 0, 2, 4
 _CUDNN_MASKS = {"NO_MASK": _NO_MASK, "CAUSAL": _CAUSAL}
 _TE_SIZES = (
@@ -43,7 +44,7 @@ _TE_SIZES = (
 
 
 def custom_call(arrays: Arrays) -> Cost:
-    """The cost of a custom call, `UNKNOWN` if its target or its configuration is."""
+    """The cost of a custom call, `UNKNOWN` if its target or its configuration is unknown."""
     target = arrays.proto.custom_call_target
     for prefix, count in _BY_TARGET.items():
         if target.startswith(prefix):
@@ -52,14 +53,14 @@ def custom_call(arrays: Arrays) -> Cost:
 
 
 def is_library_product(target: str) -> bool:
-    """Whether a custom call multiplies two matrices by cuBLAS or its counterparts."""
+    """Whether a custom call multiplies two matrices with cuBLAS or an equivalent library."""
     return target.startswith(_PRODUCT_TARGET)
 
 
 def _counted(arrays: Arrays, count: Callable[[Arrays], int | None]) -> Cost:
     try:
         cost = of_type([arrays.operand(0)], count(arrays))
-    except (IndexError, ValueError):  # operands or dimensions that the file does not hold
+    except (IndexError, ValueError):  # operands or dimensions that the file lacks
         return UNKNOWN
     if not cost.is_known:
         return UNKNOWN
@@ -80,13 +81,13 @@ def _product(arrays: Arrays) -> int | None:
         contracted = [int(number) for number in _NUMBERS.findall(stated[1])]
         return product_operations(left, returned, contracted)
     if not len(left.sizes) == len(right.sizes) == len(returned.sizes) == 2:
-        return None  # which dimensions are summed over does not follow from the sizes
+        return None  # the sizes do not show which dimensions are contracted
     # m k × k n = m n: the square root of all three is their product.
     return 2 * math.isqrt(left.elements * right.elements * returned.elements)
 
 
 def _convolution(arrays: Arrays) -> int | None:
-    """A gradient takes the products of the convolution that it belongs to."""
+    """The operations; a gradient has as many products as its convolution."""
     first, second, returned = arrays.operand(0), arrays.operand(1), arrays.results[0]
     target = arrays.proto.custom_call_target
     parts = (first, second, returned)
@@ -99,7 +100,7 @@ def _convolution(arrays: Arrays) -> int | None:
 
 
 class _Attention(NamedTuple):
-    """The sizes of an attention; `mask` says which keys a query meets."""
+    """The sizes of an attention; `mask` says which keys each query attends to."""
 
     batch: int
     heads: int
@@ -111,11 +112,12 @@ class _Attention(NamedTuple):
 
 
 def _attention(sizes: _Attention | None, *, is_backward: bool) -> int | None:
-    """Products over the keys' and over the values' dimension, for each query and each of its keys.
+    """The operations of an attention, None if unknown.
 
-    Forward, scores from keys, and sums of values. Backward, scores again, and the gradients of
-    queries, keys, values and of the scores. The lengths that padding masks and windows leave are
-    not in the program.
+    For each pair of a query and a key, there are products over the dimension of keys and over that
+    of values. The forward pass computes scores from keys, and sums of values. The backward pass
+    computes scores again, and the gradients of queries, keys, values and scores. The program does
+    not contain the sequence lengths that padding masks and windows leave.
     """
     pairs = None if sizes is None else _pairs(sizes.queries, sizes.keys, sizes.mask)
     if sizes is None or pairs is None:
@@ -143,9 +145,10 @@ def _attributes(configuration: str) -> Mapping[str, str]:
 
 
 def _cudnn_attention(arrays: Arrays) -> int | None:
-    """As `jax.nn.dot_product_attention` calls it. Source: JAX, fused_attention_stablehlo.py.
+    """The operations of cuDNN's attention as `jax.nn.dot_product_attention` calls it.
 
-    Arrays have the batch first, and the dimension of a head last.
+    Arrays have the batch dimension first, and the dimension of a head last.
+    Source: JAX, fused_attention_stablehlo.py.
     """
     configuration = _configuration(arrays.proto)
     scores, mask = _SCORES.search(configuration), _MASK.search(configuration)
@@ -160,12 +163,12 @@ def _cudnn_attention(arrays: Arrays) -> int | None:
 
 
 def _pairs(queries: int, keys: int, mask: int) -> int | None:
-    """How many pairs of a query and a key meet; None if only the data say."""
+    """The number of pairs of a query and a key, None if it depends on the data."""
     if mask == _NO_MASK:
         return queries * keys
     if mask not in (_CAUSAL, _CAUSAL_BOTTOM_RIGHT):
         return None
-    # Query i meets the keys up to i, or up to i from the end.
+    # Query i attends to the keys up to i, counted from the start or from the end.
     first = 1 if mask == _CAUSAL else keys - queries + 1
     last = first + queries - 1
     below, above = max(first, 1), min(last, keys)

@@ -1,4 +1,4 @@
-"""What a fusion reads and writes: of its operands only what the instructions in it use."""
+"""The memory traffic of fusions, which read only the parts of operands that they use."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -9,15 +9,15 @@ from tbprof.analysis.hlo.hlo_shapes import Shape
 from tbprof.analysis.hlo.module import Module
 
 _DEEPEST = 32
-# Inside a fusion these only rename elements.
+# Inside a fusion, these only relabel elements.
 _RENAMES = ("bitcast", "reshape")
 _SLICES = ("slice", "dynamic-slice", "gather")
 
 
 def fusion_traffic(module: Module, row: int) -> Traffic:
-    """What a fusion moves, by memory space; nothing if the file does not hold its computation.
+    """The traffic of a fusion, empty if the file lacks its computation.
 
-    The fusion is a row of the module's index, and so are other instructions and computations here.
+    `row` is a row of the module's index, and so are all instructions and computations in this file.
     """
     called = module.called_rows(row)
     if not called:
@@ -45,7 +45,7 @@ def _parameters(module: Module, computation: int) -> dict[int, int]:
 
 
 def _used(module: Module, computation: int, array: int, depth: int = 0) -> int:
-    """The bytes that the instructions of a fused computation use of an array in it."""
+    """The bytes of an array that the instructions of a fused computation use."""
     if array < 0:
         return 0
     whole = module.shapes.of(array).bytes
@@ -67,7 +67,7 @@ def _used(module: Module, computation: int, array: int, depth: int = 0) -> int:
 def _used_by(
     module: Module, computation: int, user: int, place: int, whole: int, depth: int
 ) -> int:
-    """The bytes that a user takes of its operand number `place`, which has `whole` bytes."""
+    """The bytes that a user reads of its operand number `place`, which has `whole` bytes."""
     opcode = module.opcode(user)
     if opcode == "fusion":
         called = module.called_rows(user)
@@ -83,7 +83,7 @@ def _used_by(
 
 
 def _written(module: Module, root: int, results: tuple[Shape, ...]) -> Iterable[tuple[int, int]]:
-    """(space, bytes) of each array that is returned: of one updated in place the update alone."""
+    """(space, bytes) written for each result; for one updated in place, only the update."""
     parts = module.operand_rows(root) if module.opcode(root) == "tuple" else [root]
     if len(parts) != len(results):
         parts = [root] * len(results)
@@ -97,7 +97,7 @@ def _written(module: Module, root: int, results: tuple[Shape, ...]) -> Iterable[
 
 
 def _unnamed(module: Module, part: int) -> int:
-    """What a chain of renames ends in."""
+    """The instruction at the start of a chain of relabelings."""
     for _ in range(_DEEPEST):
         operands = module.operand_rows(part)
         if module.opcode(part) not in _RENAMES or not operands:

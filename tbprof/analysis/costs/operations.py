@@ -1,7 +1,6 @@
-"""How many operations an instruction takes, by its opcode and shapes.
+"""The number of operations of an instruction, by its opcode and shapes.
 
-Products count as two operations, a product and a sum. Source of the conventions: XLA,
-hlo_cost_analysis.cc.
+A multiply-add counts as two operations. Source of the conventions: XLA, hlo_cost_analysis.cc.
 """
 
 import math
@@ -30,7 +29,7 @@ _TRANSCENDENTAL = frozenset(
         "rng-bit-generator", "rsqrt", "sine", "sinh", "sqrt", "tan", "tanh",
     }
 )  # fmt: skip
-# These move data, or do nothing.
+# These move data or do nothing.
 _MOVES = frozenset(
     {
         "add-dependency", "after-all", "all-gather", "all-gather-start", "all-to-all",
@@ -54,9 +53,9 @@ def is_elementwise(opcode: str) -> bool:
 
 
 class Arrays:
-    """An instruction, the arrays of each of its operands, those it returns, and what it calls.
+    """An instruction with the arrays of its operands and results, and the computations it calls.
 
-    `called` is the work of each computation that it calls. The message is parsed when requested.
+    `called` is the work of each of these computations. The message is parsed on request.
     """
 
     __slots__ = ("_module", "_row", "called", "opcode", "operands", "results")
@@ -74,7 +73,7 @@ class Arrays:
         return self._module.message(self._row)
 
     def operand(self, number: int) -> Shape:
-        """The array of an operand. Raises IndexError where there is none."""
+        """The array of an operand. Raises IndexError if there is none."""
         return self.operands[number][0]
 
 
@@ -93,7 +92,7 @@ def operations(arrays: Arrays) -> Cost:
         return UNKNOWN
     try:
         return count(arrays)
-    except IndexError:  # operands or dimensions that the file does not hold
+    except IndexError:  # operands or dimensions that the file lacks
         return UNKNOWN
 
 
@@ -116,7 +115,7 @@ def _dot(arrays: Arrays) -> Cost:
 
 
 def _ragged_dot(arrays: Arrays) -> Cost:
-    """Each row meets one group's matrix: where rows are grouped, groups cost nothing more."""
+    """The cost of a ragged product: each row is multiplied with one group's matrix."""
     ragged = arrays.proto.ragged_dot_dimension_numbers
     left, right = arrays.operand(0), arrays.operand(1)
     numbers = ragged.dot_dimension_numbers
@@ -124,7 +123,7 @@ def _ragged_dot(arrays: Arrays) -> Cost:
         return of_type(
             [left], product_operations(left, arrays.results[0], numbers.lhs_contracting_dimensions)
         )
-    # The groups cut the contracted or a batch dimension: each element of both takes part once.
+    # The groups split the contracted or a batch dimension, so each element of both is used once.
     kept = [
         right.sizes[axis]
         for axis in range(len(right.sizes))
@@ -213,7 +212,7 @@ def _cholesky(arrays: Arrays) -> Cost:
 
 
 def _all_reduce(arrays: Arrays) -> Cost:
-    """What one participant adds, as if there were two."""
+    """The additions of one participant, as if there were two participants."""
     return of_type(arrays.results[:1], sum(shape.elements for shape in arrays.results))
 
 

@@ -11,7 +11,7 @@ from tbprof.analysis.costs.traffic import NOTHING_MOVED, traffic
 from tbprof.analysis.hlo.module import Module
 from tbprof.base.lazy import regex
 
-# Computations that call each other; deeper ones are damaged.
+# The greatest depth of calls; deeper files are damaged.
 _DEEPEST = 64
 _CALLERS = frozenset({"async-start", "call", "conditional", "fusion", "while"})
 _TRIPS = regex(r'"known_trip_count"\s*:\s*\{\s*"n"\s*:\s*"?([0-9]{1,18})')
@@ -20,8 +20,8 @@ _TRIPS = regex(r'"known_trip_count"\s*:\s*\{\s*"n"\s*:\s*"?([0-9]{1,18})')
 class ProgramCosts:
     """The cost of each instruction of a module for one execution, computed when requested.
 
-    A loop costs as much as all of its iterations. If their number is unknown, it costs at least
-    one of them; a branch costs at most the most of each figure.
+    A loop costs as much as all of its iterations; if their number is unknown, at least one
+    iteration. A conditional costs at most the maximum of each figure over its branches.
     """
 
     def __init__(self, module: Module) -> None:
@@ -59,7 +59,7 @@ class ProgramCosts:
         key = (computation, is_work)
         known = self._sums.get(key)
         if known is None:
-            # Until it is known: a damaged file may have computations that call themselves.
+            # Set first, since in a damaged file a computation may call itself.
             self._sums[key] = UNKNOWN
             of = self._work if is_work else self._cost
             is_still, opcode = self._is_still, self._opcode
@@ -96,7 +96,7 @@ class ProgramCosts:
             return NOTHING
         shapes = self._shapes.of(row)
         calls = module.calls(row)
-        callees = [self._computations.first(one) for one in module.called_rows(row)]
+        callees = [self._computations.first(called) for called in module.called_rows(row)]
         attributes = attributes_of(module.message(row)) if opcode in BY_ATTRIBUTES else b""
         key = (opcode, is_work, attributes, calls, shapes, *callees)
         known = None if shapes is None else self._alike.get(key)
@@ -115,12 +115,12 @@ class ProgramCosts:
         called = self._called(row, depth, is_work=is_work)
         if opcode == "conditional":
             return most_of_each(called)
-        one = add_costs(called)
+        iteration = add_costs(called)
         if opcode != "while":
-            return one
+            return iteration
         configuration = bytes(self._module.message(row).backend_config)
         trips = _TRIPS.search(configuration.decode("utf-8", "replace"))
-        return one.times(int(trips[1])) if trips else one._replace(is_known=False)
+        return iteration.times(int(trips[1])) if trips else iteration._replace(is_known=False)
 
     def _compute_one(self, row: int, depth: int, *, is_work: bool) -> Cost:
         arrays = Arrays(self._module, row, list(self._called(row, depth, is_work=True)))
@@ -132,7 +132,7 @@ class ProgramCosts:
     def _called(self, row: int, depth: int, *, is_work: bool) -> Iterator[Cost]:
         called = self._module.called_rows(row)
         if len(called) < self._module.calls(row):
-            yield UNKNOWN  # the file does not hold them all
+            yield UNKNOWN  # the file lacks some of them
         for computation in called:
             first = self._computations.first(computation)
             yield self._sum(first, depth, is_work=is_work)

@@ -1,4 +1,4 @@
-"""How many bytes an instruction reads and writes, by its opcode and shapes."""
+"""The bytes that an instruction reads and writes, by its opcode and shapes."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from tbprof.analysis.costs.cost import spaces
 from tbprof.analysis.costs.operations import Arrays
 from tbprof.analysis.hlo.hlo_shapes import Shape
 
-# These say where data is, and compute nothing either.
+# These only refer to data, and compute nothing.
 NOTHING_MOVED = frozenset(
     {
         "add-dependency", "after-all", "bitcast", "constant", "domain", "get-tuple-element",
@@ -27,16 +27,16 @@ class Traffic(NamedTuple):
 
 
 def traffic(arrays: Arrays) -> Traffic:
-    """What an instruction moves that is not a fusion, call, loop, branch or custom call.
+    """The traffic of an instruction that is not a fusion, call, loop, branch or custom call.
 
-    A copy or an exchange that is awaited by another instruction counts where it starts.
+    The traffic of an asynchronous copy or exchange counts for the instruction that starts it.
     """
     opcode, nothing = arrays.opcode, Traffic(Counter(), Counter())
     if opcode in NOTHING_MOVED or opcode.endswith(("-done", "-update")):
         return nothing
     try:
         return nothing if _is_relayout(arrays) else _BY_OPCODE.get(opcode, _all)(arrays)
-    except IndexError:  # operands or results that the file does not hold
+    except IndexError:  # operands or results that the file lacks
         return _all(arrays)
 
 
@@ -51,7 +51,7 @@ def _all(arrays: Arrays) -> Traffic:
 
 
 def _slice(arrays: Arrays) -> Traffic:
-    """It reads what it returns, at the positions that one operand states."""
+    """A slice reads as many bytes as it returns, and the operand with its positions."""
     returned = arrays.results[0]
     read = [(arrays.operand(0).space, returned.bytes)]
     read += [(shape.space, shape.bytes) for shapes in arrays.operands[1:2] for shape in shapes]
@@ -59,14 +59,14 @@ def _slice(arrays: Arrays) -> Traffic:
 
 
 def _update(arrays: Arrays) -> Traffic:
-    """It is done in place: only the update is read and written."""
+    """An update in place reads and writes only the update."""
     target, update = arrays.operand(0), arrays.operand(1)
     starts = [shape for shapes in arrays.operands[2:3] for shape in shapes]
     return Traffic(size_of([update, *starts]), spaces([(target.space, update.bytes)]))
 
 
 def _scatter(arrays: Arrays) -> Traffic:
-    """The updates are read, and so are the elements that they change, which are written back."""
+    """A scatter reads the updates and the elements that they change, and writes the latter."""
     targets = len(arrays.operands) // 2
     updates = [shape for shapes in arrays.operands[targets + 1 :] for shape in shapes]
     changed = [(arrays.operand(0).space, shape.bytes) for shape in updates]
@@ -98,13 +98,13 @@ def _sent(arrays: Arrays) -> Traffic:
 
 
 def _started(arrays: Arrays) -> Traffic:
-    """What is read is returned, too; a half of the arrays beside it is the result."""
+    """A start returns its operands, then as many results, then contexts."""
     read = [shape for shapes in arrays.operands for shape in shapes]
     return Traffic(size_of(read), size_of(arrays.results[len(read) : 2 * len(read)]))
 
 
 def _copied(arrays: Arrays) -> Traffic:
-    """(target, source, context)."""
+    """A copy-start returns (target, source, context)."""
     return Traffic(size_of(arrays.operands[0]), size_of(arrays.results[:1]))
 
 
@@ -126,7 +126,7 @@ _BY_OPCODE: Mapping[str, Callable[[Arrays], Traffic]] = {
 
 
 def _is_relayout(arrays: Arrays) -> bool:
-    """Whether a transpose leaves every element where it is in memory. Raises IndexError."""
+    """Whether a transpose leaves every element at its place in memory. Raises IndexError."""
     if arrays.opcode != "transpose":
         return False
     taken, returned = arrays.operand(0), arrays.results[0]

@@ -1,4 +1,4 @@
-"""Products over windows: how often a kernel meets an element of a convolution's input."""
+"""Products over windows: how often a kernel overlaps an element of a convolution's input."""
 
 import math
 from typing import Any
@@ -7,16 +7,16 @@ import numpy as np
 
 from tbprof.analysis.hlo.hlo_shapes import Shape
 
-# Windows are as large as images in the gradients of convolutions; more elements are damage.
+# In gradients of convolutions, windows are as large as images; larger ones are damaged.
 _LARGEST = 1 << 20
 _LARGEST_STEP = 1 << 31
 
 
 def convolution_products(proto: Any, taken: Shape, kernel: Shape, returned: Shape) -> int | None:
-    """The products of elements in a convolution, those with padding not counted; None if damaged.
+    """The products of elements in a convolution without those with padding; None if damaged.
 
-    `taken`, `kernel` and `returned` play the parts that the dimension numbers of the instruction
-    `proto` describe.
+    `taken`, `kernel` and `returned` are the input, the kernel and the output to which the dimension
+    numbers of the instruction `proto` refer.
     """
     numbers = proto.convolution_dimension_numbers
     try:
@@ -40,11 +40,11 @@ def convolution_products(proto: Any, taken: Shape, kernel: Shape, returned: Shap
 
 
 def valid_positions(window: Any, taken: int, returned: int) -> int | None:
-    """How many pairs of a kernel's and an output's position meet an element of the input.
+    """The number of pairs of a kernel and an output position that read an element of the input.
 
-    Along one dimension, of sizes `taken` and `returned`; None for damaged windows. Position k of
-    the kernel meets i = o stride - padding + k dilation for output o, an element of the input if
-    the base dilation divides it.
+    This is along one dimension with the sizes `taken` and `returned`; None for damaged windows.
+    Position k of the kernel reads i = o stride - padding + k dilation for output o, which is an
+    element of the input if the base dilation divides it.
     """
     stride, base = max(window.stride, 1), max(window.base_dilation, 1)
     if (

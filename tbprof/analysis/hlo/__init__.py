@@ -1,4 +1,4 @@
 """Compiled programs: their instructions, shapes, channels, precision and functions.
 
-Read from the HLO protos of a trace. What ran of a program belongs in `tpu`, `gpu` and `ops`.
+Read from the HLO protos of a trace. Executions of programs belong in `tpu`, `gpu` and `ops`.
 """

@@ -1,4 +1,4 @@
-"""What instructions complete that another one started: "copy-start.1" of "copy-done.1"."""
+"""Finds the start of an asynchronous instruction: "copy-start.1" for "copy-done.1"."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,10 @@ _DEEPEST = 64
 
 
 def awaited_start(program: "Module", proto: Any) -> str:
-    """The start that an instruction completes, through updates between them."""
+    """The name of the start that an instruction completes, "" for other instructions.
+
+    Updates between the two are followed.
+    """
     if not proto.opcode.endswith("-done"):
         return ""
     for _ in range(_DEEPEST):
@@ -27,7 +30,7 @@ def awaited_start(program: "Module", proto: Any) -> str:
 
 
 def awaited_in(text: str) -> str:
-    """The operand of an instruction whose text says that it completes one, "" for others."""
+    """The operand that an instruction completes according to its text, "" if it completes none."""
     _, opcode, operands = split_text(text)
     match = _OPERAND.search(operands) if opcode.endswith("-done") else None
     return match[1] if match else ""

@@ -1,4 +1,4 @@
-"""The compiled programs of a trace: what each HLO instruction does, and its framework op."""
+"""The compiled programs of a trace: their HLO instructions and framework ops."""
 
 import functools
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tbprof.analysis.hlo.program_functions import Place
     from tbprof.analysis.hlo.program_index import Blob
 
-# Many traces hold no programs.
+# Many traces contain no programs.
 _parse = Later("tbprof.analysis.hlo.module.Module")
 _locate_functions = Later("tbprof.analysis.hlo.program_functions.locate_functions")
 _places_of = Later("tbprof.analysis.hlo.program_functions.places_of")
@@ -35,9 +35,9 @@ _T = TypeVar("_T")
 _MOST_OF_ONE_OP = 2
 _LARGEST_OF_ONE_OP = 2**16
 _NO_WORK = ("parameter", "constant", "tuple", "get-tuple-element", "bitcast")
-# What is cached of programs after their file is closed.
+# The number and size of programs that stay cached after their file is closed.
 _PROGRAMS_CACHED, _LARGEST_CACHED = 128, 2**17
-# If more programs than this share a name, their functions are not distinguished.
+# Of the programs that share a name, only this many are searched for source locations.
 _MOST_ALIKE = 256
 
 
@@ -102,9 +102,9 @@ class Programs:
         return self._places[module]
 
     def op_type(self, program_id: int, module: str, instruction: str) -> str:
-        """What an instruction without an op is, "" if unknown: "transpose", "fusion".
+        """The type of an instruction without an op, "" if unknown: "transpose", "fusion".
 
-        The type of the ops that a fusion was made of, if they share one; else the opcode.
+        It is the type of the ops in a fusion if they share one, else the opcode.
         """
         program = self.module(program_id, module)
         proto = None if program is None else program.find(instruction)
@@ -123,7 +123,7 @@ class Programs:
         return types.pop() if len(types) == 1 else str(proto.opcode)
 
     def single_ops(self) -> set[str]:
-        """The names of the programs that each do what one op does.
+        """The names of programs that consist of a single op.
 
         JAX compiles such programs for the functions of `jax.numpy`: `jit_multiply`.
         """
@@ -136,12 +136,12 @@ class Programs:
         return {name for name, is_op in is_single.items() if is_op}
 
     def instruction(self, program_id: int, module: str, instruction: str) -> "Instruction | None":
-        """The instruction with that name, None if unknown. Finds the program as `op_name` does."""
+        """The instruction with that name, None if unknown; the program is found as in `op_name`."""
         program = self.module(program_id, module)
         return None if program is None else program.instruction(instruction)
 
     def module(self, program_id: int, module: str) -> "Module | None":
-        """The parsed program, None if unknown. Finds it as `op_name` does."""
+        """The parsed program, None if unknown; it is found as in `op_name`."""
         program = self._find(program_id, module)
         if program < 0:
             return None
@@ -178,7 +178,7 @@ class Programs:
 
 
 class _Sources(NamedTuple):
-    """Programs by id: where their protos are, the names of their modules; and ids by such names."""
+    """Programs by id: the location of their protos, their module names; ids by module name."""
 
     proto: dict[int, tuple[StatColumn, int]]
     name: dict[int, str]
@@ -212,7 +212,7 @@ def _program_id(name: str, stat: int, type_id: int) -> int:
 
 
 def _count_work(blob: "Blob") -> int:
-    """How many instructions of a program's entry computation do anything."""
+    """The number of instructions in a program's entry computation that do any work."""
     module: Module = _parse(blob)
     entry = module.entry()
     rows = () if entry is None else entry.rows
@@ -220,9 +220,9 @@ def _count_work(blob: "Blob") -> int:
 
 
 def _cached(read: "Callable[[Blob], _T]") -> "Callable[[Blob], _T]":
-    """As `read`, but caches the result for small programs: hosts of one job run the same.
+    """`read` with a cache for small programs, since the hosts of a job run the same programs.
 
-    What is cached is a copy, which keeps no file in memory.
+    The cache keys are copies, so that they keep no file in memory.
     """
     cached = functools.lru_cache(_PROGRAMS_CACHED)(read)
     return lambda blob: cached(bytes(blob)) if len(blob) <= _LARGEST_CACHED else read(blob)

@@ -1,4 +1,4 @@
-"""The roles of a program's instructions among the instructions around them."""
+"""The roles of a program's instructions: moves of data, dimensions, reductions."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.vocabulary.instruction_roles import Move, Reduction
 
 PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot"})
-# Opcodes that cost nothing by themselves, or only say where data is.
+# Opcodes that cost nothing, or only refer to data.
 _NOTHING = frozenset(
     {
         "parameter", "constant", "bitcast", "tuple", "get-tuple-element", "after-all", "iota",
@@ -32,15 +32,15 @@ _ELEMENTWISE = frozenset(
 )  # fmt: skip
 _SCALING = frozenset({"multiply", "divide"})
 _PASSING = frozenset({"bitcast", "get-tuple-element", "copy", "reshape", "convert"})
-# Fusions in fusions; deeper ones are damaged.
+# The greatest depth of nested fusions; deeper files are damaged.
 _DEEPEST = 8
-# How far back reductions are searched for.
+# The limits of the search for earlier reductions.
 _MOST_STEPS = 6
 _MOST_SEEN = 64
 
 
 class _Sum(NamedTuple):
-    """What a reduction takes and returns, in sizes, and whether it adds."""
+    """The sizes of a reduction's operand and result, and whether it is a sum."""
 
     taken: tuple[int, ...]
     returned: tuple[int, ...]
@@ -48,12 +48,12 @@ class _Sum(NamedTuple):
 
 
 def opcodes_of(module: Module, row: int) -> frozenset[str]:
-    """What the instruction of a row does: its opcode, or those inside its fusion."""
+    """The opcodes of the work of an instruction: its own, or those inside its fusion."""
     return frozenset(map(module.opcode, rows_inside(module, row))) - _NOTHING
 
 
 def rows_inside(module: Module, row: int, depth: int = 0) -> Iterator[int]:
-    """The rows of what a fusion does; of an instruction that is none, its own."""
+    """The rows of the instructions inside a fusion; for other instructions, their own row."""
     if row < 0:
         return
     if module.opcode(row) != "fusion":
@@ -115,14 +115,14 @@ class Reductions:
         self._beside: set[int] | None = None
 
     def role(self, proto: Any) -> Reduction:
-        """How an instruction could be part of another pass."""
+        """How an instruction could be merged into another pass."""
         addends = self._sum(proto)
         if addends is not None:
             before = self._before(proto, _ELEMENTWISE | _PASSING, _MOST_STEPS)
             equal = [other for other in before if other[:2] == addends[:2]]
             if any(other.is_sum for other in equal):
                 return Reduction.CHAINED
-            # What waits for a maximum cannot run beside it.
+            # A reduction that waits for a maximum cannot share a pass with it.
             is_beside = not equal and proto.id in self._find_beside()
             return Reduction.BESIDE if is_beside else Reduction.NONE
         opcodes = opcodes_of(self._module, self._module.row_of(proto))
@@ -134,7 +134,7 @@ class Reductions:
         return Reduction.NONE
 
     def _sum(self, proto: Any) -> _Sum | None:
-        """The reduction that an instruction or its fusion is; products that reduce do not count."""
+        """The reduction in an instruction or its fusion, None if it has none or also a product."""
         if proto.id not in self._known:
             self._known[proto.id] = self._find_sum(proto)
         return self._known[proto.id]
@@ -157,7 +157,7 @@ class Reductions:
         return root is not None and root.opcode == "add"
 
     def _before(self, proto: Any, through: frozenset[str], steps: int) -> Iterator[_Sum]:
-        """The nearest reductions that an instruction depends on `through` given opcodes."""
+        """The nearest reductions that an instruction depends on, only `through` these opcodes."""
         visited = {proto.id}
         edge = [proto]
         for _ in range(steps):
@@ -175,7 +175,7 @@ class Reductions:
             edge = following
 
     def _find_beside(self) -> set[int]:
-        """The ids of reductions that read what an earlier one of equal sizes also reads."""
+        """The ids of reductions that read the same array as an earlier one of equal sizes."""
         if self._beside is None:
             beside: set[int] = set()
             known_keys: set[tuple[object, ...]] = set()

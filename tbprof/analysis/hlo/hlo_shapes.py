@@ -1,4 +1,4 @@
-"""HLO shapes as they lie in device memory: their tiles and their padding."""
+"""HLO shapes in device memory: their tiles and their padding."""
 
 import functools
 import math
@@ -31,8 +31,8 @@ _JOINED = -(2**63)
 class Shape(NamedTuple):
     """An array: its type, sizes, order of dimensions and tiles.
 
-    `minor_to_major` lists the dimensions, the fastest-varying one first. `tiles` are applied one
-    after the other. `width` is the size of an element in bits, 0 for that of the type.
+    `minor_to_major` lists the dimensions, the fastest-varying one first. `tiles` are applied in
+    order. `width` is the size of an element in bits, 0 for that of the type.
     """
 
     dtype: str
@@ -44,7 +44,7 @@ class Shape(NamedTuple):
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The dimensions, major first; in their own order if the layout does not say."""
+        """The dimensions, major first; in their own order if the layout does not state one."""
         default = tuple(range(len(self.sizes)))
         return (
             self.minor_to_major[::-1] if sorted(self.minor_to_major) == list(default) else default
@@ -60,7 +60,7 @@ class Shape(NamedTuple):
 
     @property
     def elements(self) -> int:
-        """How many elements the array has; for a dynamic dimension its bound counts."""
+        """The number of elements; a dynamic dimension counts with its bound."""
         return math.prod(self.sizes)
 
     @property
@@ -76,7 +76,7 @@ class Shape(NamedTuple):
 
     @property
     def padded_elements(self) -> int:
-        """How many elements there is space for."""
+        """The number of elements including padding."""
         sizes = [self.sizes[dimension] for dimension in self.order]
         for tile in self._tiles():
             sizes = [1] * (len(tile) - len(sizes)) + sizes
@@ -103,12 +103,12 @@ class Shape(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As HLO writes it, without the layout."""
+        """The shape as HLO text, without the layout."""
         return f"{self.dtype}[{','.join(map(str, self.sizes))}]"
 
     @property
     def layout(self) -> str:
-        """The layout as HLO writes it, "" if none is stated."""
+        """The layout as HLO text, "" if none is stated."""
         tiles = "".join(
             f"({','.join('*' if size < 0 else str(size) for size in tile)})" for tile in self.tiles
         )
@@ -122,7 +122,7 @@ class Shape(NamedTuple):
 
 
 def _native_tiles(shape: Shape) -> tuple[tuple[int, ...], ...]:
-    """8 rows of 128 words of 32 bit; narrower types pack several rows into one (16 of 16 bit)."""
+    """8 rows of 128 32-bit words; narrower types pack several rows into one (16 rows of 16 bit)."""
     if not shape.sizes:
         return ()
     if len(shape.sizes) == 1:
@@ -141,10 +141,7 @@ def _bits(dtype: str) -> int:
 
 
 class Padding(NamedTuple):
-    """What an op's arrays hold and occupy in memory, in bytes, and which one wastes most.
-
-    `dimensions` are those of `worst` that are padded.
-    """
+    """The bytes of an op's arrays without and with padding, and the array that wastes the most."""
 
     bytes: int
     padded_bytes: int
@@ -158,7 +155,7 @@ class Padding(NamedTuple):
 
 
 def padding_of(shapes: Iterable[Shape]) -> Padding:
-    """The total padding of the arrays that an op takes and returns."""
+    """The total padding of an op's operands and results."""
     held_bytes = padded_bytes = most_wasted = 0
     worst = None
     is_assumed = False
@@ -185,7 +182,7 @@ def largest_dtype(shapes: Sequence[Shape]) -> str:
 
 
 def read_shape(proto: Any, depth: int = 0) -> Iterator[Shape]:
-    """The arrays of a ShapeProto, those of tuples one by one; tokens do not count."""
+    """The arrays of a ShapeProto, including those inside of tuples, but not tokens."""
     if proto.element_type == _TUPLE:
         for part in proto.tuple_shapes if depth < 16 else ():
             yield from read_shape(part, depth + 1)
@@ -216,7 +213,7 @@ def _word(element_type: int) -> str:
 
 
 def parse_shapes(text: str) -> tuple[Shape, ...]:
-    """The arrays that an HLO text states, in its order.
+    """The arrays in an HLO text, in its order.
 
     "(f32[8,100]{1,0:T(8,128)S(5)}, u32[])": Shape("f32", (8, 100), (1, 0), ((8, 128),), 5),
     Shape("u32", ())
@@ -249,7 +246,7 @@ def parse_shapes(text: str) -> tuple[Shape, ...]:
 
 
 def split_text(text: str) -> tuple[str, str, str]:
-    """(result, opcode, operands) of an instruction's text, "" where the text does not say.
+    """(result, opcode, operands) of an instruction's text, "" for missing parts.
 
     "%a = f32[8]{0} negate(f32[8]{0} %b), metadata={...}"    ("f32[8]{0}", "negate", "f32[8]{0} %b")
     """

@@ -1,4 +1,4 @@
-"""With whom a compiled program exchanges data through its host: other slices, callbacks, others."""
+"""The peers with which a compiled program exchanges data through its host."""
 
 from enum import IntEnum
 
@@ -8,8 +8,9 @@ from tbprof.base.lazy import regex
 _WITH_HOST = frozenset({"host send", "host send-done", "host recv", "host recv-done"})
 _WITH_ANY = frozenset({"send", "send-done", "recv", "recv-done"})
 
-# What serves the host's end of a transfer. Sources: XLA, side_effect_util.cc ("tf_rendezvous", of
-# TensorFlow's outside compilation); JAX, callback.py ("pjrt_rendezvous", or the callback's name).
+# The handler of the host's end of a transfer. Sources: XLA, side_effect_util.cc ("tf_rendezvous",
+# of TensorFlow's outside compilation); JAX, callback.py ("pjrt_rendezvous", or the callback's
+# name).
 HANDLER = "_xla_host_transfer_handler_name"
 _HANDLER = regex(rf'{HANDLER}="([^"]*)"')
 _MEGASCALE = "xla_megascale_runtime"
@@ -21,25 +22,25 @@ _CALLS = regex(
 
 
 class Peer(IntEnum):
-    """With whom an instruction exchanges data; `HOST` if nothing more is known."""
+    """The peer of an exchange of data; `HOST` if only the host is known."""
 
     NONE = 0
     SLICES = 1  # collectives with other slices, over the network of the data center
-    CALLBACK = 2  # what the host runs while the program waits
+    CALLBACK = 2  # code that the host runs while the program waits
     HOST = 3
 
 
 def is_exchange(kind: str) -> bool:
-    """Whether an op of this category or opcode sends or receives, or awaits that."""
+    """Whether an op of this category or opcode sends or receives, or waits for that."""
     return kind in _WITH_ANY or kind in _WITH_HOST
 
 
 def peer_of(kind: str, text: str, handler: str, op: str, *, is_host: bool = False) -> Peer:
     """The peer of an instruction; NONE if it exchanges nothing with its host.
 
-    `kind` is its category or opcode, `text` what is known about it as HLO text, `handler` what
-    serves it according to the program ("" if unknown), `op` the framework op that it belongs to.
-    `is_host` says that the program exchanges data with its host there.
+    `kind` is its category or opcode, `text` its HLO text as far as known, `handler` the handler
+    that the program states ("" if unknown), and `op` its framework op. `is_host` says that the
+    program marks the instruction as a host transfer.
     """
     if kind not in _WITH_HOST and not (kind in _WITH_ANY and (is_host or _IS_HOST in text)):
         return Peer.NONE

@@ -1,4 +1,4 @@
-"""Copies by compiled programs between the memories of a device and host memory."""
+"""Copies of compiled programs between memory spaces of a device, or to and from host memory."""
 
 from tbprof.base.lazy import regex
 
@@ -17,7 +17,7 @@ def is_host_copy(opcode: str, shapes: str, *, is_in_host: bool = False) -> bool:
     """Whether an instruction copies between device and host, or starts or awaits such a copy.
 
     `shapes` are those of its operands and results, with layouts; `is_in_host` says that the program
-    places one of them in host memory, even if the text does not say so.
+    places one of them in host memory, even if the text does not show it.
     """
     return (is_in_host or IN_HOST in shapes) and _COPY.match(opcode) is not None
 

@@ -1,4 +1,4 @@
-"""What an HLO instruction computes from which tensors, through fusions and asynchronous pairs."""
+"""HLO instructions: opcode and tensors, looking into fusions and asynchronous pairs."""
 
 import re
 from collections.abc import Iterator
@@ -18,13 +18,12 @@ _CALLERS = ("fusion", "async-start", "async-update", "async-done", "call")
 
 
 class Instruction(NamedTuple):
-    """An HLO instruction: what it computes from which tensors.
+    """An HLO instruction: its opcode, operands and results.
 
     `products` are the operands of the matrix products and convolutions in it or in its fusion.
-    `wrapped` is the opcode that an asynchronous start, update or done stands for. `handler` serves
-    the host's end of a transfer, and `op` is the framework op, "" if unknown. `is_in_host` says
-    that an operand or a result lies in host memory, `fusion_kind` how a fusion is emitted
-    ("kLoop").
+    `wrapped` is the opcode inside an asynchronous start, update or done. `handler` serves the
+    host's end of a transfer, and `op` is the framework op; "" if unknown. `is_in_host` says that an
+    operand or a result is in host memory, `fusion_kind` how a fusion is emitted ("kLoop").
     """
 
     opcode: str
@@ -41,7 +40,7 @@ class Instruction(NamedTuple):
 
 
 def read_instruction(module: "Module", row: int) -> Instruction:
-    """What an instruction of a module computes."""
+    """The instruction of a module's row."""
     proto = module.message(row)
     start = _start(module, row)
     root = _root(module, start)
@@ -68,7 +67,7 @@ def multiplies(module: "Module", row: int) -> bool:
 
 
 def _start(module: "Module", row: int) -> int:
-    """What an `async-done` or `async-update` waits for; other instructions as they are."""
+    """The row of the start that an `async-done` or `async-update` belongs to; others unchanged."""
     for _ in range(64):  # a chain of updates
         operands = module.operand_rows(row)
         if module.opcode(row) not in ("async-done", "async-update") or not operands:
@@ -78,7 +77,7 @@ def _start(module: "Module", row: int) -> int:
 
 
 def _handler(module: "Module", row: int) -> str:
-    """What serves a transfer, as the instruction or the one that it completes says."""
+    """The handler of a transfer, as stated by the instruction or by the one that it completes."""
     for part in (row, *module.operand_rows(row)):
         attributes = module.message(part).frontend_attributes.map
         if HANDLER in attributes:
@@ -87,7 +86,7 @@ def _handler(module: "Module", row: int) -> str:
 
 
 def _root(module: "Module", row: int) -> int:
-    """What the first computation that an instruction calls returns, -1 if there is none."""
+    """The root of the first computation that an instruction calls, -1 if there is none."""
     called = module.called_rows(row) if module.opcode(row) in _CALLERS else []
     return module.root_row(called[0]) if called else -1
 

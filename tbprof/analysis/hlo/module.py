@@ -16,16 +16,16 @@ from tbprof.analysis.hlo.program_index import Blob, ProgramIndex
 from tbprof.analysis.hlo.program_shapes import ProgramShapes
 from tbprof.analysis.hlo.stack_frames import StackFrames
 
-# Messages that are kept: callers come back to the same few.
+# The number of cached messages: callers request the same few repeatedly.
 _MESSAGES_KEPT = 1 << 8
 
 
 class Module:
     """A program with its instructions by name, by id and by row.
 
-    Instructions are messages (HloInstructionProto), parsed each time they are requested: compare
-    their ids. Rows count the instructions of all computations in order. Of a damaged program the
-    rest is there (`ProgramIndex`).
+    Instructions are messages (HloInstructionProto) that are parsed on request, so compare their
+    ids, not the objects. Rows count the instructions of all computations in order. A damaged
+    program has only its intact parts (`ProgramIndex`).
     """
 
     def __init__(self, blob: Blob) -> None:
@@ -34,7 +34,7 @@ class Module:
         self.shapes = ProgramShapes(self.index, self.message)
         self._instructions: dict[str, Instruction] = {}
         self._messages: dict[int, Any] = {}
-        # Faster than arrays where single numbers are wanted.
+        # Memoryviews are faster than arrays at reading single numbers.
         rows = self.index.instructions
         self._at, self._end = rows.message[0].data, rows.message[1].data
         self._name_at, self._name_end = rows.name[0].data, rows.name[1].data
@@ -58,7 +58,7 @@ class Module:
 
     @cached_property
     def stack_frames(self) -> StackFrames:
-        """The stacks of its instructions."""
+        """The stack frames of its instructions."""
         return StackFrames(self.header.stack_frame_index)
 
     def find(self, name: str) -> Any | None:
@@ -70,7 +70,7 @@ class Module:
         return self._message_or_none(self.index.ids.row(number))
 
     def row_of(self, proto: Any) -> int:
-        """The row of an instruction, of equal ids the last one; -1 if there is none."""
+        """The row of an instruction, the last one if ids are equal; -1 if there is none."""
         return self.index.ids.row(proto.id)
 
     def instructions(self) -> "Instructions":
@@ -78,7 +78,7 @@ class Module:
         return Instructions(self, range(len(self._opcode)))
 
     def operands_of(self, proto: Any) -> list[Any]:
-        """The operands of an instruction in order, without those that the file does not hold."""
+        """The operands of an instruction in order, without those that the file lacks."""
         rows = map(self.index.ids.row, proto.operand_ids)
         return [self.message(row) for row in rows if row >= 0]
 
@@ -88,11 +88,11 @@ class Module:
         return [Computation(self, row) for row in rows if row >= 0]
 
     def root_of(self, computation: "Computation") -> Any | None:
-        """The instruction that a computation returns, None if the file does not hold it."""
+        """The instruction that a computation returns, None if the file lacks it."""
         return self.by_id(computation.root_id)
 
     def entry(self) -> "Computation | None":
-        """The computation that the program begins with, None if the file does not hold it."""
+        """The computation that the program begins with, None if the file lacks it."""
         return self.computation(self.index.entry_id)
 
     def computation(self, number: int) -> "Computation | None":
@@ -107,16 +107,16 @@ class Module:
     def in_order(self, computation: "Computation") -> Sequence[Any]:
         """The instructions of a computation in the order in which they run.
 
-        If the schedule does not list them all, in the order of the file.
+        If the schedule does not list all of them, they are in the order of the file.
         """
         return Instructions(self, self.rows_in_order(computation.row))
 
     def scheduled(self) -> Iterator[Any]:
-        """The instructions that run by themselves, that is, outside of fusions."""
+        """The instructions outside of fusions, which run on their own."""
         return map(self.message, self.scheduled_rows().tolist())
 
     def instruction(self, name: str) -> Instruction | None:
-        """What an instruction computes from which tensors, None if there is none with that name."""
+        """The decoded instruction with that name, None if there is none."""
         if name not in self._instructions:
             row = self.index.find(name)
             if row < 0:
@@ -125,7 +125,7 @@ class Module:
         return self._instructions[name]
 
     def message(self, row: int) -> Any:
-        """The HloInstructionProto of a row; of a damaged one what the index says."""
+        """The HloInstructionProto of a row; for a damaged one, the fields that the index has."""
         proto = self._messages.get(row)
         if proto is None:
             content = self.blob[self._at[row] : self._end[row]]
@@ -141,12 +141,12 @@ class Module:
         return Instructions(self, rows)
 
     def metadata_of(self, row: int) -> Any | None:
-        """The OpMetadata of an instruction, faster than its whole message; None if damaged."""
+        """The OpMetadata of an instruction, without parsing the whole message; None if damaged."""
         at, end = self._metadata_at[row], self._metadata_end[row]
         return _parse("xla.OpMetadata", self.blob[at:end])
 
     def metadata(self) -> Iterator[Any]:
-        """The OpMetadata of instructions, each different one once."""
+        """The distinct OpMetadata of all instructions."""
         ranges = self.index.instructions.metadata.T.tolist()
         for content in dict.fromkeys(bytes(self.blob[at:end]) for at, end in ranges):
             proto = _parse("xla.OpMetadata", content)
@@ -162,7 +162,7 @@ class Module:
         return self.index.opcodes[self._opcode[row]]
 
     def operand_rows(self, row: int) -> list[int]:
-        """The rows of an instruction's operands, as `operands_of` lists them."""
+        """The rows of an instruction's operands, in the order of `operands_of`."""
         rows: list[int] = self._operand[self._operands[row] : self._operands[row + 1]].tolist()
         return [operand for operand in rows if operand >= 0] if -1 in rows else rows
 
@@ -175,16 +175,16 @@ class Module:
         return [computation for computation in rows if computation >= 0] if -1 in rows else rows
 
     def calls(self, row: int) -> int:
-        """How many computations an instruction calls, whether the file holds them or not."""
+        """The number of computations that an instruction calls, even if the file lacks some."""
         return self._called[row + 1] - self._called[row]
 
     def users_of(self, row: int) -> list[int]:
-        """The rows of all instructions that take an instruction, each once."""
+        """The rows of all instructions that have an instruction as an operand, each once."""
         first, user = self._users
         return user[first[row] : first[row + 1]].tolist() if row >= 0 else []
 
     def parameter(self, row: int) -> int:
-        """Which parameter of its computation an instruction is, if it is one."""
+        """The parameter number of an instruction that is a parameter."""
         return self._parameter[row]
 
     def rows_in(self, computation: int) -> range:
@@ -192,7 +192,7 @@ class Module:
         return range(self._first[computation], self._first[computation + 1])
 
     def rows_in_order(self, computation: int) -> Sequence[int]:
-        """The same as `in_order`, by rows."""
+        """The rows of `in_order`."""
         rows = self.rows_in(computation)
         schedule = self.header.schedule.sequences
         number = int(self.index.computations.id[computation])
@@ -205,7 +205,7 @@ class Module:
         return [row_of[number] for number in order] if is_whole else rows
 
     def root_row(self, computation: int) -> int:
-        """The row of what a computation returns, -1 if the file does not hold it."""
+        """The row of a computation's root instruction, -1 if the file lacks it."""
         return self._root[computation]
 
     def scheduled_rows(self) -> NDArray[np.int64]:
@@ -216,14 +216,14 @@ class Module:
         is_from_fusion = np.repeat(is_fusion, np.diff(index.instructions.called))
         called = index.callee[is_from_fusion]
         ids = index.computations.id
-        # Of equal ids the last counts.
+        # If ids are equal, the last one counts.
         runs = index.computation_ids.rows(ids) == np.arange(ids.size)
         runs[called[called >= 0]] = False
         return np.flatnonzero(runs[index.computation])
 
     @cached_property
     def has_handlers(self) -> bool:
-        """Whether any instruction says what serves its transfer."""
+        """Whether any instruction states the handler of its transfer."""
         return re.search(re.escape(HANDLER.encode()), self.blob) is not None
 
     @cached_property
@@ -283,7 +283,7 @@ class Computation:
 
     @property
     def is_fusion_computation(self) -> bool:
-        """Whether it is the inside of a fusion, as the file states."""
+        """Whether it is the body of a fusion, as the file states."""
         return bool(self._columns.is_fusion[self.row])
 
     @property
@@ -293,7 +293,7 @@ class Computation:
 
     @property
     def program_shape(self) -> Any:
-        """Its parameters and its result (ProgramShapeProto), empty if the file does not say."""
+        """Its parameters and its result (ProgramShapeProto), empty if not in the file."""
         at, end = self._columns.shape[:, self.row].tolist()
         proto = _parse("xla.ProgramShapeProto", self._module.blob[at:end])
         return message("xla.ProgramShapeProto")() if proto is None else proto
@@ -303,7 +303,7 @@ class Computation:
 
 
 class Instructions(Sequence[Any]):
-    """Rows of a module as messages, each parsed when it is requested."""
+    """Rows of a module as messages, parsed on request."""
 
     def __init__(self, module: Module, rows: Sequence[int]) -> None:
         self._module = module
@@ -334,7 +334,7 @@ def _parse(name: str, content: Blob) -> Any | None:
 
 @functools.cache
 def _kind(name: str) -> tuple[Callable[[], Any], type[Exception]]:
-    """A class of messages, and what parsing one raises."""
+    """A class of messages, and the exception that parsing raises."""
     from google.protobuf.message import DecodeError
 
     return message(name), DecodeError

@@ -1,4 +1,4 @@
-"""The precision in which a device computed."""
+"""The precision in which a device computes."""
 
 import functools
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ def kernel_precision(
     shapes: str = "",
     compute_capability: int = -1,
 ) -> Phase:
-    """The precision of a GPU kernel, COMPUTE_UNKNOWN if nothing says it.
+    """The precision of a GPU kernel, COMPUTE_UNKNOWN if nothing shows it.
 
     The first of these decides:
 
@@ -64,10 +64,10 @@ def _of_kernel(
 
 
 def hlo_precision(instruction: "Instruction | None", text: str, *, is_product: bool) -> Phase:
-    """The precision of an HLO op: by its program if known, else by its own text.
+    """The precision of an HLO op, by its program if known, else by its own text.
 
     The text is that of the instruction (`%f = f32[8]{0} fusion(bf16[8,8]{1,0} %a, ...)`). For
-    products the operands count; for other ops operands and results, floating-point types first.
+    products, the operands count; for other ops, operands and results, floating-point types first.
     """
     if instruction is not None:
         for words in (FLOATS, INTEGERS):
@@ -88,7 +88,7 @@ def hlo_precision(instruction: "Instruction | None", text: str, *, is_product: b
 
 
 def _after_opcode(definition: str) -> str:
-    """What follows the results of an instruction: `fusion(…)` for `f32[8]{0} fusion(…)`."""
+    """The text after the results of an instruction: `fusion(…)` for `f32[8]{0} fusion(…)`."""
     if not definition.startswith("("):
         return definition.partition(" ")[2]
     depth = 0

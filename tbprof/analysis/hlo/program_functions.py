@@ -1,4 +1,4 @@
-"""Which Python function each compiled program was made of, if several share a name."""
+"""The Python function that each compiled program was compiled from, if several share a name."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ def locate_functions(places: Mapping[int, set[Place]]) -> dict[int, str]:
     `places` [program] are the locations in programs with one name (`places_of`). Functions are
     different if they are in different files, or unnamed and on different lines: one function may be
     compiled for many shapes, and take a different branch for each. Programs without a location are
-    left out; if there is only one function, all are.
+    omitted; if there is only one function, the result is empty.
 
         jit(<lambda>)/sin   by train.py, line 5       {6: "train.py line 5", 10: "train.py line 8"}
         jit(<lambda>)/tanh  by train.py, line 8
@@ -59,7 +59,7 @@ def _text(place: Place) -> str:
 
 
 def places_of(module: Module) -> set[Place]:
-    """The locations of the function of a program, as its instructions say."""
+    """The source locations of a program's function, according to its instructions."""
     stacks: set[tuple[int, str]] = set()
     places: set[Place] = set()
     for metadata in module.metadata():

@@ -1,4 +1,4 @@
-"""Where the computations and instructions of a program lie in its HLO proto: columns over bytes."""
+"""An index of the computations and instructions in an HLO proto: columns over its bytes."""
 
 import os
 from bisect import bisect_right
@@ -19,14 +19,14 @@ from tbprof.kernels.programs.program_columns import (
 from tbprof.kernels.programs.program_scan import scan_program
 from tbprof.kernels.xplane.equal_texts import KnownTexts
 
-# The bytes of an HloProto: a view where they are part of a file in memory.
+# The bytes of an HloProto: a view if they are part of a file in memory.
 Blob = bytes | memoryview
 
 # Protobuf's own limit, so positions fit into 32 bits.
 _LARGEST = 2**31 - 1
-# The room for different texts at first, and how it grows.
+# The initial capacity for distinct texts, and its growth factor.
 _FEW_TEXTS, _FEW_BYTES, _GROWTH = 1 << 10, 1 << 15, 8
-# Places of the texts that were seen last.
+# The number of slots for the most recent texts.
 _LATEST = 1 << 11
 
 
@@ -50,10 +50,10 @@ class ComputationRows:
 class InstructionRows:
     """The instructions of a program [n], by computation and in its order.
 
-    `message`, `name` and `metadata` are ranges of bytes [2, n]. `opcode` is a row of the index's
-    opcodes, `shape` one of its shapes, -1 for a shape that is written in several parts. `parameter`
-    is -1 beyond 32 bits. `operand_id[operands[i]:operands[i + 1]]` are the ids of the operands of
-    i, `called_id[called[i]:called[i + 1]]` those of the computations that it calls.
+    `message`, `name` and `metadata` are byte ranges [2, n]. `opcode` is a row of the index's
+    opcodes, `shape` a row of its shapes, -1 for a shape that is split into several fields.
+    `parameter` is -1 beyond 32 bits. `operand_id[operands[i]:operands[i + 1]]` are the ids of the
+    operands of i, `called_id[called[i]:called[i + 1]]` those of the computations that it calls.
     """
 
     id: NDArray[np.int64]
@@ -70,11 +70,12 @@ class InstructionRows:
 
 
 class ProgramIndex:
-    """What an HLO proto holds, found in one pass that parses no instruction.
+    """The contents of an HLO proto, found in one pass without parsing instructions.
 
-    `opcodes` and `shapes` (ShapeProtos) are the different ones of its instructions, `headers`
-    [2, k] the ranges of the module's fields besides its computations. Of equal ids and names the
-    last counts. Not `is_whole`: the proto is cut off or damaged, and what is not whole is left out.
+    `opcodes` and `shapes` (ShapeProtos) are the distinct ones of its instructions; `headers` [2, k]
+    are the byte ranges of the module's fields other than computations. If ids or names are equal,
+    the last one counts. If not `is_whole`, the proto is truncated or damaged, and incomplete parts
+    are omitted.
     """
 
     def __init__(self, blob: Blob) -> None:
@@ -117,24 +118,24 @@ class ProgramIndex:
 
     @cached_property
     def operand(self) -> NDArray[np.int32]:
-        """The row of each of `operand_id`, -1 where the file does not hold it."""
+        """The row of each of `operand_id`, -1 where the file lacks it."""
         return self.ids.rows(self.instructions.operand_id)
 
     @cached_property
     def callee(self) -> NDArray[np.int32]:
-        """The computation of each of `called_id`, -1 where the file does not hold it."""
+        """The computation of each of `called_id`, -1 where the file lacks it."""
         return self.computation_ids.rows(self.instructions.called_id)
 
     @cached_property
     def root(self) -> NDArray[np.int32]:
-        """The row [c] of what each computation returns, -1 where the file does not hold it."""
+        """[c] the row of each computation's root instruction, -1 where the file lacks it."""
         return self.ids.rows(self.computations.root_id)
 
     @cached_property
     def users(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(first [n + 1], user): the instructions that take i, each once and in order.
+        """(first [n + 1], user): the users of instruction i are `user[first[i]:first[i + 1]]`.
 
-        They are `user[first[i]:first[i + 1]]`.
+        Each is listed once, in order.
         """
         rows = self.instructions.id.size
         user = np.repeat(np.arange(rows), np.diff(self.instructions.operands))
@@ -159,13 +160,13 @@ class ProgramIndex:
 
 
 class IdRows:
-    """Rows by id; of equal ids the last row counts."""
+    """Rows by id; if ids are equal, the last row counts."""
 
     def __init__(self, ids: NDArray[np.int64]) -> None:
         order = np.argsort(ids, kind="stable")
         self._ids = ids[order]
         self._rows = order.astype(np.int32)
-        # Faster than an array where a single number is wanted.
+        # Memoryviews are faster than arrays at reading single numbers.
         self._each_id, self._each_row = self._ids.data, self._rows.data
 
     def row(self, id_: int) -> int:
@@ -182,13 +183,13 @@ class IdRows:
 
 
 class _Tables:
-    """Columns of what a pass has counted, to be filled by the next one."""
+    """Columns with the sizes that one pass has counted, which the next pass fills."""
 
     def __init__(self, counts: ProgramScan) -> None:
         rows, parts = counts.instructions, counts.computations
         places = np.zeros((7, rows), np.int32)
         codes = np.zeros((2, rows), np.int32)
-        # Before the first row nothing has ended.
+        # The ranges of the first row begin at 0.
         operands, called = np.zeros((2, rows + 1), np.int32)
         ids = np.zeros(rows, np.int64)
         operand_id, called_id = (
@@ -223,7 +224,7 @@ class _Tables:
 
 
 class _Texts:
-    """Room for different texts; the hash is random for each pass."""
+    """A table of distinct texts; the hash is random for each pass."""
 
     def __init__(self, texts: int, content: int) -> None:
         self._content = np.empty(content, np.uint8)
@@ -233,12 +234,12 @@ class _Texts:
         self.known = KnownTexts(_multiplier(), 0, self._content, self._ends, slots, latest)
 
     def texts(self) -> list[bytes]:
-        """Those that a pass has seen, by number."""
+        """The texts that a pass has found, by number."""
         ends = self._ends[: self.known.texts + 1].tolist()
         return [self._content[begin:end].tobytes() for begin, end in pairwise(ends)]
 
     def larger(self, most_texts: int, most_bytes: int) -> "_Texts":
-        """More room, empty."""
+        """An empty table with more capacity."""
         return _Texts(
             min(_GROWTH * self._ends.size, most_texts),
             min(_GROWTH * self._content.size + self.known.needed, most_bytes),
@@ -246,7 +247,7 @@ class _Texts:
 
 
 def _scan(content: NDArray[np.uint8]) -> tuple[ProgramScan, _Tables, _Texts, _Texts]:
-    """Counts what there is, and reads it, again if there was no room for its texts."""
+    """Counts the contents, then reads them, again while the tables of texts are too small."""
     opcodes, shapes = _Texts(_FEW_TEXTS, _FEW_BYTES), _Texts(_FEW_TEXTS, _FEW_BYTES)
     counts = ProgramScan(0)
     scan_program(content, counts, *_Tables(counts).columns, opcodes.known, shapes.known)

@@ -1,4 +1,4 @@
-"""The shapes of a program's instructions, each different one read once."""
+"""The result shapes of a program's instructions; each distinct one is read once."""
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -16,21 +16,21 @@ _T = TypeVar("_T")
 
 
 class Returned(NamedTuple):
-    """What an instruction returns: arrays as they lie in memory, and the size of all of them."""
+    """The arrays that an instruction returns, with layouts, and their total size in bytes."""
 
     shapes: tuple[Shape, ...]
     bytes: int
 
 
 class Tensors(NamedTuple):
-    """What an instruction returns: tensors, tokens among them; whether one is in host memory."""
+    """The tensors (and tokens) that an instruction returns, and whether one is in host memory."""
 
     tensors: tuple[Tensor, ...]
     is_in_host: bool
 
 
 class ProgramShapes:
-    """What the instructions of a program return, by row; `read` is how a row's message is read."""
+    """The results of a program's instructions, by row; `read` returns the message of a row."""
 
     def __init__(self, index: ProgramIndex, read: Callable[[int], Any]) -> None:
         self._texts = index.shapes
@@ -40,7 +40,7 @@ class ProgramShapes:
         self._numbers = index.instructions.shape.data
 
     def number(self, row: int) -> int:
-        """What instructions that return the same share, -1 if that is not known."""
+        """A number that instructions with equal result shapes share, -1 if unknown."""
         return self._numbers[row]
 
     def of(self, row: int) -> Returned:
@@ -54,7 +54,7 @@ class ProgramShapes:
         return found or self._add(row, self._tensors, _read_tensors)
 
     def proto(self, row: int) -> Any:
-        """The same as a ShapeProto."""
+        """The result shape of an instruction as a ShapeProto."""
         number = self._numbers[row]
         return self._read(row).shape if number < 0 else self._parse(self._texts[number])
 
@@ -92,7 +92,7 @@ def _read_tensors(proto: Any) -> Tensors:
 
 
 def _is_in_host(shape: Any, depth: int = 0) -> bool:
-    """Whether an array of a shape lies in host memory."""
+    """Whether any array of a shape is in host memory."""
     if shape.element_type == _TUPLE:
         parts = shape.tuple_shapes if depth < _DEEPEST else ()
         return any(_is_in_host(part, depth + 1) for part in parts)

@@ -1,4 +1,4 @@
-"""Where in the source the instructions of a program come from: stacks of frames."""
+"""The source locations of a program's instructions, as stacks of frames."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ _DEEPEST = 256
 
 
 class Frame(NamedTuple):
-    """A frame of a stack; texts are "" and numbers 0 where unknown."""
+    """A stack frame; unknown texts are "", unknown numbers 0."""
 
     function: str
     file: str
@@ -17,7 +17,7 @@ class Frame(NamedTuple):
 
 
 class StackFrames:
-    """The stacks of a program's instructions, by the ids that their metadata has."""
+    """The stacks of a program's instructions, by the ids in their metadata."""
 
     def __init__(self, index: Any) -> None:
         """`index` is a StackFrameIndexProto, in which ids count from 1."""
@@ -25,9 +25,9 @@ class StackFrames:
         self._known: dict[int, tuple[Frame, ...]] = {}
 
     def of(self, frame: int) -> tuple[Frame, ...]:
-        """The frames of a stack, the innermost first; none for ids that the program does not have.
+        """The frames of a stack, innermost first; () for ids that the program does not have.
 
-        Those without a location are left out.
+        Frames without a location are omitted.
         """
         known = self._known.get(frame)
         if known is None:

@@ -1,4 +1,4 @@
 """The HLO text of compiled programs: shapes, literals, attributes, instructions, modules.
 
-It is written as XLA prints it. Programs are read by `hlo`.
+The text is the same as XLA prints. Programs are read by `hlo`.
 """

@@ -14,7 +14,7 @@ from tbprof.analysis.hlo_text.hlo_products import (
 from tbprof.analysis.hlo_text.hlo_quoting import quoted
 from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
 
-# Most instructions. What they do follows from their operands.
+# Opcodes without attributes of their own.
 _PLAIN = frozenset(
     {
         "abs", "add", "add-dependency", "after-all", "and", "atan2", "bitcast", "bitcast-convert",
@@ -32,7 +32,7 @@ _PLAIN = frozenset(
 def own_attributes(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
     """The attributes that depend on an instruction's opcode, such as "dimensions={0}".
 
-    Of opcodes that are not known here: all that others of them may have.
+    For unknown opcodes, these are all attributes that other opcodes may have.
     """
     if proto.opcode in _PLAIN:
         return
@@ -47,7 +47,7 @@ def own_attributes(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
 
 
 def aliasing_text(entries: Iterable[tuple[Sequence[int], int, Sequence[int], str]]) -> str:
-    """Outputs in the memory of inputs: "{ {0}: (0, {}, may-alias) }"."""
+    """Outputs that share the memory of inputs: "{ {0}: (0, {}, may-alias) }"."""
     texts = (
         f"{_index(output)}: ({number}, {_index(index)}{f', {kind}' if kind else ''})"
         for output, number, index, kind in entries
@@ -107,7 +107,7 @@ def _compare(proto: Any, operands: Sequence[Any]) -> Iterator[str]:
 
 
 def _options(message: Any) -> Iterator[str]:
-    """The fields that are set of options of solvers."""
+    """The solver options that are set."""
     for field, value in message.ListFields():
         is_word = field.enum_type is not None
         text = word_of(message, field.name) if is_word else str(bool(value)).lower()
@@ -264,7 +264,7 @@ def _scatter(proto: Any, _: Sequence[Any]) -> Iterator[str]:
 
 
 def _domain(proto: Any, _: Sequence[Any]) -> Iterator[str]:
-    # The sharding after the domain is the one of its entry in the file.
+    # The file's entry sharding is the one after the domain.
     entry, exit_ = map(sharding_text, (proto.domain_exit_sharding, proto.domain_entry_sharding))
     yield f'domain={{kind="sharding", entry={entry}, exit={exit_}}}'
 

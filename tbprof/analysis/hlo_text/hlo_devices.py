@@ -1,4 +1,4 @@
-"""How arrays and collectives are distributed over devices, as texts."""
+"""The distribution of arrays and collectives over devices, as HLO text."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -18,13 +18,13 @@ def replica_groups(proto: Any) -> str:
 
 
 def iota_text(sizes: Sequence[int], order: Sequence[int]) -> str:
-    """0, 1, 2, ... as an array, and how it is transposed: "<=[2,4]T(1,0)"."""
+    """0, 1, 2, ... as an array of these sizes, and its transposition: "<=[2,4]T(1,0)"."""
     transposed = f"T({','.join(map(str, order))})" if list(order) != sorted(order) else ""
     return f"<=[{','.join(map(str, sizes))}]{transposed}"
 
 
 def sharding_text(sharding: Any, depth: int = 0) -> str:
-    """How an array is distributed over devices: "{devices=[2,1]<=[2]}"."""
+    """The sharding of an array over devices: "{devices=[2,1]<=[2]}"."""
     word = word_of(sharding, "type")
     if word == "TUPLE":
         parts = sharding.tuple_shardings if depth < _MOST_NESTED else ()
@@ -66,7 +66,7 @@ def numbers(values: Iterable[int]) -> str:
 
 
 def word_of(message: Any, field: str) -> str:
-    """The name of a message's value of an enumeration, or its number if the name is unknown."""
+    """The name of an enum value of a message's field, or its number if the name is unknown."""
     value = getattr(message, field)
     words = type(message).DESCRIPTOR.fields_by_name[field].enum_type.values_by_number
     return words[value].name if value in words else str(value)

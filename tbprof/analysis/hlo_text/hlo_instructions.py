@@ -27,11 +27,11 @@ _PRED = 1
 
 
 class Form(NamedTuple):
-    """What a text includes; constants of more than `most_elements` are written `{...}`.
+    """The parts that a text includes; constants with more than `most_elements` become `{...}`.
 
-    `has_percent` marks names, `has_operand_shapes` and `has_program_shapes` state those of operands
-    and of the parameters of computations, `has_numbers` numbers every fifth operand. Metadata is
-    the framework op and its source location.
+    `has_percent` puts "%" before names, `has_operand_shapes` and `has_program_shapes` add the
+    shapes of operands and of the parameters of computations, `has_numbers` numbers every fifth
+    operand. Metadata is the framework op and its source location.
     """
 
     has_percent: bool = True
@@ -44,7 +44,7 @@ class Form(NamedTuple):
     most_elements: int = 2**12
 
 
-# As XLA's HloPrintOptions::ShortParsable and as xprof's long form.
+# Like XLA's HloPrintOptions::ShortParsable, and like xprof's long form.
 SHORT = Form(
     has_percent=False,
     has_program_shapes=False,
@@ -53,17 +53,17 @@ SHORT = Form(
     most_elements=10,
 )
 LONG = Form()
-# As recorders of TPUs name the types of events.
+# Like the names that TPU recorders give to types of events.
 EVENT = Form(has_operand_shapes=True, has_backend_config=False, most_elements=FEW_ELEMENTS)
-# All that is known of one instruction.
+# Everything that is known about one instruction.
 WHOLE = Form(has_operand_shapes=True, has_metadata=True)
 
 
 def instruction_text(module: Module, row: int, form: Form = LONG) -> str:
     """An instruction as one line of HLO: "%a = f32[8]{0} negate(f32[8]{0} %b)".
 
-    Operands that the file does not hold are written "%?17", with their ids. Time and length are
-    linear in the size of the instruction and in the number of its operands.
+    Operands that the file lacks are written "%?17", with their ids. Time and length are linear in
+    the size of the instruction and in the number of its operands.
     """
     return InstructionWriter(module, form).line(row)
 
@@ -128,7 +128,7 @@ class InstructionWriter:
     def _attributes(self, proto: Any, rows: Sequence[int]) -> Iterator[str]:
         """Source of the order: XLA, HloInstruction::PrintExtraAttributes."""
         form = self.form
-        known = [one for one in rows if one >= 0] if -1 in rows else rows
+        known = [row for row in rows if row >= 0] if -1 in rows else rows
         yield from own_attributes(proto, self.module.messages(known))
         yield from self._called(proto, rows)
         if proto.HasField("sharding"):
@@ -150,7 +150,7 @@ class InstructionWriter:
         return self._name(row) if row >= 0 else f"{self.percent}?{number}"
 
     def _called(self, proto: Any, rows: Sequence[int]) -> Iterator[str]:
-        """The computations that an instruction calls, by their roles."""
+        """The attributes for the computations that an instruction calls, by role."""
         ids = proto.called_computation_ids
         if not ids or proto.opcode in _SILENT:
             return
@@ -173,7 +173,7 @@ class InstructionWriter:
             yield f"calls={', '.join(names)}"
 
     def _is_flag(self, rows: Sequence[int]) -> bool:
-        """Whether the first operand is true or false."""
+        """Whether the first operand is a boolean."""
         if not rows or rows[0] < 0:
             return False
         return bool(self.module.message(rows[0]).shape.element_type == _PRED)
@@ -212,6 +212,6 @@ def _metadata(metadata: Any) -> Iterator[str]:
         ("scheduling_name", quoted(metadata.scheduling_name), metadata.scheduling_name),
     )
     text = " ".join(f"{name}={value}" for name, value, is_set in fields if is_set)
-    is_told = metadata.op_type or metadata.op_name or metadata.source_file
-    if is_told or metadata.scheduling_name:
+    has_op = metadata.op_type or metadata.op_name or metadata.source_file
+    if has_op or metadata.scheduling_name:
         yield f"metadata={{{text}}}"

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from tbprof._pb import message
 
-# Elements of constants that are not known: the field is missing, damaged, or of a newer format.
+# The text of unknown elements: the field is missing, damaged, or of a newer format.
 ELIDED = "{...}"
-# Texts without large constants show at most so many elements, and no tuples. Source: XLA.
+# Texts without large constants show at most this many elements, and no tuples. Source: XLA.
 FEW_ELEMENTS = 10
 _TUPLE = 13  # PrimitiveType.TUPLE
 _MOST_DIMENSIONS = 64
@@ -18,8 +18,8 @@ _DEEPEST = 16
 class _Float(NamedTuple):
     """A format of small floats: bits of the exponent and of the mantissa, and the bias.
 
-    `has_infinity` as in IEEE 754; else the largest exponent holds finite numbers. `is_unsigned`
-    formats have no zero, and are powers of two.
+    With `has_infinity`, the largest exponent is that of infinity and NaN, as in IEEE 754; otherwise
+    it has finite values.
     """
 
     exponent: int
@@ -47,14 +47,15 @@ _INTEGERS = {
     "s16": "h", "u16": "H", "s8": "b", "u8": "B", "s4": "b", "u4": "B", "s2": "b", "u2": "B",
     "s1": "b", "u1": "B",
 }  # fmt: skip
-# How many digits tell the values of a type apart. Source: std::numeric_limits::max_digits10.
+# The number of digits that distinguish all values of a type.
+# Source: std::numeric_limits::max_digits10.
 _DIGITS = {"f16": 5, "bf16": 4, "f8e5m2": 2, "f8e5m2fnuz": 2, "f4e2m1fn": 2}
 
 
 def literal_text(blob: bytes, shape: Any, most: int) -> str:
     """The elements of a constant as HLO writes them, `{...}` if there are more than `most`.
 
-    `blob` is a LiteralProto. Numbers have as many digits as tell the values of their type apart.
+    `blob` is a LiteralProto. Numbers have enough digits to distinguish all values of their type.
 
         f32[2,3]    { { 1, 2.5, 3e+10 }, { 4, inf, nan } }
     """
@@ -103,14 +104,14 @@ def _nested(elements: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:
         for other in sizes[:axis]:
             outer *= other
         parts = [", ".join(texts[row * size : (row + 1) * size]) for row in range(outer)]
-        # Rows of one array stand without spaces, those of several with them.
+        # The braces of a one-dimensional array have no inner spaces, those of other arrays do.
         is_flat = len(sizes) == 1
         texts = [f"{{{part}}}" if is_flat or not part else f"{{ {part} }}" for part in parts]
     yield from texts
 
 
 def _elements(literal: Any, dtype: str, count: int) -> list[str] | None:
-    """The texts of the elements, None if the literal does not hold as many."""
+    """The texts of the elements, None if the literal has too few."""
     values = _values(literal, dtype)
     if values is None or len(values) < count:
         return None
@@ -134,7 +135,7 @@ def _values(literal: Any, dtype: str) -> Sequence[Any] | None:
     if dtype in _INTEGERS:
         width = 1 << int(dtype[1:])
         integers = _unpack(_INTEGERS[dtype], held)
-        # Narrow ones lie in a byte each, without regard to its upper bits.
+        # Narrow integers take one byte each, whose upper bits are ignored.
         signed = width // 2 if dtype[0] == "s" else 0
         return [(value + signed) % width - signed for value in integers]
     if dtype == "f8e8m0fnu":
@@ -188,7 +189,7 @@ def _writer(dtype: str) -> Callable[[Any], str]:
 
 
 def _single(value: float) -> str:
-    """With six digits if they are enough. Source: absl::StrCat."""
+    """The text with six digits if they suffice, else nine. Source: absl::StrCat."""
     short = f"{value:.6g}"
     return short if struct.pack("f", float(short)) == struct.pack("f", value) else f"{value:.9g}"
 

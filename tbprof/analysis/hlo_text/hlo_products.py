@@ -1,4 +1,4 @@
-"""The attributes of HLO instructions that multiply, convolve, or slide windows, as texts."""
+"""The attributes of matrix products, convolutions and windows, as HLO text."""
 
 import functools
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ def convolution_attributes(proto: Any, operands: Sequence[Any]) -> Iterator[str]
 
 
 def _labels(dims: Any) -> str:
-    """What each dimension of a convolution's arrays is: "bf01_oi01->bf01"."""
+    """The labels of the dimensions of a convolution's arrays: "bf01_oi01->bf01"."""
     arrays = (
         (dims.input_batch_dimension, "b", dims.input_feature_dimension, "f",
          dims.input_spatial_dimensions),
@@ -75,7 +75,7 @@ def dot_attributes(proto: Any, _: Sequence[Any]) -> Iterator[str]:
 
 
 def ragged_dot_attributes(proto: Any, _: Sequence[Any]) -> Iterator[str]:
-    """The same of a product of groups of rows."""
+    """The dimensions of a ragged product, of groups of rows, and its precision."""
     ragged = proto.ragged_dot_dimension_numbers
     yield from _dot_dimensions(ragged.dot_dimension_numbers)
     yield from _precision(proto)

@@ -11,12 +11,12 @@ _ESCAPES |= {code: f"\\{code:03o}" for code in (*range(32), 127) if code not in 
 # Longer attributes end with "...": a kernel's code may be megabytes.
 MOST_LETTERS = 2**16
 _CACHED, _SHORT = 2**10, 2**12
-# The end may cut it off.
+# A quoted text, which the end of the text may cut off.
 _QUOTED = regex(r'"(?:[^"\\]|\\.?)*(?:"|\Z)')
 
 
 def quoted(text: str) -> str:
-    """A text in quotes, as HLO escapes it; letters of other alphabets stay as they are."""
+    """A text in quotes, escaped as in HLO; non-ASCII letters are unchanged."""
     shown = text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}..."
     return f'"{shown.translate(_ESCAPES)}"'
 
@@ -27,7 +27,7 @@ def one_line(name: str) -> str:
 
 
 def value_text(text: str) -> str:
-    """A text in braces as it is, such as JSON or attributes of MLIR; others in quotes."""
+    """A text unchanged if it is in braces, such as JSON or MLIR attributes, else in quotes."""
     if len(text) > MOST_LETTERS:
         return quoted(text)
     is_braced = _is_braced_short(text) if len(text) <= _SHORT else _is_braced(text)
@@ -35,7 +35,7 @@ def value_text(text: str) -> str:
 
 
 def _is_braced(text: str) -> bool:
-    """Whether a text is one pair of braces with what is inside. Source: XLA, LexesAsJsonDict."""
+    """Whether a text is a single pair of matching braces. Source: XLA, LexesAsJsonDict."""
     if not text.startswith("{") or not text.isprintable():
         return False
     parts = _QUOTED.sub('"', text).split("}")
@@ -47,12 +47,12 @@ def _is_braced(text: str) -> bool:
     return False
 
 
-# Layers of a model repeat them.
+# The layers of a model repeat the same texts.
 _is_braced_short = functools.lru_cache(_CACHED)(_is_braced)
 
 
 def frontend_text(attributes: Any) -> str:
-    """What frontends add to programs and instructions, by key."""
+    """The frontend attributes of a program or an instruction, by key."""
     pairs = ",".join(
         f"{one_line(key)}={value_text(attributes.map[key])}" for key in sorted(attributes.map)
     )

@@ -1,4 +1,4 @@
-"""HLO shapes as texts, with their layouts."""
+"""HLO shapes as text, with their layouts."""
 
 import functools
 from collections.abc import Iterator, Sequence
@@ -65,7 +65,7 @@ def _word(element_type: int) -> str:
         return "opaque"
     fields = message("xla.ShapeProto").DESCRIPTOR.fields_by_name
     word = fields["element_type"].enum_type.values_by_number.get(element_type)
-    # Types of newer programs have no name here.
+    # Types of newer XLA versions have no name here.
     return word.name.lower() if word is not None and element_type else f"type{element_type}"
 
 

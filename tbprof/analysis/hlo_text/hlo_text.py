@@ -44,7 +44,7 @@ def _opening(writer: InstructionWriter, computation: Computation) -> str:
 
 
 def text_with_callees(module: Module, row: int, form: Form = LONG) -> Iterator[str]:
-    """The line of an instruction, and those of the computations that it leads to, each once.
+    """The line of an instruction, and those of all computations that it calls, each once.
 
     %fusion.1 = f32[8]{0} fusion(f32[8]{0} %p), kind=kLoop, calls=%fused
 
@@ -70,7 +70,7 @@ def text_with_callees(module: Module, row: int, form: Form = LONG) -> Iterator[s
 def module_text(module: Module, form: Form = LONG, most_letters: int = 2**27) -> Iterator[str]:
     """The lines of a module: its header and its computations, callees before their callers.
 
-    After `most_letters` a last line says how many instructions are left out.
+    After `most_letters`, a last line states how many instructions are omitted.
     """
     yield f"HloModule {', '.join(_header(module))}"
     yield ""

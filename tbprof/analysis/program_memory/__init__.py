@@ -1,4 +1,4 @@
-"""What compiled programs keep in memory while they run, according to their compiler.
+"""The memory of compiled programs while they run, as planned by their compiler.
 
-It rests on `hlo`: it reads where a program's arrays lie, and replays its simulated heap.
+Uses `hlo`. Reads the buffer assignment of a program, and replays its simulated heap.
 """

@@ -1,4 +1,4 @@
-"""Where the arrays of a program lie in memory, as its compiler assigned them."""
+"""The buffer assignment of a program: the places of its arrays in memory."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.kernels.codes import HEAP_SHARE_WITH
 
-# Sizes whose sums could leave int64 are damage.
+# Sizes whose sums could exceed int64 are damaged.
 _MOST_BYTES = 2**62
 # Numbers of fields. Source: OpenXLA's hlo.proto.
 _BUFFER_ASSIGNMENT = 3
@@ -24,16 +24,16 @@ _KIND, _EVENT_BUFFER, _COMPUTATION_NAME, _INSTRUCTION_NAME, _SHARED_WITH = 1, 2,
 
 
 class BadAssignment(Exception):
-    """Why the memory of a program is not known, as users read it."""
+    """The reason why the memory of a program is unknown, as shown to users."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allocations:
-    """Allocations [a]: contiguous memory in one memory space, each held by one or more buffers.
+    """Allocations [a]: contiguous memory in one memory space, each used by one or more buffers.
 
-    What `is_fixed` is in use as long as the program runs: its parameters, results and constants.
-    The memory of others is planned by the simulated heap, but for what each thread has of its own.
-    `parameter` is the number of the entry computation's parameter, -1 for others.
+    Those that are `is_fixed` are in use as long as the program runs: parameters, results and
+    constants. The simulated heap plans the others, except thread-local ones. `parameter` is the
+    number of the entry computation's parameter, -1 for other allocations.
     """
 
     index: NDArray[np.int64]
@@ -48,21 +48,21 @@ class Allocations:
 
     @property
     def is_fixed(self) -> NDArray[np.bool_]:
-        """[a] whether an allocation is in use from begin to end."""
+        """[a] whether an allocation is in use during the whole run."""
         return ~self.is_thread_local & (self.is_parameter | self.is_output | self.is_constant)
 
     @property
     def is_planned(self) -> NDArray[np.bool_]:
-        """[a] whether the simulated heap says what of an allocation is in use when."""
+        """[a] whether the simulated heap plans the use of an allocation."""
         return ~self.is_thread_local & ~self.is_fixed
 
 
 @dataclass(frozen=True, slots=True)
 class Buffers:
-    """Buffers [b]: arrays, each at a place of an allocation, by allocation and in its order.
+    """Buffers [b]: arrays, each at an offset of an allocation, by allocation and in its order.
 
-    A buffer is what `instruction` (an id, or `instruction_name` in older programs) defines, of a
-    tuple the part at `shape_index`. Its size contains padding.
+    A buffer contains the result of `instruction` (an id, or `instruction_name` in older programs),
+    or the part of it at `shape_index` if that is a tuple. Its size includes padding.
     """
 
     id: NDArray[np.int64]
@@ -76,9 +76,9 @@ class Buffers:
 
 @dataclass(frozen=True, slots=True)
 class Heap:
-    """What the simulated heap did: events [e] in the order of their traces.
+    """Events [e] of the simulated heap, in the order of their traces.
 
-    `buffer` and `shared` are rows of buffers, -1 for none or one that the program does not have.
+    `buffer` and `shared` are rows of buffers, -1 if there is none or the program lacks it.
     `instruction` and `computation` are rows of `names`.
     """
 
@@ -101,16 +101,16 @@ class BufferAssignment:
 
     @property
     def spaces(self) -> list[int]:
-        """The memory spaces that it has allocations in, ascending."""
+        """The memory spaces with allocations, ascending."""
         sizes = self.allocations.size_bytes
         spaces: list[int] = unique(self.allocations.space[sizes > 0]).tolist()
         return spaces
 
 
 def read_assignment(blob: Blob) -> BufferAssignment:
-    """The memory of a program, of its HloProto. Raises BadAssignment.
+    """The buffer assignment in a program's HloProto. Raises BadAssignment.
 
-    Parts that refer to what the program does not have are left out.
+    Parts that refer to something that the program lacks are omitted.
     """
     try:
         _, assigned = Messages.one(blob).parts(_BUFFER_ASSIGNMENT)
@@ -140,12 +140,12 @@ def _read_allocations(made: Messages) -> Allocations:
 
 
 def _read_buffers(assigned: Messages, made: Messages) -> Buffers:
-    """The buffers that lie in an allocation."""
+    """The buffers that are assigned to an allocation."""
     _, logical = assigned.parts(_LOGICAL_BUFFERS)
     ids, sizes = logical.numbers(_BUFFER_ID, _BUFFER_SIZE)
     allocation, places = made.parts(_ASSIGNED)
     placed, offset = places.numbers(_PLACED_BUFFER, _OFFSET)
-    # Of equal ids the last counts.
+    # If ids are equal, the last one counts.
     row = IdRows(ids).rows(placed)
     is_known = (row >= 0) & (IdRows(placed).rows(placed) == np.arange(placed.size))
     rows = row[is_known]
@@ -164,7 +164,7 @@ def _read_buffers(assigned: Messages, made: Messages) -> Buffers:
 def _read_definitions(
     logical: Messages,
 ) -> tuple[NDArray[np.int64], dict[int, str], dict[int, list[int]]]:
-    """What defines buffers [b]: ids of instructions, their names by row, and indexes of parts."""
+    """The definitions of buffers [b]: instruction ids, names by row, and shape indices by row."""
     owner, defined = logical.parts(_DEFINED_AT)
     instruction = np.zeros(len(logical), np.int64)
     instruction[owner] = defined.numbers(_OF_INSTRUCTION)[0]
@@ -183,7 +183,7 @@ def _read_definitions(
 def _read_heap(assigned: Messages, buffer_id: NDArray[np.int64]) -> Heap:
     trace, events = assigned.parts(_HEAP_TRACES)[1].parts(_EVENTS)
     kind, buffer, shared = events.numbers(_KIND, _EVENT_BUFFER, _SHARED_WITH)
-    known = np.flatnonzero((kind >= 0) & (kind <= HEAP_SHARE_WITH))  # newer kinds are not
+    known = np.flatnonzero((kind >= 0) & (kind <= HEAP_SHARE_WITH))  # newer kinds are unknown
     instructions, computations = events.texts(_INSTRUCTION_NAME), events.texts(_COMPUTATION_NAME)
     names: dict[bytes, int] = {}
     rows = [

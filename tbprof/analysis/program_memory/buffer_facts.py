@@ -1,4 +1,4 @@
-"""What the buffers of a program hold: which instruction's result, of which shape and op."""
+"""The contents of a program's buffers: the instruction, its shape, its op and its source."""
 
 from typing import Any, NamedTuple
 
@@ -17,12 +17,12 @@ _POINTER_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class BufferFacts:
-    """Facts on buffers [b].
+    """Facts about buffers [b].
 
-    `unpadded_bytes` is the size of the elements alone, that of the buffer where its shape is not
-    known. The others are rows of `texts`, whose first is "", for unknown: `instruction` and
+    `unpadded_bytes` is the size of the elements alone, or that of the buffer if its shape is
+    unknown. The other columns are rows of `texts`, whose first is "" (unknown): `instruction` and
     `part` ("{0,1}" of a tuple), `opcode`, `fusion_kind` ("kLoop"), `shape` with its layout, `op`
-    ("jit(f)/add"), `source` ("file:line") and `stack`, a line per frame, the innermost first.
+    ("jit(f)/add"), `source` ("file:line") and `stack`, one line per frame, innermost first.
     """
 
     unpadded_bytes: NDArray[np.int64]
@@ -38,7 +38,7 @@ class BufferFacts:
 
 
 class _Texts:
-    """Texts, each once, numbered in order of use."""
+    """Distinct texts, numbered in order of use."""
 
     def __init__(self) -> None:
         self._number = {"": 0}
@@ -51,16 +51,16 @@ class _Texts:
 
 
 class ShapeFacts(NamedTuple):
-    """A shape as HLO writes it, and the bytes of its elements."""
+    """A shape as HLO text, and the bytes of its elements."""
 
     text: str
     bytes: int
 
 
 class Definitions:
-    """What defines the buffers [b] of a program, as rows of its index, -1 for none in the file.
+    """The instructions that define the buffers [b] of a program, and the shapes of the buffers.
 
-    `shapes` are the parts of the instructions' shapes that the buffers hold.
+    `rows` are rows of the program's index, -1 if the file lacks the instruction.
     """
 
     def __init__(self, module: Module | None, buffers: Buffers) -> None:
@@ -106,7 +106,7 @@ def describe_buffers(
     rows: NDArray[np.int64],
     unpadded_bytes: NDArray[np.int64],
 ) -> BufferFacts:
-    """The facts on some buffers."""
+    """The facts about the buffers at `rows`."""
     number = _Texts()
     places: dict[tuple[str, int, int], tuple[int, int]] = {}
     facts = np.zeros((rows.size, 8), np.int32)
@@ -136,15 +136,15 @@ def describe_buffers(
 
 
 def _place(module: Module, file: str, line: int, frame: int, number: _Texts) -> tuple[int, int]:
-    """The texts of a source, which is stated or the innermost frame, and of a stack."""
+    """(source, stack) as text numbers; without a stated source, that of the innermost frame."""
     frames = module.stack_frames.of(frame)
-    stack = [f"{one.file}:{one.line}:{one.column}" for one in frames if one.file]
+    stack = [f"{frame.file}:{frame.line}:{frame.column}" for frame in frames if frame.file]
     source = f"{file}:{line}" if file else (stack or [""])[0].rpartition(":")[0]
     return number(source), number("\n".join(stack))
 
 
 def _bytes_of(shape: Any) -> int:
-    """The bytes of an array's elements; of a tuple, those of the pointers to its parts."""
+    """The bytes of an array's elements; for a tuple, those of the pointers to its parts."""
     if shape.element_type == _TUPLE:
         return _POINTER_BYTES * len(shape.tuple_shapes)
     array = next(read_shape(shape), None)

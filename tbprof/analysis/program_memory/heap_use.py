@@ -1,4 +1,4 @@
-"""What of a memory space the simulated heap of a program has in use, event by event."""
+"""The memory in use on the simulated heap of a program, event by event."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,12 @@ from tbprof.kernels.programs.heap_replay import HeapEvents, HeapLives, replay_he
 
 @dataclass(frozen=True, slots=True)
 class HeapUse:
-    """Events [e] of one memory space's heap, and the lives [l] of the memory in it.
+    """Events [e] of one memory space's heap, and the lifetimes [l] of the memory in it.
 
-    Bytes are in use after an event, which happens at an `instruction`, a row of `Heap.names`.
-    Memory of buffer `owner` is held for `holder`, which may reuse it, from event `start` until
-    before event `end`, which is `e` if it is never freed. Lives are ordered by their start.
+    `in_use_bytes` and `unpadded_bytes` are in use after each event, which happens at an
+    `instruction` (a row of `Heap.names`). Memory of buffer `owner` contains buffer `holder`, which
+    may reuse it, from event `start` until before event `end`, which is `e` if the memory is never
+    freed. Lifetimes are ordered by their start.
     """
 
     instruction: NDArray[np.int32]
@@ -28,7 +29,7 @@ class HeapUse:
 
     @property
     def peak(self) -> int:
-        """The first event after which most is in use, -1 without events."""
+        """The first event after which the most memory is in use, -1 without events."""
         return int(self.in_use_bytes.argmax()) if self.in_use_bytes.size else -1
 
 
@@ -38,11 +39,11 @@ def use_heap(
     unpadded_bytes: NDArray[np.int64],
     rank: NDArray[np.int64] | None = None,
 ) -> HeapUse:
-    """The use of a memory space, with the size [b] of each buffer without padding.
+    """The use of a memory space; `unpadded_bytes` [b] is the size of each buffer without padding.
 
-    If several traces plan the space, each its own buffers, their events take place in the order of
-    their `rank` [events of the heap]: the place of an event's instruction in the schedule, -1 if
-    unknown. A buffer that several traces plan is planned by the first of them.
+    If several traces plan the space, each for its own buffers, their events are merged by `rank`
+    [events of the heap]: the position of an event's instruction in the schedule, -1 if unknown. A
+    buffer in several traces is planned by the first of them.
     """
     heap, size = assignment.heap, assignment.buffers.size_bytes
     rows = _events_of(assignment, space)
@@ -98,7 +99,7 @@ def _is_first_trace(heap: Heap, size: int) -> NDArray[np.bool_]:
 
 
 def _in_order(trace: NDArray[np.int32], rank: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The order of events by rank; each trace keeps its own."""
+    """The order of events by rank, which keeps the order within each trace."""
     reached = rank.copy()
     for number in unique(trace).tolist():
         at = np.flatnonzero(trace == number)

@@ -1,4 +1,4 @@
-"""Which buffers of a program hold memory at an instant, and what of it is padding."""
+"""The buffers of a program that use memory at a point in time, and their padding."""
 
 from enum import IntEnum
 
@@ -11,7 +11,7 @@ from tbprof.base.records import dataclass
 
 
 class Purpose(IntEnum):
-    """What memory is for. Memory of a donated parameter that holds a result is a parameter's."""
+    """The purpose of memory. A donated parameter that is reused for a result is a parameter."""
 
     PARAMETER = 0
     OUTPUT = 1
@@ -22,10 +22,10 @@ class Purpose(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class LiveBuffers:
-    """Memory [n] in use at an instant: first what is in use throughout, then by the time it began.
+    """Memory [n] in use at a point in time: fixed allocations first, then in order of start.
 
-    `buffer` is a row of `ProgramMemory`, of an allocation that is in use throughout the largest one
-    in it. The memory lasts from event `start` (-1: always) until before event `end`.
+    `buffer` is a row of `ProgramMemory`; for a fixed allocation, it is the largest buffer in it.
+    The memory is in use from event `start` (-1: always) until before event `end`.
     """
 
     buffer: NDArray[np.int64]
@@ -46,13 +46,13 @@ def purposes(allocations: Allocations) -> NDArray[np.int8]:
 
 
 def live_at(memory: ProgramMemory, event: int) -> LiveBuffers:
-    """What is in use after an event of the heap, -1 for before the first."""
+    """The memory in use after an event of the heap, or before the first one (-1)."""
     use = memory.use
     return _live(memory, np.flatnonzero((use.start <= event) & (event < use.end)))
 
 
 def live_ever(memory: ProgramMemory) -> LiveBuffers:
-    """What is in use at any time; memory that is used again has a row for each of its lives."""
+    """The memory in use at any time; memory that is reused has a row for each of its lifetimes."""
     return _live(memory, np.arange(memory.use.start.size))
 
 
@@ -73,7 +73,7 @@ def _live(memory: ProgramMemory, lives: NDArray[np.int64]) -> LiveBuffers:
 
 
 def _largest_of_fixed(memory: ProgramMemory) -> NDArray[np.int64]:
-    """The row of the first largest buffer of each allocation that is in use throughout."""
+    """The row of the largest buffer of each fixed allocation; the first of equals."""
     is_ours = memory.allocations.is_fixed[memory.allocation] & (memory.size_bytes > 0)
     rows = np.flatnonzero(is_ours)
     rows = rows[np.lexsort((rows, -memory.size_bytes[rows], memory.allocation[rows]))]

@@ -1,4 +1,4 @@
-"""How much memory of a program could be saved at its peak, at most, and which buffers hold it."""
+"""Upper bounds of the memory that a program could save at its peak, and the buffers involved."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,8 +7,8 @@ from tbprof.analysis.program_memory.live_buffers import LiveBuffers, live_at
 from tbprof.analysis.program_memory.program_memory import ProgramMemory
 from tbprof.base.records import dataclass
 
-# What these compute costs little to compute again. Source: the ops that XLA's own
-# rematerialization and JAX's policies recompute first.
+# Ops that are cheap to recompute. Source: the ops that XLA's own rematerialization and JAX's
+# policies recompute first.
 _CHEAP = frozenset(
     {
         "abs", "add", "and", "broadcast", "ceil", "clamp", "compare", "concatenate", "constant",
@@ -22,13 +22,13 @@ _CHEAP_FUSION = "kLoop"
 
 @dataclass(frozen=True, slots=True)
 class MemorySavings:
-    """Upper bounds in bytes, of the memory in use at the peak; buffers [n] largest first.
+    """Upper bounds of savings in bytes at the peak; buffers [n] are ordered by size, largest first.
 
-    `donated_bytes` are results with the shape and the size of a parameter that is not donated, each
-    parameter counted once: `donors` are those parameters. `recomputed_bytes` is memory that cheap
-    ops filled before the peak and that is needed after it: `recomputed`. `padding_bytes` is padding
-    in the layouts of buffers: `padded`. `hole_bytes` is memory that the heap reserves beyond what
-    is ever in use at once.
+    `donated_bytes` is the size of parameters that are not donated and have the shape and the size
+    of a result; `donors` are these parameters. `recomputed_bytes` is memory that cheap ops filled
+    before the peak and that is needed after it, in the buffers `recomputed`. `padding_bytes` is
+    padding in the layouts of the buffers `padded`. `hole_bytes` is memory that the heap reserves
+    beyond the most that is ever in use at once.
     """
 
     donated_bytes: int
@@ -41,7 +41,7 @@ class MemorySavings:
 
 
 def find_savings(memory: ProgramMemory) -> MemorySavings:
-    """The savings in the memory space that is shown."""
+    """The possible savings in the memory space of `memory`."""
     peak = memory.use.peak
     live = live_at(memory, peak)
     donors = _donors(memory)
@@ -60,7 +60,7 @@ def find_savings(memory: ProgramMemory) -> MemorySavings:
 
 
 def hole_bytes(memory: ProgramMemory) -> int:
-    """What the heap of a memory space reserves beyond its peak; 0 where no trace says its use."""
+    """The bytes that the heap of a memory space reserves beyond its peak, 0 without heap events."""
     if not memory.use.in_use_bytes.size:
         return 0
     traced = np.zeros(memory.allocations.index.size, bool)
@@ -70,9 +70,9 @@ def hole_bytes(memory: ProgramMemory) -> int:
 
 
 def _donors(memory: ProgramMemory) -> NDArray[np.int64]:
-    """The parameters that a result could take the place of; rows of buffers, largest first.
+    """The parameters whose memory a result could reuse; rows of buffers, largest first.
 
-    Memory of results holds other buffers before; that of a parameter holds it alone.
+    The memory of a result may contain other buffers earlier; that of a parameter contains it alone.
     """
     allocations = memory.allocations
     is_result = allocations.is_output & ~allocations.is_parameter & ~allocations.is_tuple
@@ -98,7 +98,7 @@ def _form(memory: ProgramMemory, row: int) -> tuple[int, int]:
 
 
 def _is_recomputable(memory: ProgramMemory, live: LiveBuffers, peak: int) -> NDArray[np.bool_]:
-    """[n] whether cheap ops made a buffer before the peak, and others need it after."""
+    """[n] whether a cheap op wrote a buffer before the peak, and it is needed after the peak."""
     facts = memory.facts
     is_cheap = np.array([text in _CHEAP for text in facts.texts], bool)[facts.opcode]
     is_loop = np.array([text == _CHEAP_FUSION for text in facts.texts], bool)[facts.fusion_kind]

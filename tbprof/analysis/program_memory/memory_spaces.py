@@ -1,4 +1,4 @@
-"""The memory spaces that programs use, by the numbers that compilers give them."""
+"""The memory spaces of programs, by the numbers that compilers use."""
 
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
 
@@ -13,12 +13,12 @@ _NAMES = {
 
 
 def space_name(space: int) -> str:
-    """What a memory space is, "memory space 6" for one that is not known."""
+    """The name of a memory space, "memory space 6" for an unknown one."""
     return _NAMES.get(space, f"memory space {space}")
 
 
 def parse_space(text: str) -> int | None:
-    """The number of a memory space in a request, the device's memory if it has none."""
+    """The number of the memory space in a request, device memory for "", None if invalid."""
     if not text:
         return DEVICE_SPACE
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None

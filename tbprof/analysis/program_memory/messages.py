@@ -1,4 +1,4 @@
-"""Protobuf messages as columns over bytes, where parsing them would take many objects."""
+"""Protobuf messages as columns over bytes, which needs far fewer objects than parsing."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,14 @@ _LARGEST = 2**31 - 1
 
 
 class DamagedMessage(Exception):
-    """A message that is cut off, or no message."""
+    """Raised for bytes that are truncated, or no valid message."""
 
 
 class Messages:
-    """Messages [n] of one type: ranges of bytes. Fields are numbers; all raise DamagedMessage."""
+    """Messages [n] of one type, as byte ranges; fields are given by number.
+
+    All methods that read fields raise DamagedMessage.
+    """
 
     def __init__(
         self, content: NDArray[np.uint8], at: NDArray[np.int32], end: NDArray[np.int32]
@@ -48,7 +51,7 @@ class Messages:
         return values
 
     def parts(self, field: int) -> "tuple[NDArray[np.int32], Messages]":
-        """(owner [m], the messages in a field [m]); `owner` is the row of what each is in."""
+        """(owner [m], messages [m]) of a field; `owner` is the row of the enclosing message."""
         owner, at, end = self._bodies(field)
         return owner, Messages(self._content, at, end)
 
@@ -71,7 +74,7 @@ class Messages:
 
     def _bodies(self, field: int) -> NDArray[np.int32]:
         count, columns = 0, np.zeros((3, 0), np.int32)
-        # What has no room is counted.
+        # The first pass only counts.
         for _ in range(2):
             columns = np.zeros((3, count), np.int32)
             count = list_bodies(self._content, self._at, self._end, field, BodyColumns(*columns))

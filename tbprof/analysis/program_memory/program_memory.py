@@ -1,4 +1,4 @@
-"""The memory of one program in one memory space: what is in use when, and what it holds."""
+"""The memory of one program in one memory space: its use over time, and its contents."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -35,15 +35,15 @@ _SCOPED = b"used_scoped_memory_configs"
 
 @dataclass(frozen=True, slots=True)
 class ProgramMemory:
-    """A program's buffers [b] in one memory space, those of its heap over its events [e].
+    """A program's buffers [b] in one memory space, and the use of its heap over its events [e].
 
-    `space` is -1, and `reason` says why, if there is nothing to show; then all else is empty.
-    `spaces` are those that the program uses. `allocation` is a row of `allocations`, owners and
-    holders in `use` are buffers, and its instructions rows of `instructions`.
+    If there is nothing to show, `space` is -1, `reason` says why, and all else is empty. `spaces`
+    are those that the program uses. `allocation` is a row of `allocations`; in `use`, owners and
+    holders are buffers, and instructions are rows of `instructions`.
 
     `fixed_bytes` are in use as long as the program runs (`Allocations.is_fixed`). `scoped_bytes` is
-    the most vector memory that one instruction, `scoped_instruction`, has for itself, -1 if no
-    instruction says.
+    the most vector memory that a single instruction, `scoped_instruction`, reserves, -1 if none
+    states it.
     """
 
     name: str
@@ -67,12 +67,12 @@ class ProgramMemory:
 
     @property
     def title(self) -> str:
-        """The name by which users tell it from others: "jit_f(17)"."""
+        """The name that identifies it for users: "jit_f(17)"."""
         return f"{self.name}({self.program_id})"
 
     @property
     def peak_bytes(self) -> int:
-        """The most in use."""
+        """The most bytes in use at once."""
         return self.fixed_bytes + int(self.use.in_use_bytes.max(initial=0))
 
 
@@ -84,9 +84,9 @@ def find_program_memory(
     number: str = "",
     space: str = "",
 ) -> ProgramMemory:
-    """The memory of the program and the memory space that a request names.
+    """The memory of the program and the memory space in a request.
 
-    See `row_of_program`; by default the device's memory is shown.
+    `row_of_program` describes `module` and `number`; without `space`, it is device memory.
     """
     row = row_of_program(peaks, module, number)
     if row < 0:
@@ -121,8 +121,8 @@ def find_program_memory(
 def row_of_program(peaks: ProgramPeaks, module: str, number: str) -> int:
     """The row of the program with that id, or else that module; -1 if there is none.
 
-    A module is named "jit_f(17)", or "jit_f" if only one program has it. If neither is given, the
-    program is chosen that keeps most in device memory, of those that ran.
+    A module is named "jit_f(17)", or "jit_f" if only one program has that name. If neither is
+    given, it is the program that uses the most device memory, preferably one that ran.
     """
     if number:
         ids = [number, str(int(number) % 2**64)] if _is_integer(number) else [number]
@@ -148,7 +148,7 @@ def _describe(
     module: Module | None,
     rank: NDArray[np.int64] | None,
 ) -> ProgramMemory:
-    """The memory of a program in the space of `nothing`, which says whose it is."""
+    """The memory of a program in the space of `nothing`, which identifies the program."""
     allocations, buffers = assignment.allocations, assignment.buffers
     definitions = Definitions(module, buffers)
     unpadded = unpadded_sizes(definitions, buffers)
@@ -187,7 +187,7 @@ def _nothing(
     space: int = -1,
     spaces: Sequence[int] = (),
 ) -> ProgramMemory:
-    """No memory of a program, for a reason."""
+    """An empty result for a program, with a reason."""
     whole, row, flag = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, bool)
     return ProgramMemory(
         name,
@@ -214,17 +214,17 @@ def _entry_name(module: Module | None) -> str:
 
 
 def _scoped_memory(module: Module | None) -> tuple[int, str]:
-    """The most vector memory that an instruction has for itself, and which; -1 for none.
+    """(bytes, instruction) of the most vector memory that one instruction reserves; -1 for none.
 
     Source: XLA for TPUs, `used_scoped_memory_configs` of the backend's configuration.
     """
-    most, of = -1, ""
+    most, name = -1, ""
     for instruction in () if module is None else module.instructions():
         if _SCOPED in instruction.backend_config:
             size = max(_scoped_sizes(instruction.backend_config), default=-1)
             if size > most:
-                most, of = size, str(instruction.name)
-    return most, of
+                most, name = size, str(instruction.name)
+    return most, name
 
 
 def _scoped_sizes(config: bytes) -> Iterator[int]:

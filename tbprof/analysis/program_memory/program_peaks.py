@@ -1,4 +1,4 @@
-"""The compiled programs of a host, and the most that each keeps in each memory space."""
+"""The compiled programs of a host, and their peak memory in each memory space."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,12 @@ from tbprof.events.space import Space
 class ProgramPeaks:
     """Programs [p] of a host in the file's order, and the memory spaces [s] that each uses.
 
-    `program_id` is unsigned and in decimal, `digest` stands for the whole program. `has_run` says
-    that an event of the recording belongs to it; if no event names its program, `are_runs_known` is
-    false. `reason` is why its memory is not known, "" if it is.
+    `program_id` is an unsigned decimal number, `digest` a hash of the whole program. `has_run` says
+    that an event of the recording belongs to the program; if no event names its program,
+    `are_runs_known` is false. `reason` says why its memory is unknown, "" if it is known.
 
-    Of a memory space: its `program` (a row), its number, the most in use, and the instruction at
-    which that is reached, "" if the amount never changes.
+    Each memory space has its `program` (a row), its number, the peak bytes, and the instruction at
+    which the peak is reached ("" if the amount never changes).
     """
 
     name: list[str]
@@ -45,13 +45,13 @@ class ProgramPeaks:
 
     @property
     def title(self) -> list[str]:
-        """[p] the names by which users tell programs apart: "jit_f(17)"."""
+        """[p] the names that identify programs for users: "jit_f(17)"."""
         return [
             f"{name}({number})" for name, number in zip(self.name, self.program_id, strict=True)
         ]
 
     def device_bytes(self) -> NDArray[np.int64]:
-        """[p] the most that each program keeps in device memory, -1 if unknown."""
+        """[p] the peak bytes of each program in device memory, -1 if unknown."""
         known = np.array([not reason for reason in self.reason], bool)
         peaks = np.where(known, 0, -1).astype(np.int64)
         rows = np.flatnonzero(self.space == DEVICE_SPACE)
@@ -96,14 +96,14 @@ def find_program_peaks(space: Space, programs: Programs) -> ProgramPeaks:
 
 
 def ranks_of_events(assignment: BufferAssignment, blob: Blob) -> NDArray[np.int64] | None:
-    """[e] when the instructions of the heap's events run, None where traces need no order."""
+    """[e] the schedule position of the heap's events, None if traces need not be merged."""
     if not has_several_traces(assignment):
         return None
     module, heap = Module(blob), assignment.heap
     rank = np.append(rank_instructions(module), -1)
     is_named = np.zeros(len(heap.names), bool)
     is_named[heap.instruction] = True
-    # The last rank is that of names that the program does not have.
+    # The last rank is that of names that the program lacks.
     row = np.full(len(heap.names), -1, np.int64)
     for at in np.flatnonzero(is_named).tolist():
         row[at] = module.index.find(heap.names[at])
@@ -126,7 +126,7 @@ def _has_content(assignment: BufferAssignment) -> NDArray[np.bool_]:
 
 
 def peak_of(assignment: BufferAssignment, use: HeapUse, space: int) -> int:
-    """The most in use in a memory space: what is fixed, and the peak of the heap."""
+    """The peak bytes in a memory space: fixed allocations, and the peak of the heap."""
     return fixed_bytes(assignment, space) + int(use.in_use_bytes.max(initial=0))
 
 

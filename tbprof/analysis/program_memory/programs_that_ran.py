@@ -1,4 +1,4 @@
-"""Which compiled programs ran while a trace was recorded."""
+"""The compiled programs that ran while a trace was recorded."""
 
 import numpy as np
 
@@ -13,8 +13,8 @@ _MASK = 2**64 - 1
 def find_programs_that_ran(space: Space) -> set[int] | None:
     """The ids (unsigned) of programs that events belong to, None if no event names its program.
 
-    TPUs say it of each op, GPUs and CPUs of each event. Events of the host only count if no device
-    has any: there, they are the launches of programs whose ops may not have been recorded.
+    TPUs state the program of each op, GPUs and CPUs that of each event. Events of the host count
+    only if no device has any: they are launches of programs whose ops may not have been recorded.
     """
     found = {number for plane in tpu_planes(space) for number in _of_ops(plane)}
     found |= {number for plane in gpu_planes(space) for number in _of_events(plane)}

@@ -5,15 +5,14 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.module import Module
 
-# Calls may only go this deep; deeper ones are damaged.
+# The greatest depth of calls; deeper files are damaged.
 _DEEPEST = 64
 
 
 def rank_instructions(module: Module) -> NDArray[np.int64]:
-    """[n] when each instruction first runs, by row; -1 if none of those that run leads to it.
+    """[n] the position at which each instruction first runs, by row; -1 if it is unreachable.
 
-    Computations that an instruction calls run before it ends, so they come before the instruction
-    does.
+    Computations that an instruction calls come before it, since they run before it ends.
     """
     ranks: dict[int, int] = {}
     visited: set[int] = set()
