@@ -347,7 +347,7 @@ def test_a_thousand_cores_and_a_hundred_steps_fit_in_a_megabyte():
 def test_chips_nodes_and_replicas_are_those_of_the_trace():
     cores = Cores(
         ["TPU:0", "TPU:1"], np.array([8, -1]), np.array([1, -1]), np.array([3, 2]),
-        ["the core details of TPU:1 are left out: they are those of device 7"],
+        ["the core details of TPU:1 are ignored: they are those of device 7"],
     )  # fmt: skip
     steps = host((0, 3, 0, {Phase.OTHER: 4}), (1, 3, 0, {Phase.OTHER: 4}), kind="TPU")
     found = document(steps, kind="TPU", cores=[cores])

@@ -1,4 +1,4 @@
-"""The ids that link what a device did to the calls that launched it."""
+"""The ids that link device events to the calls that launched them."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ def correlation_ids(
 ) -> StatColumn | None:
     """The ids [n] of all events of a device, None if they have none.
 
-    Read once for all who ask; `read` returns them if they were read with other stats.
+    They are read once and cached; `read` returns them if they were read with other stats.
     """
     name = names.CORRELATION_ID
     if name not in events.plane.stat_names:

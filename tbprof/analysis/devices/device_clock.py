@@ -1,4 +1,4 @@
-"""When device events ran, by the device's own clock."""
+"""The times of device events by the device's own clock."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,25 +16,25 @@ from tbprof.kernels.analysis.line_fits import find_line
 
 CLOCK_STATS = (names.DEVICE_OFFSET, names.DEVICE_DURATION)
 
-# How many ops the clocks are compared by, and their largest drift: two crystals, about 100 ppm
-# each.
+# The number of ops at which the clocks are compared, and the largest drift: two crystals of about
+# 100 ppm each.
 _SAMPLES = 90
 _MOST_DRIFT = 2e-4
-# Most consecutive programs are off by less than this (observed: 0.2 s). Larger jumps of a clock are
-# noticed if so many consecutive ops differ, smaller ones if so many consecutive programs do.
+# Programs are usually misplaced by less than this (observed: 0.2 s). Larger jumps of a clock are
+# detected if `_IN_A_ROW` consecutive ops differ, smaller ones if as many consecutive programs do.
 _MOST_ERROR_PS = 5 * 10**11
 _IN_A_ROW = 5
-# Programs that the file places correctly are exact to this; shorter jumps make no difference.
+# The error of programs that the file places correctly, and the smallest jump that matters.
 _EXACT_PS = 10**9
 _LEAST_JUMP_PS = 10**10
-# Longer times are damaged: 40 hours, as in the reader.
+# Longer times (40 hours, as in the reader) are damaged.
 _MOST_PS = 2**57
 
 
 def _device_times(
     events: Events, stats: Mapping[str, StatColumn]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(start, duration) in ps by the device's own clock for events that carry it.
+    """(start, duration) in ps by the device's own clock for events that have it.
 
     `stats` holds the columns of `CLOCK_STATS`. Source: xplane_schema.h, kDeviceOffsetPs.
     """
@@ -60,14 +60,14 @@ def nesting_order(
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Where the times of a plane's lines belong among its ops.
+    """Shifts of the times of a plane's lines, so that they match those of its ops.
 
-    Recorders put ops on the host's clock program by program, and are off by up to 0.2 s (observed:
-    100 equal steps of 784 ms appear as 551 to 982 ms). The device's clock is exact, but starts
-    elsewhere and drifts. Here it is shifted as a whole, and times in the file move with the ops
-    next to them. `begin` and `end` are the file's times at which ops start and end, ascending, each
-    with its shift. They are empty if only the file's times are known: if ops do not carry the
-    device's clock, or if it jumps, by `jump_ps`.
+    Recorders place ops on the host's clock program by program, with errors of up to 0.2 s
+    (observed: 100 equal steps of 784 ms appear as 551 to 982 ms). The device's clock is exact, but
+    has another origin and drifts. Here it is shifted as a whole, and times in the file move with
+    the ops next to them. `begin` and `end` are the file's times at which ops start and end,
+    ascending, each with its shift. They are empty if only the file's times are known: if ops lack
+    the device's clock, or if it jumps by `jump_ps`.
     """
 
     begin: NDArray[np.int64]
@@ -81,8 +81,8 @@ class Clock:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(start, duration) [n] of the file's events, such as steps and programs, shifted.
 
-        An event begins with the op that follows, and ends with the one before: between two ops, the
-        file may place it anywhere.
+        The start of an event moves with the op that follows, its end with the op before: the file
+        may place both anywhere between two ops.
         """
         if not self.begin.size:
             return start, duration
@@ -97,7 +97,7 @@ class Clock:
     def place_waits(
         self, start: NDArray[np.int64], duration: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The same for what a core does between ops, which moves with the op that follows."""
+        """(start, duration) [n] of a core's waits between ops, shifted with the op that follows."""
         if not self.begin.size:
             return start, duration
         end = start + duration
@@ -118,9 +118,9 @@ class Clock:
 class CoreOps:
     """The ops of a core [n]: as in the file, by the core's own clock, and on the host's clock.
 
-    `own_start` and `own_duration` are by the core's clock where the events carry it. `begin` and
-    `end` are those on the host's clock; they are the file's times if not all ops carry the core's
-    clock, or if it jumps.
+    `own_start` and `own_duration` are by the core's clock if the events have it. `begin` and `end`
+    are on the host's clock; they are the file's times if not all ops have the core's clock, or if
+    it jumps.
     """
 
     events: Events
@@ -164,7 +164,7 @@ def place_ops(events: Events) -> CoreOps:
 
 @lru_cache(maxsize=1)
 def _pairs(samples: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The pairs of samples that are far enough apart; most cores have equally many."""
+    """The pairs of samples that are far enough apart; cached, since most cores have as many."""
     return np.triu_indices(samples, max(samples // 4, 1))
 
 
@@ -180,7 +180,7 @@ def _shifted(time: NDArray[np.int64], origin: int, offset: int, drift: float) ->
 
 
 def _jump(time: NDArray[np.int64], error: NDArray[np.int64]) -> int:
-    """The largest error of the file's times over most ops in a row."""
+    """The largest median error of the file's times over blocks of consecutive ops."""
     order = np.argsort(time, kind="stable")
     blocks = max(1, time.size // _IN_A_ROW)
     size, longer = divmod(time.size, blocks)  # the first blocks have one more
@@ -197,8 +197,8 @@ def _jump(time: NDArray[np.int64], error: NDArray[np.int64]) -> int:
 def _lasting_jump(ops: Events, error: NDArray[np.int64]) -> int:
     """The error of the file's times over consecutive programs, if it is the same; 0 if not.
 
-    Recorders place programs wrongly by varying times, and every few of them correctly. If several
-    consecutive ones are off by the same time, one of the clocks has jumped.
+    Recorders misplace programs by varying times, and place every few of them correctly. If several
+    consecutive ones are misplaced by the same time, one of the clocks has jumped.
 
         error of programs |0 9 5 0 7 0 0 3 3 3 3 8 3|   a jump by 3
     """
@@ -226,8 +226,10 @@ def _lasting_jump(ops: Events, error: NDArray[np.int64]) -> int:
 def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]:
     """(shift at the first time, drift) of the line that is closest to a third of the shifts.
 
-    The other shifts may be off by anything (observed: more than half are). Source: Rousseeuw,
-    "Least Median of Squares Regression", 1984, with a lower quantile in place of the median.
+    The other shifts may have any error (observed: more than half do).
+
+    Source: Rousseeuw, "Least Median of Squares Regression", 1984, with a lower quantile in place of
+    the median.
     """
     order = np.argsort(time, kind="stable")
     rows = order[unique(np.linspace(0, time.size - 1, _SAMPLES).astype(np.int64))]
@@ -239,6 +241,6 @@ def _fit(time: NDArray[np.int64], shift: NDArray[np.int64]) -> tuple[int, float]
     at_first = value[early] - drift * when[early]
     third = rows.size // 3
     best = find_line(when, value, at_first, drift, _MOST_DRIFT, third, np.empty(rows.size))
-    if best < 0:  # a single moment, or nothing that a clock would do
+    if best < 0:  # all samples are at one time, or no line fits with a possible drift
         return int(median(value)), 0.0
     return round(float(at_first[best])), float(drift[best])

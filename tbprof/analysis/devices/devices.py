@@ -1,4 +1,4 @@
-"""What the devices of a host are, and their peak performance."""
+"""The devices of a host, and their peak performance."""
 
 import math
 from collections.abc import Sequence
@@ -17,8 +17,7 @@ from tbprof.events.space import Plane, Space
 class Devices:
     """The accelerators of a host.
 
-    Peaks are per device, NaN if the trace does not say; the sources say in words where they come
-    from.
+    Peaks are per device, NaN if the trace does not show them; the sources describe their origin.
     """
 
     gpus: int
@@ -51,7 +50,7 @@ def find_devices(space: Space, programs: Programs) -> Devices:
 
 
 def merge_devices(parts: Sequence[Devices]) -> Devices:
-    """The devices of several hosts; the first host with devices gives type and peaks."""
+    """The devices of several hosts; type and peaks are those of the first host with devices."""
     typical = next((part for part in parts if part.gpus or part.tpus), parts[0])
     return Devices(
         sum(part.gpus for part in parts),
@@ -95,7 +94,7 @@ class CoreDetails(NamedTuple):
 
 
 def core_details(plane: Plane) -> CoreDetails | None:
-    """The details of a TPU's plane, None if it has none that can be read."""
+    """The details of a TPU's plane, None if missing or damaged."""
     details = plane.stats.get("core_details")
     if not isinstance(details, bytes):
         return None

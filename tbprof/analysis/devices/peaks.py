@@ -1,4 +1,4 @@
-"""The most that a device can compute by element type, and move by memory, each with its source."""
+"""Peak compute rates of a device by element type, and peak bandwidths by memory, with sources."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
-# Operations per cycle and multiprocessor by compute capability: dense, a multiplication and an
-# addition count as two; matrix units where there are some. "f16" is any 16-bit float, "f8" any
-# 8-bit one. Sources: the white papers of NVIDIA's architectures from Kepler to Blackwell.
+# Operations per cycle and multiprocessor by compute capability: dense; a multiply-add counts as
+# two; for matrix units if there are any. "f16" is any 16-bit float, "f8" any 8-bit one. Sources:
+# the white papers of NVIDIA's architectures from Kepler to Blackwell.
 _NVIDIA: Mapping[tuple[float, float], Mapping[str, int]] = {
     (3, 0): {"f64": 16, "f32": 384},
     (3, 5): {"f64": 128, "f32": 384},
@@ -61,19 +61,19 @@ _TPU_MEMORIES = {
 }
 HBM = "HBM"
 SHARED_MEMORY = "Shared memory"
-# What stands for all types of a device that states one peak.
+# The type of the peak of a device that states only one.
 _USUAL = "f16"
 
 
 @dataclass(frozen=True, slots=True)
 class Peaks:
-    """The peaks of one accelerator of a host, those that are known.
+    """The known peaks of one accelerator of a host.
 
-    `dtype` [p] are element types as HLO names them, "f16" for all 16-bit floats, "f8" for all 8-bit
-    ones, "s8" for 8-bit integers, and "tf32" for products of "f32" with fewer digits; `gflops` [p]
-    are 10^9 operations per second. `memory` [m] are "HBM", and of TPUs "VMEM read" and the like, of
-    GPUs "Shared memory"; `gbytes` [m] are 10^9 bytes per second. The sources [p], [m] say in words
-    where a peak comes from. A host without accelerators has none.
+    `dtype` [p] are element types as in HLO, with "f16" for all 16-bit floats, "f8" for all 8-bit
+    ones, "s8" for 8-bit integers, and "tf32" for products of "f32" with reduced precision; `gflops`
+    [p] are 10^9 operations per second. `memory` [m] is "HBM", for TPUs also "VMEM read" etc., for
+    GPUs "Shared memory"; `gbytes` [m] are 10^9 bytes per second. The sources [p], [m] describe the
+    origin of each peak. A host without accelerators has none.
     """
 
     dtype: list[str]
@@ -102,23 +102,23 @@ class Peaks:
         return self.memory_peak(HBM)
 
     def flop_peak(self, dtype: str) -> float:
-        """10^9 operations per second on one of `dtype`, NaN if it is none of them."""
+        """10^9 operations per second on an entry of `dtype`, NaN for other types."""
         return float(self.gflops[self.dtype.index(dtype)]) if dtype in self.dtype else math.nan
 
     def memory_peak(self, memory: str) -> float:
-        """10^9 bytes per second of one of `memory`, NaN if it is none of them."""
+        """10^9 bytes per second of an entry of `memory`, NaN for other memories."""
         return float(self.gbytes[self.memory.index(memory)]) if memory in self.memory else math.nan
 
     def source_of(self, name: str) -> str:
-        """Where the peak of one of `dtype` or `memory` comes from, "" if it is none of them."""
+        """The source of the peak of an entry of `dtype` or `memory`, "" for others."""
         names = [*self.dtype, *self.memory]
         return [*self.flop_source, *self.memory_source][names.index(name)] if name in names else ""
 
     def roof_of(self, dtype: str, *, is_product: bool) -> str:
-        """Which of `dtype` bounds operations on elements of an HLO type, "" if none is known.
+        """The entry of `dtype` that bounds operations on an HLO element type, "" if none is known.
 
         Matrix units multiply 32-bit floats as "tf32", unless the program forbids it. A type without
-        a peak of its own has that of 16-bit floats: it is at least a bound.
+        its own peak has that of 16-bit floats, which is at least an upper bound.
         """
         for name in _roofs(dtype, is_product=is_product):
             if name in self.dtype:
@@ -127,7 +127,7 @@ class Peaks:
 
 
 def _roofs(dtype: str, *, is_product: bool) -> tuple[str, ...]:
-    """The rows that may bound a type, best first."""
+    """The peaks that may bound a type, best first."""
     width = FLOATS.get(dtype, INTEGERS.get(dtype))
     if width == Phase.COMPUTE_64 and dtype in FLOATS:
         return ("f64", "f32", _USUAL)
@@ -145,15 +145,15 @@ _NONE = Peaks([], np.zeros(0), [], [], np.zeros(0), [])
 
 
 def find_peaks(space: Space, _programs: Programs) -> Peaks:
-    """The peaks of the host's first accelerator that states anything of itself."""
+    """The peaks of the host's first accelerator with known peaks."""
     planes = (*gpu_planes(space), *tensor_core_planes(space))
-    # Those that were not used may lack what their peaks follow from.
+    # Unused accelerators may lack the stats from which peaks are computed.
     of_planes = [peaks_of(plane) for plane in planes if plane.stats]
     return next((peaks for peaks in of_planes if peaks.dtype or peaks.memory), _NONE)
 
 
 def merge_peaks(parts: Sequence[Peaks]) -> Peaks:
-    """Those of the first host that has any."""
+    """The peaks of the first host that has any."""
     return next((part for part in parts if part.dtype or part.memory), _NONE)
 
 
@@ -185,7 +185,7 @@ def peaks_of(plane: Plane) -> Peaks:
     )
 
 
-# Beyond these, a number is damaged, and what is divided by it might be more than a float holds.
+# Numbers beyond these are damaged, and dividing by them might overflow a float.
 _LEAST, _MOST = 1e-30, 1e30
 
 # A peak and its source, by element type or memory.
@@ -193,7 +193,7 @@ _Sourced = dict[str, tuple[float, str]]
 
 
 def _gpu(plane: Plane) -> tuple[_Sourced, _Sourced]:
-    """The peaks that follow from a GPU's generation, number of multiprocessors and clock."""
+    """The peaks computed from a GPU's generation, number of multiprocessors and clock rate."""
     generation = _number(plane, names.COMPUTE_MAJOR), _number(plane, names.COMPUTE_MINOR)
     cores, clock_khz = _number(plane, "core_count"), _number(plane, "clock_rate")
     if not (cores > 0 and clock_khz > 0):
@@ -219,7 +219,7 @@ def _gpu(plane: Plane) -> tuple[_Sourced, _Sourced]:
 
 
 def _number(plane: Plane, stat: str) -> float:
-    """A stat that is a number, NaN if it is missing, none, or what no device can be."""
+    """A numeric stat, NaN if it is missing, not a number, or impossible."""
     value = plane.stats.get(stat)
     if not isinstance(value, int | float):
         return math.nan

@@ -1,8 +1,8 @@
-"""Which kernels use Tensor Cores (AMD: Matrix Cores), and which ops could.
+"""Recognizes kernels that use Tensor Cores (AMD: Matrix Cores), and ops that could.
 
-The evidence is kernel names and compiled programs: no recorder counts the instructions. Sources:
-naming of cuBLAS, cuDNN, CUTLASS, Triton, rocBLAS and Composable Kernel; the patterns of NVIDIA
-libraries up to Ampere are those that TensorFlow's profiler has used since 2020
+The evidence is kernel names and compiled programs, since no recorder counts the instructions.
+Sources: naming of cuBLAS, cuDNN, CUTLASS, Triton, rocBLAS and Composable Kernel; the patterns of
+NVIDIA libraries up to Ampere are those that TensorFlow's profiler has used since 2020
 (kernel_stats_utils.cc).
 """
 
@@ -54,11 +54,11 @@ _CK_PRODUCT = regex(
     r"ck_tile::(?:Fmha(?:Fwd(?:SplitKV|PagedKV)?|BatchPrefill\w*|BwdDQDKDV)|\w*Gemm)Kernel"
     r"|aiter::fmha_(?:fwd|bwd)_hd"
 )
-# Kernels around them, and products of other libraries whose names say no matrix instruction.
+# Other attention kernels, and products of other libraries without matrix instructions.
 _NOT_AMD = regex(
     r"ck_tile::Fmha\w{0,200}Kernel|(?<![a-z0-9])Cijkl?_\w{0,400}_TT\d+_\d+|gemv|DeviceGemmDl|gemm_dl_"
 )
-# Products that XLA compiles with Triton: the multiplied types decide what they run on.
+# Products that XLA compiles with Triton: the multiplied types decide whether they use these cores.
 _TRITON = regex(r"gemm_fusion_dot|triton_gemm")
 _NARROW = (Phase.COMPUTE_16, Phase.COMPUTE_8)
 # XLA emits these kinds of fusion element by element.
@@ -103,11 +103,11 @@ def core_use(
     compute_major: int = -1,
     instruction: "Instruction | None" = None,
 ) -> CoreUse:
-    """Whether the kernel with this (raw or demangled) name runs such instructions.
+    """Whether the kernel with this (raw or demangled) name uses Tensor Cores or Matrix Cores.
 
-    `instruction` is the HLO instruction that launched it: a fusion without a product does not, and
-    for one that Triton compiles the types decide. `compute_major` is NVIDIA's, -1 if unknown:
-    devices before Volta have no Tensor Cores, whatever a kernel is called.
+    `instruction` is the HLO instruction that launched it: a fusion without a product does not use
+    them, and for a fusion that Triton compiles, the types decide. `compute_major` is NVIDIA's, -1
+    if unknown: devices before Volta have no Tensor Cores, regardless of kernel names.
     """
     if not is_amd and 0 <= compute_major < _FIRST_TENSOR_CORES:
         return CoreUse.NO
@@ -122,7 +122,7 @@ def core_use(
 
 
 def _is_narrow(instruction: "Instruction") -> bool:
-    """Whether everything that an instruction multiplies has at most 16 bits."""
+    """Whether all operands of an instruction's products have at most 16 bits."""
     words = {**FLOATS, **INTEGERS}
     return all(words.get(tensor.dtype) in _NARROW for tensor in instruction.products)
 
@@ -156,7 +156,7 @@ def _use_on_amd(kernel: str) -> CoreUse:
 def is_amd(vendor: str, device_name: str) -> bool:
     """Whether a GPU is AMD's, by its vendor or, if that is "", by its name.
 
-    `vendor` is the plane's `device_vendor`, "" in files without it; if the name says nothing
+    `vendor` is the plane's `device_vendor`, "" in files without it. If the name is not conclusive
     either, the GPU counts as NVIDIA's.
     """
     maker = vendor.lower() or device_name.lower()
@@ -164,7 +164,7 @@ def is_amd(vendor: str, device_name: str) -> bool:
 
 
 def core_name(*, is_amd: bool) -> str:
-    """What the units that multiply matrices are called on a GPU, in the plural."""
+    """The name of a GPU's matrix units, in the plural."""
     return "Matrix Cores" if is_amd else "Tensor Cores"
 
 
@@ -173,7 +173,7 @@ def is_eligible(op_name: str, op_type: str, equation: str) -> bool:
     """Whether the op could use Tensor Cores: a product or convolution by its type, else its name.
 
     Numbered names count (`MatMul_1`). An einsum is eligible if it multiplies exactly two inputs
-    according to `equation`; without an equation it is assumed to be a product, as most are.
+    according to `equation`; without an equation, it is assumed to be a product, since most are.
     """
     if equation:
         if _multiplies(equation):

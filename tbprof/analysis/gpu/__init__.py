@@ -1,4 +1,4 @@
-"""What ran on GPUs: events by kind, phases, kernels, and how busy GPUs were.
+"""The events of GPUs: kinds, phases, kernels, and how busy GPUs were.
 
-Works on planes of GPUs, with calls of the host only where they describe a copy.
+Works on planes of GPUs. Calls of the host are used only to describe copies and launches.
 """

@@ -15,10 +15,10 @@ from tbprof.events.space import Events, Plane, Space
 # Kernels of AMD's runtime. Source: ROCm/clr, blit kernels (`__amd_rocclr_copyBufferAligned`).
 _COPY = "__amd_rocclr_copy"
 _SET = "__amd_rocclr_fill"
-# Calls that say from where to where they copy. Source: hip_runtime_api.h.
+# Calls whose names state the source and the target of the copy. Source: hip_runtime_api.h.
 _CALL = regex(r"hipMemcpy(Peer|[DHA]to[DHA])")
 _ENDS = ("D", "H", "A", "P")
-# What a driver's kernel does, by code; 0 stands for kernels of the program.
+# The purposes of a driver's kernels, by code; 0 stands for kernels of the program.
 KINDS = (
     "",
     "Memset",
@@ -29,14 +29,14 @@ _SET_CODE, _ANY_COPY = KINDS.index("Memset"), KINDS.index("Memcpy")
 
 
 def driver_copy(kernel: str) -> str:
-    """What a kernel does for the driver, by its name: "Memset", "Memcpy", or ""."""
+    """The purpose of a driver's kernel by its name, "Memset" or "Memcpy"; "" for other kernels."""
     if not kernel.startswith((_SET, _COPY)):
         return ""
     return KINDS[_SET_CODE if kernel.startswith(_SET) else _ANY_COPY]
 
 
 def find_driver_copies(space: Space, plane: Plane, events: Events) -> NDArray[np.int64] | None:
-    """[n] what each event does for the driver, as codes of KINDS; None if no event does anything.
+    """[n] the driver purpose of each event, as codes of KINDS; None if no event has one.
 
     The source and target of a copy come from the call that launched it, which has the same
     `correlation_id`: "MemcpyDToD", or "Memcpy" if no such call is known.
@@ -70,7 +70,7 @@ def _calls(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _called(call: str) -> int:
-    """The code of what a call copies, 0 if it is another call or does not say."""
+    """The code of the copy that a call makes, 0 for calls whose names do not state one."""
     match = _CALL.match(call)
     if match is None:
         return 0

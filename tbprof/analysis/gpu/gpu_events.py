@@ -1,4 +1,4 @@
-"""What ran on a GPU, grouped by distinct kinds; Python code runs once per kind."""
+"""The events of a GPU, grouped by distinct kinds; Python code runs once per kind."""
 
 from collections.abc import Mapping
 
@@ -32,11 +32,11 @@ OP_STATS = (
     names.HLO_NAME,
     names.PROGRAM_ID,
 )
-# Say which op launched an event of no program; the first that is there.
+# Stats that name the op that launched an event of no program; the first present one counts.
 _BY_ANNOTATION = (names.TF_OP, names.LEVEL_0, names.ANNOTATION)
 # The inputs of the framework op: `(half[4,384,1024];half[])`.
 _SHAPES = "shape"
-# Annotations around anything that XLA launches: they name no op.
+# Annotations around everything that XLA launches; they do not name an op.
 _LAUNCHERS = ("XlaModule", "Thunk")
 _NO_OP = OpName(OpCategory.UNKNOWN, "", "")
 
@@ -47,15 +47,15 @@ _COUNTED = (names.IS_EAGER, names.FLOPS, names.BYTES_ACCESSED)
 
 @dataclass(frozen=True, slots=True)
 class GpuKinds:
-    """What ran on the recorded lines of one GPU plane, by distinct kind.
+    """The events on the recorded lines of one GPU plane, by distinct kind.
 
     Kinds differ in the event's name, its op, launch details or equation. `op` is the framework op
     that launched it (empty name if unknown), `details` its `kernel_details` (None for copies and
     memsets that are not kernels), `copy` the type of a copy or memset ("MemcpyDToD", or "Memcpy" if
-    source and target are unknown), "" for what computes. Times in ps. `busy_ps` is the union of all
-    events, `window_ps` goes from the first start to the last end. `shapes` are those of the op's
-    inputs as annotated by the recorder, `instruction` is the innermost HLO instruction in `module`;
-    "" if unknown.
+    source and target are unknown), "" for kernels that compute. Times in ps. `busy_ps` is the union
+    of all events, `window_ps` the time from the first start to the last end. `shapes` are those of
+    the op's inputs as annotated by the recorder, `instruction` is the innermost HLO instruction in
+    `module`; "" if unknown.
 
     `code` [n] is the kind of each of the plane's recorded `events`.
     """
@@ -91,10 +91,10 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
     events = plane.events(recorded_lines(plane), _marks(plane))
     stat_names = plane.stat_names
     text_names = (*OP_STATS, names.KERNEL_DETAILS, names.EQUATION, _SHAPES)
-    # Which threads launch for which GPU is asked later: one pass reads all.
+    # These are needed later to assign threads to GPUs, and one pass reads all stats.
     more_names = (names.CORRELATION_ID,) if len(gpu_planes(programs.space)) > 1 else ()
     requested = [name for name in (*text_names, *_COUNTED, *more_names) if name in stat_names]
-    # Annotation stacks differ from launch to launch: read only where nothing better exists.
+    # Annotation stacks differ from launch to launch, so they are read only as a last resort.
     last_resort = names.ANNOTATION in requested and (
         names.TF_OP in stat_names or names.LEVEL_0 in stat_names
     )
@@ -175,7 +175,7 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
 
 
 def _marks(plane: Plane) -> MarkNames | None:
-    """The group of each event, where steps will need it: it is read while events are decoded."""
+    """The group stat if steps will need it, so that it is read while events are decoded."""
     if names.GROUP_ID not in plane.stat_names.intersection(plane.expected_stats):
         return None
     is_shared = plane.types.stats([names.GROUP_ID])[names.GROUP_ID].is_present.any()
@@ -215,7 +215,7 @@ def launched_op(programs: Programs, program: int, text: Mapping[str, str]) -> Op
 
 
 def _annotated_op(op: str, level: str, annotation: str) -> OpName:
-    """The op of an event that belongs to no program."""
+    """The op of an event that does not belong to a compiled program."""
     full = op or level or _outermost(annotation)
     return parse_provenance(full) if full else _NO_OP
 
@@ -231,7 +231,7 @@ def _outermost(annotation: str) -> str:
 
 
 def op_or_event(op: OpName, event_name: str, copy: str) -> OpName:
-    """The op, or the event itself if device time belongs to no op, so that no time is dropped.
+    """The op, or the event itself if it belongs to no op, so that no device time is dropped.
 
     `copy` is that of `GpuKinds`.
     """

@@ -1,4 +1,4 @@
-"""How busy GPUs were: kernels and the gaps between them, copies and their sizes."""
+"""Facts about GPUs: busy time, kernels and the gaps before them, copies and their sizes."""
 
 from collections.abc import Sequence
 
@@ -25,11 +25,11 @@ PAUSE_PS = 20_000_000
 class GpuFacts:
     """One entry per GPU on which something ran, and one per (GPU, kind of copy).
 
-    `median_ps` is the median duration of its kernels, -1 without kernels. Small kernels last less
-    than `SMALL_PS`: `small_ps` is the union of them, `small_gap_ps` the time before them in which
-    nothing ran on the device, without pauses over `PAUSE_PS`. `busy_ps` is the union of all events,
-    `window_ps` goes from the first start to the last end. `memory_bytes` is the device's capacity,
-    -1 if unknown.
+    `median_ps` is the median duration of its kernels, -1 without kernels. Small kernels are shorter
+    than `SMALL_PS`: `small_ps` is their union, `small_gap_ps` the time before them in which nothing
+    ran on the device, without pauses over `PAUSE_PS`. `busy_ps` is the union of all events,
+    `window_ps` the time from the first start to the last end. `memory_bytes` is the device's
+    capacity, -1 if unknown.
 
     Copies: `copy_gpu` is an index into `name`, `copy_kind` such as "MemcpyHToD". `copy_ps` is the
     sum of their times, `copying_ps` the union, as copies overlap. Sizes are -1 if the recorder
@@ -72,7 +72,7 @@ class _Copies:
 
 @dataclass(slots=True)
 class _Gpus:
-    """The columns while they are collected."""
+    """The columns of `GpuFacts` under construction."""
 
     name: list[str] = field(default_factory=list)
     rows: list[tuple[int, ...]] = field(default_factory=list)
@@ -138,7 +138,7 @@ def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
 
 
 def _bias_ps(kinds: GpuKinds) -> int:
-    """The time of kernels that add a bias which the next kernel normalizes away.
+    """The time of kernels that add a bias that the next kernel normalizes away.
 
     Events are ordered by stream, then time. A layer's op is `model/conv/BiasAdd`, that of the layer
     after it `model/batch_norm/FusedBatchNormV3`.
@@ -163,9 +163,9 @@ def _bias_ps(kinds: GpuKinds) -> int:
 
 
 def gaps_before(start: NDArray[np.int64], duration: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[n] the time before each interval's start in which no other was open, 0 for the first.
+    """[n] the time before each interval in which no other interval was open, 0 for the first.
 
-    Intervals are in any order; if several start together, the first one has the gap.
+    Intervals are in any order; if several start at the same time, the first one gets the gap.
     """
     gap = np.zeros(start.size, np.int64)
     if start.size < 2:
@@ -177,7 +177,7 @@ def gaps_before(start: NDArray[np.int64], duration: NDArray[np.int64]) -> NDArra
 
 
 def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
-    """The copies of one GPU by kind; memsets do not count, as they move nothing."""
+    """The copies of one GPU by kind, without memsets."""
     copy_kinds = sorted({kind for kind in kinds.copy if kind.startswith("Memcpy")})
     number = np.array(
         [copy_kinds.index(kind) if kind in copy_kinds else -1 for kind in kinds.copy], np.int64
@@ -211,7 +211,7 @@ def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
 
 
 def _union_ps(start: NDArray[np.int64], duration: NDArray[np.int64]) -> int:
-    """How long any of the intervals is open; they are in any order."""
+    """The length of the union of intervals, in any order."""
     begin, end = unite(start, start + duration)
     return int((end - begin).sum())
 

@@ -28,10 +28,10 @@ _COPY = regex(
     r"|um_bytes_transfer_([hd])to([hd])\Z",
     re.IGNORECASE,
 )
-# Copies whose names do not say between what; kernels that the driver copies with.
+# Copies whose names do not state source and target, including copy kernels of the driver.
 _ANY_COPY = regex(r"memcpy(?:\s?other|\s?peer|\d*(?:_post)?)?\Z", re.IGNORECASE)
 _SET = regex(r"memset|fillbuffer", re.IGNORECASE)
-# What a recorder adds to the device's work: how long memory was held, its own overhead, faults of
+# Events that are not work of the device: lifetimes of memory, overhead of the recorder, faults of
 # unified memory. Source: xla/backends/profiler/gpu/cupti_buffer_events.cc.
 _NO_WORK = regex(
     r"Memory (?i:array|device|device_static|managed|managed_static|pageable|pinned|unknown)"
@@ -66,11 +66,11 @@ def gpu_phases(
 def kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
     """[kinds] the phase of each kind of GPU event, -1 if not work; computed once.
 
-    Copies go by source and target: from the host is INPUT, to the host OUTPUT, between devices
-    DEVICE_TO_DEVICE, and within the host HOST_COMPUTE, as the device does nothing. Copies that a
-    collective instruction makes between devices are COLLECTIVES, and those that an instruction
-    makes from or to an array in host memory HOST_TRANSFER. A memset is work without an element type
-    (COMPUTE_UNKNOWN).
+    The phase of a copy depends on its source and target: from the host it is INPUT, to the host
+    OUTPUT, between devices DEVICE_TO_DEVICE, and within the host HOST_COMPUTE, since the device
+    does nothing. Copies between devices by a collective instruction are COLLECTIVES, and copies by
+    an instruction from or to an array in host memory are HOST_TRANSFER. A memset is work without an
+    element type (COMPUTE_UNKNOWN).
     """
     return plane.cache.get_or_compute("kind phases", lambda: _kind_phases(plane, kinds, programs))
 
@@ -104,7 +104,7 @@ def _kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[n
 
 
 def _is_offload(kinds: GpuKinds, programs: Programs) -> NDArray[np.bool_]:
-    """[kinds] whether an instruction copies from or to an array that lies in host memory."""
+    """[kinds] whether an instruction copies from or to an array in host memory."""
     out = np.zeros(len(kinds.event_name), np.bool_)
     for kind, phase in enumerate(map(_named, kinds.copy, kinds.event_name)):
         if phase.copy is None or not kinds.instruction[kind]:
@@ -119,17 +119,17 @@ def _is_offload(kinds: GpuKinds, programs: Programs) -> NDArray[np.bool_]:
 
 
 def _of_programs(phase: NDArray[np.int8], is_offload: NDArray[np.bool_]) -> NDArray[np.int8]:
-    """[n] phases of copies, of which programs themselves make some between device and host."""
+    """[n] the phases, where copies of programs between device and host are HOST_TRANSFER."""
     is_between = (phase == Phase.INPUT) | (phase == Phase.OUTPUT)
     return np.where(is_offload & is_between, np.int8(Phase.HOST_TRANSFER), phase)
 
 
 class _Named(NamedTuple):
-    """What the name of a GPU's event says.
+    """The classification of a GPU event by its name.
 
-    `label` decides the phase: for a kernel that the driver copies with, it is the copy. `copy` is
-    the phase of a copy, None for other events; `is_unclear` marks copies whose name does not say
-    between what.
+    `label` determines the phase; for a copy kernel of the driver, it is the type of the copy.
+    `copy` is the phase of a copy, None for other events; `is_unclear` marks copies whose names do
+    not state source and target.
     """
 
     label: str
@@ -156,7 +156,7 @@ def _named(copy: str, event_name: str) -> _Named:
 
 
 def name_phase(name: str) -> int:
-    """The phase of a GPU event by its name alone; kernels that compute have no precision.
+    """The phase of a GPU event by its name alone, where compute has an unknown precision.
 
     -1 if it is not work of the device.
     """
@@ -171,7 +171,7 @@ def name_phase(name: str) -> int:
 
 
 def _copy_ends(name: str) -> tuple[str, str] | None:
-    """The letters of a copy's source and target; unknown ones count as devices."""
+    """The letters of a copy's source and target, None for other events; unknown ones are "d"."""
     match = _COPY.match(name)
     if match:
         source, destination = (end[0].lower() for end in match.groups() if end)
@@ -189,7 +189,7 @@ def _copy_phase(source: str, destination: str) -> Phase:
 def _copies_by_details(
     plane: Plane, events: Events, rows: NDArray[np.int64], phase: NDArray[np.int8]
 ) -> NDArray[np.int8]:
-    """The phases of copies with unclear ends, by `memcpy_details` where these name memory."""
+    """The phases of copies with unclear ends, by `memcpy_details` if they state the memory."""
     texts, text_of = np.unique(
         events.stats([names.MEMCPY_DETAILS], rows)[names.MEMCPY_DETAILS].texts(),
         return_inverse=True,
@@ -201,7 +201,7 @@ def _copies_by_details(
 
 
 def _details_phase(details: str) -> int:
-    """The phase of `kind_src:pageable kind_dst:device size:4 …`, -1 if it does not say."""
+    """The phase of `kind_src:pageable kind_dst:device size:4 …`, -1 if an end is missing."""
     ends = dict(token.split(":", 1) for token in details.split() if ":" in token)
     source, destination = ends.get("kind_src", ""), ends.get("kind_dst", "")
     if not source or not destination:

@@ -1,4 +1,4 @@
-"""What the ops of a GPU computed and moved: as recorded, else by the shapes of their programs."""
+"""Operations and bytes of GPU ops: as recorded, else computed from the shapes of their programs."""
 
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
@@ -20,23 +20,24 @@ if TYPE_CHECKING:
     from tbprof.analysis.costs.program_costs import ProgramCosts
     from tbprof.analysis.hlo.module import Module
 
-# Few traces of GPUs hold programs.
+# Few traces of GPUs contain programs.
 _program_costs = Later("tbprof.analysis.costs.program_costs.ProgramCosts")
 
-# Their instructions run by themselves, and are costed there.
+# The instructions in their computations run separately and have their own costs.
 _CONTROL = ("call", "conditional", "while")
 _MAIN_MEMORY = 0
 
 
 @dataclass(frozen=True, slots=True)
 class GpuWork:
-    """The work of each of n kinds of a GPU's events, over all of their executions.
+    """The work of each kind [n] of a GPU's events, over all of its executions.
 
-    Sums over the kinds of one instruction are right: all of its work is with the kind that takes
-    longest, and `is_apart` [n] if it has no other kind. `is_computed` [n]: it follows from the
-    shapes of the program, and bytes that caches serve are counted. `is_unknown` [n]: the
-    instruction costs something, but what is not known. `dtype` [n] are the element types of most
-    operations, "" where unknown, and `is_product` [n] says that they multiply matrices.
+    Only sums over all kinds of an instruction are meaningful: its work is attributed to the kind
+    that takes longest. `is_apart` [n] marks the kind of an instruction that has no other.
+    `is_computed` [n] marks work that is computed from the shapes of the program, where bytes that
+    caches serve are included; `is_unknown` [n] marks kinds of instructions with an unknown cost.
+    `dtype` [n] is the element type of most operations, "" if unknown, and `is_product` [n] says
+    that they are matrix products.
     """
 
     flops: NDArray[np.int64]
@@ -50,12 +51,12 @@ class GpuWork:
 
     @property
     def of_kernels(self) -> tuple[NDArray[np.int64], ...]:
-        """(operations, bytes, bytes in the main memory) [n] that are of a kind alone, else -1."""
+        """(operations, bytes, bytes in main memory) [n], -1 if they are not of a kind alone."""
         is_recorded = ~self.is_computed & ((self.flops > 0) | (self.bytes > 0))
         is_known = is_recorded | (self.is_computed & self.is_apart)
         has_bytes = is_known & (self.is_computed | (self.bytes > 0))
         counts = (self.flops, is_known), (self.bytes, has_bytes), (self.hbm_bytes, has_bytes)
-        return tuple(np.where(is_it, count, -1) for count, is_it in counts)
+        return tuple(np.where(is_valid, count, -1) for count, is_valid in counts)
 
 
 def find_gpu_work(plane: Plane, programs: Programs) -> GpuWork:
@@ -75,12 +76,12 @@ def _find(kinds: GpuKinds, programs: Programs) -> GpuWork:
         module = programs.module(kinds.program_id[first], kinds.module[first])
         if module is None:
             continue
-        at = module.index.find(kinds.instruction[first])
-        cost = _cost(costs, module, at)
-        if at >= 0 and cost is not None:
-            is_product[rows] = multiplies(module, at)
+        instruction = module.index.find(kinds.instruction[first])
+        cost = _cost(costs, module, instruction)
+        if instruction >= 0 and cost is not None:
+            is_product[rows] = multiplies(module, instruction)
             for row in rows:
-                dtype[row] = cost.dtype or _largest_dtype(module, at)
+                dtype[row] = cost.dtype or _largest_dtype(module, instruction)
         if cost is None or any(flops[row] or moved[row] for row in rows):
             continue
         is_unknown[rows] = not cost.is_known
@@ -108,12 +109,12 @@ def rows_by_instruction(kinds: GpuKinds) -> list[list[int]]:
 
 
 def _largest_dtype(module: "Module", row: int) -> str:
-    rows = row, *module.operand_rows(row)
-    return largest_dtype([shape for one in rows for shape in module.shapes.of(one).shapes])
+    arrays = (row, *module.operand_rows(row))
+    return largest_dtype([shape for array in arrays for shape in module.shapes.of(array).shapes])
 
 
 def _cost(costs: "dict[int, ProgramCosts]", module: "Module", row: int) -> Cost | None:
-    """The cost of an instruction, None for one whose parts run by themselves."""
+    """The cost of an instruction, None for one whose computations run separately."""
     if row < 0:
         return UNKNOWN
     if module.opcode(row) in _CONTROL:
@@ -124,7 +125,7 @@ def _cost(costs: "dict[int, ProgramCosts]", module: "Module", row: int) -> Cost 
 
 
 def executions_of(kinds: GpuKinds, rows: list[int]) -> int:
-    """How often an instruction ran: as often as most of its kernels, which may be several.
+    """The number of executions of an instruction: that of most of its kernels.
 
     A kernel that it launches twice ran more often, one that only some executions need less often.
     """

@@ -1,4 +1,4 @@
-"""Every call of every GPU kernel: how long it ran, what came before it, and its launch."""
+"""Every call of every GPU kernel: its duration, the idle time before it, and its launch latency."""
 
 from enum import IntEnum
 from itertools import pairwise
@@ -21,11 +21,11 @@ UNKNOWN = -1
 
 
 class Unlinked(IntEnum):
-    """Why there is no launch latency.
+    """The reason why there is no launch latency.
 
     NO_ID: the kernel has no correlation id. NO_LAUNCH: no recorded call of the host has that id.
-    EARLY: it starts before the call that launched it, so that the clocks differ. FOLLOWS: the call
-    launched several kernels or copies, such as a graph, and another one started first.
+    EARLY: the kernel starts before the call that launched it, so the clocks differ. FOLLOWS: the
+    call launched several kernels or copies, such as a graph, and another one started first.
     """
 
     NO_ID = -1
@@ -77,8 +77,8 @@ class _LaunchCalls:
 def find_kernel_calls(space: Space, programs: Programs, kernels: Kernels) -> KernelCalls:
     """The calls of the `kernels` of all GPUs.
 
-    The launch of a kernel is the call with its correlation id: where several have it, the latest
-    that starts before it, as ids are used again.
+    The launch of a kernel is the call with its correlation id; if there are several, the latest
+    that starts before it, since ids are reused.
     """
     devices: list[str] = []
     streams: list[str] = []
@@ -158,7 +158,7 @@ def _find_launches(space: Space) -> _LaunchCalls:
 def _latencies(
     launches: _LaunchCalls, id_: NDArray[np.int64], start: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(latency, queue) [n] of all that ran on GPUs with these ids and starts."""
+    """(latency, queue) [n] of the GPU events with these ids and starts."""
     launch = _launch_of(launches, id_, start)
     linked = launch >= 0
     first_start = np.full(launches.id.size, np.iinfo(np.int64).max)
@@ -176,7 +176,7 @@ def _latencies(
 def _launch_of(
     launches: _LaunchCalls, id_: NDArray[np.int64], start: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """[n] the latest launch with the id that starts no later, or why there is none."""
+    """[n] the latest launch with the id that starts no later, else the `Unlinked` reason."""
     calls = launches.id.size
     out = np.full(id_.size, Unlinked.NO_LAUNCH, np.int64)
     out[id_ == 0] = Unlinked.NO_ID

@@ -1,4 +1,4 @@
-"""How kernels were launched: grids, blocks, registers and shared memory."""
+"""Launch configurations of kernels: grids, blocks, registers and shared memory."""
 
 import functools
 import math

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class KernelKey(NamedTuple):
-    """What identifies a row: one kernel, launched in one way by one op."""
+    """The identity of a row: one kernel with one launch configuration and one op."""
 
     kernel: str
     op: str
@@ -47,11 +47,11 @@ class Kernels:
     Registers and shared bytes are -1, and occupancy is NaN, if not recorded. `occupancy_pct` is the
     mean weighted by time, as devices may differ. `core_use` holds `CoreUse`. `copy` is the type of
     what a driver copies or sets by a kernel of its own ("MemcpyDToD"), "" for kernels of the
-    program. `flops`, `bytes` and `hbm_bytes`, in the main memory, are the work of all occurrences:
-    recorded, or what the program says of an instruction that launches one kernel; -1 if not known.
-    `dtype` is the element type of most of its operations, "" if not known, and `is_product` says
-    that they multiply matrices. What `is_computed` follows from the shapes of a program, and counts
-    bytes that caches serve. Times in ps.
+    program. `flops`, `bytes` and `hbm_bytes` (in main memory) are the work of all occurrences: as
+    recorded, or that of an instruction that launches only this kernel; -1 if unknown. `dtype` is
+    the element type of most of its operations, "" if unknown, and `is_product` says that they are
+    matrix products. `is_computed` marks work that is computed from the shapes of a program, which
+    includes bytes that caches serve. Times in ps.
     """
 
     name: list[str]
@@ -84,7 +84,7 @@ class Kernels:
 
 @dataclass(slots=True)
 class _KernelRows:
-    """Rows while they are collected: numbers by key, and what was added to each."""
+    """Rows under construction: their numbers by key, and the values added to them."""
 
     number: dict[KernelKey, int] = field(default_factory=dict)
     added: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
@@ -104,9 +104,9 @@ class _KernelRows:
         occupancy_pct: NDArray[np.float64],
         *work: NDArray[np.int64],
     ) -> None:
-        """Adds to these rows [n]; NaN and -1 are values that are not known.
+        """Adds values to these rows [n]; NaN and -1 are unknown values.
 
-        `work` are operations, bytes, and bytes in the main memory.
+        `work` is (operations, bytes, bytes in main memory).
         """
         columns = (occurrences, total_ps, least_ps, most_ps, occupancy_pct, *work)
         self.added.append((row, *columns))
@@ -169,9 +169,9 @@ class _KernelRows:
 
 
 def find_kernels(space: Space, programs: Programs) -> Kernels:
-    """The kernels of all GPU planes: events of recorded lines that carry `kernel_details`.
+    """The kernels of all GPU planes: events of recorded lines that have `kernel_details`.
 
-    Copies and memsets carry none, except those that a driver implements as kernels. The op is the
+    Copies and memsets have none, except those that a driver implements as kernels. The op is the
     one whose annotation was open at the launch, or the framework op of the HLO instruction.
     """
     rows = _KernelRows()
@@ -189,7 +189,7 @@ def find_kernels(space: Space, programs: Programs) -> Kernels:
 
 
 def kernel_rows(space: Space, programs: Programs) -> Iterator[tuple[GpuKinds, NDArray[np.int64]]]:
-    """Of each GPU with kernels its kinds, and the row in `find_kernels` of each, -1 for others."""
+    """(kinds, row in `find_kernels` of each, -1 for other events) of each GPU with kernels."""
     number: dict[KernelKey, int] = {}
     for kinds, kernels in _kernel_kinds(space, programs):
         row = np.full(len(kinds.details), -1, np.int64)
@@ -199,7 +199,7 @@ def kernel_rows(space: Space, programs: Programs) -> Iterator[tuple[GpuKinds, ND
 
 @dataclass(frozen=True, slots=True)
 class _KernelKinds:
-    """The kinds of a GPU that are kernels: rows of `GpuKinds`; the occupancy NaN if not known.
+    """The kinds of a GPU that are kernels, as rows of `GpuKinds`; unknown occupancies are NaN.
 
     `work` is that of all kinds.
     """
@@ -261,15 +261,15 @@ def _find_keys(plane: Plane, kinds: GpuKinds, programs: Programs) -> _KernelKind
 
 
 def _instruction(kinds: GpuKinds, kind: int, programs: Programs) -> "Instruction | None":
-    """The HLO instruction that launched a kernel, None if the trace does not have it."""
+    """The HLO instruction that launched a kernel, None if it is not in the trace."""
     name = kinds.instruction[kind]
     return programs.instruction(kinds.program_id[kind], kinds.module[kind], name) if name else None
 
 
 def _could_use(kinds: GpuKinds, kind: int, instruction: "Instruction | None") -> bool:
-    """Whether the op multiplies: by its program, else by its type and name.
+    """Whether the op could use Tensor Cores, by its program, else by its type and name.
 
-    Fusions around a product have the product's name, but multiply nothing.
+    Fusions next to a product may have the product's name, but multiply nothing.
     """
     if kinds.copy[kind]:
         return False
@@ -305,8 +305,8 @@ def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
 
 
 def _has_rows_of(part: Kernels, other: Kernels) -> bool:
-    """Whether the rows of two hosts stand for the same, in the same order."""
-    texts = [(one.name, one.op, one.copy, one.dtype) for one in (part, other)]
+    """Whether the rows of two hosts have the same keys, in the same order."""
+    texts = [(table.name, table.op, table.copy, table.dtype) for table in (part, other)]
     return texts[0] == texts[1] and all(
         np.array_equal(getattr(part, name), getattr(other, name))
         for name in (

@@ -1,4 +1,4 @@
-"""What the threads of a host did: roles, phases and activity of their events.
+"""The threads of a host: roles, phases and activity of their events.
 
 Works on columns of one host's threads; steps and devices are not known here.
 """

@@ -1,7 +1,7 @@
-"""Calls of a driver on lines of their own, apart from the threads that made them.
+"""Driver calls on separate lines, not on those of the threads that made them.
 
-rocprofiler writes them so, as does CUPTI if it numbers threads differently than the host's
-recorder. Source: xla/backends/profiler/gpu, rocm_collector.cc and cupti_collector.cc.
+rocprofiler records them like this, and so does CUPTI if it numbers threads differently than the
+host's recorder. Source: xla/backends/profiler/gpu, rocm_collector.cc and cupti_collector.cc.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ from tbprof.base.values import median, unique
 from tbprof.events.space import Events
 
 _CALL = regex(r"(?:cu|cuda|hip)[A-Z]")
-# This many calls of a line are examined to find the thread that made them.
+# The number of a line's calls that are examined to find the thread that made them.
 _SAMPLE = 256
-# Among threads that enclose nearly as many calls as the best one, the closest fit wins.
+# Of the threads that enclose nearly as many calls as the best one, the closest fit is chosen.
 _NEARLY = 0.9
 
 
@@ -29,12 +29,12 @@ def find_calls_apart(
     group: NDArray[np.int32],
     correlated: NDArray[np.int64],
 ) -> CallsApart:
-    """The calls on lines of their own; each joins the group of the event around it.
+    """The calls on separate lines; each joins the group of the event that encloses it.
 
-    On a line of calls every event is a driver call or has a correlation id (`correlated` are the
-    rows of those), and none has a group. Its thread is the one with the line's id. Without such a
-    thread it is the one whose grouped events contain the starts of most calls; among nearly equal
-    ones, the one that fits most closely. `group` [n] is changed in place.
+    On such a line, every event is a driver call or has a correlation id (`correlated` are the rows
+    of those), and none has a group. Its thread is the one with the line's id. Without such a
+    thread, it is the one whose grouped events contain the starts of most calls; of nearly equal
+    ones, the one that fits most closely. `group` [n] is modified in place.
 
         python         |ssssssssss|     python launches: the call belongs to e, and so to the step
                        |.eeee.bbbb|
@@ -100,7 +100,7 @@ def _enclosing(
     calls: NDArray[np.int64],
     threads: Sequence[int],
 ) -> int:
-    """The thread whose grouped events contain the starts of the calls most closely, -1 for none."""
+    """The thread whose grouped events enclose the starts of the calls most closely, -1 for none."""
     evenly = unique(np.linspace(0, calls.size - 1, _SAMPLE).astype(np.int64))
     time = events.start_ps[calls[evenly]]
     candidates: list[tuple[int, float, int]] = []

@@ -1,4 +1,4 @@
-"""The thread of a host on which the program itself runs, and the threads that work ahead of it."""
+"""Finds the thread on which the program runs, and the threads that work ahead of it."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,27 +9,28 @@ from tbprof.analysis.spans.repeats import find_repeats
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.events.space import Events
 
-# Threads of tf.data and of compilers that work ahead. The consumer side of tf.data runs on threads
-# named after its op.
+# Threads of tf.data and of compilers that work ahead, except those on which ops of tf.data fetch
+# batches.
 _AHEAD = ("tf_data_", "tf_xla-cpu-codegen", "tf_PjRtCompilerThreadPool")
-_CONSUMER = ("tf_data_iterator_get_next", "tf_data_multi_device_iterator_get_next")
+FETCHING_LINES = ("tf_data_iterator_get_next", "tf_data_multi_device_iterator_get_next")
 # Frames of the Python tracer, and calls from Python into its framework.
 _CALLS = ("$", "PjitFunction(", "TFE_Py_", "np.asarray(")
 
 
 def is_ahead(events: Events) -> NDArray[np.bool_]:
-    """[lines] whether the thread prepares what other threads will need."""
+    """[lines] whether the thread prepares something that other threads will need."""
     texts = events.plane.strings.take(events.lines.name.tolist())
     return np.array(
-        [text.startswith(_AHEAD) and not text.startswith(_CONSUMER) for text in texts], np.bool_
+        [text.startswith(_AHEAD) and not text.startswith(FETCHING_LINES) for text in texts],
+        np.bool_,
     )
 
 
 def find_driving_line(threads: HostThreads, types: HostTypes) -> int:
     """The line (a row of `events.lines`) of the thread on which the program runs, -1 for none.
 
-    It is the busiest line of those on which the program calls its framework; if there are none, the
-    busiest of all that do not work ahead.
+    It is the busiest of the lines on which the program calls its framework; if there are none, the
+    busiest that does not work ahead.
     """
     busy = _busy(threads) * ~is_ahead(threads.events)
     for line_time in (busy * calls_framework(threads.events, types), busy):

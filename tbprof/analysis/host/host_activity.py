@@ -1,4 +1,4 @@
-"""What each event of a host's threads does while no op runs: Python by function, tf.data, waits."""
+"""The activity of host threads while no op runs: Python by function, tf.data, waits."""
 
 from enum import IntEnum
 
@@ -19,10 +19,10 @@ from tbprof.kernels.analysis.activity_sweep import follow_activity
 
 
 class Activity(IntEnum):
-    """What a thread does. If several threads are active at once, the first in this order is named.
+    """What a thread does; if several threads are active at once, the first in this order counts.
 
-    The thread that drives the program takes precedence over all others. WAIT comes last: the thread
-    waits for another thread, or for a device.
+    The thread that drives the program takes precedence over all others. WAIT has a low precedence,
+    since the thread waits for another thread, or for a device.
     """
 
     PYTHON = 0
@@ -66,13 +66,13 @@ _CALL_NAMES = tuple(f"EagerLocalExecute: __{how}_" for how in ("inference", "for
 
 @dataclass(frozen=True, slots=True)
 class ThreadActivity:
-    """What the events of a host plane do: `state` [n] are rows of the other columns [states].
+    """The activity of a host plane's events: `state` [n] are rows of the other columns [states].
 
-    `kind` is an `Activity`, -1 for nothing. `name` is the type of the event that names the
-    activity: the innermost function of the program in Python (else the outermost frame), or an
-    annotation. `part` is the type of what that was busy with: a call that it made, the wait, the
-    stage of tf.data. Both are -1 where there is none. With `is_sleep` the thread cannot be waiting
-    for another thread of this process.
+    `kind` is an `Activity`, -1 for none. `name` is the type of the event that names the activity:
+    the program's innermost Python function (else the outermost frame), or an annotation. `part` is
+    the type of the event inside it that takes the time: a call, a wait, or a stage of tf.data. Both
+    are -1 if there is none. `is_sleep` says that the thread is not waiting for another thread of
+    this process.
     """
 
     state: NDArray[np.int32]
@@ -83,7 +83,7 @@ class ThreadActivity:
 
 
 def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> ThreadActivity:
-    """What every event of the threads does; one that says nothing does what is around it.
+    """The activity of all events; events without one have that of the event that encloses them.
 
     `types` are those without wrappers. Events named `marker` only delimit steps.
 
@@ -96,8 +96,7 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     does = families.classify_with_roles(activity_of, types.role, np.int8)
     is_marker = np.array([text == marker for text in texts]) & (does == _ANNOTATION)
     named = families.classify(role_without_device, np.int8)
-    # Wrappers that are not known by name were recognized by a stat: markers, and calls of
-    # functions.
+    # Wrappers with unknown names were recognized by a stat: they are markers or function calls.
     is_marker |= (types.role == Role.WRAPPER) & (named == Role.ACTIVITY) & ~types.is_function
     is_marker |= families.classify(_LOOPS.__contains__, np.bool_)
     does[is_marker | types.has_number] = _TRANSPARENT
@@ -119,18 +118,18 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
 
 
 def _frame(text: str) -> int:
-    """0 for no frame of Python, 1 for a library's, 2 for one of the program."""
+    """1 for a Python frame of a library, 2 for one of the program, 0 for other events."""
     return text.startswith(names.PYTHON_FRAME) + is_own(text)
 
 
 def _follow(
     threads: HostThreads, does: NDArray[np.int8], frame: NDArray[np.int8]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """(state of each event, states [states, 3]) as `follow_activity` has them."""
+    """(state of each event, states [states, 3]) as computed by `follow_activity`."""
     events = threads.events
     forced = _functions_of_pipelines(threads)
     state = empty_column(len(events), np.int32)
-    # Usually there are few states, which stay in the processor's cache.
+    # Usually there are few states, and they fit into the processor's cache.
     size, count = _FEW_SLOTS, -1
     while count < 0:
         states = np.empty((size // 2 + 1, 3), np.int64)
@@ -144,7 +143,7 @@ def _follow(
 
 @remembered
 def activity_of(text: str, role: int) -> int:
-    """What an event of this name and role does by itself: `Activity`, or negative for nothing."""
+    """The `Activity` of an event with this name and role, negative if it has none of its own."""
     if text.startswith(names.PYTHON_FRAME):
         wait = wait_of(text)
         if text == "$gc collect":

@@ -1,4 +1,4 @@
-"""When a compiled program on the CPU called back into Python."""
+"""The times when compiled programs on the CPU called back into Python."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +16,17 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Space
 
-# XLA's CPU runtime names its events by instruction, and JAX names instructions by what they call:
+# XLA's CPU runtime names its events by instruction, and JAX names instructions by the callback:
 # jax.pure_callback, jax.experimental.io_callback, jax.debug.callback and jax.debug.print.
 _CALLBACK = regex(r"(?P<what>pure|io|debug)_callback(?:\.\w+)*\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class HostCallbacks:
-    """When any thread of a host was in a callback [n], from the trace's first moment; ascending.
+    """When any thread of a host was in a callback [n], from the start of the trace; ascending.
 
-    `name` are the names of the events, sorted; `function` are the program's frames inside them,
-    longest total time first.
+    `name` holds the names of the events, sorted; `function` the program's Python frames inside
+    them, longest total time first.
     """
 
     start_ps: NDArray[np.int64]

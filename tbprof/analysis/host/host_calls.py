@@ -1,4 +1,4 @@
-"""What a program called and annotated on its own threads: not ops, but what ops ran for."""
+"""Annotations and function calls on the program's own threads, for which ops run."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,13 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.driving_thread import calls_framework
 from tbprof.analysis.host.host_activity import Activity, activity_of
 from tbprof.analysis.host.host_events import async_rows, host_threads
-from tbprof.analysis.host.host_roles import HostTypes, Role, host_types, role_without_device
+from tbprof.analysis.host.host_roles import (
+    HostTypes,
+    Role,
+    host_types,
+    is_jitted,
+    role_without_device,
+)
 from tbprof.analysis.spans.groups import reduce_groups
 from tbprof.analysis.spans.nesting import are_inside, nest, self_times
 from tbprof.analysis.vocabulary.lines import host_planes
@@ -22,8 +28,7 @@ FUNCTION = "tf.function"
 COMPILED = "Compiled function"
 _KINDS = (ANNOTATION, FUNCTION, COMPILED)
 
-_JITTED = "PjitFunction("
-# The number that distinguishes threads with the same name.
+# The characters of the number that distinguishes threads with the same name.
 _NUMBER = "/0123456789"
 # Keras names its loops like wrappers of the runtime.
 _LOOPS = ("train", "test")
@@ -33,7 +38,7 @@ _LOOPS = ("train", "test")
 class HostCalls:
     """One row per name and kind: annotations of the program, and functions that it called.
 
-    Times in ps: `total_ps` of all calls, `self_ps` without the calls of other rows inside.
+    Times in ps: `total_ps` is that of all calls, `self_ps` excludes nested calls of other rows.
     """
 
     name: list[str]
@@ -46,9 +51,9 @@ class HostCalls:
 def find_host_calls(space: Space, _programs: Programs) -> HostCalls:
     """The calls on the threads of a host.
 
-    Calls inside events of the runtime, such as compiler passes, are not the program's. Nor are
-    annotations on the runtime's threads: the program's threads are those that call its framework,
-    and others of the same name.
+    Calls inside events of the runtime, such as compiler passes, do not belong to the program.
+    Neither do annotations on the runtime's threads: the program's threads are those that call its
+    framework, and others with the same name.
 
         |train............|    train, load: annotations, P: PjitFunction(step), r: the runtime
         |.load..PPPPPP....|    ->  train, self 7; load 4; PjitFunction(step) 6
@@ -86,7 +91,7 @@ def _add(rows: dict[tuple[str, str], NDArray[np.int64]], plane: Plane) -> None:
     kind, is_transparent = _kinds(name_families(plane), types)
     lasts = events.duration_ps > 0
     lasts[async_rows(events)] = False
-    # What lies inside events of the runtime, and inside compiled functions, belongs to the runtime.
+    # Events inside those of the runtime, and inside compiled functions, belong to the runtime.
     hides = events.by_type(~is_transparent) & lasts
     is_call = events.by_type(kind >= 0) & lasts & ~are_inside(parent, hides)
     is_call &= np.repeat(_is_program(events, types), np.diff(events.first_event))
@@ -114,20 +119,16 @@ def _is_program(events: Events, types: HostTypes) -> NDArray[np.bool_]:
     return np.array([not program_names or name in program_names for name in names], np.bool_)
 
 
-def _is_jitted(text: str) -> bool:
-    return text.startswith(_JITTED)
-
-
 def _kinds(families: NameFamilies, types: HostTypes) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
     """(index into `_KINDS`, -1 for none; whether calls inside count), by type."""
     kinds = families.classify(role_without_device, np.int8)
     does = families.classify_with_roles(activity_of, types.role, np.int8)
-    # Wrappers with unknown names have stats that identify them: they mark steps.
+    # Wrappers with unknown names were recognized by stats that mark steps.
     is_annotation = (types.role == Role.WRAPPER) & (kinds == Role.ACTIVITY)
     is_annotation |= does == Activity.ANNOTATION
     is_annotation |= families.classify(_LOOPS.__contains__, np.bool_)
     kind = np.full(kinds.size, -1, np.int8)
-    kind[families.classify(_is_jitted, np.bool_)] = _KINDS.index(COMPILED)
+    kind[families.classify(is_jitted, np.bool_)] = _KINDS.index(COMPILED)
     kind[is_annotation] = _KINDS.index(ANNOTATION)
     kind[types.is_function] = _KINDS.index(FUNCTION)
     is_transparent = (kind >= 0) & (kind != _KINDS.index(COMPILED)) | (types.role == Role.FRAME)

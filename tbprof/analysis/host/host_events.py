@@ -1,4 +1,4 @@
-"""The events of a host's threads: decoded once, nested, and the group of each."""
+"""The events of a host's threads: decoded once, with their parents and their groups."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -14,12 +14,12 @@ from tbprof.events.marks import MarkNames
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
 
-# What the threads of a pool do for a function that nobody waits for in place.
+# Events of pool threads that execute a function asynchronously.
 EXECUTIONS = (names.EXECUTOR, "ExecutorDoneCallback")
-# Of grouped files: the group of an event, and what makes it the root of one, which few have.
+# In grouped files: the group of an event, and the stats of the few events that are roots.
 GROUP_STATS = (names.GROUP_ID, names.STEP_NAME, names.ROOT)
 _FLAGS = (names.IS_EAGER, names.ASYNC)
-# Stats that few events carry are read piece by piece: dense columns of all rows would be large.
+# Stats that few events have are read in pieces, since dense columns of all rows would be large.
 _PIECE = 1 << 18
 
 
@@ -27,8 +27,8 @@ _PIECE = 1 << 18
 class HostThreads:
     """All events of the recorded lines of one host plane.
 
-    `parent` [n] is the innermost event around each on its thread, -1 for none; `group` [n] the row
-    in the table of groups that it belongs to, -1 for none. `apart` are calls on lines of their own.
+    `parent` [n] is the innermost event that encloses each event on its thread, -1 for none; `group`
+    [n] its row in the table of groups, -1 for none. `apart` are driver calls on separate lines.
     """
 
     plane: Plane
@@ -40,11 +40,11 @@ class HostThreads:
 
 @dataclass(frozen=True, slots=True)
 class CallsApart:
-    """Calls of a driver that a recorder wrote apart from the threads that made them.
+    """Driver calls that were recorded on other lines than those of the threads that made them.
 
-    `row` [m] are their rows, `around` [m] the innermost event of the thread that made each, -1 for
-    none. `thread` [lines] is the line of the thread that made a line's calls, the line itself where
-    they do not lie apart.
+    `row` [m] are their rows, `around` [m] the innermost event of the calling thread around each, -1
+    for none. `thread` [lines] is the line of the thread that made a line's calls; for other lines,
+    the line itself.
     """
 
     row: NDArray[np.int64]
@@ -53,15 +53,15 @@ class CallsApart:
 
     @classmethod
     def none(cls, events: Events) -> "CallsApart":
-        """All calls lie on their threads' lines."""
+        """The value if all calls are on the lines of their threads."""
         nothing = np.zeros(0, np.int64)
         return cls(nothing, nothing, np.arange(events.first_event.size - 1))
 
 
 def host_events(plane: Plane, *, is_kept: bool = True) -> Events:
-    """The events of the plane's recorded lines, decoded once for all who ask.
+    """The events of the plane's recorded lines, decoded once and shared.
 
-    Callers that need them once, and may be the only ones, do not have them kept.
+    Without `is_kept`, they are not kept in memory for later callers.
     """
     return plane.cache.get_or_compute(
         "host events",
@@ -71,7 +71,7 @@ def host_events(plane: Plane, *, is_kept: bool = True) -> Events:
 
 
 def _marks(plane: Plane) -> MarkNames:
-    """The expected stats, unless types say them for their events: one pass reads them all."""
+    """The expected stats of events, except those that types state: one pass reads all of them."""
     expected = plane.expected_stats
     requested = (
         *(GROUP_STATS if names.GROUP_ID in expected else ()),
@@ -90,7 +90,7 @@ def _marks(plane: Plane) -> MarkNames:
 def host_threads(plane: Plane) -> tuple[Events, NDArray[np.int32]]:
     """(the events of the recorded lines, the parent [n] of each, -1 for none), found once.
 
-    Asynchronous events (`_a`) are neither inside nor around others.
+    Asynchronous events (`_a`) neither enclose others nor are enclosed.
     """
     return plane.cache.get_or_compute("host threads", lambda: _nested(host_events(plane)))
 
@@ -109,14 +109,14 @@ def _nested(events: Events) -> tuple[Events, NDArray[np.int32]]:
 
 
 def async_rows(events: Events) -> NDArray[np.int64]:
-    """The rows of the events that go on beside their thread's others."""
+    """The rows of asynchronous events, which overlap with other events of their thread."""
     if names.ASYNC not in events.plane.stat_names:
         return np.zeros(0, np.int64)
     return np.flatnonzero(has_flag(events, names.ASYNC))
 
 
 def has_flag(events: Events, name: str) -> NDArray[np.bool_]:
-    """[n] whether an integer stat of host events is there and not 0."""
+    """[n] whether host events have an integer stat that is not 0."""
     marks = events.marks
     is_set, rows = np.zeros(len(events), np.bool_), None
     if marks is not None and name in marks.names.flags:
@@ -133,10 +133,10 @@ def stats_by_pieces(
     texts: Collection[str] = (),
     most: int = _PIECE,
 ) -> Iterator[tuple[NDArray[np.int64], dict[str, StatColumn]]]:
-    """(rows, columns) of pieces of `rows` (all by default), of those stats that the plane has.
+    """(rows, columns) for pieces of `rows` (all by default), with the wanted stats of the plane.
 
-    Pieces have at most `most` rows; there are none where the plane has none of them. `texts` are as
-    in `Events.stats`.
+    Pieces have at most `most` rows; there are no pieces if the plane has none of the stats. `texts`
+    are as in `Events.stats`.
     """
     stat_names = [name for name in wanted if name in events.plane.stat_names]
     size = len(events) if rows is None else rows.size
@@ -151,7 +151,7 @@ def execution_ids(
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """(whether it is known, the stat `id`) of rows of `events` that are `EXECUTIONS`.
 
-    Read once for all who ask: they are few among a host's events, and all over its bytes.
+    They are read once and cached, since they are few and scattered over the file.
     """
     plane = events.plane
     source, is_known, ids = plane.cache.get_or_compute(
@@ -174,6 +174,6 @@ def _execution_ids(
 def kinds(events: Events, kind_of: Mapping[str, int]) -> NDArray[np.int8]:
     """[n] the kind of each event by its full name, 0 for other names.
 
-    Names that a family has more of are none of a framework's, and of no kind.
+    Each name in `kind_of` must be the only one of its family, as names of frameworks are.
     """
     return events.by_type(name_families(events.plane).look_up(kind_of))

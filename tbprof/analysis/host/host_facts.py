@@ -1,4 +1,4 @@
-"""What delayed the host: ops that ran one by one, tracing of functions, compilation."""
+"""Facts about delays on the host: eager ops, tracing of functions, compilation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -21,8 +21,8 @@ from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
-# Matches the runtime's `backend_compile`, `PjRtCpuClient::Compile` and `XlaCompile`, but no
-# `…Compiler`, which is an object. Layers, ops and annotations of the program may contain the word.
+# Matches the runtime's `backend_compile`, `PjRtCpuClient::Compile` and `XlaCompile`, but not
+# `…Compiler`, which is an object. Names of layers, ops and annotations may contain the word.
 _COMPILE = regex(r"[Cc]ompil(?:e|ation)(?![a-z])")
 # Runs of programs that XLA compiled: those of JAX, and of TensorFlow with jit_compile.
 _XLA = regex(r"PjitFunction\(|ExecuteReplicated|[\w: ]*Executable::Execute|\w*XlaLaunch")
@@ -37,19 +37,20 @@ _K = TypeVar("_K", str, tuple[str, str])
 class HostFacts:
     """Sums over the threads of one host; times in ps.
 
-    `has_python` says whether any frames of Python were recorded, `is_xla` whether programs ran that
-    XLA compiled. `calls` is how often programs and functions were called, without calls inside
-    calls; 0 also where such calls leave no events.
+    `has_python` says whether any Python frames were recorded, `is_xla` whether programs ran that
+    XLA compiled. `calls` counts calls of programs and functions without nested calls; it is also 0
+    if such calls were not recorded.
 
-    Eager: ops that ran one by one rather than in a function, by name, without fetches of input.
-    Functions: calls of `tf.function`s by (name, mode), excluding the time of such calls inside.
+    Eager: ops that ran outside of functions, by name, without fetches of input.
+
+    Functions: calls of `tf.function`s by (name, mode), excluding the time of nested calls.
     `tracings` is the highest tracing count that a call reported, 0 if none did. `functions` is the
-    least number of functions with the name: each function counts its own tracings, so calls that
-    traced and report the same count belong to different functions.
+    least possible number of functions with the name: each function counts its own tracings, so
+    calls that traced and report the same count belong to different functions.
 
-    Compilation: spans in which some thread compiled, their number and sum. `compile_name` are the
-    names of such events, the one with the most time first. `compile_first_ps` and `compile_last_ps`
-    count from the trace's first moment, -1 without any.
+    Compilation: the number and the sum of the spans in which any thread compiled. `compile_name`
+    holds the names of these events, the one with the most time first. `compile_first_ps` and
+    `compile_last_ps` count from the start of the trace, -1 without any.
     """
 
     has_python: bool
@@ -131,8 +132,8 @@ def _calls(plane: Plane) -> int:
 def _eager(plane: Plane, events: Events) -> dict[str, tuple[int, ...]]:
     """(time, count) by op that ran outside of any function.
 
-    `EagerExecute` names the op that it runs and says whether that is a function; the ops that it
-    runs leave no events of their own on CPU (observed, TF 2.21).
+    `EagerExecute` names the op that it runs and says whether that is a function; on CPUs, the ops
+    themselves have no events (observed, TF 2.21).
     """
     rows = events.rows_of(name_families(plane).classify(names.EAGER_EXECUTE.__eq__, np.bool_))
     if not rows.size:
@@ -185,7 +186,7 @@ def _functions(
 
 
 def _may_be_function(text: str) -> bool:
-    """Whether it may be a Python function: ops and events of the runtime contain a colon."""
+    """Whether a name may be a Python function: those of ops and runtime events contain a colon."""
     return ":" not in text and not text.startswith(names.PYTHON_FRAME)
 
 
@@ -215,7 +216,7 @@ def _by_type(
 
 
 def _add(table: dict[Any, tuple[int, ...]], rows: Mapping[Any, tuple[int, ...]]) -> None:
-    """Adds times and counts of equal keys; the third number is the highest."""
+    """Adds rows to a table: sums times and counts of equal keys, keeps the highest of others."""
     for key, row in rows.items():
         totals = table.get(key)
         if totals is None:

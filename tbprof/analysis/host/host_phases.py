@@ -1,8 +1,9 @@
-"""What host threads did when: disjoint intervals of phases, thread by thread."""
+"""The phases of host threads over time, as disjoint intervals per thread."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.host.driving_thread import FETCHING_LINES
 from tbprof.analysis.host.host_events import HostThreads, async_rows
 from tbprof.analysis.host.host_roles import HostTypes, Role
 from tbprof.analysis.spans.nesting import inherit
@@ -20,11 +21,12 @@ def host_intervals(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """(start_ps, end_ps, phase, cuts [lines + 1]), by (line, start), disjoint on each line.
 
-    Only events with `counts` [n] and a duration take part. The innermost event that says something
-    decides, but what input, output and compilation call is still theirs (except compilation inside
-    the other two), and an op that launches something counts as launching. Waits outside of these
-    three, Python frames, annotations and wrappers leave a gap. Wrappers are events that only
-    delimit, such as the marker of steps. `cuts` are where lines begin.
+    Only events with `counts` [n] and a duration are used. The innermost event with a phase decides,
+    except that everything inside input, output and compilation belongs to these (only compilation
+    inside the other two stays compilation), and that an op that launches something counts as
+    launching. Waits outside of these three, Python frames, annotations and wrappers leave a gap.
+    Wrappers are events that only delimit, such as the marker of steps. `cuts` are the starts of
+    lines.
 
         |train...........|                train: marker, Iter: input, w: a wait, a: MatMul:MatMul
         |.Iter..aaaaaaa..|          ->    |.IIII..CC..CCC..|
@@ -56,9 +58,9 @@ def host_intervals(
 def _builds_graphs(
     threads: HostThreads, types: HostTypes, phase: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """The rows of `tf.function` calls that trace, and of Python run by the tracing.
+    """The rows of `tf.function` calls that trace, and of Python code that tracing runs.
 
-    Other known events inside keep their phase, as does the execution that follows.
+    Other known events inside keep their phase, and so does the execution that follows.
 
         |ffffffffffff|   f: traces, T: TFE_Py_Execute, o: an op
         |....TTTTTTTT|   ->  |CCCC....oooo|
@@ -88,13 +90,13 @@ def innermost_pieces(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """(start_ps, end_ps, code, cuts [lines + 1]): each thread's time by the innermost event.
 
-    Events that count and have a duration take part, each with its code. Those with a negative code
-    leave a gap. `most` is twice their number.
+    Only events that count and have a duration are used, each with its code. Those with a negative
+    code leave a gap. `most` is twice the number of events that count.
     """
     first = events.first_event
     stack = np.empty((int(np.diff(first).max(initial=0)) + 1, 2), np.int64)
     cuts = np.zeros(first.size, np.int64)
-    # An event ends the piece before it, and its own. Pages never written to take no memory.
+    # An event ends the piece before it, and its own. Untouched pages take no memory.
     room = most + first.size
     start, end = np.empty(room, np.int64), np.empty(room, np.int64)
     out_codes = np.empty(room, np.int32)
@@ -105,9 +107,8 @@ def innermost_pieces(
     return start[:size], end[:size], out_codes[:size], cuts
 
 
-# Threads of tf.data that work ahead. The consumer side runs on threads named after its op.
+# Threads of tf.data that work ahead, except those on which its ops fetch batches.
 _AHEAD_LINES = ("tf_data_",)
-_CONSUMER_LINES = ("tf_data_iterator_get_next", "tf_data_multi_device_iterator_get_next")
 
 
 def driving_rows(
@@ -118,12 +119,12 @@ def driving_rows(
     window_ps: tuple[int, int] | None = None,
     has_groups: bool = True,
 ) -> NDArray[np.bool_]:
-    """[n] whether an event's time counts for steps: work that a step needs, not work ahead of it.
+    """[n] whether an event's time counts for steps, rather than being work ahead of them.
 
-    These are the events of a group, all events of the driving line (a row of `events.lines`, -1 for
-    none) and its driver calls on other lines, so that gaps between steps are explained, and events
-    on any thread that ran instructions of compiled programs; but not events of prefetching threads.
-    If nothing says whose ops are (`has_groups` is false), ops on any thread count. If a window
+    These are the events of a group; all events of the driving line (a row of `events.lines`, -1 for
+    none) and its driver calls on other lines, which explain gaps between steps; and events on any
+    thread that ran instructions of compiled programs; but no events of prefetching threads. If
+    nothing assigns ops to steps (`has_groups` is false), ops on any thread count. If a window
     (start, end) is given, only events that overlap it count.
     """
     events = threads.events
@@ -134,7 +135,7 @@ def driving_rows(
         rows = slice(int(events.first_event[line]), int(events.first_event[line + 1]))
         if drives[line]:
             counts[rows] = True
-        elif text.startswith(_AHEAD_LINES) and not text.startswith(_CONSUMER_LINES):
+        elif text.startswith(_AHEAD_LINES) and not text.startswith(FETCHING_LINES):
             counts[rows] = False
     counts[async_rows(events)] = False
     if window_ps is not None:

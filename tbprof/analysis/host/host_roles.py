@@ -1,4 +1,4 @@
-"""What the events of host threads do, by their names and their stats.
+"""The roles of host events, by their names and their stats.
 
 Names were observed in traces of TensorFlow 2.21, JAX 0.10 (CPU, TPU) and TensorFlow of 2020 (GPU),
 or come from xla/tsl/profiler/utils/xplane_schema.h and the APIs of CUDA and HIP.
@@ -25,7 +25,7 @@ from tbprof.kernels.analysis.row_groups import sample_types
 
 
 class Role(IntEnum):
-    """What an event does whose name gives it no phase; other events have the number of a `Phase`.
+    """The role of an event whose name gives it no phase; other events have the number of a `Phase`.
 
     FRAME, WRAPPER: does nothing itself; its time has the phase of the event around it. A wrapper
         belongs to a known runtime, while a Python frame, a mark or an instant says nothing.
@@ -51,9 +51,9 @@ class Role(IntEnum):
 class HostTypes:
     """The types of event of a host plane; the last row of each column is for events without a type.
 
-    Events of the type: with `is_hlo` ran instructions of a compiled program on the CPU, with
-    `is_op` computed one op each (of a framework or a program), with `has_number` carry a step's
-    number, with `is_function` call a `tf.function`, with `is_launch` launch work on a device.
+    Events of types with `is_hlo` ran instructions of a compiled program on the CPU, with `is_op`
+    computed one op each (of a framework or a program), with `has_number` have a step number, with
+    `is_function` call a `tf.function`, and with `is_launch` launch work on a device.
     """
 
     role: NDArray[np.int8]
@@ -150,7 +150,7 @@ _HLO = regex(
     r"|(?P<DEVICE_TO_DEVICE>(?:send|recv)(?:-done)?(?:\.\d+)?\Z)"
     r"|(?P<INPUT>infeed)|(?P<OUTPUT>outfeed)"
 )
-# Stats whose presence says what a type of event does.
+# Stats whose presence determines the role of a type of event.
 _STAGE = "_ipl_stage_name"
 _FUNCTION_CALL = "tf_function_call"
 _ROLE_STATS = (
@@ -161,32 +161,32 @@ _ROLE_STATS = (
     _FUNCTION_CALL,
     names.HLO_OP,
 )
-# Runs the instructions of a program one by one; not all of them are recorded.
+# Runs the instructions of a program, not all of which are recorded.
 _RUNS_PROGRAM = "ThunkExecutor::Execute"
-# Waits for a program to finish: all that shows its run where no instructions are recorded.
+# Waits for a program to finish: the only trace of its run if no instructions are recorded.
 # Source: JAX 0.6 on CPUs.
 _AWAITS_PROGRAM = "ThunkExecutor::Execute (wait for completion)"
-# No pattern looks further: names of kernels can have thousands of characters.
+# Patterns ignore everything after this many characters: kernel names can have thousands.
 _LONGEST = 256
 
 
 def classify_host_names(texts: Sequence[str], *, has_device: bool) -> NDArray[np.int8]:
     """[n] the `Phase` or `Role` of each full name of a host event.
 
-    With a device, dispatching programs and calling the driver is launching, and reading an array is
-    a copy from the device. Without one, programs run on the host's own threads: dispatching them
-    only wraps, and reading waits for them.
+    With a device, dispatching programs and calling the driver count as launching, and reading an
+    array is a copy from the device. Without one, programs run on the host's own threads:
+    dispatching only wraps them, and reading waits for them.
     """
     return np.array([_role(text[:_LONGEST], has_device) for text in texts], np.int8)
 
 
 def role_beside_device(text: str) -> int:
-    """The `Phase` or `Role` of a full name where there is a device."""
+    """The `Phase` or `Role` of a full name on a host with devices."""
     return _role(text[:_LONGEST], has_device=True)
 
 
 def role_without_device(text: str) -> int:
-    """The `Phase` or `Role` of a full name where programs run on the host's own threads."""
+    """The `Phase` or `Role` of a full name on a host whose own threads run programs."""
     return _role(text[:_LONGEST], has_device=False)
 
 
@@ -253,9 +253,9 @@ def _number(name: str) -> int:
 def host_types(events: Events, *, has_device: bool, wrappers: Collection[str] = ()) -> HostTypes:
     """The roles of the plane's types of event, by name and by the stats of sampled events.
 
-    `wrappers` are names of events that delimit, such as the marker of steps: an event of unknown
-    name does nothing else, while an op is work even where it marks steps. `events` are those of all
-    recorded lines of the plane: what does not depend on `wrappers` is computed once.
+    `wrappers` are names of events that delimit, such as the marker of steps: events with unknown
+    names do nothing else, while an op is work even if it marks steps. `events` are those of all
+    recorded lines of the plane; everything that does not depend on `wrappers` is computed once.
     """
     plane = events.plane
     key = ("host types", has_device)
@@ -266,6 +266,11 @@ def host_types(events: Events, *, has_device: bool, wrappers: Collection[str] = 
     delimits = np.array([*(text in wrappers for text in texts), False])
     delimits &= types.role == Role.ACTIVITY
     return replace(types, role=np.where(delimits, np.int8(Role.WRAPPER), types.role))
+
+
+def is_jitted(text: str) -> bool:
+    """Whether an event is a call of a function that JAX compiled."""
+    return text.startswith(names.JITTED)
 
 
 def lasting_rows(events: Events) -> NDArray[np.int64]:
@@ -307,7 +312,7 @@ def _find_types(events: Events, *, has_device: bool) -> HostTypes:
 
 
 def _hlo_phase(text: str) -> int:
-    """What the instruction of this name does on a CPU."""
+    """The phase of the instruction with this name on a CPU."""
     hlo = _HLO.match(text)
     return _number(hlo.lastgroup or "") if hlo else Phase.HOST_COMPUTE
 

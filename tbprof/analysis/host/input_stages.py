@@ -1,4 +1,4 @@
-"""Events that are stages of input pipelines by what the recorder says of them."""
+"""Events that are input pipeline stages according to their stats."""
 
 import numpy as np
 from numpy.typing import NDArray

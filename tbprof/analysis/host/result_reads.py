@@ -1,4 +1,4 @@
-"""When a program read results of the device, which makes it wait for them."""
+"""The times when a program read results of the device and waited for them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,14 @@ from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
 
-# What JAX records for `float(x)`, `x.item()` and `numpy.asarray(x)`, with or without Python frames.
+# The event of JAX for `float(x)`, `x.item()` and `numpy.asarray(x)`, with or without Python frames.
 # Source: jax/_src/array.py, ArrayImpl._value.
 READ = "np.asarray(jax.Array)"
 
 
 @dataclass(frozen=True, slots=True)
 class ResultReads:
-    """When any thread of a host was reading [n], from the trace's first moment; ascending."""
+    """When any thread of a host was reading [n], from the start of the trace; ascending."""
 
     start_ps: NDArray[np.int64]
     end_ps: NDArray[np.int64]

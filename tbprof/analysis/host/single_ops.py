@@ -1,4 +1,4 @@
-"""Ops that a program runs one by one: when, how many, and which."""
+"""Ops that a program dispatches individually: when, how many, and which."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_threads
-from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.host.host_roles import host_types, is_jitted
 from tbprof.analysis.spans.layers import unite
 from tbprof.analysis.spans.nesting import inherit
 from tbprof.analysis.vocabulary.input_names import fetches_batch
@@ -20,27 +20,29 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import is_in, median, unique
 from tbprof.events.space import Events, Plane, Space
 
-# A call of one op takes microseconds, as does Python between two of them, unless the processor is
-# preempted for a while.
+# A call of one op takes microseconds, and so does Python between two of them, unless the thread is
+# preempted.
 LONGEST_USUAL_PS = 10**9
 LONGEST_GAP_PS = 4 * 10**9
-# Runs that are no further apart may be one run that was delayed.
+# Runs that are at most this far apart may be one run that was delayed.
 _LONGEST_DELAY_PS = 10**11
-# A call that took longer than this ran into something else, such as the compiler.
+# A call that took longer than this did something else, such as compiling.
 LONGEST_PS = 10**10
 FEWEST_CALLS = 16
-# A step that is one function also makes a few other calls, or is one small call itself.
+# A step that is one function also makes a few other calls, or is a single small call.
 FEWEST_PER_STEP = 4
 
 
 @dataclass(frozen=True, slots=True)
 class SingleOps:
-    """Runs of calls on one thread, each of which runs one op, or a program as small as one.
+    """Runs of consecutive calls on one thread, each of one op, or of a program as small as one.
 
-    A row [n] is a run: `calls` of them from `start_ps` to `end_ps` (from the trace's first moment),
-    with the Python between them; `called_ps` is the time in the calls themselves. Ordered by start.
-    By op [m], most frequent first: `name` and `name_calls`. From `sent_start_ps` to `sent_end_ps`
-    [k], ascending, such calls sent their arguments to the device.
+    A row [n] is a run of `calls` from `start_ps` to `end_ps` (from the start of the trace),
+    including the Python code between them; `called_ps` is the time in the calls themselves. Ordered
+    by start.
+
+    `name` and `name_calls` are by op [m], most frequent first. From `sent_start_ps` to
+    `sent_end_ps` [k], ascending, these calls sent their arguments to the device.
     """
 
     start_ps: NDArray[np.int64]
@@ -58,7 +60,7 @@ class SingleOps:
 
     @property
     def sent_ps(self) -> int:
-        """How long these calls sent data."""
+        """The time in which these calls sent data."""
         return int((self.sent_end_ps - self.sent_start_ps).sum())
 
 
@@ -66,10 +68,10 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
     """The runs of at least `FEWEST_CALLS` calls on the threads of a host.
 
     Calls are `EagerExecute` events that run an op (TensorFlow), and calls of compiled functions
-    that usually take less than a millisecond (JAX, which compiles each op by itself). A run
+    that usually take less than a millisecond (JAX, which compiles each op separately). A run
     continues while at most four milliseconds pass between two calls. A larger function, the fetch
-    of a batch, or a function of the program that takes most of the time between two calls does not
-    belong to the run: it is split into rows of fewer calls.
+    of a batch, or a function of the program that takes most of the time between two calls splits
+    the run into several rows.
 
         |a.b.a.b............a.b|   two runs: of four calls, and of two, with the gap too long
         |a.b.FFFFF.a.b|            one run of four calls, in two rows
@@ -96,7 +98,7 @@ def find_single_ops(space: Space, _programs: Programs) -> SingleOps:
     )
 
 
-# Rows of calls of one op, the text of each, and rows of other calls.
+# (rows of calls of one op, the text of each, rows of other calls).
 _Calls = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -116,24 +118,20 @@ class _CallRuns:
 def _runs(plane: Plane) -> Iterator[_CallRuns]:
     families = name_families(plane)
     is_execute = families.classify(names.EAGER_EXECUTE.__eq__, np.bool_)
-    is_jitted = families.classify(_is_jitted, np.bool_)
-    if not (is_execute | is_jitted).any():
+    is_call = families.classify(is_jitted, np.bool_)
+    if not (is_execute | is_call).any():
         return
     events, parent = host_threads(plane)
     sends = host_types(events, has_device=False).role == Phase.INPUT
     own = events.rows_of(families.classify(is_own, np.bool_))
     for rows, labels, others in (
         _eager(plane, events, is_execute),
-        _jitted(events, parent, is_jitted),
+        _jitted(events, parent, is_call),
     ):
         duration = events.duration_ps[rows]
         rows, labels = rows[duration <= LONGEST_PS], labels[duration <= LONGEST_PS]
         if rows.size >= FEWEST_CALLS:
             yield _joined(events, parent, sends, rows, labels, others, own)
-
-
-def _is_jitted(text: str) -> bool:
-    return text.startswith(names.JITTED)
 
 
 def _eager(plane: Plane, events: Events, is_execute: NDArray[np.bool_]) -> _Calls:
@@ -175,9 +173,10 @@ def _joined(
 ) -> _CallRuns:
     """Joins calls that closely follow each other on a thread into runs; short runs are dropped.
 
-    A short run is kept if the runs around it are long enough on average: it was delayed. A run is
-    cut where one of the `others`, or mostly one of the program's `own` functions, lies between two
-    calls. `sends` [types] says which events send data to a device.
+    A short run is kept if the runs around it are long enough on average, since it was delayed. A
+    run is cut where one of the `others` lies between two calls, or where one of the program's `own`
+    functions takes most of the time between them. `sends` [types] marks events that send data to a
+    device.
     """
     start = events.start_ps[rows]
     end = start + events.duration_ps[rows]
@@ -215,7 +214,7 @@ def _joined(
 def _longest_between(
     events: Events, own: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """[rows - 1] how long the longest of the `own` events lasts between each two of the calls."""
+    """[rows - 1] the duration of the longest of the `own` events between consecutive calls."""
     longest = np.zeros(rows.size, np.int64)
     before = np.searchsorted(rows, own) - 1
     is_between = (before >= 0) & (before < rows.size - 1)

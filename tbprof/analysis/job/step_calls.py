@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_activity import Activity, activity_of
-from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.host.host_roles import host_types, is_jitted
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.steps.step_layers import StepLayers
 from tbprof.analysis.steps.step_windows import Windows
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.python_frames import is_own
-from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events
 
@@ -55,7 +54,7 @@ def find_step_calls(layers: StepLayers) -> StepCalls:
     is_call = families.classify_with_roles(activity_of, types.role, np.int8) == Activity.ANNOTATION
     is_call &= ~types.has_number
     is_call |= families.classify(is_own, np.bool_) | types.is_function
-    is_call |= families.classify(_is_jitted, np.bool_)
+    is_call |= families.classify(is_jitted, np.bool_)
     is_call[-1] = False  # events without a type
     first, last = events.first_event[source.line], events.first_event[source.line + 1]
     rows = np.arange(first, last)[is_call[events.type[first:last]]]
@@ -65,10 +64,6 @@ def find_step_calls(layers: StepLayers) -> StepCalls:
     step = np.concatenate([rows + begin for (rows, _, _), begin in zip(found, offset, strict=True)])
     type_, time = (np.concatenate([columns[at] for columns in found]) for at in (1, 2))
     return _longest(step, type_, time, threads.plane.types.full_names)
-
-
-def _is_jitted(text: str) -> bool:
-    return text.startswith(names.JITTED)
 
 
 def _outermost(events: Events, rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""What ran on TPU cores: ops by kind, phases, exchanges, programs, duty cycle.
+"""The events of TPU cores: ops by kind, phases, exchanges, program runs, duty cycle.
 
-Works on planes of TPU cores and their compiled programs; steps are not known here.
+Works on planes of TPU cores and their compiled programs; knows nothing about steps.
 """

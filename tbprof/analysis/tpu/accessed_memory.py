@@ -1,4 +1,4 @@
-"""Which memories an op of a TPU accessed, as recorded."""
+"""The recorded memory accesses of TPU ops, by memory."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -20,7 +20,7 @@ class AccessedBytes(NamedTuple):
 
 
 def read_breakdown(breakdown: bytes) -> AccessedBytes | None:
-    """What a `memory_access_breakdown` stat says, None where it is unreadable or empty.
+    """The contents of a `memory_access_breakdown` stat, None if it is damaged or empty.
 
     It is repeated {1: read or write, 2: memory space, 3: bytes}; space 1 is HBM, 2 CMEM.
     Source: op_metrics.proto, OpMetrics.MemoryAccessed.

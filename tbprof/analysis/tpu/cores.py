@@ -1,4 +1,4 @@
-"""Where the cores of a TPU host are: their chips, and the replicas that they ran."""
+"""The cores of a TPU host: their chips, and the replicas that they ran."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,11 +16,11 @@ from tbprof.events.space import Plane, Space
 
 @dataclass(frozen=True, slots=True)
 class Cores:
-    """One row per plane of a TPU core, from its `core_details`; -1 if they do not say.
+    """One row per plane of a TPU core, from its `core_details`; -1 if unknown.
 
-    `name` is that of the worker ("TPU:0"). `chip` counts over the whole pod, `core` is the core's
-    number on its chip; `replica` is that of the program that ran longest on it. `doubts` say which
-    details contradict the planes or each other: their rows have -1.
+    `name` is that of the worker ("TPU:0"). `chip` is the chip's number in the whole pod, `core` the
+    core's number on its chip; `replica` is that of the program that ran longest on it. `doubts` are
+    sentences on details that contradict the planes or each other; their rows have -1.
     """
 
     name: list[str]
@@ -55,7 +55,7 @@ def consistent_details(planes: Sequence[Plane]) -> tuple[list[CoreDetails | None
 
 
 def _doubts(planes: Sequence[Plane], stated: Sequence[CoreDetails | None]) -> dict[str, str]:
-    """What is wrong with the details of planes, by the plane's name."""
+    """The problems with the details of planes, in sentences by the plane's name."""
     places = Counter(_place(details) for details in stated if details is not None)
     hosts = Counter(details.hostname for details in stated if details is not None)
     usual = hosts.most_common(1)[0][0] if hosts else ""
@@ -73,12 +73,14 @@ def _doubts(planes: Sequence[Plane], stated: Sequence[CoreDetails | None]) -> di
                 f"they are those of a {'SparseCore' if details.is_sparse_core else 'TensorCore'}"
             )
         elif places[_place(details)] > 1:
-            problem = f"another core has the same place: core {details.core} of chip {details.chip}"
+            problem = (
+                f"another core has the same position: core {details.core} of chip {details.chip}"
+            )
         elif details.hostname != usual:
             problem = f"they name the host {details.hostname!r}, others {usual!r}"
         else:
             continue
-        doubts[plane.name] = f"the core details of {worker} are left out: {problem}"
+        doubts[plane.name] = f"the core details of {worker} are ignored: {problem}"
     return doubts
 
 

@@ -1,4 +1,4 @@
-"""How long the chips of a TPU host worked, and how long they waited."""
+"""The duty cycle of a TPU host: how long its chips worked and waited."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,8 @@ _MODULES_LINES = ("XLA Modules", "Sparse Core Modules")
 def duty_cycle(space: Space) -> tuple[int, int]:
     """(busy, idle) in ps, summed over the chips of the host; (0, 0) without TPUs.
 
-    A chip is busy while one of its cores runs an op that is not a wait. Its window goes from the
-    first start to the last end of all ops and programs on it.
+    A chip is busy while one of its cores runs an op that is not a wait. Its window is the time from
+    the first start to the last end of all ops and programs on it.
     """
     planes = tpu_planes(space)
     chips: dict[int, list[Plane]] = {}
@@ -41,11 +41,11 @@ def duty_cycle(space: Space) -> tuple[int, int]:
 
 
 def _chip(plane: Plane, details: CoreDetails | None) -> int:
-    """The chip of a core on its host; cores without consistent details are chips of their own."""
+    """The chip of a core on its host; a core without consistent details counts as its own chip."""
     if details is not None:
         return details.local_chip
     number = plane.name.removeprefix(names.TPU_PREFIX).partition(" ")[0]
-    # Distinct from the numbers of chips.
+    # Negative, so that it differs from the numbers of chips.
     return -1 - int(number) if number.isascii() and number.isdigit() else -(2**40)
 
 

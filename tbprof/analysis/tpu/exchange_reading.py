@@ -1,4 +1,4 @@
-"""The instructions of compiled programs that exchange data between TPU cores."""
+"""Reads the instructions of compiled programs that exchange data between TPU cores."""
 
 from collections.abc import Iterable
 from math import prod
@@ -42,10 +42,10 @@ class ExchangeReader:
     def read(
         self, text: str, category: str, program: int
     ) -> tuple[ExchangeInstruction, str] | None:
-        """(the exchange, the name of its part that the type is), None for other work."""
+        """(the exchange, the name of the instruction of this type), None for other work."""
         name = text.partition(" = ")[0].strip().removeprefix("%")
         if not (is_collective_op(name) or _may_exchange(category)):
-            return None  # programs are parsed only if necessary
+            return None  # avoids parsing the program
         module = self._programs.module(program, "")
         proto = module.find(name) if module is not None else None
         if module is None or proto is None or proto.is_host_transfer:
@@ -70,7 +70,7 @@ class ExchangeReader:
         return instruction, name
 
     def _done(self, program: int, module: Module, begin: Any) -> str:
-        """The name of the instruction that ends another one, "" if there is none."""
+        """The name of the instruction that completes another one, "" if there is none."""
         if program not in self._dones:
             self._dones[program] = {
                 _begin(module, proto).id: str(proto.name)
@@ -85,7 +85,7 @@ def _may_exchange(category: str) -> bool:
 
 
 def _begin(module: Module, proto: Any) -> Any:
-    """The instruction that began what another one updates or ends; others as they are."""
+    """The instruction that starts what an update or a done belongs to; others are unchanged."""
     for _ in range(64):  # a chain of updates
         if not proto.opcode.endswith(("-done", "-update")):
             break
@@ -120,7 +120,7 @@ def _role(opcode: str) -> ExchangeRole:
 
 
 def _bytes(module: Module, begin: Any, opcode: str) -> int:
-    """What one device gives to the exchange, or receives if it only receives; -1 if unknown."""
+    """The bytes that one device sends, or receives if it only receives; -1 if unknown."""
     if opcode == "recv":
         shapes = list(read_shape(begin.shape))[:1]
     else:
@@ -148,7 +148,7 @@ def _groups(proto: Any) -> Iterable[Iterable[int]]:
 
 
 def _iota(proto: Any) -> Iterable[Iterable[int]]:
-    """The groups that an IotaReplicaGroupListProto stands for, none if it is invalid."""
+    """The groups that an IotaReplicaGroupListProto describes, none if it is invalid."""
     groups, size = proto.num_replica_groups, proto.num_devices_per_group
     dimensions, order = list(proto.iota_reshape_dims), list(proto.iota_transpose_perm)
     order = order or list(range(len(dimensions)))

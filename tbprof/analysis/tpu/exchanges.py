@@ -1,4 +1,4 @@
-"""How TPU cores exchange data: the instructions that do so, and their runs."""
+"""Exchanges of data between TPU cores: their instructions and their runs."""
 
 from collections.abc import Iterator
 from enum import IntEnum
@@ -19,12 +19,12 @@ from tbprof.events.space import Plane, Space
 if TYPE_CHECKING:
     from tbprof.analysis.tpu.exchange_reading import ExchangeInstruction, ExchangeReader
 
-# It reads programs, which traces without TPUs need not have.
+# Imported only for traces of TPUs, since it reads programs.
 _exchange_reader = Later("tbprof.analysis.tpu.exchange_reading.ExchangeReader")
 
 
 class ExchangeRole(IntEnum):
-    """What an instruction does in an exchange."""
+    """The role of an instruction in an exchange."""
 
     GROUPS = 0  # a collective of groups of devices
     PERMUTE = 1  # sends and receives
@@ -36,15 +36,15 @@ class ExchangeRole(IntEnum):
 class Exchanges:
     """The exchanges of a host's TensorCores: instructions [k], and their runs [n] on `cores`.
 
-    `name` and `opcode` are those of the instruction; for an asynchronous one those of its start,
-    and `done` names its end ("" for others). `program` is the id of the compiled program. `channel`
-    is 0 without a channel, `bytes` is what one device gives, -1 if unknown. `groups` ("0,1;2,3")
-    and `pairs` (source and target: "0,1;1,0") number devices as the program does, "" if the program
-    lists none.
+    `name` and `opcode` are those of the instruction, or of the start of an asynchronous one, whose
+    done instruction is `done` ("" for others). `program` is the id of the compiled program.
+    `channel` is 0 if there is none, `bytes` is the size that one device sends, -1 if unknown.
+    `groups` ("0,1;2,3") and `pairs` (source and target: "0,1;1,0") number devices as the program
+    does, "" if it lists none.
 
-    A run is one of instruction `kind` on `core`: it begins at `start_ps`, its end begins at
-    `done_ps` and is over at `end_ps`, both -1 if missing from the trace. An instruction that is not
-    split ends where it begins.
+    A run of instruction `kind` on `core` begins at `start_ps`; its done instruction runs from
+    `done_ps` to `end_ps`, both -1 if it is not in the trace. For an instruction that is not split,
+    that is the instruction itself.
     """
 
     cores: list[str]
@@ -64,12 +64,12 @@ class Exchanges:
     end_ps: NDArray[np.int64]
 
 
-# (core, kind, start, begin of the end, end) of runs.
+# (core, kind, start, start of the done instruction, its end) of runs.
 _RunColumns = tuple[NDArray[np.int64], ...]
 
 
 def find_exchanges(space: Space, programs: Programs) -> Exchanges:
-    """The exchanges in the compiled programs of a host that ran."""
+    """The exchanges of the compiled programs that ran on a host."""
     planes = tensor_core_planes(space)
     kinds: dict[ExchangeInstruction, int] = {}
     runs = []
@@ -109,7 +109,7 @@ def _runs(
     program = stats[names.PROGRAM_ID].integers(-1)
     category = stats[names.HLO_CATEGORY].texts()
     texts = plane.strings.take(plane.types.name[used].tolist())
-    # The kind of each type [t], and whether it is an end; the last row is for no type.
+    # The kind of each type [t], and whether it is a done instruction; the last row is for no type.
     kind_of = np.full(plane.types.name.size + 1, -1, np.int64)
     is_end = np.zeros(kind_of.size, bool)
     for row, text in zip(np.asarray(used).tolist(), texts, strict=True):
@@ -143,7 +143,7 @@ def _paired(
     begins: NDArray[np.int64],
     dones: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], ...]:
-    """(start, begin of the end, end) of runs: each lasts until the next end, if it has one.
+    """(start, start of the done, its end) of runs: each one ends with the next done, if any.
 
     begins |a..b..c      b has no end in the trace
 
@@ -161,6 +161,6 @@ def _paired(
 
 
 def numbers_in(text: str) -> Iterator[list[int]]:
-    """The numbers in a text of `groups` or `pairs`."""
+    """The device numbers in a text of `groups` or `pairs`, group by group."""
     for group in text.split(";") if text else ():
         yield [int(number) for number in group.split(",") if number]

@@ -1,4 +1,4 @@
-"""When compiled programs ran on TPU cores, according to their lines."""
+"""The runs of compiled programs on TPU cores, according to the cores' lines."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -25,10 +25,10 @@ WORK = (names.FLOPS, names.MODEL_FLOPS, names.BYTES_ACCESSED)
 class TpuKinds:
     """One row per event type that ran; `type` is a row of the plane's types, -1 for unnamed ones.
 
-    Ops of a core nest (a loop contains its body); `self_ps` is what no child covers. `work` [n, 3]
-    sums what events state, in the order of `WORK`; if `has_work` is False, only their type states
-    it. The busy time is the union of the ops. The window includes the steps, as a core may wait at
-    either end of a step.
+    Ops of a core nest (a loop contains its body); `self_ps` is the time that no child covers.
+    `work` [n, 3] sums the work that events state, in the order of `WORK`; if `has_work` is False,
+    only their type states it. The busy time is the union of the ops. The window includes the steps,
+    since a core may wait at either end of a step.
     """
 
     type: NDArray[np.int64]
@@ -84,7 +84,7 @@ def _find(plane: Plane, ops: CoreOps) -> TpuKinds:
 def _beyond(plane: Plane, ops: CoreOps) -> int:
     """How long the core's steps last before its first op and after its last one, in ps.
 
-    Steps only have the file's times: they are placed on the clock of the ops.
+    Steps have only the file's times, so they are placed on the clock of the ops.
     """
     steps = plane.events(named_lines(plane, names.STEPS_LINE, names.SPARSE_CORE_STEPS_LINE))
     if not len(steps) or not ops.begin.size:
@@ -106,7 +106,7 @@ class TpuOpNames:
         self._category = stats[names.HLO_CATEGORY].texts()
 
     def op(self, row: int) -> OpName:
-        """The op under which ops are listed: the framework's, else what the compiler added."""
+        """The op for tables: the framework op, else the instruction that the compiler added."""
         if row < 0:
             return OpName(OpCategory.UNKNOWN, UNNAMED, UNKNOWN_TYPE)
         op = parse_provenance(self._strings[int(self._provenance[row])])
@@ -114,7 +114,7 @@ class TpuOpNames:
             return OpName(op.category, op.name, op.type or UNKNOWN_TYPE)
         label = int(self._types.display_name[row])
         text = self._strings[label if label >= 0 else int(self._types.name[row])]
-        # What the compiler added has no framework op; its HLO category says what it is.
+        # Instructions that the compiler added have no framework op, but an HLO category.
         return OpName(OpCategory.UNKNOWN, text or UNNAMED, self.category(row) or UNKNOWN_TYPE)
 
     def category(self, row: int) -> str:

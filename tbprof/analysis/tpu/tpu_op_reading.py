@@ -35,7 +35,7 @@ from tbprof.events.space import Plane
 
 _TEXTS = ("long_name", "hlo_text", "shape_with_layout")
 _NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
-# Control flow: its shapes are those of the ops that it runs.
+# Control flow, whose shapes are those of the ops that it runs.
 _CONTROL = frozenset(
     {"while", "conditional", "call", "tuple", "get-tuple-element", "after-all", "bitcast"}
 )
@@ -129,7 +129,7 @@ class _OpReader:
         padding = padding_of((*results, *operands)) if is_known else _UNKNOWN
         roles: Callable[[], dict[tuple[int, ...], dict[int, str]]] = dict
         if module is not None and proto is not None:
-            # Called only where there is padding.
+            # Called only if there is padding.
             roles = functools.partial(dimension_roles, module, proto)
         largest = max((*results, *operands), key=lambda shape: shape.elements, default=None)
         is_jax = op.category == OpCategory.JAX
@@ -191,7 +191,7 @@ def _written(shape: Shape) -> str:
 
 
 def _explain(padding: Padding, roles: Callable[[], dict[tuple[int, ...], dict[int, str]]]) -> str:
-    """The padded dimensions of the array that wastes most: "f32[8,100]: 100 as 128"."""
+    """The padded dimensions of the array that wastes the most: "f32[8,100]: 100 as 128"."""
     worst = padding.worst
     if worst is None:
         return ""

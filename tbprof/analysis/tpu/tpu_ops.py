@@ -1,4 +1,4 @@
-"""The HLO ops of TPU cores: time, shapes, and what the Cloud TPU notes on ops say about them."""
+"""The HLO ops of TPU cores: time, shapes, and properties from Cloud TPU's performance notes."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from tbprof.base.lazy import Later
 from tbprof.base.records import as_dict, dataclass
 from tbprof.events.space import Space
 
-# It reads programs, which traces without TPUs need not have.
+# Imported only for traces of TPUs, since it reads programs.
 _read_ops = Later("tbprof.analysis.tpu.tpu_op_reading.read_ops")
 _MOST = 2**62
 
@@ -25,10 +25,10 @@ class TpuOps:
     """One row per instruction of a program that ran on TPU cores, summed over the cores.
 
     `op` is its name in op tables. `result` and `operands` are HLO shapes with layouts, `dtype` is
-    that of the largest array. `elements` and `padded_elements` are those of the result, `bytes` and
-    `padded_bytes` those of all arrays that the op takes and returns, -1 if unknown; `padding` says
-    which array is padded most, and how. `move`, `reduction`, `random` and `peer` hold `Move`,
-    `Reduction`, `Random` and `Peer`.
+    the type of the largest array. `elements` and `padded_elements` are those of the result, `bytes`
+    and `padded_bytes` those of all operands and results, -1 if unknown; `padding` describes the
+    array with the most padding. `move`, `reduction`, `random` and `peer` hold `Move`, `Reduction`,
+    `Random` and `Peer`.
     """
 
     name: list[str]
@@ -59,7 +59,7 @@ class TpuOps:
 
     @property
     def wasted(self) -> NDArray[np.float64]:
-        """[n] the share of the bytes that is padding, NaN for unknown shapes."""
+        """[n] the share (0-1) of the bytes that is padding, NaN for unknown shapes."""
         padded = np.where(self.padded_bytes > 0, self.padded_bytes, np.nan)
         return np.asarray(1 - self.bytes / padded, np.float64)
 
@@ -94,7 +94,7 @@ class TpuOps:
         return np.asarray(np.array(by_kind, bool) | (self.peer == Peer.SLICES), np.bool_)
 
     def longest(self, is_wanted: NDArray[np.bool_]) -> list[int]:
-        """The rows in the mask that took time, longest first."""
+        """The rows in the mask with self time, longest first."""
         rows = np.flatnonzero(is_wanted & (self.self_ps > 0))
         return [int(row) for row in rows[np.argsort(-self.self_ps[rows], kind="stable")]]
 
@@ -126,7 +126,7 @@ def merge_tpu_ops(parts: Sequence[TpuOps]) -> TpuOps:
 
 @dataclass(slots=True)
 class TpuOpRow:
-    """An instruction while rows are collected."""
+    """A row of `TpuOps` under construction."""
 
     name: str
     program: int
@@ -164,7 +164,7 @@ def _table(rows: list[TpuOpRow]) -> TpuOps:
             elif "bool" in str(kind):
                 yield np.array(values, bool)
             else:
-                # Damaged shapes may exceed what a column holds.
+                # The sizes of damaged shapes may exceed 64 bits.
                 yield np.array([max(-_MOST, min(_MOST, int(value))) for value in values], np.int64)
 
     return TpuOps(*columns())

@@ -1,4 +1,4 @@
-"""Pairs of ops of a TPU core: one starts a transfer, beside which others run, and one awaits it."""
+"""Pairs of ops of a TPU core: one starts an asynchronous transfer, the other waits for it."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -16,7 +16,7 @@ _DONE, _UPDATE = "-done", "-update"
 
 
 class Pair(NamedTuple):
-    """Rows of `TpuKinds`, and the time from all starts to their ends."""
+    """Rows of `TpuKinds`, and the total time from all starts to their ends."""
 
     start: int
     end: int
@@ -26,8 +26,8 @@ class Pair(NamedTuple):
 def find_pairs(plane: Plane, programs: Programs) -> list[Pair]:
     """The pairs of a core that ran, of the kinds on `OP_LINES`.
 
-    An end says what it awaits in its text; programs say it where there is no text, or where updates
-    lie between.
+    The text of an end names its start. Programs are used if there is no text, or if there are
+    updates between the two.
     """
     return plane.cache.get_or_compute(("tpu pairs",), lambda: list(_pairs(plane, programs)))
 
@@ -54,7 +54,7 @@ def _pairs(plane: Plane, programs: Programs) -> Iterator[Pair]:
 def _awaited(
     plane: Plane, types: list[int], program: list[int], programs: Programs
 ) -> Iterator[tuple[int, str]]:
-    """(kind, the instruction that it awaits) of each end."""
+    """(kind, the name of its start) of each end."""
     category = plane.types.stats([names.HLO_CATEGORY])[names.HLO_CATEGORY].texts().tolist()
     event, strings = plane.types.name.tolist(), plane.strings
     for kind, row in enumerate(types):
@@ -72,14 +72,14 @@ def _awaited(
 
 
 def ends_that_state(start: bytes | None, end: bytes | None) -> tuple[bool, bool]:
-    """Which of two ends' breakdowns of bytes count: one of equal ones, none without any."""
+    """Whether the byte breakdowns of the start and of the end count: only one of two equal ones."""
     if start == end or not (start and end):
         return bool(start), not start and bool(end)
     return True, True
 
 
 class _PairSpans:
-    """How long pairs of ops took from the start of one to the end of the other."""
+    """Measures the time from the start of one op to the end of the other."""
 
     def __init__(self, plane: Plane) -> None:
         ops = find_core_ops(plane, *OP_LINES)

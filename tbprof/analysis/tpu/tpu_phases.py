@@ -1,4 +1,4 @@
-"""The phases of the ops of TPU cores and SparseCores, and when they ran."""
+"""The phases of the ops of TPU cores and SparseCores, and the segments in which they ran."""
 
 from typing import Any
 
@@ -33,10 +33,10 @@ _OF_PEER = {
 }
 _ASYNC = regex(r"async-(?:start|update|done)")
 _ASYNC_COLLECTIVE = regex(r"async-collective-(?:start|done)")
-# The operand types in an instruction's text do not matter if it moves nothing.
+# The rest of an instruction's text, with its operand types, matters only if it moves data.
 _LONGEST = 512
 _MEGACORE = "megacore fusion"
-# Control flow: its self time has no element type.
+# Control flow, whose self time has no element type.
 _CONTROL = frozenset(
     {"while", "conditional", "call", "tuple", "get-tuple-element", "after-all", "barrier"}
 )
@@ -51,11 +51,12 @@ def op_phase(
 ) -> Phase:
     """The phase of an HLO op by its category, else its opcode.
 
-    `text` is the event's name, which contains the instruction; `label` is its short name, `op` that
-    of the framework's op. A wait for a collective or a copy has the phase of that. A copy between
-    the core's memory and host memory is a host transfer. An exchange with other slices through the
-    host is a collective. The own time of a megacore fusion is one core's wait for the other one
-    (xprof, profile_time_breakdown.h): it counts as a collective, as does a wait for all cores.
+    `text` is the event's name, which contains the instruction; `label` is its short name, `op` the
+    name of the framework op. A wait for a collective or a copy has the same phase as that. A copy
+    between the core's memory and host memory is a host transfer. An exchange with other slices
+    through the host is a collective. The self time of a megacore fusion is one core's wait for the
+    other one (xprof, profile_time_breakdown.h), so it counts as a collective, and so does a wait
+    for all cores.
     """
     kind = op_kind(category, text, label, instruction)
     if kind in _INPUT:
@@ -89,7 +90,7 @@ def op_kind(category: str, text: str, label: str, instruction: Instruction | Non
 
 
 def op_peer(kind: str, text: str, instruction: Instruction | None, op: str) -> Peer:
-    """With whom an op of a kind exchanges data through the host."""
+    """The peer with which an op of a kind exchanges data through the host."""
     if instruction is None:
         return peer_of(kind, text, "", op)
     names_of_op = f"{op} {instruction.op}"
@@ -98,7 +99,7 @@ def op_peer(kind: str, text: str, instruction: Instruction | None, op: str) -> P
 
 
 def _async_phase(text: str, label: str, instruction: Instruction | None) -> Phase:
-    """The phase of a wrapped op's start or done: that of a collective, else of a copy."""
+    """The phase of an asynchronous start or done: that of a collective, else that of a copy."""
     if instruction is not None and instruction.wrapped:
         is_collective = is_collective_op(instruction.wrapped)
     else:
@@ -117,9 +118,9 @@ def _opcode(text: str, label: str) -> str:
 def innermost_ops(
     first_event: NDArray[np.int64], start: NDArray[np.int64], duration: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(start, end, row) of disjoint segments: what runs innermost at each instant of a line.
+    """(start, end, row) of disjoint segments: the innermost event at each instant of a line.
 
-    Events are ordered by (line, start, longest first). Where events overlap in part, the later one
+    Events are ordered by (line, start, longest first). If events overlap partly, the later one
     counts.
 
         |aaaaaaaa|     ->   a 0-2, b 2-4, a 4-6, c 6-8
@@ -134,9 +135,9 @@ def innermost_ops(
 def find_op_segments(
     ops: CoreOps,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(start, duration, row) of what a core ran innermost.
+    """(start, duration, row) of the segments in which each op of a core was the innermost.
 
-    Ops nest and last by the device's own clock, which is exact.
+    They are by the device's own clock, which is exact.
     """
     first, begin, duration = ops.events.first_event, ops.begin, ops.end - ops.begin
     order = nesting_order(first, begin, duration)

@@ -22,5 +22,5 @@ def test_copies_of_a_job_go_by_the_memories(tmp_path):
     assert step["host_transfer_ms_average"].startswith("30.0")
     assert step["tc_copy_ms_average"].startswith("17.0")
     copies = found.findings["device_to_device"]
-    assert "copies between main memory (HBM) and the cores' own (VMEM) (copy-done.2" in copies
+    assert "copies between HBM and the cores' own memory (VMEM) (copy-done.2" in copies
     assert "copies from the host (copy-done.3" in found.findings["host_transfers"]

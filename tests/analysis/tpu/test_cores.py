@@ -60,7 +60,7 @@ def test_details_that_contradict_the_plane_are_left_out_and_said(name: str, fiel
     assert (found.chip[at], found.core[at]) == (-1, -1)
     assert (found.chip >= 0).sum() == 2
     [doubt] = found.doubts
-    assert doubt.startswith(f"the core details of {name} are left out: ")
+    assert doubt.startswith(f"the core details of {name} are ignored: ")
     assert said in doubt
 
 
