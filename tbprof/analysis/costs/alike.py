@@ -40,7 +40,7 @@ class AlikeComputations:
         unknown[np.repeat(index.computation, called)[index.callee < 0]] = True
         unknown[index.computation[rows.shape < 0]] = True
         self._is_unknown = unknown.data
-        # What a computation does, wherever it stands: opcodes, shapes, operands, how many.
+        # The content of a computation, independent of its position.
         columns = (rows.opcode, rows.shape, rows.parameter, operands, called)
         self._columns = np.stack(columns, axis=1, dtype=np.int32, casting="same_kind").data
         self._operand = (index.operand - begin).data

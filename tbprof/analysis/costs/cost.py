@@ -100,7 +100,7 @@ def _times(counts: "Counter[_Key]", count: int) -> "Counter[_Key]":
 
 
 def spaces(pairs: Iterable[tuple[int, int]]) -> Counter[int]:
-    """Bytes by memory space of (space, bytes)."""
+    """The sums of (space, bytes) pairs by memory space."""
     out: Counter[int] = Counter.__new__(Counter)
     for space, size in pairs:
         if size:

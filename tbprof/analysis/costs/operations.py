@@ -48,7 +48,7 @@ _KEEPS_SIZE = (_ELEMENTWISE | _TRANSCENDENTAL) - {"bitcast-convert", "rng", "rng
 
 
 def is_elementwise(opcode: str) -> bool:
-    """Whether an instruction computes each element by itself, and keeps its size."""
+    """Whether an instruction computes each element independently and keeps its size."""
     return opcode in _KEEPS_SIZE
 
 

@@ -32,7 +32,7 @@ class ProgramCosts:
         # Most instructions of a fusion only say where data is.
         self._is_still = [opcode in NOTHING_MOVED for opcode in module.index.opcodes]
         self._opcode = module.index.instructions.opcode.data
-        # Costs of instructions that do the same.
+        # Costs shared by equal instructions.
         self._computations, self._shapes = AlikeComputations(module), AlikeShapes(module)
         self._alike: dict[tuple[object, ...], Cost] = {}
 
@@ -77,7 +77,7 @@ class ProgramCosts:
         return known
 
     def _work(self, row: int, depth: int) -> Cost:
-        """A cost of which the operations count: fusions and reductions ask what they call."""
+        """The operations of an instruction that a fusion or a reduction calls."""
         known = self._works.get(row)
         if known is None:
             if depth > _DEEPEST:

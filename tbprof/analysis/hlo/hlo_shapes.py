@@ -189,7 +189,7 @@ def read_shape(proto: Any, depth: int = 0) -> Iterator[Shape]:
         return
     word = _word(proto.element_type)
     sizes = tuple(proto.dimensions)
-    # Negative sizes are unbounded: the real size is unknown.
+    # Negative sizes are unbounded dimensions, whose real size is unknown.
     if not _is_array(word) or len(sizes) > _MOST_DIMENSIONS or (sizes and min(sizes) < 0):
         return
     layout = proto.layout

@@ -44,12 +44,12 @@ class ProgramShapes:
         return self._numbers[row]
 
     def of(self, row: int) -> Returned:
-        """What an instruction returns."""
+        """The arrays that an instruction returns."""
         found = self._returned.get(self._numbers[row])
         return found or self._add(row, self._returned, _read_returned)
 
     def tensors(self, row: int) -> Tensors:
-        """The same as tensors."""
+        """The tensors that an instruction returns."""
         found = self._tensors.get(self._numbers[row])
         return found or self._add(row, self._tensors, _read_tensors)
 
