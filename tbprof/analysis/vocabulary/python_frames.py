@@ -153,10 +153,16 @@ _PARTS = ("<dictcomp>", "<genexpr>", "<listcomp>", "<setcomp>")
 _COMMON = {
     "callback": ["_callback", "_wrapped_callback", "io_callback", "pure_callback",
                  "pure_callback_impl", "io_callback_impl", "__call__"],
+    "client": ["_close_conn", "_get_content_length", "_output", "_read_headers", "_read_status",
+               "_readinto_chunked", "_safe_read", "_send_output", "_send_request", "begin",
+               "connect", "endheaders", "getresponse", "parse_headers", "putheader", "putrequest",
+               "readinto"],
     "common": ["_abstractify", "_initial_style_jaxpr", "_initial_style_open_jaxpr"],
     "config": ["__call__", "__enter__", "__exit__", "_missing_", "floatx", "backend"],
     "layer": ["__call__", "__setattr__", "__init__", "_flatten_layers", "build_wrapper",
               "maybe_convert", "metrics", "trainable", "trainable_weights", "weights"],
+    "request": ["_call_chain", "_open", "do_open", "do_request_", "http_open", "https_open",
+                "http_response", "urlopen"],
     "trainer": ["__init__", "__next__", "catch_stop_iteration", "compile", "evaluate", "fit",
                 "function", "get_data", "get_metrics_result", "make_predict_function",
                 "make_train_function", "metrics", "multi_step_on_iterator", "one_step_on_data",
@@ -201,7 +207,7 @@ _LIBRARY_TEXT = """
     overrides partial_eval partition_spec pathlib pdb pickle pickletools pjit pkgutil platform
     plistlib pmap polymorphic_function polynomial polyutils pool popen_fork popen_forkserver
     popen_spawn_posix posix posixpath pprint prefetch_op pretty_printer process profiler
-    profiler_v2 pstats pwd pxla py_builtins py_compile py_dataset_adapter pydoc pyexpat
+    profiler_v2 pstats pwd pxla py_builtins py_compile py_dataset_adapter pydoc pyexpat python_utils
     qual_names queue queues quopri random random_ops random_seed range_op reaching_definitions
     reaching_fndefs readline reduction reduction_metrics reductions repeat_op reprlib resource
     resource_sharer resource_variable_ops return_statements runners runpy save_context scanner

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from builders.couplings import coupling_of
-from builders.evidence import LADDER, US, evidence, found, ints, late, severities
+from builders.evidence import LADDER, US, evidence, found, ints, late, ops, severities
 from builders.job_steps import job_of
 
 from tbprof.analysis.host.host_activity import Activity
@@ -80,3 +80,14 @@ def test_waits_for_a_late_worker_are_not_called_communication_too():
     alike = found(late(0), "collectives")
     assert alike is not None
     assert alike.gain_ms == pytest.approx(0.05)
+
+
+def test_gradients_are_mentioned_only_where_ops_compute_some():
+    def action(name: str) -> str:
+        given = dataclasses.replace(late(0), ops=ops((True, name, "dot", 10, False)))
+        finding = found(given, "collectives")
+        assert finding is not None
+        return finding.action
+
+    assert action("jit(step)/transpose(jvp(dense))/dot").startswith("Reduce gradients in fewer")
+    assert action("jit(predict)/dense/dot").startswith("Communicate in fewer, larger transfers")

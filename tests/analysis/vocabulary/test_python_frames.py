@@ -82,6 +82,10 @@ def test_what_a_frame_waits_for(frame, wait):
         ("$cell.py:3 <listcomp>", False),  # part of what is around it
         ("$trainer.py:9 run_epoch", True),
         ("$trainer.py:337 fit", False),  # Keras
+        ("$client.py:285 _read_status", False),  # of HTTP
+        ("$client.py:20 fetch_tokens", True),
+        ("$request.py:176 urlopen", False),
+        ("$request.py:12 handle", True),
         ("$threading.py:295 wait", False),
         ("$pjit.py:340 cache_miss", False),
         ("$gen_math_ops.py:9 mat_mul", False),

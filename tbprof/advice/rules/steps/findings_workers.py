@@ -15,6 +15,7 @@ from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.stragglers import CONFIDENCE, Lateness, find_stragglers
 from tbprof.analysis.tpu.tpu_ops import TpuOps
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.analysis.vocabulary.training import is_training
 
 # Names of ops that communicate, as a filter of the op table.
 _OPS = "/nccl|rccl|collective|all.?reduce|all.?gather|reduce.?scatter|all.?to.?all/"
@@ -56,11 +57,7 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
         unit="%",
         threshold=grade[1],
         gain=gain,
-        action=(
-            "Reduce gradients in fewer, larger transfers, with 16-bit types, and while the "
-            "backward pass still runs. A larger batch per device communicates less "
-            f"often.{_NETWORK if slices else ''}"
-        ),
+        action=_communicate_less(evidence, has_slices=slices),
         next_page=POD,
         evidence=_evidence(evidence, collective_ops),
         guide=MULTISLICE_GUIDE
@@ -69,6 +66,19 @@ def collectives(evidence: Evidence) -> Iterator[Finding]:
         if evidence.platform == "TPU"
         else GPU_GUIDE,
     )
+
+
+def _communicate_less(evidence: Evidence, *, has_slices: bool) -> str:
+    """What to do about collectives: only programs that train have gradients."""
+    how = (
+        "Reduce gradients in fewer, larger transfers, with 16-bit types, and while the backward "
+        "pass still runs."
+        if is_training(evidence.ops.name)
+        else "Communicate in fewer, larger transfers, with 16-bit types, and while other ops "
+        "compute."
+    )
+    rest = "A larger batch per device communicates less often."
+    return f"{how} {rest}{_NETWORK if has_slices else ''}"
 
 
 def _evidence(evidence: Evidence, collective_ops: list[str]) -> Page:
