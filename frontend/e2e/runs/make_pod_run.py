@@ -1,7 +1,7 @@
-"""A run of 320 small hosts for the browser tests: `python make_pod_run.py LOGDIR RUN`.
+"""A run of 1,024 small hosts for the browser tests: `python make_pod_run.py LOGDIR RUN`.
 
 Each trains four steps of 100 µs, 60 of them in an op and 10 of them waiting for its input; host
-worker-0300 takes twice as long for everything and has the fullest memory.
+worker-0700 takes twice as long for everything and has the fullest memory.
 """
 
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from make_tf_data_run import Host
 
-HOSTS, STEPS, SLOW = 320, 4, 300
+HOSTS, STEPS, SLOW = 1024, 4, 700
 CAPACITY = 1000
 
 
