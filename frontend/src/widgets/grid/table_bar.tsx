@@ -81,7 +81,7 @@ export function TableBar({ model }: { model: TableModel }) {
       <CopyButton
         text={() => tableText(model)}
         label="Copy table"
-        title="Copy the table as shown, as text"
+        title="Copy table as text, as shown"
       />
     </div>
   );
