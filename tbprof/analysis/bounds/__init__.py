@@ -1,4 +1,4 @@
-"""How near instructions come to what their device can do, and what keeps them from it.
+"""How close instructions come to the peaks of their device, and what limits them.
 
-It rests on `programs` and on the peaks of `devices`; pages and findings take their figures here.
+Uses `programs` and the peaks of `devices`; pages and findings take their figures from here.
 """

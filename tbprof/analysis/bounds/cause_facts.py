@@ -1,4 +1,4 @@
-"""The causes of a table's instructions, and what shows them."""
+"""The causes of a table's instructions, and the facts that show them."""
 
 from tbprof.analysis.bounds.causes import Cause
 from tbprof.analysis.bounds.op_causes import OpCauses, find_causes
@@ -13,7 +13,7 @@ _MOVES = {
 
 
 def find_cause_facts(ops: ProgramOps, peaks: Peaks) -> tuple[OpCauses, list[str]]:
-    """The causes of instructions, and in words what shows each; "" for those without a cause."""
+    """The causes of instructions, and a text with the fact that shows each; "" without a cause."""
     work = work_of(ops, peaks)
     rates = rates_of(work, peaks)
     causes = find_causes(ops, work, rates, peaks)

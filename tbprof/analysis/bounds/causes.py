@@ -1,21 +1,21 @@
-"""Why instructions take longer than they might."""
+"""The causes why instructions take longer than necessary."""
 
 from enum import IntEnum
 
-# Copies between a device and its host, and exchanges between devices, wait for what connects them,
-# of which no peak is known, and for each other.
+# Copies between a device and its host, and exchanges between devices, wait for these links, whose
+# peaks are unknown, and for each other.
 HOST_LINK, INTERCONNECT = LINKS = "Host link", "Interconnect"
 
 
 class Cause(IntEnum):
-    """Why an instruction takes longer than it might; one has one cause at most."""
+    """Why an instruction takes longer than necessary; each has at most one cause."""
 
     NONE = 0
-    COMMAND_BUFFER = 1  # it is a CUDA graph, of which nothing is known
+    COMMAND_BUFFER = 1  # it is a CUDA graph with unknown contents
     MOVE = 2  # it moves data and computes nothing
-    WIDE_PRODUCT = 3  # it multiplies 32-bit numbers as such
-    SMALL_PRODUCT = 4  # it waits for memory, as the arrays that it multiplies are short
-    MEMORY = 5  # it waits for memory otherwise
+    WIDE_PRODUCT = 3  # it multiplies 32-bit numbers
+    SMALL_PRODUCT = 4  # it waits for memory, since a dimension of its arrays is small
+    MEMORY = 5  # it waits for memory for another reason
     PARTIAL_TILES = 6  # its kernel multiplies tiles that its arrays do not fill
 
 

@@ -1,4 +1,4 @@
-"""What keeps instructions from being faster, where the trace proves it, and what that costs."""
+"""Finds what limits instructions, where the trace proves it, and the time that it costs."""
 
 from typing import NamedTuple
 
@@ -15,25 +15,25 @@ from tbprof.analysis.programs.program_ops import SPARSE_CORE, ProgramOps
 from tbprof.analysis.vocabulary.instruction_roles import Move
 from tbprof.analysis.vocabulary.tpu_op_names import SPACE_TYPES
 
-# From this share of the memory's peak on, an instruction waits for memory; so it does for compute.
+# From this share of a peak on, an instruction is bound by it: memory as well as compute.
 BUSY = 0.5
-# Moves of arrays with that much padding are about the padding, on TPUs.
+# On TPUs, moves of arrays with at least this share of padding have their own findings.
 PADDED = 0.1
 _USUAL = "f16"
 _WIDE = ("f32", "f64")
-# Numbers for which others of half the bits may do.
+# Types that types with half the bits may replace.
 _HALVED = (*_WIDE, "c64", "c128", "s64", "u64")
-# The part of a product's tiles outside of its arrays from which that is a cause.
+# Partial tiles are a cause from this share of tiles outside of a product's arrays on.
 _OUTSIDE = 0.1
 _MOVES = (Move.TRANSPOSE, Move.RESHAPE, Move.LAYOUT)
-# Bytes by shapes and those that were accessed are the same ones if they differ by no more.
+# Accessed bytes are those of the whole arrays if they differ by at most this share.
 _ALIKE = 0.01
 
 
 class OpCauses(NamedTuple):
-    """`Cause` [n] of each instruction, and how much of its self time [n] could be saved, in ps.
+    """`Cause` [n] of each instruction, and the part [n] of its self time that could be saved (ps).
 
-    That is a bound, and 0 where it is not known what could be.
+    The latter is an upper bound, 0 if it is unknown.
     """
 
     cause: NDArray[np.int64]
@@ -42,23 +42,23 @@ class OpCauses(NamedTuple):
     @property
     def names(self) -> list[str]:
         """[n] the causes in words, "" for none."""
-        return [CAUSE_NAMES[Cause(one)] for one in self.cause.tolist()]
+        return [CAUSE_NAMES[Cause(cause)] for cause in self.cause.tolist()]
 
 
 def find_causes(ops: ProgramOps, work: OpWork, rates: OpRates, peaks: Peaks) -> OpCauses:
     """The causes of instructions whose work is known, from their rates against a device's peaks.
 
-    - A 32-bit product on a TPU takes several passes of its matrix units, on a GPU it is held
-      against a lower peak. At most what is beyond the time at the 16-bit peak, or for half of the
-      bytes, can be saved, and no more than the speeds of both types differ. Products on a GPU's
+    - A 32-bit product on a TPU takes several passes of its matrix units; on a GPU, it is compared
+      with a lower peak. At most the time beyond that at the 16-bit peak, or for half of the bytes,
+      can be saved, and no more than the difference in speed of the two types. Products on a GPU's
       ordinary cores have another finding.
-    - What uses half of the memory's bandwidth or more, and less of its compute peak, waits for
-      memory. A matrix product does so for its shape if each element takes part in too few
-      operations for the peak: with more of them, it would take the time of the operations alone.
-      Of the others, half the bits per number would save half of the traffic in 32-bit floats and
-      in numbers of 64 bits. If caches served bytes, what it waits for is not known.
-    - A matrix product that uses half of the peak or more may do so for nothing: kernels multiply
-      whole tiles, of which a part lies outside of the arrays.
+    - An instruction that uses at least half of the memory bandwidth, and less of its compute peak,
+      waits for memory. The reason is the shape of a matrix product if each element is used in too
+      few operations for the peak: with more of them, it would take the time of the operations
+      alone. For other instructions, half the bits per number would save half of the traffic in
+      32-bit floats and 64-bit numbers. If caches served bytes, the reason is unknown.
+    - A matrix product that uses at least half of the peak may waste a part of it: kernels multiply
+      whole tiles, parts of which lie outside of the arrays.
     """
     own = ops.self_ps.astype(np.float64)
     is_wide, wide_ps = _wide_products(ops, work, peaks)
@@ -80,15 +80,15 @@ def find_causes(ops: ProgramOps, work: OpWork, rates: OpRates, peaks: Peaks) -> 
     }
     cause = np.zeros(own.size, np.int64)
     saved = np.zeros(own.size)
-    for one, (is_it, saved_ps) in tests.items():
-        is_new = is_it & (cause == Cause.NONE)
-        cause[is_new] = one
+    for candidate, (applies, saved_ps) in tests.items():
+        is_new = applies & (cause == Cause.NONE)
+        cause[is_new] = candidate
         saved[is_new] = saved_ps[is_new]
     return OpCauses(cause, np.rint(np.clip(saved, 0, own)).astype(np.int64))
 
 
 def _can_tell(ops: ProgramOps, rates: OpRates) -> NDArray[np.bool_]:
-    """[n] whether an instruction's time is its own work on a device."""
+    """[n] whether an instruction's time is only its own work on a device."""
     is_beside = np.array([core == SPARSE_CORE for core in ops.core], np.bool_)
     is_linked = np.array([bound in LINKS for bound in rates.bound_by], np.bool_)
     is_own = (ops.span_ps == ops.total_ps) & ~ops.has_inner & (ops.self_ps > 0)
@@ -96,13 +96,13 @@ def _can_tell(ops: ProgramOps, rates: OpRates) -> NDArray[np.bool_]:
 
 
 def _is_graph(ops: ProgramOps) -> NDArray[np.bool_]:
-    """[n] whether an instruction, or an event beside those of XLA, is a CUDA graph."""
+    """[n] whether an instruction, or an event without one, is a CUDA graph."""
     is_graph = np.array([category == COMMAND_BUFFER for category in ops.category], np.bool_)
     return np.asarray(is_graph & any(ops.program_id) & (ops.self_ps > 0), np.bool_)
 
 
 def _moves(ops: ProgramOps) -> NDArray[np.bool_]:
-    """[n] whether an instruction only rearranges data; on TPUs not if there is padding in it."""
+    """[n] whether an instruction only rearranges data; on TPUs, without much padding."""
     is_move = np.zeros(len(ops.name), np.bool_)
     for move in _MOVES:
         is_move |= ops.move == move
@@ -115,7 +115,7 @@ def _moves(ops: ProgramOps) -> NDArray[np.bool_]:
 
 
 def _wide_products(ops: ProgramOps, work: OpWork, peaks: Peaks) -> tuple[NDArray[np.bool_], Values]:
-    """Whether an instruction multiplies 32-bit numbers slower than 16-bit ones, what that costs."""
+    """(whether 16-bit products would be faster than the 32-bit ones, the savings in ps)."""
     narrow = peaks.flop_peak(_USUAL)
     own_ps = ops.self_ps.astype(np.float64)
     slower = np.ones(own_ps.size)
@@ -135,12 +135,12 @@ def _wide_products(ops: ProgramOps, work: OpWork, peaks: Peaks) -> tuple[NDArray
         )
         saved_ps = np.fmin(own_ps - least_ps, own_ps * (1 - 1 / slower))
         is_known = np.isfinite(work.model_flops) & np.isfinite(slower)
-        is_it = is_wide & is_known & (saved_ps > 0)
-    return is_it, np.nan_to_num(saved_ps)
+        applies = is_wide & is_known & (saved_ps > 0)
+        return applies, np.nan_to_num(saved_ps)
 
 
 def _is_short(ops: ProgramOps, work: OpWork, peaks: Peaks) -> NDArray[np.bool_]:
-    """[n] whether a matrix product cannot reach its peak, however well it uses what it reads.
+    """[n] whether the shape of a matrix product prevents it from reaching its compute peak.
 
     m k and k n elements are read and m n written for 2 m n k operations: less than two operations
     per element times the smallest of the three.
@@ -153,7 +153,7 @@ def _is_short(ops: ProgramOps, work: OpWork, peaks: Peaks) -> NDArray[np.bool_]:
 
 
 def _is_partial(ops: ProgramOps, rates: OpRates) -> NDArray[np.bool_]:
-    """[n] whether a kernel computes much outside of its arrays, and waits for nothing else."""
+    """[n] whether a compute-bound kernel computes much outside of its arrays."""
     is_bound = np.array([bound == COMPUTE for bound in rates.bound_by], np.bool_)
     outside = ops.tile_waste_ppm / 1e6
     is_busy = rates.flop_share >= BUSY * (1 - outside)
@@ -161,9 +161,9 @@ def _is_partial(ops: ProgramOps, rates: OpRates) -> NDArray[np.bool_]:
 
 
 def _wide_shares(ops: ProgramOps, wanted: NDArray[np.bool_]) -> Values:
-    """[n] the share of the bytes of arrays that is in 32-bit floats or 64-bit numbers.
+    """[n] the share of the arrays' bytes that is in 32-bit floats or 64-bit numbers.
 
-    0 where the instruction does not access its arrays as a whole, or they are not all known.
+    It is 0 if the instruction does not access its arrays entirely, or if not all are known.
     """
     out = np.zeros(len(ops.name))
     for row in np.flatnonzero(wanted).tolist():
@@ -177,6 +177,6 @@ def _wide_shares(ops: ProgramOps, wanted: NDArray[np.bool_]) -> Values:
 
 
 def _arrays(ops: ProgramOps, row: int) -> tuple[Shape, ...]:
-    """The arrays of an instruction, none if its text was cut."""
+    """The arrays of an instruction, () if its text was shortened."""
     text = f"{ops.result[row]} {ops.operands[row]}"
     return () if "…" in text else parse_shapes(text)

@@ -1,4 +1,4 @@
-"""How fast instructions compute and move data, and which peak bounds them."""
+"""Rates of computation and traffic of instructions, and the peaks that bound them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,8 +17,8 @@ from tbprof.base.values import ratio
 Values = NDArray[np.float64]
 
 GIBI = 2**30 / 1e9
-# The memories of `Peaks` by the columns of `ProgramOps` that count their bytes, in the order in
-# which the earlier one bounds an op that uses equally much of both.
+# The columns of `ProgramOps` with the bytes of each memory in `Peaks`; if an op uses the same share
+# of two, the earlier one bounds it.
 _MEMORIES = {
     HBM: "hbm_bytes",
     "CMEM read": "cmem_read_bytes",
@@ -29,7 +29,7 @@ _MEMORIES = {
 COMPUTE = "Compute"
 UNBOUND = "Unknown"
 _BY_LINK = ("", *LINKS)
-# As scripts know them.
+# The names that scripts use.
 _BOUNDS = {
     HBM: HBM, "CMEM read": "CMEM Read", "CMEM write": "CMEM Write", "VMEM read": "VMEM Read",
     "VMEM write": "VMEM Write",
@@ -38,13 +38,13 @@ _BOUNDS = {
 
 @dataclass(frozen=True, slots=True)
 class OpWork:
-    """What rows [n] computed and moved, over which time; NaN where not known.
+    """The work of rows [n] and the time that it took; NaN if unknown.
 
-    The rows are instructions, or sums over some. `span_ps` is the time over which the work was
-    done. `flop_ps` is the time that the operations take at the peak of their element types, NaN
-    without a peak, and `roof` the row of `Peaks.dtype` that they were held against, "" for none.
-    `link` is the number of the row in `LINKS` that a copy or an exchange waits for, counted from 1,
-    or that what takes most of a row's time does; 0 for others.
+    The rows are instructions, or sums over several. `span_ps` is the time that the work took.
+    `flop_ps` is the time that the operations take at the peak of their element types, NaN without a
+    peak, and `roof` the entry of `Peaks.dtype` with that peak, "" for none. `link` is the entry of
+    `LINKS`, counted from 1, that a copy or an exchange waits for, or that takes most of a row's
+    time; 0 for others.
     """
 
     span_ps: Values
@@ -57,7 +57,7 @@ class OpWork:
     link: NDArray[np.int64]
 
     def select(self, rows: NDArray[np.int64]) -> "OpWork":
-        """Some of the rows, in this order."""
+        """The work of these rows, in this order."""
         return OpWork(
             self.span_ps[rows], self.flops[rows], self.model_flops[rows], self.bytes[rows],
             {name: values[rows] for name, values in self.by_memory.items()}, self.flop_ps[rows],
@@ -68,8 +68,8 @@ class OpWork:
 def work_of(ops: ProgramOps, peaks: Peaks) -> OpWork:
     """The work of the instructions of a table.
 
-    TPUs record operations as if all types had the rate of 16-bit floats: those are held against
-    that peak, others against the peak of their own type.
+    TPUs record operations as if all types had the rate of 16-bit floats, so these are compared with
+    that peak, others with the peak of their own type.
     """
     recorded = peaks.roof_of("", is_product=True)
     rows = zip(ops.dtype, ops.is_product.tolist(), ops.is_computed.tolist(), strict=True)
@@ -92,7 +92,7 @@ def work_of(ops: ProgramOps, peaks: Peaks) -> OpWork:
 
 
 def _links(ops: ProgramOps) -> NDArray[np.int64]:
-    """[n] what instructions wait for, as `OpWork.link`."""
+    """[n] the links that instructions wait for, as in `OpWork.link`."""
     shapes = map("".join, zip(ops.result, ops.operands, strict=True))
     copies = [is_host_copy(*texts) for texts in zip(ops.opcode, shapes, strict=True)]
     kinds = list(zip(ops.opcode, ops.category, strict=True))
@@ -102,7 +102,7 @@ def _links(ops: ProgramOps) -> NDArray[np.int64]:
 
 
 def work_of_kernels(kernels: Kernels, peaks: Peaks) -> OpWork:
-    """The work of the kernels of GPUs: that of their instructions, where it is theirs alone."""
+    """The work of GPU kernels: that of instructions that launch only one kernel."""
     rows = zip(kernels.dtype, kernels.is_product.tolist(), strict=True)
     roof = [peaks.roof_of(dtype, is_product=is_product) for dtype, is_product in rows]
     flops = _known(kernels.flops)
@@ -114,7 +114,7 @@ def work_of_kernels(kernels: Kernels, peaks: Peaks) -> OpWork:
 
 
 def _flop_ps(flops: Values, roof: Sequence[str], peaks: Peaks) -> Values:
-    """How long operations take at the peaks that they are held against."""
+    """The time that operations take at their peaks, in ps."""
     peak_of = {name: peaks.flop_peak(name) for name in set(roof)}
     # 10^9 operations per second are one in 1,000 ps.
     return flops / np.array([peak_of[name] for name in roof], np.float64) * 1e3
@@ -129,8 +129,8 @@ def sum_work(
 ) -> OpWork:
     """The work of groups of rows: `group` [n] has the group of each row, -1 for none.
 
-    `spans_ps` [groups] is the time of each group, `own_ps` [n] the self time of each row. What is
-    not known of a row counts as none in the sums, and a sum of which nothing is known is NaN.
+    `spans_ps` [groups] is the time of each group, `own_ps` [n] the self time of each row. Unknown
+    values of rows count as 0 in sums; a sum without any known value is NaN.
     """
     count = spans_ps.size
     own = np.where(is_summed, group, -1)
@@ -155,7 +155,7 @@ def sum_work(
 
 
 def longest_link(linked_ps: Values, span_ps: Values) -> NDArray[np.int64]:
-    """[n] the link that takes most of the time, 0 if they take no more than half of it together.
+    """[n] the link that takes most of the time, 0 if all links together take at most half of it.
 
     `linked_ps` [links, n] is the time of each.
     """
@@ -165,14 +165,14 @@ def longest_link(linked_ps: Values, span_ps: Values) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True)
 class OpRates:
-    """Rates [n] of work over its time, NaN where not known.
+    """Rates [n] of work over its time, NaN if unknown.
 
-    10^9 operations and bytes per second, operations per byte, and shares of peaks, which may exceed
-    1. `flop_share` is of the peak of the element types, `memory_share` by memory. `bound_by` is
-    what a row uses the largest share of: "Compute", "HBM" and the like, "Unknown" if no share is
-    known, and one of `LINKS` for what waits for these, whose share is not known;
-    `efficiency` is that share, and `bounding_intensity` counts the bytes of that memory, or
-    of the busiest one for what computes.
+    Rates are in 10^9 operations and bytes per second, intensities in operations per byte; shares of
+    peaks may exceed 1. `flop_share` is relative to the peak of the element types, `memory_share` to
+    that of each memory. `bound_by` is the resource with the largest share: "Compute", "HBM" etc.,
+    "Unknown" if no share is known, or one of `LINKS`, whose shares are unknown. `efficiency` is the
+    largest share; `bounding_intensity` is relative to the bytes of the bounding memory, or of the
+    busiest one if compute is the bound.
     """
 
     gflops: Values
@@ -190,7 +190,7 @@ class OpRates:
 
     @property
     def roof_gflops(self) -> Values:
-        """[n] The most that a row could compute per second at its intensity.
+        """[n] the most that a row could compute per second at its intensity.
 
         NaN for rows above their roof: caches served some of the bytes, or the peak is implausible.
         """
@@ -211,7 +211,7 @@ def rates_of(work: OpWork, peaks: Peaks) -> OpRates:
     intensities = {name: ratio(work.flops, values) for name, values in work.by_memory.items()}
     most = np.where(work.link > 0, np.nan, most)
     links = work.link.tolist()
-    bound = [_BY_LINK[link] or one for link, one in zip(links, bound, strict=True)]
+    bound = [_BY_LINK[link] or peak for link, peak in zip(links, bound, strict=True)]
     bounding = np.full(span_ns.size, np.nan)
     pairs = zip(bound, busiest, strict=True)
     memories = [memory if memory in share else second for memory, second in pairs]
@@ -235,29 +235,29 @@ def rates_of(work: OpWork, peaks: Peaks) -> OpRates:
 
 
 def _bounds(shares: Mapping[str, Values]) -> tuple[Values, list[str]]:
-    """(the largest share, its name) [n]; NaN and "Unknown" where none is above 0.
+    """(the largest share, its name) [n], the first of equals; NaN and "Unknown" without a share.
 
-    The first of equal ones. A row that is known to do nothing has the share 0.
+    A row that is known to do nothing has the share 0, and the name "Unknown".
     """
     names = list(shares)
     table = np.array([shares[name] for name in names])
     filled = np.where(np.isnan(table), -1.0, table)
-    at = filled.argmax(axis=0)
+    row = filled.argmax(axis=0)
     most = filled.max(axis=0)
-    largest = zip(at.tolist(), most.tolist(), strict=True)
+    largest = zip(row.tolist(), most.tolist(), strict=True)
     bound = [names[index] if top > 0 else UNBOUND for index, top in largest]
     return np.where(most >= 0, most, np.nan), bound
 
 
 def above_roof(rates: OpRates, is_computed: NDArray[np.bool_]) -> list[str]:
-    """[n] Why a row is above its roof, "" if it is not."""
+    """[n] why a row is above its roof, "" if it is not."""
     return above_peaks(rates.flop_share, rates.most_memory_share, is_computed)
 
 
 def above_peaks(
     flop_share: Values, memory_share: Values, is_computed: NDArray[np.bool_]
 ) -> list[str]:
-    """[n] Why a row did more than the peaks of its device allow, "" if it did not."""
+    """[n] why a row did more than the peaks of its device allow, "" if it did not."""
     reasons = np.select(
         [flop_share > 1, (memory_share > 1) & is_computed, memory_share > 1],
         [

@@ -1,4 +1,4 @@
-"""How much of a host's device time is in instructions that could be faster, by cause."""
+"""The device time of a host in instructions that could be faster, by cause."""
 
 from collections.abc import Iterable, Sequence
 
@@ -12,9 +12,9 @@ from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 
-# Most traces have no programs: what judges their instructions is imported where there are some.
+# Imported only for traces with programs, which most traces lack.
 _find_cause_facts = Later("tbprof.analysis.bounds.cause_facts.find_cause_facts")
-# So many instructions of each cause are named, the longest ones.
+# The number of instructions that are named for each cause, the longest ones.
 NAMED = 8
 
 
@@ -22,12 +22,12 @@ NAMED = 8
 class ProgramLosses:
     """The self time of instructions by cause, in ps, summed over the devices of a host.
 
-    `total_ps` is that of all of them. `cause` [c] holds each `Cause` once, `time_ps` [c] the time
-    of its instructions, `saved_ps` [c] the most of it that could be saved, and `argument_ps` [c]
-    the part in instructions that move arguments of programs.
+    `total_ps` is that of all instructions. `cause` [c] contains each `Cause` once, `time_ps` [c]
+    the time of its instructions, `saved_ps` [c] the most of it that could be saved, and
+    `argument_ps` [c] the part in instructions that move arguments of programs.
 
-    The longest instructions of each cause: `name` [m], `of` [m] its cause, `name_ps` [m] its time,
-    and `fact` [m] what shows the cause, such as "82 % of the bandwidth of HBM".
+    The longest instructions of each cause have a `name` [m], a cause `of` [m], a time `name_ps`
+    [m], and a `fact` [m] that shows the cause, such as "82 % of the bandwidth of HBM".
     """
 
     total_ps: int
@@ -51,7 +51,7 @@ NO_LOSSES = ProgramLosses(0, _none(), _none(), _none(), _none(), [], _none(), _n
 def find_program_losses(
     _space: Space, _programs: Programs, ops: ProgramOps, peaks: Peaks
 ) -> ProgramLosses:
-    """The losses in the instructions of a host, by the rates of these against the peaks."""
+    """The losses in the instructions of a host, by comparing their rates with the peaks."""
     if not any(ops.program_id):
         return NO_LOSSES
     causes, facts = _find_cause_facts(ops, peaks)

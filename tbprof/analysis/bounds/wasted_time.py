@@ -1,4 +1,4 @@
-"""How much of an op's time is not spent at a peak of the device."""
+"""The part of an op's time that is not spent at a peak of the device."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,8 +10,8 @@ from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 def wasted_ps(ops: ProgramOps, rates: OpRates) -> NDArray[np.int64]:
     """[n] self time × (1 - the largest share of a peak), in ps; `UNKNOWN` without such a share.
 
-    The work of an op that contains others is theirs, so that of its own time is not known. An op
-    above its roof wastes nothing.
+    An op that contains others has their work, so the work of its own time is unknown. An op above
+    its roof wastes nothing.
     """
     is_known = np.isfinite(rates.efficiency) & ~ops.has_inner
     used = np.where(is_known, np.clip(rates.efficiency, 0, 1), 0)

@@ -1,4 +1,4 @@
-"""Compiled programs as graphs: which instructions take which, and what is near one of them.
+"""Compiled programs as graphs: operands of instructions, and the neighborhood of one of them.
 
-It rests on `hlo`, `costs` and `programs`. Nothing here reads events.
+Uses `hlo`, `costs` and `programs`. Nothing here reads events.
 """

@@ -1,4 +1,4 @@
-"""A program's graph as DOT, the language of Graphviz."""
+"""A program's graph in DOT, the language of Graphviz."""
 
 from collections.abc import Callable, Iterator
 
@@ -31,7 +31,7 @@ def dot_text(
     children: dict[int, list[int]] = {}
     for number, cluster in enumerate(graph.clusters):
         children.setdefault(cluster.parent, []).append(number)
-    # Not recursive: computations may be nested as deep as a file says.
+    # Not recursive, since computations in a file may be nested to any depth.
     waiting: list[int | str] = list(reversed(children.get(-1, [])))
     while waiting:
         one = waiting.pop()
@@ -59,6 +59,6 @@ def dot_text(
 
 
 def _quoted(*lines: str) -> str:
-    """A string of DOT, in which a backslash would begin an escape."""
+    """A quoted string in DOT, where backslashes must be escaped."""
     escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
     return '"' + "\\n".join(escaped) + '"'

@@ -1,4 +1,4 @@
-"""What is near an instruction in its program."""
+"""The neighborhood of an instruction in its program."""
 
 from collections import deque
 from collections.abc import Collection, Iterator
@@ -7,10 +7,11 @@ from typing import NamedTuple
 from tbprof.analysis.graphs.program_links import ProgramLinks
 
 MOST_HOPS = 4
-# More users than these are not followed. Source: XLA, HloGraphDumper's kMaxUsersToRender.
+# If there are more users than this, they are not followed. Source: XLA, HloGraphDumper's
+# kMaxUsersToRender.
 MOST_USERS = 16
-# Computations of these are parts of the program's flow; others, such as the sum of a reduction,
-# only say what the instruction does.
+# Opcodes whose computations can be drawn; others, such as the sum of a reduction, only define the
+# operation of the instruction.
 _OPENS = frozenset({"fusion", "call", "while", "conditional", "async-start", "custom-call"})
 _FREE = "bitcast"
 
@@ -18,9 +19,9 @@ _FREE = "bitcast"
 class Neighborhood(NamedTuple):
     """The rows near a center, nearest first, and the computations that are drawn in place.
 
-    `hops` are how far each row of `rows` is from the center, or inside what was opened its owner.
-    `opened` are pairs (row of the instruction, computation), owners before what they contain;
-    `left_out` says how many rows of a computation are within the hops and yet not in `rows`.
+    `hops` is the distance of each row from the center, or, in an opened computation, from its root.
+    `opened` are pairs (row of the instruction, computation), owners before their contents;
+    `left_out` counts the rows of a computation that are within the hops but not in `rows`.
     """
 
     rows: list[int]
@@ -30,7 +31,7 @@ class Neighborhood(NamedTuple):
 
 
 def can_open(links: ProgramLinks, row: int) -> bool:
-    """Whether an instruction's computations can be drawn in place of it."""
+    """Whether the computations of an instruction can be drawn in its place."""
     return links.module.opcode(row) in _OPENS and bool(links.module.called_rows(row))
 
 
@@ -39,11 +40,11 @@ def find_neighborhood(
 ) -> Neighborhood:
     """The rows at most `hops` from the center, and inside the `opened` ones; at most `most`.
 
-    A hop leads to an operand or to a user; from or to an operand that is a bitcast it is free. Not
-    followed are the operands of a tuple other than the center, users of a constant, and users where
-    there are more than `MOST_USERS`. Constants are shown by what takes them, so they are not among
-    the rows unless one is the center. Inside an opened computation all is shown, what is nearest to
-    its result first. Source: XLA, HloGraphDumper's MakeNodeRadiusAroundFilter.
+    A hop leads to an operand or to a user; hops along operands from or to a bitcast are free. The
+    search does not follow the operands of a tuple other than the center, the users of a constant,
+    and users if there are more than `MOST_USERS`. Constants are shown in their users, so they are
+    not in the rows unless one is the center. An opened computation is shown entirely, the rows
+    nearest to its result first. Source: XLA, HloGraphDumper's MakeNodeRadiusAroundFilter.
 
         a -> b -> c -> d, center c, one hop: c, b, d
     """
@@ -86,8 +87,8 @@ def _take(
 
 def _near(links: ProgramLinks, center: int, most_hops: int) -> Iterator[tuple[int, int]]:
     """(row, hops) around a center in its computation, nearest first."""
-    home = links.module.rows_in(links.computation_of(center))
-    # Bitcasts are free, so both ends of the queue are used: nearest first all the same.
+    own_rows = links.module.rows_in(links.computation_of(center))
+    # Bitcasts are free, so both ends of the queue are used, which keeps the order of distances.
     queue = deque([(center, 0)])
     done: set[int] = set()
     while queue:
@@ -101,7 +102,7 @@ def _near(links: ProgramLinks, center: int, most_hops: int) -> Iterator[tuple[in
             continue
         opcode = links.module.opcode(row)
         for operand in links.module.operand_rows(row) if row == center or opcode != "tuple" else ():
-            if operand not in home:
+            if operand not in own_rows:
                 continue
             if _FREE in (opcode, links.module.opcode(operand)):
                 queue.appendleft((operand, distance))
@@ -109,23 +110,23 @@ def _near(links: ProgramLinks, center: int, most_hops: int) -> Iterator[tuple[in
                 queue.append((operand, distance + 1))
         users = links.module.users_of(row)
         if opcode != "constant" and len(users) <= MOST_USERS:
-            queue.extend((user, distance + 1) for user in users if user in home)
+            queue.extend((user, distance + 1) for user in users if user in own_rows)
 
 
 def _inside(links: ProgramLinks, computation: int) -> Iterator[tuple[int, int]]:
-    """(row, hops from the root) of a computation; what does not lead to the root comes last."""
-    home = links.module.rows_in(computation)
+    """(row, hops from the root) of a computation; rows that do not lead to the root come last."""
+    own_rows = links.module.rows_in(computation)
     root = links.module.root_row(computation)
-    queue = deque([(root, 0)] if root in home else [])
+    queue = deque([(root, 0)] if root in own_rows else [])
     done: set[int] = set()
     while queue:
         row, distance = queue.popleft()
-        if row in done or row not in home:
+        if row in done or row not in own_rows:
             continue
         done.add(row)
         if row == root or links.module.opcode(row) != "constant":
             yield row, distance
         queue.extend((operand, distance + 1) for operand in links.module.operand_rows(row))
-    for row in home:
+    for row in own_rows:
         if row not in done and links.module.opcode(row) != "constant":
-            yield row, len(home)
+            yield row, len(own_rows)

@@ -1,4 +1,4 @@
-"""What a node of a graph says of its instruction."""
+"""The facts about an instruction in the node of a graph."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -38,9 +38,9 @@ _GROUPS: Mapping[str, Sequence[str]] = {
 
 
 class NodeTimes(NamedTuple):
-    """The executions of an instruction, in total and without what ran inside; and its work.
+    """The executions of an instruction, their total and self times, and their work.
 
-    `flops` and `bytes` are of all executions, -1 if unknown.
+    `flops` and `bytes` are those of all executions, -1 if unknown.
     """
 
     occurrences: int
@@ -51,7 +51,7 @@ class NodeTimes(NamedTuple):
 
 
 def group_of(opcode: str) -> str:
-    """What kind of work an opcode is, for colors; "elementwise" for the rest."""
+    """The group of an opcode, by which nodes are colored; "elementwise" for others."""
     for group, opcodes in _GROUPS.items():
         for known in opcodes:
             if opcode == known or (known.endswith("-") and opcode.startswith(known)):
@@ -62,7 +62,7 @@ def group_of(opcode: str) -> str:
 
 
 def times_of(ops: ProgramOps, program_id: str) -> dict[str, NodeTimes]:
-    """The instructions of a program that ran on a host, by name, all types of cores together."""
+    """The times of a program's instructions on a host by name, summed over types of cores."""
     times: dict[str, NodeTimes] = {}
     for row, (program, name) in enumerate(zip(ops.program_id, ops.name, strict=True)):
         if program != program_id:
@@ -89,7 +89,7 @@ def _add(one: NodeTimes, other: NodeTimes) -> NodeTimes:
 
 
 class NodeReader:
-    """Says what the instructions of a program are and cost, each when it is requested."""
+    """Reads facts and costs of a program's instructions on request."""
 
     def __init__(self, links: ProgramLinks, times: Mapping[str, NodeTimes]) -> None:
         self._links = links
@@ -97,7 +97,7 @@ class NodeReader:
         self._costs = ProgramCosts(links.module)
 
     def facts(self, row: int) -> dict[str, object]:
-        """The facts of an instruction as JSON; None for what is not known.
+        """The facts of an instruction as JSON; unknown ones are None.
 
         `flops` and `bytes` are of one execution: recorded, else computed from the shapes. Times are
         of all executions in the trace, None if there were none.
@@ -142,7 +142,7 @@ class NodeReader:
         return flops, bytes_
 
     def _details(self, row: int, proto: Any) -> list[str]:
-        """The attributes that matter most, and the opcodes inside a fusion."""
+        """The most important attributes, and the opcodes inside a fusion."""
         links = self._links
         if proto.opcode == "parameter":
             return [f"parameter {proto.parameter_number}"]

@@ -1,4 +1,4 @@
-"""A neighborhood as a drawing has it: nodes, edges between them, and clusters for what is open."""
+"""The drawing of a neighborhood: nodes, edges, and clusters for opened computations."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -8,16 +8,16 @@ from tbprof.analysis.graphs.program_links import ProgramLinks
 
 _TUPLE_ELEMENT = "get-tuple-element"
 _CONSTANT, _PARAMETER = "constant", "parameter"
-# Chains of tuple elements, and computations in computations; deeper ones are damaged.
+# The greatest depth of nested tuple elements and of nested computations; deeper files are damaged.
 _DEEPEST = 64
 _MOST_COUNTED = 1000
 
 
 class GraphNode(NamedTuple):
-    """An instruction that is drawn: its row, how far it is from the center, and its cluster.
+    """A drawn instruction: its row, its distance from the center, and its cluster.
 
     `constants` are pairs (operand index, row) that are shown inside the node. `left_operands` and
-    `left_users` count those that are not drawn, the latter up to 1000.
+    `left_users` count operands and users that are not drawn, the latter up to 1000.
     """
 
     row: int
@@ -31,7 +31,7 @@ class GraphNode(NamedTuple):
 class GraphEdge(NamedTuple):
     """`target` takes `source`, or the element of it at `tuple_index` (-1: all of it).
 
-    `operand` is the index of the operand, -1 for what must only run before.
+    `operand` is the index of the operand, -1 for a control dependency.
     """
 
     source: int
@@ -41,9 +41,10 @@ class GraphEdge(NamedTuple):
 
 
 class GraphCluster(NamedTuple):
-    """A computation that is drawn in place of what calls it; `parent` is -1 for the outermost.
+    """A computation that is drawn in place of its caller; `parent` is -1 for the outermost one.
 
-    `owner` is the row of the caller, -1 in the outermost. `left_out` counts what is not drawn.
+    `owner` is the row of the caller, -1 for the outermost one. `left_out` counts rows that are not
+    drawn.
     """
 
     computation: int
@@ -134,7 +135,7 @@ class _Drawing:
         return edges, constants, left
 
     def _source(self, row: int) -> tuple[int, int]:
-        """(what an operand is an element of, its index): itself and -1 if it is drawn."""
+        """(the tuple of which an operand is an element, its index), or (the operand, -1)."""
         element = -1
         for _ in range(_DEEPEST):
             if row in self._drawn or not self._is_passed(row):
@@ -156,12 +157,12 @@ class _Drawing:
                 yield from self._results(root, depth + 1)
 
     def _arguments(self, parameter: int) -> Iterator[int]:
-        """What is passed to a parameter of an opened computation."""
+        """The operands that are passed to a parameter of an opened computation."""
         links = self._links
-        home = links.computation_of(parameter)
+        own_computation = links.computation_of(parameter)
         number = int(links.module.message(parameter).parameter_number)
         for owner, computation in self._near.opened:
-            if computation != home:
+            if computation != own_computation:
                 continue
             operands = links.module.operand_rows(owner)
             opcode = links.module.opcode(owner)
@@ -174,7 +175,7 @@ class _Drawing:
                 yield operands[number]
 
     def _left_users(self, row: int) -> int:
-        """How many users are not drawn, those of elements in place of these."""
+        """The number of users that are not drawn; tuple elements count by their users."""
         count = 0
         waiting, done = list(self._links.module.users_of(row)), set()
         while waiting and count < _MOST_COUNTED:

@@ -1,4 +1,4 @@
-"""The instructions of a program by name, by id and by what calls them."""
+"""The instructions of a program by name, by id and by computation."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,7 +11,7 @@ from tbprof.analysis.hlo.module import Computation, Module
 class ProgramLinks:
     """The instructions of a program by row, in the order of the file; computations likewise.
 
-    What each takes and calls is in `module`. -1 means none.
+    `module` has their operands and calls. -1 means none.
     """
 
     def __init__(self, module: Module) -> None:
@@ -21,7 +21,7 @@ class ProgramLinks:
 
     @property
     def rows(self) -> int:
-        """How many instructions there are."""
+        """The number of instructions."""
         return int(self._index.instructions.id.size)
 
     def part(self, computation: int) -> Computation:

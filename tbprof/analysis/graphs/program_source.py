@@ -11,7 +11,7 @@ from tbprof.events.space import Space
 
 @dataclass(frozen=True, slots=True)
 class ProgramList:
-    """The programs whose HLO a trace holds, in its order.
+    """The programs whose HLO is in a trace, in its order.
 
     `program_id` is the unsigned id as a decimal text.
     """
@@ -21,13 +21,13 @@ class ProgramList:
 
     @property
     def titles(self) -> list[str]:
-        """The names with their ids, as several programs may share a name: "jit_f(7)"."""
+        """The names with their ids, since several programs may share a name: "jit_f(7)"."""
         return [f"{name}({id_})" for id_, name in zip(self.program_id, self.name, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramSource:
-    """A program as the trace holds it: the bytes of an HloProto, none if it is not there."""
+    """A program as in the trace: the bytes of an HloProto, empty if it is not there."""
 
     program_id: str
     name: str
@@ -44,16 +44,16 @@ def find_program_source(_: Space, programs: Programs, program_id: str = "") -> P
     """The program with that id, a decimal text."""
     number = int(program_id) if program_id.isdecimal() else -1
     name = dict(programs.listed()).get(number)
-    # Where its instructions ran, it is open already.
+    # If its instructions ran, it is already parsed.
     module = None if name is None else programs.module(number, name)
     content = b"" if module is None else module.blob
     return ProgramSource(program_id, name or "", np.frombuffer(content, np.uint8))
 
 
 def proto_text(content: bytes) -> str:
-    """An HloProto in the text format of protobuf, unknown fields by number; as far as it is whole.
+    """An HloProto in the text format of protobuf, with unknown fields by number.
 
-    A damaged one has no text but a comment.
+    For a damaged proto, it is only a comment.
     """
     from google.protobuf import text_format
     from google.protobuf.message import DecodeError

@@ -1,4 +1,4 @@
-"""Who caused whom, and which step an event belongs to, as the stats of host events say."""
+"""Causality between host events, and their steps, according to their stats."""
 
 from collections.abc import Sequence
 from enum import IntEnum
@@ -16,7 +16,7 @@ from tbprof.events.stats import StatColumn
 
 
 class CausalKind(IntEnum):
-    """What the name of an event says about its role in causality."""
+    """The role of an event in causality, by its name."""
 
     OTHER = 0
     EXECUTOR = 1
@@ -59,7 +59,7 @@ _SPARSE = (*PRODUCER, *CONSUMER, names.CONSUMER_PROCESS, names.ROOT, names.CORRE
 EXECUTION_KEYS = (names.EXECUTION_ID, names.ITERATION)
 REQUEST_KEYS = (names.REQUEST_ID, names.QUEUE_ADDRESS)
 LAUNCH_KEYS = (names.RUN_ID, names.QUEUE_ID, names.DEVICE_ORDINAL)
-# Host and device number the runs of a program differently beyond these bits.
+# The run ids of host and device agree only in these bits.
 _RUN_MASK = (1 << 27) - 1
 
 LinkKeys = list[NDArray[np.int64]]
@@ -69,11 +69,11 @@ LinkKeys = list[NDArray[np.int64]]
 class CausalStats:
     """The causal stats of one plane; rows are counted over all planes.
 
-    Links go from `producers` to `consumers` of contexts, from `executor` events to the iterator
+    Links lead from `producers` to `consumers` of contexts, from `executor` events to the iterator
     calls of the same execution and iteration (`next_call`) and to `tpu_call`, from `enqueue` to
-    `request`, and from `launch` to `callback`. `marked` are rows that the recorder calls roots,
-    with their `level`. `executed` are rows that are roots where nothing is marked. `captured` are
-    ids of executions that tf.data makes. `correlated` are the rows of launches of device work,
+    `request`, and from `launch` to `callback`. `marked` are the rows that the recorder marked as
+    roots, with their `level`. `executed` are the rows that are roots if none are marked. `captured`
+    are ids of executions by tf.data. `correlated` are the rows of launches of device work,
     `correlation` their ids.
     """
 
@@ -99,7 +99,7 @@ def read_causal_stats(
 ) -> CausalStats:
     """The causal stats of a plane's events, whose rows are counted from `offset` on.
 
-    `kind` [n] are the events' kinds. The marks of thread pools are left out.
+    `kind` [n] are the events' kinds. The marks of thread pools are excluded.
     """
     sparse = _Sparse(process)
     others = np.flatnonzero(kind < CausalKind.POOL_RECORD)
@@ -145,7 +145,7 @@ def keyed_rows(
 def _keyed(
     events: Events, rows: NDArray[np.int64], wanted: Sequence[str], other: str = ""
 ) -> tuple[NDArray[np.int64], LinkKeys, NDArray[np.int64]]:
-    """`keyed_rows`, and another stat of these rows, 0 where it is not an integer."""
+    """The result of `keyed_rows`, and another stat of these rows, 0 if it is not an integer."""
     if not rows.size or not set(wanted) <= events.plane.stat_names:
         nothing = np.zeros(0, np.int64)
         return nothing, [nothing for _ in wanted], nothing
@@ -171,7 +171,7 @@ def launch_keys(
 
 
 class _Sparse:
-    """Collects, piece by piece, stats that only a few events carry."""
+    """Collects, piece by piece, stats that only a few events have."""
 
     def __init__(self, process: int) -> None:
         self._process = process
@@ -214,7 +214,7 @@ class _Sparse:
 
 
 def _marked(sparse: _Sparse, kind: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(rows, levels) of roots, by a stat or, where it is missing, by a legacy name."""
+    """(rows, levels) of roots, by a stat or, if it is missing, by a legacy name."""
     by_name = np.flatnonzero((kind == CausalKind.ROOT_1) | (kind == CausalKind.ROOT_2))
     rows = np.concatenate((sparse.column("root"), by_name))
     level = np.concatenate(

@@ -1,4 +1,4 @@
-"""Links between events of different threads: who caused whom, by keys that both sides carry."""
+"""Links from events to those that they caused on other threads, by keys that both have."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.kernels.analysis.row_groups import fill_buckets
 
-# A context that this many producers and consumers share says nothing. Source: group_events.cc.
+# A context with this many producers and consumers is ignored. Source: group_events.cc.
 CROWD = 64
 
 _NOTHING = np.zeros(0, np.int64)
@@ -20,7 +20,7 @@ _NOTHING = np.zeros(0, np.int64)
 class Ends:
     """The producers, or the consumers, of one kind of link: rows [m], and columns [m] of keys.
 
-    A producer and a consumer are linked when all their keys are equal. The first key should be the
+    A producer and a consumer are linked if all their keys are equal. The first key should be the
     most selective one.
     """
 
@@ -30,7 +30,7 @@ class Ends:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links from rows to what they caused.
+    """Links from rows to the rows that they caused.
 
     `row` [m] ascends, `bucket` [m] is an index into `first`. The consumers of bucket b are
     `consumer[first[b]:first[b + 1]]`; all producers of a context share its bucket.
@@ -56,7 +56,7 @@ def link(producers: Ends, consumers: Ends, crowd: int = CROWD) -> Links:
     producers, consumers = _among(producers, consumers), _among(consumers, producers)
     if not producers.row.size or not consumers.row.size:
         return Links(_NOTHING, _NOTHING, np.zeros(1, np.int64), _NOTHING)
-    # Most traces have one process and one type of context: constant columns distinguish nothing.
+    # Constant columns are useless: most traces have one process and one type of context.
     columns = [
         np.concatenate(pair)
         for pair in zip(producers.keys, consumers.keys, strict=True)

@@ -1,4 +1,4 @@
-"""All events that groups can reach, as one column of rows, and the links between them."""
+"""The graph of all events that groups can contain: one column of rows, and their links."""
 
 from collections.abc import Callable, Sequence
 
@@ -80,7 +80,7 @@ def read_graph(space: Space, threads: Threads) -> Graph:
     sizes = [len(events) for events, _ in threads]
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     kind = [kinds(events, CAUSAL_KINDS) for events, _ in threads]
-    # Cores do not name the process they served: it is that of the host itself.
+    # Cores do not state their process: it is that of the host.
     process = _process(threads[0][0].plane) if threads else -1
     cores = read_cores(space, int(offsets[-1]), process)
     total = int(offsets[-1]) + sum(core.start_ps.size for core in cores)
@@ -88,7 +88,7 @@ def read_graph(space: Space, threads: Threads) -> Graph:
 
 
 def read_causal_stats_of_hosts(graph: Graph) -> list[CausalStats]:
-    """The facts of each host plane."""
+    """The causal stats of each host plane."""
     return [
         read_causal_stats(events, kind, begin, _process(events.plane))
         for ((events, _), begin), kind in zip(graph.planes(), graph.kind, strict=True)
@@ -101,22 +101,22 @@ def _process(plane: Plane) -> int:
 
 
 def find_links(graph: Graph, stats: Sequence[CausalStats], loops: Loops) -> Links:
-    """What caused what, by the stats of the host planes and of TPU cores."""
+    """The links from causes to effects, by the stats of the host planes and of TPU cores."""
 
     def linked(made: Sequence[Ends], used: Sequence[Ends], crowd: int = CROWD) -> list[Links]:
         return [link(join(made), join(used), crowd)] if made and used else []
 
     sources: list[CausalStats | Core] = [*stats, *graph.cores]
-    executor = [fact.executor for fact in stats]
+    executor = [part.executor for part in stats]
     firsts = unique(loops.first)
     return merge_links([
         *linked([part.producers for part in sources], [part.consumers for part in sources]),
-        *linked(executor, [fact.next_call for fact in stats], graph.rows + 1),
-        *linked(executor, [fact.tpu_call for fact in stats]),
-        *linked([fact.enqueue for fact in stats], [fact.request for fact in stats]),
+        *linked(executor, [part.next_call for part in stats], graph.rows + 1),
+        *linked(executor, [part.tpu_call for part in stats]),
+        *linked([part.enqueue for part in stats], [part.request for part in stats]),
         *linked(
-            [fact.launch for fact in stats],
-            [*(fact.callback for fact in stats), *(core.launched for core in graph.cores)],
+            [part.launch for part in stats],
+            [*(part.callback for part in stats), *(core.launched for core in graph.cores)],
         ),
         link(Ends(firsts, [firsts]), Ends(loops.row, [loops.first])),
     ])  # fmt: skip

@@ -1,4 +1,4 @@
-"""The groups of files that bring none, from what events say about who caused them."""
+"""Groups the events of files without groups, by the causality in their stats."""
 
 from collections.abc import Sequence
 
@@ -34,25 +34,25 @@ def group_events(
     thread: tuple[int, int] | None,
     follows_pools: bool,
 ) -> Grouping:
-    """The groups of a space that brings none, stage by stage."""
-    # What events say about who caused them.
+    """The groups of a space whose file has none, stage by stage."""
+    # Read the stats on causality.
     graph = read_graph(space, threads)
     stats = read_causal_stats_of_hosts(graph)
 
-    # What begins groups, and what leads from event to event.
+    # Find the roots of groups, and the links between events.
     roots, loops = choose_roots(graph, stats, root_name, thread)
     links = find_links(graph, stats, loops)
     launches = [(part.correlated, part.correlation) for part in stats]
     del stats  # a third of the memory that grouping needs
 
-    # What belongs to each group.
+    # Let the groups grow.
     growth = grow_groups(graph, roots, links)
     if follows_pools:
         grow_into_pools(graph, growth, links)
     group = close_groups(graph, growth)
     table = _label_groups(graph, growth.roots, is_chosen=bool(root_name))
 
-    # TPU cores that no host event leads to, and calls on lines apart from their threads.
+    # Add TPU cores that no host event leads to, and driver calls on separate lines.
     table, cores = _group_cores(graph, group, table, in_lock_step=not root_name)
     hosts = _group_hosts(graph, group, launches)
 
@@ -78,7 +78,7 @@ def _group_cores(
 def _group_hosts(
     graph: Graph, group: NDArray[np.int32], launches: Sequence[_Launches]
 ) -> list[HostThreads]:
-    """The threads of each host plane; calls on lines apart join the group of their thread."""
+    """The threads of each host plane; driver calls on separate lines join the groups of threads."""
     calls = [
         find_calls_apart(events, parent, group[begin : begin + len(events)], correlated - begin)
         for ((events, parent), begin), (correlated, _) in zip(graph.planes(), launches, strict=True)
@@ -111,7 +111,7 @@ def _label_groups(graph: Graph, rows: NDArray[np.int64], *, is_chosen: bool) -> 
 
 
 def _with_unknown(roots: Roots, number: NDArray[np.int64]) -> Roots:
-    """The groups, followed by groups that no host event began."""
+    """The groups, followed by groups without a root on the host."""
     none, added = np.full(number.size, -1, np.int64), number.size
     return Roots(
         [*roots.name, *[""] * added],
@@ -128,7 +128,7 @@ def _with_unknown(roots: Roots, number: NDArray[np.int64]) -> Roots:
 def _correlations(
     launches: Sequence[_Launches], group: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """(ids, groups) of the launches that have a group, by id; of equal ids the last is kept."""
+    """(ids, groups) of the launches that have a group, by id; the last one of equal ids."""
     rows = np.concatenate([_NO_ROWS, *(rows for rows, _ in launches)])
     ids = np.concatenate([_NO_ROWS, *(ids for _, ids in launches)])
     launch_group = group[rows]

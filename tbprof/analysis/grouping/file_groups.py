@@ -1,4 +1,4 @@
-"""Groups that are stored in a file: grouping ran when it was written."""
+"""Groups that are stored in a file, if events were grouped before it was written."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -28,8 +28,8 @@ _NAMED, _ROOT, _EXECUTION = range(3)
 class _Host:
     """The groups of one host's events, and the events that may be roots of groups.
 
-    `own` [n] is an index into the distinct `ids`, -1 for none; `rank` [m] says what makes `row` [m]
-    a root, `label` is the id of its step name or -1.
+    `own` [n] is an index into the distinct `ids`, -1 for none; `rank` [m] is the reason why `row`
+    [m] may be a root, `label` [m] the id of its step name or -1.
     """
 
     ids: NDArray[np.int64]
@@ -54,8 +54,8 @@ def read_groups(
 ) -> tuple[NDArray[np.int64], list[NDArray[np.int32]], Roots]:
     """(the ids in the file, ascending; the group of each host's events; the groups).
 
-    Group g has the id `ids[g]`. Ids that only devices have come from their lines of steps. The root
-    of a group is its first event with a step name, else its first with a root level, else its first
+    Group g has the id `ids[g]`. Ids that only devices have come from their step lines. The root of
+    a group is its first event with a step name, else its first with a root level, else its first
     execution of a function or graph.
     """
     parsed = [_read(events) for events in hosts]
@@ -102,7 +102,7 @@ def codes(ids: _Ids, column: _Ids) -> NDArray[np.int32]:
 
 
 def group_ids(stat: StatColumn) -> NDArray[np.int64]:
-    """[n] the values of a stat `group_id`; `_NONE`, which no id equals, where it is missing."""
+    """[n] the values of a stat `group_id`, `_NONE` (not a valid id) if it is missing."""
     return stat.integers(_NONE)
 
 
@@ -115,7 +115,7 @@ def _read(events: Events) -> _Host:
         return np.array([*numbers, -1], np.int32)
 
     marks = events.marks
-    others = None  # the rows whose stats are read here: all
+    others = None  # the rows whose stats are read below; None means all
     groups = None if marks is None else marks.take_number()
     if marks is None or groups is None:
         groups = np.full(len(events), -1, np.int32)
@@ -218,7 +218,7 @@ def _best_candidates(
     parsed: Sequence[_Host],
     group: Sequence[NDArray[np.int32]],
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Per host: (groups, rows of its candidates) of the groups whose best root lies there."""
+    """Per host: (groups, rows of its candidates) of the groups whose best root is on it."""
     if not hosts:
         return []
     plane = np.concatenate([np.full(host.row.size, index) for index, host in enumerate(parsed)])

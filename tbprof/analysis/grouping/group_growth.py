@@ -1,4 +1,4 @@
-"""How groups grow from their roots: over what a root encloses and over what that caused."""
+"""Growth of groups: from roots to the events that they enclose, and to those that these caused."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ class Growth:
     """The groups while they grow, by row of the graph.
 
     `group` [n] is the group of each event, -1 or `APART` for none; `roots` [g] are the rows of the
-    groups' roots. `last` [n] is the last row that each event encloses, `flag` [n] says how it leads
-    to others: `CAUSES`, `HANDS_OVER`.
+    groups' roots. `last` [n] is the last row that each event encloses, `flag` [n] how it leads to
+    others: `CAUSES`, `HANDS_OVER`.
     """
 
     group: NDArray[np.int32]
@@ -30,11 +30,11 @@ class Growth:
 
 
 def grow_groups(graph: Graph, roots: NDArray[np.int64], links: Links) -> Growth:
-    """The groups with all that their roots enclose and that is caused by links."""
+    """The groups with all events that their roots enclose and that follow by links."""
     group = np.full(graph.rows, -1, np.int32)
     last = np.arange(graph.rows, dtype=np.int32)
     for (events, parent), begin in graph.planes():
-        # Descendants follow their event without a gap, except for asynchronous events.
+        # The descendants of an event follow it without gaps, except for asynchronous events.
         find_last_rows(parent, begin, last[begin : begin + len(events)])
         group[async_rows(events) + begin] = APART
     flag = np.zeros(graph.rows, np.uint8)
@@ -44,7 +44,7 @@ def grow_groups(graph: Graph, roots: NDArray[np.int64], links: Links) -> Growth:
 
 
 def grow_into_pools(graph: Graph, growth: Growth, links: Links) -> None:
-    """Adds what pools of threads ran for the events of each group, in place."""
+    """Adds the events that thread pools ran for the events of each group, in place."""
     if not growth.roots.size or not graph.threads:
         return
     parts = []
@@ -79,10 +79,10 @@ def spread(
 ) -> NDArray[np.int64]:
     """The group [m] of each root, numbered in order from 0; -1 for roots that have a group already.
 
-    Fills `group` [n], which holds -1 or APART: a group takes all events that its root encloses, all
-    that those caused by `links` (whose rows have the flag CAUSES), and so on, except what an
-    earlier group has. What an event with a group leads to gets that group, so a root is never
-    inside another one of its level.
+    Fills `group` [n], which contains -1 or APART: a group takes all events that its root encloses,
+    all that these cause by `links` (whose rows have the flag CAUSES), and so on, except those of an
+    earlier group. Events caused by an event with a group get that group, so a root is never inside
+    another one of its level.
     """
     number = np.empty(roots.size, np.int64)
     queue = np.empty(links.consumer.size + 1, np.int64)
@@ -101,9 +101,9 @@ def spread_to_pools(
     pools: Pools,
     windows: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> None:
-    """Adds to each group what its events handed to pools of threads, in place.
+    """Adds the work that the events of each group passed to thread pools, in place.
 
-    Only events without a group are taken, lower groups first. A region joins group g only if it
+    Only events without a group are added, for lower groups first. A region joins group g only if it
     starts before `windows[0][g]` and ends by `windows[1][g]`.
     """
     group_of_row = group[pools.row].astype(np.int64)

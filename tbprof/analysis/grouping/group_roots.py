@@ -1,4 +1,4 @@
-"""The events that begin groups, and the labels of groups."""
+"""Chooses the root events of groups, and labels groups."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from tbprof.base.values import is_in, unique
 from tbprof.events.space import Events
 from tbprof.kernels.analysis.event_nesting import mark_ancestors
 
-# So many executions of functions that each hold a loop are steps, with their loops inside.
+# At least this many executions of functions that contain a loop are steps themselves.
 _MANY_EXECUTIONS = 3
 _NOTHING = np.zeros(0, np.int64)
 
@@ -24,7 +24,7 @@ _NOTHING = np.zeros(0, np.int64)
 def choose_roots(
     graph: Graph, stats: Sequence[CausalStats], root_name: str, thread: tuple[int, int] | None
 ) -> tuple[NDArray[np.int64], Loops]:
-    """(roots in the order in which they take events, loops whose events they take first)."""
+    """(roots in order of precedence, loops whose iterations they begin)."""
     if root_name:
         plane, rows = _named_roots([events for events, _ in graph.threads], root_name, thread)
         return rows + graph.offsets[plane], Loops(_NOTHING, _NOTHING)
@@ -50,7 +50,7 @@ def choose_roots(
 def _is_execution_of(
     graph: Graph, rows: NDArray[np.int64], executions: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """[m] whether the event is one of these executions, or a part of one."""
+    """[m] whether the event is one of these executions, or a part of one, by its id."""
     out = np.zeros(rows.size, bool)
     if not executions.size:
         return out
@@ -75,7 +75,7 @@ def _has_marker(graph: Graph, rows: NDArray[np.int64]) -> bool:
 def _find_loops(
     graph: Graph, stats: Sequence[CausalStats], captured: NDArray[np.int64]
 ) -> tuple[Loops, int]:
-    """(the events of loop iterations, how many executions hold loops)."""
+    """(the events of loop iterations, the number of executions that contain loops)."""
     rows, execution, iteration = (
         np.concatenate([_NOTHING, *parts])
         for parts in (
@@ -99,8 +99,8 @@ def _named_roots(
 ) -> tuple[int, NDArray[np.int64]]:
     """(plane, rows): the outermost events of a name on a thread (plane, line).
 
-    Without `thread` it is the thread that has most of them. Threads that work ahead of the program,
-    such as those of tf.data, count only where no other thread has any.
+    Without `thread`, it is the thread with most of them. Threads that work ahead of the program,
+    such as those of tf.data, count only if no other thread has any.
     """
     best = (0, np.zeros(0, np.int64))
     most = (False, 0)
@@ -128,7 +128,7 @@ def _named_roots(
     end = own_events.start_ps[rows] + own_events.duration_ps[rows]
     reached = np.maximum.accumulate(end)
     is_inner = np.append(False, end[1:] <= reached[:-1])
-    # Instants at the end of an event are outside of it if they mark steps on their own.
+    # An instant event at the end of another one is outside of it.
     is_inner &= own_events.start_ps[rows] < np.append(0, reached[:-1])
     return plane, rows[~is_inner]
 
@@ -139,10 +139,10 @@ def _loop_iterations(
     iteration: NDArray[np.int64],
     start_ps: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64], int]:
-    """(the first row of each event's iteration [m], how many executions hold loops).
+    """(the first row of each event's iteration [m], the number of executions that contain loops).
 
     The events are those of executors outside of tf.data. An execution that has only iteration 0 is
-    no loop: its events get -1.
+    not a loop, and its events get -1.
     """
     out = np.full(row.size, -1, np.int64)
     if not iteration.any():
@@ -168,9 +168,9 @@ def label_roots(
 ) -> tuple[list[str], NDArray[np.int64], list[str], NDArray[np.bool_]]:
     """(name, number, label, is_marker) of the roots at `rows`.
 
-    The number is the nearest iteration, else the nearest step number, of the event or of those
-    around it, else its `default`. A graph type there replaces the event's name in the label. The
-    label of an execution is its number alone, unless the user chose it.
+    The number is the nearest iteration, else the nearest step number, of the event or of those that
+    enclose it, else its `default`. A graph type of these replaces the event's name in the label.
+    The label of an execution is only its number, unless the user chose it.
     """
     above = _with_ancestors(parent, rows)
     stat_names = [names.ITERATION, names.STEP_NUMBER, names.GRAPH_TYPE]

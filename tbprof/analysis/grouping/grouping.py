@@ -1,4 +1,4 @@
-"""Groups: which events belong together as parts of one step, and the events that began them."""
+"""The groups of events that belong to one step, and their root events."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane, Space
 
-# Imported where a file brings no groups.
+# Imported only if a file has no groups.
 group_events = Later("tbprof.analysis.grouping.event_groups.group_events")
 overlapping = Later("tbprof.analysis.grouping.tpu_groups.overlapping")
 
@@ -23,7 +23,7 @@ overlapping = Later("tbprof.analysis.grouping.tpu_groups.overlapping")
 class CoreGroups:
     """The steps of one TPU core, or else its program runs, by start, and the group [m] of each.
 
-    Times in ps; -1 where an event belongs to no group.
+    Times in ps; a group of -1 means none.
     """
 
     plane: Plane
@@ -36,9 +36,9 @@ class CoreGroups:
 class Grouping:
     """The groups of a space, and the group of every host event.
 
-    `is_from_file`: the groups are those stored in the file, with the ids `ids` [g], ascending.
-    `correlation` are the ascending correlation ids of launches that have a group,
-    `correlation_group` their groups.
+    If `is_from_file`, the groups are those stored in the file, with the ids `ids` [g], ascending.
+    `correlation` are the correlation ids of launches with a group, ascending; `correlation_group`
+    are their groups.
     """
 
     hosts: list[HostThreads]
@@ -59,9 +59,9 @@ def find_grouping(
 ) -> Grouping:
     """The groups of a space; the result without arguments is computed once.
 
-    A group is what a root encloses on its thread, and what that caused on other threads: by
-    contexts that producer and consumer share, executions of one function, and launches of programs.
-    The first of these that exist are the roots:
+    A group consists of the events that a root encloses on its thread, and of those that they caused
+    on other threads: by contexts that producer and consumer share, executions of one function, and
+    launches of programs. The first of these that exist are the roots:
 
     - the outermost events named `root_name`, if it is given, on `thread` (plane, line), or else on
       the thread that has most of them;
@@ -71,11 +71,11 @@ def find_grouping(
       hold loops, the iterations of the loops replace them as roots;
     - executions of functions, sessions or graphs, in files that mark nothing.
 
-    Unlike in group_events.cc, loop ops do not switch grouping off, and an in-graph loop does not
-    replace steps that the program marked. Work handed to thread pools is followed (`follows_pools`)
-    last and only into events without a group, if its times show that it belongs to one step: see
-    `find_windows`. The marks of pools themselves have no group. Driver calls on lines of their own
-    have the group of the thread that made them.
+    Unlike in group_events.cc, loop ops do not disable grouping, and an in-graph loop does not
+    replace steps that the program marked. Work that is passed to thread pools is followed last
+    (`follows_pools`), and only to events without a group, if its times show that it belongs to one
+    step (`find_windows`). The marks of pools themselves have no group. Driver calls on separate
+    lines have the group of the thread that made them.
 
     TPU cores that no host event leads to get groups in lock step, numbered after the host's groups,
     unless `root_name` is given.
@@ -91,8 +91,8 @@ def find_grouping(
 def group_of_device_events(grouping: Grouping, plane: Plane, events: Events) -> NDArray[np.int32]:
     """[n] the group of each event of a device, -1 for none.
 
-    In a grouped file by the id in the file. On TPU cores that of the step (or program run) that the
-    event overlaps; elsewhere that of the launch with its correlation id.
+    In a grouped file, it is the group with the event's id. On TPU cores, it is that of the step (or
+    program run) that the event overlaps; elsewhere, that of the launch with its correlation id.
     """
     if grouping.is_from_file and names.GROUP_ID in plane.stat_names:
         return _stored_groups(grouping.ids, events)
@@ -140,7 +140,7 @@ def _find(
 
 
 def _read_grouping(space: Space, threads: Sequence[tuple[Events, NDArray[np.int32]]]) -> Grouping:
-    """The groups that a file brings."""
+    """The groups that are stored in a file."""
     ids, group, roots = read_groups(space, [events for events, _ in threads])
     hosts = [
         HostThreads(events.plane, events, parent, own_group, CallsApart.none(events))

@@ -1,4 +1,4 @@
-"""The table of groups: the event that began each, and its label."""
+"""The table of groups: their root events and labels."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +9,13 @@ from tbprof.events.space import Events
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """The groups, one row each: the event that began it, and its label.
+    """The groups, one row each: the root event that begins it, and its label.
 
-    `name` is the name of the root event, `number` the step number (the group's number where the
-    trace has none), `label` what viewers show ("train 3"). `is_marker`: the program marked it as a
-    step, or the user chose it; other roots are executions of functions or programs. `plane` (an
-    index into `Grouping.hosts`) and `row` locate the root event, -1 where it is unknown; times in
-    ps are then -1 and 0.
+    `name` is the name of the root event, `number` the step number (the group's number if the trace
+    has none), `label` the text that viewers show ("train 3"). `is_marker` marks roots that the
+    program marked as steps or that the user chose; others are executions of functions or programs.
+    `plane` (an index into `Grouping.hosts`) and `row` locate the root event, -1 if it is unknown;
+    start and duration in ps are then -1 and 0.
     """
 
     name: list[str]

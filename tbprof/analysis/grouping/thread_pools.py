@@ -1,4 +1,4 @@
-"""Work handed to a pool of threads: what ran where, and which of it belongs to a step."""
+"""Work that is passed to thread pools: the regions in which it ran, and their steps."""
 
 from collections.abc import Sequence
 
@@ -13,18 +13,19 @@ from tbprof.base.records import dataclass, field_names
 from tbprof.events.space import Events
 from tbprof.kernels.analysis.group_spreading import match_records, pair_regions
 
-# Events that begin at the same moment as a region's mark sort before it, as they are longer.
+# Events that begin at the same time as a region's mark are sorted before it if they are longer; at
+# most this many are considered.
 _SAME_MOMENT = 16
 _FOREVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
 class Pools:
-    """The hand-overs to thread pools, by row, and the regions that ran.
+    """The submissions to thread pools, by row, and the regions that ran.
 
-    Rows `begin[i]:stop[i]` hold the events of region i. Its mark is row `mark[i]`, which may follow
-    events that begin at the same moment. The hand-over `row[j]` at `time_ps[j]` led to the regions
-    `first[j]:until[j]`, usually one.
+    Rows `begin[i]:stop[i]` contain the events of region i. Its mark is row `mark[i]`, which may
+    follow events that begin at the same time. The submission `row[j]` at `time_ps[j]` led to the
+    regions `first[j]:until[j]`, usually one.
     """
 
     row: NDArray[np.int64]
@@ -48,11 +49,11 @@ def read_pools(
     """The pools of a plane's threads, without regions whose events all have a group.
 
     `kind`, `group` and `last` [n] are the kind of each event, its group so far, and its last
-    descendant, counted from `offset` on. A region goes from a StartRegion to its StopRegion on one
-    thread; a region with only one of the two is ignored. The Record of the same id handed it over.
+    descendant, counted from `offset` on. A region lasts from a StartRegion to its StopRegion on one
+    thread; a region with only one of the two is ignored. The Record with the same id submitted it.
     """
     begin, mark, stop = _regions(events, kind)
-    # Most regions are empty, or run one event that contexts already lead to.
+    # Most regions are empty, or contain one event that already has a group by contexts.
     after = np.minimum(mark + 1, len(events) - 1)
     is_done = (after == stop) | ((group[after] >= 0) & (last[after] - offset + 1 >= stop))
     rows = np.flatnonzero(~is_done | (begin < mark))
@@ -127,13 +128,13 @@ def join_pools(parts: Sequence[Pools], offsets: Sequence[int]) -> Pools:
 def find_windows(
     line: NDArray[np.int64], start_ps: NDArray[np.int64], duration_ps: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(starts_before [g], ends_by [g]) of groups whose roots lie on these lines, -1 where unknown.
+    """(starts_before [g], ends_by [g]) of groups whose roots are on these lines, -1 if unknown.
 
-    What a step hands to a pool belongs to it if it starts before the next root of the thread starts
-    and ends before the root after that starts: asynchronous work ends during the next step, while a
-    background loop runs for many steps. Roots inside a root do not count. After the last root, the
-    longest step so far is the limit. A single root says nothing about the length of a step, so
-    everything it began is its own.
+    Work that a step passes to a pool belongs to the step if it starts before the next root of the
+    thread starts, and ends before the root after that starts: asynchronous work ends during the
+    next step, while a background loop runs for many steps. Nested roots do not count. After the
+    last root, the longest step is the limit. A single root does not show the length of a step, so
+    everything that it caused belongs to it.
 
         main |aaaa..bbbb..cccc..     a: starts before b begins, ends by the begin of c
     """

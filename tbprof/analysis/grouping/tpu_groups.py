@@ -1,4 +1,4 @@
-"""Steps and program executions of TPU cores as parts of groups."""
+"""Groups of the steps and program runs of TPU cores."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from tbprof.events.space import Events, Plane, Space
 class Core:
     """The grouped events of one TPU core, by start: its steps, or else its program runs.
 
-    `number` [m] are the step numbers, None unless every event has one of its own; `program` [m] are
+    `number` [m] are the step numbers, None unless each event has a different one; `program` [m] are
     ids of names. The rows of `producers`, `consumers` and `launched` count from `offset` on.
     """
 
@@ -58,7 +58,7 @@ def _read_core(plane: Plane, offset: int, process: int) -> Core | None:
     chosen_row = np.empty(order.size, np.int64)
     chosen_row[order] = np.arange(order.size)
     start, end = chosen.start_ps[order], (chosen.start_ps + chosen.duration_ps)[order]
-    # The producers that a module names are those of the step that contains it.
+    # The producers of a module are those of the step that contains it.
     module_row = _containing(start, end, modules) if chosen is steps else chosen_row
     sources = [(modules, module_row)]
     if chosen is steps:
@@ -128,8 +128,8 @@ def group_in_lock_step(
 ) -> tuple[list[NDArray[np.int32]], NDArray[np.int64]]:
     """(group of each core's events, number of each group); groups are counted from `groups` on.
 
-    Events of several cores form one group if they have the same step number, where every step has
-    one, or else if they are the same run of one program. Groups are numbered by start.
+    Events of several cores form one group if they have the same step number (if every step has
+    one), or else if they are the same run of one program. Groups are numbered by start.
     """
     start = np.concatenate([core.start_ps for core in cores])
     numbers = [core.number for core in cores if core.number is not None]
@@ -154,9 +154,9 @@ def _runs(
 ) -> list[NDArray[np.int64] | NDArray[np.int32]]:
     """(program, the run's index among the runs of the program) of the events of all cores.
 
-    Run ids count the launches of each core: cores that ran other programs before have different ids
-    for the same run. If a core recorded fewer runs of a program than another core, its first one is
-    taken to be the run of the other core that began nearest to it.
+    Run ids count the launches of each core, so cores that ran other programs before have different
+    ids for the same run. If a core recorded fewer runs of a program than another core, its first
+    run is matched with the run of the other core that began nearest to it.
     """
     program = np.concatenate([core.program for core in cores])
     core_of = np.repeat(np.arange(len(cores)), [core.start_ps.size for core in cores])
@@ -190,8 +190,8 @@ def overlapping(
 ) -> NDArray[np.int64]:
     """[n] the interval, of those ordered by start, that each event overlaps; -1 for none.
 
-    It is the last one that began by the event's start, if it lasts until then, or else the next
-    one.
+    It is the last one that began before the event, if it lasts until the event starts, else the
+    next one.
     """
     begin, end = events.start_ps, events.start_ps + events.duration_ps
     index = np.searchsorted(start_ps, begin, side="right") - 1

@@ -1,4 +1,4 @@
-"""Ops of hosts and devices, and what each device of a host did when.
+"""Ops of hosts and devices, and the activity of each device over time.
 
-Brings the events of host, GPU and TPU into one form; steps are not known here.
+Brings the events of host, GPU and TPU into one form; knows nothing about steps.
 """

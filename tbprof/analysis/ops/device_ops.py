@@ -56,9 +56,9 @@ def _gather_gpu(plane: Plane, programs: Programs, gatherer: OpGatherer) -> None:
 
 
 def _gather_tpu(plane: Plane, programs: Programs, gatherer: OpGatherer, side: int) -> None:
-    """Rates are per execution, on the event's type, or on the event (custom calls).
+    """Adds the ops of one core; types state their work per execution, custom calls on each event.
 
-    A pair of a start and its end does its work once, from one to the other; it counts at the end.
+    The work of a pair of start and end counts once, at the end, and lasts from one to the other.
     """
     kinds = find_tpu_kinds(plane, *OP_LINES)
     ops = TpuOpNames(plane)
@@ -85,7 +85,9 @@ def _gather_tpu(plane: Plane, programs: Programs, gatherer: OpGatherer, side: in
     beside_ps = np.zeros(kinds.type.size, np.int64)
     for start, end, span_ps in find_pairs(plane, programs):
         stated = ends_that_state(blobs[start], blobs[end])
-        to_hbm = sum(work[at][-1] for at, is_it in zip((start, end), stated, strict=True) if is_it)
+        to_hbm = sum(
+            work[kind][-1] for kind, counts in zip((start, end), stated, strict=True) if counts
+        )
         *most, largest = map(max, work[start], work[end])
         work[start], work[end] = (0,) * 4, (*most, to_hbm if any(stated) else largest)
         beside_ps[[start, end]] = -kinds.total_ps[start], span_ps - kinds.total_ps[end]

@@ -1,4 +1,4 @@
-"""What each device of a host did when: intervals by phase, its steps and its programs."""
+"""The activity of each device of a host over time: intervals by phase, steps and programs."""
 
 from typing import TYPE_CHECKING
 
@@ -53,15 +53,15 @@ class Executions:
 
 @dataclass(frozen=True, slots=True)
 class DeviceIntervals:
-    """What one device did, by start; intervals overlap on GPUs, as do asynchronous TPU ops.
+    """The intervals of one device's work, by start; those of GPUs and of async ops overlap.
 
-    `name` is such as "GPU:4" or "TPU:0 SparseCore 1", `kind` is "GPU", "TPU" or "SparseCore", `id`
-    is the device's number on its host (SparseCores count from 1,000,000).
+    `name` is for example "GPU:4" or "TPU:0 SparseCore 1", `kind` is "GPU", "TPU" or "SparseCore",
+    `id` is the device's number on its host (SparseCores count from 1,000,000).
 
-    Of each interval: its `phase`; whether it is a kernel that the host launched; its kind, an index
-    into `event_name`; the `row` in `events` of the event that it is, or is a part of; and its
-    `group`, -1 until groups are assigned. Times, including those of steps and executions, are the
-    file's, corrected on TPUs by the device's own clock (`Clock`) unless that jumps.
+    Each interval has a `phase`; `is_kernel` marks kernels that the host launched; `event_kind` is
+    an index into `event_name`; `row` is the event in `events` that it is, or is a part of; `group`
+    is -1 until groups are assigned. Times, including those of steps and executions, are the file's,
+    corrected on TPUs by the device's own clock (`Clock`) unless that jumps.
     """
 
     name: str
@@ -83,7 +83,7 @@ class DeviceIntervals:
 
     @property
     def computes(self) -> bool:
-        """Whether the device computed anything: an idle device may still receive copies."""
+        """Whether the device computed anything; an idle device may still receive copies."""
         return bool((self.is_kernel | (self.phase <= Phase.COMPUTE_UNKNOWN)).any())
 
 
@@ -92,9 +92,9 @@ def find_device_intervals(space: Space, programs: Programs) -> list[DeviceInterv
     gpus, tpus = gpu_planes(space), tpu_planes(space)
     planes = [*gpus, *tpus]
 
-    def find(at: int) -> DeviceIntervals:
-        find_intervals = _gpu_intervals if at < len(gpus) else _tpu_intervals
-        intervals: DeviceIntervals = find_intervals(planes[at], programs)
+    def find(index: int) -> DeviceIntervals:
+        find_intervals = _gpu_intervals if index < len(gpus) else _tpu_intervals
+        intervals: DeviceIntervals = find_intervals(planes[index], programs)
         return intervals
 
     size = sum(int(plane.line_bytes.sum()) for plane in planes)
@@ -109,7 +109,7 @@ def find_device_intervals(space: Space, programs: Programs) -> list[DeviceInterv
 def _placed(
     events: Events, rows: NDArray[np.int64], clock: "Clock | None"
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(start, duration) of steps or programs, which have no device clock, unlike ops."""
+    """(start, duration) of steps or programs, which lack the device clock that ops have."""
     start, duration = events.start_ps[rows], events.duration_ps[rows]
     return (start, duration) if clock is None else clock.place(start, duration)
 

@@ -1,4 +1,4 @@
-"""What each GPU did when."""
+"""The intervals of each GPU's work."""
 
 import numpy as np
 

@@ -27,28 +27,27 @@ from tbprof.base import names
 from tbprof.events.space import Events, Plane, Space
 
 _NO_OP = -1
-# An `EagerExecute` event: not an op, but it says how the ops inside it ran.
+# An `EagerExecute` event, which is no op, but states how the ops inside it ran.
 _MARKER = -2
-# A marker that stands for the op that it ran.
+# The name of a marker that represents the op that it ran.
 _CALL = f"{names.EAGER_EXECUTE}: "
 
 
 def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> None:
-    """Adds the ops of the host planes, and as idle the time that none of them covers.
+    """Adds the ops of the host planes, and the time that none of them covers as idle time.
 
     An event is an op if its name parses to one (see `parse_op_name`), or if it ran an HLO
-    instruction (`hlo_op`). Other events between two ops are transparent: an op inside another one
-    on the same thread is its child, and its time is not part of the other's self time. Eager ops
-    may leave no event of their own (observed on CPU, TensorFlow 2.21): then their calls stand for
-    them. Idle time is the window from the first to the last op minus the union of all ops of all
-    threads.
+    instruction (`hlo_op`). Other events between two nested ops are ignored: an op inside another
+    one on the same thread is its child, and its time is not part of the other's self time. If eager
+    ops have no events of their own (observed on CPU, TensorFlow 2.21), their calls represent them.
+    Idle time is the window from the first to the last op minus the union of all ops of all threads.
     """
     for plane in host_planes(space):
         events, code, ops = find_op_events(plane, programs)
         is_eager = np.zeros(len(ops) + 1, bool)
         eager = code[_is_eager(plane, events, code, ops)]
         is_eager[np.maximum(eager, -1)] = True
-        # Iterators and XLA instructions are never dispatched one by one.
+        # Iterators and XLA instructions are never executed eagerly.
         is_eager = is_eager[:-1] & np.array(
             [op.category == OpCategory.TENSORFLOW for op in ops], bool
         )
@@ -77,7 +76,7 @@ def _add(
 def find_op_events(
     plane: Plane, programs: Programs
 ) -> tuple[Events, NDArray[np.int32], list[OpName]]:
-    """(events of a host, op of each, the ops); the op of others than op executions is below 0."""
+    """(events of a host, the op of each, the ops); events that are no ops have negative numbers."""
     events = host_events(plane, is_kept=False)
     op, ops = _classify(plane, events, programs)
     if (op == _MARKER).any():
@@ -146,7 +145,7 @@ def _classify_hlo(
     out: NDArray[np.int32],
     number: Callable[[OpName], int],
 ) -> None:
-    """Assigns events that ran an HLO instruction the instruction's framework op."""
+    """Assigns the framework op of the instruction to events that ran an HLO instruction."""
     texts = plane.types.full_names
     is_end = np.array([text.startswith(names.THUNK_END) for text in [*texts, ""]])
     rows = np.flatnonzero((out == _NO_OP) & ~events.by_type(is_end))
@@ -172,7 +171,7 @@ def _classify_hlo(
 def _classify_calls(
     plane: Plane, events: Events, out: NDArray[np.int32], ops: list[OpName]
 ) -> None:
-    """Makes eager markers of single ops, inside which no op was recorded, ops of their own."""
+    """Turns eager markers of single ops into ops if no op was recorded inside them."""
     markers = np.flatnonzero(out == _MARKER)
     if not markers.size or names.EAGER_OP not in plane.stat_names:
         return
@@ -195,7 +194,7 @@ def _classify_stages(
     ops: Sequence[OpName],
     number: Callable[[OpName], int],
 ) -> None:
-    """Makes each input pipeline stage an op of its own, with the stage's category as type."""
+    """Turns each input pipeline stage into its own op, with the stage's category as type."""
     stages = find_input_stages(events, np.flatnonzero(out >= 0))
     code, first = group_rows([out[stages.rows], stages.stage, stages.category])
     numbers = np.empty(first.size, np.int64)
@@ -213,8 +212,9 @@ def _is_eager(
 ) -> NDArray[np.bool_]:
     """[n] whether an op ran eagerly.
 
-    Grouped files say so in `is_eager`. In other files an op is eager if the nearest `EagerExecute`
-    around it on its thread does not run a function. Markers that stand for ops are eager.
+    Grouped files state it in `is_eager`. In other files, an op is eager if the nearest
+    `EagerExecute` around it on its thread does not run a function. Markers that represent ops are
+    eager.
     """
     is_call = np.array([*(op.name.startswith(_CALL) for op in ops), False, False])
     eager = is_call[code] if is_call.any() else np.zeros(len(events), bool)
@@ -232,7 +232,7 @@ def _is_eager(
 
 
 def _gather_aggregated(plane: Plane, events: Events, gatherer: OpGatherer) -> None:
-    """Adds aggregated events: they have no position, so their self time is what they state."""
+    """Adds aggregated events, which have no position and state their self time."""
     merged = events.aggregated
     if not merged.type.size:
         return

@@ -24,10 +24,9 @@ _LAUNCH = regex(r"(?:cu|cuda|hip)(?!\w*HostFunc)(?:[A-Z]\w*)?Launch")
 class Launches:
     """Launches of kernels [n], unordered.
 
-    `group` is the group of the call, -1 for none. `device` is an index into the given devices: the
-    one that has the launched kernel, -1 if the kernel was not recorded. `target` numbers the
-    devices that calls name or, if they name none, the threads that made them; `is_named` [targets]
-    says which.
+    `group` is the group of the call, -1 for none. `device` is the index of the given device that
+    has the launched kernel, -1 if the kernel was not recorded. `target` is the number of the device
+    that the call names, or else of the thread that made it; `is_named` [targets] says which.
     """
 
     group: NDArray[np.int32]
@@ -37,15 +36,15 @@ class Launches:
 
 
 def is_work(device: DeviceIntervals) -> NDArray[np.bool_]:
-    """[n] which intervals are a device's own work rather than copies."""
+    """[n] whether an interval is a device's own work rather than a copy."""
     return device.is_kernel | (device.phase <= Phase.COLLECTIVES)
 
 
 def find_launches(hosts: Sequence[HostThreads], devices: Sequence[DeviceIntervals]) -> Launches:
     """The launches on all threads.
 
-    A call launches kernels if its name says so, or if another call with its name did (in traces of
-    2020, CUPTI's calls have the names of their kernels).
+    A call launches kernels if its name shows it, or if another call with the same name launched one
+    (in traces of 2020, CUPTI's calls have the names of their kernels).
     """
     kernels = _find_kernels(devices)
     parts = [_of_host(plane_index, threads, kernels) for plane_index, threads in enumerate(hosts)]
@@ -62,7 +61,7 @@ def find_launches(hosts: Sequence[HostThreads], devices: Sequence[DeviceInterval
 
 @dataclass(frozen=True, slots=True)
 class _Kernels:
-    """What devices did by correlation id, ascending: the device, and whether it is work."""
+    """Device events by correlation id, ascending: the device, and whether the event is work."""
 
     id: NDArray[np.int64]
     device: NDArray[np.int64]
@@ -95,7 +94,7 @@ def _of_host(plane: int, threads: HostThreads, kernels: _Kernels) -> tuple[NDArr
     stats = events.stats(wanted, rows)
     id_ = stats[names.CORRELATION_ID].integers()
     named_by = stats[names.DEVICE_ID].integers(-1) if len(stats) > 1 else np.full(id_.size, -1)
-    # An entry after the last kernel stands for no kernel.
+    # The entry after the last kernel means no kernel.
     index = np.searchsorted(kernels.id, id_)
     has_kernel = np.append(kernels.id, 0)[index] == id_
     has_kernel &= id_ != 0

@@ -1,4 +1,4 @@
-"""Which threads launch work for which device, if a host has several."""
+"""Finds the devices for which each thread of a host launches work."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from tbprof.base import names
 from tbprof.base.process.parallel import in_parallel
 from tbprof.base.values import is_in, unique
 
-# This many launches of a thread are examined.
+# The number of a thread's launches that are examined.
 _SAMPLE = 256
 
 
@@ -22,9 +22,9 @@ def lines_for_devices(
 ) -> NDArray[np.bool_]:
     """[devices, lines] whether a thread can explain why a device is idle.
 
-    A thread that launches work only on other devices cannot: with a thread per device
-    (`tf_gpu_private_0`, ...) each one waits for its own device. Other threads explain all devices.
-    Driver calls on lines of their own count for the thread that made them.
+    A thread that launches work only on other devices cannot: if there is one thread per device
+    (`tf_gpu_private_0`, ...), each waits for its own device. Other threads can explain all devices.
+    Driver calls on separate lines count for the thread that made them.
     """
     lines = threads.events.first_event.size - 1
     launches = np.zeros((len(devices), lines), np.bool_)

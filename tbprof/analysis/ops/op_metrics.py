@@ -1,4 +1,4 @@
-"""The table of ops that all op tools use, and how tables of several hosts are merged."""
+"""The table of ops that all op tools use, and the merging of several hosts' tables."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,7 +14,7 @@ _ORDER = (DEVICE, SPARSE_CORE, HOST)
 
 _MOST = 2**63 - 1
 _MERGED_AT_ONCE = 64
-# A side, the rows of a host's table that are of it, and their names and types.
+# (side, the rows of a host's table on it, their names, their types).
 _SideRows = tuple[int, NDArray[np.int64], list[str], list[str]]
 
 
@@ -22,14 +22,14 @@ _SideRows = tuple[int, NDArray[np.int64], list[str], list[str]]
 class OpMetrics:
     """One row per op and side (host, device or SparseCore), summed over lines and devices.
 
-    `is_device` and `is_sparse_core` give the side. SparseCores work beside TensorCores, so their
-    times and rates are kept apart; without TensorCores they count as devices. `hbm_bytes` is the
-    part of `bytes_accessed` in the device's main memory. `beside_ps` is by how much the work took
-    longer than the op, as that of a copy that runs beside other ops. What `is_computed` follows
-    from the shapes of a program, and counts bytes that caches serve; other figures were recorded.
-    `uncosted_ps` is device time in instructions whose work is not known. Idle time is what no op
-    covers of each host's or device's own window; busy intervals are united first, so overlapping
-    threads and streams count once. `host_window_ps` is the sum of the hosts' windows.
+    `is_device` and `is_sparse_core` state the side. SparseCores run concurrently with TensorCores,
+    so their times and rates are separate; without TensorCores, they count as devices. `hbm_bytes`
+    is the part of `bytes_accessed` in the device's main memory. `beside_ps` is how much longer the
+    work took than the op, for example for a copy that runs concurrently with other ops.
+    `is_computed` marks work that is computed from the shapes of a program, which includes bytes
+    that caches serve; other figures were recorded. `uncosted_ps` is device time in instructions
+    with unknown work. Idle time is the time in the window of each host or device that no op covers;
+    overlapping threads and streams count once. `host_window_ps` is the sum of the hosts' windows.
     """
 
     is_device: NDArray[np.bool_]
@@ -58,7 +58,7 @@ class OpMetrics:
         return ~(self.is_device | self.is_sparse_core)
 
 
-# The columns that are true of an op if they are of any of its rows, and those that are sums.
+# The columns that are true for an op if they are for any of its rows, and those that are sums.
 _FLAGS = ("is_eager", "is_computed")
 _SUMS = (
     "occurrences", "total_ps", "self_ps", "flops", "model_flops", "bytes_accessed", "hbm_bytes",
@@ -68,11 +68,11 @@ _SUMS = (
 
 @dataclass(slots=True)
 class _Side:
-    """The ops of one side while they are collected: numbers by name, types, and added rows."""
+    """The ops of one side under construction: numbers by name, types, and added rows."""
 
     number: dict[str, int] = field(default_factory=dict)
     type: list[str] = field(default_factory=list)
-    # What was added last, and its rows: hosts of one job have the same ops.
+    # The names that were added last, and their rows, since hosts of one job have the same ops.
     names: Sequence[str] = ()
     row: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     rows: list[NDArray[np.int64]] = field(default_factory=list)
@@ -80,7 +80,7 @@ class _Side:
     flags: list[Mapping[str, NDArray[np.bool_]]] = field(default_factory=list)
 
     def number_rows(self, names: Sequence[str], types: Sequence[str]) -> None:
-        """Finds the rows of ops that are added, and their types."""
+        """Sets the rows of the ops with these names, and their types."""
         rows = [self.number.setdefault(name, len(self.number)) for name in names]
         self.type += [""] * (len(self.number) - len(self.type))
         for row, type_ in zip(rows, types, strict=True):
@@ -89,7 +89,7 @@ class _Side:
         self.names, self.row = names, np.array(rows, np.int64)
 
     def total(self, name: str) -> NDArray[np.int64]:
-        """[ops] the sums of one column, limited to `_MOST`, as counts and sizes may be damaged."""
+        """[ops] the sums of one column, at most `_MOST`, since counts and sizes may be damaged."""
         out = np.zeros(len(self.type), np.int64)
         rows = np.concatenate(self.rows)
         nothing = np.int64(0)
@@ -104,7 +104,7 @@ class _Side:
         return out
 
     def flag(self, name: str) -> NDArray[np.bool_]:
-        """[ops] whether a flag is set of any added row of the op."""
+        """[ops] whether a flag is set in any added row of the op."""
         out = np.zeros(len(self.type), np.bool_)
         for rows, flags in zip(self.rows, self.flags, strict=True):
             if name in flags:
@@ -116,7 +116,7 @@ class _Side:
 class OpGatherer:
     """Collects columns of ops by side and name, and idle times by side.
 
-    The first known type of an op counts.
+    The type of an op is the first known one.
     """
 
     idle_ps: dict[int, int] = field(default_factory=dict)
@@ -136,9 +136,9 @@ class OpGatherer:
         sums: Mapping[str, NDArray[np.int64]],
         flags: Mapping[str, NDArray[np.bool_]] | None = None,
     ) -> None:
-        """Adds to the ops of these names [n] columns [n] of `OpMetrics` by name: sums and flags.
+        """Adds columns [n] of `OpMetrics`, by column name, to the ops with these names [n].
 
-        Others are 0 and false.
+        Missing sums are 0, missing flags false.
         """
         if not names:
             return
@@ -192,7 +192,8 @@ class OpGatherer:
 def merge_op_metrics(parts: Sequence[OpMetrics]) -> OpMetrics:
     """The sum over hosts, per side and op name; idle times add up.
 
-    Hosts are merged in groups, and these again: memory does not follow the number of hosts.
+    Hosts are merged in groups, and these again, so that memory does not grow with the number of
+    hosts.
     """
     while len(parts) > _MERGED_AT_ONCE:
         firsts = range(0, len(parts), _MERGED_AT_ONCE)
@@ -222,7 +223,7 @@ def _merge(parts: Sequence[OpMetrics]) -> OpMetrics:
 
 
 def _has_rows_of(part: OpMetrics, other: OpMetrics) -> bool:
-    """Whether the rows of two hosts stand for the same, in the same order."""
+    """Whether two hosts have the same ops in the same order."""
     return (
         (part.name, part.type) == (other.name, other.type)
         and np.array_equal(part.is_device, other.is_device)
@@ -231,7 +232,7 @@ def _has_rows_of(part: OpMetrics, other: OpMetrics) -> bool:
 
 
 def _rows_of_sides(part: OpMetrics) -> list[_SideRows]:
-    """Of each side its rows, with their names and types."""
+    """The rows of each side, with their names and types."""
     sides = ((DEVICE, part.is_device), (SPARSE_CORE, part.is_sparse_core), (HOST, part.is_host))
     found: list[_SideRows] = []
     for side, is_here in sides:

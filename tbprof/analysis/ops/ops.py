@@ -12,7 +12,7 @@ from tbprof.events.space import Space
 
 
 def find_ops(space: Space, programs: Programs) -> OpMetrics:
-    """The table of ops, with each op of each side once."""
+    """The table of ops, with one row per op and side."""
     gatherer = OpGatherer()
     gather_host_ops(space, programs, gatherer)
     gather_device_ops(space, programs, gatherer)
@@ -22,7 +22,7 @@ def find_ops(space: Space, programs: Programs) -> OpMetrics:
 
 
 def _launched_eagerly(ops: OpMetrics) -> OpMetrics:
-    """Marks device ops that host threads ran eagerly, as device events do not say so."""
+    """Marks device ops that host threads ran eagerly, which device events do not show."""
     launchers = {ops.name[row] for row in np.flatnonzero(ops.is_eager & ops.is_host).tolist()}
     if not launchers:
         return ops

@@ -1,4 +1,4 @@
-"""What each TPU core did when, by its own clock."""
+"""The intervals of each TPU core's work, by its own clock."""
 
 import numpy as np
 
@@ -18,7 +18,8 @@ def tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
     lines = (*_OP_LINES, names.ASYNC_OPS_LINE, names.XLA_TRACE_LINE)
     rows = named_lines(plane, *lines)
     events = plane.events(rows)
-    # The names before the events, by which the ops below are chosen: names may also follow them.
+    # Line names before the events in the file choose the ops below; names may also follow the
+    # events.
     line_names = plane.strings.take(plane.lines.name[rows].tolist())
     op_rows, async_rows, marks = (
         np.flatnonzero(np.array([name in line_group for name in line_names], bool)[events.line])

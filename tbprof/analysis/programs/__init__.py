@@ -1,4 +1,4 @@
-"""The instructions of compiled programs as they ran: how often, how long, and what they cost.
+"""The instructions of compiled programs as they ran: how often, how long, and their cost.
 
-It rests on `hlo`, `costs`, `gpu`, `tpu` and `host`, and names their devices' work by its program.
+Uses `hlo`, `costs`, `gpu`, `tpu` and `host`, and attributes the work of devices to programs.
 """

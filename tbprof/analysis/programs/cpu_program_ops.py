@@ -1,4 +1,4 @@
-"""The instructions that ran on a CPU: XLA records them among the events of its threads."""
+"""The instructions that ran on a CPU, which XLA records as events of its threads."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,10 @@ _TEXTS = (names.HLO_OP, names.HLO_MODULE)
 
 
 def cpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader) -> ProgramOps:
-    """The instructions that threads of one host ran, on all the devices that its CPU stands for.
+    """The instructions that threads of one host ran, on all devices that its CPU simulates.
 
-    A loop contains what its body ran on the same thread. Markers of the end of an instruction, and
-    launches on other devices, are none.
+    A loop contains the instructions of its body on the same thread. Markers of the end of an
+    instruction, and launches on other devices, do not count.
     """
     events, keys = find_executions(plane)
     rows = OpRows()
@@ -57,10 +57,9 @@ def cpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader)
 
 
 def find_executions(plane: Plane) -> tuple[Events, list[NDArray[np.int64]]]:
-    """The executions of instructions, and four columns of them.
+    """(executions of instructions, [op, module, program, device] of each).
 
-    They are the ids of the texts of op and module, and the numbers of program and device, -1 if
-    unknown.
+    Op and module are ids of texts, program and device numbers; -1 if unknown.
     """
     events = host_events(plane, is_kept=False)
     texts = plane.types.full_names

@@ -20,11 +20,11 @@ from tbprof.analysis.programs.instruction_facts import (
 )
 from tbprof.analysis.programs.matrix_products import tiling_of
 from tbprof.analysis.programs.op_rows import (
+    InstructionWork,
     KernelTimes,
     OpRows,
     ProgramName,
     Times,
-    Work,
     computed_work,
     id_text,
 )
@@ -39,7 +39,7 @@ _NO_USE = CoreUse.UNKNOWN
 
 
 def gpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader) -> ProgramOps:
-    """The instructions of one GPU; work that belongs to none has a row per kernel or copy."""
+    """The instructions of one GPU; other work has one row per name of kernel or copy."""
     kinds = find_gpu_kinds(plane, programs)
     rows = OpRows()
     for of_instruction in rows_by_instruction(kinds):
@@ -56,7 +56,7 @@ def gpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader)
         total = _sum(kinds.total_ps, of_name)
         rows.add(
             ProgramName(), name, facts, Times(count, count, total, total),
-            _recorded(kinds, of_name) or Work(),
+            _recorded(kinds, of_name) or InstructionWork(),
         )  # fmt: skip
     return rows.table(
         device_type="GPU", devices=int(bool(kinds.occurrences.size)), window_ps=kinds.window_ps,
@@ -97,7 +97,7 @@ def _add_instruction(
     launches = _sum(kinds.occurrences, of_instruction)
     work = _recorded(kinds, of_instruction)
     if work is None:
-        # What the kernels of a loop do is the work of the instructions in it.
+        # The work of a loop's kernels is that of the instructions in it.
         cost = None if facts.opcode in CONTROL else facts.cost
         work = computed_work(cost, executions)
     rows.add(
@@ -120,16 +120,16 @@ def _core_use(kinds: GpuKinds, row: int, programs: Programs, plane: Plane) -> Co
     )
 
 
-def _recorded(kinds: GpuKinds, rows: Sequence[int]) -> Work | None:
+def _recorded(kinds: GpuKinds, rows: Sequence[int]) -> InstructionWork | None:
     """The work that events state, None if they state none."""
     flops, moved = _sum(kinds.flops, rows), _sum(kinds.bytes_accessed, rows)
     if not flops and not moved:
         return None
-    return Work(flops, flops, UNKNOWN, moved or UNKNOWN, moved or UNKNOWN)
+    return InstructionWork(flops, flops, UNKNOWN, moved or UNKNOWN, moved or UNKNOWN)
 
 
 def _sum(column: NDArray[np.int64], rows: Sequence[int]) -> int:
-    """The sum of a few rows, for which an array would take longer."""
+    """The sum of a few rows, without a NumPy call, which would take longer."""
     return sum(map(column.item, rows))
 
 

@@ -1,4 +1,4 @@
-"""Which events are executions of which instructions."""
+"""The events that are executions of each instruction."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -21,8 +21,9 @@ from tbprof.events.space import Events, Plane, Space
 class InstructionEvents(NamedTuple):
     """The events [n] of one plane that are executions of instructions, or kernels of those.
 
-    `code` [n] is an index into `name` and `program_id`, which are as in `ProgramOps`. The events of
-    codes that `counts` are one per execution: of a GPU's instruction those of one kernel.
+    `code` [n] is an index into `name` and `program_id`, which are as in `ProgramOps`. `counts`
+    marks codes with one event per execution; for an instruction on a GPU, that is one of its
+    kernels.
     """
 
     plane: Plane
@@ -36,18 +37,18 @@ class InstructionEvents(NamedTuple):
 def instruction_events(
     space: Space, programs: Programs, name: str, program_id: str | None
 ) -> Iterator[tuple[Plane, NDArray[np.int64]]]:
-    """Of each plane the sources of events of the instruction, on GPUs of its kernels.
+    """(plane, sources of the instruction's events there), on GPUs those of its kernels.
 
     `program_id` is as in `ProgramOps`, None for any.
     """
     for found in all_instruction_events(space, programs):
         keys = zip(found.name, found.program_id, strict=True)
-        is_wanted = [one == name and program_id in (None, number) for one, number in keys]
+        is_wanted = [own_name == name and program_id in (None, number) for own_name, number in keys]
         yield found.plane, found.events.source[np.array(is_wanted, np.bool_)[found.code]]
 
 
 def all_instruction_events(space: Space, programs: Programs) -> Iterator[InstructionEvents]:
-    """The executions on each device; those of the CPU where no GPU or TPU ran anything."""
+    """The executions on each device; those on the CPU if no GPU or TPU ran anything."""
     has_devices = False
     for plane in gpu_planes(space):
         found = _of_gpu(plane, find_gpu_kinds(plane, programs))
@@ -86,7 +87,7 @@ def _of_tpu(plane: Plane) -> InstructionEvents:
     events = plane.events(named_lines(plane, *OP_LINES))
     types = int(plane.types.id.size)
     program = plane.types.stats([names.PROGRAM_ID])[names.PROGRAM_ID].integers(-1)
-    # The last one stands for events without a type.
+    # The last entry is for events without a type.
     rows = [*events.used_types(types).tolist(), -1]
     code_of = np.full(types + 1, len(rows) - 1, np.int64)
     code_of[rows] = np.arange(len(rows))

@@ -1,4 +1,4 @@
-"""What the instructions of programs are: their category, type, shapes, place in the source."""
+"""Facts about the instructions of programs: category, type, shapes, source location."""
 
 import functools
 from collections.abc import Sequence
@@ -24,13 +24,13 @@ from tbprof.base.digests import blake2b
 
 # The category of an instruction whose program is not in the trace.
 NO_HLO = "HLO not in the trace"
-# Their parts run by themselves, and are costed there.
+# The instructions in their computations run separately and have their own costs.
 CONTROL = frozenset({"call", "conditional", "while"})
-# CUDA graphs, by the name of a thunk, or of the computation that a call runs as one: what ran in
-# them is not told apart. Source: OpenXLA, command_buffer_scheduling.cc.
+# CUDA graphs, by the name of a thunk, or of the computation that a call runs as a graph. Traces do
+# not show the instructions in them. Source: OpenXLA, command_buffer_scheduling.cc.
 COMMAND_BUFFER_NAME = "command_buffer"
 COMMAND_BUFFER = "inside a command buffer"
-# What TPUs call fusions around a product, whichever it is.
+# The categories that TPUs record for all fusions with a product.
 PRODUCT_CATEGORIES = ("convolution", "convolution fusion")
 _MOVED = frozenset({"copy", "dynamic-reshape", "reshape", "transpose"})
 _FUSIONS = {
@@ -42,12 +42,12 @@ _SHAPES_CACHED = 2**12
 
 
 class InstructionFacts(NamedTuple):
-    """An instruction; each text "" if unknown.
+    """Facts about an instruction; unknown texts are "".
 
-    `stack` has a line per frame, the innermost first. `replica_groups` are the devices among which
-    a collective exchanges data: "{{0,1},{2,3}}". `cost` is that of one execution, None if the
-    program is not in the trace. `product_rows` and `product_columns` are
-    those of `MatrixProduct`, the others columns of `ProgramOps`.
+    `stack` has one line per frame, innermost first. `replica_groups` are the devices among which a
+    collective exchanges data: "{{0,1},{2,3}}". `cost` is that of one execution, None if the program
+    is not in the trace. `product_rows` and `product_columns` are as in `MatrixProduct`, the others
+    as in `ProgramOps`.
     """
 
     opcode: str = ""
@@ -83,7 +83,7 @@ class InstructionReader:
         self._digests: dict[int, str] = {}
 
     def read(self, program_id: int, module: str, name: str) -> InstructionFacts | None:
-        """The instruction, None if no program in the trace has it."""
+        """The facts of the instruction, None if no program in the trace has it."""
         program = self._programs.module(program_id, module)
         if program is None:
             return None
@@ -93,7 +93,7 @@ class InstructionReader:
         return reader.read(name)
 
     def digest(self, program_id: int, module: str) -> str:
-        """Stands for the instructions of a program, "" if it is not in the trace."""
+        """A hash of the instructions of a program, "" if it is not in the trace."""
         program = self._programs.module(program_id, module)
         if program is None:
             return ""
@@ -103,7 +103,7 @@ class InstructionReader:
 
 
 def _digest(program: Module) -> str:
-    """Of names, opcodes and shapes: the rest may be written in another order each time."""
+    """A hash of names, opcodes and shapes; other fields may be serialized in a different order."""
     index, columns = program.index, program.index.instructions
     unread = np.flatnonzero(columns.shape < 0).tolist()
     parts = (
@@ -130,7 +130,7 @@ class _ProgramReader:
         self._places: dict[tuple[str, int, int], tuple[str, str]] = {}
 
     def read(self, name: str) -> InstructionFacts | None:
-        """The instruction, None if the program does not have it."""
+        """The facts of the instruction, None if the program does not have it."""
         if name not in self._facts:
             row = self._program.index.find(name)
             if row < 0:
@@ -175,7 +175,7 @@ class _ProgramReader:
         )
 
     def _place(self, metadata: Any) -> tuple[str, str]:
-        """As `place_of`: instructions share few places."""
+        """`place_of` with a cache, since instructions share few source locations."""
         key = (metadata.source_file, metadata.source_line, metadata.stack_frame_id)
         if key not in self._places:
             self._places[key] = place_of(self._program, metadata)
@@ -184,15 +184,16 @@ class _ProgramReader:
 
 def _category(program: Module, row: int, proto: Any) -> str:
     called = program.called_rows(row) if proto.opcode == "call" else []
-    names = (Computation(program, one).name for one in called)
+    names = (Computation(program, computation).name for computation in called)
     if any(name.startswith(COMMAND_BUFFER_NAME) for name in names):
         return COMMAND_BUFFER
     return category_of(proto.opcode, proto.fusion_kind)
 
 
 def _is_of_argument(program: Module, row: int) -> bool:
-    """Whether one of the entry computation takes arguments that nothing else takes."""
-    operands = [one for one in program.operand_rows(row) if program.opcode(one) != "constant"]
+    """Whether an instruction of the entry computation takes only arguments of its own."""
+    rows = program.operand_rows(row)
+    operands = [operand for operand in rows if program.opcode(operand) != "constant"]
     return bool(operands) and all(
         program.opcode(operand) == "parameter" and program.users_of(operand) == [row]
         for operand in operands
@@ -200,7 +201,7 @@ def _is_of_argument(program: Module, row: int) -> bool:
 
 
 def _groups(program: Module, proto: Any) -> str:
-    """The groups of a collective, or of the one that it starts or completes; "" for others."""
+    """The groups of a collective, or of the one that an instruction completes; "" for others."""
     awaited = (
         program.find(awaited_start(program, proto)) if proto.opcode.endswith("-done") else None
     )
@@ -229,9 +230,9 @@ def _scope(metadata: Any) -> str:
 
 
 def place_of(program: Module, metadata: Any) -> tuple[str, str]:
-    """("file:line", the frames of the stack): stated, or the innermost frame.
+    """("file:line", the stack): the location as stated, else that of the innermost frame.
 
-    Frames are lines "function file:line", the innermost first.
+    The stack has one line "function file:line" per frame, innermost first.
     """
     frames = [frame for frame in program.stack_frames.of(metadata.stack_frame_id) if frame.file]
     texts = [f"{frame.function} {frame.file}:{frame.line}".strip() for frame in frames]
@@ -260,7 +261,7 @@ def _shape_text(shape: Shape) -> str:
 
 
 def facts_of_text(text: str, category: str) -> InstructionFacts:
-    """What the text of an instruction says of it, for programs that are not in the trace."""
+    """The facts in the text of an instruction, for programs that are not in the trace."""
     result, opcode, operand_text = split_hlo(text)
     results, operands = parse_shapes(result), parse_shapes(operand_text)
     return InstructionFacts(

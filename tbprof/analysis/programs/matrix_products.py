@@ -1,4 +1,4 @@
-"""The matrix product or convolution that an instruction is, or has in its fusion."""
+"""The matrix product or convolution in an instruction or its fusion."""
 
 import math
 from typing import Any, NamedTuple
@@ -12,18 +12,17 @@ from tbprof.analysis.hlo.module import Module
 _MATRIX_PRODUCTS = ("dot", "scaled-dot")
 # By PrecisionConfig.Precision. Source: JAX, lax.Precision ("bf16_3x", "bf16_6x").
 _PASSES = {0: 1, 1: 3, 2: 6}
-# By PrecisionConfig.Algorithm, those that say it: ALG_DOT_BF16_BF16_F32_X3 and the like.
+# By PrecisionConfig.Algorithm, for those with known passes: ALG_DOT_BF16_BF16_F32_X3 etc.
 _PASSES_OF_ALGORITHM = {5: 1, 6: 1, 7: 3, 8: 6, 13: 9}
 
 
 class MatrixProduct(NamedTuple):
-    """The product with most operations.
+    """The product with the most operations.
 
-    `dtype` is the type of what it multiplies, "" without a product. `size` is the smallest of the
-    three dimensions of a matrix product, without batch dimensions, and `rows` and `columns` are
-    those of its result; -1 for convolutions and where the program does not say. `passes` is how
-    many products of 16-bit numbers the program asks a TPU for: 1 usually, 3 or 6 for more digits; 0
-    if unknown.
+    `dtype` is the element type of its operands, "" without a product. `size` is the smallest of the
+    three dimensions of a matrix product, without batch dimensions; `rows` and `columns` are those
+    of its result; -1 for convolutions and if unknown. `passes` is the number of 16-bit products
+    that the program requests of a TPU: usually 1, or 3 or 6 for more precision; 0 if unknown.
     """
 
     dtype: str = ""
@@ -47,7 +46,8 @@ def product_in(module: Module, row: int, costs: ProgramCosts) -> MatrixProduct:
     config = proto.precision_config
     passes = _PASSES_OF_ALGORITHM.get(config.algorithm, 0)
     if not config.algorithm:
-        passes = max((_PASSES.get(one, 0) for one in config.operand_precision), default=1)
+        precisions = config.operand_precision
+        passes = max((_PASSES.get(precision, 0) for precision in precisions), default=1)
     if module.opcode(most) == "custom-call":
         results = module.shapes.of(most).shapes
         sizes, passes = _library_sizes(left, right, results), 0
@@ -65,7 +65,7 @@ def _is_product(module: Module, row: int) -> bool:
 
 
 def _sizes(proto: Any, left: Shape, right: Shape) -> tuple[int, int, int] | None:
-    """(rows, columns, what is summed over) of a product, None if the program is damaged."""
+    """(rows, columns, contracted size) of a product, None if the program is damaged."""
     numbers = proto.dot_dimension_numbers
     summed = set(numbers.lhs_contracting_dimensions)
     apart = summed | set(numbers.lhs_batch_dimensions)
@@ -82,7 +82,7 @@ def _sizes(proto: Any, left: Shape, right: Shape) -> tuple[int, int, int] | None
 def _library_sizes(
     left: Shape, right: Shape, results: tuple[Shape, ...]
 ) -> tuple[int, int, int] | None:
-    """The same for a library's product of two matrices: m k × k n = m n."""
+    """(rows, columns, contracted size) of a library's product of two matrices: m k × k n = m n."""
     if not results or not len(left.sizes) == len(right.sizes) == len(results[0].sizes) == 2:
         return None
     returned = results[0].elements
@@ -93,14 +93,14 @@ def _library_sizes(
 
 
 class Tiling(NamedTuple):
-    """How a kernel covers the result of a product: in words, and the millionths outside of it."""
+    """How a kernel's tiles cover the result of a product: as text, and the waste in ppm."""
 
     text: str = ""
     waste_ppm: int = 0
 
 
 def tiling_of(rows: int, columns: int, tile: tuple[int, int] | None) -> Tiling:
-    """The tiling by tiles of one of two orientations, the one with less waste."""
+    """The tiling with the orientation of tiles that wastes less, empty without a tile."""
     if tile is None or rows <= 0 or columns <= 0:
         return Tiling()
     covered = {

@@ -1,4 +1,4 @@
-"""Rows of one device while they are collected."""
+"""The rows of `ProgramOps` of one device under construction."""
 
 from collections.abc import Sequence
 from operator import attrgetter
@@ -18,7 +18,7 @@ _MAIN_MEMORY = 0
 
 
 class ProgramName(NamedTuple):
-    """A program: id, name and what stands for its instructions, each "" if unknown."""
+    """A program: its id, its name and the hash of its instructions; "" if unknown."""
 
     id: str = ""
     name: str = ""
@@ -26,12 +26,12 @@ class ProgramName(NamedTuple):
 
 
 def id_text(program_id: int) -> str:
-    """A program's id as a decimal text, of the low 64 bits; "" for -1, which stands for none."""
+    """The low 64 bits of a program's id as a decimal text; "" for -1 (none)."""
     return "" if program_id == -1 else str(program_id & _MASK)
 
 
-class Work(NamedTuple):
-    """The work of all executions of a row, as columns of `ProgramOps`; -1 where not known."""
+class InstructionWork(NamedTuple):
+    """The work of all executions of a row, as columns of `ProgramOps`; -1 if unknown."""
 
     flops: int = UNKNOWN
     model_flops: int = UNKNOWN
@@ -45,23 +45,23 @@ class Work(NamedTuple):
     is_computed: bool = False
 
 
-NO_WORK = Work(*(0,) * 9)
+NO_WORK = InstructionWork(*(0,) * 9)
 
 
-def computed_work(cost: Cost | None, executions: int) -> Work:
-    """The work by the shapes of a program: nothing of it is known unless all is."""
+def computed_work(cost: Cost | None, executions: int) -> InstructionWork:
+    """The work computed from the shapes of a program, unknown unless all of the cost is known."""
     if cost is None or not cost.is_known:
-        return Work()
+        return InstructionWork()
     flops = cost.all_flops * executions
     main = cost.read[_MAIN_MEMORY] + cost.written[_MAIN_MEMORY]
-    return Work(
+    return InstructionWork(
         flops, flops, cost.transcendentals * executions, cost.bytes * executions,
         main * executions, is_computed=True,
     )  # fmt: skip
 
 
 class Times(NamedTuple):
-    """How often and how long a row ran, as columns of `ProgramOps`; no span means the total."""
+    """Counts and times of a row, as columns of `ProgramOps`; without a span, it is the total."""
 
     occurrences: int
     kernels: int
@@ -76,7 +76,7 @@ KernelTimes = tuple[str, int, int]
 
 
 class OpRows:
-    """The rows of one device, or of several, with one call of `add` each."""
+    """Collects the rows of one or several devices."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[Any, ...]] = []
@@ -89,7 +89,7 @@ class OpRows:
         name: str,
         facts: InstructionFacts,
         times: Times,
-        work: Work,
+        work: InstructionWork,
         kernels: Sequence[KernelTimes] = (),
         core: str = "",
         core_use: CoreUse = CoreUse.UNKNOWN,
@@ -138,10 +138,10 @@ _FACTS = (
 )  # fmt: skip
 _TIMES = ("occurrences", "kernels", "total_ps", "self_ps", "dma_stall_ps")
 _facts_of, _times_of = attrgetter(*_FACTS), attrgetter(*_TIMES)
-# What a row is added as.
+# The columns of an added row.
 _FILLED = (
     "program_id", "program", "digest", "name", "core", "stack", "has_inner", "core_use", "span_ps",
-    *_FACTS, *_TIMES, *Work._fields,
+    *_FACTS, *_TIMES, *InstructionWork._fields,
 )  # fmt: skip
 _OF_ROWS = tuple(ProgramOps.__annotations__)
 _COLUMNS = {

@@ -1,4 +1,4 @@
-"""The table of instructions that ran, and how tables of several hosts are merged."""
+"""The table of instructions that ran on a host."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from tbprof.base.records import dataclass
 
 UNKNOWN = -1
-# The category of device work that belongs to no instruction.
+# The category of device work without an instruction.
 NOT_IN_HLO = "not in HLO"
 TENSOR_CORE, SPARSE_CORE = "TensorCore", "SparseCore"
 
@@ -16,35 +16,36 @@ class ProgramOps:
     """One row per program, instruction and type of core, summed over the devices of a host.
 
     `program_id` is the unsigned id as a decimal text, `program` the module's name ("jit_f"), and
-    `digest` stands for the program's instructions; each "" if unknown. `name` is the instruction's,
-    or the event's for work that belongs to none, whose category is `NOT_IN_HLO`. `category` is the
-    one that TPUs record ("loop fusion"), or the same derived from the instruction. `scope` is the
-    framework op ("jit(f)/add" or "jit(f)/add:Type"), `source` "file:line"; "" if unknown. `stack`
-    is a row of `stacks`, texts of one line per frame, -1 for none. `core` is "TensorCore" or
-    "SparseCore" on TPUs, "" elsewhere. `dtype` is what it mainly computes in, `result` and
-    `operands` are shapes with their layouts, shortened where they are long. `replica_groups` are
-    the devices among which a collective exchanges data, "" for others.
+    `digest` a hash of the program's instructions; "" if unknown. `name` is that of the instruction,
+    or that of the event for work without one, whose category is `NOT_IN_HLO`. `category` is the one
+    that TPUs record ("loop fusion"), or the same derived from the instruction. `scope` is the
+    framework op ("jit(f)/add" or "jit(f)/add:Type"), `source` is "file:line"; "" if unknown.
+    `stack` is a row of `stacks`, texts with one line per frame, -1 for none. `core` is "TensorCore"
+    or "SparseCore" on TPUs, else "". `dtype` is the element type of most of its work; `result` and
+    `operands` are shapes with their layouts, shortened if they are long. `replica_groups` are the
+    devices among which a collective exchanges data, "" for others.
 
-    `occurrences` are executions; each may launch several `kernels`. `total_ps` contains what ran
-    inside, `self_ps` does not. Work was spent over `span_ps`: the total, or from start to done for
-    a copy or an exchange that runs beside other ops. It is stated where such a pair is done, if
-    that ran; the start then has none. Work of all occurrences: `flops` (TPUs: as if all types had
-    the rate of the fastest), `model_flops` (as the program states them), `transcendentals`, and
-    bytes in all memories, in the device's main memory, and in those on the chip; -1 if unknown. If
-    `is_computed`, work follows from the shapes of the program. `is_product` says that it multiplies
-    matrices or convolves, so that matrix units may do it; `product_dtype`, `product_size` and
-    `product_passes` are the fields of `MatrixProduct`, `tiling` and `tile_waste_ppm` those of
-    `Tiling`, "" and 0 where unknown, and `core_use` is a `CoreUse`. `move` is a
-    `Move`, how it moves data without computing, and `is_of_argument` says that it moves arguments
-    of its program which nothing else takes. What `is_entry` runs once each time that its program
-    does, outside of loops and branches. Rows with `has_inner` contain other rows, which state their
-    work themselves: it must not be added to the others'.
+    `occurrences` are executions; each may launch several `kernels`. `total_ps` includes nested
+    instructions, `self_ps` does not. The work took `span_ps`: the total, or the time from start to
+    done for a copy or an exchange that runs concurrently with other ops. The work of such a pair is
+    that of the done, if it ran; the start then has none. The work of all occurrences is `flops`
+    (TPUs: as if all types had the rate of the fastest), `model_flops` (as stated by the program),
+    `transcendentals`, and bytes in all memories, in the device's main memory, and in those on the
+    chip; -1 if unknown. `is_computed` marks work that is computed from the shapes of the program.
+    `is_product` marks matrix products and convolutions, which may use matrix units;
+    `product_dtype`, `product_size` and `product_passes` are the fields of `MatrixProduct`, `tiling`
+    and `tile_waste_ppm` those of `Tiling` ("" and 0 if unknown), and `core_use` is a `CoreUse`.
+    `move` is a `Move` for instructions that move data without computing, and `is_of_argument` marks
+    those that move program arguments that nothing else takes. Instructions with `is_entry` run once
+    per execution of their program, outside of loops and branches. Rows with `has_inner` contain
+    other rows that have their own work, so the work of both must not be added.
 
     The kernels of row r are `first_kernel[r:r + 2]` of the `kernel_…` columns, longest first.
-    `dma_stall_ps` is how long ops waited for transfers, -1 if not recorded.
+    `dma_stall_ps` is the time that ops waited for transfers, -1 if not recorded.
 
-    Of the host: `device_type` is "TPU", "GPU" or "CPU", "" if nothing ran; `devices` are those
-    with events; their windows go from the first op to the last, and are idle where no op runs.
+    `device_type` of the host is "TPU", "GPU" or "CPU", "" if nothing ran; `devices` counts those
+    with events. `window_ps` sums their windows from the first op to the last, `idle_ps` the time in
+    these in which no op runs.
     """
 
     program_id: list[str]

@@ -16,10 +16,10 @@ _reader = Later("tbprof.analysis.programs.instruction_facts.InstructionReader")
 
 
 def find_program_ops(space: Space, programs: Programs) -> ProgramOps:
-    """The instructions of all GPUs and TPU cores; of the CPU where none of these ran anything."""
+    """The instructions of all GPUs and TPU cores, or of the CPU if none of these ran anything."""
     gpus, tpus = gpu_planes(space), tpu_planes(space)
     hosts = [plane for plane in host_planes(space) if names.HLO_OP in plane.stat_names]
-    # Without XLA, what ran on GPUs belongs to no program.
+    # Without XLA, the work of GPUs does not belong to compiled programs.
     is_compiled = any(names.HLO_OP in plane.stat_names for plane in gpus)
     if not tpus and not hosts and not is_compiled:
         return add_up([])

@@ -1,4 +1,4 @@
-"""Tables of instructions are added up: those of a host's devices, and those of hosts."""
+"""Adds up tables of instructions: those of a host's devices, and those of hosts."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -39,14 +39,14 @@ def merge_program_ops(parts: Sequence[ProgramOps]) -> ProgramOps:
     """The sum over devices or hosts, rows in the order in which they first appear.
 
     Rows are the same instruction if the program has the same id and the same instructions. A sum
-    with something unknown is unknown. The order of hosts decides nothing but that of rows, and
-    which of several texts is shown.
+    with an unknown value is unknown. The order of hosts affects only the order of rows, and the
+    choice among different texts.
     """
     return parts[0] if len(parts) == 1 else add_up(parts)
 
 
 def add_up(parts: Sequence[ProgramOps]) -> ProgramOps:
-    """The same for tables in which rows may be alike, such as those of one device."""
+    """The sum of tables that may have several rows per instruction, such as those of one device."""
     rows, firsts = _number_rows(parts)
     count = len(firsts)
     row = np.concatenate([np.zeros(0, np.int64), *rows])
@@ -78,7 +78,7 @@ def add_up(parts: Sequence[ProgramOps]) -> ProgramOps:
 def _number_rows(
     parts: Sequence[ProgramOps],
 ) -> tuple[list[NDArray[np.int64]], list[tuple[int, int]]]:
-    """The merged row of each row of each part, and where each merged row appears first."""
+    """(merged row of each row of each part, (part, row) where each merged row appears first)."""
     number: dict[tuple[str, ...], int] = {}
     firsts: list[tuple[int, int]] = []
     rows: list[NDArray[np.int64]] = []
@@ -99,7 +99,7 @@ def _column(parts: Sequence[ProgramOps], name: str) -> NDArray[Any]:
 
 
 def _sum(values: NDArray[np.int64], row: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """[count] sums by row, `UNKNOWN` if one is, limited to `_MOST`, as sizes may be damaged."""
+    """[count] sums by row, `UNKNOWN` if any value is; at most `_MOST`, as sizes may be damaged."""
     out = np.zeros(count, np.int64)
     known = np.maximum(values, 0)
     np.add.at(out, row, known)
@@ -122,7 +122,7 @@ def _merge_stacks(
 def _merge_kernels(
     parts: Sequence[ProgramOps], rows: Sequence[NDArray[np.int64]], count: int
 ) -> _Kernels:
-    """The kernels of the merged rows, of each row the longest first."""
+    """The kernels of the merged rows; those of each row are ordered by time, longest first."""
     number: dict[tuple[int, str], int] = {}
     numbers = []
     for part, row in zip(parts, rows, strict=True):
@@ -150,7 +150,7 @@ def arrange_kernels(
     occurrences: NDArray[np.int64],
     total_ps: NDArray[np.int64],
 ) -> _Kernels:
-    """Kernels [m] of the rows `row` of a table of `count`, of each row the longest first."""
+    """Kernels [m], given the `row` of each in a table of `count` rows; by row, longest first."""
     order = np.lexsort((-total_ps, row))
     first = np.searchsorted(row[order], np.arange(count + 1)).astype(np.int64)
     names = [name[index] for index in order.tolist()]

@@ -14,10 +14,10 @@ from tbprof.analysis.programs.instruction_facts import (
 )
 from tbprof.analysis.programs.op_rows import (
     NO_WORK,
+    InstructionWork,
     OpRows,
     ProgramName,
     Times,
-    Work,
     computed_work,
     id_text,
 )
@@ -47,23 +47,23 @@ from tbprof.events.space import Plane
 _DMA_STALL = "dma_stall_duration_ps"
 # An execution of a program: "jit_f(12190760917235803885)".
 _EXECUTION = regex(r"([^%()=]{1,400})\(([0-9]{1,20})\)\Z")
-# Their work depends on what they call: a type that states none does not say that there is none.
+# Their work depends on the called function, so it is unknown if the type states none.
 _CALLS = ("custom-call", "custom call")
 
 
 class _Row(NamedTuple):
-    """What ran, before pairs are joined."""
+    """The row of a kind of op, before pairs are joined."""
 
     program: ProgramName
     name: str
     facts: InstructionFacts
     times: Times
-    work: Work
+    work: InstructionWork
     breakdown: bytes | None
 
 
 def tpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader) -> ProgramOps:
-    """The instructions of one core. Work is per execution on the event's type, or on events."""
+    """The instructions of one core; types state work per execution, or events state it."""
     kinds = find_tpu_kinds(plane, *OP_LINES)
     found = list(_rows(plane, kinds, programs, reader))
     is_sparse = is_sparse_core(plane)
@@ -102,7 +102,7 @@ def _rows(
 
 
 class _TypeReader:
-    """What the types of a plane's events say."""
+    """Reads the instructions of a plane's event types."""
 
     def __init__(self, plane: Plane, programs: Programs, reader: InstructionReader) -> None:
         texts = (
@@ -167,7 +167,7 @@ class _TypeReader:
 
     def work(
         self, row: int, facts: InstructionFacts, occurrences: int, stated: Sequence[int] | None
-    ) -> Work:
+    ) -> InstructionWork:
         """The work of all executions: stated by events or types, else by the program's shapes."""
         has = [row >= 0 and bool(stat.is_present[row]) for stat in self._work]
         if stated is None:
@@ -182,7 +182,7 @@ class _TypeReader:
         is_known = bool(flops or model or ((has[0] or has[1]) and facts.category not in _CALLS))
         memories = self._memories(row, occurrences)
         moved = accessed if accessed or has[2] else UNKNOWN
-        return Work(
+        return InstructionWork(
             flops if is_known else UNKNOWN,
             model if is_known else UNKNOWN,
             computed.transcendentals,
@@ -202,14 +202,14 @@ class _TypeReader:
 
 
 def _executed_modules(plane: Plane) -> dict[str, str]:
-    """The names of the programs whose executions the plane has, by id."""
+    """The names of the programs that ran on the plane, by id."""
     texts = plane.types.full_names
     matches = (_EXECUTION.match(text) for text in texts if text.endswith(")"))
     return {match[2]: match[1] for match in matches if match}
 
 
 def _dma_stalls(plane: Plane, kinds: TpuKinds) -> list[int]:
-    """[kinds] how long ops waited for transfers, -1 if the recorder does not say."""
+    """[kinds] the time that ops waited for transfers, -1 if not recorded."""
     nothing = [UNKNOWN] * kinds.type.size
     if _DMA_STALL not in plane.stat_names:
         return nothing
@@ -233,18 +233,18 @@ def _joined(rows: list[_Row], pairs: Sequence[Pair]) -> list[_Row]:
     return rows
 
 
-def _once(start: _Row, end: _Row) -> Work:
-    """The work of a pair: either end may state all of it, and each what it accesses itself."""
-    both = zip(Work._fields, start.work, end.work, strict=True)
+def _once(start: _Row, end: _Row) -> InstructionWork:
+    """The work of a pair: start or end may state all of it, or each its own memory accesses."""
+    both = zip(InstructionWork._fields, start.work, end.work, strict=True)
     figures: dict[str, Any] = {key: max(values) for key, *values in both}
     stated = ends_that_state(start.breakdown, end.breakdown)
-    works = [row.work for row, is_it in zip((start, end), stated, strict=True) if is_it]
+    works = [row.work for row, counts in zip((start, end), stated, strict=True) if counts]
     if works:
         figures |= {
             key: sum(getattr(work, key) for work in works)
-            for key in Work._fields if key.startswith(_MEMORIES)
+            for key in InstructionWork._fields if key.startswith(_MEMORIES)
         }  # fmt: skip
-    return Work(**figures)
+    return InstructionWork(**figures)
 
 
 _MEMORIES = ("hbm_", "cmem_", "vmem_")

@@ -10,7 +10,7 @@ from traces import draw, space_of
 from traces.programs import Program
 
 from tbprof.analysis.programs.instruction_facts import InstructionFacts
-from tbprof.analysis.programs.op_rows import OpRows, ProgramName, Times, Work
+from tbprof.analysis.programs.op_rows import InstructionWork, OpRows, ProgramName, Times
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.analysis.programs.program_ops_merging import add_up, merge_program_ops
 
@@ -26,7 +26,7 @@ def hosts(draw_one: Any) -> ProgramOps:
         total = draw_one(st.integers(0, 2**40))
         own = draw_one(st.integers(0, total))
         stack = draw_one(st.sampled_from(["", "f.py:1", "g.py:2\nh.py:3"]))
-        work = Work(*(draw_one(st.integers(-1, 2**50)) for _ in range(9)))
+        work = InstructionWork(*(draw_one(st.integers(-1, 2**50)) for _ in range(9)))
         kernels = draw_one(
             st.lists(st.tuples(st.sampled_from(["k", "l"]), *(st.integers(1, 9),) * 2), max_size=3)
         )
@@ -85,7 +85,7 @@ def test_no_time_and_no_kernel_is_lost(parts):
 def test_sums_that_no_column_holds_are_limited():
     rows = OpRows()
     for _ in range(3):
-        work = Work(2**62, 2**62, 0, 0, 0)
+        work = InstructionWork(2**62, 2**62, 0, 0, 0)
         rows.add(ProgramName("7"), "a", InstructionFacts(), Times(1, 1, 1, 1), work)
     assert add_up([rows.table()]).flops.tolist() == [2**63 - 1]
 
