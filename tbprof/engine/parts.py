@@ -97,7 +97,7 @@ PARTS: Mapping[str, PartKind] = {
         merge="ops.op_metrics.merge_op_metrics",
     ),
     "steps": _part(
-        26,
+        27,
         "steps.steps.Steps",
         "steps.step_finding.find_steps",
         "finding the steps",

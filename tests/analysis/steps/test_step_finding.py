@@ -277,6 +277,20 @@ def test_a_step_is_not_cut_because_threads_share_its_work_otherwise():
 
 
 @pytest.mark.parametrize(
+    ("other", "is_uncertain"), [("..uuuuuu.vvvvvv.", True), ("ww...............", False)]
+)
+def test_steps_that_several_threads_mark_are_uncertain(other: str, is_uncertain: bool):
+    letters = "stuvw"
+    trace = draw(
+        {HOST: f"python |ssssssstttttttttt\npython |{other}"},
+        names=dict.fromkeys(letters, "train"),
+        stats={letter: {"_r": 1, "step_num": at} for at, letter in enumerate(letters)},
+    )
+    said = [doubt.partition(".")[0] for doubt in steps_of(trace).doubts]
+    assert said == (["Several threads mark steps at the same time"] if is_uncertain else [])
+
+
+@pytest.mark.parametrize(
     ("start_ns", "stated", "epoch_ns"),
     [(0, 0, 0), (0, 1_700_000_000_000_000_000, 1_700_000_000_000_000_000),
      (1_700_000_000_000_000_500, 1_700_000_000_000_000_000, 1_700_000_000_000_000_500)],

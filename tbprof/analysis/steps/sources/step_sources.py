@@ -38,6 +38,13 @@ doubt_of_rounds = Later("tbprof.analysis.steps.sources.step_doubts.doubt_of_roun
 infer_steps = Later("tbprof.analysis.steps.sources.step_inference.infer_steps")
 
 _NONE: NDArray[np.int64] = np.empty(0, np.int64)
+# Markers of another thread that overlap less often are not the steps of a second loop.
+_FEW_OVERLAPS = 0.1
+_OF_SEVERAL_THREADS = (
+    "Several threads mark steps at the same time. A step ends where the next one of any thread "
+    "begins, so steps are shorter than what the program marked: give the loop of each thread a "
+    "marker with another name, and choose one of them."
+)
 _NO_STEPS = (
     "The trace has no step markers: no step annotations from the program, no step lines from "
     "devices, and no event that repeats three times on the thread that drives the program. Mark "
@@ -122,7 +129,26 @@ def _annotations(grouping: Grouping) -> StepSource | None:
     several = " or ".join(quoted_name(name) for name, _ in count.most_common(3))
     note = f"Each step runs from one {several} annotation of the program to the next."
     source = _of_groups(MARKERS, count.most_common(1)[0][0], note, grouping, marked)
-    return replace(source, has_explicit_numbers=are_numbered(grouping, marked))
+    doubts = (_OF_SEVERAL_THREADS,) if _marks_on_several_threads(grouping, marked) else ()
+    return replace(source, has_explicit_numbers=are_numbered(grouping, marked), doubts=doubts)
+
+
+def _marks_on_several_threads(grouping: Grouping, marked: NDArray[np.int64]) -> bool:
+    """Whether many markers begin while a marker of another thread is open."""
+    roots = grouping.roots
+    marked = marked[np.argsort(roots.start_ps[marked], kind="stable")]
+    line = np.zeros(marked.size, np.int64)
+    for plane, threads in enumerate(grouping.hosts):
+        is_here = (roots.plane[marked] == plane) & (roots.row[marked] >= 0)
+        line[is_here] = (
+            1
+            + plane
+            + threads.events.line[roots.row[marked][is_here]].astype(np.int64) * len(grouping.hosts)
+        )
+    end_ps = roots.start_ps[marked] + roots.duration_ps[marked]
+    is_other = (line[1:] != line[:-1]) & (line[1:] > 0) & (line[:-1] > 0)
+    overlapping = is_other & (roots.start_ps[marked][1:] < end_ps[:-1])
+    return bool(overlapping.sum() > max(1, _FEW_OVERLAPS * marked.size))
 
 
 def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
