@@ -1,9 +1,13 @@
 """Shares of step time and gaps between steps, just below, at and above their thresholds."""
 
+import dataclasses
+
 import pytest
 from builders.evidence import LADDER, claim, evidence, found, host, idle, inputs, severities
+from builders.job_steps import job_of
 
 from tbprof.analysis.host.host_activity import Activity
+from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.vocabulary.phases import Phase
 
 
@@ -35,6 +39,20 @@ def test_a_gap_between_steps():
     assert at is not None
     assert at.gain_ms == pytest.approx(0.15)
     assert "train" in at.detail
+    assert "callbacks" in at.action
+
+
+@pytest.mark.parametrize(("gap_us", "is_loop"), [(19, True), (20, False)])
+def test_a_gap_as_short_as_a_loop_is_not_taken_for_callbacks(gap_us: int, is_loop: bool):
+    short = job_of(
+        [{"GPU:0": {Phase.OTHER: gap_us, Phase.COMPUTE_16: 30}}] * 10,
+        gaps={(step, "GPU:0"): gap_us for step in range(10)},
+        marker="train",
+    )
+    given = dataclasses.replace(evidence(), job=short, means=step_means(short))
+    action = claim(given, "gap_between_steps").action
+    assert ("several steps in one compiled function" in action) == is_loop
+    assert ("callbacks" in action) != is_loop
 
 
 def test_launches_that_compete_with_tf_data():
