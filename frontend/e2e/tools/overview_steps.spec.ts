@@ -194,7 +194,7 @@ describe("the step chart", () => {
     expect(column(steps, "stepTimeMs").filter((time) => time === most).length).toBe(30);
     const red = await colorOf(page, "--c-input");
     await expect.poll(async () => (await pixels(canvas(page))).get(red) ?? 0).toBeGreaterThan(30);
-    await page.getByText(/3,000 steps: each column is the slowest of several/).waitFor();
+    await page.getByText(/3,000 steps: each column shows the slowest of several/).waitFor();
     await slider(page).focus();
     await page.keyboard.press("+");
     await page.waitForURL(/zoom=\d+\.\.\d+/);

@@ -133,7 +133,7 @@ test("a click on a pipeline shows it, its columns sort, and its histogram tells 
       .toSorted((a, b) => Number(b[id]) - Number(a[id]))
       .map((one) => `${one.host} ${one.input_pipeline}`);
   await expect.poll(() => names()).toEqual(by("max"));
-  await table.getByRole("button", { name: "Calls" }).click();
+  await table.getByRole("button", { name: "Calls", exact: true }).click();
   await expect.poll(async () => (await names())[0]).toBe(by("num_calls")[0]);
   await page.waitForURL(/pipelines=calls/);
   await expect

@@ -85,7 +85,7 @@ test("sections fold to their busy share; tracks are pinned, hidden, moved and fi
   await tree(page).focus();
   await page.keyboard.press("Home");
   await page.keyboard.press("p");
-  await page.getByText("No track has “no such track” in its name.").waitFor();
+  await page.getByText("No track name contains “no such track”.").waitFor();
 });
 
 test("colours and filters change what is drawn", async () => {

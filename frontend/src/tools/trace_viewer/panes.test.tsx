@@ -137,7 +137,7 @@ test("tracks are filtered by their names", async () => {
   await type(query<HTMLInputElement>(".trace-lane-head input"), "stream");
   expect(labels()).toEqual(["GPU 0", "Stream #1(Compute)"]);
   await type(query<HTMLInputElement>(".trace-lane-head input"), "no such");
-  expect(text(".trace-labels")).toBe("No track has “no such” in its name.");
+  expect(text(".trace-labels")).toBe("No track name contains “no such”.");
 });
 
 test("a search counts its hits, lists them, and goes through them", async () => {
@@ -243,7 +243,7 @@ test("the details of an event: its name, arguments, stack, flows and links", asy
   );
   await click(link);
   expect(said.opened).toEqual([["kernel_stats", { "f.kernel_name": "=k" }]]);
-  expect(document.body.textContent).toContain("3 more events of this name are of another kind");
+  expect(document.body.textContent).toContain("3 more events with this name are of another kind");
   await click(button("List these events"));
   expect(query<HTMLInputElement>(".trace-search input").value).toBe("category:Kernel whole:matmul");
 });

@@ -37,9 +37,9 @@ test("an address beyond the trace shows the part within it, and says so until on
   fakeServer();
   await show({ from_ms: "0", to_ms: "100000000" });
   expect(text(".trace-status")).toContain("110 ms across");
-  expect(text(".trace-status")).toContain("The address reaches beyond the trace");
+  expect(text(".trace-status")).toContain("The address extends beyond the trace");
   await click(button("All"));
-  expect(text(".trace-status")).not.toContain("The address reaches beyond the trace");
+  expect(text(".trace-status")).not.toContain("The address extends beyond the trace");
 });
 
 test("times count from the recording's start, as the address and other pages have them", async () => {

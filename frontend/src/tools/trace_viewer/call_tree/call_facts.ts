@@ -1,4 +1,4 @@
-/** What is known of a node, in words. */
+/** Texts about nodes of a call tree. */
 import { formatRatio, plural } from "../../../base/format";
 import { ratio } from "../../../base/units";
 import { formatPs } from "../model/time";
@@ -15,7 +15,7 @@ export function callFacts(tree: CallTree, node: number): string {
   return `${callName(tree, node)}: ${[...total, self, calls].join(", ")}`;
 }
 
-/** "57.1 %" of the time of all calls. */
+/** "57.1 %" of the total time of all calls. */
 export function shareOf({ totalPs }: CallTree, ps: number): string {
   return formatRatio(ratio(totalPs[0] > 0 ? ps / totalPs[0] : 0));
 }

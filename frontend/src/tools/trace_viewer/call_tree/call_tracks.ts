@@ -1,4 +1,4 @@
-/** Which tracks of a range have calls that nest, and how many are left out. */
+/** The tracks of a range with nested calls, and the number of tracks that are left out. */
 import { plural } from "../../../base/format";
 import { type TrackSet, trackSets } from "../drawer/aggregates";
 import type { TimeRange } from "../model/types";
@@ -7,12 +7,12 @@ import { indexOf, type Page } from "../page/page";
 export interface CallTracks {
   readonly sets: readonly TrackSet[];
   readonly tracks: number;
-  /** Tracks that repeat what others show, as derived ones do. */
+  /** The number of tracks that repeat the work of others, such as derived ones. */
   readonly repeating: number;
   readonly asynchronous: number;
 }
 
-/** Of the tracks of a box, or of all that are not hidden (`keys` null), those with a stack. */
+/** The tracks with nested calls in a box, or among all visible tracks if `keys` is null. */
 export function callTracks(page: Page, keys: TimeRange["tracks"]): CallTracks {
   let asynchronous = 0;
   const sets = trackSets(page, keys).flatMap((set) => {
@@ -27,14 +27,14 @@ export function callTracks(page: Page, keys: TimeRange["tracks"]): CallTracks {
   return { sets, tracks, repeating, asynchronous };
 }
 
-/** "12 tracks, without 3 derived tracks and 1 asynchronous track" */
+/** "12 tracks, 3 derived tracks and 1 asynchronous track excluded" */
 export function describeTracks({ tracks, repeating, asynchronous }: CallTracks): string {
   const left = [
     ...(repeating > 0 ? [plural(repeating, "derived track")] : []),
     ...(asynchronous > 0 ? [plural(asynchronous, "asynchronous track")] : []),
   ];
-  const without = left.length > 0 ? `, without ${left.join(" and ")}` : "";
-  return `${plural(tracks, "track")}${without}`;
+  const excluded = left.length > 0 ? `, ${left.join(" and ")} excluded` : "";
+  return `${plural(tracks, "track")}${excluded}`;
 }
 
 function countTracks({ model }: Page, keys: TimeRange["tracks"]): number {

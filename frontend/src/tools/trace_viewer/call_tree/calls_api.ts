@@ -1,4 +1,4 @@
-/** The route of call trees. */
+/** Requests call trees. */
 import { PayloadError } from "../../../api/errors";
 import { checkLength, numbers, record, texts } from "../../../api/json";
 import { ask, formatRanges, type PartOf, type SpanPs, within } from "../protocol/api";
@@ -6,7 +6,7 @@ import type { CallColumns, CallOrder } from "./call_tree";
 
 export interface CallsAnswer {
   readonly columns: CallColumns;
-  /** The ids of the names that are tracks, else -1. */
+  /** The track ids of names; -1 for names that are not tracks. */
   readonly tracks: Int32Array;
   readonly overlapPs: number;
 }

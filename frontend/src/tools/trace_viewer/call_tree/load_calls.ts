@@ -1,4 +1,4 @@
-/** The tree of calls of a range, over any number of hosts. */
+/** Loads the call tree of a range, over any number of hosts. */
 import type { HostTimeline, Span } from "../model/types";
 import { type Page, partOf } from "../page/page";
 import type { CallTracks } from "./call_tracks";
@@ -6,7 +6,7 @@ import { type CallColumns, type CallOrder, type CallTree, makeCallTree } from ".
 import { type CallsAnswer, fetchCalls } from "./calls_api";
 import { mergeTrees } from "./merge_trees";
 
-/** null where no track has calls. */
+/** null if no track has nested calls. */
 export async function loadCalls(
   page: Page,
   span: Span,
@@ -29,7 +29,7 @@ export async function loadCalls(
   return makeCallTree(mergeTrees(answers.map(({ columns }) => columns)), order, overlapPs);
 }
 
-/** Tracks of one name say which section they are of, those of several hosts which host. */
+/** Adds the section to tracks with equal names, and the host if there are several. */
 function ofHost({ columns, tracks }: CallsAnswer, host: HostTimeline, isOneOfMany: boolean) {
   const repeated = repeatedTracks(columns);
   const counts = new Map<string, number>();

@@ -1,7 +1,7 @@
-/** The calls of several hosts as one tree: nodes with the same names around them are one. */
+/** Merges the call trees of several hosts: nodes with the same path of names become one. */
 import { type CallColumns, type CallName, keyPart } from "./call_tree";
 
-/** Others stay apart from names, tracks from those of other hosts. */
+/** Unlisted calls are not merged with names, nor tracks with those of other hosts. */
 export function mergeTrees(trees: readonly CallColumns[]): CallColumns {
   if (trees.length === 1) return trees[0];
   const names: CallName[] = [];

@@ -1,18 +1,18 @@
-/** Nodes whose name has a text. */
+/** Search for nodes by name. */
 import { type CallTree, callName } from "./call_tree";
 
 export interface CallSearch {
-  /** [n] Bits: MATCHES, LEADS_TO_MATCH where a node below does. */
+  /** [n] Bits: MATCHES; LEADS_TO_MATCH if a descendant matches. */
   readonly marks: Uint8Array;
   readonly matches: number;
-  /** Of nodes that match within no other: their time (self time, bottom up). */
+  /** The total time of the outermost matches; bottom up, their self time. */
   readonly weightPs: number;
 }
 
 export const MATCHES = 1;
 export const LEADS_TO_MATCH = 2;
 
-/** null where nothing is searched for. */
+/** null without a search. */
 export function searchCalls(tree: CallTree, text: string): CallSearch | null {
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return null;

@@ -1,4 +1,4 @@
-/** The rows of a tree of calls as a table: what is open, in order. */
+/** The visible rows of a call tree, in order. */
 import { childrenOf } from "../../../widgets/icicle/weighted_tree";
 import { type CallTree, callName, keyPart } from "../call_tree/call_tree";
 import { type CallSearch, LEADS_TO_MATCH, MATCHES } from "../call_tree/search_calls";
@@ -7,23 +7,23 @@ export type CallSort = "name" | "total" | "self" | "count" | "longest";
 
 interface CallRows {
   readonly nodes: Int32Array;
-  /** The keys of rows, as `pathKey` has them. */
+  /** The keys of rows, as of `pathKey`. */
   readonly keys: readonly string[];
   readonly isOpen: Uint8Array;
 }
 
 interface Shown {
-  /** Keys of nodes that were opened or closed against what is usual. */
+  /** Keys of nodes that are expanded or collapsed contrary to the default. */
   readonly turned: ReadonlySet<string>;
   readonly search: CallSearch | null;
   readonly sort: CallSort;
   readonly isDescending: boolean;
 }
 
-/** Top down, nodes with this part of the time are open from the start. */
+/** Top down, nodes with this share of the time are expanded by default. */
 const OPEN_FROM = 0.1;
 
-/** With a search, the nodes that match, what is below them, and what leads to them. */
+/** With a search: the matches, their descendants and their ancestors. */
 export function callRows(tree: CallTree, { turned, search, sort, isDescending }: Shown): CallRows {
   const nodes: number[] = [];
   const keys: string[] = [];
@@ -32,7 +32,7 @@ export function callRows(tree: CallTree, { turned, search, sort, isDescending }:
   const least = tree.order === "top_down" ? OPEN_FROM * tree.weightPs[0] : Number.POSITIVE_INFINITY;
   const isUsuallyOpen = (node: number) =>
     search === null ? tree.weightPs[node] >= least : (search.marks[node] & LEADS_TO_MATCH) !== 0;
-  // The next one to list is at the end; trees may be too deep for recursion.
+  // A stack of nodes to list, since trees may be too deep for recursion.
   const waiting: [node: number, key: string, isWithinMatch: boolean][] = [];
   const open = (node: number, key: string, isAll: boolean) => {
     const shown = [...childrenOf(tree, node)].filter(
@@ -58,7 +58,7 @@ export function callRows(tree: CallTree, { turned, search, sort, isDescending }:
   return { nodes: Int32Array.from(nodes), keys, isOpen: Uint8Array.from(isOpen) };
 }
 
-/** null: as the tree has them. */
+/** null for the order of the tree. */
 function compareBy(
   tree: CallTree,
   sort: CallSort,
@@ -74,7 +74,7 @@ function compareBy(
     longest: tree.longestPs,
   }[sort];
   if (values === tree.weightPs && isDescending) return null;
-  // NaN, which is not known, comes last.
+  // NaN, which means unknown, comes last.
   const key = (node: number) =>
     Number.isNaN(values[node]) ? Number.POSITIVE_INFINITY : sign * values[node];
   return (a, b) => key(a) - key(b) || a - b;

@@ -1,4 +1,4 @@
-/** The tree of calls as a table. */
+/** The call tree as a table. */
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { formatCount, type Scale } from "../../../base/format";
@@ -73,14 +73,14 @@ function callColumns(
   turn: (row: number) => void,
 ): RowColumn[] {
   const { nodes } = rows;
-  // Names that fold to the same text are told apart.
+  // Names that fold to the same text are kept distinguishable.
   const folded = foldNames(tree.names.map(({ text }) => readableName(text)));
   const nameOf = (node: number) => {
     const name = callName(tree, node);
     return { name, text: folded[tree.name[node]] || name };
   };
   const isFound = (node: number) => search !== null && (search.marks[node] & MATCHES) !== 0;
-  // The same unit, so that they can be compared.
+  // A common unit, so that they can be compared.
   const scale = timeScale(tree.totalPs);
   const share = tree.order === "top_down" ? "Share of total" : "Share of self";
   return [
@@ -117,6 +117,6 @@ function timeColumn(
     width: 108,
     isNumber: true,
     isSortable: true,
-    cell: (row) => timeCell(ps(row), scale, "Not known: calls may be nested in each other"),
+    cell: (row) => timeCell(ps(row), scale, "Unknown: calls may be nested in each other"),
   };
 }

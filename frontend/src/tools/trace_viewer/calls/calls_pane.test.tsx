@@ -44,7 +44,7 @@ test("the calls of a range are a tree, and a click leads to the longest call", a
   });
   expect(text(".trace-sums")).toContain("6 events in the 8.00 ms selected on 3 tracks");
   // The steps that are derived stand for what the stream shows.
-  expect(text(".trace-sums")).toContain("without 1 derived track");
+  expect(text(".trace-sums")).toContain("1 derived track excluded");
   await click([...document.querySelectorAll<HTMLElement>(".trace-rows-body .trace-row")][2]);
   await until(() => model().selection.value !== null);
   const asked = server.asked.filter(([route]) => route === "timeline_event").map(([, of]) => of.id);
@@ -109,7 +109,9 @@ test("tracks without a stack of calls are left out, and said to be", async () =>
     timeline: ({ host, part }: Record<string, string>) =>
       sampleTimelineJson({ host, part, tracks: [{ ...stream, kind: "async" }, python, worker] }),
   });
-  expect(text(".trace-sums")).toContain("on 2 tracks, without");
+  expect(text(".trace-sums")).toContain(
+    "on 2 tracks, 3 derived tracks and 1 asynchronous track excluded",
+  );
   expect(text(".trace-sums")).toContain("1 asynchronous track");
 });
 

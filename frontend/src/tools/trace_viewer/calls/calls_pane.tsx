@@ -1,4 +1,4 @@
-/** Where the time of a range goes: its nested events as a flame graph, or as a tree in a table. */
+/** The time of nested events in a range, as a flame graph or as a tree in a table. */
 import { useSignal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import { toTsv } from "../../../base/csv";
@@ -22,16 +22,16 @@ import "./calls.css";
 
 interface Loaded {
   readonly span: Span;
-  /** Which tracks the calls are of, in words. */
+  /** The tracks of the calls, in words. */
   readonly of: string;
   readonly isRange: boolean;
-  /** null: no track has calls. */
+  /** null if no track has nested calls. */
   readonly tree: CallTree | null;
 }
 
 const PS_PER_US = 1e6;
 
-/** Of the selected range, or of what is in view. */
+/** The calls of the selected range, or of the view. */
 export function CallsPane({ page }: { page: Page }) {
   const { model } = page;
   const { value, error, isLoading } = useAnswer<Loaded>(page, () => {
@@ -47,7 +47,7 @@ export function CallsPane({ page }: { page: Page }) {
     };
   });
   if (error.value !== null) return <NoAnswer error={error.value} />;
-  if (value.value === null) return <p class="trace-note muted">Summing up calls</p>;
+  if (value.value === null) return <p class="trace-note muted">Summing up calls…</p>;
   return <Calls page={page} loaded={value.value} isLoading={isLoading.value} />;
 }
 
@@ -60,7 +60,7 @@ interface CallsProps {
 function Calls({ page, loaded, isLoading }: CallsProps) {
   const { tree, span, of, isRange } = loaded;
   const text = useSignal("");
-  // By their names: the same node of another range stays chosen.
+  // Identified by names, so that the same node of another range stays chosen.
   const focus = useSignal("");
   const selected = useSignal<string | null>(null);
   const abort = useRef(new AbortController());
@@ -83,7 +83,7 @@ function Calls({ page, loaded, isLoading }: CallsProps) {
     <>
       <div class="trace-sums" aria-busy={isLoading}>
         <Choice
-          legend="Shown as"
+          legend="Show as"
           name="trace-calls-as"
           labels={["Flame graph", "Tree"]}
           isSecond={page.calls.value.isTree}
@@ -124,7 +124,7 @@ function Calls({ page, loaded, isLoading }: CallsProps) {
           {isRange ? "selected" : "in view"}{" "}
           <span
             class="muted"
-            title="Steps, programs, scopes and ops of devices stand for the work that other tracks show. Asynchronous tracks have no stack of calls."
+            title="Steps, programs, scopes and ops of devices repeat work that other tracks show. Asynchronous tracks have no call stack."
           >
             on {of}
           </span>
@@ -132,7 +132,7 @@ function Calls({ page, loaded, isLoading }: CallsProps) {
         {tree && tree.overlapPs > 0 ? (
           <span
             class="muted"
-            title="Events of a track that overlap without nesting: the later one counts from where the earlier one ends"
+            title="If events of a track overlap without nesting, the later one counts from the end of the earlier one"
           >
             {formatPs(tree.overlapPs)} overlap
           </span>
@@ -153,7 +153,7 @@ function Calls({ page, loaded, isLoading }: CallsProps) {
           <CopyButton
             text={() => treeText(tree)}
             label="Copy tree"
-            title="Copy tree as text, times in µs"
+            title="Copy the tree as text, with times in µs"
           />
         ) : null}
       </div>
@@ -214,7 +214,7 @@ function Choice({ legend, name, labels, isSecond, choose }: ChoiceProps) {
   );
 }
 
-/** All nodes, each below its parent and indented. */
+/** All nodes, indented below their parents. */
 function treeText(tree: CallTree): string {
   const head = ["Name", "Total (µs)", "Self (µs)", "Calls", "Longest (µs)"];
   const rows: (string | number)[][] = [];
@@ -233,7 +233,7 @@ function treeText(tree: CallTree): string {
   return toTsv([head, ...rows]);
 }
 
-/** "" where it is not known. */
+/** "" if unknown. */
 function microseconds(ps: number): number | string {
   return ps >= 0 ? ps / PS_PER_US : "";
 }

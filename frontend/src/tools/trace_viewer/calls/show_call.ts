@@ -1,4 +1,4 @@
-/** Shows a call in the timeline: selects it, where the view is if the call is in it. */
+/** Selects a call in the timeline, and moves the view only if the call is not in it. */
 import { batch } from "@preact/signals";
 import type { CallTree } from "../call_tree/call_tree";
 import { bringIntoView } from "../model/view_math";
@@ -6,7 +6,7 @@ import { keepTab, type Page, partOf } from "../page/page";
 import { revealRow } from "../page/reveal";
 import { fetchEvent } from "../protocol/api";
 
-/** The longest call of a node; false where it is not known which it is. */
+/** Shows the longest call of a node; false if it is unknown. */
 export async function showLongest(
   page: Page,
   { longest, host }: CallTree,
@@ -27,7 +27,7 @@ export async function showLongest(
   keepTab(page, () =>
     batch(() => {
       model.selection.value = { ...key, place: { row, startPs, durationPs, name } };
-      // Moving the view would change what the tree in view is of.
+      // Moving the view would change the call tree of the view.
       if (span.to <= left || span.from >= right)
         model.view.value = bringIntoView(model.view.peek(), span, model.extent.peek());
       revealRow(model, key, row);

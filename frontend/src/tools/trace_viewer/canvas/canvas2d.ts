@@ -1,14 +1,14 @@
 /**
- * A scene as pixels, without a graphics card. All rectangles of an even strip have the same height,
- * so its first line of pixels is painted and the others are copies: the time goes by the pixels of
- * the canvas, hardly by the number of events.
+ * Paints a scene on the CPU. All rectangles of an even strip have the same height, so only its first
+ * line of pixels is painted, and then copied. The time depends on the number of pixels, hardly on
+ * the number of events.
  */
 import { EDGE, HATCHED, type Scene } from "../scene/scene";
 import type { Painter } from "./painter";
 
-/** Narrower rectangles have no darker edge. */
+/** Narrower rectangles have no dark edge. */
 export const EDGE_FROM = 3;
-/** Device pixels from one stroke of a hatching to the next, and the width of a stroke. */
+/** The distance between strokes of a hatching, and their width, in device pixels. */
 export const HATCH_PERIOD = 6;
 export const HATCH_STROKE = 2;
 

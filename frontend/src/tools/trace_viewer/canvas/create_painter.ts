@@ -1,9 +1,9 @@
-/** Chooses a painter: WebGL2 if a graphics card draws, else pixels computed by the page. */
+/** Chooses a painter: WebGL2 if there is a graphics card, else pixels computed by the page. */
 import { CanvasPainter } from "./canvas2d";
 import type { Painter } from "./painter";
 import { WebglPainter } from "./webgl";
 
-/** As in the address: "renderer=canvas". */
+/** The choice in the address: "renderer=canvas". */
 export type PainterChoice = "webgl" | "canvas" | "";
 
 export function rendererOf(text: string | undefined): PainterChoice {
@@ -11,8 +11,8 @@ export function rendererOf(text: string | undefined): PainterChoice {
 }
 
 /**
- * `repaint` is called when the picture was lost. A canvas keeps the kind of context that it was
- * first given, so another choice needs another canvas.
+ * `repaint` is called when the picture was lost. A canvas keeps its first kind of context, so
+ * another choice needs another canvas.
  */
 export function createPainter(
   canvas: HTMLCanvasElement,
@@ -27,21 +27,21 @@ export function createPainter(
   return pen ? new CanvasPainter(canvas, pen) : null;
 }
 
-/** WebGL by the processor, as its drivers call themselves. */
+/** Names of software renderers for WebGL. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
 let isCard: boolean | undefined;
 
 /**
- * Drawn by the processor, WebGL takes longer than pixels of our own do: 300 ms to 2 ms for 50,000
- * rectangles (SwiftShader, two cores). Asked of a canvas that is thrown away, and asked once.
+ * Software WebGL is slower than our own pixels: 300 ms instead of 2 ms for 50,000 rectangles
+ * (SwiftShader, two cores). Detected once, on a temporary canvas.
  */
 function hasGraphicsCard(): boolean {
   if (isCard !== undefined) return isCard;
   const gl = document
     .createElement("canvas")
     .getContext("webgl2", { failIfMajorPerformanceCaveat: true });
-  // Browsers without the extension name the card in RENDERER.
+  // Browsers without the extension report the card in RENDERER.
   const info = gl?.getExtension("WEBGL_debug_renderer_info");
   const name = gl ? String(gl.getParameter(info?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER)) : "";
   isCard = gl !== null && !SOFTWARE.test(name);

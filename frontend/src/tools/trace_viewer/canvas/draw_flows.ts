@@ -1,10 +1,10 @@
-/** Flows of the selection: arrows from the end of the one event to the begin of the other. */
+/** Draws the flows of the selection: arrows from the end of one event to the start of another. */
 import { findRow } from "../model/lane_layout";
 import type { FlowEnd } from "../model/types";
 import type { OverlayInput } from "./overlay_input";
 
 const HEAD = 6;
-/** Arrows leave and arrive level. */
+/** Arrows start and end horizontally. */
 const LEAST_BEND = 24;
 
 type FlowInput = Pick<
@@ -19,7 +19,7 @@ export function drawFlows(pen: CanvasRenderingContext2D, input: FlowInput): void
     const start = endPoint(input, from, true);
     const end = endPoint(input, to, false);
     if (!start || !end) continue;
-    // Twice: a border of the page's colour sets arrows apart from what they cross.
+    // Drawn twice: a border in the background color sets arrows apart from what they cross.
     for (const [color, width] of [
       [colors.css.background, 4],
       [colors.css.text, 1.5],
@@ -43,12 +43,12 @@ export function drawFlows(pen: CanvasRenderingContext2D, input: FlowInput): void
   }
 }
 
-/** Far outside of the canvas, lines are no longer drawn well. */
+/** Browsers draw lines inaccurately far outside the canvas. */
 const FAR = 4000;
 
 /**
- * The end or begin of an event, in CSS pixels of the lanes; null where its row is hidden. Pinned
- * tracks are always in sight: arrows go there.
+ * The position of an event's end or start in CSS pixels of the lanes; null if its row is hidden.
+ * Arrows go to pinned tracks if possible, since these are always visible.
  */
 function endPoint(
   input: FlowInput,

@@ -1,4 +1,4 @@
-/** Parts of the axis that are marked: the range of box and ruler, marks, what is being dragged. */
+/** Draws ranges of the axis: the selected range, marks, and what is being dragged. */
 
 import type { TextFit } from "../../../widgets/canvas/text_fit";
 import { formatInstant, formatPs } from "../model/time";
@@ -9,7 +9,7 @@ import { timeInStep } from "./step_axis";
 const PILL_HEIGHT = 16;
 const PILL_INSET = 5;
 
-/** The chosen part: tinted in its lanes, with lines at its ends and its length. */
+/** The selected range: tinted in its lanes, with lines at its ends, and its length. */
 export function drawRange(pen: CanvasRenderingContext2D, input: OverlayInput, fit: TextFit): void {
   const { range, colors, lanes } = input;
   if (!range) return;
@@ -36,7 +36,7 @@ export function drawRange(pen: CanvasRenderingContext2D, input: OverlayInput, fi
   drawLength(pen, input, range, fit);
 }
 
-/** A line and a flag in the axis; a bar there for a part of it. */
+/** A line with a flag in the axis; for a range, a bar in the axis. */
 export function drawMarks(pen: CanvasRenderingContext2D, input: OverlayInput, fit: TextFit): void {
   const { marks, colors, width, height } = input;
   marks.forEach((mark) => {
@@ -62,14 +62,14 @@ export function drawMarks(pen: CanvasRenderingContext2D, input: OverlayInput, fi
 
 const FLAG_MAX = 160;
 
-/** A text upon the time axis, in CSS pixels of the canvas. */
+/** A label on the time axis, in CSS pixels of the canvas. */
 interface Pill {
   readonly x: number;
   readonly width: number;
   readonly text: string;
 }
 
-/** Where the flag of a mark is, in CSS pixels of the canvas. */
+/** The position of a mark's flag, in CSS pixels of the canvas. */
 export function markFlag(
   mark: Mark,
   input: Pick<OverlayInput, "view" | "width">,
@@ -80,7 +80,7 @@ export function markFlag(
   return { x: Math.round(left), width: fit.width(text) + 2 * PILL_INSET, text };
 }
 
-/** All lanes between two instants, which the view is about to show. */
+/** A band over all lanes for the range that will be zoomed to. */
 export function drawZoomBox(
   pen: CanvasRenderingContext2D,
   input: OverlayInput,
@@ -116,7 +116,7 @@ export function drawDragBox(
   drawLength(pen, input, drag, fit);
 }
 
-/** The length of a part, in the axis above it, or beside it where it is too narrow. */
+/** The length of a range, above it in the axis, or beside it if it is too narrow. */
 function drawLength(
   pen: CanvasRenderingContext2D,
   input: OverlayInput,
@@ -133,7 +133,7 @@ function drawLength(
 
 type Place = Pick<OverlayInput, "view" | "width" | "marks">;
 
-/** Where the length of a part is: in its middle, or beside the flags of marks that lie there. */
+/** The position of a range's length: in its middle, or beside flags of marks there. */
 export function lengthPill(input: Place, span: Span, fit: TextFit): Pill {
   const [left, right] = edges(input, span);
   const text = formatPs(span.to - span.from);
@@ -152,7 +152,7 @@ export function lengthPill(input: Place, span: Span, fit: TextFit): Pill {
   return { x: nearest[0] ?? places[0], width, text };
 }
 
-/** What lies upon the time axis, beneath which no time can be read. */
+/** The labels on the time axis, which hide tick labels below them. */
 export function axisPills(
   input: Place & Pick<OverlayInput, "range" | "drag" | "pointerX" | "zero">,
   fit: TextFit,
@@ -167,7 +167,7 @@ export function axisPills(
   ];
 }
 
-/** The time under the pointer; null while something is dragged, or the pointer is elsewhere. */
+/** The time at the pointer; null while dragging, or if the pointer is elsewhere. */
 export function cursorPill(
   input: Place & Pick<OverlayInput, "drag" | "pointerX" | "zero">,
   fit: TextFit,
@@ -188,7 +188,7 @@ function pillAround(x: number, text: string, width: number, fit: TextFit): Pill 
   };
 }
 
-/** The same since the start of the step; null where the pointer is in none. */
+/** The same since the start of the step; null outside of steps. */
 export function stepPill(
   input: Pick<OverlayInput, "view" | "width" | "drag" | "pointerX" | "steps">,
   fit: TextFit,
@@ -200,7 +200,7 @@ export function stepPill(
   return text === "" ? null : pillAround(pointerX, text, width, fit);
 }
 
-/** The time under the pointer, upon the axis; beneath it that since the start of the step. */
+/** Draws the time at the pointer on the axis, and below it the time since the start of the step. */
 export function drawCursor(pen: CanvasRenderingContext2D, input: OverlayInput, fit: TextFit): void {
   const { colors } = input;
   const above = cursorPill(input, fit);

@@ -1,4 +1,4 @@
-/** Draws the model: at most one frame per change, from the data that is loaded. */
+/** Draws the model from the data that is loaded, in at most one frame per change. */
 import { computed, effect, type ReadonlySignal } from "@preact/signals";
 import { watchColors } from "../../../base/theme";
 import { getComputedColor } from "../../../widgets/canvas/computed_color";
@@ -25,20 +25,20 @@ import { timeAxis } from "./time_axis";
 
 export type EventUnderPointer = Omit<Hover, "event">;
 
-/** The counts on the page change at most this often. */
+/** The minimum interval between updates of the counts on the page. */
 const COUNT_MS = 120;
-/** What comes sooner was never missing. */
+/** Data that arrives sooner does not count as missing. */
 const LOADING_MS = 150;
 
 export class Engine {
   readonly scene = new Scene();
   lanes: readonly PlacedLane[] = [];
   dpr = 1;
-  /** Set by gestures; call `invalidate` after. */
+  /** Set by gestures, which then call `invalidate`. */
   drag: Drag | null = null;
-  /** Something is being dragged: events do not follow the pointer. */
+  /** While something is dragged, hovered events do not follow the pointer. */
   isPressed = false;
-  /** In CSS pixels of the canvas, null where it is elsewhere. */
+  /** In CSS pixels of the canvas; null if the pointer is elsewhere. */
   pointer: { readonly x: number; readonly y: number } | null = null;
   private readonly data: ViewData;
   private readonly overlay: Overlay;
@@ -60,7 +60,7 @@ export class Engine {
     choice: PainterChoice,
   ) {
     this.data = new ViewData(model, this.invalidate);
-    // Searched for among all tracks: not in every frame.
+    // Cached, since it is searched for among all tracks.
     this.stepRow = computed(() => axisStepRow(model));
     this.selectedKind = computed(() => kindOfSelected(model));
     this.hover = new HoverFollower(model);
@@ -88,12 +88,12 @@ export class Engine {
     if (this.request === 0) this.request = requestAnimationFrame(this.frame);
   };
 
-  /** ps of the common axis at `x` CSS pixels. */
+  /** The time of the common axis, in ps, at `x` CSS pixels. */
   psAt(x: number): number {
     return toPs(x, this.model.view.peek(), this.model.width.peek());
   }
 
-  /** The nearest edge, from CSS pixels of the canvas; ends of `range` are edges, too. */
+  /** The edge nearest to a position in CSS pixels of the canvas; includes the ends of `range`. */
   snapAt(x: number, y: number, range: TimeRange | null): Snap {
     const { view, width, selection, marks, hosts } = this.model;
     const { from, to } = view.peek();
@@ -117,7 +117,7 @@ export class Engine {
     );
   }
 
-  /** The event at a place of the canvas. */
+  /** The event at a position of the canvas. */
   hoverAt(x: number, y: number): EventUnderPointer | null {
     if (y < AXIS_HEIGHT) return null;
     const hit = hitAt(this.scene, this.lanes, x, y - AXIS_HEIGHT, this.dpr);
@@ -140,19 +140,19 @@ export class Engine {
     };
   }
 
-  /** The mark whose flag is at a place of the canvas, -1 for none. */
+  /** The mark whose flag is at a position of the canvas; -1 for none. */
   markAt(x: number, y: number): number {
     const { marks, view, width } = this.model;
     if (y >= AXIS_HEIGHT) return -1;
     const frame = { view: view.peek(), width: width.peek() };
-    // What is drawn later lies above.
+    // Later marks are drawn on top.
     return marks.peek().findLastIndex((mark) => {
       const flag = this.overlay.flagOf(mark, frame);
       return x >= flag.x && x < flag.x + flag.width;
     });
   }
 
-  /** Tiles in memory. */
+  /** The number of tiles in memory. */
   get bytes(): number {
     return this.data.tiles.bytes;
   }

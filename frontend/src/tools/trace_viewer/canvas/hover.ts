@@ -1,4 +1,4 @@
-/** What the pointer is on: at once as the picture has it, exactly once the pointer rests there. */
+/** The hovered event: first as in the picture, then exactly, once the pointer rests. */
 import type { TimelineModel } from "../model/model";
 import { queryOf, sourceOf } from "../model/sources";
 import type { EventPlace, Hover } from "../model/types";
@@ -13,7 +13,7 @@ export class HoverFollower {
 
   constructor(private readonly model: TimelineModel) {}
 
-  /** Shows `next`, unless it is what is shown already. */
+  /** Shows `next`, unless it is shown already. */
   follow(next: Omit<Hover, "event"> | null): void {
     const { hover } = this.model;
     const old = hover.peek();

@@ -1,4 +1,4 @@
-/** What lies upon the rectangles: texts, the selection, flows, ranges, marks, the time axis. */
+/** Draws the overlay over the rectangles: texts, selection, flows, ranges, marks, time axis. */
 
 import { LabelPen } from "../../../widgets/canvas/label_pen";
 import type { TextFit } from "../../../widgets/canvas/text_fit";
@@ -55,7 +55,7 @@ export class Overlay {
     if (input.drag?.kind === "box") drawDragBox(pen, input, this.fit);
   }
 
-  /** Where the flag of a mark is on the axis. */
+  /** The position of a mark's flag on the axis. */
   flagOf(mark: Mark, input: Pick<OverlayInput, "view" | "width">) {
     return markFlag(mark, input, this.fit);
   }
@@ -89,7 +89,7 @@ export class Overlay {
     this.drawSteps(input);
   }
 
-  /** Where steps begin, and the times since then. */
+  /** Draws the starts of steps, and times since then. */
   private drawSteps(input: OverlayInput): void {
     const { pen, fit } = this;
     const { steps, colors, view, width } = input;
@@ -147,7 +147,7 @@ export class Overlay {
   }
 }
 
-/** Where an event is drawn: in its lane, in the pinned copy of that, or in what it is folded into. */
+/** The boxes of an event: in its lane, in the pinned copy of the lane, or in a collapsed lane. */
 function eventBoxes(
   input: OverlayInput,
   host: number,
@@ -170,7 +170,7 @@ function eventBoxes(
   });
 }
 
-/** The row of a lane on the canvas: all of a header that a section is folded into. */
+/** The row of a lane on the canvas; for a collapsed section, its whole header. */
 function rowBox({ lane, y, clip }: PlacedLane, depth: number) {
   const rowHeight = lane.kind === "track" ? lane.rowHeight : lane.height - 1;
   const at = lane.kind === "track" ? Math.min(depth, (lane as TrackLane).shownRows - 1) : 0;

@@ -1,4 +1,4 @@
-/** What is drawn upon the rectangles, for all that draw there. */
+/** The input of everything that draws on the overlay. */
 
 import type { EventColors } from "../../../widgets/canvas/event_colors";
 import type { TypeTable } from "../data/type_table";
@@ -12,10 +12,10 @@ import type { TimeAxis } from "./time_axis";
 
 /** Two lines of text: times of the recording, and of the step. */
 export const AXIS_HEIGHT = 40;
-/** Of it, the line with times of the recording. */
+/** The height of the line with times of the recording. */
 export const AXIS_LINE = 24;
 
-/** What the pointer is drawing: CSS pixels of the lanes. */
+/** The drag in progress, in CSS pixels of the lanes. */
 export interface Drag extends Span {
   readonly kind: "box" | "zoom";
   readonly top: number;
@@ -35,7 +35,7 @@ export interface OverlayInput {
   readonly scrollTop: number;
   readonly axis: TimeAxis;
   readonly steps: readonly StepInView[];
-  /** Where the axis has its 0. */
+  /** The time of the common axis that is shown as 0. */
   readonly zero: number;
   readonly colors: EventColors;
   readonly types: (source: Source) => TypeTable;
@@ -45,11 +45,11 @@ export interface OverlayInput {
   readonly range: TimeRange | null;
   readonly marks: readonly Mark[];
   readonly drag: Drag | null;
-  /** Where the pointer is on the axis, in CSS pixels; null where it is elsewhere. */
+  /** The position of the pointer on the axis in CSS pixels; null if it is elsewhere. */
   readonly pointerX: number | null;
 }
 
-/** A rectangle of the lanes in CSS pixels, before what hides it is cut off. */
+/** A rectangle of the lanes in CSS pixels, before clipping. */
 export interface Box {
   readonly x: number;
   readonly y: number;

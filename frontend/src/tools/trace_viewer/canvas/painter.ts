@@ -1,4 +1,4 @@
-/** What puts a scene on a canvas. */
+/** The interface of painters, which draw a scene on a canvas. */
 import type { Scene } from "../scene/scene";
 
 export interface Painter {

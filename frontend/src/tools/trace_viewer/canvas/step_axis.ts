@@ -6,7 +6,7 @@ import type { Span } from "../model/types";
 import type { StepInView } from "../scene/steps_in_view";
 import { timeAxis } from "./time_axis";
 
-/** A text of the line, in CSS pixels from the left edge of the canvas. */
+/** A label of the line, in CSS pixels from the left edge of the canvas. */
 interface AxisText {
   readonly x: number;
   readonly text: string;
@@ -14,14 +14,14 @@ interface AxisText {
   readonly isName: boolean;
 }
 
-/** CSS pixels: a narrower step is a line without a text. */
+/** CSS pixels; a narrower step is a line without a label. */
 const LEAST_NAMED = 36;
 const INSET = 4;
 const GAP = 8;
 
 /**
- * The name of each step at its start, or at the left edge where it began before, and round times
- * since then as far as the next step. No two of them overlap.
+ * The name of each step at its start, or at the left edge if it began before, followed by round
+ * times since its start until the next step. Labels do not overlap.
  */
 export function stepTexts(
   steps: readonly StepInView[],
@@ -55,7 +55,7 @@ export function stepTexts(
   });
 }
 
-/** The time under the pointer since the start of its step, "" where it is in none. */
+/** The time at the pointer since the start of its step; "" outside of steps. */
 export function timeInStep(steps: readonly StepInView[], ps: number, roundingPs: number): string {
   const step = steps.findLast(({ from }) => from <= ps);
   const isWithin = step && (ps < step.to || step !== steps.at(-1));

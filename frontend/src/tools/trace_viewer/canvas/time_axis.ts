@@ -1,4 +1,4 @@
-/** The ticks of the time axis: at round times, in units that fit, relative to the recording's begin. */
+/** The ticks of the time axis: round times since the start of the recording, in suitable units. */
 import { formatInstant, groupDigits, UNITS } from "../model/time";
 import type { Span } from "../model/types";
 
@@ -9,16 +9,16 @@ interface Tick {
 
 export interface TimeAxis {
   readonly ticks: readonly Tick[];
-  /** What the texts count from where they begin with "+"; "" where that is the axis' begin. */
+  /** The origin of labels that begin with "+"; "" if that is the start of the axis. */
   readonly origin: string;
 }
 
-/** CSS pixels from one tick to the next, at least. */
+/** The minimum distance between ticks in CSS pixels. */
 const LEAST_GAP = 84;
-/** Digits that a tick may have before the axis counts from a nearer origin. */
+/** The maximum number of digits of a tick before the axis uses a closer origin. */
 const MOST_DIGITS = 5;
 
-/** `zero` is where the view's times have the 0 that texts count from. */
+/** `zero` is the time of the view that is shown as 0. */
 export function timeAxis(view: Span, width: number, zero = 0): TimeAxis {
   const [from, to] = [view.from - zero, view.to - zero];
   const step = roundStep(((to - from) / Math.max(width, 1)) * LEAST_GAP);
@@ -26,7 +26,7 @@ export function timeAxis(view: Span, width: number, zero = 0): TimeAxis {
   const last = Math.floor(to / step);
   const largest = Math.max(Math.abs(from), Math.abs(to));
   const isNear = largest / step < 10 ** MOST_DIGITS;
-  // The origin is round, too: all ticks of a view have one, and it rarely changes.
+  // The origin is round, too, so that it rarely changes; all ticks of a view share it.
   const round = 10 ** Math.ceil(Math.log10(step) + 3);
   const origin = isNear ? 0 : Math.floor(from / round) * round;
   const size = isNear ? largest : to - origin;

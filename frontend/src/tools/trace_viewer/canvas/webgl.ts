@@ -1,4 +1,4 @@
-/** A scene by a graphics card: one quad, drawn once per rectangle, in one call. */
+/** Paints a scene with WebGL: one quad, drawn once per rectangle, in one call. */
 import { EDGE, HATCHED, type Scene } from "../scene/scene";
 import { EDGE_FROM, HATCH_PERIOD, HATCH_STROKE } from "./canvas2d";
 import type { Painter } from "./painter";
@@ -91,7 +91,7 @@ export class WebglPainter implements Painter {
   };
 
   private readonly onLost = (event: Event): void => {
-    // Without this the browser does not restore it.
+    // Without this, the browser does not restore the context.
     event.preventDefault();
     this.program = null;
   };

@@ -1,12 +1,12 @@
-/** Numbers beside pictures of series: how busy a view is, and what a counter was at an instant. */
+/** Figures of series: the busy share of a view, and the value of a counter at an instant. */
 import type { Source } from "../model/sources";
 import type { CounterValue, Span } from "../model/types";
 import type { CounterPoints } from "../protocol/payload";
 import { type PiecePart, WINDOW_BUCKETS } from "./window_store";
 
 /**
- * The mean share 0–1 over what of the view lies in the trace, as far as it is known; of several
- * sections their mean. NaN where the view shows no time of the trace, null where nothing is known yet.
+ * The mean busy share, 0–1, over the loaded part of the view, averaged over sections. NaN if the view
+ * is outside the trace, null if nothing is loaded yet.
  */
 export function shareInView(
   view: Span,
@@ -27,7 +27,7 @@ export function shareInView(
     const last = Math.min(Math.ceil((high - start) / size), data.length);
     for (let bucket = Math.max(Math.floor((low - start) / size), 0); bucket < last; bucket++) {
       const begin = start + bucket * size;
-      // Beyond the end of the trace nothing is busy: what the last bucket has is all before that.
+      // The last bucket may extend beyond the end of the trace; its busy time is before the end.
       const end = begin + size > index.endPs ? begin + size : Math.min(begin + size, high);
       busy += data[bucket] * (end - Math.max(begin, low));
     }
@@ -35,7 +35,7 @@ export function shareInView(
   return known > 0 ? Math.min(busy / known, 1) : null;
 }
 
-/** What a counter is at `ps` of the host; null where that is not known, or nothing was counted yet. */
+/** The value of a counter at `ps` of the host; null if unknown, or before its first value. */
 export function valueAt(
   parts: readonly PiecePart<CounterPoints>[],
   { index }: Source,

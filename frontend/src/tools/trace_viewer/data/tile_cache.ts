@@ -1,4 +1,4 @@
-/** Loaded tiles: found by level, tile and row; the least recently drawn go first. */
+/** A cache of loaded tiles by level, tile and row; the least recently drawn are evicted first. */
 import type { TileBlock } from "../protocol/tiles";
 
 /** Entries [first, last) of a block: one row in one tile. */
@@ -16,7 +16,7 @@ interface Held {
 /** Levels are below 64, so that level and tile fit one exact number. */
 const LEVELS = 64;
 
-/** One cache serves all sources: a source is a part of a host's timeline, as some filter has it. */
+/** One cache for all sources; a source is a part of a host's timeline under a filter. */
 export class TileCache {
   private readonly sources = new Map<string, Map<number, Map<number, Chunk>>>();
   /** The least recently used first. */
@@ -56,7 +56,7 @@ export class TileCache {
     this.makeRoom();
   }
 
-  /** The chunk, which then counts as used. */
+  /** The chunk; marks it as used. */
   find(source: string, level: number, tile: number, row: number): Chunk | undefined {
     const chunk = this.sources.get(source)?.get(tileKey(level, tile))?.get(row);
     if (chunk) this.used.add(chunk.block);
@@ -67,12 +67,12 @@ export class TileCache {
     return this.sources.get(source)?.get(tileKey(level, tile))?.has(row) ?? false;
   }
 
-  /** Whether there is anything of the source. */
+  /** Whether anything of the source is cached. */
   knows(source: string): boolean {
     return (this.sources.get(source)?.size ?? 0) > 0;
   }
 
-  /** Ends a frame: what was found since the last one goes to the end of the queue. */
+  /** Ends a frame: chunks used in it move to the end of the queue. */
   endFrame(): void {
     for (const block of this.used) {
       const held = this.held.get(block);
@@ -84,7 +84,7 @@ export class TileCache {
     this.used.clear();
   }
 
-  /** Drops all sources that `isKept` refuses. */
+  /** Drops all sources for which `isKept` is false. */
   keep(isKept: (source: string) => boolean): void {
     for (const { source, block } of [...this.held.values()])
       if (!isKept(source)) this.drop(source, block);

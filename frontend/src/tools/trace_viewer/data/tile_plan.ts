@@ -1,7 +1,7 @@
-/** Which tiles are missing, and the requests that bring them. Pure. */
+/** Plans the requests for missing tiles. Pure. */
 import type { Source } from "../model/sources";
 
-/** What a view shows of a source: `rows` in tiles [from, to) of `level`. */
+/** The part of a source that a view shows: `rows` in tiles [from, to) of `level`. */
 export interface Want {
   readonly source: Source;
   readonly level: number;
@@ -9,7 +9,7 @@ export interface Want {
   readonly to: number;
   /** Ascending. */
   readonly rows: readonly number[];
-  /** Rows above and below those in view, which may be wanted next. */
+  /** Rows above and below those in view, for prefetching. */
   readonly near: () => readonly number[];
 }
 
@@ -23,14 +23,14 @@ export interface TileRequest {
 
 export type Has = (source: Source, level: number, tile: number, row: number) => boolean;
 
-/** Coarser by this many levels: an eighth of the entries, and soon there. */
+/** Coarser by this many levels: an eighth of the entries, so it arrives soon. */
 export const STAND_IN = 3;
-/** Coarser tiles are looked for this far up. */
+/** The number of coarser levels that are searched for substitutes. */
 export const FARTHEST_STAND_IN = 12;
-/** The server takes 65,536. */
+/** The server accepts up to 65,536. */
 const MAX_CHUNKS = 60_000;
 
-/** The fewest requests for what is missing of `want`: rows that lack the same tiles go together. */
+/** The requests for missing tiles of `want`; rows that lack the same tiles share a request. */
 export function missingTiles(want: Omit<Want, "near">, has: Has): TileRequest[] {
   const { source, level } = want;
   const groups = new Map<string, { from: number; to: number; rows: number[] }>();
@@ -54,7 +54,7 @@ export function missingTiles(want: Omit<Want, "near">, has: Has): TileRequest[] 
   });
 }
 
-/** The same part of the trace, coarser by `by` levels as far as there are any. */
+/** The same part of the trace, coarser by `by` levels, if there are that many. */
 export function coarser(want: Want, by: number): Want {
   const level = Math.min(want.level + by, Math.max(want.source.index.maxLevel, want.level));
   const factor = 2 ** (level - want.level);
@@ -67,7 +67,7 @@ export function coarser(want: Want, by: number): Want {
   };
 }
 
-/** The rows of `want` for which no coarser tile is loaded that could stand in. */
+/** The rows of `want` without a loaded coarser tile as a substitute. */
 export function bareRows(want: Want, has: Has): number[] {
   const { source, level, from, to } = want;
   const top = Math.min(level + FARTHEST_STAND_IN, source.index.maxLevel);
@@ -85,7 +85,7 @@ export function bareRows(want: Want, has: Has): number[] {
   });
 }
 
-/** What may be wanted next: farther out, to both sides, above and below. */
+/** The tiles to prefetch: a coarser level, both sides, rows above and below. */
 export function neighbours(want: Want): Omit<Want, "near">[] {
   const wide = coarser(want, STAND_IN);
   const side = Math.ceil((want.to - want.from) / 2);
@@ -100,7 +100,7 @@ export function neighbours(want: Want): Omit<Want, "near">[] {
   ].filter(({ from, to, rows }) => to > from && rows.length > 0);
 }
 
-/** Whether what `request` brings is of use to a view that wants `want`. */
+/** Whether the response to `request` is useful for `want`. */
 export function isUseful(request: TileRequest, want: Want): boolean {
   if (request.source !== want.source) return false;
   const above = request.level - want.level;

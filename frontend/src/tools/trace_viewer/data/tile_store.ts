@@ -1,4 +1,4 @@
-/** Tiles on demand: asked for in few requests, given up when the view has left, kept in a budget. */
+/** Loads tiles on demand: in few requests, aborted when the view leaves, cached within a budget. */
 import { ApiError, isRefusal } from "../../../api/errors";
 import { queryOf, type Source } from "../model/sources";
 import type { ViewApi } from "../model/types";
@@ -19,11 +19,11 @@ import {
 import { TypeTable } from "./type_table";
 
 export interface StoreEvents {
-  /** There is more to draw. */
+  /** Called when there is more to draw. */
   readonly arrived: () => void;
-  /** null: requests go well again. */
+  /** Called with null when requests succeed again. */
   readonly failed: (error: unknown) => void;
-  /** The file is another than the index says. */
+  /** Called when the file has changed since the index was read. */
   readonly stale: () => void;
 }
 
@@ -35,11 +35,11 @@ interface Job extends TileRequest {
 }
 
 const MAX_BYTES = 64e6;
-/** Of the browser's six connections to a server. */
+/** The share of the browser's six connections to a server. */
 const MAX_JOBS = 4;
-/** Between two rounds of requests while the view moves. */
+/** The interval between requests while the view moves. */
 const PAUSE_MS = 60;
-/** The view has come to rest. */
+/** After this time, the view counts as resting. */
 const REST_MS = 250;
 const RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 16_000;
@@ -48,14 +48,14 @@ export class TileStore {
   private readonly cache = new TileCache(MAX_BYTES);
   private readonly tables = new Map<string, TypeTable>();
   private readonly refused = new Set<string>();
-  /** The filter that the server has refused: it is asked for no more. */
+  /** The filter that the server has rejected; it is not requested again. */
   private refusedFilterKey: string | null = null;
   private jobs: Job[] = [];
   private wants: readonly Want[] = [];
   private wantKey = "";
   private filter: EventFilter = NO_FILTER;
   private filterKey = "";
-  /** What is shown of a source until the first tiles of a new filter are there. */
+  /** The variant of each source that is shown until tiles of a new filter arrive. */
   private oldFilterKey = "";
   private changedAt = 0;
   private sentAt = Number.NEGATIVE_INFINITY;
@@ -69,7 +69,7 @@ export class TileStore {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Called with every frame. Returns whether something of `wants` is not there yet. */
+  /** Called with every frame. Returns whether something of `wants` is still missing. */
   want(wants: readonly Want[], filter: EventFilter): boolean {
     this.wants = wants;
     this.useFilter(filter);
@@ -85,13 +85,13 @@ export class TileStore {
     return isWaiting;
   }
 
-  /** The chunk for drawing: of the filter in force, or of the one before it. */
+  /** The chunk to draw: under the current filter, or else under the previous one. */
   find(source: Source, level: number, tile: number, row: number, isOld = false): Chunk | undefined {
     const filter = isOld ? this.oldFilterKey : this.filterKey;
     return this.cache.find(source.key + filter, level, tile, row);
   }
 
-  /** Whether there is another filter's picture to show meanwhile. */
+  /** Whether tiles of the previous filter can be shown meanwhile. */
   get hasOld(): boolean {
     return this.oldFilterKey !== this.filterKey;
   }
@@ -113,7 +113,7 @@ export class TileStore {
     return this.cache.bytes;
   }
 
-  /** Forgets parts that are not shown any more. */
+  /** Drops parts that are no longer shown. */
   keep(sources: readonly Source[]): void {
     const keys = sources.map(({ key }) => key);
     this.cache.keep((held) => keys.some((key) => held.startsWith(key)));
@@ -148,7 +148,7 @@ export class TileStore {
     else this.timer = setTimeout(() => this.pump(), wait);
   }
 
-  /** Ends what has become useless, and asks for what is missing, the coarse first. */
+  /** Aborts useless requests, and requests what is missing, coarse tiles first. */
   private pump(): void {
     clearTimeout(this.timer);
     if (this.refusedFilterKey === this.filterKey) return;
@@ -172,7 +172,7 @@ export class TileStore {
     else if (!isLacking && this.jobs.length === 0) this.lookAhead(wants);
   }
 
-  /** One request at a time, once the view rests. */
+  /** Prefetches, one request at a time, once the view rests. */
   private lookAhead(wants: readonly Want[]): void {
     const rest = this.changedAt + REST_MS - this.now();
     if (rest > 0) {
@@ -228,7 +228,7 @@ export class TileStore {
       if (job.filter !== this.filterKey) return;
       this.refusedFilterKey = job.filter;
       this.events.failed(error);
-      // A frame is drawn, which waits for nothing any more.
+      // Draws a frame that no longer waits for data.
       this.events.arrived();
       return;
     }

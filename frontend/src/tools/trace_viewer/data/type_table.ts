@@ -1,4 +1,4 @@
-/** Names of events as they arrive with tiles: each name of a category once, with its colours. */
+/** The types of events that arrive with tiles: each pair of name and category once, with its colors. */
 import {
   type ColorIndex,
   colorOfMeaning,
@@ -10,7 +10,7 @@ import type { Category } from "../protocol/payload";
 import type { TypeName } from "../protocol/tiles";
 
 export class TypeTable {
-  /** By our numbers. */
+  /** By type number. */
   readonly names: string[] = [];
   readonly categories: number[] = [];
   private readonly numbers = new Map<number, number>();
@@ -23,17 +23,17 @@ export class TypeTable {
 
   constructor(private readonly meanings: readonly Category[]) {}
 
-  /** Our numbers for the types of an answer. */
+  /** The numbers of the types in a response. */
   readonly intern = (types: readonly TypeName[]): Uint32Array =>
     Uint32Array.from(types, (type) => this.numbers.get(type.id) ?? this.add(type));
 
-  /** [types] The colours of types, by our numbers; valid until more types come. */
+  /** [types] The colors by type number; valid until further types are added. */
   colorsBy(by: "name" | "category" | "group"): Uint8Array {
     if (by === "name") return this.byName;
     return by === "category" ? this.byCategory : this.byMeaning;
   }
 
-  /** As it is written into an event: readable, its arguments folded. */
+  /** The label of an event: readable, with its arguments folded. */
   shortName(type: number): string {
     let short = this.short[type];
     if (short === undefined) {
@@ -43,7 +43,7 @@ export class TypeTable {
     return short;
   }
 
-  /** Our numbers of the types of that name, one for each of its categories that has come. */
+  /** The numbers of the types with a name, one for each category seen so far. */
   numbersOf(name: string): readonly number[] {
     return this.named.get(asInTiles(name)) ?? [];
   }
@@ -76,7 +76,7 @@ export class TypeTable {
   }
 }
 
-/** The server cuts the names of tiles at 200 characters. */
+/** The server truncates names in tiles at 200 characters. */
 export function asInTiles(name: string): string {
   return name.length <= 200 ? name : [...name.slice(0, 400)].slice(0, 200).join("");
 }

@@ -1,4 +1,4 @@
-/** The routes that follow the view, as the model has them. */
+/** Requests that depend on the view. */
 import type { ViewApi } from "../model/types";
 import {
   fetchBusy,

@@ -1,4 +1,4 @@
-/** Everything a view fetches as it moves, and the picture's access to it. */
+/** The data that a view fetches as it moves, for drawing. */
 import { isRefusal } from "../../../api/errors";
 import type { TimelineModel } from "../model/model";
 import { queryOf, type Source, sourceOf } from "../model/sources";
@@ -56,14 +56,14 @@ export class ViewData {
       if (!asked) return Promise.resolve(new Map());
       const query = queryOf(source, level, from, to);
       return api.matchOverview(query, ids, asked, signal).catch((error: unknown) => {
-        // The search box says what is wrong with the search.
+        // The search box reports errors of the search.
         if (isRefusal(error)) return new Map<number, Float64Array>();
         throw error;
       });
     }, events);
   }
 
-  /** Asks for what the view needs. Returns whether some of it is not there yet. */
+  /** Requests what the view needs. Returns whether some of it is still missing. */
   want(input: ViewInput): boolean {
     const { filter, search } = this.model;
     const asked = search.peek();
@@ -80,7 +80,7 @@ export class ViewData {
   counterScale = (source: Source, counter: number): CounterScale =>
     this.scales.get(`${source.key} ${counter}`) ?? NO_SCALE;
 
-  /** Forgets hosts that are no longer shown. */
+  /** Drops hosts that are no longer shown. */
   dropOldSources(): void {
     const sources = this.model.hosts
       .peek()

@@ -1,4 +1,4 @@
-/** What a view needs of each part of each host: rows of events, counters, busy shares, search matches. */
+/** The data that a view needs: rows of events, counters, busy shares and search matches. */
 import {
   depthsInView,
   type LaneList,
@@ -21,7 +21,7 @@ export interface ViewInput {
   readonly height: number;
   readonly color: ColorBy;
   readonly lanes: readonly PlacedLane[];
-  /** The row of the steps that the axis counts from. */
+  /** The row of the steps on the axis. */
   readonly stepRow: { readonly source: Source; readonly row: number } | null;
 }
 
@@ -47,7 +47,7 @@ export function tileWants(input: ViewInput): Want[] {
   });
 }
 
-/** Counters in view; and, so that their scale is known, all of their time at the coarsest. */
+/** Counters in view; for their scale, also their whole time at the coarsest level. */
 export function counterWants(input: ViewInput): Want[] {
   const ids = new Map<Source, number[]>();
   for (const { lane } of input.lanes)
@@ -59,7 +59,7 @@ export function counterWants(input: ViewInput): Want[] {
   ]);
 }
 
-/** Sections that collapsed headers in view sum up. */
+/** Sections summarized by collapsed headers in view. */
 export function busyWants(input: ViewInput): Want[] {
   const ids = new Map<Source, number[]>();
   for (const { lane } of input.lanes) {
@@ -109,13 +109,13 @@ function push(map: Map<Source, number[]>, source: Source | null, id: number): vo
   else map.set(source, [id]);
 }
 
-/** Each once. */
+/** Without duplicates. */
 function ascending(ids: readonly number[]): number[] {
   const sorted = [...ids].sort((a, b) => a - b);
   return sorted.filter((id, at) => at === 0 || id !== sorted[at - 1]);
 }
 
-/** The windows of a source in view, and their level. */
+/** The windows of a source that are in view, and their level. */
 export function windowsIn({ view, level }: Pick<ViewInput, "view" | "level">, source: Source) {
   const { beginPs, endPs, maxLevel } = source.index;
   const own = Math.min(level, maxLevel);

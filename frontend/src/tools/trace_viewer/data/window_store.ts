@@ -1,4 +1,4 @@
-/** Counters, busy shares and search matches of the windows in view, fetched like tiles but as JSON. */
+/** Loads counters, busy shares and search matches of windows in view; like tiles, but as JSON. */
 import { ApiError } from "../../../api/errors";
 import type { Source } from "../model/sources";
 import { tileSpan } from "../protocol/tiles";
@@ -12,20 +12,20 @@ import {
 } from "./tile_plan";
 import type { StoreEvents } from "./tile_store";
 
-/** Tiles of one level that make a window: 2,048 buckets. */
+/** The number of tiles in a window: 2,048 buckets. */
 const WINDOW_TILES = 4;
 export const WINDOW_BUCKETS = 512 * WINDOW_TILES;
 
-/** What one request brought for one row, counter or section: windows [from, to) of `level`. */
+/** The response for one row, counter or section: windows [from, to) of `level`. */
 interface Piece<T> {
   readonly level: number;
   readonly from: number;
   readonly to: number;
-  /** null: nothing came for it. */
+  /** null if the response had nothing for it. */
   readonly data: T | null;
 }
 
-/** As much of a piece as is to be drawn, in ps of the host. */
+/** The part of a piece that is drawn, in ps of the host. */
 export interface PiecePart<T> extends Piece<T> {
   readonly lowPs: number;
   readonly highPs: number;
@@ -69,7 +69,7 @@ export class WindowStore<T> {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Tiles and rows of `wants` are windows and ids here. Another `variant` is another question. */
+  /** In `wants`, tiles are windows and rows are ids. A different `variant` is a different request. */
   want(wants: readonly Want[], variant = ""): boolean {
     this.wants = wants;
     this.variant = variant;
@@ -81,7 +81,7 @@ export class WindowStore<T> {
     return wants.some((want) => missingTiles(want, this.has).length > 0);
   }
 
-  /** The piece with the window, or a coarser one that covers it. */
+  /** The piece that contains the window, or a coarser one that covers it. */
   find(source: Source, level: number, window: number, id: number): Piece<T> | undefined {
     for (let at = level, above = window; at <= source.index.maxLevel; at++) {
       const key = this.key(source, at, above, id);
@@ -96,7 +96,7 @@ export class WindowStore<T> {
     return undefined;
   }
 
-  /** What is known of windows [from, to), each part of the time once. */
+  /** The loaded data of windows [from, to), without overlaps. */
   parts(
     source: Source,
     level: number,
@@ -141,7 +141,7 @@ export class WindowStore<T> {
       this.job = null;
     }
     for (const want of wants) {
-      // A coarse window first where nothing can stand in.
+      // A coarse window first if there is no substitute.
       const bare = want.rows.filter((id) => !this.find(want.source, want.level, want.from, id));
       const wide = coarser({ ...want, rows: bare }, STAND_IN);
       const [request] = [
@@ -186,7 +186,7 @@ export class WindowStore<T> {
       });
   }
 
-  /** What was asked for and did not come is known to be nothing. */
+  /** Requested ids that are missing in the response have no data. */
   private keep(
     { source, level, from, to, rows }: TileRequest,
     found: ReadonlyMap<number, T>,
@@ -210,7 +210,7 @@ export class WindowStore<T> {
     this.pieces.has(this.key(source, level, window, id));
 }
 
-/** Windows [from, to) of `level` that a view touches, from those of tiles. */
+/** The windows [from, to) of `level` that a view touches, given its tiles. */
 export function windowsOf(tiles: { readonly from: number; readonly to: number }) {
   return {
     from: Math.floor(tiles.from / WINDOW_TILES),
@@ -218,7 +218,7 @@ export function windowsOf(tiles: { readonly from: number; readonly to: number })
   };
 }
 
-/** ps since the begin of the part at which the pieces of windows begin. */
+/** The start of a window in ps since the start of the part. */
 function windowStart(level: number, window: number): number {
   return window * WINDOW_TILES * tileSpan(level);
 }

@@ -1,4 +1,4 @@
-/** What is known of the node under the pointer. */
+/** The card of the node under the pointer. */
 import { plural } from "../../../base/format";
 import { cut, foldName, readableName } from "../../../base/names";
 import { shareOf } from "../call_tree/call_facts";

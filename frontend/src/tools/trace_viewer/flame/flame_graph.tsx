@@ -1,4 +1,4 @@
-/** The flame graph of calls, coloured as the timeline is. */
+/** The flame graph of calls, colored like the timeline. */
 import { useMemo } from "preact/hooks";
 import {
   type ColorIndex,
@@ -71,7 +71,7 @@ function styleOf(
   };
 }
 
-/** As in the timeline; calls of several steps are one. -1 for what has no colour of its own. */
+/** The color as in the timeline; -1 for none. Calls of several steps are one node, without a step. */
 function colorsOf(
   tree: CallTree,
   colorBy: ColorBy,

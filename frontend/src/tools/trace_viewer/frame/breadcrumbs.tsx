@@ -1,4 +1,4 @@
-/** The way in: from the whole trace to the view, and the range in it. */
+/** Breadcrumbs from the whole trace to the current view, and to the selected range. */
 import type { TimelineModel } from "../model/model";
 import { formatInstant, formatPs } from "../model/time";
 import type { Span } from "../model/types";
@@ -6,9 +6,9 @@ import { clampView, fitView } from "../model/view_math";
 import { trailOf } from "../model/view_trail";
 import { withMargins } from "../page/page";
 
-/** Views between the whole trace and the last ones are left out; a range takes the room of one. */
+/** The maximum number of views; earlier ones are left out. A range takes the room of one view. */
 const MOST_SHOWN = 2;
-/** Of the extent: what is wider is all of the trace. */
+/** Views wider than this share of the extent count as the whole trace. */
 const WHOLE = 0.95;
 
 export function Breadcrumbs({ model }: { model: TimelineModel }) {

@@ -1,4 +1,4 @@
-/** How busy devices are over the whole trace: the rows of the overview strip. */
+/** Busy shares of devices over the whole trace, for the overview strip. */
 import { effect, type Signal, signal } from "@preact/signals";
 import { busySections } from "../lanes/lane_facts";
 import type { HostGroup } from "../model/groups";
@@ -6,7 +6,7 @@ import type { TimelineModel } from "../model/model";
 import { sourceOf } from "../model/sources";
 import { isStale } from "../protocol/api";
 
-/** A device; of several hosts a host, as the mean over its devices. */
+/** A row: a device, or with several hosts a host, as the mean over its devices. */
 export interface BusyRow {
   readonly name: string;
   /** Shares 0–1 of equal parts of [from, to) on the common axis. */
@@ -22,7 +22,7 @@ interface BusyRows {
   readonly dispose: () => void;
 }
 
-/** Asks for the rows of the hosts that the model has, each once. */
+/** Requests the rows of the model's hosts, each once. */
 export function followBusy(model: TimelineModel): BusyRows {
   const rows = signal<readonly BusyRow[]>([]);
   const known = new Map<string, readonly Float32Array[]>();
@@ -45,7 +45,7 @@ export function followBusy(model: TimelineModel): BusyRows {
           show();
         },
         (error: unknown) => {
-          // Without it the strip is empty; tiles say what is wrong.
+          // On failure the strip stays empty; requests for tiles report the error.
           if (isStale(error)) model.stale.value++;
         },
       );
@@ -102,7 +102,7 @@ export function meanOf(rows: readonly Float32Array[]): Float32Array {
   return mean;
 }
 
-/** As many rows as can be seen; neighbours are merged by their mean. */
+/** As many rows as fit; neighbors are merged by their mean. */
 export function foldRows(rows: readonly BusyRow[], most: number): readonly BusyRow[] {
   if (rows.length <= most) return rows;
   const size = Math.ceil(rows.length / most);

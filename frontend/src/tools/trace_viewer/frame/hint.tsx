@@ -1,4 +1,4 @@
-/** What the most needed keys are, for who opens the page for the first time. */
+/** The most important keys, shown when the page is opened for the first time. */
 import { useState } from "preact/hooks";
 
 const STORED = "tbprof.trace.hint";
@@ -11,7 +11,7 @@ export function Hint() {
     try {
       localStorage.setItem(STORED, "seen");
     } catch {
-      // Storage may be forbidden in a frame; the hint then comes once more.
+      // Frames may have no storage; the hint is then shown again next time.
     }
   };
   return (

@@ -1,4 +1,4 @@
-/** What the colours of events stand for, where they stand for something. */
+/** The legend of event colors, if they have a meaning. */
 import { useEffect, useState } from "preact/hooks";
 import { resolveColor, watchColors } from "../../../base/theme";
 import {
@@ -15,7 +15,7 @@ interface Entry {
   readonly label: string;
   /** CSS. */
   readonly color: string;
-  /** All categories of that colour. */
+  /** All categories with that color. */
   readonly title: string;
 }
 
@@ -47,7 +47,7 @@ function ofCategories(categories: readonly Category[], isDark: boolean): Entry[]
   }));
 }
 
-/** Categories without a meaning are gray, and come last. */
+/** The entries; categories without a meaning are gray, and come last. */
 export function ofGroups(categories: readonly Category[]): Entry[] {
   const isGray = ({ meaning }: Category) => colorOfMeaning(meaning) === GRAY;
   const names = (all: readonly Category[]) => all.map(({ name }) => name).join(", ");

@@ -1,4 +1,4 @@
-/** What the page says of hosts on whose tracks nothing has happened. */
+/** The message for hosts without events. */
 import { Message } from "../../../widgets/text/message";
 
 export function NoEvents({ hosts }: { hosts: number }) {
@@ -6,8 +6,8 @@ export function NoEvents({ hosts }: { hosts: number }) {
     <Message title="Trace viewer: nothing to show">
       <p>{hosts > 1 ? "The traces have no events." : "The trace has no events."}</p>
       <p class="muted">
-        The program may have been idle while it was profiled: profile it while it works, for longer
-        than one step.
+        The program may have been idle during the recording. Record it while it is working, for
+        longer than one step.
       </p>
     </Message>
   );

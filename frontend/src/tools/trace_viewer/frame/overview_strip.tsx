@@ -1,4 +1,4 @@
-/** The whole trace in 40 pixels: how busy its devices are, and a brush over what is in view. */
+/** The overview strip: busy shares of devices over the whole trace, and a brush for the view. */
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { plural } from "../../../base/format";
@@ -13,7 +13,7 @@ import { type BusyRow, foldRows, followBusy } from "./busy_rows";
 
 const STRIP_HEIGHT = 40;
 const MOST_ROWS = 13;
-/** Rows that are at least so high show their share as a height, lower ones as a shade. */
+/** Rows of at least this height show shares by height, lower ones by opacity. */
 const TALL = 10;
 const LEAST_BRUSH = 6;
 const SLACK = 3;
@@ -156,7 +156,7 @@ export function dragged(
   }
 }
 
-/** The view after a key; null where it is none of the brush. */
+/** The view after a key; null for other keys. */
 export function stepped(key: string, view: Span, extent: Span): Span | null {
   const width = view.to - view.from;
   const middle = (view.from + view.to) / 2;
@@ -226,7 +226,7 @@ function drawRows(
   });
 }
 
-/** The mean of the parts of `shares` that lie between two places 0–1. */
+/** The mean of `shares` between two positions, 0–1. */
 function meanShare(shares: Float32Array, from: number, to: number): number {
   const first = Math.max(Math.floor(from * shares.length), 0);
   const last = Math.min(Math.max(Math.ceil(to * shares.length), first + 1), shares.length);
@@ -242,7 +242,7 @@ function titleAt(event: PointerEvent & { currentTarget: HTMLElement }, rows: rea
   const row = rows[Math.max(0, Math.min(at, rows.length - 1))];
   const place = Math.floor(((event.clientX - left) / width) * row.shares.length);
   const share = row.shares[Math.max(0, Math.min(place, row.shares.length - 1))];
-  return `${row.name.slice(0, 200)}: ${formatShare(share)} busy here\nDrag the edges, or drag a new part`;
+  return `${row.name.slice(0, 200)}: ${formatShare(share)} busy here\nDrag the edges, or drag to select a new part`;
 }
 
 function describeRows(rows: readonly BusyRow[], { hosts, groups }: TimelineModel): string {

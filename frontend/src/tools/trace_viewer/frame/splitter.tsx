@@ -3,11 +3,11 @@ import type { Signal } from "@preact/signals";
 
 interface SplitterProps {
   readonly label: string;
-  /** Pixels of the pane that it makes larger or smaller. */
+  /** The size of the pane that it resizes, in pixels. */
   readonly size: Signal<number>;
   readonly least: number;
   readonly most: () => number;
-  /** Which side of the edge the pane is on. */
+  /** The side of the splitter on which the pane is. */
   readonly side: "left" | "bottom";
 }
 

@@ -1,4 +1,4 @@
-/** How much there is and how much of it is seen; always on the screen. */
+/** The status line: how many events there are, and how many are drawn. */
 import { useComputed } from "@preact/signals";
 import { describeProblem } from "../../../api/errors";
 import { formatCount, plural } from "../../../base/format";
@@ -11,7 +11,7 @@ import type { Page } from "../page/page";
 interface StatusLineProps {
   readonly page: Page;
   readonly loading: Loading;
-  /** The hosts that are chosen, of which the page may show the first alone. */
+  /** The chosen hosts, of which the page may show only the first ones. */
   readonly chosen: number;
 }
 
@@ -28,13 +28,13 @@ export function StatusLine({ page, loading, chosen }: StatusLineProps) {
     const more = strips > 0 ? ` and ${plural(strips, "busy strip")}` : "";
     return `${formatCount(entries)} drawn${more}`;
   });
-  const standing = useComputed(() => {
+  const details = useComputed(() => {
     const { entries, events, strips } = model.drawn.value;
     if (page.isList.value) return `${plural(entries, "row")} for ${plural(events, "event")}`;
-    const standing = `${plural(entries, "rectangle")} for the ${plural(events, "event")} in view`;
-    const folded = "A collapsed section is drawn as how busy it is; expand it to see its events.";
-    if (strips === 0) return standing;
-    return entries === 0 ? folded : `${standing}. ${folded}`;
+    const counts = `${plural(entries, "rectangle")} for the ${plural(events, "event")} in view`;
+    const folded = "Collapsed sections show their busy share; expand them to see their events.";
+    if (strips === 0) return counts;
+    return entries === 0 ? folded : `${counts}. ${folded}`;
   });
   const inFile = sum(model, (events) => events.eventsInFile);
   const indexed = sum(model, (events) => events.events);
@@ -43,7 +43,7 @@ export function StatusLine({ page, loading, chosen }: StatusLineProps) {
   const error = model.error.value;
   const cut =
     page.cutView.value !== null && page.cutView.value === model.view.value
-      ? "The address reaches beyond the trace: the part within it is shown"
+      ? "The address extends beyond the trace; the part inside the trace is shown"
       : "";
   const text = loading.text.value || (model.isLoading.value ? "Loading" : cut);
   if (hosts === 0) return <footer class="trace-status" />;
@@ -61,7 +61,7 @@ export function StatusLine({ page, loading, chosen }: StatusLineProps) {
       >
         {formatCount(indexed)} indexed
       </span>
-      <span title={standing}>{drawn}</span>
+      <span title={details}>{drawn}</span>
       <span>{across}</span>
       <span class="space" />
       {error === null ? (

@@ -1,4 +1,4 @@
-/** The tools of the page: what a drag does, what colours mean, what is drawn, and where to go. */
+/** The toolbar: drag tools, colors, filter, zoom, list, export and search. */
 import { useRef } from "preact/hooks";
 import { Menu } from "../../../widgets/overlays/menu";
 import type { TimelineModel } from "../model/model";
@@ -96,7 +96,7 @@ export function Toolbar({ page, hits }: { page: Page; hits: SearchResults }) {
         type="button"
         class="button small"
         aria-pressed={page.isList.value}
-        title="Events of one track as a table, for the keyboard and for screen readers"
+        title="Show the events of one track as a table, for keyboards and screen readers"
         onClick={() => {
           page.isList.value = !page.isList.value;
         }}
@@ -157,7 +157,7 @@ function fitSelection(model: TimelineModel): void {
   if (span) model.view.value = fitView(span, model.extent.peek());
 }
 
-/** The trace for other programs, whole or as far as it is in view. */
+/** Exports the trace, or the part in view, for other programs. */
 function ExportMenu({ page }: { page: Page }) {
   const { model, run } = page;
   const hosts = model.hosts.value;

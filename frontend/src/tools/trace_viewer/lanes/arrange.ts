@@ -1,4 +1,4 @@
-/** How the user arranges lanes: folds, pins, hides and orders them. */
+/** The arrangement of lanes by the user: folding, pinning, hiding and ordering. */
 import type { HostGroup } from "../model/groups";
 import type { Lane } from "../model/lane_layout";
 import type { TimelineModel } from "../model/model";
@@ -8,7 +8,7 @@ export function patchArrangement(model: TimelineModel, patch: Partial<Arrangemen
   model.arrangement.value = { ...model.arrangement.peek(), ...patch };
 }
 
-/** Whether the lane can be folded: one row is as low as it gets. */
+/** Whether the lane can be folded; lanes of one row cannot. */
 export function isFoldable(lane: Lane): boolean {
   return lane.kind !== "track" || lane.item.track.rows > 1;
 }
@@ -42,7 +42,7 @@ export function togglePin(model: TimelineModel, key: string): void {
   });
 }
 
-/** Puts `key` where `target` is among those that share their parent, or after it. */
+/** Moves `key` before or after `target` among the lanes with the same parent. */
 export function move(model: TimelineModel, key: string, target: string, isAfter: boolean): void {
   const { pinned, order } = model.arrangement.peek();
   if (key === target) return;
@@ -60,7 +60,7 @@ export function move(model: TimelineModel, key: string, target: string, isAfter:
   patchArrangement(model, { order: [...others, ...first] });
 }
 
-/** The keys of `shown` that must be listed so that the others follow in their natural order. */
+/** The shortest prefix of `shown` after which the others follow in their natural order. */
 export function leading(shown: readonly string[], natural: readonly string[]): string[] {
   const place = new Map(natural.map((key, at) => [key, at]));
   let length = shown.length;
@@ -72,7 +72,7 @@ export function leading(shown: readonly string[], natural: readonly string[]): s
   return shown.slice(0, length);
 }
 
-/** The keys that share a parent with `key`, itself among them, as the files have them. */
+/** The keys with the same parent as `key`, including itself, in the order of the files. */
 export function siblings(groups: readonly HostGroup[], key: string): readonly string[] {
   if (groups.some((group) => group.key === key)) return groups.map((group) => group.key);
   for (const { sections } of groups) {
@@ -86,7 +86,7 @@ export function siblings(groups: readonly HostGroup[], key: string): readonly st
   return [];
 }
 
-/** What a hidden key is called, null where it is of none of the hosts. */
+/** The name of a hidden lane; null if it belongs to none of the hosts. */
 export function nameOf(groups: readonly HostGroup[], key: string): string | null {
   for (const { key: hostKey, host, sections } of groups) {
     if (hostKey === key) return host.host;

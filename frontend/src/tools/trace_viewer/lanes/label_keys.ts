@@ -1,4 +1,4 @@
-/** The keys of the tree of tracks while it has the focus. */
+/** The keys of the focused track tree. */
 import type { Binding } from "../../../base/keys";
 import type { Lane } from "../model/lane_layout";
 import type { TimelineModel } from "../model/model";
@@ -69,13 +69,13 @@ export function labelKeys({ model, active, activate, list }: LabelActions): Bind
   ];
 }
 
-/** Pinned ones first, as they are on the screen. */
+/** Pinned lanes first, as on the screen. */
 export function lanesOf({ lanes }: TimelineModel): readonly Lane[] {
   const { pinned, scrolled } = lanes.peek();
   return [...pinned, ...scrolled];
 }
 
-/** The lane of the same parent above or below, null at the end. */
+/** The previous or next lane with the same parent; null at the end. */
 function besideOf(lanes: readonly Lane[], lane: Lane, step: 1 | -1): Lane | null {
   for (let at = lanes.indexOf(lane) + step; at >= 0 && at < lanes.length; at += step) {
     const other = lanes[at];

@@ -1,4 +1,4 @@
-/** The tree of hosts, sections and tracks left of the canvas: lane by lane at the same heights. */
+/** The tree of hosts, sections and tracks to the left of the canvas, aligned with its lanes. */
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import { bindKeys, runKey } from "../../../base/keys";
@@ -12,9 +12,9 @@ import { useReorder } from "./use_reorder";
 
 interface LabelsProps {
   readonly model: TimelineModel;
-  /** Enter on a track: its events as a list. */
+  /** Called for Enter on a track: lists its events. */
   readonly list: (key: string) => void;
-  /** Without the canvas beside it. */
+  /** Whether it is shown without the canvas. */
   readonly isAlone: boolean;
 }
 
@@ -26,7 +26,7 @@ export function Labels({ model, list, isAlone }: LabelsProps) {
   const tree = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
   const active = useSignal("");
-  // Which lanes there are elements for; scrolling within them only moves them.
+  // The range of lanes that have elements; scrolling within it only moves them.
   const window = useSignal({ first: 0, last: 0 });
   const { pinned, pinnedHeight, scrolled } = model.lanes.value;
   const reorder = useReorder(model, tree);
@@ -47,7 +47,7 @@ export function Labels({ model, list, isAlone }: LabelsProps) {
     keepInSight(inner.current, lanes.scrolled[from], top);
   });
 
-  // Where there is no canvas to say how high it is.
+  // Without a canvas, the height is measured here.
   useEffect(() => {
     const element = tree.current;
     if (!element || !isAlone) return;
@@ -148,15 +148,15 @@ export function Labels({ model, list, isAlone }: LabelsProps) {
       {pinned.length + scrolled.length === 0 && model.hosts.value.length > 0 ? (
         <p class="trace-no-lanes muted">
           {model.arrangement.value.trackFilter === ""
-            ? "Every track is hidden."
-            : `No track has “${model.arrangement.value.trackFilter.slice(0, 60)}” in its name.`}
+            ? "All tracks are hidden."
+            : `No track name contains “${model.arrangement.value.trackFilter.slice(0, 60)}”.`}
         </p>
       ) : null}
     </div>
   );
 }
 
-/** The label of a lane whose top is above the edge stays at the edge. */
+/** The label of a lane that begins above the visible area sticks to its edge. */
 function keepInSight(inner: HTMLElement | null, lane: Lane | undefined, top: number): void {
   const kept = inner?.querySelector<HTMLElement>(".kept");
   const element = lane

@@ -1,14 +1,14 @@
-/** What is known of a lane before its events: how busy it is, how much it holds. */
+/** Facts about a lane that are known without its events: busy share, event counts. */
 import { formatBytes, formatCount, formatRatio, plural, significant } from "../../../base/format";
 import { bytes, ratio } from "../../../base/units";
 import type { CounterItem, HostGroup, SectionGroup, TrackItem } from "../model/groups";
 import type { Lane } from "../model/lane_layout";
 import type { HostTimeline } from "../model/types";
 
-/** Of the tracks that one line stands for. */
+/** The label of a line that represents idle tracks. */
 const MOST_NAMED = 20;
 
-/** Pinned tracks are there twice. */
+/** Pinned tracks have two lanes, so their ids differ. */
 export function laneId(lane: Lane): string {
   return lane.isPinned ? `pin ${lane.key}` : lane.key;
 }
@@ -32,14 +32,14 @@ function itemName(item: TrackItem | CounterItem): string {
   return "track" in item ? item.track.name : item.counter.name;
 }
 
-/** Where a pinned track is from, of which others may have the same name; "" of all others. */
+/** The origin of a pinned track, since others may have the same name; "" for other lanes. */
 export function pinnedFrom(lane: Lane, isOneOfSeveral: boolean): string {
   if (!lane.isPinned || (lane.kind !== "track" && lane.kind !== "counter")) return "";
   const section = lane.section.label.replace(/^\/device:/, "").replace(/ \(.*\)$/, "");
   return isOneOfSeveral ? `${section} · ${lane.host.host}` : section;
 }
 
-/** 0–1 of the host's time, NaN where it is not known. */
+/** 0–1 of the host's time; NaN if unknown. */
 export function busyShare(lane: Lane): number {
   switch (lane.kind) {
     case "host":
@@ -54,13 +54,13 @@ export function busyShare(lane: Lane): number {
   }
 }
 
-/** The mean over the host's devices, or over what it has where it has none. */
+/** The mean over the host's devices, or over its other sections if it has none. */
 function hostShare({ sections, host }: HostGroup): number {
   const shares = busySections(sections).map((section) => sectionShare(section, host));
   return shares.reduce((sum, share) => sum + share, 0) / shares.length;
 }
 
-/** The sections that say how busy a host is. */
+/** The sections that determine the busy share of a host. */
 export function busySections(sections: readonly SectionGroup[]): readonly SectionGroup[] {
   const known = sections.filter((section) => section.ids.events >= 0 && section.events > 0);
   const devices = known.filter((section) => section.kind === "device");
@@ -71,7 +71,7 @@ export function formatShare(share: number): string {
   return Number.isFinite(share) ? formatRatio(ratio(Math.min(share, 1))) : "";
 }
 
-/** "13.1 GiB", "40.0 %", "1,200 items": a value of a counter. */
+/** Formats a value of a counter: "13.1 GiB", "40.0 %", "1,200 items". */
 export function formatValue(value: number, unit: string): string {
   if (unit === "bytes") return formatBytes(bytes(value));
   const text = Number.isInteger(value) ? formatCount(value) : significant(value);
@@ -90,7 +90,7 @@ const KINDS: Readonly<Record<string, string>> = {
   async: "asynchronous work",
 };
 
-/** One or two lines for the pointer and for screen readers. */
+/** One or two lines for tooltips and screen readers. */
 export function describeLane(lane: Lane): string {
   const share = busyShare(lane);
   const busy = Number.isFinite(share) ? `busy ${formatShare(share)} of the trace` : "";

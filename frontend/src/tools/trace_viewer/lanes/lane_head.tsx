@@ -1,4 +1,4 @@
-/** Above the labels, as high as the time axis: the filter of tracks, and the way back for hidden ones. */
+/** The head of the track tree: the track filter, hidden tracks, and a menu. */
 import { plural } from "../../../base/format";
 import { Menu } from "../../../widgets/overlays/menu";
 import { Popover } from "../../../widgets/overlays/popover";

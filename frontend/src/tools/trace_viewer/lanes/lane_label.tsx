@@ -1,4 +1,4 @@
-/** The label of one lane: triangle, name, summary, and what can be done with it. */
+/** The label of one lane: triangle, name, summary and buttons. */
 import type { Lane } from "../model/lane_layout";
 import type { TimelineModel } from "../model/model";
 import { fold, hide, isFoldable, togglePin } from "./arrange";
@@ -19,7 +19,7 @@ interface LaneLabelProps {
   readonly isActive: boolean;
   readonly isDragged: boolean;
   readonly activate: () => void;
-  /** `click` is called where the pointer is released without a drag. */
+  /** `click` is called if the pointer is released without a drag. */
   readonly startDrag: (event: PointerEvent, click?: () => void) => void;
 }
 
@@ -37,13 +37,13 @@ export function LaneLabel(props: LaneLabelProps) {
   const isStrip = (kind === "host" || kind === "section") && isCollapsed;
   const isIdle = kind === "section" && lane.isIdle;
   const figure = isStrip || kind === "counter" ? model.figures.value.get(lane.key) : undefined;
-  // In the view, as the strip beside it; of all the trace until that is known.
+  // For the view, like the strip beside it; for the whole trace until that is loaded.
   const share = figure ?? busyShare(lane);
   const busy = isStrip ? formatShare(share) : "";
   const summary = isIdle ? "no events here" : busy === "" ? "" : `${busy} busy`;
   const toggle = () => fold(model, [lane.foldKey], !isCollapsed);
   const unit = kind === "counter" ? scaleOf(lane.item.counter.unit, figure) : "";
-  // Begins as what is seen does.
+  // The accessible name begins with the visible label.
   const seen = [name, from, unit, summary];
   const spoken = [...seen, facts, isPinned ? "pinned" : ""].filter(Boolean).join(", ");
   const classes = ["trace-label", kind, props.isActive ? "active" : ""];
@@ -77,7 +77,7 @@ export function LaneLabel(props: LaneLabelProps) {
             tabIndex={-1}
             aria-hidden="true"
             onClick={(event) => {
-              // With Alt all that share the parent.
+              // With Alt, all lanes of the same kind and parent.
               if (event.altKey) fold(model, sameKind(model, lane), !isCollapsed);
               else toggle();
             }}
@@ -142,12 +142,12 @@ export function LaneLabel(props: LaneLabelProps) {
   );
 }
 
-/** What the top of a counter's lane stands for; its unit where that is not known. */
+/** The value at the top of a counter's lane; its unit if that is unknown. */
 function scaleOf(unit: string, most: number | undefined): string {
   return most === undefined || !(most > 0) ? unit : `max ${formatValue(most, unit)}`;
 }
 
-/** Keys of the lanes of its kind beneath the same parent. */
+/** Keys of the lanes of the same kind below the same parent. */
 function sameKind(model: TimelineModel, lane: Lane): string[] {
   return model.lanes
     .peek()

@@ -1,4 +1,4 @@
-/** Drags a lane to another place among those that share its parent. */
+/** Moves a lane by dragging it among lanes with the same parent. */
 import { type Signal, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -7,11 +7,11 @@ import type { TimelineModel } from "../model/model";
 import { move, siblings } from "./arrange";
 
 interface Reorder {
-  /** The key of the lane in hand, "". */
+  /** The key of the dragged lane, or "". */
   readonly dragged: Signal<string>;
-  /** Where it would be put, in pixels from the top of the tree. */
+  /** The drop position, in pixels from the top of the tree. */
   readonly line: Signal<number | null>;
-  /** `click` is called where the pointer is released without a drag. */
+  /** `click` is called if the pointer is released without a drag. */
   readonly start: (event: PointerEvent, lane: Lane, click?: () => void) => void;
 }
 
@@ -61,7 +61,7 @@ export function useReorder(model: TimelineModel, tree: RefObject<HTMLElement | n
   return { dragged, line, start };
 }
 
-/** The nearest place for `lane` when the pointer is `y` below the top of the tree. */
+/** The drop position for `lane` nearest to `y` pixels below the top of the tree. */
 function targetAt(
   model: TimelineModel,
   lane: Lane,
@@ -87,7 +87,7 @@ function edgeOf(model: TimelineModel, target: { lane: Lane; isAfter: boolean }):
   return lane.isPinned ? y : y + model.lanes.peek().pinnedHeight - model.scrollTop.peek();
 }
 
-/** The bottom of a lane with all beneath it. */
+/** The bottom of a lane including its descendants. */
 function bottomOf(model: TimelineModel, lane: Lane): number {
   const { scrolled } = model.lanes.peek();
   if (lane.isPinned || lane.kind === "track" || lane.kind === "counter")

@@ -1,4 +1,4 @@
-/** The timeline as a table, for the keyboard and for screen readers: one track, or what was found. */
+/** The events of one track, or search hits, as a table for keyboards and screen readers. */
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { describeProblem } from "../../../api/errors";
@@ -35,7 +35,7 @@ export function EventList({ page, hits }: { page: Page; hits: SearchResults }) {
   const { hidden } = model.arrangement.value;
   const tracks = useMemo(() => listedTracks(groups, hidden), [groups, hidden]);
   const search = model.search.value;
-  // One that has events here, and that stays when the view moves on.
+  // A track with events here; it does not change when the view moves.
   const first = useMemo(() => firstIn(tracks, model.view.peek()), [tracks]);
   const lane = chooseLane(page, tracks, first);
   const title = lane ? lane.item.track.name || "(no name)" : "Search hits";
@@ -75,7 +75,7 @@ export function EventList({ page, hits }: { page: Page; hits: SearchResults }) {
   );
 }
 
-/** All with events but the hidden ones: what is folded can be listed as well. */
+/** All visible tracks with events, including those in collapsed sections. */
 function listedTracks(
   groups: readonly HostGroup[],
   hidden: ReadonlySet<string>,
@@ -93,19 +93,19 @@ function listedTracks(
     );
 }
 
-/** The section of a track, and its host where there are several. */
+/** The section of a track, and its host if there are several. */
 function placeOf({ section, host }: ListedTrack, { hosts }: TimelineModel): string {
   return hosts.value.length === 1 ? section.label : `${section.label} · ${host.host}`;
 }
 
-/** The first track that has something to list, by where its events begin and end. */
+/** The first track with events in the view, judged by its first and last event. */
 function firstIn(tracks: readonly ListedTrack[], { from, to }: Span): ListedTrack | null {
   const isIn = ({ host, item }: ListedTrack) =>
     item.track.beginPs + host.offsetPs < to && item.track.endPs + host.offsetPs > from;
   return tracks.find(isIn) ?? tracks[0] ?? null;
 }
 
-/** The chosen track, else that of the selected event, else the hits (null), else `first`. */
+/** The chosen track; else that of the selected event, the search hits (null), or `first`. */
 function chooseLane(
   { model, listed }: Page,
   tracks: readonly ListedTrack[],
@@ -136,7 +136,7 @@ function TrackEvents({ page, lane }: { page: Page; lane: ListedTrack }) {
   const error = useSignal<unknown>(null);
   const { key } = lane;
   const wanted = useSignal(lane);
-  // The file may have changed; another track is another table.
+  // The file may have changed; a different track is a different table.
   if (wanted.peek().host !== host) wanted.value = lane;
   useSignalEffect(() => {
     const view = model.view.value;
@@ -213,7 +213,7 @@ function TrackEvents({ page, lane }: { page: Page; lane: ListedTrack }) {
         empty={
           events.value === null
             ? "Loading events"
-            : "The track has no event in this part of the trace."
+            : "The track has no events in this part of the trace."
         }
         of={key}
         hasFocus={page.listed.value !== ""}
@@ -291,7 +291,7 @@ function trackOptions(
     id: track.key,
     text: `${track.item.track.name} ${track.section.label} ${track.host.host}`,
     isSelected: track === lane,
-    // Of very many most are never seen.
+    // With very many tracks, most are never seen.
     content: isLong ? undefined : (
       <>
         <span class="option-main">{track.item.track.name.slice(0, 200) || "(no name)"}</span>
@@ -312,7 +312,7 @@ const TURNS: readonly (readonly [direction: Direction, label: string, key: strin
   ["out", "Zoom out", "S"],
 ];
 
-/** Moves and zooms the view, which says what part of the track is listed. */
+/** Buttons that move and zoom the view, which determines the listed part of the track. */
 function ViewButtons({ model }: { model: TimelineModel }) {
   const { from, to } = model.view.value;
   return (

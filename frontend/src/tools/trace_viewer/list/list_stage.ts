@@ -1,11 +1,11 @@
-/** What keys move while events are listed: the part of the trace that is listed. */
+/** The target of keys while events are listed: the listed part of the trace. */
 import type { TimelineModel } from "../model/model";
 import type { Span } from "../model/types";
 import { panBy, zoomAt } from "../model/view_math";
 import type { Stage } from "../pointer/actions";
 import type { Direction } from "../pointer/motion";
 
-/** Views of a list change at once; it has no pointer, and nothing is dragged in it. */
+/** A list changes its view at once, and has no pointer or drags. */
 export function listStage(model: TimelineModel): Stage {
   const middle = () => (model.view.peek().from + model.view.peek().to) / 2;
   return {
@@ -24,7 +24,7 @@ export function listStage(model: TimelineModel): Stage {
   };
 }
 
-/** The part of the track before or after what is listed, or a quarter or four times as much. */
+/** The next view: the part before or after the current one, or a quarter or four times of it. */
 export function turned({ view, extent }: TimelineModel, direction: Direction): Span {
   const { from, to } = view.peek();
   switch (direction) {

@@ -1,4 +1,4 @@
-/** The events of one track in the view, in order of time: those that are too short as sums. */
+/** The events of one track in the view, in time order; very short events are merged. */
 import type { SectionGroup, TrackItem } from "../model/groups";
 import type { TimelineModel } from "../model/model";
 import { queryOf, sourceOf } from "../model/sources";
@@ -12,12 +12,12 @@ export interface ListedEvent {
   readonly row: number;
   readonly name: string;
   readonly category: number;
-  /** ps of the host; of several events, from the first to the end of the last. */
+  /** ps of the host; for merged events, from the start of the first to the end of the last. */
   readonly startPs: number;
   readonly durationPs: number;
-  /** How many events it stands for, of which it names the longest. */
+  /** The number of merged events; the name is that of the longest. */
   readonly count: number;
-  /** Both times may be too small by as much; 0 where they are exact. */
+  /** Both times may be too small by this much; 0 if they are exact. */
   readonly roundingPs: number;
 }
 
@@ -28,7 +28,7 @@ export interface ListedTrack {
   readonly item: TrackItem;
 }
 
-/** Tiles across the view: events as short as a 4,096th of it are listed one by one. */
+/** Tiles across the view: events down to 1/4,096 of it are listed individually. */
 const TILES = 8;
 const MOST_LISTED = 50_000;
 
@@ -64,7 +64,7 @@ function listLevel({ from, to }: Span, maxLevel: number): number {
   return level;
 }
 
-/** What of the tiles lies in the span, each event once. */
+/** The entries of the tiles that are in the span, each event once. */
 export function eventsOf(
   block: TileBlock,
   types: readonly TypeName[],
@@ -76,7 +76,7 @@ export function eventsOf(
     for (let at = block.chunkFirst[chunk]; at < block.chunkFirst[chunk + 1]; at++) {
       const [start, end] = [block.start[at], block.end[at]];
       if (end < from || start > to || known.has(block.id[at])) continue;
-      // It is in every tile that it reaches into.
+      // An event is in every tile that it overlaps.
       known.add(block.id[at]);
       const type = types[block.type[at]];
       events.push({

@@ -1,10 +1,10 @@
-/** Which hosts the page opens where more are chosen than fit on it. */
+/** The hosts that the page opens if more are chosen than it can show. */
 import { formatCount } from "../../../base/format";
 
-/** Each costs the server a timeline, and the page at least one strip. */
+/** Each host costs the server a timeline, and the page at least one strip. */
 export const MOST_HOSTS = 16;
 
-/** The first hosts, and `named`, which the address refers to; in their order. */
+/** The first hosts and `named`, to which the address refers, in order. */
 export function firstHosts(hosts: readonly string[], named = ""): readonly string[] {
   if (hosts.length <= MOST_HOSTS) return hosts;
   const first = hosts.slice(0, MOST_HOSTS);
@@ -13,7 +13,7 @@ export function firstHosts(hosts: readonly string[], named = ""): readonly strin
     : [...first.slice(0, MOST_HOSTS - 1), named];
 }
 
-/** What the status line says of the hosts that are shown, of those that are chosen. */
+/** The text of the status line about the shown and the chosen hosts. */
 export function describeHosts(shown: number, chosen: number): string {
   if (chosen > shown)
     return `the files of ${formatCount(shown)} of ${formatCount(chosen)} hosts: choose others above`;

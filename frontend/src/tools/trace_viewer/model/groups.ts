@@ -1,4 +1,4 @@
-/** Hosts, their sections and tracks, with the two parts of a timeline merged. */
+/** Hosts with their sections and tracks; merges the two parts of a timeline. */
 import type { Counter, Part, Section, TimelineIndex, Track } from "../protocol/payload";
 import type { HostTimeline } from "./types";
 
@@ -8,16 +8,16 @@ export interface HostGroup {
   readonly sections: readonly SectionGroup[];
 }
 
-/** A section of either part or both: those of one name are one. */
+/** A section; sections of both parts with the same name are merged. */
 export interface SectionGroup {
   readonly key: string;
   readonly name: string;
   readonly label: string;
   readonly kind: string;
-  /** Its id in each part, -1 where the part lacks it. */
+  /** Its id in each part; -1 if the part does not have it. */
   readonly ids: Readonly<Record<Part, number>>;
   readonly events: number;
-  /** Of what the file holds; NaN where not known. */
+  /** The busy share of the recording; NaN if unknown. */
   readonly busyPs: number;
   readonly tracks: readonly TrackItem[];
   readonly counters: readonly CounterItem[];
@@ -35,7 +35,7 @@ export interface CounterItem {
   readonly counter: Counter;
 }
 
-/** The kinds that come first in a section, in this order; the others follow as the file has them. */
+/** The kinds that come first in a section, in this order; others follow in the file's order. */
 const FIRST_KINDS = ["steps", "modules", "scopes", "ops", "source", "xla_ops"];
 
 export function groupHosts(hosts: readonly HostTimeline[]): HostGroup[] {
@@ -46,7 +46,7 @@ export function groupHosts(hosts: readonly HostTimeline[]): HostGroup[] {
   }));
 }
 
-/** "e12@host", "d3@host": the name of a track in addresses. */
+/** "e12@host", "d3@host": the key of a track in addresses. */
 export function trackKey(host: string, part: Part, track: number): string {
   return `${part[0]}${track}@${host}`;
 }
@@ -59,7 +59,7 @@ export function sectionKey(host: string, name: string): string {
   return `s${name.slice(0, 200)}@${host}`;
 }
 
-/** The line that stands for the tracks of a section without events. */
+/** The line that represents the idle tracks of a section. */
 export function idleKey(section: string): string {
   return `i${section}`;
 }
@@ -110,7 +110,7 @@ function addPart(byName: Map<string, Building>, host: string, index: TimelineInd
   }
 }
 
-/** Steps before ops before all others, which keep their order. */
+/** Steps come first, then ops, then all others in their order. */
 function inOrder(tracks: readonly TrackItem[]): TrackItem[] {
   const rank = ({ track }: TrackItem) => {
     const at = FIRST_KINDS.indexOf(track.kind);

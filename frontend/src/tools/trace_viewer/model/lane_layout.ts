@@ -1,4 +1,4 @@
-/** What is drawn from top to bottom, and how high each of it is. */
+/** The layout of lanes from top to bottom. */
 import type { Part, Track } from "../protocol/payload";
 import {
   type CounterItem,
@@ -15,17 +15,17 @@ export const HEADER_HEIGHT = 24;
 const COUNTER_HEIGHT = 40;
 /** Free pixels below the rows of a track. */
 export const TRACK_GAP = 4;
-/** Of a collapsed track; deeper rows lie beneath those above them in time and are left out. */
+/** The maximum number of rows of a collapsed track; deeper ones are left out. */
 const LEAST_ROW_HEIGHT = 2;
 
 interface LaneBase {
   readonly key: string;
-  /** What is collapsed or expanded with it: itself, or the idle tracks that it stands for. */
+  /** The keys that are collapsed or expanded with it: its own, or those of its idle tracks. */
   readonly foldKey: string;
-  /** CSS pixels: from the top of its list, and its whole height. */
+  /** CSS pixels: the distance from the top of its list, and its height. */
   readonly top: number;
   readonly height: number;
-  /** How far its label is indented: 0, 1, 2. */
+  /** The indentation of its label: 0, 1 or 2. */
   readonly indent: number;
   readonly group: HostGroup;
   readonly host: HostTimeline;
@@ -33,7 +33,7 @@ interface LaneBase {
   readonly isCollapsed: boolean;
 }
 
-/** The header of a host where there are several; with a strip of its busy share when collapsed. */
+/** The header of a host if there are several; with a busy strip when collapsed. */
 interface HostLane extends LaneBase {
   readonly kind: "host";
 }
@@ -41,11 +41,11 @@ interface HostLane extends LaneBase {
 interface SectionLane extends LaneBase {
   readonly kind: "section";
   readonly section: SectionGroup;
-  /** None of its tracks has anything to show in the view. */
+  /** Whether none of its tracks has anything to show in the view. */
   readonly isIdle: boolean;
 }
 
-/** One line for the tracks of a section that have nothing to show in the view. */
+/** The line for the tracks of a section that have nothing to show in the view. */
 interface IdleLane extends LaneBase {
   readonly kind: "idle";
   readonly section: SectionGroup;
@@ -56,9 +56,9 @@ export interface TrackLane extends LaneBase {
   readonly kind: "track";
   readonly section: SectionGroup;
   readonly item: TrackItem;
-  /** Distance of its rows: less than ROW_HEIGHT when collapsed. */
+  /** The distance between its rows: less than ROW_HEIGHT when collapsed. */
   readonly rowHeight: number;
-  /** The depths that have a row: all, unless it is collapsed and very deep. */
+  /** The number of depths with a row: all, unless it is collapsed and very deep. */
   readonly shownRows: number;
 }
 
@@ -71,10 +71,10 @@ interface CounterLane extends LaneBase {
 export type Lane = HostLane | SectionLane | IdleLane | TrackLane | CounterLane;
 
 export interface LaneList {
-  /** Always at the top of the canvas. */
+  /** Pinned lanes, always at the top of the canvas. */
   readonly pinned: readonly Lane[];
   readonly pinnedHeight: number;
-  /** Scrolled beneath the pinned; tops are from the top of this list. */
+  /** Lanes that scroll below the pinned ones; tops are relative to this list. */
   readonly scrolled: readonly Lane[];
   readonly scrolledHeight: number;
   /** The scrolled lanes by key. */
@@ -82,8 +82,8 @@ export interface LaneList {
 }
 
 /**
- * Pinned tracks also stay where they are otherwise. Those of `idle` are folded into one line at the
- * end of their section, or into its header where it has no others.
+ * Pinned tracks keep their original lanes, too. Tracks in `idle` are folded into one line at the end
+ * of their section, or into its header if it has no other tracks.
  */
 export function layOutLanes(
   groups: readonly HostGroup[],
@@ -165,7 +165,7 @@ export function layOutLanes(
     pinnedHeight,
     scrolled,
     scrolledHeight: top,
-    // Of very many lanes few are ever looked up.
+    // Computed lazily: of very many lanes, few are looked up.
     get byKey() {
       byKey ??= new Map(scrolled.map((lane) => [lane.key, lane]));
       return byKey;
@@ -173,7 +173,7 @@ export function layOutLanes(
   };
 }
 
-/** The first of `lanes` whose bottom is below `y`: binary search. */
+/** The index of the first of `lanes` whose bottom is below `y`, by binary search. */
 export function firstLaneBelow(lanes: readonly Lane[], y: number): number {
   let low = 0;
   let high = lanes.length;
@@ -185,14 +185,14 @@ export function firstLaneBelow(lanes: readonly Lane[], y: number): number {
   return low;
 }
 
-/** A lane and where its top is on the canvas; above `clip` the pinned lanes hide it. */
+/** A lane and the position of its top on the canvas; above `clip`, pinned lanes hide it. */
 export interface PlacedLane<L extends Lane = Lane> {
   readonly lane: L;
   readonly y: number;
   readonly clip: number;
 }
 
-/** What a canvas of `height` pixels shows, the pinned lanes first. */
+/** The lanes visible on a canvas of `height` pixels, pinned lanes first. */
 export function lanesInView(list: LaneList, scrollTop: number, height: number): PlacedLane[] {
   const placed: PlacedLane[] = [];
   for (const lane of list.pinned) {
@@ -209,7 +209,7 @@ export function lanesInView(list: LaneList, scrollTop: number, height: number): 
   return placed;
 }
 
-/** The depths [first, last) of a track that a canvas of `height` pixels shows. */
+/** The depths [first, last) of a track that are visible on a canvas of `height` pixels. */
 export function depthsInView(
   { lane, y, clip }: PlacedLane<TrackLane>,
   height: number,
@@ -219,21 +219,21 @@ export function depthsInView(
   return [Math.min(first, lane.shownRows), Math.max(last, first)];
 }
 
-/** How far lanes can be scrolled. */
+/** The maximum scroll offset. */
 export function lastScrollTop(list: LaneList, height: number): number {
   return Math.max(list.scrolledHeight - Math.max(height - list.pinnedHeight, ROW_HEIGHT), 0);
 }
 
 interface FoundRow {
   readonly lane: Lane;
-  /** Of the track, which may be pinned though `lane` is what it is folded into. */
+  /** The track's key; `lane` may be the lane into which the track is folded. */
   readonly key: string;
   readonly depth: number;
 }
 
 /**
- * The lane that shows a row, or the line or header under which it is folded, or where these are
- * hidden its pinned lane; null where there is none of these.
+ * The lane that shows a row; else the line or header into which it is folded; else, if these are
+ * hidden, its pinned lane; else null.
  */
 export function findRow(
   list: LaneList,
@@ -302,8 +302,7 @@ function itemLane(
   const shownRows = isFolded ? Math.min(rows, ROW_HEIGHT / LEAST_ROW_HEIGHT) : rows;
   const rowHeight = isFolded ? ROW_HEIGHT / shownRows : ROW_HEIGHT;
   const height = (isFolded ? ROW_HEIGHT : rows * ROW_HEIGHT) + TRACK_GAP;
-  // Written out, since there may be a hundred thousand: put together of parts it takes ten times
-  // as long.
+  // Written out, since there may be 100,000 tracks, and composing objects takes ten times as long.
   return {
     kind: "track",
     key,

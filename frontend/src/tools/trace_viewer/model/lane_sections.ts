@@ -1,15 +1,15 @@
-/** What a lane sums up or goes by: the busy shares of sections, the track of steps. */
+/** The sections and the step track that belong to a lane. */
 import type { Part } from "../protocol/payload";
 import type { HostGroup, SectionGroup, TrackItem } from "./groups";
 import type { Lane, TrackLane } from "./lane_layout";
 
-/** Whether a lane is drawn as a strip of busy shares. */
+/** Whether a lane is drawn as a busy strip. */
 export function isStrip(lane: Lane): boolean {
   if (lane.kind === "section") return lane.isCollapsed && !lane.isIdle;
   return lane.kind === "host" && lane.isCollapsed;
 }
 
-/** The sections whose busy share a collapsed header shows: its own, or the devices of its host. */
+/** The sections whose busy share a collapsed header shows: its own, or those of its host's devices. */
 export function summarizedSections(
   lane: Lane,
 ): readonly { readonly part: Part; readonly id: number }[] {

@@ -1,4 +1,4 @@
-/** What the page knows and shows: shared by the canvas and the panes around it. */
+/** The state of the viewer, shared by the canvas and the panes around it. */
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type EventFilter, NO_FILTER, type Search } from "../protocol/questions";
 import { groupHosts, type HostGroup } from "./groups";
@@ -25,9 +25,9 @@ export interface TimelineModel {
   readonly api: ViewApi;
   readonly hosts: Signal<readonly HostTimeline[]>;
   readonly groups: ReadonlySignal<readonly HostGroup[]>;
-  /** All of the hosts' time. */
+  /** The whole time range of all hosts. */
   readonly extent: ReadonlySignal<Span>;
-  /** Where the common axis has the time that people read as 0, on this page as on all others. */
+  /** The time of the common axis that is shown as 0, as on all other pages. */
   readonly zero: ReadonlySignal<number>;
   readonly view: Signal<Span>;
   /** Size of the canvas in CSS pixels, without the axis. */
@@ -46,29 +46,29 @@ export interface TimelineModel {
   readonly selection: Signal<EventSelection | null>;
   readonly range: Signal<TimeRange | null>;
   readonly marks: Signal<readonly Mark[]>;
-  /** Where the view has rested, the latest last. */
+  /** Views that came to rest, the latest last. */
   readonly places: Signal<readonly Place[]>;
   readonly flows: Signal<readonly FlowArrow[]>;
   readonly hover: Signal<Hover | null>;
   readonly hoverValue: Signal<HoverValue | null>;
   /**
-   * By the key of a lane on the screen: how busy what is folded is in the view, 0–1, and the
-   * largest value that a counter is drawn up to.
+   * By lane key, for visible lanes: the busy share of collapsed lanes in the view, 0–1, and the value
+   * at the top of counters.
    */
   readonly figures: Signal<ReadonlyMap<string, number>>;
   readonly drawn: Signal<Drawn>;
-  /** Something in view is still on its way: at once, and as it is shown, which takes a while. */
+  /** Whether data in view is still loading: at once, and delayed for display. */
   readonly isWaiting: Signal<boolean>;
   readonly isLoading: Signal<boolean>;
-  /** Of the last request for what is in view; null when it went well. */
+  /** The error of the last request for data in view; null if it succeeded. */
   readonly error: Signal<unknown>;
-  /** Why the server refuses the filter; null where it takes it. */
+  /** Why the server rejects the filter; null if it accepts it. */
   readonly filterError: Signal<unknown>;
-  /** Counts up where the file is another than the index says: the page reloads the index. */
+  /** Incremented when the file has changed since the index was read; the page then reloads it. */
   readonly stale: Signal<number>;
-  /** Counts up with "/": the search box takes the focus. */
+  /** Incremented by the key "/", which focuses the search box. */
   readonly searchAsked: Signal<number>;
-  /** Counts up with every range that the user draws: its statistics are requested. */
+  /** Incremented with every range that the user draws; its statistics are then requested. */
   readonly rangeDrawn: Signal<number>;
 }
 
@@ -125,7 +125,7 @@ function recordingStart(hosts: readonly HostTimeline[]): number {
 
 function findExtent(hosts: readonly HostTimeline[]): Span {
   const indexes = hosts.flatMap(({ events, derived, offsetPs }) =>
-    // A part without events has no time, though it may give one.
+    // The time span of a part without events is meaningless.
     [events, ...(derived && derived.events > 0 ? [derived] : [])].map(({ beginPs, endPs }) => ({
       from: beginPs + offsetPs,
       to: endPs + offsetPs,

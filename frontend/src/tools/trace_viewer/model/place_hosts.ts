@@ -1,10 +1,10 @@
-/** The hosts of a view on one time axis. */
+/** Places the hosts of a view on a common time axis. */
 import type { TimelineIndex } from "../protocol/payload";
 import type { HostTimeline } from "./types";
 
 /**
- * The common axis begins with the earliest event, so that numbers tell times apart as well as they
- * can, however long before it a recording began. Times of hosts without a clock begin together.
+ * The common axis begins at the earliest event, which preserves numeric precision even if the
+ * recording began much earlier. Hosts without a clock all start at the same time.
  */
 export function placeHosts(
   indexes: readonly { readonly events: TimelineIndex; readonly derived: TimelineIndex | null }[],

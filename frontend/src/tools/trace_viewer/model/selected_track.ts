@@ -1,4 +1,4 @@
-/** The track on which the selected event is. */
+/** The track of the selected event. */
 import type { Section, Track } from "../protocol/payload";
 import type { TimelineModel } from "./model";
 import { type Source, sourceOf } from "./sources";
@@ -9,7 +9,7 @@ interface SelectedTrack {
   readonly section: Section;
 }
 
-/** null where nothing is selected, or where it is is not known yet. */
+/** null without a selection, or while its position is unknown. */
 export function selectedTrack({ selection, hosts }: TimelineModel): SelectedTrack | null {
   const selected = selection.value;
   const host = selected ? hosts.value[selected.host] : undefined;

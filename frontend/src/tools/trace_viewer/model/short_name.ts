@@ -1,10 +1,10 @@
-/** Names of events as they are written where there is little room. */
+/** Short names of events. */
 import { foldName, readableName } from "../../../base/names";
 
-/** What a canvas would write as a box, or take for an order to write backwards. */
+/** Characters that a canvas would draw as boxes, and control characters for text direction. */
 const UNSEEN = /[\p{Cc}\p{Cf}]/gu;
 
-/** Readable, its arguments folded; of a C++ function what leads to its own name is left out. */
+/** The readable name with folded arguments; for C++ functions, without return type and scopes. */
 export function shortName(raw: string): string {
   const name = foldName(readableName(raw)).replace(UNSEEN, "\ufffd");
   if (!name.startsWith("void ") && !name.includes("(")) return name;

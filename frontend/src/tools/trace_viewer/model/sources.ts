@@ -1,4 +1,4 @@
-/** Where rows come from: one part of one host's timeline. */
+/** Sources of rows: one part of one host's timeline. */
 import type { Part, TimelineIndex } from "../protocol/payload";
 import type { TileQuery } from "../protocol/questions";
 import type { HostTimeline } from "./types";
@@ -12,7 +12,7 @@ export interface Source {
 
 const known = new WeakMap<TimelineIndex, Source>();
 
-/** The same object for the same index, as long as its host stays where it is. */
+/** The same object for the same index, as long as the host's offset does not change. */
 export function sourceOf(host: HostTimeline, part: Part): Source | null {
   const index = host[part];
   if (!index) return null;

@@ -1,4 +1,4 @@
-/** Times of the trace as a person reads them. */
+/** Formats and parses times of the trace. */
 import { formatTime } from "../../../base/format";
 import { microseconds } from "../../../base/units";
 
@@ -10,7 +10,7 @@ export function formatPs(ps: number): string {
   return formatTime(microseconds(ps / PS_PER_US));
 }
 
-/** From the largest on, each in ps. */
+/** Units in ps, the largest first. */
 export const UNITS: readonly (readonly [unit: string, ps: number])[] = [
   ["s", 1e12],
   ["ms", 1e9],
@@ -20,9 +20,9 @@ export const UNITS: readonly (readonly [unit: string, ps: number])[] = [
 ];
 
 /**
- * An instant of the axis, exact to the nanosecond (below a microsecond, to the picosecond), or as
- * far as it is known where it is rounded to `roundingPs`: "1.919 033 505 s", "40.000 012 ms". Groups
- * of three digits after the point, so that instants that are near to each other can be told apart.
+ * An instant of the axis, exact to the nanosecond (below a microsecond, to the picosecond), or
+ * rounded to `roundingPs`: "1.919 033 505 s", "40.000 012 ms". Digits after the point are in groups
+ * of three, so that close instants can be distinguished.
  */
 export function formatInstant(ps: number, roundingPs = 0): string {
   if (!Number.isFinite(ps)) return "–";
@@ -45,7 +45,7 @@ export function groupDigits(whole: string): string {
   return whole.replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** "5 µs", "1.5ms", "20" (µs) as ps; NaN where it is not a time, 0 where it is empty. */
+/** Parses "5 µs", "1.5ms" or "20" (µs) to ps; NaN if it is not a time, 0 if it is empty. */
 export function parseTime(text: string): number {
   const trimmed = text.trim();
   if (trimmed === "") return 0;

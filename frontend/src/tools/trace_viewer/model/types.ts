@@ -1,10 +1,10 @@
-/** What the page knows and shows, as plain types. */
+/** The types of the viewer's state. */
 import type { CounterPoints, Part, TimelineIndex } from "../protocol/payload";
 import type { EventFilter, Move, Search, TileQuery } from "../protocol/questions";
 
 export interface CounterValue {
   readonly last: number;
-  /** What it went through in the bucket of the instant; both `last` where it held that. */
+  /** The range of its values in the bucket at the instant; both equal `last` if it was constant. */
   readonly min: number;
   readonly max: number;
 }
@@ -12,29 +12,29 @@ export interface CounterValue {
 /** One host of the view. */
 export interface HostTimeline {
   readonly host: string;
-  /** Its place among the hosts of the view. */
+  /** Its index among the hosts of the view. */
   readonly at: number;
   /** A time of the host + this = a time of the common axis. */
   readonly offsetPs: number;
   readonly events: TimelineIndex;
-  /** null until it is loaded, and where there is nothing to derive. */
+  /** null until it is loaded, or if nothing is derived. */
   readonly derived: TimelineIndex | null;
 }
 
-/** ps on the common axis, which begins where the earliest host's events do. */
+/** ps on the common axis, which starts at the earliest event of all hosts. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
 export interface EventKey {
-  /** Place among the hosts of the view. */
+  /** Index among the hosts of the view. */
   readonly host: number;
   readonly part: Part;
   readonly id: number;
 }
 
-/** Where an event is, in times of its host. */
+/** The position of an event, in times of its host. */
 export interface EventPlace {
   readonly row: number;
   readonly startPs: number;
@@ -42,7 +42,7 @@ export interface EventPlace {
   readonly name: string;
 }
 
-/** `place` as soon as it is known: a click knows it at once, an address does not. */
+/** `place` is known at once after a click, but not after opening an address. */
 export interface EventSelection extends EventKey {
   readonly place: EventPlace | null;
 }
@@ -50,15 +50,15 @@ export interface EventSelection extends EventKey {
 export interface Hover extends EventKey, EventPlace {
   readonly category: number;
   /**
-   * How many events the bucket stands for (the place is then their first begin and last end); 1
-   * for an event of its own.
+   * The number of events in the bucket, whose place is from the start of the first to the end of the
+   * last; 1 for a single event.
    */
   readonly count: number;
-  /** Times may be too small by this much, as the picture rounds them; 0 where they are exact. */
+  /** Times may be too small by this much, since the picture rounds them; 0 if they are exact. */
   readonly roundingPs: number;
-  /** The event itself, of a bucket the longest, once the pointer has rested; null until then. */
+  /** The event, or the longest of a bucket, after the pointer has rested; null until then. */
   readonly event: EventPlace | null;
-  /** Where the pointer is: CSS pixels from the top left of the canvas, its time axis included. */
+  /** The pointer in CSS pixels from the top left of the canvas, which includes the time axis. */
   readonly x: number;
   readonly y: number;
 }
@@ -76,12 +76,12 @@ export interface HoverValue {
   readonly y: number;
 }
 
-/** A part of the axis: `tracks` null for the timing tool, else the keys of the lanes in the box. */
+/** A range of the axis: `tracks` is null for the timing tool, else the lane keys in the box. */
 export interface TimeRange extends Span {
   readonly tracks: readonly string[] | null;
 }
 
-/** An instant (from = to) or a part of the axis with a text of the user's. */
+/** An instant (from = to) or a range of the axis with a label by the user. */
 export interface Mark extends Span {
   readonly label: string;
 }
@@ -93,7 +93,7 @@ export interface FlowEnd {
   readonly durationPs: number;
 }
 
-/** Between two events of the selection's host and part. */
+/** A flow between two events of the selection's host and part. */
 export interface FlowArrow {
   readonly kind: string;
   readonly from: FlowEnd;
@@ -105,17 +105,17 @@ export type PointerTool = "select" | "pan" | "zoom" | "timing";
 export const COLORS = ["name", "category", "step", "group"] as const;
 export type ColorBy = (typeof COLORS)[number];
 
-/** How lanes are arranged: keys of groups.ts. */
+/** The arrangement of lanes, by keys of groups.ts. */
 export interface Arrangement {
   readonly collapsed: ReadonlySet<string>;
   readonly hidden: ReadonlySet<string>;
   /** Tracks and counters above all others, in this order. */
   readonly pinned: readonly string[];
-  /** Of what shares a parent, these come first, in this order. */
+  /** Among lanes with the same parent, these come first, in this order. */
   readonly order: readonly string[];
-  /** Tracks whose name has this text, in any case. */
+  /** Only tracks whose name contains this text, ignoring case. */
   readonly trackFilter: string;
-  /** Whether tracks without events in the view have lanes of their own. */
+  /** Whether tracks without events in the view have their own lanes. */
   readonly isIdleShown: boolean;
 }
 
@@ -128,17 +128,17 @@ export const NO_ARRANGEMENT: Arrangement = {
   isIdleShown: false,
 };
 
-/** In the picture now. */
+/** Counts of what is drawn. */
 export interface Drawn {
-  /** Rectangles: events of their own, and buckets. */
+  /** Rectangles: single events and buckets. */
   readonly entries: number;
-  /** Events that they stand for. */
+  /** Events that they represent. */
   readonly events: number;
-  /** Hosts and sections that are folded into a strip of their busy share. */
+  /** Hosts and sections that are drawn as busy strips. */
   readonly strips: number;
 }
 
-/** The routes that follow the view. Errors as of api/errors.ts, "stale" among them. */
+/** Requests that depend on the view. Errors as in api/errors.ts, including "stale". */
 export interface ViewApi {
   readonly tiles: (
     query: TileQuery,
@@ -160,14 +160,14 @@ export interface ViewApi {
     sections: readonly number[],
     signal: AbortSignal,
   ) => Promise<ReadonlyMap<number, Float32Array>>;
-  /** Per row, begin and end in turns, in order. */
+  /** Per row, alternating starts and ends, in order. */
   readonly matchOverview: (
     query: TileQuery,
     rows: readonly number[],
     search: Search,
     signal: AbortSignal,
   ) => Promise<ReadonlyMap<number, Float64Array>>;
-  /** `id` itself where `move` is null; null where there is no such event. */
+  /** The event `id` if `move` is null; null if there is no such event. */
   readonly place: (
     source: Omit<TileQuery, "level" | "from" | "to">,
     id: number,
@@ -176,13 +176,13 @@ export interface ViewApi {
   ) => Promise<{ readonly id: number; readonly place: EventPlace } | null>;
 }
 
-/** Least and largest value that a counter has shown so far. */
+/** The range of a counter's values seen so far. */
 export interface CounterScale {
   readonly least: number;
   readonly most: number;
 }
 
-/** A view that came to rest, with the range that was chosen then. */
+/** A view that came to rest, with the range selected at that time. */
 export interface Place {
   readonly view: Span;
   readonly range: TimeRange | null;

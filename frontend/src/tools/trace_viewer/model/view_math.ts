@@ -1,21 +1,21 @@
-/** Views of the time axis: how they move, how near and far they go, at which level they are drawn. */
+/** Arithmetic on views of the time axis: panning, zooming, limits and levels of detail. */
 import { tileSpan } from "../protocol/tiles";
 import type { Span } from "./types";
 
-/** ps across the canvas at the closest. */
+/** The shortest view in ps. */
 const CLOSEST = 100;
-/** Of the extent, on either side of it. */
+/** The margin on either side of the extent, as a share of it. */
 const MARGIN = 0.05;
-/** float64 tells apart this share of a time, with room for a hundred steps in a pixel. */
+/** The relative precision of float64 times, with room for a hundred steps per pixel. */
 const RESOLUTION = 2 ** -36;
 
-/** Moves by less than this share of the view, a 30th of a pixel, may be rounding. */
+/** Moves by a smaller share of the view, a 30th of a pixel, may be rounding errors. */
 const UNSEEN = 2e-5;
 
-/** The largest bucket that a CSS pixel shows; the smallest is half of it. */
+/** The largest bucket per CSS pixel; the smallest is half of it. */
 const LARGEST_BUCKET = 1.4;
 
-/** A level at which a bucket is 0.7 to 1.4 pixels wide; never below 0. */
+/** The level at which a bucket is 0.7 to 1.4 pixels wide; at least 0. */
 export function chooseLevel(psPerPixel: number): number {
   return Math.max(Math.floor(Math.log2(psPerPixel * LARGEST_BUCKET)), 0);
 }
@@ -34,7 +34,7 @@ export function tilesOf(
   return { from, to: Math.max(to, from) };
 }
 
-/** `view` within the extent and a margin, no closer and no farther than it may be. */
+/** `view` clamped to the extent with a margin, and to the zoom limits. */
 export function clampView(view: Span, extent: Span): Span {
   const whole = extent.to - extent.from;
   const margin = whole * MARGIN;
@@ -43,19 +43,19 @@ export function clampView(view: Span, extent: Span): Span {
   const closest = Math.min(Math.max(CLOSEST, far * RESOLUTION), high - low);
   const middle = (view.from + view.to) / 2;
   const width = Math.min(Math.max(view.to - view.from, closest), high - low);
-  // What is as wide as it may be keeps its edges, so that rounding does not move it.
+  // A view of the maximum width keeps its edges, so that rounding does not move it.
   let from = width === view.to - view.from ? view.from : middle - width / 2;
   from = Math.min(Math.max(from, low), high - width);
   return { from, to: from + width };
 }
 
-/** `view` `factor` times as wide, with the instant `at` where it is; `view` itself at a limit. */
+/** `view` scaled by `factor` about the instant `at`; `view` itself at a limit. */
 export function zoomAt(view: Span, at: number, factor: number, extent: Span): Span {
   const whole = clampView(
     { from: at - (at - view.from) * factor, to: at + (view.to - at) * factor },
     extent,
   );
-  // A limit was met: the instant stays all the same, where the extent allows it.
+  // At a limit, the instant still keeps its position if the extent allows it.
   const part = (at - view.from) / (view.to - view.from);
   const width = whole.to - whole.from;
   return unlessSame(
@@ -64,19 +64,19 @@ export function zoomAt(view: Span, at: number, factor: number, extent: Span): Sp
   );
 }
 
-/** `view` that much later; `view` itself where it cannot move. */
+/** `view` shifted to later times; `view` itself if it cannot move. */
 export function panBy(view: Span, ps: number, extent: Span): Span {
   return unlessSame(view, clampView({ from: view.from + ps, to: view.to + ps }, extent));
 }
 
-/** Returns `view` itself if the move is invisible, so that nothing is drawn or stored again. */
+/** Returns `view` itself if the change is invisible, so that nothing is redrawn or stored. */
 function unlessSame(view: Span, next: Span): Span {
   const least = (view.to - view.from) * UNSEEN;
   const isSame = Math.abs(next.from - view.from) <= least && Math.abs(next.to - view.to) <= least;
   return isSame ? view : next;
 }
 
-/** Free room beside what is brought into view, as a share of it. */
+/** Free room beside a span that is brought into view, as a share of it. */
 const FIT_MARGIN = 0.1;
 
 /** `span` with some room around it. */
@@ -87,7 +87,7 @@ export function fitView(span: Span, extent: Span): Span {
   return clampView({ from: middle - width / 2 - room, to: middle + width / 2 + room }, extent);
 }
 
-/** The least move of `view` that shows `span`: all of it where that fits, else its begin. */
+/** The smallest shift of `view` that shows `span`: all of it if it fits, else its start. */
 export function bringIntoView(view: Span, span: Span, extent: Span): Span {
   const width = view.to - view.from;
   const room = width * FIT_MARGIN;
@@ -101,12 +101,12 @@ export function bringIntoView(view: Span, span: Span, extent: Span): Span {
   return clampView({ from: middle - width / 2, to: middle + width / 2 }, extent);
 }
 
-/** Of the view: what is narrower is hard to make out. */
+/** Spans narrower than this share of the view are hard to see. */
 const READABLE = 0.05;
-/** Of the view that is zoomed to an event, the event's own part: its neighbours are seen, too. */
+/** The share of the view that an event takes when zoomed to, so that its neighbors are visible. */
 const ZOOMED = 0.2;
 
-/** `view` with all of `span` in it, closer where it would be hard to make out, farther to hold it. */
+/** A view that shows all of `span`, zoomed in if it would be hard to see, or out if it does not fit. */
 export function zoomInto(view: Span, span: Span, extent: Span): Span {
   const length = span.to - span.from;
   const width = view.to - view.from;
@@ -115,11 +115,11 @@ export function zoomInto(view: Span, span: Span, extent: Span): Span {
   return clampView({ from: span.from - room, to: span.to + room }, extent);
 }
 
-/** `part` 0–1 of the way between two views, so that the zoom is steady. */
+/** Interpolates between two views, with `part` 0–1, at a constant zoom rate. */
 export function between(from: Span, to: Span, part: number): Span {
   const [a, b] = [from.to - from.from, to.to - to.from];
   const width = a * (b / a) ** part;
-  // The instant that both views show at the same place does not move.
+  // The instant that both views show at the same position does not move.
   const share = Math.abs(b - a) < Math.max(a, b) * 1e-6 ? part : (width - a) / (b - a);
   const begin = from.from + (to.from - from.from) * share;
   return { from: begin, to: begin + width };

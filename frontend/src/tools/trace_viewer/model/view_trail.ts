@@ -1,21 +1,21 @@
-/** Where the view has rested: the way back, and the way in as breadcrumbs. */
+/** The history of views that came to rest, for undo and for breadcrumbs. */
 import { batch, effect } from "@preact/signals";
 import type { TimelineModel } from "./model";
 import type { Place, Span } from "./types";
 
 const REST_MS = 400;
 const MOST_PLACES = 100;
-/** A view is within another though its edges are out by this share of it. */
+/** The tolerance, as a share of a view, within which it counts as inside another. */
 const SLACK = 0.02;
-/** Of a view: what is wider is not a step further in. */
+/** A view wider than this share of another one is not a further zoom step. */
 const NEARER = 0.9;
 
-/** Keeps `model.places` equal to where the view has rested. Returns what ends that. */
+/** Records views that come to rest in `model.places`. Returns a function that stops this. */
 export function followPlaces(model: TimelineModel): () => void {
   let zero = model.zero.peek();
   return effect(() => {
     const place = { view: model.view.value, range: model.range.value };
-    // Other hosts have moved the axis: the places before are elsewhere.
+    // Other hosts shifted the axis, so earlier places are invalid.
     if (model.zero.value !== zero) {
       zero = model.zero.value;
       model.places.value = [];
@@ -30,7 +30,7 @@ export function followPlaces(model: TimelineModel): () => void {
   });
 }
 
-/** Undoes the last zoom, move or range. Whether there was one. */
+/** Undoes the last zoom, pan or range, and returns whether there was one. */
 export function goBack(model: TimelineModel): boolean {
   const { view, range, places } = model;
   const now = { view: view.peek(), range: range.peek() };
@@ -45,7 +45,7 @@ export function goBack(model: TimelineModel): boolean {
   return true;
 }
 
-/** Views that lie in each other, from the widest to the one at which the last place is. */
+/** Nested views, from the widest to the current one. */
 export function trailOf(places: readonly Place[]): readonly Span[] {
   const trail: Span[] = [];
   for (const { view } of places) {

@@ -1,11 +1,11 @@
-/** What of the page the address holds, so that a link shows the same. */
+/** The part of the page's state that is stored in the address. */
 import type { View } from "../../../base/url_state";
 import { COLORS, type ColorBy, type PointerTool } from "../model/types";
 import type { AggregateBy } from "../protocol/answers";
 import type { Part } from "../protocol/payload";
 import { type EventFilter, NO_FILTER, type Search } from "../protocol/questions";
 
-/** ps since the recording of the earliest host began: the same whichever hosts are shown. */
+/** ps since the start of the earliest host's recording, independent of the shown hosts. */
 export interface AddressSpan {
   readonly from: number;
   readonly to: number;
@@ -14,7 +14,7 @@ export interface AddressSpan {
 export type DrawerTab = "event" | "selection" | "hits" | "statistics" | "calls";
 export const TABS: readonly DrawerTab[] = ["event", "selection", "hits", "statistics", "calls"];
 
-/** How calls are shown: as a flame graph from the outermost calls on, of all tracks, or else. */
+/** How calls are shown; by default as a flame graph, top down, for all tracks together. */
 export interface CallsView {
   readonly isTree: boolean;
   readonly isBottomUp: boolean;
@@ -22,9 +22,9 @@ export interface CallsView {
 }
 
 export interface Address {
-  /** null: wherever the page begins by itself. */
+  /** null for the page's default view. */
   readonly span: AddressSpan | null;
-  /** A step by its label or number, to be looked up. */
+  /** A step to look up by its label or number. */
   readonly step: string;
   readonly event: { readonly host: string; readonly part: Part; readonly id: number } | null;
   readonly range: (AddressSpan & { readonly tracks: readonly string[] | null }) | null;
@@ -33,10 +33,10 @@ export interface Address {
   readonly filter: EventFilter;
   readonly color: ColorBy;
   readonly tool: PointerTool;
-  /** null: those that the page pins by itself. */
+  /** null for the pins that the page chooses. */
   readonly pinned: readonly string[] | null;
   readonly hidden: readonly string[];
-  /** Keys that are collapsed where they usually are not, or the other way round. */
+  /** Keys that are collapsed or expanded contrary to the default. */
   readonly folds: readonly string[];
   readonly order: readonly string[];
   readonly trackFilter: string;
@@ -47,7 +47,7 @@ export interface Address {
   readonly isList: boolean;
 }
 
-/** The user has unpinned all. */
+/** The value for no pins at all. */
 const NO_PINS = "none";
 const PS_PER_MS = 1e9;
 const PS_PER_US = 1e6;
@@ -90,7 +90,7 @@ export function readAddress(view: View): Address {
   };
 }
 
-/** Every entry that the page keeps; null for what is as usual. */
+/** All entries of the page's address; null for defaults. */
 export function writeAddress(address: Address): Readonly<Record<string, string | null>> {
   const { span, event, range, search, filter } = address;
   return {
@@ -176,12 +176,12 @@ function writeSpan({ from, to }: AddressSpan): string {
   return from === to ? writeMs(from) : `${writeMs(from)}..${writeMs(to)}`;
 }
 
-/** NaN where it is not a number. */
+/** NaN if it is not a number. */
 function readMs(text = ""): number {
   return /^-?\d{1,12}(\.\d{1,12})?$/.test(text) ? Math.round(Number(text) * PS_PER_MS) : Number.NaN;
 }
 
-/** Exact to the ps, without zeros at the end. */
+/** Exact to the ps, without trailing zeros. */
 function writeMs(ps: number): string {
   return (Math.round(ps) / PS_PER_MS).toFixed(9).replace(/\.?0+$/, "");
 }

@@ -1,4 +1,4 @@
-/** The step that another page or an address names. */
+/** Finds the step that another page or an address refers to. */
 import type { HostTimeline } from "../model/types";
 import type { EventAt } from "../protocol/answers";
 import { fetchSearch } from "../protocol/api";
@@ -13,7 +13,7 @@ interface FoundStep {
 
 const LISTED = 1000;
 
-/** The first event of a track of steps whose name is `label`, or holds that number. */
+/** The first event of a step track whose name is `label` or contains that number. */
 export async function findStep(
   run: string,
   hosts: readonly HostTimeline[],

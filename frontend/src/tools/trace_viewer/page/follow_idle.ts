@@ -1,4 +1,4 @@
-/** Which tracks have nothing to show in the view: asked for whenever the view has come to rest. */
+/** Requests which tracks have nothing to show in the view, whenever the view comes to rest. */
 import { effect } from "@preact/signals";
 import { counterKey, trackKey } from "../model/groups";
 import { lanesInView } from "../model/lane_layout";
@@ -9,10 +9,10 @@ import { fetchInUse, isStale } from "../protocol/api";
 import { PARTS, type Part } from "../protocol/payload";
 import { indexOf, type Page, partOf } from "./page";
 
-/** The view rests when it has not moved for this time: lanes do not come and go on the way. */
+/** The view rests when it has not moved for this time; lanes must not change while it moves. */
 const REST_MS = 300;
 
-/** Keeps `model.idle` equal to the view; `known` is called with every answer. Returns what ends that. */
+/** Keeps `model.idle` up to date; `known` is called with every response. Returns a stop function. */
 export function followIdle(page: Page, known: () => void): () => void {
   const { model } = page;
   let shown: readonly HostTimeline[] = [];
@@ -21,7 +21,7 @@ export function followIdle(page: Page, known: () => void): () => void {
     const view = model.view.value;
     if (hosts.length === 0) return;
     const aborted = new AbortController();
-    // Where the page or a link has put the view, it rests from the beginning.
+    // A view set by the page or by a link rests from the start.
     const isNew = hosts !== shown;
     const ask = async () => {
       try {
@@ -29,7 +29,7 @@ export function followIdle(page: Page, known: () => void): () => void {
         if (!aborted.signal.aborted) replaceIdle(model, idle);
       } catch (error) {
         if (aborted.signal.aborted) return;
-        // All tracks have their lanes then.
+        // On failure, all tracks have their own lanes.
         if (isStale(error)) model.stale.value++;
         replaceIdle(model, new Set());
       }
@@ -56,7 +56,7 @@ async function findIdle(
   return new Set((await Promise.all(parts)).flat());
 }
 
-/** The keys of the tracks and counters of one part that have nothing to show in the view. */
+/** The keys of tracks and counters of one part that have nothing to show in the view. */
 async function idleOf(
   page: Page,
   host: HostTimeline,
@@ -79,7 +79,7 @@ async function idleOf(
   ];
 }
 
-/** What is on the screen stays in place; the selected event keeps its track. */
+/** Visible lanes keep their position; the track of the selected event stays. */
 function replaceIdle(model: TimelineModel, found: ReadonlySet<string>): void {
   const selected = selectedKey(model);
   const idle = new Set([...found].filter((key) => key !== selected));
@@ -101,7 +101,7 @@ function replaceIdle(model: TimelineModel, found: ReadonlySet<string>): void {
   model.scrollTop.value = Math.max(top + pinnedHeight - anchor.y, 0);
 }
 
-/** The key of the track on which the selected event is, "" where there is none. */
+/** The key of the selected event's track, or "". */
 function selectedKey(model: TimelineModel): string {
   const selected = selectedTrack(model);
   if (!selected) return "";

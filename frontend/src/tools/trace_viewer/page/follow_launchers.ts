@@ -1,19 +1,19 @@
-/** Where many GPUs lie above the host's threads: the threads that launch their kernels are pinned. */
+/** Pins the threads that launch kernels if many GPUs push the host's threads off the screen. */
 import { batch, effect } from "@preact/signals";
 import { trackKey } from "../model/groups";
 import type { HostTimeline } from "../model/types";
 import { fetchSearch } from "../protocol/api";
 import { initiallyFolded, isSame, type Page, partOf, symmetricDifference } from "./page";
 
-/** Fewer GPUs leave room for the threads beneath them. */
+/** With fewer GPUs, there is room for the threads below them. */
 const MANY_GPUS = 4;
 const MOST_PINNED = 3;
-/** Threads that launch less than this share of what the first does are left out. */
+/** Threads with fewer launches than this share of the first one's are left out. */
 const LEAST_SHARE = 0.1;
 const GPU = "/device:GPU:";
 const LAUNCHES = { text: "category:launch", isRegex: false, isCase: false };
 
-/** Keeps the pins that are the page's own equal to its hosts. Returns what ends that. */
+/** Keeps the page's own pins up to date with its hosts. Returns a stop function. */
 export function followLaunchers(page: Page): () => void {
   let of = "";
   let aborted = new AbortController();
@@ -30,7 +30,7 @@ export function followLaunchers(page: Page): () => void {
         if (!signal.aborted) pinLaunchers(page, launchers);
       },
       () => {
-        // Without it nothing is pinned; tiles say what is wrong.
+        // On failure nothing is pinned; requests for tiles report the error.
       },
     );
   });
@@ -40,7 +40,7 @@ export function followLaunchers(page: Page): () => void {
   };
 }
 
-/** Keys of the threads that launch most on the first host that has many GPUs. */
+/** The keys of the threads with the most launches on the first host with many GPUs. */
 async function findLaunchers(
   page: Page,
   hosts: readonly HostTimeline[],
@@ -66,7 +66,7 @@ function gpusOf(sections: readonly { readonly name: string }[]): number {
   return sections.filter(({ name }) => name.startsWith(GPU)).length;
 }
 
-/** Pins of the user's own stay. */
+/** The user's own pins are kept. */
 function pinLaunchers(page: Page, launchers: readonly string[]): void {
   const { model } = page;
   const before = page.launchers.peek();

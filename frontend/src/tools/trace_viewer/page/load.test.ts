@@ -116,7 +116,7 @@ test("a part that cannot be derived is a warning, and the events are shown", asy
   expect(loading.warnings.value.map((warning) => [warning.host, warning.message])).toEqual([
     ["h0", "Steps and scopes could not be derived: no steps"],
     ["h0", "5 events were dropped"],
-    ["h0", "3 events of the file are sums without a position in time"],
+    ["h0", "3 events in the file are sums without a position in time"],
   ]);
 });
 

@@ -1,4 +1,4 @@
-/** Loads the hosts' timelines into the model: recorded events first, derived ones later. */
+/** Loads the hosts' timelines into the model: recorded events first, then derived ones. */
 import { batch, type Signal, signal } from "@preact/signals";
 import { describeProblem } from "../../../api/errors";
 import { pollProgress } from "../../../api/poll_progress";
@@ -10,21 +10,21 @@ import type { Page } from "./page";
 import { type LoadedHost, showHosts } from "./show_hosts";
 
 export interface Loading {
-  /** What is on its way, "" when nothing is. */
+  /** What is being loaded, or "". */
   readonly text: Signal<string>;
-  /** Why no host could be shown; null while there is hope. */
+  /** Why no host could be shown; null while loading or if any host is shown. */
   readonly error: Signal<unknown>;
-  /** What the files' readers had to say, and hosts that could not be read. */
+  /** Warnings of the files' readers, and about hosts that could not be read. */
   readonly warnings: Signal<readonly Warning[]>;
-  /** Whether the hosts of the model are those that were asked for. */
+  /** Whether the model has the requested hosts. */
   readonly isReady: Signal<boolean>;
 }
 
-/** What is to be loaded, and where it goes. */
+/** What to load, and where to put it. */
 interface LoadRequest {
   readonly page: Page;
   readonly hosts: readonly string[];
-  /** What is there already is not asked for again. */
+  /** Timelines that are loaded already; they are not requested again. */
   readonly loadedHosts: Map<string, LoadedHost>;
   readonly loading: Loading;
   /** Called when the hosts are in the model for the first time. */
@@ -34,7 +34,7 @@ interface LoadRequest {
 
 const MAX_CONCURRENT = 4;
 const MAX_CONCURRENT_DERIVED = 2;
-/** Derived events that the server has cached arrive within this time: the page is then laid out once. */
+/** Cached derived events arrive within this time, so that the page is laid out only once. */
 const GRACE_MS = 200;
 
 export function createLoading(): Loading {
@@ -46,7 +46,7 @@ export function createLoading(): Loading {
   };
 }
 
-/** Ends when both parts of all hosts are there, or with the signal. */
+/** Resolves when both parts of all hosts are loaded, or when aborted. */
 export async function loadHosts(request: LoadRequest): Promise<void> {
   const { page, hosts, loadedHosts: kept, loading, opened: isOpen, abort } = request;
   const failed = new Map<string, Warning>();
@@ -84,7 +84,7 @@ export async function loadHosts(request: LoadRequest): Promise<void> {
   }
 }
 
-/** Asks for what the files hold. Returns the first error, null where all went well. */
+/** Requests recorded events. Returns the first error, or null. */
 async function openHosts(
   { page, hosts, loadedHosts: kept, loading, abort }: LoadRequest,
   failed: Map<string, Warning>,
@@ -147,7 +147,7 @@ async function deriveHosts(
   loading.text.value = "";
 }
 
-/** Says what is done: `task` until the server says more, and of how many hosts it is done. */
+/** Reports progress: `task` until the server reports details, and the number of hosts done. */
 function sayHowFar(
   run: string,
   loading: Loading,
@@ -181,16 +181,16 @@ function partWarnings(kept: LoadedHost | undefined, host: string): Warning[] {
       ? [
           {
             code: "unplaced",
-            message: `${plural(index.unplaced, "event")} of the file are sums without a position in time`,
+            message: `${plural(index.unplaced, "event")} in the file ${index.unplaced === 1 ? "is a sum" : "are sums"} without a position in time`,
             host,
-            hint: "They are not drawn; statistics of other pages count them.",
+            hint: "These are not drawn, but included in statistics of other pages.",
           },
         ]
       : []),
   ]);
 }
 
-/** Runs `work` over `items`, at most `atOnce` at a time, in order. Fails with the first failure. */
+/** Runs `work` on `items` in order, at most `atOnce` at a time. Rejects with the first error. */
 async function runConcurrently<T>(
   items: readonly T[],
   atOnce: number,

@@ -1,4 +1,4 @@
-/** From event to event, one move after the other: each begins where the one before has led. */
+/** Moves from event to event, sequentially: each move starts where the previous one ended. */
 import type { TimelineModel } from "../model/model";
 import { sourceOf } from "../model/sources";
 import type { EventKey } from "../model/types";
@@ -6,9 +6,9 @@ import type { Move } from "../protocol/questions";
 import { goTo } from "./reveal";
 
 export interface Moves {
-  /** `isRepeated`: by a key that is held, which does not run ahead of the answers. */
+  /** `isRepeated`: the key is held; such moves do not run ahead of the responses. */
   readonly go: (move: Move, isRepeated?: boolean) => void;
-  /** Gives up those that are still to be done. */
+  /** Drops pending moves. */
   readonly stop: () => void;
 }
 
@@ -26,7 +26,7 @@ export function createMoves(model: TimelineModel): Moves {
     const query = { host: source.host.host, part, version: index.version };
     try {
       const found = await model.api.place(query, selection.id, move, signal);
-      // Whatever was selected meanwhile stays.
+      // A selection made meanwhile is kept.
       if (!found || signal.aborted || !isSame(model.selection.peek(), selection)) return;
       goTo(model, { host: source.host.at, part, id: found.id }, found.place);
     } catch (error) {

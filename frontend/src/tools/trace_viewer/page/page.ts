@@ -1,4 +1,4 @@
-/** The state of the page: the model that it shares with the canvas, and the panes around that. */
+/** The state of the page: the model shared with the canvas, and the state of the panes. */
 import { type Signal, signal } from "@preact/signals";
 import { createViewApi } from "../data/view_api";
 import { type HostGroup, idleKey } from "../model/groups";
@@ -13,7 +13,7 @@ import type { CallsView, DrawerTab } from "./address";
 export interface Page {
   readonly run: string;
   readonly model: TimelineModel;
-  /** What the drawer shows; null: it is closed. */
+  /** The open tab of the drawer; null if it is closed. */
   readonly tab: Signal<DrawerTab | null>;
   readonly by: Signal<AggregateBy>;
   readonly calls: Signal<CallsView>;
@@ -21,25 +21,25 @@ export interface Page {
   readonly isList: Signal<boolean>;
   /** The key of the track whose events are listed, or "hits"; "" if none was chosen. */
   readonly listed: Signal<string>;
-  /** Whether what is selected now leaves the drawer as it is. */
+  /** Whether the current selection leaves the drawer unchanged. */
   readonly isTabKept: { current: boolean };
-  /** Whether the first hit is to be gone to: a link that searches is about what it finds. */
+  /** Whether to go to the first hit, as for links with a search. */
   readonly isHitWanted: { current: boolean };
-  /** Whether the hits in the range of a link are to be brought onto the screen. */
+  /** Whether to scroll to the hits in the range of a link. */
   readonly isRangeWanted: { current: boolean };
-  /** What of the trace the hits of a search are listed of, null: of all of it. */
+  /** The time span whose hits are listed; null for the whole trace. */
   readonly listedSpan: Signal<ListedSpan | null>;
-  /** Keys of the tracks that are pinned unless the user pins others. */
+  /** The keys of tracks that the page pins unless the user pins others. */
   readonly launchers: Signal<readonly string[]>;
-  /** Whether it is known which tracks have events in the view; lanes would jump before. */
+  /** Whether it is known which tracks have events in the view; until then lanes would jump. */
   readonly isLaidOut: Signal<boolean>;
-  /** Where the page itself put the view: if the view is still there, the user has not moved it. */
+  /** The view set by the page itself; if it is unchanged, the user has not moved it. */
   readonly initialView: Signal<Span | null>;
-  /** What is left of a view that an address took beyond the trace. */
+  /** The remaining part of a view whose address extends beyond the trace. */
   readonly cutView: Signal<Span | null>;
 }
 
-/** It holds for this search alone: another one lists all that it finds. */
+/** Only for this search; another search lists all its hits. */
 interface ListedSpan extends Span {
   readonly search: Search;
 }
@@ -64,21 +64,21 @@ export function createPage(run: string): Page {
   };
 }
 
-/** Selects without opening what is known of the selection. */
+/** Selects without opening the details. */
 export function keepTab(page: Page, selectSomething: () => void): void {
   page.isTabKept.current = true;
   selectSomething();
   page.isTabKept.current = false;
 }
 
-/** Lists the hits that the view shows, where something is searched for. */
+/** Lists the hits in view, if there is a search. */
 export function listHitsInView({ model, listedSpan }: Page): void {
   const search = model.search.peek();
   const { from, to } = model.view.peek();
   listedSpan.value = search && { search, from, to };
 }
 
-/** One part of one host, for questions about it; null where it is not there yet. */
+/** One part of one host, for requests about it; null if it is not loaded yet. */
 export function partOf(run: string, host: HostTimeline | undefined, part: Part): PartOf | null {
   const index = indexOf(host, part);
   return host && index ? { run, host: host.host, part, version: index.version } : null;
@@ -88,15 +88,15 @@ export function indexOf(host: HostTimeline | undefined, part: Part): TimelineInd
   return host === undefined ? null : part === "events" ? host.events : host.derived;
 }
 
-/** Depths of name scopes and of pinned threads that are shown one by one; more are one row. */
+/** Name scopes and pinned threads of up to this depth are expanded; deeper ones are collapsed. */
 const DEPTHS = 3;
 
-/** More hosts than these are strips first. */
+/** With more hosts, each is a busy strip at first. */
 const FEW_HOSTS = 4;
 
 /**
- * Many hosts are strips first; tracks without events are one line; and name scopes, which repeat what
- * ops say, are low, as are `launchers`, which are pinned.
+ * The default arrangement: many hosts are busy strips, idle tracks are folded into one line, and
+ * name scopes, which repeat ops, and `launchers`, which are pinned, are collapsed.
  */
 export function initiallyFolded(
   groups: readonly HostGroup[],
@@ -122,7 +122,7 @@ export function symmetricDifference(a: ReadonlySet<string>, b: ReadonlySet<strin
   return [...[...a].filter((key) => !b.has(key)), ...[...b].filter((key) => !a.has(key))];
 }
 
-/** `span` with free room on both sides, so that its ends are seen. */
+/** `span` with free room on both sides, so that its ends are visible. */
 export function withMargins({ from, to }: Span, share = 0.06): Span {
   const room = (to - from) * share;
   return { from: from - room, to: to + room };
