@@ -1,4 +1,4 @@
-"""195 drawn programs cost what the compiler says, where it is right."""
+"""330 drawn programs cost what the compiler says, where it is right."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ from tbprof.analysis.hlo.module import Module
 
 pytestmark = pytest.mark.slow
 
-PROGRAMS, SEED = 195, "1"
+PROGRAMS, SEED = 330, "1"
 TUPLE, POINTER = 13, 8
 
 # A kind of program, its HloProto, our cost of it, and the compiler's.

@@ -311,7 +311,7 @@ def test_any_bytes_are_read_or_refused(content: bytes) -> None:
 @pytest.mark.slow
 def test_mutated_traces_are_read_or_refused() -> None:
     """Longer runs are recorded in `fuzz.py`."""
-    counts = fuzz.run(800, seed=1, pages=3)
+    counts = fuzz.run(1_200, seed=1, pages=3)
 
-    assert counts["inputs"] == 800
+    assert counts["inputs"] == 1_200
     assert counts["read"] > counts["refused"]
