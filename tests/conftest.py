@@ -78,6 +78,19 @@ def _findings_keep_their_promises() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _logdirs_are_searched_whole() -> Iterator[None]:
+    """A busy machine may hold a search up for longer than requests wait for it."""
+    from helpers.patience import PATIENCE_S
+
+    from tbprof.storage import logdir
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(logdir, "RESCAN_WAIT_S", PATIENCE_S)
+        patch.setitem(logdir.Logdir.__init__.__kwdefaults__ or {}, "wait_s", PATIENCE_S)
+        yield
+
+
 @pytest.fixture
 def unprivileged() -> Iterator[Path]:
     """A folder of somebody whom permissions bind: root, whom none do, is nobody meanwhile."""
