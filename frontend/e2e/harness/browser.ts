@@ -203,7 +203,7 @@ export async function settled(page: Page): Promise<void> {
 
 /** What a page shows follows what is done to it: a check of several parts is made until it holds. */
 export function eventually(check: () => Promise<unknown>): Promise<unknown> {
-  return vi.waitFor(check, { timeout: 120_000, interval: 50 });
+  return vi.waitFor(check, { timeout: 240_000, interval: 50 });
 }
 
 /** Clicks a place within an element, as parts of its size, once the element stays where it is. */
