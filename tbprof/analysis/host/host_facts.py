@@ -11,7 +11,7 @@ from tbprof.analysis.host.host_events import host_events, host_threads
 from tbprof.analysis.host.host_roles import role_without_device
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.layers import unite
-from tbprof.analysis.spans.nesting import nest, self_times
+from tbprof.analysis.spans.nesting import inherit, nest, self_times
 from tbprof.analysis.vocabulary.input_names import fetches_batch
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families
@@ -19,6 +19,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.events.space import Events, Plane, Space
 
 # Matches the runtime's `backend_compile`, `PjRtCpuClient::Compile` and `XlaCompile`, but not
@@ -50,7 +51,8 @@ class HostFacts:
 
     Compilation: the number and the sum of the spans in which any thread compiled. `compile_name`
     holds the names of these events, the one with the most time first. `compile_first_ps` and
-    `compile_last_ps` count from the start of the trace, -1 without any.
+    `compile_last_ps` count from the start of the trace, -1 without any. `compiled_name` are the
+    functions of JAX that called a compiler, with the number of such calls, most often first.
     """
 
     has_python: bool
@@ -70,6 +72,8 @@ class HostFacts:
     compile_first_ps: int
     compile_last_ps: int
     compile_name: list[str]
+    compiled_name: list[str]
+    compiled_calls: NDArray[np.int64]
 
 
 def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
@@ -79,6 +83,7 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     eager: dict[str, tuple[int, ...]] = {}
     functions: dict[tuple[str, str], tuple[int, ...]] = {}
     compiled: dict[str, tuple[int, ...]] = {}
+    compiling: dict[str, tuple[int, ...]] = {}
     spans: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     for plane in host_planes(space):
         events = host_events(plane)
@@ -91,13 +96,14 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         _add(functions, _functions(plane, events, texts))
         rows = events.rows_of(families.classify(_is_compile, np.bool_))
         _add(compiled, _by_type(events, texts, rows))
+        _add(compiling, _compiling_functions(plane))
         spans.append((events.start_ps[rows], (events.start_ps + events.duration_ps)[rows]))
     none = np.zeros(0, np.int64)
     begin, end = unite(
         np.concatenate([none, *(start for start, _ in spans)]),
         np.concatenate([none, *(stop for _, stop in spans)]),
     )
-    eager, compiled = _ranked(eager), _ranked(compiled)
+    eager, compiled, compiling = _ranked(eager), _ranked(compiled), _ranked(compiling)
     functions = _ranked(functions)
     return HostFacts(
         has_python,
@@ -117,6 +123,8 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         int(begin[0]) if begin.size else -1,
         int(end[-1]) if begin.size else -1,
         list(compiled),
+        list(compiling),
+        _column(compiling, 0),
     )
 
 
@@ -127,6 +135,29 @@ def _calls(plane: Plane) -> int:
     events, parent = host_threads(plane)
     above = parent[events.rows_of(is_call)]
     return int(np.count_nonzero((above < 0) | ~is_call[events.type[above]]))
+
+
+def _compiling_functions(plane: Plane) -> dict[str, tuple[int, ...]]:
+    """(calls in which a compiler ran,) by function of JAX."""
+    families = name_families(plane)
+    is_jitted = families.classify(_is_jitted, np.bool_)
+    if not is_jitted.any():
+        return {}
+    events, parent = host_threads(plane)
+    is_call = is_jitted[events.type]
+    around = inherit(parent, np.where(is_call, np.arange(is_call.size), -1))
+    compilers = events.rows_of(families.classify(_is_compile, np.bool_))
+    calls = unique(around[compilers])
+    type_, count = np.unique(events.type[calls[calls >= 0]], return_counts=True)
+    texts = plane.types.full_names
+    return {
+        texts[row].removeprefix(names.JITTED)[:-1]: (times,)
+        for row, times in zip(type_.tolist(), count.tolist(), strict=True)
+    }
+
+
+def _is_jitted(text: str) -> bool:
+    return text.startswith(names.JITTED)
 
 
 def _eager(plane: Plane, events: Events) -> dict[str, tuple[int, ...]]:

@@ -197,6 +197,12 @@ def test_compilation_within_the_trace():
     assert "2 compilations, 150 ms in total, from 0 µs to 900 ms of the trace" in finding.detail
     assert finding.gain_ms == pytest.approx(0.02)
     assert claim(of(2000), "compilation").value == 100.0
+    facts = host(
+        compilations=2, compile_ps=300 * MS, compile_name=["XlaCompile"],
+        compiled_name=["decode", "f", "g", "h"], compiled_calls=ints(20, 1, 1, 1),
+    )  # fmt: skip
+    detail = claim(evidence({Phase.COMPILATION: 300}, host_facts=facts), "compilation").detail
+    assert "Compiled functions: decode (20 calls), f (1 call), g (1 call) and 1 more." in detail
 
 
 def test_steps_that_trace_are_found_without_a_recorded_compiler():

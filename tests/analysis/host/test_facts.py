@@ -301,6 +301,21 @@ def test_compilation_is_the_union_over_threads():
     assert found.compile_name == ["PjRtCpuClient::Compile", "backend_compile", "XlaCompilation"]
 
 
+def test_the_functions_that_compile_are_those_of_the_innermost_calls():
+    found = host(
+        """
+            python |ffffff.ffff.gggg.ff
+                   |fffff..fff..gggg.ff
+                   |.p......p...hhh..
+                   |.cc.....c...c..
+        """,
+        names={"f": "PjitFunction(step)", "g": "PjitFunction(outer)", "h": "PjitFunction(inner)",
+               "p": "$pjit.py:9 compile", "c": "backend_compile"},
+    )  # fmt: skip
+    assert found.compiled_name == ["step", "inner"]
+    assert found.compiled_calls.tolist() == [2, 1]
+
+
 def test_a_program_that_compiles_nothing():
     found = host("t |ab", names={"a": "TfrtTpuCompiler", "b": "$compiler.py:3 compile"})
     assert (found.compilations, found.compile_ps) == (0, 0)

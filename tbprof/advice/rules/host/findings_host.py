@@ -227,7 +227,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
             f"{count}, {milliseconds(host.compile_ps / 1e9)} in total, from "
             f"{milliseconds(host.compile_first_ps / 1e9)} to "
             f"{milliseconds(host.compile_last_ps / 1e9)} of the trace "
-            f"({names_text}).{covered_elsewhere(evidence, gain)}"
+            f"({names_text}).{_compiled_functions(host)}{covered_elsewhere(evidence, gain)}"
         ),
         value=measured,
         unit="%",
@@ -238,6 +238,16 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
         evidence=trace,
         guide=XLA_GUIDE,
     )
+
+
+def _compiled_functions(host: HostFacts) -> str:
+    """A sentence on the functions in whose calls the compiler ran, "" if unknown."""
+    if not host.compiled_name:
+        return ""
+    calls = zip(host.compiled_name[:3], host.compiled_calls.tolist(), strict=False)
+    listed = ", ".join(f"{shortened(name, 60)} ({_times(count, 'call')})" for name, count in calls)
+    more = len(host.compiled_name) - 3
+    return f" Compiled functions: {listed}{f' and {more} more' if more > 0 else ''}."
 
 
 def tracing(evidence: Evidence) -> Iterator[Finding]:
