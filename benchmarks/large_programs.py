@@ -29,33 +29,39 @@ FRONTEND = Path(__file__).resolve().parent.parent / "frontend"
 REQUESTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("op_profile", {}),
     ("hlo_stats", {}),
-    ("roofline_model", {}),
+    ("roofline_model", {"per": "op", "feeds": "1"}),
     ("memory_viewer", {}),
     ("graph_viewer", {}),
-    ("graph_viewer", {"type": "text"}),
+    ("graph_viewer", {"type": "text", "first_line": "0"}),
 )
 PROGRAM = """
 import json, sys
 from tbprof.base.process.garbage import collect_garbage
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
+from tbprof.tools import TOOLS
 logdir = Logdir([sys.argv[1]], wait_s=600)
 engine = Engine(logdir)
 engine.load_tools()
 collect_garbage()  # as servers do
-params = json.loads(sys.argv[3])
-request = DataRequest(list(logdir.runs())[0], sys.argv[2], layout="columns", params=params)
-engine.data(request).content
+run, tool, params = list(logdir.runs())[0], sys.argv[2], json.loads(sys.argv[3])
+first_row = 0 if any(one.name == tool and one.is_in_batches for one in TOOLS) else None
+body = engine.data(DataRequest(run, tool, layout="columns", first_row=first_row, params=params))
+open(sys.argv[4], "w").write(str(len(body.gzipped)))
 """
 
 
 @dataclass(frozen=True, slots=True)
 class LargeProgram:
-    """A trace of one program, and what requests cost beyond the process that answers them."""
+    """A trace of one program, and by request its cost and the size of the compressed response.
+
+    The cost is what comes on top of that of the process.
+    """
 
     label: str
     trace: Path
     costs: dict[str, Cost] = field(default_factory=dict)
+    sent_bytes: dict[str, int] = field(default_factory=dict)
 
 
 def small_program() -> Path:
@@ -83,7 +89,7 @@ def measure_program(programs: Programs, label: str, trace: Path, repeats: int) -
     found = LargeProgram(label, trace)
     for tool, params in REQUESTS:
         name = " ".join([f"`{tool}`", *(f"{key}={value}" for key, value in params.items())])
-        small, large = (
+        (small, _), (large, found.sent_bytes[name]) = (
             _ask(programs, one, tool, params, repeats) for one in (small_program(), trace)
         )
         found.costs[name] = Cost(
@@ -95,11 +101,16 @@ def measure_program(programs: Programs, label: str, trace: Path, repeats: int) -
     return found
 
 
-def _ask(programs: Programs, trace: Path, tool: str, params: dict[str, str], repeats: int) -> Cost:
+def _ask(
+    programs: Programs, trace: Path, tool: str, params: dict[str, str], repeats: int
+) -> tuple[Cost, int]:
     measure.read_once(trace)
+    sent = programs.scratch / "sent"
     with measure.private_logdir(trace, programs.scratch / "large") as logdir:
-        command = [programs.python, "-c", PROGRAM, str(logdir), tool, json.dumps(params)]
-        return measure.middle([measure.run(command) for _ in range(repeats)])
+        words = (str(logdir), tool, json.dumps(params), str(sent))
+        command = [programs.python, "-c", PROGRAM, *words]
+        cost = measure.middle([measure.run(command) for _ in range(repeats)])
+    return cost, int(sent.read_text())
 
 
 def measure_frames(programs: Programs, trace: Path) -> list[dict[str, Any]]:
@@ -143,15 +154,16 @@ def section(found: Sequence[LargeProgram], frames: Sequence[dict[str, Any]]) -> 
             "A compiled GPU program, repeated like the layers of a model "
             "(`benchmarks/traces/scale_program.py`). The first request of a page with empty "
             "caches: processor time and peak memory beyond those of the same request for the small "
-            "program, and in brackets the ratio of the memory to the file. Files of up to 16 MiB "
-            "are held in memory, and included. Larger programs are measured once."
+            "program, in brackets the ratio of the memory to the file, and the size of the "
+            "compressed response. Files of up to 16 MiB are held in memory, and included. Larger "
+            "programs are measured once."
         ),
         "",
         f"| request | {' | '.join(f'{one.label}: {_size(one)}' for one in found)} |",
         f"| --- |{' --- |' * len(found)}",
     ]
     for name in found[0].costs:
-        cells = [_cell(one.costs[name], one.trace.stat().st_size) for one in found]
+        cells = [_cell(one, name) for one in found]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     if frames:
         lines += [
@@ -176,9 +188,11 @@ def _size(one: LargeProgram) -> str:
     return f"{one.trace.stat().st_size / 1e6:,.0f} MB"
 
 
-def _cell(cost: Cost, size: int) -> str:
-    peak = f"{cost.peak_bytes / 1e6:,.0f} MB ({cost.peak_bytes / size:.1f} × file)"
-    return f"{cost.cpu_s:.2f} s, {peak}"
+def _cell(one: LargeProgram, name: str) -> str:
+    cost, sent = one.costs[name], one.sent_bytes[name]
+    ratio = cost.peak_bytes / one.trace.stat().st_size
+    peak = f"{cost.peak_bytes / 1e6:,.0f} MB ({ratio:.1f} × file)"
+    return f"{cost.cpu_s:.2f} s, {peak}, {sent / 1e3:,.0f} kB"
 
 
 def main() -> int:
