@@ -15,8 +15,9 @@ export interface Size {
 
 const LEAST = 0.05;
 const MOST = 4;
-/** The smallest scale at which the numbers of a node are readable. */
+/** The smallest scale at which the numbers of a node are easy to read, and at which they can be. */
 const READABLE = 0.8;
+const LEGIBLE = 0.65;
 /** The part of the frame by which a graph may be moved out of it. */
 const BEYOND = 0.8;
 const MARGIN = 16;
@@ -54,10 +55,10 @@ export function boxesIn(
   ).length;
 }
 
-/** The whole graph if that is readable, else the surroundings of `box`. */
+/** The whole graph if that is legible, else the surroundings of `box`, easy to read. */
 export function firstLook(graph: Size, frame: Size, box: GraphBox | undefined): Look {
   const whole = fitGraph(graph, frame);
-  if (whole.scale >= READABLE || !box) return whole;
+  if (whole.scale >= LEGIBLE || !box) return whole;
   const scale = READABLE;
   const along = (middle: number, length: number, room: number) =>
     length <= room ? (length - room) / 2 : Math.max(0, Math.min(middle - room / 2, length - room));

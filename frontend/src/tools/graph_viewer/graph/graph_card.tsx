@@ -25,6 +25,8 @@ interface GraphCardProps extends PageProps<ProgramGraph> {
 const LEAST = 420;
 const HIGHEST = 720;
 const ROOM = 60;
+/** What is above and below the frame, which thus fits into the window. As in graph.css. */
+const AROUND = 270;
 
 export function GraphCard(props: GraphCardProps) {
   const { graph, isLoading, view, select, center } = props;
@@ -64,7 +66,8 @@ export function GraphCard(props: GraphCardProps) {
   const isTable = view.graph === "table";
   const title = `${graph.centerName} in ${graph.name}(${graph.programId})`;
   const fileName = `graph_${graph.centerName}_${props.fileName}`;
-  const height = Math.max(LEAST, Math.min(layout.height + ROOM, HIGHEST));
+  const room = Math.min(HIGHEST, innerHeight - AROUND);
+  const height = Math.max(LEAST, Math.min(layout.height + ROOM, room));
   return (
     <Card
       class="graph-card"
