@@ -121,6 +121,25 @@ def test_calls_of_command_buffers_and_whole_graphs_hide_what_ran():
     }
 
 
+def test_kernels_of_a_graph_belong_to_the_instructions_that_recorded_them():
+    graph = {"cuda_graph_id": 3, "cuda_graph_exec_id": 4}
+    of_program = {"program_id": 7, "hlo_module": "jit_f"}
+    ops = found(
+        "Stream #1 |a.a.bb.c",
+        {},
+        stats={
+            "a": {**graph, **of_program, "hlo_op": "command_buffer.1::d"},
+            "b": {**graph, **of_program, "hlo_op": "command_buffer.1"},
+            "c": graph,
+        },
+    )
+    assert by_name(ops, "category", "program_id", "occurrences", "total_ps", "flops") == {
+        "d": ["dot", "7", 2, 2 * US, 2 * DOT_FLOPS],
+        "command_buffer.1": [COMMAND_BUFFER, "7", 1, 2 * US, -1],
+        "c": [NOT_IN_HLO, "", 1, US, -1],
+    }
+
+
 def test_recorded_work_goes_before_that_of_the_program():
     ops = found(
         "Stream #1 |a.a",
