@@ -159,6 +159,7 @@ _COMMON = {
                "readinto"],
     "common": ["_abstractify", "_initial_style_jaxpr", "_initial_style_open_jaxpr"],
     "config": ["__call__", "__enter__", "__exit__", "_missing_", "floatx", "backend"],
+    "debugging": ["_callback", "_flat_callback", "debug_callback_impl"],
     "layer": ["__call__", "__setattr__", "__init__", "_flatten_layers", "build_wrapper",
               "maybe_convert", "metrics", "trainable", "trainable_weights", "weights"],
     "request": ["_call_chain", "_open", "do_open", "do_request_", "http_open", "https_open",

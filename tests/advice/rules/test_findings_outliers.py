@@ -176,6 +176,14 @@ def test_a_slow_first_step_is_named_beside_how_typical_steps_are():
     assert parse_qs(one.evidence.query)["step"] == ["train 0"]
 
 
+@pytest.mark.parametrize(("step", "is_warm_up"), [(2, True), (3, False), (12, False)])
+def test_a_later_step_that_compiles_is_no_warm_up(step: int, is_warm_up: bool):
+    """As for a last batch that is smaller."""
+    one = found(of({step: {COMPUTE: 20, Phase.COMPILATION: 300}}))["slow_steps"]
+    assert ("warmed up" in one.action) == is_warm_up
+    assert ("pad the last batch" in one.action) != is_warm_up
+
+
 def test_slow_steps_elsewhere():
     one = found(of({7: {COMPUTE: 200}, 8: {COMPUTE: 100}}))["slow_steps"]
     assert one.title == "2 of 20 steps take much longer than the others"

@@ -86,6 +86,7 @@ def test_what_a_frame_waits_for(frame, wait):
         ("$client.py:20 fetch_tokens", True),
         ("$request.py:176 urlopen", False),
         ("$request.py:12 handle", True),
+        ("$debugging.py:199 _callback", False),  # of jax.debug
         ("$threading.py:295 wait", False),
         ("$pjit.py:340 cache_miss", False),
         ("$gen_math_ops.py:9 mat_mul", False),

@@ -25,6 +25,12 @@ COST = (MODERATE, HIGH)
 _NAMED = 3
 # A phase with a smaller share of the excess is not its cause.
 _PART = 0.2
+# Later steps do not compile because the program has just begun.
+_WARM_UP = 3
+_KEEP_SHAPES = (
+    "Functions are recompiled in these steps: keep shapes and Python arguments constant (pad the "
+    "last batch, or use only a few sizes)."
+)
 _GARBAGE = DID[Activity.GARBAGE]
 _CHECKPOINT = regex(r"save|checkpoint|ckpt|orbax", re.IGNORECASE)
 
@@ -174,10 +180,7 @@ def _action(evidence: Evidence, period: Period, cause: str) -> str:
             "tf.train.CheckpointOptions(enable_async=True) in TensorFlow."
         )
     if _most_compile(evidence, period.step):
-        return (
-            "Functions are recompiled in these steps: keep shapes and Python arguments constant "
-            "(pad the last batch, or use only a few sizes)."
-        )
+        return _KEEP_SHAPES
     if phase_of(evidence.outliers, period.step) == Phase.INPUT:
         return (
             "Some batches take longer to prepare than others: find out which stage takes the time. "
@@ -198,8 +201,12 @@ def _most_compile(evidence: Evidence, steps: NDArray[np.int64]) -> bool:
 
 
 def _once_action(outliers: StepOutliers, steps: NDArray[np.int64]) -> str:
-    if phase_of(outliers, steps) == Phase.COMPILATION or steps.tolist() == [0]:
+    is_warm_up = int(steps.max()) < _WARM_UP
+    compiles = phase_of(outliers, steps) == Phase.COMPILATION
+    if steps.tolist() == [0] or (compiles and is_warm_up):
         return "Start recording a few steps later, once the program has warmed up."
+    if compiles:
+        return _KEEP_SHAPES
     return "Check in the timeline what these steps do that the others do not."
 
 
