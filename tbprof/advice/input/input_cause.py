@@ -20,7 +20,8 @@ class InputCause:
 
     `kind` is "stage" for a stage of a tf.data pipeline; "pipeline" if the trace does not show which
     stage is slow; "transfer" for data that is sent to devices; "elsewhere" if tf.data was recorded
-    and is not slow; "unknown" if no input pipeline was recorded.
+    and is not slow, or its iterators take longer to create than to use; "unknown" if no input
+    pipeline was recorded.
 
     `stage` is the long name of the stage, `type` its name in programs; "" if there is none. It
     takes `stage_ms` of each call to its pipeline, which lasts `call_ms`; both are averages, NaN if
