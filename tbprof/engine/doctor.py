@@ -38,7 +38,7 @@ class Diagnosis:
 def examine_installation(*, shows_paths: bool = True) -> list[Diagnosis]:
     """The installed packages, other profile plugins, and the cache.
 
-    Its folder is named only where `shows_paths`: browsers need not know it.
+    The folder of the cache is only named with `shows_paths`: browsers need not know it.
     """
     versions = f"{tbprof.__version__}, Python {platform.python_version()}"
     diagnoses = [Diagnosis("good", "tbprof", versions)]
@@ -203,12 +203,12 @@ def _of_steps(engine: Engine, name: str) -> Iterator[Diagnosis]:
     counts = [len(set(part.label)) for part in steps]
     notes = list(dict.fromkeys(part.note for part in steps if part.note))
     if any(counts):
-        yield Diagnosis("good", about, f"{_count(max(counts), 'step')} found{_said(notes)}")
+        yield Diagnosis("good", about, f"{_count(max(counts), 'step')} found{_notice_texts(notes)}")
     else:
         yield Diagnosis(
             "note",
             about,
-            f"none found{_said(notes)}",
+            f"none found{_notice_texts(notes)}",
             CUT_HINT
             if any(part.ends_early for part in steps)
             else "mark them: tf.profiler.experimental.Trace('train', step_num=step, _r=1), or "
@@ -220,5 +220,5 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def _said(notes: Sequence[str]) -> str:
+def _notice_texts(notes: Sequence[str]) -> str:
     return f". {' '.join(notes)}" if notes else ""

@@ -41,7 +41,7 @@ def empty_tool(tool: Tool, outlines: Mapping[str, Outline]) -> Absence:
 
 
 def no_data(tool: Tool, absence: Absence, failures: Sequence[TbprofError]) -> NoData:
-    """The error for a tool without data; the data may have been in what was lost."""
+    """The error for a tool without data, which may have been in the lost part of a file."""
     hint = absence.hint
     if failures:
         hint = f"{hint}; {len(failures)} of the hosts could not be read: {failures[0].message}"

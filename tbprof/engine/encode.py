@@ -15,9 +15,9 @@ from tbprof.tools.model.datatable import PERCENT, Column, Table
 from tbprof.tools.model.tool import Attachment, Document, EventStream, Payload, Tool
 
 JSON = "application/json; charset=utf-8"
-# A spreadsheet runs cells that begin with these as formulas.
+# Spreadsheets run cells that begin with these as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-# From so many characters on, equal cells are encoded once: columns repeat the texts of programs.
+# Cells of this length or more are encoded once if they are equal: columns repeat texts of programs.
 _MUCH_TEXT = 1 << 20
 # Of a DataTable by rows.
 _BETWEEN_CELLS = np.frombuffer(b'},{"v":', np.uint8)
@@ -27,7 +27,7 @@ _BETWEEN_ROWS = np.frombuffer(b'}]},{"c":[{"v":', np.uint8)
 def encode_payload(
     tool: Tool, run: Run, request: DataRequest, payload: Payload, warnings: tuple[Notice, ...]
 ) -> Body:
-    """The payload as a request asks for it, with what was lost."""
+    """The payload in the form that a request asks for, with warnings about lost data."""
     if request.format == "csv":
         tables = tables_of(tool, payload)
         check_table(tool, request.table, len(tables))
@@ -56,25 +56,25 @@ def tables_of(tool: Tool, payload: Payload) -> Sequence[Table]:
             "write it to a file: run.trace().to_chrome_json(path) in Python, or tbprof export",
         )
     if isinstance(payload, Attachment):
-        raise BadRequest(f"{payload.filename} has no tables", "ask without tqx=out:csv")
+        raise BadRequest(f"{payload.filename} has no tables", "request it without tqx=out:csv")
     return [payload.table()] if isinstance(payload, Document) else payload
 
 
 def is_empty(payload: Payload) -> bool:
-    """Whether there is nothing to show; streams say so themselves."""
+    """Whether there is nothing to show; streams report that themselves."""
     if isinstance(payload, Document):
         return payload.is_empty
     return isinstance(payload, Sequence) and not any(map(len, payload))
 
 
 def with_warnings(tables: Sequence[Table], warnings: tuple[Notice, ...]) -> tuple[Table, ...]:
-    """Tables of which the first says what was lost."""
+    """The tables, the first one with the warnings."""
     first = replace(tables[0], warnings=(*tables[0].warnings, *warnings))
     return (first, *tables[1:])
 
 
 def encode_document(document: Document, warnings: Sequence[Notice], *, layout: str) -> bytes:
-    """The JSON of a document, with what was lost under `warnings`."""
+    """The JSON of a document, with its warnings under `warnings`."""
     body = document.columns() if layout == "columns" else document.rows()
     if warnings:
         body = {**body, "warnings": [as_dict(notice) for notice in warnings]}
@@ -132,7 +132,7 @@ def _column_values(column: Column) -> object:
 
 
 def _rows_json(table: Table) -> list[bytes | memoryview]:
-    """The rows, cells positional. Whole columns are encoded at once, then woven together."""
+    """The rows, with positional cells. Whole columns are encoded at once, then interleaved."""
     rows = len(table)
     if not rows:
         return []
@@ -148,7 +148,7 @@ def _rows_json(table: Table) -> list[bytes | memoryview]:
 
 
 def _cells(column: Column) -> bytes:
-    """The JSON of the cells, one at least, each with a newline behind it: JSON has none inside."""
+    """The JSON of at least one cell, each followed by a newline, which no JSON text contains."""
     if isinstance(column.values, np.ndarray):
         values = np.ascontiguousarray(column.values)
         encoded = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY)
@@ -161,7 +161,7 @@ def _cells(column: Column) -> bytes:
 
 
 def _lines(texts: list[str]) -> bytes:
-    """The JSON of texts. Indented, for a line each: commas and quotes are in texts too."""
+    """The JSON of texts, a line each (indented), since texts also contain commas and quotes."""
     return orjson.dumps(texts, option=orjson.OPT_INDENT_2).replace(b",\n  ", b"\n")[4:-1]
 
 

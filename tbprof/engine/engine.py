@@ -56,11 +56,11 @@ if TYPE_CHECKING:
 __all__ = ["ALL_HOSTS", "Body", "DataRequest", "Engine", "Stream"]
 
 _MOST_BODIES, _BODIES_BYTES = 4096, 128 << 20
-# One of every tool, for its other layout and its CSV.
+# One payload per tool, for its other layout and its CSV.
 _MOST_PAYLOADS, _PAYLOADS_BYTES = len(TOOLS), 16 << 20
 _TRACE_VIEWER = "trace_viewer"
 
-# A payload, the outlines of the hosts that can be read, and what was lost.
+# A payload, the outlines of the readable hosts, and the warnings.
 _Built = tuple[Payload, dict[str, Outline], tuple[Notice, ...]]
 
 
@@ -86,7 +86,7 @@ class Engine:
         self._results = results
         self._timelines: TimelineCache | None = None
         self._bodies: LatestCache[Hashable, Body] = LatestCache(_MOST_BODIES, _BODIES_BYTES)
-        # What bodies are encoded from, weighed by these.
+        # What bodies are encoded from; weighed by the size of the bodies.
         self._payloads: LatestCache[Hashable, _Built] = LatestCache(_MOST_PAYLOADS, _PAYLOADS_BYTES)
         self._nothing: LatestCache[Hashable, NoData] = LatestCache(_MOST_BODIES, 0)
         self._absences = LearnedAbsences()
@@ -128,7 +128,7 @@ class Engine:
         return self._logdir.trace(run, host)
 
     def run_tools(self, run: str) -> list[str]:
-        """The names of the tools that the run has something for, in menu order."""
+        """The names of the tools that have data for the run, in menu order."""
         chosen = self._logdir.run(run)
         absences = self.absences(chosen, self.outlines(chosen))
         return [tool.name for tool in TOOLS if tool.name not in absences]
@@ -233,7 +233,7 @@ class Engine:
         return body
 
     def _compute_parts(self, run: Run, files: Sequence[TraceFile]) -> None:
-        """Computes the parts of hosts that our pages need at first."""
+        """Computes the parts of hosts that our pages need first."""
         needed = [tool.parts_for(dict(tool.usual)) for tool in TOOLS if not tool.is_streamed]
         names = dict.fromkeys(name for parts in (("outline",), *needed) for name in parts)
         self._parts.find(run, LISTING, files, tuple(names), {})
@@ -320,7 +320,7 @@ class Engine:
         if tool.is_chosen:
             summaries = self._with_chosen(tool, run, files, summaries)
         payload = tool.build(summaries)
-        # Streams report themselves what they lack.
+        # Streams report missing data themselves.
         if is_empty(payload):
             absence = empty_tool(tool, outlines)
             if not params:

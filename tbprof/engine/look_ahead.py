@@ -17,14 +17,15 @@ _log = get_logger(__name__)
 
 # What our own pages request comes first.
 _LAYOUTS: tuple[Literal["columns", "rows"], ...] = ("columns", "rows")
-# Of more hosts the rows, which only scripts request, would displace what pages show: the memory
+# For more hosts, rows, which only scripts request, would displace the payloads of pages: the memory
 # profile of 64 hosts with 8 GPUs takes 123 MB.
 _MOST_WITH_ROWS = 16
-# Workers keep few files open: of more hosts, all pages' parts are computed first, so that each file
-# is opened once and not for each page. So many hosts at a time, whose parts are held in memory.
+# Workers keep few files open. For more hosts, the parts of all pages are computed first, so that
+# each file is opened once, not once per page. This many hosts are computed at a time, since their
+# parts are held in memory.
 _MOST_OPEN = 4
 _AT_ONCE = 256
-# Choices of hosts: the latest that wait, and those that are known to be prepared.
+# How many choices of hosts wait at most, and how many prepared ones are remembered.
 _MOST_WAITING = 4
 _MOST_PREPARED = 256
 
@@ -35,8 +36,8 @@ _Choice = tuple[Run, Sequence[TraceFile]]
 class LookAhead:
     """Requests all payloads of the chosen hosts from `data`, once for each choice of hosts.
 
-    `compute` computes the parts of some hosts that these payloads need.
-    One thread does so while choices wait, the latest first.
+    `compute` computes the parts of some hosts that these payloads need. A single thread does this
+    while there are choices, the latest first.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class LookAhead:
             for layout in _LAYOUTS[: 2 if len(files) <= _MOST_WITH_ROWS else 1]:
                 for tool in TOOLS:
                     if not tool.is_streamed:
-                        # Scripts, which request rows, choose nothing.
+                        # Scripts request rows, and use no parameters.
                         params = dict(tool.usual) if layout == "columns" else {}
                         first_row = 0 if layout == "columns" and tool.is_in_batches else None
                         request = DataRequest(

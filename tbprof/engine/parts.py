@@ -18,10 +18,10 @@ class PartKind:
     """One part: `version` changes with what is computed, so that stored ones are recomputed.
 
     `compute` takes a space, its programs, and the values of the `params` of a request, "" for
-    parameters that the request does not have. The parts that it `needs`, as they are without
-    choices, come before the values, then those that it `uses` if they are known already, else None.
-    `reads` are stats that it needs of all host events. `task` is what the page shows while the part
-    is computed. `merge` adds up the parts of several hosts, where no tool needs them one by one.
+    parameters that the request does not have. Before the values come the parts that it `needs`,
+    without parameters, and then those that it `uses` if they are already known, else None. `reads`
+    are stats that it needs of all host events. `task` is what the page shows while the part is
+    computed. `merge` adds up the parts of several hosts, where no tool needs them one by one.
     """
 
     version: int
@@ -231,7 +231,7 @@ _OURS = 2
 
 
 def bytes_of(part: Any) -> int:
-    """An estimate of the memory of a part: its arrays and texts."""
+    """An estimate of the memory that a part takes: its arrays and texts."""
     total = 0
     for name in part.__match_args__:
         value = getattr(part, name)

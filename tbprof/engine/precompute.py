@@ -1,4 +1,4 @@
-"""What pages are made of, computed ahead and kept in the cache."""
+"""Computes the parts behind pages in advance, and stores them in the cache."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -12,13 +12,13 @@ from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools.model.tool import Tool
 
-# What is computed goes to the cache: nobody asks for it here.
+# Parts go to the cache only: this process does not use them.
 _FILES = 8
 _TIMELINES = ("events", "derived")
 
 
 class LacksSpace(TbprofError):
-    """The cache keeps less than was computed."""
+    """The cache is too small for what was computed."""
 
     code = "lacks_space"
     status = 507
@@ -40,7 +40,7 @@ class Precomputation:
         return self._cache.has_stored(file, self._parts)
 
     def lacks_space(self, run: Run, kept: int) -> LacksSpace:
-        """What to raise if only `kept` hosts of those that can be read are kept."""
+        """The error if the cache keeps only `kept` of the hosts that can be read."""
         return LacksSpace(
             f"the cache {self._results.directory} keeps only {kept:,} of {len(run.files):,} hosts "
             f"of run {run.name!r}",
@@ -55,7 +55,7 @@ class Precomputation:
     ) -> Iterator[tuple[TraceFile, TbprofError | None]]:
         """Each host when its parts are kept, with the error of one that cannot be read.
 
-        Closed, it leaves what is not begun. Raises ClusterFailed.
+        When it is closed, hosts that have not begun are skipped. Raises ClusterFailed.
         """
         for file, parts in self._cache.parts_of_hosts(files, self._parts, on_work):
             yield file, parts if isinstance(parts, TbprofError) else None

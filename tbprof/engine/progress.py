@@ -19,7 +19,7 @@ _LEAST_S = 5.0
 
 
 def time_left(done: int, total: int, seconds: float) -> str:
-    """How long the rest takes if it goes on like what was done in `seconds`; "" if unknown."""
+    """An estimate of the remaining time, if `done` of `total` took `seconds`; "" if unknown."""
     if not 0 < done < total or seconds < _LEAST_S:
         return ""
     left_s = seconds / done * (total - done)
@@ -41,7 +41,7 @@ class _State:
     done: int = 0
     begun: int = 0
     requests: int = 1
-    # When the first part was begun, and how many hosts were done by then: those were kept.
+    # When the first part was begun, and how many hosts were done by then, from the cache.
     since_s: float | None = None
     kept: int = 0
 
@@ -74,7 +74,7 @@ class Progress:
             state = self._states.get(key)
             if state is None:
                 self._states[key] = _State(hosts, hosts * parts)
-            else:  # usually the same hosts: the request that is ahead counts
+            else:  # usually the same hosts: the request that is further ahead counts
                 state.requests += 1
                 state.total = max(state.total, hosts)
                 state.parts = max(state.parts, hosts * parts)
@@ -95,11 +95,11 @@ class Progress:
             self._is_idle.wait_for(lambda: not self._states)
 
     def work(self, run: str, tool: str, file: TraceFile, part: str) -> None:
-        """Notes that a part of a host is being computed."""
+        """Records that a part of a host is being computed."""
         self.say(run, tool, file, PARTS[part].task)
 
     def say(self, run: str, tool: str, file: TraceFile, task: str) -> None:
-        """Notes what is being done now with the file of a host."""
+        """Records the current task on the file of a host."""
         with self._lock:
             state = self._states.get((run, tool))
             if state is not None:
@@ -110,7 +110,7 @@ class Progress:
                     state.since_s, state.kept = self._clock(), state.done
 
     def host_done(self, run: str, tool: str) -> None:
-        """Notes that one more host has everything that the tool needs."""
+        """Records that one more host has everything that the tool needs."""
         with self._lock:
             state = self._states.get((run, tool))
             if state is not None:
@@ -128,7 +128,7 @@ class Progress:
             seconds = 0.0 if state.since_s is None else self._clock() - state.since_s
             left = time_left(done - state.kept, total - state.kept, seconds)
         ratio = self._decoded_ratio(file) if file is not None else 0.0
-        # The latest part is not done yet. To decode a host takes about as long as all parts.
+        # The latest part is not done yet. Decoding a host takes about as long as all parts.
         share = max(begun - 1, 0) / max(parts, 1)
         if total == 1:
             share = (share + ratio) / 2
@@ -146,7 +146,7 @@ class Progress:
 def _how_far(
     file: TraceFile | None, ratio: float, done: int, total: int, begun: int, parts: int
 ) -> str:
-    """What of the work is done, "" where nothing is known."""
+    """How much of the work is done, "" if unknown."""
     if file is None:
         return ""
     if total > 1:

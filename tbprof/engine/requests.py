@@ -69,7 +69,7 @@ class Stream:
     filename: str | None = None
 
     def chunks(self, *, is_strict: bool = True) -> Generator[bytes, None, None]:
-        """The content. Later failures are raised if `is_strict`, else reported at its end."""
+        """The content. Later failures are raised if `is_strict`, otherwise reported at the end."""
         return self.open(is_strict)
 
 

@@ -17,7 +17,7 @@ _MOST_MERGED, _MERGED_BYTES = 256, 64 << 20
 
 
 class RunParts:
-    """The parts of hosts, of which those of many hosts are merged while others are computed."""
+    """The parts of hosts; with many hosts, parts are merged while others are computed."""
 
     def __init__(self, cache: SummaryCache, progress: Progress) -> None:
         self._cache = cache
@@ -34,8 +34,8 @@ class RunParts:
     ) -> list[FoundParts]:
         """The parts of every file, or the error of its host: a bad host does not hide others.
 
-        Meanwhile, the progress of `tool` says what is done. Hosts that are not begun when nobody
-        waits any more are left. Raises Abandoned.
+        Meanwhile, the progress of `tool` is updated. If the client disconnects, hosts that have not
+        begun are skipped. Raises Abandoned.
         """
         wanted = part_keys(names, params)
         on_work = self._reporter(run, tool)
@@ -49,7 +49,7 @@ class RunParts:
             return groups.all()
 
     def _reporter(self, run: Run, tool: str) -> Callable[[TraceFile, str], None]:
-        """Notes each part of each host when it is started, and "" when a host is done."""
+        """A function that records each part when it begins, and "" when its host is done."""
 
         def report(file: TraceFile, part: str) -> None:
             if part:

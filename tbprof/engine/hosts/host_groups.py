@@ -1,4 +1,4 @@
-"""Large parts of many hosts, merged while the others are still computed."""
+"""Merges large parts of many hosts while other hosts are still computed."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -11,16 +11,16 @@ from tbprof.engine.parts import PartKey, bytes_of
 from tbprof.storage.files import fingerprints
 from tbprof.storage.runs import TraceFile
 
-# The memory that a page takes is that of so many hosts, beside what is small of all.
+# How many hosts are held before they are merged; this bounds the memory of a page.
 GROUP = 64
 
 
 class HostGroups:
     """The parts of hosts as they arrive, in any order.
 
-    Of parts that all tools merge (`PartKind.merge`), neighboring hosts are merged when `GROUP` of
-    them are there. The first of them then has the merged part, the others have None. Merged parts
-    are those that `known` has from another page, if it has them.
+    Parts that all tools merge (`PartKind.merge`) are merged for `GROUP` neighboring hosts once all
+    of these have arrived. The first host then has the merged part, the others have None. Merged
+    parts that another page has made are taken from `known`.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class HostGroups:
                 self._merge(key, merge, hosts)
 
     def all(self) -> list[FoundParts]:
-        """What was found of each file."""
+        """The parts or the error of each file."""
         return [self._found[file] for file in self._files]
 
     def _merge(

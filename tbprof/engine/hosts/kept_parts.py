@@ -1,4 +1,4 @@
-"""Parts in the result store: one file per host for the small ones, large and chosen ones apart.
+"""Parts in the result store: one file per host for small parts, separate files for others.
 
 The file of a host holds the bytes of each part, so that only requested parts are unpacked.
 """
@@ -28,13 +28,13 @@ _APART: NDArray[Any] = np.zeros(0, np.uint8)
 _LOST = "lost/"
 # The array of a host's file.
 _TOGETHER = "parts"
-# The file of a host is rewritten with each new part.
+# Larger parts have separate files, since the file of a host is rewritten with each new part.
 _LARGE = 1 << 20
-# Parts of hosts of one job are often equal, if only because there is nothing to show. Larger ones
-# have times of their own.
+# Small parts of hosts of one job are often equal, for example empty. Larger ones contain times,
+# which differ.
 _SMALL = 1 << 13
 _MOST_SHARED, _SHARED_BYTES = 1024, 4 << 20
-# 100 MB take a tenth of a second.
+# Writing 100 MB takes a tenth of a second.
 _WRITTEN_BEHIND = 1 << 24
 
 
@@ -75,7 +75,7 @@ class PartStore:
     def find(self, key: str, part: PartKey, together: Arrays) -> PartResult | None:
         """A stored part of a file with the arrays `together`; None if it is not stored.
 
-        Equal small parts are one in memory.
+        Equal small parts share memory.
         """
         version = str(part)
         content = _APART if any(part.values) else together.get(version)
@@ -87,14 +87,14 @@ class PartStore:
                 return None if apart is None else self._made(part, apart)
             if content.size > _SMALL:
                 return self._made(part, unbundle(content))
-            own = content.tobytes()  # keeps no more of the host's file in memory
+            own = content.tobytes()  # does not keep the host's file in memory
             return self._shared.get((version, own)) or self._share(part, version, own)
         except DAMAGE:
             # Written by another version, or damaged in a way that the store does not notice.
             return None
 
     def _made(self, part: PartKey, arrays: Arrays) -> PartResult | None:
-        """A part of arrays that it does not own; None if texts of it are missing."""
+        """The part in these arrays, which are not copied; None if its texts are missing."""
         complete = self._texts.put_back(arrays)
         return None if complete is None else _unpack(part, _own(complete))
 
@@ -108,7 +108,7 @@ class PartStore:
         return result
 
     def has(self, key: str, parts: Sequence[PartKey]) -> bool:
-        """Whether all these parts, without choices, are stored for a file."""
+        """Whether all these parts, without parameters, are stored for a file."""
         together = self.load(key)
         contents = [together.get(str(part)) for part in parts]
         return all(
@@ -129,7 +129,7 @@ class PartStore:
     def keep(self, key: str, results: Mapping[PartKey, PartResult]) -> None:
         """Adds parts to those that are stored for a file.
 
-        Very large ones are written in the background; the process does not end before that.
+        Very large parts are written in the background, before the process ends.
         """
         together: dict[str, NDArray[Any]] = {}
         arrays: Arrays
@@ -164,9 +164,9 @@ class PartStore:
 
 
 def _own(arrays: Arrays) -> Arrays:
-    """Copies, so that a part does not keep all that was read of its host in memory.
+    """Copies, so that a part does not keep the whole file of its host in memory.
 
-    Not of large arrays, which are mapped. Texts become Python's in any case.
+    Large arrays, which are mapped, and texts, which become Python strings, are not copied.
     """
     numbers = _numbers(arrays)
     if _bytes(numbers) > _LARGE:
@@ -175,7 +175,7 @@ def _own(arrays: Arrays) -> Arrays:
 
 
 def _numbers(arrays: Arrays) -> Arrays:
-    """Those that are no texts."""
+    """The arrays that are not texts."""
     return {name: array for name, array in arrays.items() if not name.endswith(TEXT)}
 
 

@@ -1,6 +1,6 @@
 """Long texts of kept parts, each in one file for all hosts: those of one job have the same names.
 
-Where parts are kept, the digest of a long text stands for it.
+Stored parts contain digests in place of long texts.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from tbprof.storage.results import ResultStore
 
 Arrays = Mapping[str, NDArray[Any]]
 
-# Names of 300 kernels. A file of its own takes as long as copying 100 kB.
+# The names of 300 kernels. A separate file takes as long as copying 100 kB.
 LONG_TEXT = 1 << 16
 _MOST, _MOST_BYTES = 64, 32 << 20
 _NAME = "text"
@@ -34,7 +34,7 @@ class KeptTexts:
         )
 
     def take_out(self, arrays: Arrays) -> dict[str, NDArray[Any]]:
-        """The arrays of a packed part with digests in place of long texts, which are kept."""
+        """The arrays of a packed part with digests in place of long texts, which are stored."""
         out: dict[str, NDArray[Any]] = {}
         for name, array in arrays.items():
             if not name.endswith(TEXT) or array.nbytes < LONG_TEXT:
@@ -57,7 +57,7 @@ class KeptTexts:
         return known[1]
 
     def put_back(self, arrays: Arrays) -> Arrays | None:
-        """The arrays with the texts that `take_out` kept; None if one is missing."""
+        """The arrays with the texts that `take_out` stored; None if one is missing."""
         texts: dict[str, NDArray[Any]] = {}
         for name in _digests(arrays):
             text = self._find(arrays[name].tobytes())
@@ -67,7 +67,7 @@ class KeptTexts:
         return {**arrays, **texts} if texts else arrays
 
     def has(self, arrays: Arrays) -> bool:
-        """Whether all texts of these arrays are kept."""
+        """Whether all texts of these arrays are stored."""
         return all(
             has_arrays(self._results, _key(arrays[name].tobytes())) for name in _digests(arrays)
         )
@@ -85,7 +85,7 @@ class KeptTexts:
         return text
 
     def _touch(self, digest: bytes) -> None:
-        """It is as much in use as the parts, whose files are marked when they are read."""
+        """Marks the text as used, like the parts that contain it."""
         self._results.touch(self._results.path(_key(digest), SUFFIX))
 
 

@@ -8,7 +8,7 @@ from tbprof.base.records import dataclass, field
 from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.parts import PartKey, bytes_of
 
-# A second page of many hosts finds what the first one read; it is their bytes that count.
+# Many files, so that a second page of many hosts finds what the first one read; the limit is bytes.
 FILES_IN_MEMORY = 1024
 # Parts with a row per event are large: 100 MB for a million memory events.
 _MOST_BYTES = 1 << 29
@@ -29,7 +29,7 @@ class _FileParts:
 
 
 class PartMemory:
-    """Parts by file and key. The least recently used of more than `files` go first.
+    """Parts by file and key. Beyond `files`, the least recently used are dropped.
 
     The file that was used last stays, however large its parts are: the user is looking at it.
     """
@@ -62,7 +62,7 @@ class PartMemory:
                 file.results[part], file.sizes[part] = result, sizes[part]
                 file.bytes += sizes[part]
                 self._bytes += sizes[part]
-            # Parts of users' choices accumulate; those without a choice stay.
+            # Parts for parameters of requests accumulate; those without parameters stay.
             chosen = [part for part in file.results if any(part.values) and part not in results]
             for part in chosen[:-_MOST_CHOICES]:
                 self._remove(file, part)

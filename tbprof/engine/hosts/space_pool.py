@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tbprof.analysis.hlo.hlo import Programs
     from tbprof.events.space import Space
 
-# A process that shows what is kept opens no file.
+# A process that only shows cached parts opens no file.
 read_space = Later("tbprof.xplane.reader.read_space")
 _find_programs = Later("tbprof.analysis.hlo.hlo.Programs")
 _OPEN_SPACES = 2
@@ -49,7 +49,7 @@ class SpacePool:
         key = fingerprint(file)
         with self._lock:
             self._users[key] += 1
-        # Held here, since other files may evict it from the few that stay open.
+        # Held here, since other files may evict it from the pool.
         opened_once = OnceCache()
         try:
             yield lambda: opened_once.get_or_compute("space", lambda: self._open(file, key))

@@ -1,4 +1,4 @@
-"""The parts of hosts: from memory, else from the result store, else computed from the file."""
+"""The parts of hosts: from memory, from the result store, or computed from the file."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -18,7 +18,7 @@ from tbprof.storage.runs import TraceFile
 
 # Passes over bytes use all processors anyway; each additional part takes more memory.
 _PARTS_AT_ONCE = 2
-# More at once only wait for the interpreter where files are small.
+# For small files, more threads would only wait for the interpreter.
 _HOSTS_AT_ONCE, _SMALL_HOSTS_AT_ONCE, _SMALL = 4, 2, 4 << 20
 
 _Parts = dict[PartKey, PartResult]
@@ -29,7 +29,7 @@ FoundParts = dict[str, PartResult] | TbprofError
 class SummaryCache:
     """The parts of files, each computed once, and the spaces that they are computed from.
 
-    Parts are computed by `workers`, in threads of this process without them. They are kept in
+    Parts are computed by `workers`, or without any in threads of this process. They are kept in
     `results`, as are copies of remote files unless `copies` is given; those of the latest `files`
     stay in memory.
     """
@@ -88,7 +88,7 @@ class SummaryCache:
         """The parts of every file, or why it cannot be read, in any order.
 
         `on_work` is called with the name of each part that is computed, and "" when a host is done.
-        What is not begun when it is closed is not computed.
+        When it is closed, hosts that have not begun are skipped.
         """
         if self._workers is not None and len(files) >= self._workers.least_hosts:
             yield from self._from_workers(self._workers, files, requested, on_work)
@@ -145,7 +145,7 @@ class SummaryCache:
     ) -> tuple[_Parts, tuple[PartKey, ...]]:
         """(the parts that are known, the others); all are locked.
 
-        In one order, so that no two requests wait in a circle.
+        In a fixed order, so that requests cannot deadlock.
         """
         key = fingerprint(file)
         for lock in self._memory.locks(key, sorted(requested)):
@@ -156,7 +156,7 @@ class SummaryCache:
     def _keep(
         self, file: TraceFile, computed: Mapping[PartKey, PartResult], *, is_kept: bool
     ) -> _Parts:
-        """What workers have computed, with texts that are those of other hosts in memory."""
+        """The parts that workers have computed, with texts shared with other hosts in memory."""
         key = fingerprint(file)
         parts = {
             part: PartResult(share_texts(value), notices)
@@ -170,7 +170,7 @@ class SummaryCache:
     def _known(self, key: str) -> Callable[[Iterable[PartKey]], _Parts]:
         """A function that returns those parts of a file that are in memory or in the store.
 
-        What was in the store is then in memory.
+        Parts from the store are then in memory.
         """
         store, memory, shared = self._store, self._memory, OnceCache()
 
@@ -229,7 +229,7 @@ class SummaryCache:
                 self._store.keep(key, computed)
 
     def warm_up(self) -> None:
-        """Prepares what the first request would wait for."""
+        """Prepares what the first request needs."""
         if self._workers is not None:
             self._workers.warm_up()
 

@@ -1,4 +1,4 @@
-"""Answers which events of a run have a name, over all of its hosts."""
+"""Finds names of events over all hosts of a run."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from tbprof.engine.requests import choose_files
 from tbprof.storage.runs import TraceFile
 from tbprof.timeline.model.open_timeline import OpenTimeline, shorten
 
-# Files whose timelines are built for one request, the first one always: the next request continues.
+# Bytes of files whose timelines are built for one request, at least one file; the next continues.
 _MOST_BYTES = 256 << 20
 
 
@@ -60,7 +60,7 @@ def event_names(engine: Engine, run: str, hosts: Sequence[str], query: str, most
 
 
 def _within_budget(engine: Engine, files: Sequence[TraceFile]) -> list[TraceFile]:
-    """The files whose timelines are open or can be built in a moment."""
+    """The files whose timelines are open or can be built within the budget."""
     left = _MOST_BYTES
     chosen: list[TraceFile] = []
     for file in files:

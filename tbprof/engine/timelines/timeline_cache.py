@@ -1,4 +1,4 @@
-"""Timelines of files, each built once, and kept in memory and as mapped arrays in the cache."""
+"""Timelines of files, each built once, and cached in memory and as mapped arrays on disk."""
 
 import gc
 import logging
@@ -39,7 +39,7 @@ _UNMAPPED_BYTES = 1 << 30
 # Answers and indexes of all timelines together; the largest are those of flows and searches.
 _ANSWERS = 256
 _ANSWER_BYTES = 1 << 28
-# Each build uses all processors anyway, and takes its own memory.
+# How many timelines are built at a time: each build uses all processors and takes memory.
 _BUILDS_AT_ONCE = 2
 
 Build = Callable[[TraceFile, SummaryCache, OpenSpace], Timeline]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["QUESTIONS", "HostTimeline", "TileFilter", "TileSpan", "open_timeline", "parse_query"]
 
-# The first view, index and tiles, does not wait for the imports of questions.
+# The modules of questions are imported late, so that the first view does not wait for them.
 _aggregate = Later("tbprof.timeline.questions.aggregate.aggregate")
 _call_tree = Later("tbprof.timeline.calls.call_tree.call_tree")
 _details = Later("tbprof.timeline.questions.details.details")

@@ -1,1 +1,1 @@
-"""Where the parts of hosts are computed, other than in threads of the engine."""
+"""Computes the parts of hosts in other processes, or on a cluster."""

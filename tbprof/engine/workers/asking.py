@@ -1,7 +1,7 @@
-"""What a server and a worker process say to each other.
+"""The protocol between a server and its worker processes.
 
-Both send pickles. The server begins with `Kept`, then sends a `Job` at a time, or None for a
-rehearsal, and hears an `Answer` for each, after any number of `Began` and `Decoded`.
+Both send pickles. The server first sends `Kept`, then one `Job` at a time, or None for a rehearsal,
+and receives an `Answer` for each, after any number of `Began` and `Decoded`.
 """
 
 import pickle
@@ -17,7 +17,7 @@ from tbprof.storage.runs import TraceFile
 
 
 class Kept(NamedTuple):
-    """Where results are kept, and how much of them."""
+    """Where results are stored, and their maximum size."""
 
     directory: Path
     most_bytes: int
@@ -32,13 +32,13 @@ class Job(NamedTuple):
 
 
 class Began(NamedTuple):
-    """Parts that were begun since it was last said."""
+    """The parts that have begun since the previous message."""
 
     parts: Sequence[str]
 
 
 class Decoded(NamedTuple):
-    """How much of the events of the file has been decoded, 0 to 1."""
+    """The share of the file's events that has been decoded, 0 to 1."""
 
     ratio: float
 
@@ -46,7 +46,7 @@ class Decoded(NamedTuple):
 class Answer(NamedTuple):
     """The parts, or what was raised, and where.
 
-    Neither `is_too_large`: the parts take too much memory, and the worker ends.
+    Neither if `is_too_large`: then the parts take too much memory, and the worker ends.
     """
 
     results: Mapping[PartKey, PartResult] | None
@@ -66,7 +66,7 @@ class Answer(NamedTuple):
 
 
 class Gone(Exception):
-    """The worker ended with a status before it answered: after it had begun, or as it `is_late`."""
+    """The worker ended before it answered: after it `has_begun`, or killed as it `is_late`."""
 
     def __init__(self, status: int, *, has_begun: bool, is_late: bool) -> None:
         super().__init__(f"the worker has ended, status {status}")
@@ -76,7 +76,7 @@ class Gone(Exception):
 
 
 class _InWorker(Exception):
-    """Where an error was raised in a worker: the cause of the one that is raised here."""
+    """The traceback of a worker, as the cause of the error that is raised here."""
 
 
 def send(worker: WorkerProcess, message: Kept | Job | None) -> None:
@@ -91,10 +91,10 @@ def ask(
     most_s: float,
     hear: Callable[[Began | Decoded], None],
 ) -> Answer:
-    """What a worker answers within `most_s`; then it is killed.
+    """The answer of a worker, which is killed after `most_s`.
 
-    `hear` gets what it says before. Raises Gone; after any error, and where parts are too
-    large, the worker is ended.
+    `hear` receives its earlier messages. Raises Gone. After any error, and if parts are too large,
+    the worker is ended.
     """
     has_begun = False
     late = threading.Event()
@@ -108,7 +108,7 @@ def ask(
             hear(message)
     except (OSError, EOFError, pickle.UnpicklingError) as error:
         raise Gone(worker.end(), has_begun=has_begun, is_late=late.is_set()) from error
-    except BaseException:  # what it still says would be taken for its next answer
+    except BaseException:  # its late messages would be taken for the next answer
         worker.end()
         raise
     finally:

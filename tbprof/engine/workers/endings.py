@@ -1,4 +1,4 @@
-"""How worker processes ended, and which files are not tried again for a while."""
+"""Why worker processes ended, and which files are not tried again for a while."""
 
 import signal
 from time import monotonic
@@ -9,12 +9,12 @@ from tbprof.base.errors import TbprofError
 from tbprof.engine.workers.limits import MEMORY_GIB, SECONDS
 
 _MOST_FILES = 256
-# A reload tries again, but not each of the requests of one page.
+# The minimum pause: a reload tries again, but not each request of one page.
 _LEAST_PAUSE_S, _LONGEST_PAUSE_S = 5.0, 3600.0
 
 
 class WorkerEnded(TbprofError):
-    """The process that computed parts of a file has ended before it could answer."""
+    """The process that computed parts of a file ended before it answered."""
 
     code = "worker_ended"
 
@@ -62,20 +62,20 @@ class _Ending(NamedTuple):
 class Endings:
     """Files by fingerprint, with the last error of each.
 
-    A file is tried again after as long as the last attempt took, twice that after the next.
+    A file is tried again after the duration of the last attempt; the pause doubles each time.
     """
 
     def __init__(self) -> None:
         self._endings: LatestCache[str, _Ending] = LatestCache(_MOST_FILES, 0)
 
     def check(self, key: str) -> None:
-        """Raises the last error of a file while it is not tried again."""
+        """Raises the last error of a file during its pause."""
         ending = self._endings.get(key)
         if ending is not None and monotonic() < ending.until:
             raise WorkerEnded(ending.error.message, ending.error.hint)
 
     def note(self, key: str, error: WorkerEnded, seconds: float) -> None:
-        """A worker ended so after `seconds` on a file."""
+        """Records that a worker ended with this error after `seconds` on a file."""
         before = self._endings.get(key)
         pause = max(_LEAST_PAUSE_S, seconds, 2 * before.pause_s if before else 0.0)
         pause = min(pause, _LONGEST_PAUSE_S)

@@ -1,13 +1,13 @@
-"""A process without threads, which has imported everything, and forks workers for a server.
+"""A process without threads that has imported everything and forks workers for a server.
 
 Forked workers start in a few ms and share the memory of what is imported. The server itself has
 threads, so it cannot be forked; `multiprocessing` would import the server's main module into every
 worker, for TensorBoard all of TensorBoard.
 
-Standard input is a socket to the server. Each message is a number: 0 and a socket ask for a worker,
-and are answered with its process id; a process id ends that worker, and is answered with how it
-ended. Ids are not reused before that. It writes `READY` to standard output
-when everything is imported.
+Standard input is a socket to the server. Each message is a number. 0, with a socket, requests a
+worker; the reply is its process id. A process id ends that worker; the reply is its exit status.
+Ids are not reused before that. The process writes `READY` to standard output when everything is
+imported.
 """
 
 import gc
@@ -30,14 +30,14 @@ from tbprof.engine.workers.rehearsal import rehearse
 from tbprof.engine.workers.starting import NUMBER, READY
 from tbprof.engine.workers.worker import work
 
-# Imports go on after.
+# The pause between imports.
 _QUIET_S = 1.0
-# For what workers are still writing when the server has gone.
+# The time for workers to finish writing after the server has ended.
 _GRACE_S = 1.0
 
 
 class _ServerGone(Exception):
-    """The server has closed its end, or has ended."""
+    """The server has closed its end of the socket, or has ended."""
 
 
 def main() -> None:
@@ -71,7 +71,7 @@ class _Forker:
         self._workers: set[int] = set()
 
     def obey_what_waits(self) -> None:
-        """Does what the server has asked for meanwhile, and leaves its worker the processors.
+        """Handles pending requests of the server, and yields the processors to workers.
 
         Raises _ServerGone.
         """
@@ -81,7 +81,7 @@ class _Forker:
             patience = _QUIET_S
 
     def obey(self) -> None:
-        """Waits for a message and does what it asks for. Raises _ServerGone."""
+        """Waits for a message and handles it. Raises _ServerGone."""
         try:
             received, descriptors, *_ = socket.recv_fds(self._control, NUMBER.size, 1)
         except ConnectionError as error:
@@ -94,7 +94,7 @@ class _Forker:
             self._control.send(NUMBER.pack(answer))
 
     def end_all(self) -> None:
-        """Gives workers a moment to end by themselves, as they do when the server is gone."""
+        """Waits until workers end, as they do without a server, then kills those that are left."""
         until = time.monotonic() + _GRACE_S
         while self._workers and time.monotonic() < until:
             self._workers = {pid for pid in self._workers if os.waitpid(pid, os.WNOHANG)[0] != pid}
@@ -130,7 +130,7 @@ def _be_worker(connection: socket.socket) -> None:
     try:
         collect_garbage()
         with suppress(OSError):
-            Path("/proc/self/oom_score_adj").write_text("500", "ascii")  # sooner than the server
+            Path("/proc/self/oom_score_adj").write_text("500", "ascii")  # killed before the server
         work(connection.makefile("rb"), connection.makefile("wb"))
         status = 0
     except BaseException:  # noqa: BLE001 - this process is a copy, and must not go on

@@ -26,7 +26,7 @@ _GROUPS = Path("/sys/fs/cgroup")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What was chosen for all traces; 0 leaves it to the size of each."""
+    """Limits that the user chose for all traces; 0 derives them from the size of each."""
 
     bytes: int = 0
     seconds: float = 0.0
@@ -45,15 +45,15 @@ class Limits:
 
 
 def chosen_limits() -> Limits:
-    """What the environment says."""
+    """The limits in the environment."""
     return Limits(int(_number(MEMORY_GIB) * (1 << 30)), _number(SECONDS))
 
 
 @contextmanager
 def held_to(most: int) -> Iterator[None]:
-    """Inside the block, this process may take `most` more bytes of memory: else MemoryError.
+    """Inside the block, allocating more than `most` additional bytes raises MemoryError.
 
-    Only Linux limits what is allocated, and not what is mapped.
+    Only on Linux, where the limit covers allocated memory and not mapped files.
     """
     if sys.platform != "linux":
         yield
@@ -91,6 +91,6 @@ def _memory() -> int:
 
 
 def _held() -> int:
-    """What counts towards the limit. Source: proc(5), the sixth number of statm."""
+    """The memory that counts towards the limit. Source: proc(5), the sixth number of statm."""
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[5])
     return pages * os.sysconf("SC_PAGE_SIZE")

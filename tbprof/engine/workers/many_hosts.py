@@ -1,4 +1,4 @@
-"""Worker processes for commands, which start them only where there is much to compute."""
+"""Worker processes for commands, started only if there is much to compute."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from tbprof.engine.workers.workers import HostParts, HostWork, Workers
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
 
-# To start processes takes as long as this many hosts with small files.
+# Starting processes takes as long as computing this many hosts with small files.
 _MANY = 48
 _THREADS = 2
 

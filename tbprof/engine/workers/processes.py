@@ -2,7 +2,7 @@
 
 A worker computes parts of one file at a time and keeps the latest open, so further parts of a file
 go to the same worker. `concurrent.futures` loses all work when one worker dies, and neither it nor
-`pebble` knows which worker has which file, or says how far work is.
+`pebble` can send a file to the worker that has it open, or report progress.
 """
 
 import os
@@ -59,7 +59,7 @@ class _Place:
     ratio: float = 0.0
 
     def vacate(self) -> None:
-        """Its worker has ended."""
+        """Clears the place after its worker has ended."""
         self.worker, self.latest = None, ()
 
 
@@ -91,18 +91,18 @@ class WorkerProcesses(Workers):
         self._threads = SummaryCache(results, files=OPEN_FILES)
         self._has_failed = False
         self._starting = threading.Lock()
-        with suppress(NoWorkers):  # said when a worker is needed
+        with suppress(NoWorkers):  # logged when a worker is needed
             self._starter = make()
 
     @property
     def hosts_at_once(self) -> int:
-        """As many as there are workers for large files."""
+        """The number of workers for large files."""
         return len(self._places) - 1
 
     def warm_up(self) -> None:
         """Starts a worker before the first request needs it.
 
-        If a request comes before everything is imported, it starts a worker at once.
+        A request that arrives before everything is imported starts a worker at once.
         """
         if self._starter is not None:
             self._starter.get_ready()
@@ -115,7 +115,7 @@ class WorkerProcesses(Workers):
     ) -> Mapping[PartKey, PartResult]:
         """The requested parts, as `Workers` says.
 
-        Raises WorkerEnded if the worker ended, or was ended since it took too much or too long.
+        Raises WorkerEnded if the worker ended, or was killed for taking too much memory or time.
         Then the file is not tried again for a while.
         """
         key = fingerprint(file)
@@ -162,9 +162,9 @@ class WorkerProcesses(Workers):
                 self._changed.notify_all()
 
     def _choose(self, key: str, *, is_large: bool) -> _Place | None:
-        """An idle place, of the worker that has the file open if there is one; else None.
+        """An idle place, if possible of the worker that has the file open, or None.
 
-        What is being read is waited for: nothing would be faster if two workers decoded it.
+        A file that a worker is reading is waited for: decoding it twice would not be faster.
         """
         if any(place.reading == key for place in self._places):
             return None
@@ -176,7 +176,7 @@ class WorkerProcesses(Workers):
     def _computed(
         self, place: _Place, job: Job, on_work: Callable[[str], None]
     ) -> Mapping[PartKey, PartResult]:
-        """From the worker of a place; from a new one if that had ended while it was idle."""
+        """The parts from the worker of a place, from a new one if that ended while it was idle."""
         is_new = place.worker is None
         most_s = self._limits.seconds_of(job.file)
         try:
@@ -212,7 +212,7 @@ class WorkerProcesses(Workers):
         most_s: float,
         hear: Callable[[Began | Decoded], None],
     ) -> Answer:
-        """What the worker of a place answers; one is started if there is none."""
+        """The answer of the worker of a place; a worker is started if there is none."""
         worker = place.worker = place.worker or self._start()
         try:
             return ask(worker, job, most_s, hear)

@@ -1,7 +1,7 @@
-"""A small trace that is analyzed before the first one.
+"""A small trace that is analyzed before the first real one.
 
-Python, NumPy and we ourselves do some things once per process, and Python adapts to code that has
-run. Without a rehearsal, the first trace takes a third longer than a second one.
+Python, NumPy and tbprof initialize some things once per process, and Python specializes code that
+has run. Without a rehearsal, the first trace takes a third longer than the second.
 """
 
 from collections.abc import Callable, Mapping

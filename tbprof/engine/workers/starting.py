@@ -17,7 +17,7 @@ from tbprof.base.records import dataclass
 # TensorBoard may be started with any main module, none of which a worker needs.
 _CODE = "import sys; sys.path[:] = sys.argv[1:]; from {} import main; main()"
 _PATIENCE_S = 60.0
-# What is said to the process that forks workers, and what it answers.
+# The messages to and from the process that forks workers.
 NUMBER = struct.Struct("q")
 READY = b"r"
 
@@ -30,7 +30,7 @@ class NoWorkers(Exception):
 class WorkerProcess:
     """A worker, and the connection to it.
 
-    `reap` kills it, if that is left to do, and returns its status.
+    `reap` kills it if it is still running, and returns its status.
     """
 
     id: int
@@ -40,13 +40,13 @@ class WorkerProcess:
 
     def end(self) -> int:
         """Ends the process; returns its status, negative for the signal that ended it."""
-        with suppress(OSError):  # there may be something that was not sent
+        with suppress(OSError):  # there may be unsent data
             self.writer.close()
         self.reader.close()
         return self.reap()
 
     def kill(self) -> None:
-        """Ends the process at once, from another thread than the one that listens to it."""
+        """Kills the process, from another thread than the one that reads from it."""
         with suppress(OSError):
             os.kill(self.id, getattr(signal, "SIGKILL", signal.SIGTERM))
 
@@ -55,17 +55,17 @@ class Starter(Protocol):
     """Starts workers. Raises NoWorkers if it cannot."""
 
     def get_ready(self) -> None:
-        """Returns when workers start with everything imported, or when it has ended."""
+        """Returns when new workers have everything imported, or when the starter has ended."""
 
     def start(self) -> WorkerProcess:
         """A new worker."""
 
     def close(self) -> None:
-        """Ends what belongs to it; workers end with their connections."""
+        """Ends the starter's own process; workers end with their connections."""
 
 
 def make_starter() -> Starter:
-    """What suits the system. Raises NoWorkers."""
+    """The starter for this system. Raises NoWorkers."""
     if getattr(sys, "frozen", False) or not sys.executable:
         raise NoWorkers("this Python cannot be started again")
     # Forking after system libraries were loaded is not safe on macOS.
@@ -95,7 +95,7 @@ class Spawned:
 
 
 class Forked:
-    """Has workers forked by a process that has imported everything, see `forking`."""
+    """Starts workers through a process that has imported everything, see `forking`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -132,7 +132,7 @@ class Forked:
     def _reap(self, process: int) -> int:
         try:
             return self._ask(process)
-        except NoWorkers:  # which was the worker's parent, and took it along
+        except NoWorkers:  # which was the worker's parent: the worker has ended, too
             return -signal.SIGKILL
 
     def _ask(self, process: int, *descriptors: int) -> int:
@@ -146,9 +146,9 @@ class Forked:
 
 
 def _python(module: str, stdin: int, stdout: int) -> "subprocess.Popen[bytes]":
-    """A Python that runs `main` of a module of this room, with the modules that we would import.
+    """A Python process that runs `main` of a module of this package, with our import path.
 
-    In a session of its own: Ctrl-C in a terminal is for the server, which ends what it started.
+    In a separate session: Ctrl-C in a terminal goes to the server only, which ends its processes.
     """
     code = _CODE.format(f"{__package__}.{module}")
     is_windows = sys.platform == "win32"

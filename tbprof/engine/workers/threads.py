@@ -1,4 +1,4 @@
-"""Threads of this process as workers: on a worker of a cluster, and in place of a cluster."""
+"""Threads of this process as workers: on cluster workers, and in place of a cluster."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -27,7 +27,7 @@ class Threads(Workers):
     def compute(
         self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
     ) -> Mapping[PartKey, PartResult]:
-        """The requested parts of one host, of which nothing stays in memory here."""
+        """The requested parts of one host; nothing stays in memory."""
         cache = SummaryCache(None, copies=self._copies)
         found = cache.parts(file, requested, on_work, side_by_side=self._hosts_at_once > 1)
         return {part: found[part.name] for part in requested}

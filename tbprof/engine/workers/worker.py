@@ -1,4 +1,4 @@
-"""What a worker process does: computes parts of files for a server, one request at a time."""
+"""The main loop of a worker process: computes parts of files for a server, one job at a time."""
 
 import os
 import pickle
@@ -21,15 +21,15 @@ from tbprof.storage.runs import TraceFile
 
 # How many files are kept open.
 OPEN_FILES = 2
-# How often it says how much is decoded, and notices that the server is gone.
+# How often it reports progress, and notices that the server has ended.
 _PULSE_S = 0.25
-# Open files are closed after.
+# Idle time after which open files are closed.
 _IDLE_S = 30.0
 # Parts of larger files are computed side by side.
 _SMALL = 4 << 20
-# Of memory that is free, for the next trace.
+# Free memory that the process keeps for the next trace.
 _KEPT_BYTES = 32 << 20
-# A file that takes seconds. The server, which answers from memory meanwhile, comes first (nice(1)).
+# Files from this size on take seconds: they are read at a lower priority than the server (nice(1)).
 LARGE = 64 << 20
 _NICENESS = 5
 
@@ -43,7 +43,7 @@ def _receive(reader: IO[bytes]) -> Any:
 
 
 def work(reader: IO[bytes], writer: IO[bytes]) -> None:
-    """Answers jobs until the server closes the connection, or until one took too much memory."""
+    """Answers jobs until the server closes the connection, or until a job takes too much memory."""
     share_heap(_KEPT_BYTES)
     # The connection is reset if the server ends before it has read everything.
     with suppress(EOFError, ConnectionResetError):
@@ -73,14 +73,14 @@ class _Worker:
         self._cache = SummaryCache(results, files=OPEN_FILES)
 
     def answer(self, job: Job) -> bool:
-        """Whether it can go on."""
+        """Answers a job; returns whether the worker can continue."""
         with self._pulse(job.file):
             answer = self._answer(job)
         self._send(answer)
         return not answer.is_too_large
 
     def rehearse(self) -> None:
-        """Analyzes a small trace; memory that is shared with other workers is copied meanwhile."""
+        """Analyzes a small trace, which also copies memory that is shared with other workers."""
         _rehearse(lambda: None)
         self._send(Answer({}))
 
@@ -93,7 +93,7 @@ class _Worker:
         is_first = True
 
         def begin(name: str) -> None:
-            """The first part is said at once: from then on it is the file that ends a worker."""
+            """The first part is reported at once: then the file is what ends the worker."""
             nonlocal is_first
             with self._lock:
                 self._begun.append(name)
@@ -116,7 +116,7 @@ class _Worker:
         except MemoryError:
             return Answer(None)
         except Exception as error:  # noqa: BLE001 - whatever it is, the server's caller sees it
-            if "can't start new thread" in str(error):  # for whose stack there is no memory
+            if "can't start new thread" in str(error):  # there is no memory for its stack
                 return Answer(None)
             return Answer(None, _sendable(error), traceback.format_exc())
 
@@ -139,7 +139,7 @@ class _Worker:
             self._say_begun()
 
     def _say_begun(self) -> None:
-        """What was begun; a message for each part would take 3 % of the time of small files."""
+        """Reports begun parts together: a message for each takes 3 % of the time of small files."""
         with self._lock:
             begun, self._begun = self._begun, []
         if begun:
@@ -150,14 +150,14 @@ class _Worker:
             with self._lock:
                 pickle.dump(message, self._writer, pickle.HIGHEST_PROTOCOL)
                 self._writer.flush()
-        except OSError:  # nobody will ever hear it
+        except OSError:  # the server has ended
             os._exit(1)
 
 
 def _gently(function: Callable[[], _T]) -> _T:
-    """What a function returns, from a thread that gives way, as do those that it starts.
+    """The result of a function, run in a thread of lower priority, which its threads inherit.
 
-    Only threads of Linux have priorities of their own, and a process could not take its own back.
+    Only Linux has priorities per thread, and a process could not raise its own again.
     """
     with thread_pool(1) as thread:
         if sys.platform == "linux":
@@ -174,7 +174,7 @@ def _sendable(error: Exception) -> Exception:
 
 
 def main() -> None:
-    """A process of its own: requests come from standard input, answers go to standard output."""
+    """Runs a worker process with jobs from standard input and answers to standard output."""
     writer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     work(sys.stdin.buffer, writer)

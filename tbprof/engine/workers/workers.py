@@ -1,4 +1,4 @@
-"""What computes the parts of hosts outside of this process."""
+"""The interface of workers, which compute the parts of hosts outside of this process."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -11,33 +11,33 @@ from tbprof.storage.runs import TraceFile
 
 
 class HostWork(NamedTuple):
-    """The parts of a file that are to be computed."""
+    """Parts of a file to be computed."""
 
     file: TraceFile
     parts: tuple[PartKey, ...]
 
 
-# What was computed for a host, or why it cannot be read.
+# The computed parts of a host, or why it cannot be read.
 HostParts = Mapping[PartKey, PartResult] | TbprofError
 
 
 class Workers(Protocol):
     """Other processes that compute parts. The parts of a file are a pure function of both.
 
-    `SummaryCache` asks no two times for the same part at the same time. Those that know only one
-    host at a time inherit `compute_hosts`.
+    `SummaryCache` never requests a part twice at the same time. Workers that take one host at a
+    time inherit `compute_hosts`.
     """
 
-    # Of fewer hosts the parts are computed in threads of this process.
+    # The parts of fewer hosts are computed in threads of this process.
     least_hosts: int = 1
 
     @property
     def hosts_at_once(self) -> int:
-        """For how many hosts `compute` should be called at the same time, from threads."""
+        """For how many hosts `compute` should be called simultaneously, from threads."""
 
     @property
     def keeps_results(self) -> bool:
-        """Whether they write what they compute to the result store of this process."""
+        """Whether they write their results to the result store of this process."""
 
     def compute(
         self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
@@ -50,7 +50,7 @@ class Workers(Protocol):
     def compute_hosts(
         self, work: Sequence[HostWork], on_work: Callable[[TraceFile, str], None]
     ) -> Iterator[tuple[HostWork, HostParts]]:
-        """The parts of several hosts, in any order; what is not begun when it is closed is left."""
+        """The parts of several hosts, in any order; closing skips hosts that have not begun."""
 
         def one(asked: HostWork) -> HostParts:
             file = asked.file
@@ -75,7 +75,7 @@ class Workers(Protocol):
 
 
 class BatchWorkers(Workers, Protocol):
-    """Those that have a `compute_hosts` of their own, and compute one host as several."""
+    """Workers with their own `compute_hosts`, which also serves single hosts."""
 
     def compute(
         self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]

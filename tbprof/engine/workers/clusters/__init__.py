@@ -1,1 +1,1 @@
-"""A Dask cluster as workers: which one, what it computes, and what goes on without it."""
+"""A Dask cluster as workers: its choice, its tasks, and the fallback without it."""

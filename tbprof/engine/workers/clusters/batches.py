@@ -1,4 +1,4 @@
-"""What a worker of a Dask cluster does: the parts of a batch of hosts, from files that it reads."""
+"""The tasks of Dask workers: the parts of a batch of hosts, from files that they read."""
 
 import pickle
 import platform
@@ -12,7 +12,7 @@ from tbprof.engine.workers.workers import HostParts, HostWork
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
 
-# What has to be the same where work is packed and where it is done.
+# What must be the same where work is packed and where it is done.
 Software = tuple[str, str]
 SOFTWARE: Software = (tbprof.__version__, ".".join(platform.python_version_tuple()[:2]))
 
@@ -20,7 +20,7 @@ _NOTES_EVERY_S = 1.0
 
 
 class NotWanted(Exception):
-    """Nobody waits for the batch any more."""
+    """The batch was cancelled."""
 
 
 def pack_work(work: Sequence[HostWork]) -> bytes:
@@ -29,15 +29,15 @@ def pack_work(work: Sequence[HostWork]) -> bytes:
 
 
 def unpack_parts(content: bytes) -> list[HostParts]:
-    """What `compute_batch` found for each host of its batch."""
+    """The result of `compute_batch` for each host of its batch."""
     return cast("list[HostParts]", pickle.loads(content))  # noqa: S301 - of the user's cluster
 
 
 def compute_batch(software: Software, topic: str, content: bytes) -> bytes | Software:
     """The parts of the hosts of a batch, in its order, as one block of bytes.
 
-    What is being done is noted under `topic`. Returns the software here if it is not that of the
-    client. Raises NotWanted.
+    Progress is published under `topic`. Returns the local software if it differs from the client's.
+    Raises NotWanted.
     """
     if software != SOFTWARE:
         return SOFTWARE
@@ -48,7 +48,7 @@ def compute_batch(software: Software, topic: str, content: bytes) -> bytes | Sof
 
 
 class _Task:
-    """The task of Dask that this thread runs."""
+    """The Dask task that this thread runs."""
 
     def __init__(self, topic: str, work: Sequence[HostWork]) -> None:
         from distributed import get_worker
@@ -60,9 +60,10 @@ class _Task:
         self._noted = 0.0
 
     def note(self, file: TraceFile, part: str) -> None:
-        """Notes that a part of a host begins, but not each in a second.
+        """Publishes that a part of a host begins, at most once a second.
 
-        Raises NotWanted if the task was cancelled: Dask lets it run on, and says so in its state.
+        Raises NotWanted if the task was cancelled: Dask lets it continue, and only changes its
+        state.
         """
         state = self._worker.state.tasks.get(self._key)
         if state is None or state.state not in ("executing", "long-running"):

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
     from tbprof.engine.workers.clusters.batches import Software
 
-# A scheduler is asked for few tasks, and no worker is left with the last ones.
+# Few tasks for the scheduler, but small enough that all workers finish at about the same time.
 _BATCHES_PER_THREAD = 4
 _MOST_HOSTS, _MOST_BYTES = 32, 512 << 20
 
 _CONNECT_S = 5
 _ANSWER_S = 10
 _LOOK_EVERY_S = 2.0
-# A cluster that grows with its work has no workers at first.
+# An adaptive cluster has no workers at first.
 _NO_WORKERS_S = 60.0
 
 
 class ClusterFailed(TbprofError):
-    """The cluster cannot be used: it does not answer, or has other software."""
+    """The cluster cannot be used: it does not answer, or has different software."""
 
     code = "cluster_failed"
     status = 503
@@ -46,8 +46,8 @@ class WorkersDied(TbprofError):
 class Cluster(BatchWorkers):
     """The workers of the Dask scheduler at `address`, connected when they are first needed.
 
-    Hosts travel there in batches, and the parts of a batch come back as one message. Whatever uses
-    the cluster raises ClusterFailed if it cannot be used.
+    Hosts are sent in batches, and the parts of a batch are returned as one message. All methods
+    raise ClusterFailed if the cluster cannot be used.
     """
 
     keeps_results = False
@@ -71,7 +71,7 @@ class Cluster(BatchWorkers):
     def compute_hosts(
         self, work: Sequence[HostWork], on_work: Callable[[TraceFile, str], None]
     ) -> Iterator[tuple[HostWork, HostParts]]:
-        """The parts of several hosts, in batches as these are done; closed, it cancels."""
+        """The parts of several hosts as batches finish; closing the iterator cancels the rest."""
         client = self._connected()
         sent = _Sent(client, self.address, self._batches, on_work)
         try:
@@ -95,7 +95,7 @@ class Cluster(BatchWorkers):
             return self._client
 
     def _disconnect(self, client: "Client") -> None:
-        """The next request connects again."""
+        """Drops the connection; the next request connects again."""
         with self._lock:
             if self._client is client:
                 self._client = None
@@ -103,7 +103,7 @@ class Cluster(BatchWorkers):
             client.close(timeout=1)
 
     def _hear(self, event: tuple[float, tuple[str, int, str]]) -> None:
-        """Passes on what a worker notes."""
+        """Passes a worker's progress on."""
         key, at, part = event[1]
         batch = self._batches.get(key)
         if batch is not None:
@@ -111,14 +111,14 @@ class Cluster(BatchWorkers):
 
 
 class _Batch(NamedTuple):
-    """Hosts that were sent together, and what is called with what begins."""
+    """Hosts that were sent together, and the callback for parts that begin."""
 
     hosts: Sequence[HostWork]
     on_work: Callable[[TraceFile, str], None]
 
 
 class _Sent:
-    """The batches of one request that are with the cluster; `batches` has those of all requests."""
+    """The pending batches of one request; `batches` has those of all requests."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class _Sent:
         self._on_work = on_work
         self._futures: dict[str, Future] = {}
         self._done: SimpleQueue[Future] = SimpleQueue()
-        # Hosts of batches that ended workers, and the key of the one that is tried alone.
+        # Hosts of batches that ended workers, and the key of the host that is tried alone.
         self._suspects: list[HostWork] = []
         self._tried_alone = ""
         self._idle_since: float | None = None
@@ -151,7 +151,7 @@ class _Sent:
         return str(future.key)
 
     def results(self) -> Iterator[tuple[HostWork, HostParts]]:
-        """What is found for each host, as batches are done."""
+        """The result of each host, as batches finish."""
         while self._futures or self._suspects:
             if not self._futures:
                 self._tried_alone = self.submit([self._suspects.pop()])
@@ -166,9 +166,9 @@ class _Sent:
     def _result(
         self, future: "Future", hosts: Sequence[HostWork]
     ) -> list[tuple[HostWork, HostParts]]:
-        """What was found for the hosts of a batch; nothing if one of them ended workers.
+        """The results of the hosts of a batch; none if one of them ended workers.
 
-        Dask blames whatever a worker had before it when it ended: each is tried alone later.
+        Dask blames all tasks that a worker had when it ended, so each host is tried alone later.
         """
         from distributed import KilledWorker
 
@@ -200,12 +200,12 @@ class _Sent:
             )
 
     def cancel(self) -> None:
-        """The cluster stops what is left."""
-        with suppress(Exception):  # it is gone, and so is the work
+        """Cancels the pending batches."""
+        with suppress(Exception):  # the cluster is gone, and so are the batches
             self._client.cancel([*self._futures.values()], force=True)
 
     def forget(self) -> None:
-        """No more notes of workers."""
+        """Stops receiving progress of these batches."""
         for key in self._futures:
             self._batches.pop(key, None)
 
@@ -215,7 +215,7 @@ def _connect(address: str) -> "Client":
 
     from distributed import Client
 
-    # What it reports is said by our errors, and once.
+    # Our errors report what Dask logs, and only once.
     getLogger("distributed.client").setLevel(CRITICAL)
     try:
         return Client(address, timeout=_CONNECT_S, set_as_default=False, name="tbprof")
@@ -232,7 +232,7 @@ def _topic(client: "Client") -> str:
 
 
 def _threads(client: "Client", address: str) -> int:
-    """How many batches the workers compute at the same time."""
+    """How many batches the workers compute simultaneously."""
     try:
         by_worker = client.sync(client.scheduler.ncores, callback_timeout=_ANSWER_S)
     except Exception as err:  # closed, timed out, or what a lost connection raises
@@ -256,7 +256,7 @@ def _divided(work: Sequence[HostWork], threads: int) -> Iterator[list[HostWork]]
 
 
 def _outcome(future: "Future", address: str) -> bytes:
-    """What a finished batch returned. Raises KilledWorker, ClusterFailed, and what is a defect."""
+    """The result of a finished batch. Raises KilledWorker, ClusterFailed, and our own bugs."""
     from concurrent.futures import CancelledError
 
     try:
@@ -280,7 +280,7 @@ def _outcome(future: "Future", address: str) -> bytes:
 
 
 def _lacks_tbprof(err: Exception) -> bool:
-    """Whether the function, or the graph that holds it, could not be imported there."""
+    """Whether the task could not be imported on the cluster, which lacks tbprof."""
     return isinstance(err, ImportError) or "deserialization of the task graph" in str(err)
 
 
@@ -291,7 +291,7 @@ def _same_hint() -> str:
 def _gone(address: str) -> ClusterFailed:
     return ClusterFailed(
         f"the Dask scheduler at {address} does not answer any more",
-        "check that it runs, and try again: what is computed so far is kept",
+        "check that it runs, and try again: what was computed so far is cached",
     )
 
 
@@ -303,7 +303,7 @@ def _killed(file: TraceFile, times: int) -> WorkersDied:
 
 
 def _explained(asked: HostWork, found: HostParts) -> HostParts:
-    """A file that only the workers cannot read is a matter of the cluster."""
+    """Turns the error of a file that only the workers cannot read into one of the cluster."""
     if not isinstance(found, Unreachable) or not Path(asked.file.url).exists():
         return found
     return Unreachable(

@@ -1,4 +1,4 @@
-"""Which Dask cluster the user chose, if any. Imports nothing of it until then."""
+"""The Dask cluster that the user chose, if any. Imports Dask only then."""
 
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ def cluster_at(address: str) -> "Cluster | None":
 
 
 def command_workers(address: str, results: "ResultStore") -> "Workers":
-    """That cluster; without one, processes of this machine for many hosts.
+    """The cluster, or without one, processes of this machine for many hosts.
 
     Raises ClusterFailed.
     """
@@ -34,7 +34,7 @@ def command_workers(address: str, results: "ResultStore") -> "Workers":
 
 
 def serving_workers(address: str, here: "Workers") -> "Workers":
-    """That cluster; without one, or while it cannot be used, the workers `here`."""
+    """The cluster, or the workers `here` without one and while it cannot be used."""
     from tbprof.engine.workers.clusters.cluster import ClusterFailed
     from tbprof.engine.workers.clusters.stand_in import WithStandIn
 

@@ -1,4 +1,4 @@
-"""A cluster for a server, which goes on without it."""
+"""A cluster with a fallback: other workers while it cannot be used."""
 
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
@@ -10,7 +10,7 @@ from tbprof.storage.runs import TraceFile
 
 _log = get_logger(__name__)
 
-# Not every request waits for a cluster that does not answer.
+# How long the stand-in is used before the cluster is tried again.
 _TRY_AGAIN_S = 60.0
 
 
@@ -31,7 +31,7 @@ class WithStandIn(BatchWorkers):
     def compute_hosts(
         self, work: Sequence[HostWork], on_work: Callable[[TraceFile, str], None]
     ) -> Iterator[tuple[HostWork, HostParts]]:
-        """The parts of several hosts; the stand-in computes what the cluster did not."""
+        """The parts of several hosts; the stand-in computes those that the cluster did not."""
         left = dict.fromkeys(work)
         try:
             if self._clock() >= self._again_at:
