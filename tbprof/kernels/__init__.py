@@ -1,9 +1,9 @@
-"""The compiled loops: what cannot be done by columns at once, as Cython in pure Python.
+"""The compiled loops, for what NumPy cannot do on whole columns: Cython in pure Python mode.
 
-Each fills arrays that its caller gives, allocates nothing and holds no interpreter lock. Numbers
-that kernels and callers share are in `codes.py`, types of arrays in `types.pxd`, binary searches
-in `searches.pxd`. A room is named for the package that calls it, or for what it reads: `analysis`
-also calls `programs`. Kernels may import `base` alone.
+Each fills arrays of its caller, allocates nothing and releases the interpreter lock. Constants that
+kernels and callers share are in `codes.py`, types of arrays in `types.pxd`, binary searches in
+`searches.pxd`. A package is named after the one that calls it, or after what it reads: `analysis`
+also calls `programs`. Kernels only import `base`.
 
 - Sources are Python that ruff and mypy read; types are annotations. Functions are inlined into
   other modules from `.pxd` files only.
@@ -39,7 +39,7 @@ _PLAIN = {"__init__", "codes"}
 # x86-64-v2 beyond what every x86-64 has, by NumPy's names of it: scripts/extensions.py
 _X86_64_V2 = ("SSE3", "SSSE3", "SSE41", "SSE42", "POPCNT")
 _ELF_HEADER_BYTES = 64
-# By their relative paths.
+# By relative path.
 _Files = dict[str, os.DirEntry[str]]
 
 
@@ -57,7 +57,7 @@ def _check() -> None:
     if problem:
         raise NotCompiled(problem, hint)
     try:
-        import_module(f"{__name__}._shared")  # which all others need
+        import_module(f"{__name__}._shared")  # all others need it
     except ImportError as error:
         raise NotCompiled(
             f"the compiled modules of tbprof cannot be loaded: {error}", hint
@@ -68,7 +68,7 @@ def _check_processor() -> None:
     """Raises NotCompiled on a processor that lacks what the kernels, or NumPy, are compiled for."""
     hint = "tbprof needs an x86 processor from 2009 or later: use another machine"
     try:
-        import_module("numpy")  # it looks at the processor, and may refuse it
+        import_module("numpy")  # NumPy checks the processor, and may refuse it
     except RuntimeError as error:
         raise NotCompiled(
             f"NumPy does not run on this processor: {' '.join(str(error).split())}", hint
@@ -82,7 +82,7 @@ def _check_processor() -> None:
 
 
 def _features() -> dict[str, bool]:
-    """What NumPy found that the processor has, by feature; empty unless it is an x86."""
+    """Whether the processor has each feature that NumPy knows; empty unless it is an x86."""
     umath = sys.modules.get("numpy._core._multiarray_umath")  # NumPy 2
     umath = umath or sys.modules.get("numpy.core._multiarray_umath")
     found: dict[str, bool] = getattr(umath, "__cpu_features__", {})
@@ -90,7 +90,7 @@ def _features() -> dict[str, bool]:
 
 
 def _problem(files: _Files) -> str:
-    """What keeps the compiled modules from being imported, "" where nothing does."""
+    """Why the compiled modules cannot be imported, "" if they can."""
     for name in ["_shared.py", *sorted(files)]:
         stem, _, end = name.partition(".")
         if end != "py" or stem.rpartition("/")[2] in _PLAIN:
@@ -106,7 +106,7 @@ def _problem(files: _Files) -> str:
 
 
 def _files() -> _Files:
-    """What lies in this folder and its rooms, by relative path: "codes.py", "xplane/fields.py"."""
+    """The files of this package by relative path: "codes.py", "xplane/fields.py"."""
     own = {entry.name: entry for entry in os.scandir(_FOLDER)}
     rooms = [name for name, entry in own.items() if entry.is_dir()]
     return own | {
@@ -117,7 +117,7 @@ def _files() -> _Files:
 def _is_cut_off(path: os.PathLike[str]) -> bool:
     """Whether a module ends before its table of sections, which is the last of an ELF file.
 
-    Importing one is no ImportError: the process gets a bus error.
+    Importing one would not raise ImportError but end the process with a bus error.
     """
     with FileIO(path) as file:
         header = file.read(_ELF_HEADER_BYTES)
@@ -145,7 +145,7 @@ def _is_stale(files: _Files) -> bool:
 
 
 def _compile(files: _Files, hint: str) -> None:
-    """Brings the modules of a checkout up to date. Raises NotCompiled."""
+    """Compiles the outdated modules of a checkout. Raises NotCompiled."""
     for name, entry in files.items():
         if name.endswith(tuple(EXTENSION_SUFFIXES)) and _is_cut_off(entry):
             Path(entry).unlink()
@@ -153,7 +153,7 @@ def _compile(files: _Files, hint: str) -> None:
     extensions = ModuleType(loader.name)
     loader.exec_module(extensions)
     try:
-        if not extensions.build_extensions(_ROOT):  # newer, and the same
+        if not extensions.build_extensions(_ROOT):  # newer files with the same content
             extensions.touch_stamp(_ROOT)
     except extensions.ExtensionsError as error:
         raise NotCompiled(

@@ -1,6 +1,6 @@
-"""The numbers that kernels and their callers share: fields of messages, kinds of values, limits.
+"""The constants that kernels and their callers share: fields of messages, kinds of values, limits.
 
-The build makes `codes.pxd` of them (`scripts/extensions.py`), in which they are constants of C.
+The build writes them to `codes.pxd` as C constants (`scripts/extensions.py`).
 """
 
 # Wire types. Source: protobuf.dev, "Encoding".
@@ -14,7 +14,7 @@ FIXED32 = 5
 HEADER = 20
 # The highest number of a field.
 MOST_FIELDS = 2**29 - 1
-# A position that says "after the window".
+# The position "after the window".
 BEYOND = -2
 
 # Fields of XLine. Source: xplane.proto.
@@ -69,7 +69,8 @@ STAT_DAMAGED = -1
 # The tag of the id of its name in a stat.
 KEY_TAG = 1 << 3 | VARINT
 
-# How a stat is read on the way, while events are decoded; the first of the flags. Others are 0.
+# How a stat is read while events are decoded: the number, a rare stat, or a flag from here on; 0:
+# not at all.
 AS_NUMBER = 1
 AS_RARE = 2
 AS_FLAG = 3
@@ -79,7 +80,7 @@ MOST_FLAGS = 3
 FLAG_SEEN = 3
 HAS_RARE = 64
 IS_ODD = 128
-# The largest number that is read on the way.
+# The largest number that is read while events are decoded.
 LARGEST_MARK = 2**31 - 1
 
 # A hash of texts counts modulo this Mersenne prime.
@@ -88,19 +89,19 @@ PRIME = 2**31 - 1
 # Rows of a timeline: depths of a track, and how many are searched at once.
 MOST_DEPTHS = 1024
 DEPTH_BLOCK = 32
-# Before all times: a depth on which nothing has been.
+# Before all times: a depth without events.
 NEVER = -(2**63)
 
-# Levels of a timeline. One that is less than this much smaller is not worth its place.
+# Levels of a timeline: a level is only stored if it is smaller by this factor.
 MOST_SHIFT = 62
 LEVEL_SHRINKS = 0.2
-# In place of the level at which an event merges with the one before: there is none.
+# The event never merges with the one before.
 FIRST_OF_ROW = 255
 
 # Tiles are 2^9 buckets of a row, each of 2^4 units.
 TILE_SHIFT = 9
 UNIT_SHIFT = 4
-# In a tile: the number follows among the wide ones.
+# In a tile: the value is in the block of wide numbers.
 ESCAPE = 65535
 # Columns of a tile.
 TILE_START = 0
@@ -114,15 +115,15 @@ TILE_COLUMNS = 5
 FAN = 16
 FAN_BITS = 4
 
-# What stats of a name say of their event in Chrome's JSON, in order of rank where several are
-# flows. Those from `LAUNCH` on are arguments as well.
+# The purpose of a stat in Chrome's JSON, in order of rank if several are flows. Stats from `LAUNCH`
+# on are arguments as well.
 HIDDEN, FLOW, CONSUMER_TYPE, CONSUMER, PRODUCER_TYPE, PRODUCER, IS_ASYNC = range(7)
 LAUNCH, LAUNCHED, NAMES_EVENT, SHOWN = range(7, 11)
 # The most bytes that one byte of a text becomes: a control character as \u0000.
 WIDEST = 6
 # The most bytes of a number, in quotes where a double could not hold it.
 NUMBER_BYTES = 32
-# At most what is written of an event besides its name, stats and track; asynchronous ones take two.
+# The most bytes of an event besides its name, stats and track; asynchronous events take two.
 EVENT_BYTES = 1024
 # Quotes, colon and comma.
 AROUND_BYTES = 8
@@ -136,16 +137,17 @@ FLOW_ID_MASK = 2**56 - 1
 FLOW_CATEGORIES = 64
 # Source: xla/tsl/profiler/utils/context_types.cc.
 GPU_LAUNCH = 9
-# What is said of an event, numbers of `event_text.WORDS`.
+# Fixed texts of an event, numbers of `event_text.WORDS`.
 (
     SAY_OPEN, SAY_OPEN_BARE, SAY_NAME, SAY_NAME_AFTER_ARGS, SAY_COMPLETE, SAY_INSTANT, SAY_COUNTER,
     SAY_BEGIN, SAY_END, SAY_DURATION, SAY_BIND, SAY_ID, SAY_NO_DIRECTION, SAY_IN, SAY_OUT,
     SAY_IN_AND_OUT, SAY_BYTES, SAY_CLOSE_BYTES, SAY_CATEGORY,
 ) = range(19)  # fmt: skip
-# Of `SAY_OPEN`, without what begins the arguments.
+# Length of `SAY_OPEN` without the beginning of the arguments.
 BARE = 3
 
-# In a column of groups: none so far, and only links lead there, as the event nests in nothing.
+# In a column of groups: none so far; none, and only reachable through links, as the event nests in
+# nothing.
 APART = -2
 # In a column of flags: the event is a row of the links, it is a row of the hand-overs.
 CAUSES = 1
@@ -160,16 +162,16 @@ PHASE_OUTPUT = 11
 PHASE_COMPILATION = 12
 PHASE_LAUNCH = 13
 PHASE_COMPUTE = 14
-# In place of one: none; work for later steps.
+# Instead of a phase: none; work for later steps.
 NO_PHASE = -1
 PHASE_AHEAD = -2
-# In place of one: what an event means that is not a phase by itself, numbers of `Role`.
+# Instead of a phase: meanings of events that are no phases, numbers of `Role`.
 ROLE_WRAPPER = -2
 ROLE_WAIT = -3
 ROLE_LAUNCHER = -5
 ROLE_BACKGROUND = -6
 ROLE_UPKEEP = -7
-# What is inside of an event: something that is known, launches.
+# What an event contains: known events, launches.
 HOLDS_KNOWN = 1
 HOLDS_LAUNCHES = 2
 # After all times.
@@ -207,7 +209,7 @@ LARGEST_INT32 = 2**31 - 1
 LOW_32 = 2**32 - 1
 LOW_40 = 2**40 - 1
 
-# What a simulated heap does. Source: OpenXLA's hlo.proto, HeapSimulatorTrace.Event.Kind.
+# Kinds of events of a simulated heap. Source: OpenXLA's hlo.proto, HeapSimulatorTrace.Event.Kind.
 HEAP_ALLOC = 0
 HEAP_FREE = 1
 HEAP_SHARE_WITH = 2

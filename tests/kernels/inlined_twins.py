@@ -60,6 +60,13 @@ def read_length(buf: Any, pos: int, end: int) -> tuple[int, int]:
     return (body, body + length) if body >= 0 and 0 <= length <= end - body else (-1, -1)
 
 
+def read_whole_body(buf: Any, pos: int, end: int) -> tuple[int, int, int]:
+    if pos > buf.shape[0] - HEADER and end > buf.shape[0]:
+        return -1, -1, pos + HEADER
+    body, after = read_length(buf, pos, end)
+    return body, after, after if after > buf.shape[0] else -1
+
+
 def skip_value(buf: Any, pos: int, end: int, wire_type: int) -> int:
     if wire_type != GROUP:
         return _skip(buf, pos, end, wire_type)

@@ -1,4 +1,4 @@
-"""What threads did, by the events around each, and the pieces of time that each activity had."""
+"""The activities of threads by their nested events, and the time of each activity."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
@@ -91,11 +91,11 @@ def follow_activity(
     states: OutIntTable,
     state: OutInt32s,
 ) -> i64:
-    """Fills in the state of each event, a row of `states`; returns how many there are.
+    """Fills in the state of each event, a row of `states`; returns the number of states.
 
-    A state is what an event does, the type that names it, and the type of its part; the first is
-    that of nothing. The rows `forced`, ascending, are functions of pipelines. `slots` are a hash
-    table. Returns -1 if there are more than half as many states as `slots`, which ends it.
+    A state is what an event does, the type that names it, and the type of its part; the first state
+    is that of no activity. The rows `forced`, ascending, are functions of pipelines. `slots` are a
+    hash table. Stops and returns -1 if there are more than half as many states as `slots`.
     """
     with cython.nogil:
         mask = slots.shape[0] - 1
@@ -179,8 +179,8 @@ def keep_active(
 ) -> i64:
     """Clears the flags of events that do nothing in any of the spans [begin, end), line by line.
 
-    Writes the keys of those that stay, as they appear: twice the state, and one more if the line
-    `is_driver`. Returns how many there are.
+    Writes the keys of the remaining events in order of appearance: twice the state, plus one if the
+    line `is_driver`. Returns their number.
     """
     with cython.nogil:
         met = 0
@@ -211,7 +211,7 @@ def keep_active(
 @cython.exceptval(check=False)
 @cython.locals(line=i64, own=i64, row=i64)
 def label_states(first: Ints, is_driver: Flags, label: Int32s, state: OutInt32s) -> cython.void:
-    """Puts in place of each event's state the label of its key, as `keep_active` has them."""
+    """Replaces the state of each event by the label of its key, see `keep_active`."""
     with cython.nogil:
         for line in range(first.shape[0] - 1):
             own = 1 if is_driver[line] else 0
@@ -225,7 +225,7 @@ def label_states(first: Ints, is_driver: Flags, label: Int32s, state: OutInt32s)
 def tally_pieces(
     label: Int32s, start: Ints, end: Ints, count: OutInts, time: OutInts
 ) -> cython.void:
-    """Adds up how many pieces each label has, and how long they last."""
+    """Sums the number and the duration of the pieces of each label."""
     with cython.nogil:
         for row in range(label.shape[0]):
             count[label[row]] += 1
@@ -246,7 +246,7 @@ def sort_pieces(
     out_end: OutInts,
     out_line: OutInt32s,
 ) -> cython.void:
-    """Writes the pieces of lines by the number of their label; `free` is each's next free place."""
+    """Writes the pieces of lines, ordered by label number; `free` is the next free row of each."""
     with cython.nogil:
         for line in range(cuts.shape[0] - 1):
             for row in range(cuts[line], cuts[line + 1]):

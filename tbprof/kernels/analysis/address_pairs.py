@@ -1,5 +1,5 @@
 # cython: wraparound=False
-"""Which release belongs to which allocation."""
+"""Pairs allocations with their releases."""
 
 import cython
 from cython.cimports.tbprof.kernels.types import Flags, Ints, OutInts, i64
@@ -40,7 +40,7 @@ def pair_events(
                         return False
                     keys[slot] = address[row]
                 latest[slot] = row
-                # What another allocator did at this address does not matter.
+                # Events of another allocator at this address do not matter.
                 if before >= begin and is_allocation[before] != 0:
                     partner[before] = row
                     if is_allocation[row] == 0:

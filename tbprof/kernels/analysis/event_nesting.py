@@ -1,4 +1,4 @@
-"""Which event encloses which, and what follows from that."""
+"""The nesting of events, and what follows from it."""
 
 import cython
 from cython.cimports.tbprof.kernels.types import (
@@ -18,14 +18,14 @@ from cython.cimports.tbprof.kernels.types import (
 def nest_events(
     first_event: Ints, start: Ints, duration: Ints, parent: OutInt32s, stack: OutInts
 ) -> cython.void:
-    """Fills in the innermost event around each, -1 for none."""
+    """Fills in the innermost enclosing event of each event, -1 for none."""
     with cython.nogil:
         for line in range(first_event.shape[0] - 1):
             top = 0
             for row in range(first_event[line], first_event[line + 1]):
                 end = start[row] + duration[row]
                 # An event that ends before this one cannot enclose a later one that this one does
-                # not also enclose, so partial overlaps need no second look.
+                # not also enclose, so partial overlaps need no second pass.
                 while top > 0:
                     above = stack[top - 1]
                     if start[above] + duration[above] >= end:
@@ -43,7 +43,7 @@ def nest_events(
 def fill_self_times(
     parent: Int32s, start: Ints, duration: Ints, own: OutInts, covered: OutInts
 ) -> cython.void:
-    """Fills in what no child covers of each event; `covered` is scratch."""
+    """Fills in the self time of each event, which no child covers; `covered` is scratch."""
     with cython.nogil:
         for row in range(parent.shape[0]):
             own[row] = duration[row]
@@ -73,7 +73,7 @@ def inherit_values(parent: Int32s, value: OutInts) -> cython.void:
 @cython.exceptval(check=False)
 @cython.locals(above=i64, row=i64)
 def look_around(parent: Int32s, is_marked: Flags, is_inside: OutFlags) -> cython.void:
-    """Fills in whether any event around each is marked, at any depth."""
+    """Fills in whether each event has a marked ancestor."""
     with cython.nogil:
         for row in range(parent.shape[0]):
             above = parent[row]
@@ -98,7 +98,7 @@ def find_last_rows(parent: Int32s, offset: i64, last: OutInt32s) -> cython.void:
 @cython.exceptval(check=False)
 @cython.locals(at=i64, row=i64)
 def mark_ancestors(parent: Int32s, rows: Ints, is_marked: OutFlags) -> cython.void:
-    """Marks rows and all rows that enclose them."""
+    """Marks rows and their ancestors."""
     with cython.nogil:
         for row in range(rows.shape[0]):
             at = rows[row]
@@ -129,13 +129,13 @@ def flatten_events(
     out_row: OutInts,
     stack: OutInts,
 ) -> i64:
-    """Writes the pieces of time in which each event is the innermost; returns how many."""
+    """Writes the pieces of time in which each event is the innermost; returns their number."""
     with cython.nogil:
         rows = 0
         for line in range(first_event.shape[0] - 1):
             top = 0
             at = 0
-            # One round more than there are events, in which what is still open ends.
+            # An additional round ends the events that are still open.
             for event in range(first_event[line], first_event[line + 1] + 1):
                 is_event = event < first_event[line + 1]
                 while top > 0:

@@ -1,4 +1,4 @@
-"""How groups spread: along links, and through pools of threads."""
+"""Spreads groups along links and through thread pools."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
@@ -21,7 +21,7 @@ from cython.cimports.tbprof.kernels.types import (
 @cython.final
 @cython.cclass
 class CauseLinks:
-    """Links from causes to their consumers, by bucket, and which links have been followed."""
+    """Links from causes to their consumers by bucket, and which buckets have been followed."""
 
     row: Ints
     bucket: Ints
@@ -112,15 +112,15 @@ def _fill_group(
     queue: OutInts,
     tail: i64,
 ) -> i64:
-    """Gives an event and its descendants, or what lies in a region as a whole, a group.
+    """Assigns a group to an event and its descendants, or to all events within a region.
 
-    What they cause is queued, each bucket once ever; returns the new end of the queue. Grouped
-    events are jumped over with their descendants: all that they reach has a group already.
+    The events that they cause are queued, each bucket only once. Returns the new end of the queue.
+    Grouped events are skipped with their descendants: everything that they reach has a group.
     """
     if item >= 0:
         if group[item] >= 0:
             return tail
-        group[item] = -1  # an event apart that a link leads to
+        group[item] = -1  # a separate event that a link leads to
         row = item
         end = last[item] + 1
         mark = item
@@ -136,7 +136,7 @@ def _fill_group(
             at = -1
             pool_at = -1
             continue
-        if last[row] >= end:  # goes on after the region
+        if last[row] >= end:  # continues after the region
             if row >= mark:
                 break
             row += 1
@@ -193,7 +193,7 @@ def spread_groups(
                 queue[0] = seeds[at]
                 tail += 1
             number[at] = own
-            while tail > 0:  # what is queued, and what that queues in turn
+            while tail > 0:  # the queued events, and what they queue in turn
                 tail -= 1
                 tail = _fill_group(queue[tail], own, group, last, flag, cause, pool, queue, tail)
 

@@ -1,4 +1,4 @@
-"""Calls of iterators: trees, and the calls that each was made for."""
+"""Calls of iterators as trees: each call belongs to the one that it was made for."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
@@ -40,11 +40,11 @@ class CallColumns:
 @cython.final
 @cython.cclass
 class CallPath:
-    """The way down to a call, a row per level; scratch.
+    """The path down to a call, a row per level; scratch.
 
-    `next_child` is where a level goes on, `covered` the time up to which calls below cover it,
-    `own` what they leave. By iterator: the last root that came across it, from 1 on, its node
-    there, and whether it is on the way.
+    `next_child` is where a level continues, `covered` the time up to which calls below cover it,
+    `own` its self time. By iterator: the number of the last root that visited it, from 1 on, its
+    node there, and whether it is on the current path.
     """
 
     call: OutInts
@@ -73,7 +73,7 @@ class CallPath:
 @cython.final
 @cython.cclass
 class CallNodes:
-    """What is filled in: the nodes of each root, and the node and the self time of each call.
+    """The output: the nodes of each root, and the node and the self time of each call.
 
     `columns` [6, m] are iterator, parent, start, total, self time and calls.
     """
@@ -132,7 +132,7 @@ def _add_node(nodes: CallNodes, node: i64, row: i64, parent: i64, start: i64) ->
     used=i64,
 )
 def visit_calls(roots: Ints, calls: CallColumns, path: CallPath, nodes: CallNodes) -> i64:
-    """Walks from each root down, and returns how many calls led back to an iterator above them."""
+    """Visits the calls below each root; returns how many led back to an iterator above them."""
     first_child, iterator = calls.first_child, calls.iterator
     start, duration = calls.start, calls.duration
     columns = nodes.columns
@@ -182,7 +182,7 @@ def visit_calls(roots: Ints, calls: CallColumns, path: CallPath, nodes: CallNode
                 end = min(start[call] + duration[call], start[below] + duration[below])
                 overlap = end - max(start[call], start[below])
                 begin = max(path.covered[top], start[below])
-                if end > begin:  # children come by their starts
+                if end > begin:  # children are ordered by start
                     path.own[top] -= end - begin
                     path.covered[top] = end
                 path.is_blocking[top + 1] = path.is_blocking[top] and overlap > 0
@@ -197,7 +197,7 @@ def visit_calls(roots: Ints, calls: CallColumns, path: CallPath, nodes: CallNode
 @cython.exceptval(check=False)
 @cython.locals(row=i64)
 def bisect_ranges(value: Ints, first: Ints, last: Ints, wanted: Ints, out: OutInts) -> cython.void:
-    """For each range of rows the first whose value is not below `wanted`."""
+    """The first row of each range whose value is not below `wanted`."""
     with cython.nogil:
         for row in range(wanted.shape[0]):
             out[row] = first_not_below(value, first[row], last[row], wanted[row])
@@ -207,7 +207,7 @@ def bisect_ranges(value: Ints, first: Ints, last: Ints, wanted: Ints, out: OutIn
 @cython.exceptval(check=False)
 @cython.locals(above=i64, at=i64, cuts=i64, row=i64)
 def cut_loops(up: OutInts, mark: OutInts) -> i64:
-    """Makes chains of `up` end; returns how many were cut."""
+    """Cuts cycles in the chains of `up`; returns how many."""
     with cython.nogil:
         cuts = 0
         for row in range(up.shape[0]):
@@ -226,7 +226,7 @@ def cut_loops(up: OutInts, mark: OutInts) -> i64:
 @cython.exceptval(check=False)
 @cython.locals(at=i64, found=i64, row=i64)
 def find_calls_above(up: Ints, is_call: Flags, above: OutInts) -> cython.void:
-    """The nearest call up the chain of each row; `above` comes as -2, and chains end."""
+    """The nearest call up the chain of each row, without cycles; `above` is -2 at first."""
     with cython.nogil:
         for row in range(up.shape[0]):
             at = up[row]

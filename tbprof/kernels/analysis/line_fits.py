@@ -1,4 +1,4 @@
-"""Lines through points."""
+"""Robust lines through points."""
 
 import cython
 from cython.cimports.tbprof.kernels.types import Floats, OutFloats, i64
@@ -30,7 +30,7 @@ def find_line(
                 below += off[row] < distance
             if best >= 0 and below <= rank:
                 continue
-            # Few lines get here: a sort by insertion.
+            # Few lines are compared, so insertion sort is fast enough.
             for row in range(1, x.shape[0]):
                 moved = off[row]
                 at = row

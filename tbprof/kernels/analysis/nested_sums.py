@@ -1,5 +1,5 @@
 # cython: wraparound=False
-"""Sums of the times of events that nest, in one pass."""
+"""Sums of the times of nested events, in one pass."""
 
 import cython
 from cython.cimports.tbprof.kernels.types import Int32s, Ints, OutInts, OutIntTable, i64
@@ -10,9 +10,9 @@ from cython.cimports.tbprof.kernels.types import Int32s, Ints, OutInts, OutIntTa
 class NestedSums:
     """Sums of events by code: `sums` [codes, 3] are their number, total time and own time.
 
-    `window` are the first start and the last end; it holds what is beyond both before. `start` and
-    `end` [n] receive the union of each line, one line after another. `stack` and `covered` are
-    scratch, of as many rows as the longest line has.
+    `window` receives the first start and the last end, and is empty (start after end) before.
+    `start` and `end` [n] receive the union of each line, one line after another. `stack` and
+    `covered` are scratch, of as many rows as the longest line has.
     """
 
     sums: OutIntTable
@@ -43,9 +43,9 @@ class NestedSums:
 def sum_nested(
     first_event: Ints, start: Ints, duration: Ints, code: Int32s, out: NestedSums
 ) -> i64:
-    """Sums up the events with a code of 0 or more, as if there were no others.
+    """Sums the events with a code of 0 or more, as if there were no others.
 
-    Returns how many spans their union on each line has.
+    Returns how many spans the unions of all lines have.
     """
     with cython.nogil:
         spans = 0
@@ -71,7 +71,7 @@ def sum_nested(
                         out.start[spans] = begin
                         out.end[spans] = end
                         spans += 1
-                # The innermost event around it, as `nest_events` has it.
+                # The innermost enclosing event, as in `nest_events`.
                 while top > 0:
                     above = out.stack[top - 1]
                     if start[above] + duration[above] >= end:
@@ -80,7 +80,7 @@ def sum_nested(
                 out.stack[top] = row
                 out.covered[top] = begin
                 if top > 0:
-                    # What it covers of that, and none of its siblings before.
+                    # The part of that event which it covers, and no earlier sibling does.
                     begin = max(begin, out.covered[top - 1])
                     if end > begin:
                         out.sums[code[out.stack[top - 1]], 2] -= end - begin

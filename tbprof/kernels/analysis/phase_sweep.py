@@ -1,4 +1,4 @@
-"""The phases of threads, by the events around each."""
+"""The phases of threads, by their nested events."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
@@ -44,9 +44,10 @@ def look_inside(
     role: Int8s,
     inside: OutBytes,
 ) -> cython.void:
-    """Sums up what the events [begin, end) of some lines contain, as `HOLDS_…`, at any depth."""
+    """Collects what the events [begin, end) of some lines contain at any depth, as `HOLDS_…`."""
     with cython.nogil:
-        # Parents precede their children, so backwards each row is complete when it is passed on.
+        # Parents precede their children, so in reverse each row is complete when it is passed to
+        # its parent.
         for row in range(end - 1, begin - 1, -1):
             above = parent[row]
             if above < 0 or duration[row] == 0:
@@ -98,13 +99,13 @@ def find_own_phases(
 ) -> cython.void:
     """Fills in the phase of the events [begin, end) of some lines.
 
-    That is by an event's own role and the events around it.
+    They follow from an event's own role and its ancestors.
     """
     with cython.nogil:
         for row in range(begin, end):
             above = phase[parent[row]] if parent[row] >= 0 else NO_PHASE
             keeps = above in (PHASE_INPUT, PHASE_OUTPUT, PHASE_COMPILATION, PHASE_AHEAD)
-            # A transfer that has to compile first is not slow input.
+            # A transfer that compiles first is not slow input.
             keeps = keeps and (above == PHASE_AHEAD or role[type_[row]] != PHASE_COMPILATION)
             if keeps or duration[row] == 0 or not counts[row]:
                 phase[row] = above
@@ -158,7 +159,7 @@ def flatten_phases(
                     is_same = top > 0 and phase[row] == stack[top - 1, 1]
                     if is_same and begin + duration[row] <= stack[top - 1, 0]:
                         continue
-                # The piece until here: the latest event that goes on has it.
+                # The piece up to here belongs to the latest event in progress.
                 while top > 0 and at < begin:
                     end = stack[top - 1, 0]
                     now = stack[top - 1, 1]

@@ -1,4 +1,4 @@
-"""Rows by group, and sums of them."""
+"""Groups of rows, and their sums."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import LOW_32, LOW_40
@@ -29,7 +29,7 @@ from cython.cimports.tbprof.kernels.types import (
     value=i64,
 )
 def number_groups(columns: IntTable, code: OutInt32s, first: OutInts, slots: OutInts) -> i64:
-    """Fills in the group of each row, and the first row of each; returns how many there are.
+    """Fills in the group of each row, and the first row of each group; returns their number.
 
     Returns -1 if there are more than half as many groups as `slots`.
     """
@@ -103,7 +103,7 @@ def sum_columns(code: Int32s, columns: IntTable, total: OutIntTable) -> cython.v
 @cython.exceptval(check=False)
 @cython.locals(at=i64)
 def fill_buckets(bucket: Ints, row: Ints, free: OutInts, consumer: OutInts) -> cython.void:
-    """Puts rows into their buckets; `free` is the next free place of each bucket."""
+    """Puts rows into buckets; `free` is the next free place of each bucket."""
     with cython.nogil:
         for at in range(bucket.shape[0]):
             consumer[free[bucket[at]]] = row[at]
@@ -124,7 +124,7 @@ def tally_repeats(
     touched: OutInts,
     out: OutIntTable,
 ) -> i64:
-    """Fills rows of `out`; returns how many."""
+    """Fills a row of `out` for each repeated type of a line; returns their number."""
     with cython.nogil:
         # Columns of scratch [types]: count, total, first start, last start, reached end, overlaps.
         rows = 0
@@ -150,7 +150,7 @@ def tally_repeats(
                 scratch[kind, 4] = end
             for at in range(kinds):
                 kind = touched[at]
-                # Partly overlapping events run side by side: they delimit nothing.
+                # Partly overlapping events are concurrent, and do not delimit anything.
                 if scratch[kind, 0] >= least and scratch[kind, 5] == 0:
                     out[rows, 0] = line
                     out[rows, 1] = kind
@@ -177,7 +177,7 @@ def gather_repeats(
     free: OutInts,
     rows: OutInts,
 ) -> cython.void:
-    """Puts the outer events of repeats into the places from `free` of each on; `lines` ascend."""
+    """Writes the outermost events of repeats, each from its `free` place on; `lines` ascend."""
     with cython.nogil:
         at = 0
         while at < lines.shape[0]:
@@ -202,7 +202,7 @@ def gather_repeats(
 @cython.exceptval(check=False)
 @cython.locals(kind=i64, row=i64)
 def sample_types(type_: Int32s, duration: Ints, sample: OutIntTable) -> cython.void:
-    """Writes the first and last row that lasts of each type; negative types go last."""
+    """Writes the first and last row with a duration of each type; negative types are last."""
     with cython.nogil:
         for row in range(type_.shape[0]):
             if duration[row] > 0:

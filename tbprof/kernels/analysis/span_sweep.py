@@ -1,4 +1,4 @@
-"""Times that spans cover."""
+"""The time that spans cover."""
 
 import cython
 from cython.cimports.tbprof.kernels.types import Ints, OutInts, i64

@@ -1,5 +1,5 @@
 # cython: wraparound=False
-"""Values of stats as the numbers that they stand for."""
+"""Values of stats as numbers."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import INT64, UINT64

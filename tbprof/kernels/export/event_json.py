@@ -71,11 +71,11 @@ class EventColumns:
 @cython.final
 @cython.cclass
 class TypeTexts:
-    """What events of one type share, as JSON; the last of the types [t + 1] is for no type.
+    """The JSON that events of a type share; the last of the types [t + 1] is for no type.
 
     Stats `begin[t]:end[t]` are those of type t, each `"key":value,`, of the distinct names
-    `arg_name`. `full_name` is the argument `long_name` in the same form, empty where the name is
-    all. `room` is what a type's texts take.
+    `arg_name`. `full_name` is the argument `long_name` in the same form, empty if there is only a
+    name. `room` is the size of a type's texts.
     """
 
     name: Texts
@@ -102,7 +102,7 @@ class TypeTexts:
 @cython.final
 @cython.cclass
 class Tracks:
-    """`"pid":1,"tid":7,"ts":` of each track, and whether its events are values of counters."""
+    """`"pid":1,"tid":7,"ts":` of each track, and whether its events are counter values."""
 
     text: Texts
     is_counter: Flags
@@ -134,8 +134,8 @@ def _write_args(
 ) -> tuple[i64, i64]:
     """`,` and `{"args":{…},"name":` of an event; (the place, where its name was written or -1).
 
-    The first stat of a name counts, and an event's own before that of its type. With
-    `numbers_only` the others are left out, and the place is -1 where there is none.
+    The first stat of a name counts, and the event's own stats come before those of its type. With
+    `numbers_only`, others are left out, and the place is -1 if there is no number.
     """
     start = at
     named = -1
@@ -171,7 +171,7 @@ def _write_args(
                 at = types.arg.say(row, out, at)
         if stamps[names.full_name] != stamp:
             at = types.full_name.say(kind, out, at)
-    if at == empty:  # takes `"args":{` back
+    if at == empty:  # removes `"args":{` again
         return words.say(SAY_NAME, out, start + BARE), named
     return words.say(SAY_NAME_AFTER_ARGS, out, at - 1), named
 
@@ -210,10 +210,10 @@ def write_events(
     words: Texts,
     stamps: OutInts,
 ) -> cython.void:
-    """Writes events from row `progress.at` on, each as `,` and a line, as long as there is room.
+    """Writes events from row `progress.at` on, each as `,` and a line, while there is room.
 
-    `scope`, up to 127, keeps the flows of a host apart from others'. `stamps` [names] are at most
-    the stamp of `progress`.
+    `scope`, up to 127, separates the flows of a host from those of others. `stamps` [names] are at
+    most the stamp of `progress`.
     """
     with cython.nogil:
         at = 0
@@ -236,7 +236,7 @@ def write_events(
             start = at
             named = -1
             is_counter = tracks.is_counter[track]
-            while True:  # once, or again where a counter turns out to have no number
+            while True:  # once, or again if a counter turns out to have no number
                 at, named = _write_args(
                     event,
                     kind,

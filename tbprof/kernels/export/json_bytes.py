@@ -1,7 +1,7 @@
 """Texts and numbers as JSON, written into byte buffers.
 
-A writer takes the buffer and the place where it goes on, and returns the place after what it has
-written. The caller sees to it that there is room. Source: RFC 8259.
+A writer takes the buffer and the current offset, and returns the offset after its output. The
+caller ensures that there is room. Source: RFC 8259.
 """
 
 import cython
@@ -27,7 +27,7 @@ from cython.cimports.tbprof.kernels.types import Bytes, Ints, OutBytes, i64
 @cython.final
 @cython.cclass
 class Texts:
-    """Texts one behind the other: number i is `text[first[i]:first[i + 1]]`."""
+    """Concatenated texts: number i is `text[first[i]:first[i + 1]]`."""
 
     def __init__(self, text: Bytes, first: Ints) -> None:
         self.text = text
@@ -120,8 +120,8 @@ def _write_escape(byte: i64, out: OutBytes, at: i64) -> i64:
 def _sequence(text: Bytes, at: i64, last: i64) -> tuple[i64, cython.bint]:
     """(bytes, whether they are a character) of what begins at `at` with a byte over 127.
 
-    Bytes that are none are taken together as far as a character could begin so, as Python's
-    decoder replaces them. Source: The Unicode Standard, section 3.9, U+FFFD substitution.
+    Invalid bytes are combined as far as they could begin a character, as in Python's decoder.
+    Source: The Unicode Standard, section 3.9, U+FFFD substitution.
     """
     lead = text[at]
     low = 0x80
@@ -184,7 +184,7 @@ def _write_unsigned(bits: i64, out: OutBytes, at: i64) -> i64:
 
 @cython.locals(is_negative=cython.bint, in_quotes=cython.bint)
 def write_integer(kind, bits, out, at):
-    """Writes an INT64 or UINT64 stat, in quotes where a double could not hold it."""
+    """Writes an INT64 or UINT64 stat, in quotes if a double cannot represent it."""
     is_negative = kind == INT64 and bits < 0
     in_quotes = bits > EXACT or bits < (-EXACT if is_negative else 0)
     if in_quotes:
@@ -193,7 +193,7 @@ def write_integer(kind, bits, out, at):
     if is_negative:
         out[at] = MINUS
         at += 1
-        if bits > LEAST:  # whose bits are those of its magnitude
+        if bits > LEAST:  # whose bits are its magnitude
             bits = -bits
     at = _write_unsigned(bits, out, at)
     if in_quotes:
@@ -251,7 +251,7 @@ def write_rows(
     threads: Texts,
     names_: Texts,
 ) -> i64:
-    """Writes a row of CSV for each event; returns how many bytes these are."""
+    """Writes a row of CSV for each event; returns the number of bytes."""
     with cython.nogil:
         at = 0
         for event in range(thread.shape[0]):
@@ -270,7 +270,7 @@ def write_rows(
 @cython.exceptval(check=False)
 @cython.locals(at=i64, point=i64)
 def write_points(out: OutBytes, time: Ints, value: Ints, words: Texts) -> i64:
-    """Writes a counter's values; returns how many bytes these are."""
+    """Writes a counter's values; returns the number of bytes."""
     with cython.nogil:
         at = 0
         for point in range(time.shape[0]):

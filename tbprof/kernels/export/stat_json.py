@@ -1,4 +1,4 @@
-"""Stats as Chrome trace JSON: their arguments, and the flows that they state."""
+"""Stats as Chrome trace JSON: as arguments, and as flows."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
@@ -44,7 +44,7 @@ from cython.cimports.tbprof.kernels.xplane.passes import Writing
 @cython.final
 @cython.cclass
 class StatColumns:
-    """The columns of events.stats.StatRows; of a DOUBLE `bits` is the number of its text."""
+    """The columns of events.stats.StatRows; `bits` of a DOUBLE is the number of its text."""
 
     def __init__(
         self, begin: Ints, end: Ints, name: Int32s, kind: Bytes, bits: Ints, size: Ints,
@@ -63,10 +63,10 @@ class StatColumns:
 @cython.final
 @cython.cclass
 class StatNames:
-    """The distinct names of a plane's stats, each `"name":`, and what stats of that name are for.
+    """The distinct names of a plane's stats, each `"name":`, and the purpose of its stats.
 
     `distinct` [k + 1] is the name of each row of `StatRows.names`; the last is for no name.
-    `full_name` is the name of that argument, `has_flows` says whether any stat may be a flow.
+    `full_name` is the name of that argument; `has_flows` says whether any stat may be a flow.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ def write_value(stats, row, names, words, out, at):
 
 @cython.locals(name=i64, room=i64, value=i64)
 def stat_room(stats, row, names):
-    """At most what a stat takes, its value twice: it may name the event, too."""
+    """The most bytes of a stat; its value counts twice, since it may also name the event."""
     name = names.at(stats.name[row])
     room = names.text.first[name + 1] - names.text.first[name] + 2 * AROUND_BYTES
     if stats.kind[row] == TEXT:
@@ -130,9 +130,9 @@ def write_stats(
     words: Texts,
     first: OutInts,
 ) -> cython.void:
-    """Writes stats from row `progress.at` on, each `"key":value,`, as long as there is room.
+    """Writes stats from row `progress.at` on, each `"key":value,`, while there is room.
 
-    `first` [m + 1] are where they begin, counted from the first buffer on.
+    `first` [m + 1] are their offsets, counted from the first buffer on.
     """
     with cython.nogil:
         before = first[progress.at]
@@ -159,7 +159,7 @@ def write_stats(
 @cython.exceptval(check=False)
 @cython.locals(bits=i64, high=i64, low=i64, part=i64)
 def _mix(kind: i64, number: i64) -> i64:
-    """56 bits of a context's type and id: two polynomials of them modulo a Mersenne prime."""
+    """A hash of 56 bits of a context's type and id: two polynomials modulo a Mersenne prime."""
     high = (kind & 0xFFFF) + 1
     low = high
     for part in range(4):
@@ -185,8 +185,8 @@ def _mix(kind: i64, number: i64) -> i64:
 def find_flow(stats, first, last, names):
     """(direction, id, category, whether it is asynchronous) of an event's flow; direction 0: none.
 
-    An event has one arrow in and out at most, of one id: the flow that it states, else what it
-    consumes, else what it produces, else its launch.
+    An event has at most one arrow in and out, with one id: its flow, else what it consumes, else
+    what it produces, else its launch.
     """
     rank = SHOWN
     direction, flow, category = 0, 0, 0

@@ -1,5 +1,5 @@
 # cython: wraparound=False
-"""Rows of tables as text, woven of columns whose cells are text already."""
+"""Rows of tables as text, interleaved from columns of encoded cells."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import NEWLINE
@@ -12,10 +12,10 @@ from cython.cimports.tbprof.kernels.types import Bytes, OutBytes, OutInts, i64
 def weave_rows(
     cells: Bytes, at: OutInts, rows: i64, between_cells: Bytes, between_rows: Bytes, out: OutBytes
 ) -> i64:
-    """Writes the rows, and what stands between them and between their cells; how many bytes.
+    """Writes the rows with separators between rows and cells; returns the number of bytes.
 
-    The cells of a column follow each other in `cells` from `at` [columns] on, each with a newline
-    behind it. `at` moves on.
+    The cells of a column follow each other in `cells` from `at` [columns] on, each followed by a
+    newline. `at` is advanced.
     """
     with cython.nogil:
         to = 0

@@ -1,4 +1,4 @@
-"""What a simulated heap holds after each of its events."""
+"""The contents of a simulated heap after each of its events."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import HEAP_ALLOC, HEAP_FREE, HEAP_SHARE_WITH
@@ -32,10 +32,10 @@ class HeapEvents:
 @cython.final
 @cython.cclass
 class HeapLives:
-    """What is filled in: the lives of buffers' memory, in the order in which they begin.
+    """The output: the lifetimes of the buffers' memory, in the order in which they begin.
 
-    `owner` is the buffer that the memory was allocated for, `holder` the one that it is held for
-    when the life begins. It lasts from event `start` until before event `end`.
+    `owner` is the buffer that the memory was allocated for, `holder` the one that uses it when the
+    lifetime begins. It lasts from event `start` until before event `end`.
     """
 
     owner: OutInt32s
@@ -62,7 +62,7 @@ def replay_heap(
     in_use: OutInts,
     unpadded_in_use: OutInts,
 ) -> i64:
-    """Fills in what is in use after each event; returns how many lives there are.
+    """Fills in the bytes in use after each event; returns the number of lifetimes.
 
     Scratch by buffer: `owner_of`, at first the buffer itself; its `users`, 0; its `life`.
     """
@@ -74,13 +74,13 @@ def replay_heap(
             kind = events.kind[at]
             buffer = events.buffer[at]
             owner = events.shared[at] if kind == HEAP_SHARE_WITH else buffer
-            # One that has memory of its own keeps it.
+            # A buffer with its own memory keeps it.
             if buffer >= 0 and kind == HEAP_SHARE_WITH and users[buffer] > 0:
                 owner = -1
             if buffer >= 0 and owner >= 0:
                 if kind == HEAP_ALLOC:
                     owner_of[buffer] = buffer
-                # Owners own themselves, so buffers that share in turn never form a circle.
+                # Owners own themselves, so chains of shared buffers have no cycles.
                 while owner_of[owner] != owner:
                     owner_of[owner] = owner_of[owner_of[owner]]
                     owner = owner_of[owner]

@@ -1,5 +1,5 @@
 # cython: wraparound=False
-"""The fields of many equal messages at once, as columns."""
+"""The fields of many messages of one kind, as columns."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import LENGTH, VARINT
@@ -23,7 +23,7 @@ from cython.cimports.tbprof.kernels.xplane.wire import (
 @cython.final
 @cython.cclass
 class BodyColumns:
-    """Parts of messages [m]: the row of the message that each is in, and its range of bytes."""
+    """Submessages [m]: the row of the message that each is in, and its byte range."""
 
     owner: OutInt32s
     at: OutInt32s
@@ -71,7 +71,7 @@ def read_numbers(buf: Bytes, begins: Int32s, ends: Int32s, field: Ints, values: 
 @cython.exceptval(check=False)
 @cython.locals(after=i64, begin=i64, tag=i64)
 def _read_field(buf: Bytes, at: i64, end: i64) -> tuple[i64, i64, i64]:
-    """(tag, begin, end) of the field at `at`, a part without its length; end is -1 if damaged."""
+    """(tag, begin, end) of the field at `at`, without a length prefix; end is -1 if damaged."""
     tag, begin = read_tag(buf, at, end)
     if begin < 0:
         return tag, -1, -1
@@ -85,9 +85,9 @@ def _read_field(buf: Bytes, at: i64, end: i64) -> tuple[i64, i64, i64]:
 @cython.exceptval(check=False)
 @cython.locals(after=i64, at=i64, begin=i64, count=i64, end=i64, row=i64, tag=i64)
 def list_bodies(buf: Bytes, begins: Int32s, ends: Int32s, field: i64, bodies: BodyColumns) -> i64:
-    """Lists the parts in one field of messages, by message and in order, as far as there is room.
+    """Lists the submessages in a field of messages, by message and in order, while there is room.
 
-    Returns how many there are, -1 if a message is damaged.
+    Returns their total number, -1 if a message is damaged.
     """
     with cython.nogil:
         count = 0
@@ -116,7 +116,7 @@ def list_bodies(buf: Bytes, begins: Int32s, ends: Int32s, field: i64, bodies: Bo
 def list_numbers(
     buf: Bytes, begins: Int32s, ends: Int32s, field: i64, owner: OutInt32s, value: OutInts
 ) -> i64:
-    """Lists the varints of one repeated field, packed or not, as `list_bodies` does parts."""
+    """Lists the varints of a repeated field, packed or not, like `list_bodies`."""
     with cython.nogil:
         count = 0
         for row in range(begins.shape[0]):

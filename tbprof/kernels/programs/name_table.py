@@ -65,7 +65,7 @@ class NameTable:
 @cython.exceptval(check=False)
 @cython.locals(at=i64, end=i64, mask=i64, other=i64, row=i64, slot=i64)
 def fill_names(table: NameTable) -> cython.void:
-    """Fills a table with the row of each name; of equal ones the last counts."""
+    """Fills a table with the row of each name; the last of equal names counts."""
     with cython.nogil:
         mask = table.slots.shape[0] - 1
         for row in range(table.name_at.shape[0]):

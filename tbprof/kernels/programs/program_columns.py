@@ -1,4 +1,4 @@
-"""What the pass over an HLO proto fills in."""
+"""The columns that the pass over an HLO proto fills in."""
 
 import cython
 from cython.cimports.tbprof.kernels.types import OutFlags, OutInt32s, OutInts, i64
@@ -7,12 +7,12 @@ from cython.cimports.tbprof.kernels.types import OutFlags, OutInt32s, OutInts, i
 @cython.final
 @cython.cclass
 class ProgramScan:
-    """What a pass has found: it counts, and where it `fills`, it also fills in columns.
+    """The state of a pass, which counts, and if it `fills`, also fills in columns.
 
-    `headers` are the runs of a module's fields between its computations, `damaged` what is left
-    out: instructions that are not whole, and what follows damage in a computation, a module or the
-    file. It `is_full` and ends where a table of texts has no room. Ranges of bytes are empty where
-    a field is missing.
+    `headers` counts the runs of a module's fields between its computations, `damaged` what is left
+    out: incomplete instructions, and what follows damage in a computation, a module or the file.
+    The pass `is_full` and ends if a table of texts has no room. Byte ranges are empty if a field is
+    missing.
     """
 
     def __init__(self, fills: i64) -> None:
@@ -61,9 +61,10 @@ class ComputationColumns:
 class InstructionColumns:
     """Instructions [n]: [at, end) is the message of each, by computation and in its order.
 
-    Names and metadata are ranges of bytes, `opcode` and `shape` numbers of texts; a shape that is
-    written in several parts has -1. `parameter` is -1 where it is not a number of an operand.
-    `operands_end` and `called_end` are where the ids of each end in `operand_id` and `called_id`.
+    Names and metadata are byte ranges, `opcode` and `shape` are numbers of texts; -1 for a shape
+    that is written in several parts. `parameter` is -1 if it is not a valid parameter number.
+    `operands_end` and `called_end` are the ends of each instruction's ids in `operand_id` and
+    `called_id`.
     """
 
     def __init__(

@@ -52,7 +52,7 @@ def scan_program(
     opcodes: KnownTexts,
     shapes: KnownTexts,
 ) -> cython.void:
-    """Finds what an HloProto holds. A file that is cut off is read as far as it goes."""
+    """Finds the contents of an HloProto. A file that is cut off is read up to its end."""
     opcodes.source = buf
     shapes.source = buf
     with cython.nogil:
@@ -342,12 +342,12 @@ def _scan_instruction(
 @cython.exceptval(check=False)
 @cython.locals(number=i64)
 def _read_ids(buf: Bytes, at: i64, end: i64, ids: OutInts, row: i64) -> i64:
-    """Adds packed ids from `row` on; the row after them, -1 where they are damaged."""
+    """Adds packed ids from `row` on; returns the row after them, -1 if they are damaged."""
     while at < end:
         number, at = read_varint(buf, at, end)
         if at < 0:
             return -1
-        # Those of an instruction that turns out to be damaged have no place.
+        # Ids of an instruction that turns out to be damaged are dropped.
         if row < ids.shape[0]:
             ids[row] = number
         row += 1
@@ -360,7 +360,7 @@ def _read_ids(buf: Bytes, at: i64, end: i64, ids: OutInts, row: i64) -> i64:
 @cython.exceptval(check=False)
 @cython.locals(body=i64, length=i64)
 def _read_body(buf: Bytes, at: i64, end: i64, scan: ProgramScan) -> tuple[i64, i64]:
-    """(first, last) of a body, which ends where what holds it ends if that is cut off."""
+    """(first, last) of a body; if the enclosing message is cut off, the body ends with it."""
     length, body = read_varint(buf, at, end)
     if body < 0 or length < 0:
         scan.damaged += 1

@@ -1,4 +1,4 @@
-"""What lies within an event."""
+"""The children of an event."""
 
 import cython
 from cython.cimports.tbprof.kernels.searches import first_not_below
@@ -11,7 +11,7 @@ from cython.cimports.tbprof.kernels.types import Ints, OutInts, i64
 @cython.nogil
 @cython.exceptval(check=False)
 def is_within(event: i64, start: Ints, duration: Ints, until: i64) -> cython.bint:
-    """Whether an event that starts within another one ends with it at `until`, or sooner."""
+    """Whether an event that starts within another one ends at or before its end, `until`."""
     return start[event] < until and start[event] + duration[event] <= until
 
 
@@ -23,7 +23,7 @@ def is_within(event: i64, start: Ints, duration: Ints, until: i64) -> cython.bin
 def skip_within(
     event: i64, last: i64, start: Ints, duration: Ints, crowded: cython.bint, until: i64
 ) -> i64:
-    """The first of the events [event, last) of a row that is not within what goes on to `until`."""
+    """The first of the events [event, last) of a row that does not end by `until`."""
     if crowded:
         while event < last and is_within(event, start, duration, until):
             event += 1
@@ -74,17 +74,18 @@ def walk_children(
     heads: RowHeads,
     found: OutInts,
 ) -> cython.void:
-    """Finds the first child, how many there are, and for how long any of them went on.
+    """Finds the first child, the number of children, and how long any child is in progress.
 
-    The event is on `row`, one of its track's `first_row:last_row`. Whatever ends before a child
-    does is none itself, and hides none: rows go on behind it at once.
+    The event is on `row`, one of its track's `first_row:last_row`. An event that ends before a
+    child does is no child and hides none, so rows skip it.
     """
     start, duration = rows.start, rows.duration
     heap, head, head_start, head_end = heads.heap, heads.head, heads.start, heads.end
     with cython.nogil:
         begin = start[event]
         end = begin + duration[event]
-        # One that starts later on a row above goes on beyond the end: it holds what follows.
+        # An event that starts later on a row above and extends beyond the end contains what
+        # follows.
         before = end
         for above in range(first_row, row):
             first = first_not_below(start, rows.first[above], rows.first[above + 1], begin + 1)
@@ -115,7 +116,7 @@ def walk_children(
             to_ps = head_end[at]
             if from_ps >= before or to_ps > end:  # here, too
                 break
-            if to_ps > until or from_ps >= until:  # no child before holds it
+            if to_ps > until or from_ps >= until:  # no earlier child contains it
                 if found[1] == 0:
                     found[0] = head[at]
                 found[1] += 1

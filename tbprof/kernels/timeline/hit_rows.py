@@ -1,4 +1,4 @@
-"""What searches find: events by type, by time, over all rows in order of time."""
+"""Search results: events by type and by time, over all rows in order of time."""
 
 import cython
 from cython.cimports.tbprof.kernels.searches import first_chosen
@@ -21,7 +21,7 @@ from cython.cimports.tbprof.kernels.types import (
 @cython.exceptval(check=False)
 @cython.locals(count=i64, event=i64)
 def count_wanted(type_: Int32s, wanted: Flags, begin: i64, end: i64) -> i64:
-    """How many of the events [begin, end) have a wanted type."""
+    """The number of events [begin, end) with a wanted type."""
     with cython.nogil:
         count = 0
         for event in range(begin, end):
@@ -48,7 +48,7 @@ def gather_wanted(
 @cython.exceptval(check=False)
 @cython.locals(at=i64)
 def mark_names(event: Uint32s, type_: Int32s, name_of: Int32s, seen: OutFlags) -> cython.void:
-    """Marks the names that events have; events of no type mark the last."""
+    """Marks the names of events; events without a type mark the last name."""
     with cython.nogil:
         for at in range(event.shape[0]):
             seen[name_of[type_[event[at]]]] = True
@@ -60,7 +60,7 @@ def mark_names(event: Uint32s, type_: Int32s, name_of: Int32s, seen: OutFlags) -
 def keep_in_range(
     event: Uint32s, start: Ints, duration: Ints, begin: i64, end: i64, out: OutUint32s
 ) -> i64:
-    """Writes the ids that overlap [begin, end), and returns how many."""
+    """Writes the ids that overlap [begin, end), and returns their number."""
     with cython.nogil:
         count = 0
         for at in range(event.shape[0]):
@@ -103,9 +103,9 @@ def merge_hits(
     head_ps: OutInts,
     out: OutUint32s,
 ) -> i64:
-    """Writes the first hits after (after_ps, after_id) by (start, id), and returns how many.
+    """Writes the first hits after (after_ps, after_id) by (start, id), and returns their number.
 
-    `heap`, `head` and `head_ps` [rows] are scratch: rows with hits left, and the next of each.
+    `heap`, `head` and `head_ps` [rows] are scratch: rows with hits left, and the next hit of each.
     """
     with cython.nogil:
         size = 0
@@ -163,7 +163,7 @@ def last_hit(event: Uint32s, row_first: Ints, start: Ints, before_ps: i64, befor
 def first_reaching(
     event: Uint32s, low: i64, high: i64, start: Ints, duration: Ints, begin: i64
 ) -> i64:
-    """The first of the hits [low, high) of a row that overlaps what follows `begin`."""
+    """The first of the hits [low, high) of a row that ends after `begin`."""
     while low < high:
         middle = (low + high) >> 1
         one = event[middle]
@@ -180,7 +180,7 @@ def first_reaching(
 @cython.exceptval(check=False)
 @cython.locals(step=i64)
 def first_from(event: Uint32s, low: i64, high: i64, start: Ints, begin: i64) -> i64:
-    """The first of the hits [low, high) that starts at `begin` or later; it is near `low`."""
+    """The first of the hits [low, high) that starts at `begin` or later, searched from `low` on."""
     step = 1
     while low + step < high and start[event[low + step]] < begin:
         low += step
@@ -216,9 +216,9 @@ def find_spans(
     spans: OutIntTable,
     count: OutInts,
 ) -> cython.void:
-    """Writes the spans of hits on `rows` from `first[i]` on, and how many of them there are.
+    """Writes the spans of hits on `rows` from `first[i]` on, and their numbers.
 
-    `view` is what buckets count from, their level, and the window.
+    `view` is the origin of buckets, their level, and the window.
     """
     origin, level, begin, end = view
     with cython.nogil:
@@ -232,7 +232,7 @@ def find_spans(
             while at < high and start[event[at]] < end:
                 from_ps = start[event[at]]
                 to_ps = from_ps + duration[event[at]]
-                if to_ps <= begin and from_ps < begin:  # one of those that overlap later ones
+                if to_ps <= begin and from_ps < begin:  # an event that overlaps later ones
                     at += 1
                     continue
                 at += 1
@@ -266,7 +266,7 @@ def sum_names(
     least: OutInts,
     most: OutInts,
 ) -> cython.void:
-    """Adds up the events of some rows by name; those of no type are left out."""
+    """Sums the events of some rows by name; events without a type are left out."""
     with cython.nogil:
         for index in range(rows.shape[0]):
             row = rows[index]
@@ -285,7 +285,7 @@ def sum_names(
 def count_chosen(
     row_first: Ints, type_: Int32s, duration: Ints, wanted: Bytes, min_ps: i64, counted: OutInts
 ) -> cython.void:
-    """Counts the chosen events of each row, one place further on."""
+    """Counts the chosen events of each row, in the entry after the row's."""
     with cython.nogil:
         for row in range(row_first.shape[0] - 1):
             for event in range(row_first[row], row_first[row + 1]):

@@ -1,4 +1,4 @@
-"""Levels of detail: neighbours of a row that merge."""
+"""Levels of detail: neighboring events of a row that merge."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
@@ -24,7 +24,7 @@ from cython.cimports.tbprof.kernels.types import (
 class RowEvents:
     """Events by row: row r has `first[r]:first[r + 1]`, by (start, longest first).
 
-    Where there are `ids` these are numbers of what the columns hold, else the columns' own rows.
+    With `ids`, these are rows of the columns, which are otherwise in the order of rows.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class RowEvents:
 @cython.final
 @cython.cclass
 class LevelBuffers:
-    """What is filled with levels [l] and their entries [n], as `timeline.store.Levels` has them."""
+    """Buffers for levels [l] and their entries [n], see `timeline.model.store.Levels`."""
 
     shift: OutBytes
     first: OutInts
@@ -95,7 +95,7 @@ def plan_levels(
     kept: OutInts,
     entries: OutInts,
 ) -> cython.void:
-    """Fills in at which level each event merges with the one before, and which levels to keep.
+    """Fills in the level at which each event merges with the one before, and the levels to keep.
 
     `merged` [levels] is scratch.
     """
@@ -168,19 +168,19 @@ def make_levels(
 ) -> cython.void:
     """Writes the entries of the levels that are kept.
 
-    `level` and `at` are how many levels and entries there are before these rows.
+    `level` and `at` are the numbers of levels and entries before these rows.
     """
     start, duration, type_, ids = rows.start, rows.duration, rows.type, rows.ids
     to_start, to_extent, to_longest = into.start, into.extent, into.longest
     to_event, to_type, to_count = into.event, into.type, into.count
     with cython.nogil:
         for row in range(rows.first.shape[0] - 1):
-            source = -1  # where the entries of the level before begin, -1: the events
+            source = -1  # the first entry of the previous level, -1 for the events
             for shift in range(MOST_SHIFT + 1):
                 if not (kept[row] >> shift) & 1:
                     continue
                 begin = at
-                event = rows.first[row]  # the first of the events that the next entry stands for
+                event = rows.first[row]  # the first event that the next entry stands for
                 last = rows.first[row + 1]
                 while event < last:
                     if source < 0:

@@ -20,7 +20,7 @@ def _extreme(
     """The greatest of `sign` times the values of the rows `[first, last)`, at least one."""
     best = sign * value[first]
     size = value.shape[0]
-    base = -1  # where the level begins in the pyramid, -1 for the values themselves
+    base = -1  # the first entry of the level in the pyramid, -1 for the values themselves
     while first < last:
         while first < last and first & (FAN - 1):
             best = max(best, sign * (value[first] if base < 0 else pyramid[base + first]))
@@ -60,7 +60,7 @@ def read_points(
     out_high: OutFloats,
     out_last: OutFloats,
 ) -> i64:
-    """Writes an entry for each bucket that holds points; returns how many there are."""
+    """Writes an entry for each bucket with points; returns the number of entries."""
     with cython.nogil:
         first, last, begin, level = query[0], query[1], query[2], query[3]
         from_ps, to_ps = query[4], query[5]

@@ -7,7 +7,7 @@ from cython.cimports.tbprof.kernels.types import Flags, Int32s, Ints, OutInts
 @cython.final
 @cython.cclass
 class EventRows:
-    """The events of rows, which overlap on `crowded` ones; see TimelineColumns."""
+    """The events of rows; they may overlap on `crowded` rows, see TimelineColumns."""
 
     def __init__(
         self,

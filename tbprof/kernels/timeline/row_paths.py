@@ -61,9 +61,9 @@ class PathNodes:
 def node_below(
     nodes: PathNodes, parent: i64, group: i64, parents: Ints, groups: Ints, slots: OutInt32s
 ) -> i64:
-    """The node of a group below another node, made if it is new; -1 if there is no room."""
+    """The node of a group below another node, created if it is new; -1 if there is no room."""
     mask = slots.shape[0] - 1
-    # Within 63 bits for any two numbers of 31.
+    # Two 31-bit numbers fit into 63 bits.
     slot = (((parent * 0x1E3779B1 + group * 0x2C1B3C6D) & 0x7FFFFFFF) * 0x7FEB352D >> 15) & mask
     while slots[slot] >= 0:
         node = slots[slot]
@@ -126,9 +126,9 @@ def add_paths(
 ) -> cython.void:
     """Adds the events of all tracks of `bounds` to the nodes of their paths below `roots` [tracks].
 
-    As `add_tracks`, but what an earlier event covers of the part of its parent is not counted
-    again. The stack holds the events around the present one: end, where the part that counts
-    begins, what is covered of it so far, node; -1 - node for those that are left out below it.
+    As `add_tracks`, but time of a parent that an earlier event covers is not counted again. The
+    stack holds the events around the present one: end, where the part that counts begins, what is
+    covered of it so far, node; -1 - node for those that are left out below it.
     """
     count, total, longest, longest_ps = nodes.count, nodes.total, nodes.longest, nodes.longest_ps
     parents, groups, slots = nodes.parent, nodes.group, nodes.slots

@@ -86,9 +86,9 @@ def add_tracks(
 ) -> cython.void:
     """Adds the events of `tracks` to the sums of their groups, and writes the spans of each track.
 
-    The rows of a track are merged by a heap of their next events, so that parents come before their
-    children; a stack holds the events around the present one: end, what is covered of it so far,
-    what is its own, group.
+    The rows of a track are merged with a heap of their next events, so that parents come before
+    their children. A stack holds the events around the current one: end, covered time, self time,
+    group.
     """
     own = sums.own
     begin_ps, end_ps = unions.begin_ps, unions.end_ps
@@ -107,7 +107,8 @@ def add_tracks(
                 size = pass_event(
                     rows, bounds, track, begin, size, heap, head, head_start, head_end
                 )
-                # What ends before this event cannot hold a later one that this one does not hold.
+                # An event that ends before this one cannot contain a later one that this one does
+                # not contain.
                 while top > 0 and (stack[top - 1, 0] < to_ps or stack[top - 1, 0] <= from_ps):
                     top -= 1
                     own[stack[top, 3]] += stack[top, 2]

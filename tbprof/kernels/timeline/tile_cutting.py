@@ -31,7 +31,7 @@ from cython.cimports.tbprof.kernels.types import (
 @cython.final
 @cython.cclass
 class RowLevels:
-    """The kept levels of rows and their entries, as `timeline.store.Levels` has them."""
+    """The stored levels of rows and their entries, see `timeline.model.store.Levels`."""
 
     row: Ints
     shift: Bytes
@@ -80,7 +80,7 @@ class TileWindow:
 @cython.final
 @cython.cclass
 class Chunks:
-    """Where chunks are put together, and what has been written so far.
+    """The buffers of chunks, and what has been written so far.
 
     `wide_count` [columns] are the numbers in `wide`; `number` [types + 1] says which of the
     `used` types each type is, the last of them for types that the timeline does not have.
@@ -96,7 +96,8 @@ class Chunks:
     types: OutInt32s
     entries = cython.declare(i64, visibility="readonly")
     used = cython.declare(i64, visibility="readonly")
-    # Of the present chunk: its first start, units from there to the last entry, that entry's event.
+    # State of the current chunk: its first start, units from there to the last entry, that entry's
+    # event.
     base_ps: i64
     units: i64
     event: i64
@@ -122,7 +123,7 @@ class Chunks:
 @cython.nogil
 @cython.exceptval(check=False)
 def _place(at: i64, is_chosen: cython.bint, ids: Uint32s) -> i64:
-    """Where in its columns the entry `at` of a row is: those of chosen events are looked up."""
+    """The position of the entry `at` of a row in its columns, looked up for chosen events."""
     return cython.cast(i64, ids[at]) if is_chosen else at
 
 
@@ -172,7 +173,7 @@ def _kept_level(levels: RowLevels, row: i64, level: i64) -> i64:
 def bound_tiles(
     rows: Ints, events: RowEvents, levels: RowLevels, window: TileWindow, bounds: OutInts
 ) -> cython.void:
-    """No more entries than this lie in the tiles of each row."""
+    """Upper bounds of the number of entries in the tiles of each row."""
     ids = events.ids
     with cython.nogil:
         span = cython.cast(i64, 1) << (window.level + TILE_SHIFT)
@@ -186,7 +187,7 @@ def bound_tiles(
             end = events.first[row + 1] if kept < 0 else levels.first[kept + 1]
             first = _first_from(starts, begin, end, from_ps, is_chosen, ids)
             last = _first_from(starts, first, end, from_ps + window.filled * span, is_chosen, ids)
-            # One may reach into each tile from before.
+            # An earlier entry may reach into each tile.
             bounds[number] = last - first + window.filled
 
 
@@ -198,7 +199,7 @@ def bound_tiles(
 def _joins(
     one: i64, other: i64, starts: Ints, longests: Ints, begin_ps: i64, level: i64
 ) -> cython.bint:
-    """Whether two neighbours of a row are one entry at a level."""
+    """Whether two neighboring events of a row are one entry at a level."""
     is_short = (longests[one] | longests[other]) >> level == 0
     return is_short and (starts[one] - begin_ps) >> level == (starts[other] - begin_ps) >> level
 
@@ -294,7 +295,7 @@ def cut_tiles(
             begin = events.first[row] if kept < 0 else levels.first[kept]
             end = events.first[row + 1] if kept < 0 else levels.first[kept + 1]
             at = _first_from(starts, begin, end, begin_ps + window.first * span, is_chosen, ids)
-            # The entry before may reach into the first tile: it is made as a whole.
+            # The previous entry may reach into the first tile, so it is assembled completely.
             if at > begin:
                 at -= 1
             while at > begin and _joins(
@@ -332,7 +333,8 @@ def cut_tiles(
                     entry.event = best if kept < 0 else cython.cast(i64, levels.event[best])
                     entry.type = events.type[best] if kept < 0 else levels.type[best]
                     has_entry = True
-                    # What began before the first tile is there only where it reaches into it.
+                    # An entry that began before the first tile is only written if it reaches into
+                    # the tile.
                     if entry.start >= tile_ps or entry.end > tile_ps:
                         _write(chunks, chunk, unit, entry)
         chunks.first[rows.shape[0] * window.tiles] = chunks.entries

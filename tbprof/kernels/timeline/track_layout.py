@@ -1,4 +1,4 @@
-"""Which row an event lies on, and what runs and sections are made of."""
+"""The rows of events, and the spans of runs and sections."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
@@ -22,9 +22,9 @@ from cython.cimports.tbprof.kernels.types import (
 @cython.final
 @cython.cclass
 class TrackFacts:
-    """What is filled in of each track: how many rows it has, for how long it was busy, its end.
+    """The output for each track: its number of rows, busy time and end.
 
-    `too_deep` counts its events that lie on the last row for want of a deeper one.
+    `too_deep` counts its events on the last row that would need a deeper one.
     """
 
     rows: OutInt32s
@@ -87,7 +87,7 @@ def find_depths(
     facts: TrackFacts,
     opened: OpenDepths,
 ) -> cython.void:
-    """Fills in the depth of each event, and what is known of each track; see timeline.layout.
+    """Fills in the depth of each event and the facts of each track, see `timeline.model.layout`.
 
     `opened` is scratch.
     """
@@ -102,7 +102,7 @@ def find_depths(
             earliest[block] = NEVER
         for track in range(begins.shape[0]):
             used = 0  # depths that any event of the track has
-            top = 0  # depths below which nothing goes on
+            top = 0  # depths up to the deepest event in progress
             covered = NEVER
             total = 0
             beyond = 0
@@ -114,7 +114,7 @@ def find_depths(
                     covered = end
                 while top > 0 and end_at[top - 1] <= begin:
                     top -= 1
-                # The deepest that holds the event.
+                # The deepest event that contains this one.
                 found = top - 1
                 while found >= 0:
                     if (
@@ -126,7 +126,7 @@ def find_depths(
                         found -= 1
                     else:
                         break
-                # The first below it that is free.
+                # The first free depth below it.
                 found += 1
                 while found < top:
                     if found % DEPTH_BLOCK == 0 and earliest[found // DEPTH_BLOCK] > begin:
@@ -170,10 +170,10 @@ def find_depths(
 def count_depths(
     begins: Ints, ends: Ints, rows: Int32s, depth: Uint16s, counted: OutInts
 ) -> cython.void:
-    """Counts the events of each row, one place further on."""
+    """Counts the events of each row, in the entry after the row's."""
     with cython.nogil:
         at = 0
-        row = 1  # counts lie one further on, so that their sums are where rows begin
+        row = 1  # shifted by one, so that cumulative sums are where rows begin
         for track in range(begins.shape[0]):
             for _ in range(ends[track] - begins[track]):
                 counted[row + depth[at]] += 1
@@ -193,7 +193,7 @@ def scatter_column(
     column: Ints,
     ordered: OutInts,
 ) -> cython.void:
-    """Writes a column in the order of rows; `place` is where each row goes on."""
+    """Writes a column in the order of rows; `place` is the next position of each row."""
     with cython.nogil:
         at = 0
         row = 0
@@ -219,7 +219,7 @@ def scatter_types(
     type_of: Int32s,
     ordered: OutInt32s,
 ) -> cython.void:
-    """Writes the types in the order of rows, each as `type_of` has it."""
+    """Writes the types in the order of rows, mapped by `type_of`."""
     with cython.nogil:
         at = 0
         row = 0
@@ -246,9 +246,9 @@ def assign_lanes(
     below: OutInts,
     lane: OutInt32s,
 ) -> cython.void:
-    """Fills `lane` [n].
+    """Fills in the lane [n] of each event.
 
-    `top` [lanes] is the innermost open event of each lane, `below` [n] the one it was put on.
+    `top` [lanes] is the innermost open event of each lane, `below` [n] the event that encloses it.
     """
     with cython.nogil:
         for line in range(first_event.shape[0] - 1):
@@ -283,7 +283,7 @@ def assign_lanes(
 def unite_tracks(
     first: Ints, last: Ints, start: Ints, duration: Ints, out_start: OutInts, out_end: OutInts
 ) -> i64:
-    """Writes the disjoint spans of each track, one track after another; returns how many."""
+    """Writes the disjoint spans of each track, one track after another; returns their number."""
     with cython.nogil:
         rows = 0
         for track in range(first.shape[0]):
@@ -315,7 +315,7 @@ def join_pieces(
     out_start: OutInts,
     out_end: OutInts,
 ) -> i64:
-    """Writes the first piece, start and end of each run; returns how many there are."""
+    """Writes the first piece, start and end of each run; returns the number of runs."""
     with cython.nogil:
         runs = 0
         for row in range(line.shape[0]):
@@ -342,7 +342,7 @@ def join_pieces(
 @cython.exceptval(check=False)
 @cython.locals(row=i64, spans=i64)
 def unite_spans(start: Ints, end: Ints, key: Ints, out: OutInts, out_end: OutInts) -> i64:
-    """Of spans by (key, start): writes the first of each that overlap, and their last end."""
+    """Merges overlapping spans, ordered by (key, start): writes the first row and the last end."""
     with cython.nogil:
         spans = 0
         for row in range(start.shape[0]):

@@ -1,4 +1,4 @@
-"""The events of tracks that may overlap a window, one after another over all rows of a track."""
+"""The events of tracks that may overlap a window, in order of time over all rows of a track."""
 
 import cython
 from cython.cimports.tbprof.kernels.searches import first_not_below
@@ -9,10 +9,10 @@ from cython.cimports.tbprof.kernels.types import Ints, OutInts, i64
 @cython.final
 @cython.cclass
 class TrackBounds:
-    """Which events of tracks may overlap a window, and where their unions go.
+    """The events of tracks that may overlap a window, and the space for their unions.
 
-    As timeline.sums.Bounds has them, of which `low`, `high` and `events` are filled in by
-    `bound_rows`, `spans`, `begin_ps` and `end_ps` by `add_tracks`.
+    The columns of `interval_aggregation.Bounds`; `bound_rows` fills in `low`, `high` and `events`,
+    `add_tracks` fills in `spans`, `begin_ps` and `end_ps`.
     """
 
     first_row: Ints
@@ -47,7 +47,7 @@ class TrackBounds:
     track=i64,
 )
 def bound_rows(rows: EventRows, begin: i64, end: i64, bounds: TrackBounds) -> cython.void:
-    """Fills in which events of each row may overlap [begin, end), and how many each track has."""
+    """Fills in the events of each row that may overlap [begin, end), and their number per track."""
     start, duration = rows.start, rows.duration
     with cython.nogil:
         at = 0
@@ -58,7 +58,7 @@ def bound_rows(rows: EventRows, begin: i64, end: i64, bounds: TrackBounds) -> cy
                 bounds.high[at] = first_not_below(start, first, stop, end)
                 if not rows.crowded[row]:
                     stop = bounds.high[at]
-                    while first < stop:  # the first that starts or goes on in the range
+                    while first < stop:  # the first event in progress in the range
                         middle = (first + stop) >> 1
                         if start[middle] < begin and start[middle] + duration[middle] <= begin:
                             first = middle + 1

@@ -3,12 +3,11 @@
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
-    HEADER,
     PRIME,
 )
 from cython.cimports.tbprof.kernels.types import Bytes, Ints, OutBytes, OutInt32s, OutInts, i64
 from cython.cimports.tbprof.kernels.xplane.passes import Pass, Window
-from cython.cimports.tbprof.kernels.xplane.wire import read_length, same_bytes, text_mark
+from cython.cimports.tbprof.kernels.xplane.wire import read_whole_body, same_bytes, text_mark
 
 
 @cython.final
@@ -17,9 +16,10 @@ class KnownTexts:
     """Distinct texts; number `first + i` is `content[ends[i]:ends[i + 1]]`, of `texts` in total.
 
     `slots` is a hash table of them, at most half full by the size of `ends`; the hash is a
-    polynomial in `multiplier`. `latest` are those that were seen last, each where a mark of its
-    bytes puts it: most texts are found there. Where another does not fit, `needed` is more than its
-    size in bytes. Kernels set the `source` of texts: as an argument, it would be copied for each.
+    polynomial in `multiplier`. `latest` are the texts that were seen last, each at the position of
+    a hash of its bytes: most texts are found there. If a text does not fit, `needed` is more than
+    its size in bytes. Kernels set the `source` of texts: as an argument, it would be copied for
+    each.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class KnownTexts:
         self.needed = 0
 
     def leave(self) -> None:
-        """Lets go of the source, which would stay in memory for as long as the texts are known."""
+        """Drops the source, which would otherwise stay in memory as long as the texts."""
         self.source = self.content
 
 
@@ -59,7 +59,7 @@ def _is_text(text: i64, first: i64, size: i64, known: KnownTexts) -> cython.bint
     whole=i64,
 )  # fmt: skip
 def number_text(first, last, known):
-    """The number of the text in [first, last), known from now on; -1 where there is no room."""
+    """The number of the text in [first, last), which is added if new; -1 if there is no room."""
     size = last - first
     place = text_mark(known.source, first, last) & known.latest.shape[0] - 1
     text = known.latest[place]
@@ -101,15 +101,15 @@ def number_text(first, last, known):
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(
-    base=i64, buf=Bytes, end=i64, first=i64, last=i64, number=i64, pos=i64, row=i64
+    base=i64, buf=Bytes, end=i64, first=i64, last=i64, number=i64, reach=i64, row=i64
 )  # fmt: skip
 def number_texts(
     window: Window, progress: Pass, at: Ints, known: KnownTexts, code: OutInts
 ) -> cython.void:
-    """Fills `code` with the number of each text.
+    """Fills in the number of each text.
 
-    Texts from row `progress.at` on, up to the first that the window does not hold, or that there
-    is no room for.
+    Starts at row `progress.at` and stops at the first text that is not in the window, or that does
+    not fit.
     """
     buf = window.content
     known.source = buf
@@ -118,13 +118,9 @@ def number_texts(
         end = progress.end - base
         for row in range(progress.at, at.shape[0]):
             progress.at = row
-            pos = at[row] - base
-            if pos > buf.shape[0] - HEADER and end > buf.shape[0]:
-                progress.reach = base + pos + HEADER
-                return
-            first, last = read_length(buf, pos, end)
-            if last > buf.shape[0]:
-                progress.reach = base + last
+            first, last, reach = read_whole_body(buf, at[row] - base, end)
+            if reach >= 0:
+                progress.reach = base + reach
                 return
             if first < 0:
                 first = 0

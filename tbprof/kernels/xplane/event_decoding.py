@@ -43,7 +43,7 @@ from cython.cimports.tbprof.kernels.xplane.wire import (
 @cython.final
 @cython.cclass
 class DecodedEvents:
-    """What events are decoded into; `source` is the offset of each event's length varint."""
+    """The columns of decoded events; `source` is the offset of each event's length varint."""
 
     type: OutInt32s
     start: OutInts
@@ -60,11 +60,11 @@ class DecodedEvents:
 @cython.final
 @cython.cclass
 class StatMarks:
-    """What is read of events' stats on the way, as events.marks.EventMarks has it.
+    """The stats that are read while events are decoded, see events.marks.EventMarks.
 
-    `wanted` says of each row of stat metadata how, by `AS_…`, `by_id` the same of the ids of one
-    byte, which most stats have; `lookup` knows all ids. Without room in `bits` nothing is read,
-    without room in `number` no number.
+    `wanted` is `AS_…` for each row of stat metadata, `by_id` the same for the ids of one byte,
+    which most stats have; `lookup` contains all ids. Nothing is read if `bits` is empty, and no
+    number if `number` is empty.
     """
 
     wanted: Int8s
@@ -124,10 +124,10 @@ class LineEvents:
 @cython.final
 @cython.cclass
 class SpanEvents:
-    """XLines [n] that lie in one window: [begin, end) is where their events are.
+    """XLines [n] in one window: [begin, end) are their events.
 
-    `line` is the row of each in what is filled, `origin_ps` what its offsets count from, `cut_at`
-    where damage ended it, -1 where none did.
+    `line` is the output row of each, `origin_ps` the time that offsets count from, `cut_at` where
+    damage ended it, -1 if there was none.
     """
 
     begin: Ints
@@ -160,10 +160,10 @@ def decode_span(
     marks: StatMarks,
     found: LineEnds,
 ) -> i64:
-    """Decodes the events of a span of `line` that the window holds as a whole.
+    """Decodes the events of a span of `line` that are completely in the window.
 
-    Goes on from `progress.at`; `origin_ps` is the span's start. Notes the other fields of the line
-    in `found`. Returns the offset where damage ended the pass, or the line's room, or -1.
+    Continues from `progress.at`; `origin_ps` is the span's start. Other fields of the line are
+    written to `found`. Returns the offset where damage ended the pass, or the line's room, or -1.
     """
     buf = window.content
     with cython.nogil:
@@ -186,7 +186,7 @@ def decode_spans(
     marks: StatMarks,
     found: LineEnds,
 ) -> cython.void:
-    """`decode_span` of spans that all lie in the window, each of a line of its own."""
+    """`decode_span` for spans of different lines that are all in the window."""
     buf = window.content
     with cython.nogil:
         for span in range(spans.begin.shape[0]):
@@ -239,7 +239,7 @@ def _decode(
     marks: StatMarks,
     found: LineEnds,
 ) -> tuple[i64, i64, i64]:
-    """(the offset where it goes on, what the next window has to reach, where damage ended it)."""
+    """(the offset to continue from, the offset that the next window must reach, that of damage)."""
     reach = 0
     cut_at = -1
     end -= base
@@ -361,7 +361,7 @@ def _mark(
 ) -> tuple[i64, i64]:
     """(number, bits) of an event with those of the stat in [at, end); the first of a name counts.
 
-    What is not an id and a small integer, in this order, is odd: it is left to the other pass.
+    A stat other than an id and a small integer, in this order, is odd, and left to the other pass.
     """
     if at >= end or buf[at] != KEY_TAG:
         return number, bits | IS_ODD

@@ -1,4 +1,4 @@
-"""Passes over the events of lines that decode none: one counts, one finds types alone."""
+"""Passes over the events of lines without decoding them: one counts, one finds types."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
@@ -33,6 +33,7 @@ from cython.cimports.tbprof.kernels.xplane.wire import (
     find_row,
     read_length,
     read_varint,
+    read_whole_body,
     skip_value,
 )
 
@@ -40,7 +41,7 @@ from cython.cimports.tbprof.kernels.xplane.wire import (
 @cython.final
 @cython.cclass
 class LineEnds:
-    """How many events XLines [n] have, and what `follows` them, by `FOLLOWS_…`.
+    """The numbers of events of XLines [n], and the fields that follow them, by `FOLLOWS_…`.
 
     Names are byte ranges [n, 2].
     """
@@ -64,7 +65,7 @@ class LineEnds:
 def scan_span(window: Window, progress: Pass, found: LineEnds, line: i64) -> cython.void:
     """Counts the events of a span of `line` that begin in the window, by their headers alone.
 
-    Goes on from `progress.at`, and notes the other fields of the line; damage ends the pass.
+    Continues from `progress.at`, and records the other fields of the line; damage ends the pass.
     """
     buf = window.content
     with cython.nogil:
@@ -79,7 +80,7 @@ def scan_span(window: Window, progress: Pass, found: LineEnds, line: i64) -> cyt
 def scan_spans(
     window: Window, begins: Ints, ends: Ints, lines: Ints, found: LineEnds
 ) -> cython.void:
-    """`scan_span` of spans of several lines that all lie in the window."""
+    """`scan_span` for spans of several lines that are all in the window."""
     buf = window.content
     with cython.nogil:
         for span in range(begins.shape[0]):
@@ -93,7 +94,7 @@ def scan_spans(
     _=i64, after=i64, events=i64, pos=i64, reach=i64, stop=i64, tag=i64, value_at=i64,
 )  # fmt: skip
 def _scan(buf: Bytes, base: i64, at: i64, end: i64, found: LineEnds, line: i64) -> tuple[i64, i64]:
-    """(the offset where it goes on, what the next window has to reach)."""
+    """(the offset to continue from, the offset that the next window must reach)."""
     events = 0
     reach = 0
     end -= base
@@ -123,7 +124,7 @@ def _scan(buf: Bytes, base: i64, at: i64, end: i64, found: LineEnds, line: i64) 
 
 @cython.locals(after=i64, body=i64, field=i64, value=i64)
 def note_field(buf, base, tag, value_at, end, found, line):
-    """Notes a field of a line that is not an event; its end, as `skip_value` has it."""
+    """Records a field of a line that is not an event; returns its end, as `skip_value` does."""
     field = tag >> 3
     if tag & 7 == LENGTH:
         body, after = read_length(buf, value_at, end)
@@ -157,7 +158,7 @@ def note_field(buf, base, tag, value_at, end, found, line):
 @cython.exceptval(check=False)
 @cython.locals(
     after=i64, at=i64, base=i64, buf=Bytes, end=i64, keys=Ints, message=i64, metadata_id=i64,
-    rows=Int32s, tag=i64, value_at=i64,
+    reach=i64, rows=Int32s, tag=i64, value_at=i64,
 )  # fmt: skip
 def find_types(
     window: Window,
@@ -178,13 +179,9 @@ def find_types(
         end = progress.end - base
         for message in range(progress.at, begins.shape[0]):
             progress.at = message
-            at = begins[message] - base
-            if at > buf.shape[0] - HEADER and end > buf.shape[0]:
-                progress.reach = base + at + HEADER
-                return
-            at, after = read_length(buf, at, end)
-            if at >= 0 and after > buf.shape[0]:
-                progress.reach = base + after
+            at, after, reach = read_whole_body(buf, begins[message] - base, end)
+            if reach >= 0:
+                progress.reach = base + reach
                 return
             metadata_id = 0
             while 0 <= at < after:

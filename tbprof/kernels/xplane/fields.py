@@ -1,5 +1,5 @@
 # cython: wraparound=False
-"""The fields of messages, their lines' heads and their dictionaries, found by length prefixes."""
+"""The fields of messages, heads of lines and dictionaries, found by length prefixes."""
 
 import cython
 from cython.cimports.tbprof.kernels.codes import (
@@ -40,10 +40,10 @@ class FieldRows:
 @cython.final
 @cython.cclass
 class LineHeads:
-    """What precedes the events of XLines [n]; names are byte ranges [n, 2].
+    """The fields before the events of XLines [n]; names are byte ranges [n, 2].
 
-    `events_at` is where the first event begins, or damage, or the message ends; -1 where the window
-    ends before.
+    `events_at` is the offset of the first event, of damage, or of the end; -1 if the window ends
+    before.
     """
 
     id: OutInts
@@ -103,8 +103,9 @@ class MapEntries:
 def index_fields(window: Window, walk: FieldWalk, rows: FieldRows) -> i64:
     """Walks the fields of one message and returns how many rows it wrote.
 
-    It goes on with emptied rows, or in the next window. A length-delimited row has its body in
-    `begin` and `end`; a varint its value in `value` and `begin` = -1; other fields have no row.
+    It continues when rows are empty again, or in the next window. A length-delimited row has its
+    body in `begin` and `end`, a varint its value in `value` and `begin` = -1; other fields have no
+    row.
     """
     buf = window.content
     with cython.nogil:
@@ -168,9 +169,9 @@ def index_fields(window: Window, walk: FieldWalk, rows: FieldRows) -> i64:
 def read_heads(
     window: Window, progress: Pass, begins: Ints, ends: Ints, heads: LineHeads
 ) -> cython.void:
-    """Reads what precedes the events of XLine messages, from row `progress.at` on.
+    """Reads the fields before the events of XLine messages, from row `progress.at` on.
 
-    Up to the first that begins after the window.
+    Stops at the first message that begins after the window.
     """
     buf = window.content
     with cython.nogil:
@@ -245,7 +246,7 @@ def read_entries(
 ) -> i64:
     """Fills the columns from map entries [begins, ends); returns how many entries were damaged.
 
-    Goes on from entry `progress.at` up to the first that the window does not hold as a whole.
+    Continues from entry `progress.at` up to the first that is not completely in the window.
     """
     buf = window.content
     with cython.nogil:
@@ -299,5 +300,5 @@ def read_entries(
 @cython.ccall
 @cython.exceptval(check=False)
 def body_at(buf: Bytes, end: i64) -> tuple[i64, i64]:
-    """(first, last) of the body whose length is the first varint; first is -1 where damaged."""
+    """(first, last) of the body whose length is the first varint; first is -1 if damaged."""
     return read_length(buf, 0, end)

@@ -30,7 +30,7 @@ def find_rows(lookup: Lookup, ids: Ints, out: OutInt32s) -> cython.void:
 @cython.exceptval(check=False)
 @cython.locals(key=i64, mask=i64, row=i64, slot=i64)
 def fill_lookup(keys: OutInts, rows: OutInt32s, ids: Ints) -> cython.void:
-    """Fills a hash table with the row of each id; of equal ids the last counts."""
+    """Fills a hash table with the row of each id; the last of equal ids counts."""
     with cython.nogil:
         mask = rows.shape[0] - 1
         for row in range(ids.shape[0]):

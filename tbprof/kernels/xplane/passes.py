@@ -1,4 +1,4 @@
-"""What passes over the bytes of a file go along with: windows, and how far each pass has got."""
+"""Windows of a file's bytes, and the progress of passes over them."""
 
 import cython
 from cython.cimports.tbprof.kernels.types import Bytes, i64
@@ -7,7 +7,7 @@ from cython.cimports.tbprof.kernels.types import Bytes, i64
 @cython.final
 @cython.cclass
 class Window:
-    """Bytes of a file that a pass is shown, `size` of them; the first lies at offset `base`."""
+    """`size` bytes of a file that a pass can see; the first has the offset `base`."""
 
     def __init__(self, content: Bytes, base: i64) -> None:
         self.content = content
@@ -17,10 +17,10 @@ class Window:
 
 @cython.cclass
 class Pass:
-    """Where a pass goes on in the next window: `at`, an offset, or a row of messages.
+    """Where a pass continues in the next window: `at`, an offset or a row of messages.
 
-    `end` is the offset where what it reads ends, `reach` the one that its next window has to reach,
-    0 where any will do.
+    `end` is the offset where its input ends, `reach` the offset that its next window must reach, 0
+    for any.
     """
 
     def __init__(self, at: i64, end: i64) -> None:
@@ -34,9 +34,9 @@ class Pass:
 class FieldWalk(Pass):
     """A pass over the fields of one message, up to the first numbered `stop_field`.
 
-    It `has_ended` where that begins (left unread), at the end, or where it `is_damaged`: `at` stays
-    on the damaged field. Where the length of a body runs past `end`, `cut_field` is its number and
-    `cut_at` its first byte, so that the part that is there can be read.
+    It `has_ended` where that field begins (unread), at the end, or if it `is_damaged`: then `at` is
+    the damaged field. If a body extends beyond `end`, `cut_field` is its number and `cut_at` its
+    first byte, so that the existing part can be read.
     """
 
     def __init__(self, at: i64, end: i64, stop_field: i64) -> None:
@@ -51,7 +51,7 @@ class FieldWalk(Pass):
 @cython.final
 @cython.cclass
 class StatListing(Pass):
-    """A pass that has `listed` so many stats so far, and `copied` so many bytes of texts."""
+    """A pass that has `listed` this many stats, and `copied` this many bytes of texts."""
 
     def __init__(self, at: i64, end: i64) -> None:
         Pass.__init__(self, at, end)
@@ -62,10 +62,10 @@ class StatListing(Pass):
 @cython.final
 @cython.cclass
 class Writing:
-    """How far a writer has got: it goes on `at` a row, `written` bytes are in the buffer.
+    """The progress of a writer: it continues `at` a row, and `written` bytes are in the buffer.
 
-    `needed` is the room that the next row needs at most, where it did not fit, else 0; `stamp`
-    counts events: which names of stats one has had.
+    `needed` is the most room that the next row needs if it did not fit, else 0. `stamp` counts
+    events, to find which stat names an event already has.
     """
 
     def __init__(self) -> None:

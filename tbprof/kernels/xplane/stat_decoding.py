@@ -7,7 +7,6 @@ from cython.cimports.tbprof.kernels.codes import (
     BYTES,
     DOUBLE,
     FIXED64,
-    HEADER,
     INT64,
     KEY_TAG,
     LENGTH,
@@ -37,6 +36,7 @@ from cython.cimports.tbprof.kernels.xplane.wire import (
     read_fixed64,
     read_length,
     read_varint,
+    read_whole_body,
     skip_value,
 )
 
@@ -44,10 +44,9 @@ from cython.cimports.tbprof.kernels.xplane.wire import (
 @cython.final
 @cython.cclass
 class StatMessages:
-    """StatMessages [m] whose stats are read: those of a field.
+    """Messages [m] whose stats in the field with number `field` are read.
 
-    `begins` are the ascending offsets of their length varints, `targets` their rows in what is
-    filled, `field` the number of the field of stats.
+    `begins` are the ascending offsets of their length varints, `targets` their rows in the output.
     """
 
     begins: Ints
@@ -63,11 +62,11 @@ class StatMessages:
 @cython.final
 @cython.cclass
 class WantedStats:
-    """The stats of k keys: `kinds` and `bits` are [k, n] and hold zeros before.
+    """The stats of k keys: `kinds` and `bits` are [k, n], and 0 before.
 
-    `slots` is the row in them of each row of stat metadata, -1 where it is not asked for, `by_id`
-    the same of the ids of one byte, which most stats have. Texts of keys that are `numbered` [k]
-    get their numbers as bits.
+    `slots` is the row in them of each row of stat metadata, -1 if it is not requested, `by_id` the
+    same for the ids of one byte, which most stats have. The bits of texts of `numbered` [k] keys
+    are their numbers.
     """
 
     slots: Int32s
@@ -89,7 +88,7 @@ class WantedStats:
 @cython.final
 @cython.cclass
 class StatLists:
-    """A row per stat, as events.stats.StatRows has them; `spans` [n, 2] are those of messages."""
+    """A row per stat, see events.stats.StatRows; `spans` [n, 2] are the rows of each message."""
 
     spans: OutIntTable
     name: OutInt32s
@@ -116,9 +115,8 @@ class StatLists:
 def decode_stat(buf: Bytes, pos: i64, end: i64) -> tuple[i64, i64, i64]:
     """(metadata id, kind, bits) of the XStat in [pos, end).
 
-    `kind` is the number of the oneof's last member, 0 where none is set, -1 where the stat is
-    damaged. `bits` are the value's 64 bits, or the offset of the length varint of a text or bytes
-    value.
+    `kind` is the number of the oneof's last member, 0 if none is set, -1 if the stat is damaged.
+    `bits` are the value's 64 bits, or the offset of the length varint of a text or bytes value.
     """
     return _decode_rest(buf, pos, end, 0)
 
@@ -131,7 +129,7 @@ def decode_stat(buf: Bytes, pos: i64, end: i64) -> tuple[i64, i64, i64]:
     _=i64, bits=i64, field=i64, kind=i64, tag=i64, value=i64, value_at=i64, wire_type=i64
 )
 def _decode_rest(buf: Bytes, pos: i64, end: i64, key: i64) -> tuple[i64, i64, i64]:
-    """`decode_stat` of an XStat whose `key` has been read up to `pos`; 0 where none has."""
+    """`decode_stat` for an XStat whose `key` has been read before `pos`, or is 0."""
     kind = 0
     bits = 0
     while pos < end:
@@ -183,7 +181,7 @@ def _column(columns: WantedStats, keys: Ints, rows: Int32s, key: i64) -> i64:
 @cython.exceptval(check=False)
 @cython.locals(_=i64, after=i64, bits=i64, kind=i64, tag=i64)
 def _decode_value(buf: Bytes, pos: i64, end: i64) -> tuple[i64, i64]:
-    """(kind, bits) as of `decode_stat`, of the only value in [pos, end); 0 if there is more."""
+    """(kind, bits) of the only value in [pos, end), as in `decode_stat`; 0 if there is more."""
     kind, bits, after = ABSENT, 0, -1
     if 0 <= pos < end:
         tag = buf[pos]
@@ -206,7 +204,8 @@ def _decode_value(buf: Bytes, pos: i64, end: i64) -> tuple[i64, i64]:
 @cython.locals(
     _=i64, after=i64, at=i64, base=i64, begins=Ints, bits=OutIntTable, body=i64, body_end=i64,
     buf=Bytes, column=i64, damaged=i64, damaged_before=i64, end=i64, found=i64, index=i64, key=i64,
-    keys=Ints, kind=i64, kinds=OutByteTable, message=i64, numbered=Flags, rows=Int32s, size=i64,
+    keys=Ints, kind=i64, kinds=OutByteTable, message=i64, numbered=Flags, reach=i64,
+    rows=Int32s, size=i64,
     tag=i64, value=i64, value_at=i64, wanted=i64,
 )  # fmt: skip
 def decode_stats(
@@ -219,10 +218,9 @@ def decode_stats(
 ) -> i64:
     """Finds the stats of some keys in messages; returns how many were damaged.
 
-    StatMessages are read from row `progress.at` on up to the first that the window does not hold,
-    or that has a text for which `texts` have no room; `progress.end` is the size of the file.
-    `lookup` knows stat metadata ids. The first stat of a key counts, as in the field's usual
-    getter.
+    Messages are read from row `progress.at` on, up to the first that is not in the window, or that
+    has a text for which `texts` have no room; `progress.end` is the size of the file. `lookup`
+    contains stat metadata ids. The first stat of a key counts, as in the usual getters.
     """
     buf, begins = window.content, messages.begins
     keys, rows = lookup.keys, lookup.rows
@@ -237,17 +235,13 @@ def decode_stats(
         for message in range(progress.at, begins.shape[0]):
             progress.at = message
             index = messages.targets[message]
-            at = begins[message] - base
-            if at > buf.shape[0] - HEADER and end > buf.shape[0]:
-                progress.reach = base + at + HEADER
+            at, after, reach = read_whole_body(buf, begins[message] - base, end)
+            if reach >= 0:
+                progress.reach = base + reach
                 return damaged
-            at, after = read_length(buf, at, end)
             if at < 0:
                 damaged += 1
                 continue
-            if after > buf.shape[0]:
-                progress.reach = base + after
-                return damaged
             found = 0
             damaged_before = damaged
             while at < after and found < size:
@@ -277,7 +271,7 @@ def decode_stats(
                     if column < 0 and value_at >= 0:
                         continue
                 kind, value = _decode_value(buf, value_at, body_end)
-                if kind == ABSENT:  # not written as most are
+                if kind == ABSENT:  # encoded unusually
                     if value_at < 0:
                         key, value_at = 0, body
                     key, kind, value = _decode_rest(buf, value_at, body_end, key)
@@ -312,17 +306,17 @@ def decode_stats(
     after=i64, at=i64, base=i64, before=i64, begins=Ints, bits=OutInts, body=i64, body_end=i64,
     buf=Bytes, byte=i64, content=OutBytes, copied=i64, copied_before=i64, damaged=i64, end=i64,
     key=i64, keys=Ints, kind=OutBytes, length=i64, listed=i64, message=i64, name=OutInt32s,
-    rows=Int32s, size=OutInts, spans=OutIntTable, start=i64, stop=i64, tag=i64, target=i64,
-    value=i64, value_at=i64, wanted=i64, what=i64,
+    reach=i64, rows=Int32s, size=OutInts, spans=OutIntTable, start=i64, stop=i64, tag=i64,
+    target=i64, value=i64, value_at=i64, wanted=i64, what=i64,
 )  # fmt: skip
 def list_stats(
     window: Window, progress: StatListing, messages: StatMessages, lookup: Lookup, lists: StatLists
 ) -> i64:
     """Writes a row for each stat of messages that has a value; returns how many were damaged.
 
-    Goes from row `progress.at` of the messages up to the first that the window does not hold.
+    Continues from row `progress.at` of the messages up to the first that is not in the window.
     Spans are the first and last row of each message, counted from the first window on; the other
-    columns are those of this window alone.
+    columns only belong to this window.
     """
     buf, begins = window.content, messages.begins
     keys, rows = lookup.keys, lookup.rows
@@ -339,17 +333,13 @@ def list_stats(
         for message in range(progress.at, begins.shape[0]):
             progress.at = message
             target = messages.targets[message]
-            at = begins[message] - base
-            if at > buf.shape[0] - HEADER and end > buf.shape[0]:
-                progress.reach = base + at + HEADER
+            at, after, reach = read_whole_body(buf, begins[message] - base, end)
+            if reach >= 0:
+                progress.reach = base + reach
                 return damaged
-            at, after = read_length(buf, at, end)
             if at < 0:
                 damaged += 1
                 continue
-            if after > buf.shape[0]:
-                progress.reach = base + after
-                return damaged
             spans[target, 0] = before + listed
             while at < after:
                 tag, value_at = read_varint(buf, at, after)

@@ -55,6 +55,18 @@ cdef inline (i64, i64) read_length(Bytes buf, i64 pos, i64 end) noexcept nogil:
     return body, body + length
 
 
+cdef inline (i64, i64, i64) read_whole_body(Bytes buf, i64 pos, i64 end) noexcept nogil:
+    """(first, last, reach) of a length-delimited body at `pos`; first is -1 where damaged.
+
+    `reach` is the position that the window must reach to hold the body, -1 where it does.
+    """
+    cdef i64 body, after
+    if pos > buf.shape[0] - HEADER and end > buf.shape[0]:
+        return -1, -1, pos + HEADER
+    body, after = read_length(buf, pos, end)
+    return body, after, after if after > buf.shape[0] else -1
+
+
 cdef inline i64 skip_single(Bytes buf, i64 pos, i64 end, i64 wire_type) noexcept nogil:
     cdef i64 _, after
     if wire_type == VARINT:
