@@ -1,4 +1,4 @@
-"""Call trees: what nested events add up to along the paths that lead to them, or back from them.
+"""Call trees: sums of nested events along their paths, from the outermost call or from a name.
 
 Input: columns of a timeline. Output: what `call_tree` defines.
 """

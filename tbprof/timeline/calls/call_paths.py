@@ -1,4 +1,4 @@
-"""The events of a range along their paths: which events are around each, from the outermost on."""
+"""The events of a range by path: the names of the enclosing events, from the outermost on."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from tbprof.kernels.timeline.track_rows import TrackBounds
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.questions.interval_aggregation import event_rows, find_bounds, row_heads
 
-# Groups of nodes without a name: the root, and all that is not listed by itself below a node.
+# Groups of nodes without a name: the root, and everything below a node that is not listed.
 ROOT = -1
 OTHER = -2
 # What is deeper than all rows of a track counts as if its events followed each other.

@@ -1,4 +1,4 @@
-"""The same calls from the other end: by name, and below each name by what called it."""
+"""The callers of calls: a tree by name, and below each name by what called it."""
 
 import numpy as np
 from numpy.typing import NDArray

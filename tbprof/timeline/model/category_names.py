@@ -1,4 +1,4 @@
-"""The kinds of work that events are sorted into, as clients know them."""
+"""The categories of events, as clients know them."""
 
 from enum import IntEnum
 

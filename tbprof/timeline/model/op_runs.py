@@ -1,4 +1,4 @@
-"""Runs: consecutive pieces of the same work on one line, as one event."""
+"""Runs: consecutive pieces of the same work on a line, joined into one event."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -24,7 +24,7 @@ from tbprof.events.space import Plane, Value
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.search.stat_search import SOURCE_STATS
 
-# What fits beside the other facts on an event.
+# The most lines that fit beside the other facts on an event.
 _FORM = EVENT._replace(has_program_shapes=False, has_metadata=True, has_numbers=False)
 _MOST_LINES, _MOST_LETTERS = 200, 2**14
 # Kinds of tracks whose events belong to no op, or repeat those of other tracks.
@@ -151,7 +151,7 @@ def find_hlo(opened: OpenTimeline, facts: Facts) -> dict[str, Any] | None:
 
 
 def _program_lines(module: Module, instruction: str) -> list[str]:
-    """What the program says of an instruction; what is too long to read is left out."""
+    """The program's text of an instruction, shortened if it is too long to read."""
     row = module.index.find(instruction)
     if row < 0:
         return []

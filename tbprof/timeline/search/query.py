@@ -17,7 +17,7 @@ TableKind = Literal[
     "device-op", "sparse-core-op", "host-op", "kernel", "input-op", "iterator", "instruction"
 ]
 
-# Hostile names may be a megabyte long; what people look for comes earlier.
+# Hostile names may be a megabyte long; searches only look at the beginning.
 MOST_CHARACTERS = 16_384
 _MOST_QUERY = 4096
 _SCOPED = regex(r"(whole|arg|source|category):(.*)", re.DOTALL)

@@ -1,4 +1,4 @@
-"""The ids of the events that a row of another page's table counts, all of them and no others."""
+"""The ids of exactly the events that a row of another page's table counts."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,1 +1,1 @@
-"""What a view shows, cut into tiles and encoded for browsers."""
+"""The events of a view, cut into tiles and encoded for browsers."""

@@ -1,4 +1,4 @@
-"""What a view shows, cut into tiles and encoded for browsers.
+"""The events of a view, cut into tiles and encoded for browsers.
 
 A tile is 512 buckets of 2^level ps; tile i begins i tiles after the timeline. A chunk is
 one row in one tile: the entries of that level (see `levels.py`) that start in it, and before them
