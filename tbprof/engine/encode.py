@@ -17,7 +17,7 @@ from tbprof.tools.model.tool import Attachment, Document, EventStream, Payload, 
 JSON = "application/json; charset=utf-8"
 # Spreadsheets run cells that begin with these as formulas.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-# Cells of this length or more are encoded once if they are equal: columns repeat texts of programs.
+# Columns of at least this many characters encode equal cells once: they repeat texts of programs.
 _MUCH_TEXT = 1 << 20
 # Of a DataTable by rows.
 _BETWEEN_CELLS = np.frombuffer(b'},{"v":', np.uint8)

@@ -1,3 +1,3 @@
-"""The tools: each names the parts that it needs of each host, and builds tables from them."""
+"""The tools: each names the parts that it needs from each host, and builds tables from them."""
 
 from tbprof.tools.registry import TOOLS as TOOLS

@@ -21,7 +21,7 @@ from tbprof.tools.model.datatable import PERCENT, Column, Table, number, text
 PARTS = ("ops", "devices", "kernels", "host_calls")
 
 _GIBI = 2**30 / 1e9
-# What ran an op; SparseCores work beside the TensorCores, which are the device.
+# Where an op ran; SparseCores run in parallel with TensorCores, which are the device.
 _DEVICE, _SPARSE_CORE, _HOST = "Device", "SparseCore", "Host"
 
 
@@ -30,8 +30,8 @@ def build(summaries: Summaries) -> Sequence[Table]:
 
     A third one has the calls of functions and the annotations of the program, which are not ops.
     Percentages are of the sum of the self times (and idle time) of the row's own side, over all
-    ops: they add up to 1 on hosts and on devices, and are 0 for what ran on SparseCores. Idle is
-    not an op: it has no occurrences, no average.
+    ops: they add up to 1 on hosts and on devices, and are 0 on SparseCores. Idle time is not an op,
+    so it has neither occurrences nor an average.
     """
     ops = merge_op_metrics(summaries.take("ops", OpMetrics))
     devices = merge_devices(summaries.take("devices", Devices))
@@ -164,7 +164,7 @@ def _table(
             "Execution mode",
             np.where(is_eager, "Eager", "Function").tolist(),
         ),
-        # The same column under an id without the stray capital that older scripts rely on.
+        # The same column under an id without the capital letter that older scripts use.
         _share(
             "host_cumulative_total_self_time_percent",
             "Cumulative total-self time on Host (%)",
@@ -187,7 +187,7 @@ def _table(
 
 
 def _calls(calls: HostCalls) -> Table:
-    """A row per name and kind, by the time outside of other rows' calls."""
+    """A row per name and kind, by self time."""
     total_us = calls.total_ps / 1e6
     count = calls.occurrences.astype(np.float64)
     return Table(
@@ -230,7 +230,7 @@ class _Work:
         self.above_peaks = above_peaks(compute, memory, rows.take(ops.is_computed, 0) > 0)
         compute, memory = np.nan_to_num(compute), np.nan_to_num(memory)
         bound = np.where(memory > compute, "HBM", np.where(compute > 0, "Compute", "Unknown"))
-        # The resource of which each op uses the largest part of the peak.
+        # The resource of whose peak each op uses the largest part.
         self.bound_by: list[str] = bound.tolist()
 
 

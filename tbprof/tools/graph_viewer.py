@@ -1,4 +1,4 @@
-"""Graph viewer: what an instruction of a compiled program takes, and what takes it."""
+"""Graph viewer: the operands and users of the instructions of a compiled program."""
 
 import functools
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def choose(summaries: Summaries) -> Choice | None:
 
 
 def build(summaries: Summaries) -> Document | Attachment:
-    """A graph, or what `type` asks for. Raises BadRequest."""
+    """A graph, or the document or file that `type` names. Raises BadRequest."""
     params = summaries.params
     kind = params.get("type", "") or "graph"
     if kind not in _TYPES:
@@ -123,7 +123,7 @@ def _open(summaries: Summaries, listed: ListedProgram, source: ProgramSource) ->
 
 
 class _Content:
-    """The content of a part, compared by where it is: as bytes it takes time and memory."""
+    """The content of a part, compared by identity, since comparing bytes takes time and memory."""
 
     def __init__(self, source: ProgramSource) -> None:
         self.array = source.content
@@ -137,5 +137,5 @@ class _Content:
 
 @functools.lru_cache(maxsize=2)
 def _links(content: _Content) -> ProgramLinks:
-    """The links of the programs that were requested last: a click follows a click."""
+    """The links of recently requested programs, since one click follows another."""
     return ProgramLinks(Module(content.array.data.toreadonly()))

@@ -21,10 +21,10 @@ PARTS = ("program_ops", "peaks")
 def build(summaries: Summaries) -> Sequence[Table]:
     """One table, a row per program, instruction and type of core, longest self time first.
 
-    Ties are in the order of name and program. Rows of SparseCores, which work beside the
-    TensorCores, follow, and have no share of their time. Shares are percentages of the self times
-    of all rows and the idle time of devices between them. Work of device events that belong to no
-    instruction has rows, too, unless there are no others.
+    Ties are in the order of name and program. Rows of SparseCores, which run in parallel with
+    TensorCores, come last, and have no share of the time. Shares are percentages of the self times
+    of all rows and the idle time of devices between them. Device events without an instruction have
+    rows, too, unless there are no others.
     """
     ops = merge_program_ops(summaries.take("program_ops", ProgramOps))
     peaks = merge_peaks(summaries.take("peaks", Peaks))
@@ -88,7 +88,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
                     "Outside Compilation",
                     _yes_or_no(["outside_compilation" in scope for scope in ops.scope]),
                 ),
-                # No recorder that is known states whether an op was tuned, or what energy it took.
+                # No known recorder states whether an op was autotuned, or its energy.
                 text("autotuned", "Autotuned", ["No"] * order.size),
                 texts("source_info", "Source Info", sources_as_html(ops)),
                 texts("core_type", "TPU core type", ops.core),
@@ -120,7 +120,7 @@ def _order(ops: ProgramOps) -> NDArray[np.int64]:
     """The rows of TensorCores and other devices, then those of SparseCores, by self time."""
     if all(category == NOT_IN_HLO for category in ops.category):
         return np.zeros(0, np.int64)
-    is_beside = _is_beside(ops)
+    is_beside = _is_sparse_core(ops)
     own_ps = ops.self_ps.tolist()
     ranked = sorted(
         range(len(ops.name)),
@@ -129,13 +129,13 @@ def _order(ops: ProgramOps) -> NDArray[np.int64]:
     return np.array(ranked, np.int64)
 
 
-def _is_beside(ops: ProgramOps) -> list[bool]:
+def _is_sparse_core(ops: ProgramOps) -> list[bool]:
     return [core == SPARSE_CORE and ops.devices > 0 for core in ops.core]
 
 
 def _percent(ops: ProgramOps) -> NDArray[np.float64]:
-    """[n] the share of the devices' time, in percent; 0 for what ran beside it."""
-    own = np.where(np.array(_is_beside(ops), bool), 0, ops.self_ps).astype(np.float64)
+    """[n] the share of the devices' time, in percent; 0 for SparseCores."""
+    own = np.where(np.array(_is_sparse_core(ops), bool), 0, ops.self_ps).astype(np.float64)
     whole = own.sum() + ops.idle_ps
     return 100 * own / whole if whole > 0 else own
 

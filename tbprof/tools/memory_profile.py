@@ -1,4 +1,4 @@
-"""Memory profile: what every allocator had in use over time, and by what."""
+"""Memory profile: the memory that every allocator had in use over time, and what used it."""
 
 from collections.abc import Mapping, Sequence
 

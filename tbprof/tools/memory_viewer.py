@@ -1,4 +1,4 @@
-"""Program memory: what each compiled program keeps in memory, when, and for what."""
+"""Program memory: what each compiled program keeps in memory, when, and for which purpose."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Pod viewer: the steps of every worker side by side, and who makes the others wait."""
+"""Pod viewer: the steps of every worker side by side, and which worker makes the others wait."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ PARTS = ("steps", "devices", "coupling", "cores", "exchanges", "idle_time")
 EVENTS: tuple[tuple[int, str, tuple[Phase, ...]], ...] = (
     (1, "Device compute", COMPUTE),
     (2, "Device to device", (Phase.DEVICE_TO_DEVICE,)),
-    (10, "Host transfer", (Phase.HOST_TRANSFER,)),  # the profile plugin has none of these two
+    (10, "Host transfer", (Phase.HOST_TRANSFER,)),  # the profile plugin lacks these two
     (11, "Host callbacks", (Phase.HOST_CALLBACK,)),
     (3, "Device collective communication", (Phase.COLLECTIVES,)),
     (4, "Host compute", (Phase.HOST_COMPUTE,)),
@@ -44,7 +44,7 @@ EVENTS: tuple[tuple[int, str, tuple[Phase, ...]], ...] = (
 _MOST_STRAGGLERS = 100
 # Step times are sent in whole units, at least this many per typical step: 0.1 % is visible.
 _UNITS_PER_STEP = 2_000
-# A unit is up to ten times smaller than asked for, and numbers of JavaScript end at 2^53.
+# A unit is up to ten times smaller than this, and numbers in JavaScript are exact up to 2^53.
 _MOST_UNITS = 2**53 / 10
 
 

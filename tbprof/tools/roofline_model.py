@@ -1,4 +1,4 @@
-"""Roofline: how near programs and their instructions are to what the device can do."""
+"""Roofline: how close programs and their instructions come to the limits of the device."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -34,14 +34,14 @@ _TPU_MEMORIES = {
     "VMEM write": ("vmem_write", "VMEM Write"),
 }
 _GPU_MEMORIES = {HBM: ("hbm", "HBM"), SHARED_MEMORY: ("vmem_write", "SHM/L1")}
-_WHOLE = "The records are of the whole recording, with what ran between steps."
-_OF_STEPS = "The records are of steps that were recorded completely."
+_WHOLE = "The records cover the whole recording, including time between steps."
+_OF_STEPS = "The records cover steps that were recorded completely."
 _NO_STEPS = "No step was recorded completely."
 _PER = ("op", "program", "step")
 
 
 class RecordGroup(NamedTuple):
-    """What records are about: the whole recording with or without feeds, or steps.
+    """The subject of records: the whole recording with or without feeds, or steps.
 
     `labels` [n] are those of the rows.
     """
@@ -92,7 +92,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
 
 
 def _choices(params: Mapping[str, str]) -> tuple[str, tuple[bool, ...]]:
-    """(what records are about, with and without feeds). Raises BadRequest."""
+    """(the subject of records, whether with and without feeds). Raises BadRequest."""
     per, feeds = params.get("per", ""), params.get("feeds", "")
     if per not in ("", *_PER):
         raise BadRequest(f"per cannot be {per[:40]!r}", f"it is {', '.join(_PER)}")
@@ -240,7 +240,7 @@ def _columns(group: RecordGroup, ops: ProgramOps, peaks: Peaks) -> list[Column]:
 
 
 def _roofs(peaks: Peaks) -> Table:
-    """What operations and bytes are held against, per second and device."""
+    """The peaks that operations and bytes are compared with, per second and device."""
     kinds = ["compute"] * len(peaks.dtype) + ["memory"] * len(peaks.memory)
     return Table(
         (

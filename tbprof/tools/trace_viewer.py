@@ -16,10 +16,10 @@ _MOST_GB = 1_000_000
 
 
 def build(summaries: Summaries) -> EventStream:
-    """The range that the request states, in ms of the trace; all of it by default.
+    """The requested range, in ms of the trace; by default all of it.
 
-    An end of 0 is the end of the trace, as old clients write it. `derived=0` leaves steps, ops and
-    scopes out that the trace itself does not hold. `max_gb` allows a larger payload than usual.
+    An end of 0 is the end of the trace, as old clients write it. `derived=0` leaves out steps, ops
+    and scopes that are not in the trace itself. `max_gb` allows a larger payload.
     """
     start_ms = _time(summaries, _START)
     end_ms = _time(summaries, _END) or None

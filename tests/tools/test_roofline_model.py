@@ -246,7 +246,7 @@ def test_steps_that_mostly_copy_to_the_host_are_bound_by_their_link():
 
 def test_without_complete_steps_there_are_no_records_of_them():
     _, diagnostics, _ = tables(params={"per": "step"})
-    assert columns(diagnostics)["message"][0].startswith("The records are of steps")
+    assert columns(diagnostics)["message"][0].startswith("The records cover steps")
     with pytest.raises(BadRequest, match="steps include"):
         tables(params={"per": "step", "feeds": "0"})
     parts: dict[str, list[object]] = {

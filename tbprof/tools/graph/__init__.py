@@ -1,1 +1,1 @@
-"""What the graph viewer is made of: requests, its document, and files for scripts."""
+"""The graph viewer: its requests, its document, and files for scripts."""

@@ -1,4 +1,4 @@
-"""The program and the instruction that a request of the graph viewer asks for."""
+"""The program and the instruction of a request to the graph viewer."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -56,8 +56,8 @@ def choose_program(
 ) -> ListedProgram | None:
     """The program that a request names by `program_id` or `module_name`, else the first.
 
-    Ids must be equal; a module's name may contain the id ("jit_f(7)"), and must otherwise belong to
-    one program only. Raises BadRequest.
+    Ids must match exactly. A module's name may contain the id ("jit_f(7)"), and must otherwise
+    belong to a single program. Raises BadRequest.
     """
     program_id, module = params.get("program_id", ""), params.get("module_name", "")
     host = params.get("program_host", "")
@@ -86,7 +86,7 @@ def choose_program(
 
 
 class Center(NamedTuple):
-    """The instruction that a graph is drawn around; `is_computation` if all around it is wanted."""
+    """The instruction that a graph is drawn around; all of its computation if `is_computation`."""
 
     row: int
     is_computation: bool = False
@@ -97,8 +97,8 @@ def choose_center(
 ) -> Center | None:
     """The instruction of that name, or the root of the computation of that name.
 
-    Names may begin with "%"; case counts if there is such a name. Without a name, the instruction
-    that took most time by itself, else the result of the program; None if it has none. Raises
+    Names may begin with "%"; a name that matches in case comes first. Without a name, the
+    instruction with the most self time, else the result of the program; None if it has none. Raises
     BadRequest.
     """
     name = node_name.removeprefix("%")
@@ -149,10 +149,10 @@ def is_set(params: Mapping[str, str], name: str) -> bool:
 def search_names(
     links: ProgramLinks, times: Mapping[str, NodeTimes], query: str, most: int
 ) -> tuple[list[int], int]:
-    """(rows, how many there are): instructions whose name or opcode contains a text.
+    """(rows, their total number): instructions whose name or opcode contains a text.
 
-    First those whose name is the text, then those that begin with it, that contain it, and those
-    whose opcode does; among these by time without what ran inside, then by order in the file.
+    Exact matches come first, then names that begin with the text, names that contain it, and
+    opcodes that contain it; each by self time, then by order in the file.
     """
     wanted = query.removeprefix("%").casefold()
     ranks = np.full(links.rows, 4, np.int64)

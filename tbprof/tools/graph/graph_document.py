@@ -1,4 +1,4 @@
-"""The documents of the graph viewer: a graph, one instruction, and names that were searched."""
+"""The documents of the graph viewer: a graph, one instruction, and search results."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -25,7 +25,7 @@ _MOST_LETTERS = 1_200_000
 
 
 class OpenProgram(NamedTuple):
-    """A program with what ran of it on its host."""
+    """A program, with the executions of its instructions on its host."""
 
     listed: ListedProgram
     links: ProgramLinks
@@ -33,7 +33,7 @@ class OpenProgram(NamedTuple):
     device_type: str
 
     def reader(self) -> NodeReader:
-        """Says what its instructions are."""
+        """A reader of its instructions."""
         return NodeReader(self.links, self.times)
 
 
@@ -119,7 +119,7 @@ def graph_document(
 
 
 def node_document(program: OpenProgram, row: int) -> dict[str, object]:
-    """All that is known of one instruction, with its text."""
+    """Everything known about one instruction, with its text."""
     links = program.links
     proto = links.module.message(row)
     _, stack = place_of(links.module, proto.metadata)
@@ -160,7 +160,7 @@ def text_document(program: OpenProgram, first_line: str) -> dict[str, object]:
 
 
 def found_document(program: OpenProgram, query: str) -> dict[str, object]:
-    """The instructions that a text finds, and how many there are."""
+    """The instructions that match a text, and their number."""
     links = program.links
     rows, count = search_names(links, program.times, query, _MOST_FOUND)
     return {
@@ -179,7 +179,7 @@ def found_document(program: OpenProgram, query: str) -> dict[str, object]:
 
 
 def self_of(program: OpenProgram, row: int) -> int | None:
-    """The time of an instruction without what ran inside, None if it did not run."""
+    """The self time of an instruction, None if it did not run."""
     times = program.times.get(program.links.module.message(row).name)
     return None if times is None else times.self_ps
 

@@ -26,7 +26,7 @@ def text_file(program: OpenProgram, kind: str, *, has_metadata: bool) -> Attachm
 
 
 def proto_file(program: OpenProgram, content: bytes, kind: str) -> Attachment:
-    """The HloProto as the trace holds it, or as text ("pbtxt"), unknown fields by number."""
+    """The HloProto in the trace, or its text ("pbtxt") with unknown fields by number."""
     if kind == "pb":
         return Attachment(content, _BYTES, f"{program.listed.title}.hlo_proto.pb")
     return _file(program, [proto_text(content)], "pbtxt")
@@ -50,7 +50,7 @@ def dot_file(program: OpenProgram, graph: ProgramGraph) -> Attachment:
 
 
 def neighbors_file(program: OpenProgram, row: int) -> Attachment:
-    """The names of what an instruction takes and of what takes it, past elements of tuples."""
+    """The names of the operands and users of an instruction, skipping elements of tuples."""
     links = program.links
 
     def source(operand: int) -> int:
@@ -92,7 +92,7 @@ def kernel_file(program: OpenProgram, row: int) -> Attachment:
     if proto.opcode != "custom-call" or not proto.backend_config:
         raise BadRequest(
             f"{one_line(proto.name)[:80]!r} is not a custom call with a configuration",
-            "its target alone says what it runs",
+            "only its target says what it runs",
         )
     text = proto.backend_config.decode("utf-8", "replace")
     return Attachment(text.encode(), _TEXT, "custom_call.txt")

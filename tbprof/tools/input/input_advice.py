@@ -17,13 +17,13 @@ from tbprof.tools.model.datatable import Table, boolean, number, text
 def input_advice_table(
     ops: InputOps, diagnoses: Sequence[Diagnosis], *, is_waited_for: bool = True
 ) -> Table:
-    """Advice by category; only what applies, that on what holds the program up first.
+    """The advice that applies, by category; advice on what holds up the program comes first.
 
-    On a tf.data pipeline it is what the page of tf.data says of the worst one. Where steps wait for
-    input (`is_waited_for`), sending data has advice if that was recorded; what holds for all
-    programs is under the last category. `ms` is
-    the work of a category, `share` its percentage of that of all (null without any). `is_dominant`
-    is the category of what holds the program up, or else that with most work.
+    For a tf.data pipeline, it is the advice of the tf.data page on the worst one. Where steps wait
+    for input (`is_waited_for`), sending data has advice if that was recorded; what holds for all
+    programs is under the last category. `ms` is the work of a category, `share` its percentage of
+    that of all (null without any). `is_dominant` is the category of what holds the program up, or
+    else that with most work.
     """
     work = {category: ops.work_of(category) for category, _, _ in CATEGORIES}
     whole = sum_of(work.values())

@@ -1,1 +1,1 @@
-"""What the page of kernels asks for when one is chosen: its calls."""
+"""The calls of a kernel, which the page of kernels requests for an expanded row."""

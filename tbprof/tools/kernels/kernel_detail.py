@@ -26,8 +26,7 @@ class ChosenKernel:
     """The kernel `name`, as launched by `op` ("" for no op) in the `shape` of `Launch.shape`.
 
     The others are `is_op_tensor_core_eligible` ("true", "false"), `tensor_core_use` and
-    `driver_copy` of kernel_stats, in which rows may differ that are alike in all else. None stands
-    for any.
+    `driver_copy` of kernel_stats, in which otherwise equal rows may differ. None matches any.
     """
 
     name: str
@@ -41,8 +40,8 @@ class ChosenKernel:
 def describe_calls(summaries: Summaries, chosen: ChosenKernel) -> dict[str, object]:
     """The calls of a kernel on all hosts, as JSON; times in ps.
 
-    `percentile_95_ps` is the time of a call: the least that 95 % of the calls do not exceed. What
-    is not known of any call is None.
+    `percentile_95_ps` is the shortest time of a call that 95 % of the calls do not exceed. Values
+    that are unknown for all calls are None.
     """
     kernels = summaries.take("kernels", Kernels)
     calls = summaries.take("kernel_calls", KernelCalls)
@@ -121,7 +120,7 @@ def _summary(times: NDArray[np.int64]) -> dict[str, object]:
 
 
 def _histogram(times: NDArray[np.int64]) -> dict[str, object]:
-    """How many times are in each bin; a bin begins with its first edge, the last includes both.
+    """The number of times in each bin; a bin includes its first edge, the last one both.
 
     Edges are at equal ratios if the longest time is over four times the shortest, else equally
     far apart.

@@ -88,7 +88,7 @@ def _finding(finding: Finding) -> dict[str, object]:
 
 
 class _Texts:
-    """The texts that a payload needs, numbered in order of use."""
+    """The texts of a payload, numbered in order of use."""
 
     def __init__(self, memory: Memory) -> None:
         self._all = memory.texts
@@ -104,7 +104,7 @@ class _Texts:
         return self._number[rows]
 
     def add(self, text: str) -> int:
-        """The number of a text of ours."""
+        """The number of a text that is not in the trace."""
         self.used.append(text)
         return len(self.used) - 1
 
@@ -140,9 +140,9 @@ def _figures(allocator: Allocator) -> dict[str, object]:
 
 
 def _pictured(allocators: Sequence[Allocator], chosen: int) -> list[int]:
-    """The allocators with a small picture, devices first: they run out of memory.
+    """The allocators with a small chart, devices first, since they run out of memory.
 
-    Of more than can be looked at, those whose peak is the largest share of their capacity.
+    If there are too many, those whose peak is the largest share of their capacity.
     """
     is_many = len(allocators) > _MOST_PICTURED
 

@@ -26,11 +26,11 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class EventStream:
-    """A payload that is the events of the traces themselves, which are never in memory as a whole.
+    """A payload of the events of the traces themselves, which are never all in memory.
 
-    Those that overlap the time from `start_ms` to `end_ms`; None is the start or end of the trace.
-    `has_derived` means that derived tracks are included. `max_gb` is how large it may become, None
-    for what traces of their size usually need.
+    Events that overlap the time from `start_ms` to `end_ms`; None is the start or end of the trace.
+    `has_derived` means that derived tracks are included. `max_gb` is the largest allowed size, None
+    for the default for traces of their size.
     """
 
     start_ms: float | None
@@ -64,18 +64,17 @@ class Tool:
     """One page. Its module has `PARTS`, the names of parts, and `build`.
 
     `label` is its name on pages and in messages, `short` the one on its tab, `also` are names that
-    users know it by. The trace must have a
-    plane with one of the name prefixes `planes`; `absent` is the reason shown if it has none, and
-    `empty` the reason if those planes have no data for the tool, each with a hint what to do.
-    `content` is what its files must contain, None for any events. `rests_on_steps` means that it
-    has no data without steps and events that could mark them. `params` are the request parameters
-    that `build` uses, and `usual` the values of those that our own page requests at first.
-    `is_in_batches` means that our own page requests the rows of its tables in batches.
-    `is_detail` means that other pages lead to it, so that its tab is among the
-    first to go where there is no space. `is_list` means that the payload is a list of tables,
-    `is_streamed` that it is an `EventStream`. `is_chosen` means that its module also has
-    `CHOSEN_PARTS`, which only one host computes, and `choose`, which says which one, `is_sparing`
-    that it has `parts_for`, those of `PARTS` that the payload for some parameters needs.
+    users know it by. The trace must have a plane with one of the name prefixes `planes`; `absent`
+    is the reason shown if it has none, and `empty` the reason if those planes have no data for the
+    tool, each with a hint what to do. `content` is what its files must contain, None for any
+    events. `rests_on_steps` means that it has no data without steps and events that could mark
+    them. `params` are the request parameters that `build` uses, and `usual` the values of those
+    that our own page requests at first. `is_in_batches` means that our own page requests the rows
+    of its tables in batches. `is_detail` means that other pages lead to it, so its tab is among the
+    first to be hidden if space is short. `is_list` means that the payload is a list
+    of tables, `is_streamed` that it is an `EventStream`. `is_chosen` means that its module also has
+    `CHOSEN_PARTS`, which only one host computes, and `choose`, which names that host. `is_sparing`
+    means that it has `parts_for`, the `PARTS` that the payload for some parameters needs.
     """
 
     name: str
@@ -111,7 +110,7 @@ class Tool:
         return parts
 
     def parts_for(self, params: Mapping[str, str]) -> tuple[str, ...]:
-        """Those of `parts` that its payload for these parameters needs."""
+        """The `parts` that its payload for these parameters needs."""
         if not self.is_sparing:
             return self.parts
         parts: tuple[str, ...] = object_named(f"{self.module}.parts_for")(params)

@@ -10,7 +10,7 @@ from tbprof.analysis.run.environment import Environment
 from tbprof.analysis.vocabulary.training import is_training
 from tbprof.tools.model.datatable import Table, text
 
-# Of one fact that differs between hosts.
+# How many different values of a fact are listed.
 _MOST_ROWS = 8
 
 

@@ -36,7 +36,7 @@ _PRECISIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure; `value` is NaN if unknown, with the `reason`; `note` is what to know of it."""
+    """One figure; `value` is NaN if unknown, for the `reason`; `note` is a remark on it."""
 
     id: str
     label: str
@@ -184,7 +184,7 @@ def _device_time(evidence: Evidence) -> Iterator[Figure]:
 
 
 def _host_time(evidence: Evidence) -> Iterator[Figure]:
-    """What the host did where no device computes; empty with devices."""
+    """What the host did, if there is no device; otherwise empty."""
     if evidence.platform != "CPU":
         return
     yield Figure(

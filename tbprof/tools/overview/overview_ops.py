@@ -18,8 +18,8 @@ from tbprof.tools.model.datatable import PERCENT, Column, Table, boolean, number
 from tbprof.tools.overview.rates import device_rates
 
 _TOP = 10
-# An op below this share of its side's self time says little alone; ops are usually shown in
-# families where this much of the time is in such ops.
+# An op below this share of its side's self time says little by itself; ops are shown in families by
+# default if this much of the time is in such ops.
 _SMALL = 0.01
 _MOST_SMALL = 0.25
 UNKNOWN = "unknown"
@@ -70,10 +70,10 @@ def _shown_side(ops: OpMetrics) -> tuple[bool, NDArray[np.intp]]:
 
 
 def top_families_table(evidence: Evidence) -> Table:
-    """The ten families of these ops with the most self time; none if no family has two ops.
+    """The ten families of these ops with the most self time; empty if no family has two ops.
 
-    Ops of a family differ in numbers alone, such as those of replicas and layers. `usual` says
-    whether most of the time is in ops that matter only together.
+    Ops of a family only differ in numbers, such as those of replicas and layers. `usual` says
+    whether families are shown by default.
     """
     ops = evidence.ops
     _, of_side = _shown_side(ops)

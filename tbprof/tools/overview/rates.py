@@ -1,4 +1,4 @@
-"""How much of what devices can do a program uses: arithmetic and memory traffic."""
+"""How much of the devices' compute and memory peaks a program uses."""
 
 import math
 
@@ -19,10 +19,9 @@ _UNKNOWN = math.nan, math.nan, math.nan, math.nan, math.nan
 class Rates:
     """Means over the devices' time from the first op to the last, idle time included.
 
-    GFLOP/s and GB/s per device, and percentages of the peaks; NaN where not known, with a reason.
-    `model_flop_percent` is without what programs compute again. `source` is what operations and
-    bytes they count: "that ops state". The notes say why a percentage is above
-    100, "" if it is not.
+    GFLOP/s and GB/s per device, and percentages of the peaks; NaN if unknown, with a reason.
+    `model_flop_percent` excludes what programs compute again. `source` says which operations and
+    bytes count: "that ops state". The notes say why a percentage is above 100, "" if it is not.
     """
 
     gflops: float
@@ -46,7 +45,7 @@ def device_rates(evidence: Evidence) -> Rates:
 
 
 def sparse_core_rates(evidence: Evidence) -> Rates:
-    """The rates over the ops of SparseCores beside TensorCores; traces state no peaks of theirs."""
+    """The rates over the ops of SparseCores beside TensorCores; traces do not state their peaks."""
     ops = evidence.ops
     return _rates(ops, ops.is_sparse_core, ops.sparse_core_idle_ps, math.nan, math.nan)
 

@@ -1,1 +1,1 @@
-"""What the pod viewer is made of, beside its steps: the exchanges between cores."""
+"""The exchanges between cores, which the pod viewer shows in addition to steps."""

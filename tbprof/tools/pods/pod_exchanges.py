@@ -175,7 +175,7 @@ def _per_core(runs: _ExchangeRuns) -> int:
 
 
 def _span(job: JobSteps, sends: _ExchangeRuns, receives: _ExchangeRuns) -> dict[str, object]:
-    """How long transfers took, and how long receivers waited for them to begin, in µs.
+    """The duration of transfers, and how long receivers waited for them to begin, in µs.
 
     Unknown if senders and receivers are on different hosts, whose clocks differ, or if part of a
     transfer is missing in the trace.

@@ -80,7 +80,7 @@ def heap_page(
 
 
 class _Texts:
-    """The texts that a payload needs, numbered in order of use; the first is ""."""
+    """The texts of a payload, numbered in order of use; the first is ""."""
 
     def __init__(self, memory: ProgramMemory) -> None:
         self._facts = memory.facts.texts
@@ -145,7 +145,7 @@ def _figures(memory: ProgramMemory) -> dict[str, object]:
         "thread_local_bytes": of(kinds.is_thread_local),
         "reserved_bytes": of(~kinds.is_thread_local),
         "hole_bytes": hole_bytes(memory),
-        # Of temporary arrays whose lifetimes no trace of the heap says.
+        # The size of temporary arrays with unknown lifetimes.
         "untraced_bytes": max(planned - heap_bytes - hole_bytes(memory), 0),
         "buffers": memory.id.size,
         "scoped_bytes": memory.scoped_bytes if memory.scoped_bytes >= 0 else None,
@@ -162,7 +162,7 @@ def _window(memory: ProgramMemory, params: Mapping[str, str]) -> tuple[int, int]
 
 
 def _timeline(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
-    """What is in use after each event of the window, or after those that show all extremes."""
+    """The memory in use after the events of the window, or after a sample with all extremes."""
     use = memory.use
     begin, end = _window(memory, params)
     at = points_of(use.in_use_bytes, begin, end, MOST_POINTS)
@@ -213,7 +213,7 @@ def _bars(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -> di
 
 
 def _live(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
-    """What is in use at the chosen instant, or ever; the largest first."""
+    """The memory in use at the chosen instant, or at any time; the largest first."""
     is_all, event = shows_all(params), chosen_event(memory, params)
     live = live_ever(memory) if is_all else live_at(memory, event)
     live = _chosen(live, np.argsort(-live.size_bytes, kind="stable"))

@@ -193,7 +193,7 @@ def _whole(number: np.int64) -> str:
 
 
 def _blocks(memory: ProgramMemory) -> Iterator[Record]:
-    """A block per allocation of the heap, and one per buffer in it, at its offset over its life."""
+    """A block per allocation of the heap, and one per buffer in it, over its lifetime."""
     use, kinds = memory.use, memory.allocations
     allocation = memory.allocation[use.holder]
     in_heap = unique(allocation)

@@ -34,12 +34,12 @@ class ProgramEntry:
 
     @property
     def title(self) -> str:
-        """The name by which users tell it from others: "jit_f(17)"."""
+        """The name that distinguishes it from others: "jit_f(17)"."""
         return f"{self.name}({self.program_id})"
 
 
 class ChosenProgram(NamedTuple):
-    """What a request shows: a program's memory, its host, and its row in the list, -1 for none."""
+    """The choice of a request: a program's memory, its host and its row, -1 for none."""
 
     memory: ProgramMemory
     host: str
@@ -87,7 +87,7 @@ def choose_memory(
 ) -> ChosenProgram:
     """The memory to show: of the host that the request names, else of the first that has it.
 
-    If the request names no program, of those that hosts would show it is the first in the list.
+    If the request names no program, it is the first in the list of those that hosts would show.
     """
     rows = {
         (program.title, program.digest, host): row
