@@ -12,7 +12,7 @@ from tbprof.base.addresses import is_ip_address
 from tbprof.base.process.terminal import printable
 
 if TYPE_CHECKING:
-    from tbprof.engine.doctor import Diagnosis
+    from tbprof.engine.doctor import Check
 
 _SIGNS = {"good": "✓", "note": "!", "bad": "✗"}
 _WAIT_S = 600.0
@@ -34,21 +34,21 @@ def doctor(chosen: Namespace) -> None:
     """Prints what is good and what is wrong; raises SystemExit with 1 if anything is wrong."""
     from tbprof.engine.doctor import examine_installation
 
-    diagnoses = examine_installation()
+    checks = examine_installation()
     for target in chosen.targets:
-        diagnoses.extend(_of_address(target) if _is_address(target) else _of_logdir(target))
+        checks.extend(_of_address(target) if _is_address(target) else _of_logdir(target))
     if chosen.as_json:
-        print(json.dumps([asdict(diagnosis) for diagnosis in diagnoses], indent=2))
+        print(json.dumps([asdict(check) for check in checks], indent=2))
     else:
-        for diagnosis in diagnoses:
-            print("\n".join(_lines(diagnosis)))
-    sys.exit(1 if any(diagnosis.kind == "bad" for diagnosis in diagnoses) else 0)
+        for check in checks:
+            print("\n".join(_lines(check)))
+    sys.exit(1 if any(check.kind == "bad" for check in checks) else 0)
 
 
-def _lines(diagnosis: "Diagnosis") -> list[str]:
+def _lines(check: "Check") -> list[str]:
     texts = [
-        f"{_SIGNS[diagnosis.kind]} {diagnosis.about}: {diagnosis.text}",
-        *([f"  → {diagnosis.fix}"] * bool(diagnosis.fix)),
+        f"{_SIGNS[check.kind]} {check.about}: {check.text}",
+        *([f"  → {check.fix}"] * bool(check.fix)),
     ]
     return list(map(printable, texts))
 
@@ -63,19 +63,19 @@ def _is_address(target: str) -> bool:
     return not is_path and (":" in target or target.lower() == "localhost" or is_ip_address(target))
 
 
-def _of_address(target: str) -> "list[Diagnosis]":
+def _of_address(target: str) -> "list[Check]":
     from tbprof.capturing.probing.probe import probe_all
     from tbprof.capturing.requests.targets import BadAddress, parse_targets
-    from tbprof.engine.doctor import Diagnosis
+    from tbprof.engine.doctor import Check
 
     try:
         targets = parse_targets(target)
     except BadAddress as error:
-        return [Diagnosis("bad", "address", error.message, error.hint)]
+        return [Check("bad", "address", error.message, error.hint)]
     return [
-        Diagnosis("good", f"{target.address}: {finding.step.value}", finding.detail or "answers")
+        Check("good", f"{target.address}: {finding.step.value}", finding.detail or "answers")
         if finding.reason is None
-        else Diagnosis(
+        else Check(
             "bad",
             f"{target.address}: {finding.step.value}",
             finding.reason.text,
@@ -86,7 +86,7 @@ def _of_address(target: str) -> "list[Diagnosis]":
     ]
 
 
-def _of_logdir(target: str) -> "list[Diagnosis]":
+def _of_logdir(target: str) -> "list[Check]":
     from tbprof.engine.doctor import examine_logdir
     from tbprof.engine.engine import Engine
     from tbprof.storage.logdir import Logdir

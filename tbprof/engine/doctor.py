@@ -26,7 +26,7 @@ _MOST_IGNORED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Check:
     """One check: what it is about, its result, and the fix if something is wrong."""
 
     kind: Literal["good", "note", "bad"]
@@ -35,27 +35,27 @@ class Diagnosis:
     fix: str = ""
 
 
-def examine_installation(*, shows_paths: bool = True) -> list[Diagnosis]:
+def examine_installation(*, shows_paths: bool = True) -> list[Check]:
     """The installed packages, other profile plugins, and the cache.
 
     The folder of the cache is only named with `shows_paths`: browsers need not know it.
     """
     versions = f"{tbprof.__version__}, Python {platform.python_version()}"
-    diagnoses = [Diagnosis("good", "tbprof", versions)]
+    checks = [Check("good", "tbprof", versions)]
     for name in _PACKAGES:
         version = _version(name)
         if version:
-            diagnoses.append(Diagnosis("good", name, version))
+            checks.append(Check("good", name, version))
         else:
             fix = f"pip install {name}"
-            diagnoses.append(Diagnosis("bad", name, "is not installed", fix))
-    diagnoses.extend(_rival(name, _version(name)) for name in _RIVALS if _version(name))
-    diagnoses.append(_cache(shows_paths=shows_paths))
-    return diagnoses
+            checks.append(Check("bad", name, "is not installed", fix))
+    checks.extend(_rival(name, _version(name)) for name in _RIVALS if _version(name))
+    checks.append(_cache(shows_paths=shows_paths))
+    return checks
 
 
-def _rival(name: str, version: str) -> Diagnosis:
-    return Diagnosis(
+def _rival(name: str, version: str) -> Check:
+    return Check(
         "note",
         name,
         f"{version} owns TensorBoard's plugin 'profile': the tbprof tab is called 'Profile "
@@ -71,13 +71,13 @@ def _version(name: str) -> str:
         return ""
 
 
-def _cache(*, shows_paths: bool) -> Diagnosis:
+def _cache(*, shows_paths: bool) -> Check:
     place = cache_directory()
     named = str(place) if shows_paths else "its folder"
     existing = next((parent for parent in (place, *place.parents) if parent.exists()), place)
     if os.access(existing, os.W_OK):
-        return Diagnosis("good", "cache", f"{named} can be written")
-    return Diagnosis(
+        return Check("good", "cache", f"{named} can be written")
+    return Check(
         "note",
         "cache",
         f"{named} cannot be written: pages are computed again each time",
@@ -85,25 +85,25 @@ def _cache(*, shows_paths: bool) -> Diagnosis:
     )
 
 
-def examine_logdir(logdir: Logdir, engine: Engine) -> list[Diagnosis]:
+def examine_logdir(logdir: Logdir, engine: Engine) -> list[Check]:
     """What was searched and skipped, and the state of the newest runs."""
     try:
         runs = logdir.runs()
     except TbprofError as error:
-        return [Diagnosis("bad", "logdir", error.message, error.hint)]
+        return [Check("bad", "logdir", error.message, error.hint)]
     report = logdir.report()
     counts = f"{_count(report.directories, 'folder')}, {_count(report.files, 'file')}"
     searched = f"searched {report.logdir}: {counts}"
-    diagnoses: list[Diagnosis] = []
+    checks: list[Check] = []
     if runs:
-        diagnoses.append(Diagnosis("good", "logdir", f"{searched}, {_count(len(runs), 'run')}"))
+        checks.append(Check("good", "logdir", f"{searched}, {_count(len(runs), 'run')}"))
     elif report.ignored and not report.directories and not report.files:
         texts = "; ".join(f"{entry.path}: {entry.reason}" for entry in report.ignored)
         fix = "check the spelling; give a logdir, the folder of a run, or an .xplane.pb file"
-        return [Diagnosis("bad", "logdir", texts, fix)]
+        return [Check("bad", "logdir", texts, fix)]
     else:
-        diagnoses.append(
-            Diagnosis(
+        checks.append(
+            Check(
                 "bad",
                 "logdir",
                 f"{searched}, no plugins/profile/<run>/<host>.xplane.pb",
@@ -113,33 +113,33 @@ def examine_logdir(logdir: Logdir, engine: Engine) -> list[Diagnosis]:
         )
     if report.stopped:
         text = f"the search stopped early: {report.stopped}"
-        diagnoses.append(Diagnosis("note", "logdir", text, "give a folder further down"))
-    diagnoses.extend(
-        Diagnosis("note", entry.path, f"skipped: {entry.reason}")
+        checks.append(Check("note", "logdir", text, "give a folder further down"))
+    checks.extend(
+        Check("note", entry.path, f"skipped: {entry.reason}")
         for entry in report.ignored[:_MOST_IGNORED]
     )
     if len(report.ignored) > _MOST_IGNORED:
         more = f"{len(report.ignored) - _MOST_IGNORED:,} more were skipped"
-        diagnoses.append(Diagnosis("note", "logdir", more))
+        checks.append(Check("note", "logdir", more))
     for name in list(runs)[:_MOST_RUNS]:
-        diagnoses.extend(examine_run(engine, name))
+        checks.extend(examine_run(engine, name))
     if len(runs) > _MOST_RUNS:
         text = f"{len(runs) - _MOST_RUNS:,} older runs were not examined"
         fix = "give the folder of one run to examine it"
-        diagnoses.append(Diagnosis("note", "runs", text, fix))
-    return diagnoses
+        checks.append(Check("note", "runs", text, fix))
+    return checks
 
 
-def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
+def examine_run(engine: Engine, name: str) -> list[Check]:
     """The state of a run's hosts, which pages are empty, and whether there are steps."""
     try:
         run = engine.run(name)
     except TbprofError as error:
-        return [Diagnosis("bad", name, error.message, error.hint)]
+        return [Check("bad", name, error.message, error.hint)]
     if not run.files:
         text = "has no .xplane.pb file; no other files in it are read"
         fix = "record it again, and stop the profiler before the program ends"
-        return [Diagnosis("bad", name, text, fix)]
+        return [Check("bad", name, text, fix)]
     parts = engine.parts(run, "outline", "steps", "environment")
     outlines = {
         host: result if isinstance(result, TbprofError) else result["outline"].value
@@ -147,8 +147,8 @@ def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
     }
     good = [outline for outline in outlines.values() if isinstance(outline, Outline)]
     size = sum(file.bytes for file in run.files)
-    diagnoses = [
-        Diagnosis(
+    checks = [
+        Check(
             "good" if good else "bad",
             name,
             f"{len(good):,} of {len(run.files):,} hosts can be read, {size / 1e6:,.1f} MB",
@@ -156,28 +156,28 @@ def examine_run(engine: Engine, name: str) -> list[Diagnosis]:
         )
     ]
     for host, part in parts.items():
-        diagnoses.extend(_of_host(f"{name}/{host}", part))
+        checks.extend(_of_host(f"{name}/{host}", part))
     if any(outline.event_bytes.any() for outline in good):
         absences = engine.absences(run, outlines)
-        diagnoses.extend(
-            Diagnosis("note", f"{name}: {tool.label}", *absences[tool.name])
+        checks.extend(
+            Check("note", f"{name}: {tool.label}", *absences[tool.name])
             for tool in TOOLS
             if tool.name in absences
         )
-        diagnoses.extend(_of_steps(engine, name))
-    return diagnoses
+        checks.extend(_of_steps(engine, name))
+    return checks
 
 
-def _of_host(about: str, parts: "dict[str, PartResult] | TbprofError") -> Iterator[Diagnosis]:
+def _of_host(about: str, parts: "dict[str, PartResult] | TbprofError") -> Iterator[Check]:
     if isinstance(parts, TbprofError):
-        yield Diagnosis("bad", about, parts.message, parts.hint)
+        yield Check("bad", about, parts.message, parts.hint)
         return
     outline = parts["outline"].value
     damage = dict.fromkeys(notice for _, notices in parts.values() for notice in notices)
     for notice in damage:
-        yield Diagnosis("bad", about, notice.message, notice.hint)
+        yield Check("bad", about, notice.message, notice.hint)
     if not damage and not outline.event_bytes.any():
-        yield Diagnosis(
+        yield Check(
             "bad",
             about,
             "nothing was recorded in it",
@@ -186,26 +186,26 @@ def _of_host(about: str, parts: "dict[str, PartResult] | TbprofError") -> Iterat
     dropped = parts["environment"].value.dropped_events
     if dropped > 0:
         text = f"the recorder dropped {_count(dropped, 'event')}"
-        yield Diagnosis("note", about, text, fix_for("dropped"))
+        yield Check("note", about, text, fix_for("dropped"))
     for text in outline.errors:
-        yield Diagnosis("bad", about, f"the recorder says: {text}", fix_for(text))
+        yield Check("bad", about, f"the recorder says: {text}", fix_for(text))
     for text in outline.warnings:
-        yield Diagnosis("note", about, f"the recorder warns: {text}", fix_for(text))
+        yield Check("note", about, f"the recorder warns: {text}", fix_for(text))
 
 
-def _of_steps(engine: Engine, name: str) -> Iterator[Diagnosis]:
+def _of_steps(engine: Engine, name: str) -> Iterator[Check]:
     about = f"{name}: steps"
     try:
         steps = [part for part in engine.part(name, "steps") if isinstance(part, Steps)]
     except TbprofError as error:
-        yield Diagnosis("bad", about, error.message, error.hint)
+        yield Check("bad", about, error.message, error.hint)
         return
     counts = [len(set(part.label)) for part in steps]
     notes = list(dict.fromkeys(part.note for part in steps if part.note))
     if any(counts):
-        yield Diagnosis("good", about, f"{_count(max(counts), 'step')} found{_notice_texts(notes)}")
+        yield Check("good", about, f"{_count(max(counts), 'step')} found{_notice_texts(notes)}")
     else:
-        yield Diagnosis(
+        yield Check(
             "note",
             about,
             f"none found{_notice_texts(notes)}",

@@ -22,8 +22,8 @@ def kernel_calls(engine: Engine, run: str, hosts: Sequence[str], chosen: ChosenK
     """
     chosen_run = engine.run(run)
     by_host = engine.parts(replace(chosen_run, files=choose_files(chosen_run, hosts)), *PARTS)
-    good = {host: found for host, found in by_host.items() if not isinstance(found, TbprofError)}
+    good = {host: result for host, result in by_host.items() if not isinstance(result, TbprofError)}
     if not good:
-        raise next(found for found in by_host.values() if isinstance(found, TbprofError))
-    parts = {name: [found[name].value for found in good.values()] for name in PARTS}
+        raise next(result for result in by_host.values() if isinstance(result, TbprofError))
+    parts = {name: [result[name].value for result in good.values()] for name in PARTS}
     return orjson.dumps(describe_calls(Summaries(tuple(good), parts), chosen))

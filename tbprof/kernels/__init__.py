@@ -108,9 +108,9 @@ def _problem(files: _Files) -> str:
 def _files() -> _Files:
     """The files of this package by relative path: "codes.py", "xplane/fields.py"."""
     own = {entry.name: entry for entry in os.scandir(_FOLDER)}
-    rooms = [name for name, entry in own.items() if entry.is_dir()]
+    folders = [name for name, entry in own.items() if entry.is_dir()]
     return own | {
-        f"{room}/{entry.name}": entry for room in rooms for entry in os.scandir(own[room])
+        f"{folder}/{entry.name}": entry for folder in folders for entry in os.scandir(own[folder])
     }
 
 

@@ -38,7 +38,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Directory:
     """A directory to be listed: its URL and its path below the location as components."""
 
     url: str
@@ -109,8 +109,8 @@ class Scan:
                 )
 
     def _below(self, files: FileSystem, root: str) -> Iterator[Run | Ignored]:
-        waiting = deque([_Place(root)])
-        linked: deque[_Place] = deque()
+        waiting = deque([_Directory(root)])
+        linked: deque[_Directory] = deque()
         while waiting or linked:
             queue = waiting or linked
             batch = [queue.popleft() for _ in range(min(files.parallel, len(queue)))]
@@ -137,9 +137,9 @@ class Scan:
                 yield from entries
                 is_profile_directory = _is_profile_directory(files, root, place)
                 # Those that lead to profiles are walked first, the others breadth-first.
-                ahead: list[_Place] = []
+                ahead: list[_Directory] = []
                 for entry in directories:
-                    below = _Place(
+                    below = _Directory(
                         files.join(place.url, entry.name), (*place.parts, sendable_name(entry.name))
                     )
                     if entry.is_link:
@@ -151,7 +151,7 @@ class Scan:
                         waiting.append(below)
                 waiting.extendleft(reversed(ahead))
 
-    def _is_settled(self, place: _Place) -> bool:
+    def _is_settled(self, place: _Directory) -> bool:
         """Whether the run at `place` is known; then its name is taken."""
         run = self.known.get(place.url)
         if run is None or run.name in self._names:
@@ -162,7 +162,9 @@ class Scan:
         self.files += len(run.files)
         return True
 
-    def _settled_of(self, batch: list[_Place], unsettled: list[_Place]) -> Iterator[Run | Ignored]:
+    def _settled_of(
+        self, batch: list[_Directory], unsettled: list[_Directory]
+    ) -> Iterator[Run | Ignored]:
         for place in batch:
             if place not in unsettled:
                 run = self.settled[place.url]
@@ -170,7 +172,7 @@ class Scan:
                 yield run
 
     def _settle(
-        self, place: _Place, entries: list[Run | Ignored], directories: list[Listed]
+        self, place: _Directory, entries: list[Run | Ignored], directories: list[Listed]
     ) -> None:
         """Remembers a remote run without recent files, which later searches do not list again."""
         for run in entries:
@@ -208,7 +210,7 @@ class Scan:
         return directories, profiles
 
     def _runs_at(
-        self, files: FileSystem, root: str, place: _Place, profiles: list[Listed]
+        self, files: FileSystem, root: str, place: _Directory, profiles: list[Listed]
     ) -> Iterator[Run | Ignored]:
         """The run at `place`, or its profiles as ignored if it is not a run directory."""
         name = self._run_name(files, root, place, profiles)
@@ -227,7 +229,7 @@ class Scan:
                 )
 
     def _run_name(
-        self, files: FileSystem, root: str, place: _Place, profiles: list[Listed]
+        self, files: FileSystem, root: str, place: _Directory, profiles: list[Listed]
     ) -> str | None:
         """The name of the run at `place`; None if it is not a run directory."""
         if not place.parts:
@@ -241,7 +243,7 @@ class Scan:
         return name if name not in self._names else self._name(place.url)
 
     def _unlisted(
-        self, files: FileSystem, root: str, place: _Place, err: OSError | TbprofError
+        self, files: FileSystem, root: str, place: _Directory, err: OSError | TbprofError
     ) -> Iterator[Run | Ignored]:
         """A directory that cannot be listed: a run directory stays listed, without files."""
         if isinstance(err, FileNotFoundError) and place.parts:
@@ -264,7 +266,7 @@ class Scan:
         return name
 
 
-def _is_profile_directory(files: FileSystem, root: str, place: _Place) -> bool:
+def _is_profile_directory(files: FileSystem, root: str, place: _Directory) -> bool:
     return (*files.tail(root), *place.parts)[-2:] == PROFILE_DIRECTORY
 
 

@@ -44,7 +44,7 @@ _packed_lists: LatestCache[int, tuple[list[str], _Encoded]] = LatestCache(
 _ARRAY = get_origin(NDArray[Any])
 
 
-class _Field(NamedTuple):
+class _PackedField(NamedTuple):
     """A field of a dataclass; `kind` is its type, or that of its items if it holds `rows`."""
 
     name: str
@@ -106,21 +106,21 @@ def is_packed(arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> bool:
 
 
 @functools.cache
-def _fields(kind: type) -> list[_Field]:
+def _fields(kind: type) -> list[_PackedField]:
     return [_field(name, type_) for name, type_ in kind.__annotations__.items()]
 
 
-def _field(name: str, kind: Any) -> _Field:
+def _field(name: str, kind: Any) -> _PackedField:
     origin, inner = get_origin(kind), [*get_args(kind), None][0]
     if origin is _ARRAY:
-        return _Field(name, "array", kind, is_tuple=False)
+        return _PackedField(name, "array", kind, is_tuple=False)
     if is_record(kind):
-        return _Field(name, "nested", kind, is_tuple=False)
+        return _PackedField(name, "nested", kind, is_tuple=False)
     if origin in (list, tuple) and is_record(inner):
-        return _Field(name, "rows", inner, is_tuple=origin is tuple)
+        return _PackedField(name, "rows", inner, is_tuple=origin is tuple)
     if origin is list and inner is str:
-        return _Field(name, "texts", kind, is_tuple=False)
-    return _Field(name, "plain", kind, is_tuple=True)
+        return _PackedField(name, "texts", kind, is_tuple=False)
+    return _PackedField(name, "plain", kind, is_tuple=True)
 
 
 def _pack(

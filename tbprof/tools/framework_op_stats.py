@@ -84,11 +84,11 @@ class _Rows:
         self.is_idle = self.op < 0
         self.is_device = side[order] == 0
         self.self_ps = own_ps[order].astype(np.float64)
-        self.side = [sides[at][0] for at in side[order].tolist()]
+        self.side = [sides[index][0] for index in side[order].tolist()]
         # Negative numbers, of idle rows, count from the end of the ops and sides.
-        at = self.op.tolist()
-        self.name = list(map(labels.name.__getitem__, at))
-        self.type = list(map(labels.type.__getitem__, at))
+        index = self.op.tolist()
+        self.name = list(map(labels.name.__getitem__, index))
+        self.type = list(map(labels.type.__getitem__, index))
         is_host = side[order] == 2
         self.device_share, self.device_cumulative = self._shares(self.is_device)
         self.host_share, self.host_cumulative = self._shares(is_host)
@@ -129,7 +129,7 @@ def _table(
     occurrences = rows.take(ops.occurrences, 0)
     total_us = np.where(rows.is_idle, rows.self_ps, rows.take(ops.total_ps, 0)) / 1e6
     self_us = rows.self_ps / 1e6
-    work = _Work(rows, ops, devices)
+    work = _WorkRates(rows, ops, devices)
     columns = [
         number("rank", "Rank", np.arange(1, rows.op.size + 1)),
         text("host_or_device", "Host/device", rows.side),
@@ -181,8 +181,10 @@ def _table(
             ]
         )
         unit = properties["matrix_unit"].replace(" Cores", "Core")
-        at = next(i for i, column in enumerate(columns) if column.id == "bound_by")
-        columns.insert(at, _share("gpu_tensorcore_utilization", f"GPU {unit} utilization", use))
+        position = next(i for i, column in enumerate(columns) if column.id == "bound_by")
+        columns.insert(
+            position, _share("gpu_tensorcore_utilization", f"GPU {unit} utilization", use)
+        )
     return Table(tuple(columns), properties)
 
 
@@ -206,7 +208,7 @@ def _share(id_: str, label: str, values: NDArray[np.float64]) -> Column:
     return number(id_, label, values, PERCENT)
 
 
-class _Work:
+class _WorkRates:
     """Rates of floating point work and memory traffic over the time that it took; NaN if unknown.
 
     `span_us` is the total time of an op, or of the transfer beside other ops that it awaits.

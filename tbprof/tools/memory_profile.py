@@ -40,8 +40,8 @@ def build(summaries: Summaries) -> Document:
 
 def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
     """What is in use at the peak, or at `at_ps`, of the named allocator, else of all."""
-    at = allocator_named(allocators, params)
-    wanted = allocators if at < 0 else [allocators[at]]
+    row = allocator_named(allocators, params)
+    wanted = allocators if row < 0 else [allocators[row]]
     shown = [
         (allocator, break_down(allocator.memory, allocator.at, wanted_event(allocator, params)))
         for allocator in wanted

@@ -180,9 +180,9 @@ def _places(job: JobSteps, cores: Sequence[Cores]) -> NDArray[np.int64]:
 
 def _bottlenecks(event_ps: NDArray[np.int64]) -> list[int]:
     """[n] the event that took longest; of equals the one with the larger name, as in xprof."""
-    by_name = sorted(range(len(EVENTS)), key=lambda at: EVENTS[at][1], reverse=True)
+    by_name = sorted(range(len(EVENTS)), key=lambda index: EVENTS[index][1], reverse=True)
     best = event_ps[:, by_name].argmax(axis=1) if event_ps.size else np.empty(0, np.int64)
-    return [by_name[at] for at in best.tolist()]
+    return [by_name[index] for index in best.tolist()]
 
 
 def _overview(
@@ -230,9 +230,9 @@ def _overview(
             "name": job.worker_name,
             "kind": job.worker_kind,
             "host": job.worker_host,
-            "chip_id": [at if at >= 0 else None for at in places[:, 0].tolist()],
-            "node_id": [at if at >= 0 else None for at in places[:, 1].tolist()],
-            "replica_id": [at if at >= 0 else None for at in places[:, 2].tolist()],
+            "chip_id": [number if number >= 0 else None for number in places[:, 0].tolist()],
+            "node_id": [number if number >= 0 else None for number in places[:, 1].tolist()],
+            "replica_id": [number if number >= 0 else None for number in places[:, 2].tolist()],
         },
         "hosts": list(job.hosts),
         "events": [{"id": id_, "name": name} for id_, name, _ in EVENTS],

@@ -8,17 +8,17 @@ from helpers.commands import run
 
 from tbprof._pb import message
 from tbprof.base.recorder_errors import fix_for
-from tbprof.engine.doctor import Diagnosis, examine_installation, examine_logdir, examine_run
+from tbprof.engine.doctor import Check, examine_installation, examine_logdir, examine_run
 from tbprof.engine.engine import Engine
 from tbprof.storage.logdir import Logdir
 
 
-def examined(path: Path) -> list[Diagnosis]:
+def examined(path: Path) -> list[Check]:
     logdir = Logdir(str(path), wait_s=20)
     return examine_logdir(logdir, Engine(logdir))
 
 
-def about(found: list[Diagnosis], text: str) -> Diagnosis:
+def about(found: list[Check], text: str) -> Check:
     [one] = [one for one in found if text in f"{one.about}: {one.text}"]
     return one
 

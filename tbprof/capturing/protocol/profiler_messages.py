@@ -117,17 +117,17 @@ class AnswerReader:
         """Takes the next piece. Raises Garbled."""
         view = memoryview(self._head + data if self._head else data)
         self._head = b""
-        at = 0
-        while at < len(view):
+        offset = 0
+        while offset < len(view):
             if self._left:
-                piece = view[at : at + self._left]
+                piece = view[offset : offset + self._left]
                 self._take(piece)
-                at += len(piece)
+                offset += len(piece)
                 continue
             try:
-                at = self._begin_field(view, at)
+                offset = self._begin_field(view, offset)
             except CutOff:
-                self._head = bytes(view[at:])
+                self._head = bytes(view[offset:])
                 return
 
     def _take(self, piece: memoryview) -> None:
@@ -139,14 +139,14 @@ class AnswerReader:
 
     def _begin_field(self, view: memoryview, begin: int) -> int:
         """Where the content of a field begins, or ends if it is a number. Raises Garbled."""
-        key, at = _varint(view, begin)
+        key, offset = _varint(view, begin)
         self._is_in_trace = key == (_XSPACE << 3 | _BYTES)
         kind = key & 7
         left = 0
         if kind == _BYTES:
-            left, at = _varint(view, at)
+            left, offset = _varint(view, offset)
         elif kind == _VARINT:
-            _, at = _varint(view, at)
+            _, offset = _varint(view, offset)
         elif kind in (_FIXED64, _FIXED32):
             left = 8 if kind == _FIXED64 else 4
         else:
@@ -155,8 +155,8 @@ class AnswerReader:
         if self._is_in_trace:
             self.has_trace = True
         else:
-            self._others += view[begin:at]
-        return at
+            self._others += view[begin:offset]
+        return offset
 
     def answer(self) -> ProfileAnswer:
         """The response besides the trace, once it is complete. Raises Garbled."""
@@ -190,35 +190,35 @@ def trace_complaints(trace: memoryview) -> list[str]:
 
 def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
     """(number, value) of each field of a message; fixed ones are skipped."""
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
+    offset = 0
+    while offset < len(data):
+        key, offset = _varint(data, offset)
         number, kind = key >> 3, key & 7
         if kind == _VARINT:
-            value, at = _varint(data, at)
+            value, offset = _varint(data, offset)
             yield number, value
         elif kind == _BYTES:
-            size, at = _varint(data, at)
-            if at + size > len(data):
+            size, offset = _varint(data, offset)
+            if offset + size > len(data):
                 raise Garbled("a field is cut off")
-            yield number, data[at : at + size]
-            at += size
+            yield number, data[offset : offset + size]
+            offset += size
         elif kind in (_FIXED64, _FIXED32):
-            at += 8 if kind == _FIXED64 else 4
+            offset += 8 if kind == _FIXED64 else 4
         else:
             raise Garbled(f"wire type {kind}")
-    if at > len(data):
+    if offset > len(data):
         raise Garbled("a field is cut off")
 
 
-def _varint(data: memoryview, at: int) -> tuple[int, int]:
+def _varint(data: memoryview, offset: int) -> tuple[int, int]:
     value = 0
     for shift in range(0, 70, 7):
-        if at >= len(data):
+        if offset >= len(data):
             raise CutOff("a number is cut off")
-        byte = data[at]
-        at += 1
+        byte = data[offset]
+        offset += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value, at
+            return value, offset
     raise Garbled("a number is too long")

@@ -1,4 +1,4 @@
 """Capture requests: which programs to record, for how long, with which options.
 
-Imports nothing from the other rooms of `capturing`.
+Imports nothing from the other packages of `capturing`.
 """

@@ -40,10 +40,10 @@ def find_tpus(targets: Sequence[Target]) -> list[Target]:
     CLOUDSDK_COMPUTE_ZONE) or of this machine; `projects/…/locations/…/nodes/…` contains them.
     TBPROF_TPU_API overrides the address of the API. Raises TpuNotFound.
     """
-    found: list[Target] = []
+    resolved: list[Target] = []
     for target in targets:
-        found.extend(_workers(target.host) if target.is_tpu_name else [target])
-    return list(dict.fromkeys(found))
+        resolved.extend(_workers(target.host) if target.is_tpu_name else [target])
+    return list(dict.fromkeys(resolved))
 
 
 def _workers(name: str) -> list[Target]:

@@ -200,7 +200,7 @@ def _attempt(worker: Worker, job: CaptureJob, arrive: Callable[[], None]) -> Non
     start_ns = job.start.wait(job.cancelled)
     _check(job)
     worker.bytes = 0
-    trace = _Trace(worker, job)
+    trace = _TraceOutput(worker, job)
     try:
         answer = _profile(worker, job, start_ns, trace)
         _finish(worker, job, answer, trace)
@@ -209,7 +209,7 @@ def _attempt(worker: Worker, job: CaptureJob, arrive: Callable[[], None]) -> Non
         raise
 
 
-class _Trace:
+class _TraceOutput:
     """The worker's file, created when the first piece of its trace arrives."""
 
     def __init__(self, worker: Worker, job: CaptureJob) -> None:
@@ -229,7 +229,7 @@ class _Trace:
             self.file.discard()
 
 
-def _profile(worker: Worker, job: CaptureJob, start_ns: int, trace: _Trace) -> AnswerReader:
+def _profile(worker: Worker, job: CaptureJob, start_ns: int, trace: _TraceOutput) -> AnswerReader:
     """The complete response to the recording request."""
     options = job.options
     now_ns = time.time_ns()
@@ -264,7 +264,7 @@ def _set_phases(worker: Worker, job: CaptureJob, start_ns: int, over: threading.
             worker.phase = phase
 
 
-def _finish(worker: Worker, job: CaptureJob, reader: AnswerReader, trace: _Trace) -> None:
+def _finish(worker: Worker, job: CaptureJob, reader: AnswerReader, trace: _TraceOutput) -> None:
     """Gives the trace its name, and keeps whatever else an older server has sent."""
     worker.phase = WorkerState.WRITING
     try:

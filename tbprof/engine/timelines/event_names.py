@@ -34,7 +34,7 @@ def event_names(engine: Engine, run: str, hosts: Sequence[str], query: str, most
             return {}
 
     size = sum(file.bytes for file in chosen)
-    by_host = in_parallel(lambda at: find(chosen[at]), range(len(chosen)), size)
+    by_host = in_parallel(lambda index: find(chosen[index]), range(len(chosen)), size)
     counts: dict[str, tuple[int, int]] = {}
     for names in by_host:
         for name, events in names.items():

@@ -1,7 +1,7 @@
 """The protocol between a server and its worker processes.
 
 Both send pickles. The server first sends `Kept`, then one `Job` at a time, or None for a rehearsal,
-and receives an `Answer` for each, after any number of `Began` and `Decoded`.
+and receives an `Answer` for each, after any number of `Began` and `DecodedShare`.
 """
 
 import pickle
@@ -37,7 +37,7 @@ class Began(NamedTuple):
     parts: Sequence[str]
 
 
-class Decoded(NamedTuple):
+class DecodedShare(NamedTuple):
     """The share of the file's events that has been decoded, 0 to 1."""
 
     ratio: float
@@ -89,7 +89,7 @@ def ask(
     worker: WorkerProcess,
     job: Job | None,
     most_s: float,
-    hear: Callable[[Began | Decoded], None],
+    hear: Callable[[Began | DecodedShare], None],
 ) -> Answer:
     """The answer of a worker, which is killed after `most_s`.
 

@@ -38,8 +38,8 @@ class ManyHosts(Workers):
         self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
     ) -> Mapping[PartKey, PartResult]:
         """The requested parts, computed in this thread."""
-        found = self._threads.parts(file, requested, on_work)
-        return {part: found[part.name] for part in requested}
+        parts = self._threads.parts(file, requested, on_work)
+        return {part: parts[part.name] for part in requested}
 
     def compute_hosts(
         self, work: Sequence[HostWork], on_work: Callable[[TraceFile, str], None]

@@ -16,7 +16,7 @@ from tbprof.base.records import dataclass
 from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
-from tbprof.engine.workers.asking import Answer, Began, Decoded, Gone, Job, Kept, ask, send
+from tbprof.engine.workers.asking import Answer, Began, DecodedShare, Gone, Job, Kept, ask, send
 from tbprof.engine.workers.endings import (
     Endings,
     WorkerEnded,
@@ -45,8 +45,8 @@ _IN_THREADS = "No processes can be started, so traces are read in threads, witho
 
 
 @dataclass(slots=True)
-class _Place:
-    """A place for a worker, `reading` the file with this fingerprint, "" when it is idle.
+class _Slot:
+    """A slot for a worker, `reading` the file with this fingerprint, "" when it is idle.
 
     `latest` are the files that the worker has open, and `ratio` is how much of the one that it is
     reading has been decoded.
@@ -59,7 +59,7 @@ class _Place:
     ratio: float = 0.0
 
     def vacate(self) -> None:
-        """Clears the place after its worker has ended."""
+        """Clears the slot after its worker has ended."""
         self.worker, self.latest = None, ()
 
 
@@ -84,7 +84,7 @@ class WorkerProcesses(Workers):
         self._limits = limits
         self._endings = Endings()
         self._changed = threading.Condition()
-        self._places = [_Place() for _ in range(processes + 1)]
+        self._slots = [_Slot() for _ in range(processes + 1)]
         self._make = make
         self._starter: Starter | None = None
         # Used if no process can be started.
@@ -97,7 +97,7 @@ class WorkerProcesses(Workers):
     @property
     def hosts_at_once(self) -> int:
         """The number of workers for large files."""
-        return len(self._places) - 1
+        return len(self._slots) - 1
 
     def warm_up(self) -> None:
         """Starts a worker before the first request needs it.
@@ -106,9 +106,9 @@ class WorkerProcesses(Workers):
         """
         if self._starter is not None:
             self._starter.get_ready()
-        with suppress(NoWorkers, Gone), self._place_for(_WARM_UP, is_large=False) as place:
-            if place.worker is None:
-                self._ask(place, None, _REHEARSAL_S, lambda _: None)
+        with suppress(NoWorkers, Gone), self._slot_for(_WARM_UP, is_large=False) as slot:
+            if slot.worker is None:
+                self._ask(slot, None, _REHEARSAL_S, lambda _: None)
 
     def compute(
         self, file: TraceFile, requested: Sequence[PartKey], on_work: Callable[[str], None]
@@ -119,15 +119,15 @@ class WorkerProcesses(Workers):
         Then the file is not tried again for a while.
         """
         key = fingerprint(file)
-        with self._place_for(key, is_large=file.bytes >= LARGE) as place:
+        with self._slot_for(key, is_large=file.bytes >= LARGE) as slot:
             self._endings.check(key)
             begun = time.monotonic()
             try:
                 job = Job(file, requested, self._limits.bytes_of(file))
-                return self._computed(place, job, on_work)
+                return self._computed(slot, job, on_work)
             except NoWorkers:
-                found = self._threads.parts(file, requested, on_work)
-                return {part: found[part.name] for part in requested}
+                parts = self._threads.parts(file, requested, on_work)
+                return {part: parts[part.name] for part in requested}
             except WorkerEnded as error:
                 self._endings.note(key, error, time.monotonic() - begun)
                 _log.warning("%s", error.message)
@@ -136,88 +136,88 @@ class WorkerProcesses(Workers):
     def decoded_ratio(self, file: TraceFile) -> float:
         """How much of the events of a file has been decoded; 0 if no worker is reading it."""
         key = fingerprint(file)
-        return next((place.ratio for place in self._places if place.reading == key), 0.0)
+        return next((slot.ratio for slot in self._slots if slot.reading == key), 0.0)
 
     def close(self) -> None:
         """Ends all workers."""
-        for place in self._places:
-            if place.worker is not None:
-                place.worker.end()
+        for slot in self._slots:
+            if slot.worker is not None:
+                slot.worker.end()
         with self._starting:
             if self._starter is not None:
                 self._starter.close()
             self._starter = None
 
     @contextmanager
-    def _place_for(self, key: str, *, is_large: bool) -> Iterator[_Place]:
+    def _slot_for(self, key: str, *, is_large: bool) -> Iterator[_Slot]:
         with self._changed:
-            while (place := self._choose(key, is_large=is_large)) is None:
+            while (slot := self._choose(key, is_large=is_large)) is None:
                 self._changed.wait()
-            place.reading, place.is_large, place.ratio = key, is_large, 0.0
+            slot.reading, slot.is_large, slot.ratio = key, is_large, 0.0
         try:
-            yield place
+            yield slot
         finally:
             with self._changed:
-                place.reading, place.is_large = "", False
+                slot.reading, slot.is_large = "", False
                 self._changed.notify_all()
 
-    def _choose(self, key: str, *, is_large: bool) -> _Place | None:
-        """An idle place, if possible of the worker that has the file open, or None.
+    def _choose(self, key: str, *, is_large: bool) -> _Slot | None:
+        """An idle slot, if possible of the worker that has the file open, or None.
 
         A file that a worker is reading is waited for: decoding it twice would not be faster.
         """
-        if any(place.reading == key for place in self._places):
+        if any(slot.reading == key for slot in self._slots):
             return None
-        if is_large and sum(place.is_large for place in self._places) == self.hosts_at_once:
+        if is_large and sum(slot.is_large for slot in self._slots) == self.hosts_at_once:
             return None
-        idle = [place for place in self._places if not place.reading]
-        return next((place for place in idle if key in place.latest), next(iter(idle), None))
+        idle = [slot for slot in self._slots if not slot.reading]
+        return next((slot for slot in idle if key in slot.latest), next(iter(idle), None))
 
     def _computed(
-        self, place: _Place, job: Job, on_work: Callable[[str], None]
+        self, slot: _Slot, job: Job, on_work: Callable[[str], None]
     ) -> Mapping[PartKey, PartResult]:
-        """The parts from the worker of a place, from a new one if that ended while it was idle."""
-        is_new = place.worker is None
+        """The parts from the worker of a slot, from a new one if that ended while it was idle."""
+        is_new = slot.worker is None
         most_s = self._limits.seconds_of(job.file)
         try:
-            return self._asked(place, job, most_s, on_work)
+            return self._asked(slot, job, most_s, on_work)
         except Gone as gone:
             if gone.is_late:
                 raise took_too_long(job.file.host, most_s) from gone
             if gone.has_begun or is_new:
                 raise ended_by_itself(job.file.host, gone.status) from gone
-        return self._computed(place, job, on_work)
+        return self._computed(slot, job, on_work)
 
     def _asked(
-        self, place: _Place, job: Job, most_s: float, on_work: Callable[[str], None]
+        self, slot: _Slot, job: Job, most_s: float, on_work: Callable[[str], None]
     ) -> Mapping[PartKey, PartResult]:
-        def hear(message: Began | Decoded) -> None:
-            if isinstance(message, Decoded):
-                place.ratio = message.ratio
+        def hear(message: Began | DecodedShare) -> None:
+            if isinstance(message, DecodedShare):
+                slot.ratio = message.ratio
             else:
                 for part in message.parts:
                     on_work(part)
 
-        answer = self._ask(place, job, most_s, hear)
+        answer = self._ask(slot, job, most_s, hear)
         if answer.is_too_large:
-            place.vacate()
+            slot.vacate()
             raise took_too_much(job.file.host, job.most_bytes)
-        place.latest = (place.reading, *place.latest)[:OPEN_FILES]
+        slot.latest = (slot.reading, *slot.latest)[:OPEN_FILES]
         return answer.outcome()
 
     def _ask(
         self,
-        place: _Place,
+        slot: _Slot,
         job: Job | None,
         most_s: float,
-        hear: Callable[[Began | Decoded], None],
+        hear: Callable[[Began | DecodedShare], None],
     ) -> Answer:
-        """The answer of the worker of a place; a worker is started if there is none."""
-        worker = place.worker = place.worker or self._start()
+        """The answer of the worker of a slot; a worker is started if there is none."""
+        worker = slot.worker = slot.worker or self._start()
         try:
             return ask(worker, job, most_s, hear)
         except BaseException:
-            place.vacate()
+            slot.vacate()
             raise
 
     def _start(self) -> WorkerProcess:

@@ -50,12 +50,12 @@ def rehearse(wait: Callable[[], None]) -> dict[str, Any]:
     """All parts of a small trace by name; waits before each."""
     space = space_in(Buffer(_trace(), "rehearsal"))
     programs = Programs(space)
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     for name, kind in PARTS.items():
         wait()
-        needed = [found[other] for other in (*kind.needs, *kind.uses)]
-        found[name] = kind.compute(space, programs, *needed, *("" for _ in kind.params))
-    return found
+        needed = [parts[other] for other in (*kind.needs, *kind.uses)]
+        parts[name] = kind.compute(space, programs, *needed, *("" for _ in kind.params))
+    return parts
 
 
 def _trace() -> bytes:

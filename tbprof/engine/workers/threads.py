@@ -29,8 +29,8 @@ class Threads(Workers):
     ) -> Mapping[PartKey, PartResult]:
         """The requested parts of one host; nothing stays in memory."""
         cache = SummaryCache(None, copies=self._copies)
-        found = cache.parts(file, requested, on_work, side_by_side=self._hosts_at_once > 1)
-        return {part: found[part.name] for part in requested}
+        parts = cache.parts(file, requested, on_work, side_by_side=self._hosts_at_once > 1)
+        return {part: parts[part.name] for part in requested}
 
     def decoded_ratio(self, file: TraceFile) -> float:  # noqa: ARG002 - nothing stays open
         """Not known."""

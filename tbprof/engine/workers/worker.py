@@ -14,7 +14,7 @@ from tbprof.base.process.heap import share_heap
 from tbprof.base.process.parallel import thread_pool
 from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.hosts.summary_cache import SummaryCache
-from tbprof.engine.workers.asking import Answer, Began, Decoded, Job, Kept
+from tbprof.engine.workers.asking import Answer, Began, DecodedShare, Job, Kept
 from tbprof.engine.workers.limits import held_to
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
@@ -48,7 +48,7 @@ def work(reader: IO[bytes], writer: IO[bytes]) -> None:
     # The connection is reset if the server ends before it has read everything.
     with suppress(EOFError, ConnectionResetError):
         kept: Kept | None = _receive(reader)
-        worker = _Worker(writer, None if kept is None else ResultStore(*kept))
+        worker = _JobRunner(writer, None if kept is None else ResultStore(*kept))
         idle = threading.Timer(0, worker.forget)
         while True:
             job: Job | None = _receive(reader)
@@ -62,7 +62,7 @@ def work(reader: IO[bytes], writer: IO[bytes]) -> None:
             idle.start()
 
 
-class _Worker:
+class _JobRunner:
     """The cache of a worker, and how it answers."""
 
     def __init__(self, writer: IO[bytes], results: ResultStore | None) -> None:
@@ -127,7 +127,7 @@ class _Worker:
         def beat() -> None:
             while not done.wait(_PULSE_S):
                 self._say_begun()
-                self._send(Decoded(self._cache.decoded_ratio(file)))
+                self._send(DecodedShare(self._cache.decoded_ratio(file)))
 
         thread = threading.Thread(target=beat, daemon=True)
         thread.start()
@@ -145,7 +145,7 @@ class _Worker:
         if begun:
             self._send(Began(begun))
 
-    def _send(self, message: Began | Decoded | Answer) -> None:
+    def _send(self, message: Began | DecodedShare | Answer) -> None:
         try:
             with self._lock:
                 pickle.dump(message, self._writer, pickle.HIGHEST_PROTOCOL)

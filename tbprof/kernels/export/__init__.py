@@ -1,5 +1,5 @@
 """Loops that write events as JSON and CSV, and tables as JSON.
 
-`timeline.export` and `engine` call them. Of other rooms, they import `xplane.passes`,
+`timeline.export` and `engine` call them. Of other packages, they import `xplane.passes`,
 `codes` and `types`.
 """

@@ -38,8 +38,8 @@ class WebFiles(RemoteFiles):
 
     def _listing(self, url: str) -> Iterator[Listed] | OSError | TbprofError:
         try:
-            found = self.call("ls", f"{url}/", detail=True)  # without the slash, it is redirected
-            entries = [entry for info in found if (entry := _entry(url, info["name"]))]
+            infos = self.call("ls", f"{url}/", detail=True)  # without the slash, it is redirected
+            entries = [entry for info in infos if (entry := _entry(url, info["name"]))]
             return iter(self._with_stats(url, entries))
         except (OSError, TbprofError) as err:
             return err

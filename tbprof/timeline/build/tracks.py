@@ -95,7 +95,7 @@ def find_tracks(space: Space, piece_bytes: int = PIECE_BYTES) -> UnlaidTracks:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
+class _PlaneLines:
     """The lines of one plane, piece by piece: their positions and kinds, "" for counters.
 
     `row` is the position in the file, `first` and `last` are rows of the events of `piece`.
@@ -112,8 +112,8 @@ class _Lines:
     is_derived: list[bool]
 
 
-def _read_lines(pieces: Sequence[Piece], section: Section) -> _Lines:
-    all_lines = _Lines(section, [], [], [], [], [], [], [], [])
+def _read_lines(pieces: Sequence[Piece], section: Section) -> _PlaneLines:
+    all_lines = _PlaneLines(section, [], [], [], [], [], [], [], [])
     for number, piece in enumerate(pieces):
         lines, strings = piece.events.lines, piece.events.plane.strings
         names_ = strings.take(lines.name.tolist())
@@ -153,7 +153,7 @@ def line_kind(name: str, section: Section, *, is_derived: bool) -> str:
 
 def _tracks(
     pieces: Sequence[Piece],
-    lines: _Lines,
+    lines: _PlaneLines,
     place: tuple[int, int],
     types: TypeCollector,
     programs: Programs,
@@ -213,7 +213,7 @@ def _tracks(
 
 
 def _look(
-    pieces: Sequence[Piece], lines: _Lines, kinds: list[str], is_call: NDArray[np.bool_]
+    pieces: Sequence[Piece], lines: _PlaneLines, kinds: list[str], is_call: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], list[int]]:
     """(the types in use [kinds, types + 1] on lines of each kind, the calls on each line)."""
     number = {kind: row for row, kind in enumerate(kinds)}
@@ -233,7 +233,7 @@ def _look(
     return used, calls.tolist()
 
 
-def _rows_of_kind(lines: _Lines, kind: str) -> dict[int, NDArray[np.int64]]:
+def _rows_of_kind(lines: _PlaneLines, kind: str) -> dict[int, NDArray[np.int64]]:
     """The rows of the events on lines of a kind, by piece."""
     rows_of_piece: dict[int, list[NDArray[np.int64]]] = {}
     for line, other in enumerate(lines.kind):
@@ -281,7 +281,7 @@ def _named_steps(
     return column, types.add(kinds, first.size + 1, name[first], full_name[first], category)
 
 
-def _line_order(lines: _Lines, calls: list[int]) -> list[int]:
+def _line_order(lines: _PlaneLines, calls: list[int]) -> list[int]:
     """The lines that are tracks, in their order."""
 
     def key(line: int) -> tuple[object, ...]:
@@ -302,7 +302,7 @@ def _line_order(lines: _Lines, calls: list[int]) -> list[int]:
 
 
 def _counter_lines(
-    pieces: Sequence[Piece], lines: _Lines, plane_row: int, section: int
+    pieces: Sequence[Piece], lines: _PlaneLines, plane_row: int, section: int
 ) -> list[CounterLine]:
     """The lines of counters, in the file's order."""
     chosen = [
@@ -311,7 +311,8 @@ def _counter_lines(
         if not kind and lines.first[line] < lines.last[line]
     ]
     columns = {
-        at: unlaid_events(pieces[at].events) for at in {lines.piece[line] for line in chosen}
+        piece: unlaid_events(pieces[piece].events)
+        for piece in {lines.piece[line] for line in chosen}
     }
     return [
         CounterLine(

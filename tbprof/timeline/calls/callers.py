@@ -8,7 +8,7 @@ from tbprof.timeline.calls.call_paths import OTHER, CallTree, join_trees
 
 
 @dataclass(frozen=True, slots=True)
-class _Calls:
+class _PathCalls:
     """Nodes of a tree of paths [m], and where each belongs in the tree of callers.
 
     `path` is the node, `caller` the node at or above it that the chain has reached, and `node` the
@@ -19,8 +19,8 @@ class _Calls:
     caller: NDArray[np.int64]
     node: NDArray[np.int64]
 
-    def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> "_Calls":
-        return _Calls(self.path[rows], self.caller[rows], self.node[rows])
+    def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> "_PathCalls":
+        return _PathCalls(self.path[rows], self.caller[rows], self.node[rows])
 
 
 def find_callers(paths: CallTree, names: int, most: int) -> CallTree:
@@ -49,7 +49,7 @@ def find_callers(paths: CallTree, names: int, most: int) -> CallTree:
     used = top.size
     largest = np.zeros(most, np.int64)
     path = np.flatnonzero(is_call)
-    calls = _Calls(path, path, under[path])
+    calls = _PathCalls(path, path, under[path])
     while calls.path.size:
         key = calls.node * names + paths.group[calls.caller]
         order = np.argsort(key, kind="stable")
@@ -61,7 +61,7 @@ def find_callers(paths: CallTree, names: int, most: int) -> CallTree:
         place = np.repeat(np.arange(first.size), np.diff(np.append(first, key.size)))
         is_large = (callers.self_ps > 0) & (callers.self_ps >= largest[0])
         caller = paths.parent[calls.caller]
-        calls = _Calls(calls.path, caller, used + place).of(is_call[caller] & is_large[place])
+        calls = _PathCalls(calls.path, caller, used + place).of(is_call[caller] & is_large[place])
         used += first.size
     left = np.flatnonzero(paths.group == OTHER)
     levels.append(_level(paths, left, under[left], depth=1))
@@ -91,7 +91,7 @@ def _in_preorder(tree: CallTree) -> tuple[CallTree, NDArray[np.int64]]:
 def _sum(
     paths: CallTree,
     after: NDArray[np.int64],
-    calls: _Calls,
+    calls: _PathCalls,
     first: NDArray[np.int64],
     depth: int,
 ) -> CallTree:

@@ -34,7 +34,7 @@ def chrome_trace(
     cannot be read raises our error if `is_strict`, and is reported at the end otherwise; so does a
     document that is not `limited`: no host follows.
     """
-    document = _Document(span, notices, has_several=len(hosts) > 1)
+    document = _ChromeDocument(span, notices, has_several=len(hosts) > 1)
     opening = _HEAD
     for number, host in enumerate(hosts):
         try:
@@ -51,7 +51,7 @@ def chrome_trace(
     yield opening + document.end()
 
 
-class _Document:
+class _ChromeDocument:
     """A document that is being written."""
 
     def __init__(

@@ -74,7 +74,7 @@ def host_categories(
     role = known.role[types]
     # Types whose events all have no duration are classified by name only.
     frames = np.flatnonzero(role == Role.FRAME)
-    role[frames] = classify_host_names([texts[at] for at in frames], has_device=has_device)
+    role[frames] = classify_host_names([texts[row] for row in frames], has_device=has_device)
     return np.where(known.has_number[types], Category.STEPS, _of_roles(texts, role)).astype(
         np.uint8
     )
@@ -116,16 +116,18 @@ def track_categories(
         return np.full(types.size, _OF_TRACK[kind], np.uint8)
     texts = plane.strings.take(np.append(plane.types.name, np.int32(-1))[types].tolist())
     if plane.name.startswith(names.GPU_PREFIX) and kind in ("stream", "async"):
-        found = [gpu_category(text) for text in texts]
+        categories = [gpu_category(text) for text in texts]
     elif kind in ("xla_ops", "async"):
-        found = [_OF_PHASE[phase] for phase in tpu_phases(plane, programs, types, is_precise=False)]
+        categories = [
+            _OF_PHASE[phase] for phase in tpu_phases(plane, programs, types, is_precise=False)
+        ]
     elif kind == "ops":
-        found = [op_category(text) for text in texts]
+        categories = [op_category(text) for text in texts]
     else:
         named = name_categories(texts, has_device=True)
         is_barrier = np.array([text == names.CORE_BARRIER for text in texts], bool)
         return np.where(is_barrier, Category.COLLECTIVES, named).astype(np.uint8)
-    return np.array(found, np.uint8)
+    return np.array(categories, np.uint8)
 
 
 def gpu_category(event: str) -> Category:

@@ -101,9 +101,9 @@ def move(opened: OpenTimeline, event: int, how: EventMove) -> int | None:
 
 
 def _same(opened: OpenTimeline, event: int, how: EventMove) -> int:
-    at = (int(opened.timeline.start_ps[event]), event)
+    position = (int(opened.timeline.start_ps[event]), event)
     results = find_same_name(opened, event)
     if how == "previous_same":
-        return previous_result(opened.columns, results, at)
-    after = None if how == "first_same" else at
+        return previous_result(opened.columns, results, position)
+    after = None if how == "first_same" else position
     return next(iter(next_results(opened.columns, results, after, 1).tolist()), -1)

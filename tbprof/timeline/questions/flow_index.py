@@ -143,8 +143,8 @@ def _are_in(known: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.b
     """[n] which values are among the ascending `known`."""
     if not known.size:
         return np.zeros(values.size, np.bool_)
-    at = np.minimum(np.searchsorted(known, values), known.size - 1)
-    is_in: NDArray[np.bool_] = known[at] == values
+    position = np.minimum(np.searchsorted(known, values), known.size - 1)
+    is_in: NDArray[np.bool_] = known[position] == values
     return is_in
 
 

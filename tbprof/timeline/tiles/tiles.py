@@ -42,7 +42,7 @@ _NAME_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class _Buffers:
+class _TileBuffers:
     """The buffers in which tiles are assembled; `chunks` writes to them, and counts entries."""
 
     chunk_first: NDArray[np.uint32]
@@ -106,7 +106,7 @@ def _row_levels(levels: Levels) -> RowLevels:
     )  # fmt: skip
 
 
-def _buffers(chunks: int, entries: int, types: int) -> _Buffers:
+def _buffers(chunks: int, entries: int, types: int) -> _TileBuffers:
     first = np.zeros(chunks + 1, np.uint32)
     base, id_ = np.zeros(chunks, np.float64), np.zeros(chunks, np.uint32)
     narrow = np.empty((TILE_COLUMNS, entries), np.uint16)
@@ -115,7 +115,7 @@ def _buffers(chunks: int, entries: int, types: int) -> _Buffers:
     used = np.empty(types + 1, np.int32)
     number = np.full(types + 1, -1, np.int32)
     into = Chunks(first, base, id_, narrow, wide, wide_count, number, used)
-    return _Buffers(first, base, id_, narrow, wide, wide_count, used, into)
+    return _TileBuffers(first, base, id_, narrow, wide, wide_count, used, into)
 
 
 def _type_lists(timeline: Timeline, used: NDArray[np.int32]) -> dict[str, object]:
@@ -127,7 +127,10 @@ def _type_lists(timeline: Timeline, used: NDArray[np.int32]) -> dict[str, object
 
 
 def _pack(
-    head: dict[str, object], chunk_row: NDArray[Any], chunk_tile: NDArray[Any], buffers: _Buffers
+    head: dict[str, object],
+    chunk_row: NDArray[Any],
+    chunk_tile: NDArray[Any],
+    buffers: _TileBuffers,
 ) -> bytes:
     entries = buffers.chunks.entries
     wides = buffers.wide_count.tolist()

@@ -127,20 +127,20 @@ def _special(memory: Memory, peak: int, tracked: int) -> list[Record]:
 
 def _snapshots(memory: Memory, rows: Sequence[int]) -> list[Record]:
     """Each event, and the state after it."""
-    at = np.array(rows, np.int64)
-    dtypes = [text or _NO_DTYPE for text in _texts(memory, memory.dtype[at])]
+    index = np.array(rows, np.int64)
+    dtypes = [text or _NO_DTYPE for text in _texts(memory, memory.dtype[index])]
     events = zip(
-        memory.time_ps[at].tolist(),
-        _stats(memory, rows, _counts(memory.lifetime_bytes[at])),
-        memory.is_allocation[at].tolist(),
-        _counts(memory.requested_bytes[at]),
-        _counts(memory.allocated_bytes[at]),
-        memory.address[at].tolist(),
-        _texts(memory, memory.op[at]),
-        memory.step[at].tolist(),
-        _texts(memory, memory.region[at]),
+        memory.time_ps[index].tolist(),
+        _stats(memory, rows, _counts(memory.lifetime_bytes[index])),
+        memory.is_allocation[index].tolist(),
+        _counts(memory.requested_bytes[index]),
+        _counts(memory.allocated_bytes[index]),
+        memory.address[index].tolist(),
+        _texts(memory, memory.op[index]),
+        memory.step[index].tolist(),
+        _texts(memory, memory.region[index]),
         dtypes,
-        _texts(memory, memory.shape[at]),
+        _texts(memory, memory.shape[index]),
         strict=True,
     )
     return [
@@ -168,11 +168,11 @@ def _snapshots(memory: Memory, rows: Sequence[int]) -> list[Record]:
 
 def _stats(memory: Memory, rows: Sequence[int], peaks: Sequence[str | None]) -> list[Record]:
     """The state after each event, and the peak until then."""
-    at = np.array(rows, np.int64)
+    index = np.array(rows, np.int64)
     columns = (memory.stack_bytes, memory.heap_bytes, memory.free_bytes)
     state = zip(
-        *(_counts(column[at]) for column in columns),
-        memory.fragmentation[at].tolist(),
+        *(_counts(column[index]) for column in columns),
+        memory.fragmentation[index].tolist(),
         peaks,
         strict=True,
     )

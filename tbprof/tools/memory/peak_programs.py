@@ -18,7 +18,7 @@ def program_at_peak(allocator: Allocator, runs: Mapping[str, ProgramRuns]) -> st
     of_host, device = runs.get(allocator.host), allocator.label.removesuffix(_MEMORY)
     if of_host is None or allocator.peak_event < 0 or device not in of_host.planes:
         return ""
-    at = int(allocator.memory.time_ps[allocator.peak_event])
-    is_running = (of_host.start_ps <= at) & (at < of_host.end_ps)
+    peak_ps = int(allocator.memory.time_ps[allocator.peak_event])
+    is_running = (of_host.start_ps <= peak_ps) & (peak_ps < of_host.end_ps)
     rows = np.flatnonzero(is_running & (of_host.plane == of_host.planes.index(device)))
     return of_host.programs[of_host.program[rows[0]]] if rows.size else ""

@@ -14,7 +14,7 @@ from tbprof.tools.model.datatable import Table, text
 _MOST_ROWS = 8
 
 
-class _Row(NamedTuple):
+class _Fact(NamedTuple):
     id: str
     label: str
     value: str
@@ -72,16 +72,16 @@ def environment_table(evidence: Evidence, hosts: Sequence[str]) -> Table:
     )
 
 
-def _run(evidence: Evidence, hosts: Sequence[str]) -> Iterator[_Row]:
+def _run(evidence: Evidence, hosts: Sequence[str]) -> Iterator[_Fact]:
     shown = ", ".join(hosts[:3]) + (f" and {len(hosts) - 3} more" if len(hosts) > 3 else "")
-    yield _Row("hosts", "Hosts", str(len(hosts)), shown)
+    yield _Fact("hosts", "Hosts", str(len(hosts)), shown)
     kind, ops = ("Training", "an op") if is_training(evidence.ops.name) else ("Inference", "no op")
-    yield _Row("task", "Kind of run", kind, f"{ops} computes a gradient")
+    yield _Fact("task", "Kind of run", kind, f"{ops} computes a gradient")
 
 
-def _devices(evidence: Evidence) -> Iterator[_Row]:
+def _devices(evidence: Evidence) -> Iterator[_Fact]:
     devices = evidence.devices
-    yield _Row("device_type", "Device type", devices.type)
+    yield _Fact("device_type", "Device type", devices.type)
     recorded: dict[str, int] = {}
     active: dict[str, int] = {}
     for environment in evidence.environments:
@@ -90,21 +90,21 @@ def _devices(evidence: Evidence) -> Iterator[_Row]:
             active[kind] = active.get(kind, 0) + int(environment.active[index])
     for kind, count in recorded.items():
         label = "TPU cores" if kind == "TPU" else f"{kind}s"
-        yield _Row(
+        yield _Fact(
             f"{kind.lower()}s",
             label,
             str(count),
             "" if active[kind] == count else f"events recorded for {active[kind]}",
         )
     if devices.peak_gflops > 0:
-        yield _Row(
+        yield _Fact(
             "peak_flops",
             "Peak compute per device",
             f"{devices.peak_gflops / 1e3:,.4g} TFLOP/s",
             _with_source("16 bit, dense", devices.flop_source),
         )
     if devices.peak_hbm_gbytes > 0:
-        yield _Row(
+        yield _Fact(
             "peak_bandwidth",
             "Peak memory bandwidth per device",
             f"{devices.peak_hbm_gbytes:,.4g} GB/s",
@@ -116,43 +116,43 @@ def _with_source(text: str, source: str) -> str:
     return f"{text}; {source}" if source else text
 
 
-def _recording(evidence: Evidence, hosts: Sequence[str]) -> Iterator[_Row]:
+def _recording(evidence: Evidence, hosts: Sequence[str]) -> Iterator[_Fact]:
     yield from _by_host(evidence.environments, hosts, _window)
     yield from _by_host(evidence.environments, hosts, _dropped)
 
 
-def _details(environment: Environment) -> Iterator[_Row]:
+def _details(environment: Environment) -> Iterator[_Fact]:
     for name, value in zip(environment.detail_name, environment.detail_value, strict=True):
-        yield _Row(_id(name), name, value)
+        yield _Fact(_id(name), name, value)
 
 
-def _versions(environment: Environment) -> Iterator[_Row]:
+def _versions(environment: Environment) -> Iterator[_Fact]:
     for name, value in zip(environment.version_name, environment.version_value, strict=True):
-        yield _Row(f"version_{_id(name)}", f"{name} version", value)
+        yield _Fact(f"version_{_id(name)}", f"{name} version", value)
 
 
-def _options(environment: Environment) -> Iterator[_Row]:
+def _options(environment: Environment) -> Iterator[_Fact]:
     for name, value in zip(environment.option_name, environment.option_value, strict=True):
-        yield _Row(f"option_{_id(name)}", name, value)
+        yield _Fact(f"option_{_id(name)}", name, value)
 
 
-def _window(environment: Environment) -> Iterator[_Row]:
+def _window(environment: Environment) -> Iterator[_Fact]:
     started = _started(environment)
     note = "" if environment.is_window_stated else "from the first event to the last"
-    yield _Row("window", "Recorded", milliseconds(environment.window_ps / 1e9), note)
+    yield _Fact("window", "Recorded", milliseconds(environment.window_ps / 1e9), note)
     if started:
-        yield _Row("started", "Recording started", started, "UTC")
+        yield _Fact("started", "Recording started", started, "UTC")
 
 
-def _dropped(environment: Environment) -> Iterator[_Row]:
+def _dropped(environment: Environment) -> Iterator[_Fact]:
     reports = [
         text for text in (*environment.errors, *environment.warnings) if "drop" in text.lower()
     ]
     note = "; ".join(reports)
     if environment.dropped_events >= 0:
-        yield _Row("dropped", "Dropped events", f"{environment.dropped_events:,}", note)
+        yield _Fact("dropped", "Dropped events", f"{environment.dropped_events:,}", note)
     else:
-        yield _Row("dropped", "Dropped events", "some" if reports else "none reported", note)
+        yield _Fact("dropped", "Dropped events", "some" if reports else "none reported", note)
 
 
 def _started(environment: Environment) -> str:
@@ -166,13 +166,13 @@ def _started(environment: Environment) -> str:
 def _by_host(
     environments: Sequence[Environment],
     hosts: Sequence[str],
-    rows_of: Callable[[Environment], Iterator[_Row]],
-) -> Iterator[_Row]:
+    rows_of: Callable[[Environment], Iterator[_Fact]],
+) -> Iterator[_Fact]:
     """The rows of each host by id; one row if it is the same on all hosts.
 
     Of many hosts, those with the same value share a row.
     """
-    by_id: dict[str, list[_Row]] = {}
+    by_id: dict[str, list[_Fact]] = {}
     for environment, host in zip(environments, hosts, strict=True):
         for row in rows_of(environment):
             by_id.setdefault(row.id, []).append(row._replace(host=host))
@@ -185,9 +185,9 @@ def _by_host(
             yield from _by_value(rows)
 
 
-def _by_value(rows: Sequence[_Row]) -> Iterator[_Row]:
+def _by_value(rows: Sequence[_Fact]) -> Iterator[_Fact]:
     """A row for each of the most common values, and one for all others."""
-    of_value: dict[tuple[str, str], list[_Row]] = {}
+    of_value: dict[tuple[str, str], list[_Fact]] = {}
     for row in rows:
         of_value.setdefault((row.value, row.note), []).append(row)
     groups = sorted(of_value.values(), key=len, reverse=True)
@@ -200,7 +200,7 @@ def _by_value(rows: Sequence[_Row]) -> Iterator[_Row]:
         yield others[0]._replace(value=value, note="", host=_names(others))
 
 
-def _names(rows: Sequence[_Row]) -> str:
+def _names(rows: Sequence[_Fact]) -> str:
     more = f" and {len(rows) - 1:,} more" if len(rows) > 1 else ""
     return rows[0].host + more
 

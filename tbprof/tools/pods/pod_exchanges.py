@@ -149,9 +149,9 @@ def _in_steps(
             continue
         rows = rows[np.argsort(job.start_ps[rows], kind="stable")]
         runs = np.flatnonzero(part.core == part.cores.index(name))
-        at = np.searchsorted(job.start_ps[rows], part.start_ps[runs], "right") - 1
-        row = rows[at]
-        is_inside = (at >= 0) & (part.start_ps[runs] < job.start_ps[row] + job.duration_ps[row])
+        step = np.searchsorted(job.start_ps[rows], part.start_ps[runs], "right") - 1
+        row = rows[step]
+        is_inside = (step >= 0) & (part.start_ps[runs] < job.start_ps[row] + job.duration_ps[row])
         row, runs = row[is_inside], runs[is_inside]
         pieces.append(
             _ExchangeRuns(

@@ -186,10 +186,10 @@ class _Columns:
 
     def _largest(self) -> list[str]:
         """[steps] the label of the largest part, of equals the alphabetically later one."""
-        by_label = sorted(range(len(PARTS)), key=lambda at: PARTS[at][1], reverse=True)
-        parts = np.stack([self._part_ms[at] for at in by_label], axis=1)
+        by_label = sorted(range(len(PARTS)), key=lambda index: PARTS[index][1], reverse=True)
+        parts = np.stack([self._part_ms[index] for index in by_label], axis=1)
         largest = zip(parts.argmax(axis=1).tolist(), self._is_known.tolist(), strict=True)
-        return [PARTS[by_label[at]][1] if is_known else "" for at, is_known in largest]
+        return [PARTS[by_label[index]][1] if is_known else "" for index, is_known in largest]
 
     def _tooltips(self) -> list[str]:
         # Most jobs have none of these, and the same texts as in the profile plugin.

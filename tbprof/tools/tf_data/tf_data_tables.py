@@ -277,6 +277,6 @@ def _edges(pipelines: Sequence[Pipeline]) -> NDArray[np.float64]:
 
 def _histogram(pipeline: Pipeline, edges: NDArray[np.float64]) -> list[int]:
     """[bins] calls by latency; those below the first edge are in the first bin."""
-    at = np.searchsorted(edges, pipeline.duration_ps / 1e6, side="right") - 1
-    counts = np.bincount(np.clip(at, 0, edges.size - 2), minlength=edges.size - 1)
+    bins = np.searchsorted(edges, pipeline.duration_ps / 1e6, side="right") - 1
+    counts = np.bincount(np.clip(bins, 0, edges.size - 2), minlength=edges.size - 1)
     return [int(count) for count in counts.tolist()]

@@ -42,12 +42,12 @@ def _density(buffer: Buffer, begin: int, end: int) -> float:
     content = buffer.view(begin, min(begin + _SAMPLE, end))
     window = Window(content, begin)
     looks_right = np.flatnonzero(content[:-1] == (LINE_EVENTS << 3 | LENGTH))
-    for at in looks_right[:_ATTEMPTS].tolist():
+    for offset in looks_right[:_ATTEMPTS].tolist():
         count = np.zeros(1, np.int64)
-        progress = Pass(begin + at, end)
+        progress = Pass(begin + offset, end)
         scan_span(window, progress, Following.of(1).ends(count), 0)
         # Damage ends the pass at the end of the span.
-        seen = progress.at - begin - at
+        seen = progress.at - begin - offset
         if count[0] and seen <= 2 * _SAMPLE:
             return int(count[0]) / int(seen)
     return 0.0
