@@ -12,7 +12,7 @@ from tbprof.engine.requests import Body
 from tbprof.tools.model.datatable import Column, Table
 
 # What a batch has at most; bytes are compressed ones.
-MOST_ROWS, MOST_BYTES = 4_000, 290_000
+MOST_ROWS, MOST_BYTES = 2_500, 290_000
 
 
 def encode_batch(tables: Sequence[Table], first_row: int, *, is_list: bool) -> Body:

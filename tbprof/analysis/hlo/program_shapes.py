@@ -12,14 +12,19 @@ from tbprof.analysis.vocabulary.dtypes import Tensor
 
 _TUPLE = 13  # PrimitiveType.TUPLE
 _DEEPEST = 16
+_MOST_ELEMENTS = 2**62
 _T = TypeVar("_T")
 
 
 class Returned(NamedTuple):
-    """The arrays that an instruction returns, with layouts, and their total size in bytes."""
+    """The arrays that an instruction returns, with layouts, and their total size in bytes.
+
+    `is_array` is false for tuples, and for what is no array, such as a token.
+    """
 
     shapes: tuple[Shape, ...]
     bytes: int
+    is_array: bool
 
 
 class Tensors(NamedTuple):
@@ -51,7 +56,15 @@ class ProgramShapes:
     def tensors(self, row: int) -> Tensors:
         """The tensors that an instruction returns."""
         found = self._tensors.get(self._numbers[row])
-        return found or self._add(row, self._tensors, _read_tensors)
+        if found is not None:
+            return found
+        returned = self.of(row)
+        if not returned.is_array or self._numbers[row] < 0:
+            return self._add(row, self._tensors, _read_tensors)
+        [shape] = returned.shapes
+        tensor = Tensor(shape.dtype, min(shape.elements, _MOST_ELEMENTS))
+        found = self._tensors[self._numbers[row]] = Tensors((tensor,), shape.space == HOST_SPACE)
+        return found
 
     def proto(self, row: int) -> Any:
         """The result shape of an instruction as a ShapeProto."""
@@ -84,7 +97,8 @@ class ProgramShapes:
 
 def _read_returned(proto: Any) -> Returned:
     shapes = tuple(read_shape(proto))
-    return Returned(shapes, sum(shape.bytes for shape in shapes))
+    is_array = len(shapes) == 1 and proto.element_type != _TUPLE
+    return Returned(shapes, sum(shape.bytes for shape in shapes), is_array)
 
 
 def _read_tensors(proto: Any) -> Tensors:
@@ -107,7 +121,7 @@ def _tensors(shape: Any, depth: int = 0) -> Iterator[Tensor]:
         return
     elements = 1
     for size in shape.dimensions:
-        elements = min(elements * max(size, 0), 2**62)
+        elements = min(elements * max(size, 0), _MOST_ELEMENTS)
     words = type(shape).DESCRIPTOR.fields_by_name["element_type"].enum_type.values_by_number
     word = words.get(shape.element_type)
     yield Tensor(word.name.lower() if word is not None else "", elements)

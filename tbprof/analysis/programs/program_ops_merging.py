@@ -49,6 +49,8 @@ def add_up(parts: Sequence[ProgramOps]) -> ProgramOps:
     """The sum of tables that may have several rows per instruction, such as those of one device."""
     rows, firsts = _number_rows(parts)
     count = len(firsts)
+    if len(parts) == 1 and count == len(parts[0].name):
+        return parts[0]  # no rows are alike
     row = np.concatenate([np.zeros(0, np.int64), *rows])
     columns: dict[str, Any] = {
         name: [getattr(parts[part], name)[index] for part, index in firsts] for name in _TEXTS
