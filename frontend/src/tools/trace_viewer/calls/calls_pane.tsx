@@ -153,7 +153,7 @@ function Calls({ page, loaded, isLoading }: CallsProps) {
           <CopyButton
             text={() => treeText(tree)}
             label="Copy tree"
-            title="Copy the tree as text, with times in µs"
+            title="Copy tree as text, with times in µs"
           />
         ) : null}
       </div>

@@ -108,7 +108,7 @@ function SumTable({ page, summed, isLoading }: SumTableProps) {
           <CopyButton
             text={() => sumText(sums, order)}
             label="Copy table"
-            title="Copy the table as text, with times in µs"
+            title="Copy table as text, with times in µs"
           />
         ) : null}
       </div>
