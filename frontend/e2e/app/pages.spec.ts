@@ -212,7 +212,7 @@ describe.skipIf(!TRACES)("real V100 and TPU traces", () => {
     const link = detail.getByRole("link", { name: "Show its launches" });
     await expect.poll(() => link.getAttribute("href")).toContain("q=kernel%3A");
     await idle.getByRole("button").click();
-    await page.getByText("Of kernels that start together").waitFor();
+    await page.getByText("If kernels start together").waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -186,7 +186,7 @@ describe("the roofline", () => {
     const { page, problems } = await show("amd", "roofline_model");
     await page.getByText("Peaks of AMD GPU and their sources").click();
     await page.getByRole("row", { name: /^f16 2\.52 PFLOP\/s 256 compute units/ }).waitFor();
-    await page.getByText(/13\.\d % of the peaks of the types/).waitFor();
+    await page.getByText(/13\.\d % of its compute peak/).waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -99,7 +99,7 @@ test("the details of an iterator, and the way to its events in the trace", async
   await expect
     .poll(() => details(page).locator(".tf-code, .finding-title").count())
     .toBeGreaterThan(0);
-  await details(page).getByRole("link", { name: "Its events in the trace viewer" }).click();
+  await details(page).getByRole("link", { name: "Show its events in trace" }).click();
   await page.waitForURL(/tool=trace_viewer/);
   expect(parameter(page, "q")).toBe(`iterator:${map.long_name}`);
   const us = (name: string) => Number(parameter(page, name)) * 1000;
@@ -240,8 +240,8 @@ test("files that are interleaved are one node of each stage, and their calls are
   await expect.poll(() => node(page, "TFRecord").getAttribute("data-kind")).toBe("bottleneck");
   await expect.poll(() => page.locator(".tf-hidden").count()).toBe(0);
   await node(page, "TFRecord").click();
-  await details(page).getByText("40 iterators of this stage, taken together").waitFor();
-  await details(page).getByRole("link", { name: "Its events in the trace viewer" }).click();
+  await details(page).getByText("40 iterators of this stage, combined").waitFor();
+  await details(page).getByRole("link", { name: "Show its events in trace" }).click();
   await page.waitForURL(/tool=trace_viewer/);
   await expect.poll(() => textOf(page.locator(".trace-count"))).toMatch(/^120 hits/);
 });

@@ -1,6 +1,6 @@
 /** The canvas of the trace viewer: its picture in both renderers, and its keys. */
 import { expect, test } from "vitest";
-import { colorOf, LARGE, release } from "../harness/browser";
+import { colorOf, LARGE, release, settled } from "../harness/browser";
 import {
   ALL,
   colorOfName,
@@ -292,6 +292,7 @@ test("M marks the selection or the pointer's place, and a mark can be labelled",
   const marks = () => trace.parameters.get("marks");
   await clickEvent(trace, "e0", 0, 24);
   await expectSelected(trace, "gemm_kernel", 0);
+  await settled(page); // only its details have its end exactly
   await page.keyboard.press("m");
   await expect.poll(marks).toBe("0.012..0.036~gemm_kernel");
   // The same key again: its label, without a pointer.
