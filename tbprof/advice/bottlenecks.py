@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tbprof.advice.sentences import percent as percent_text
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.input.input_ops import InputOps
-from tbprof.analysis.job.idle_shares import DID, IdleShare, longest_share
+from tbprof.analysis.job.idle_shares import ACTIVITY_CLAUSES, IdleShare, longest_share
 from tbprof.analysis.job.step_means import StepMeans
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame, waits_for_result
@@ -138,7 +138,7 @@ def _activity_sentence(idle: Sequence[IdleShare], step_ms: float) -> str:
     if not idle:
         return ""
     most = idle[0]
-    clause = f"{describe_frame(most.name)} ran" if most.is_named else DID[most.kind]
+    clause = f"{describe_frame(most.name)} ran" if most.is_named else ACTIVITY_CLAUSES[most.kind]
     return f" For {percent_text(100 * most.ms / step_ms)}, {clause}."
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.advice.sentences import milliseconds, shortened
 from tbprof.analysis.host.host_activity import Activity
-from tbprof.analysis.job.idle_shares import DID
+from tbprof.analysis.job.idle_shares import ACTIVITY_CLAUSES
 from tbprof.analysis.job.idle_time import IdleTime
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans, used_rows
@@ -293,7 +293,7 @@ def _called(
     whole_ps = sum_of(time_ps[group] for time_ps in parts.values())
     is_inside = bool(part) and parts[part][group] >= MOST_OF_IT * whole_ps
     inner = f", in {_frame_name(part)}" if is_inside else ""
-    return f"{_frame_name(name) if name else DID[kind]}{inner}"
+    return f"{_frame_name(name) if name else ACTIVITY_CLAUSES[kind]}{inner}"
 
 
 def _frame_name(name: str) -> str:

@@ -13,7 +13,7 @@ from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.host.host_callbacks import HostCallbacks
 from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps, InputRole, merge_input_ops
-from tbprof.analysis.job.idle_shares import idle_shares, outside
+from tbprof.analysis.job.idle_shares import callbacks_as_runtime, idle_shares
 from tbprof.analysis.job.idle_time import IdleTime
 from tbprof.analysis.job.job_steps import JobSteps, merge_steps
 from tbprof.analysis.job.step_choice import chosen_means
@@ -61,7 +61,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
             "" if job.worker_kind or not gpus else "GPU",
             cause,
             (means, outliers),
-            outside(
+            callbacks_as_runtime(
                 idle_shares(job, means, idle_time),
                 summaries.take("host_callbacks", HostCallbacks),
             ),

@@ -9,7 +9,7 @@ from tbprof.advice.gathering import PARTS as PARTS
 from tbprof.advice.gathering import gather
 from tbprof.advice.rules.findings import find_findings
 from tbprof.advice.summaries import Summaries
-from tbprof.analysis.job.idle_shares import outside
+from tbprof.analysis.job.idle_shares import callbacks_as_runtime
 from tbprof.tools.model.datatable import Table, number, text
 from tbprof.tools.overview.idle_table import idle_table
 from tbprof.tools.overview.overview_advice import findings_table, recommendation_table
@@ -52,7 +52,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
             _HARDWARE[evidence.platform],
             evidence.input_cause,
             (evidence.means, evidence.outliers),
-            outside(evidence.idle, evidence.callbacks),
+            callbacks_as_runtime(evidence.idle, evidence.callbacks),
             evidence.idle_time,
         ),
         run_table(evidence, summaries.hosts),

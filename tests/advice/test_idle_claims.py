@@ -16,7 +16,7 @@ from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.host_callbacks import HostCallbacks, find_host_callbacks
 from tbprof.analysis.host.result_reads import ResultReads, find_result_reads
 from tbprof.analysis.host.single_ops import SingleOps
-from tbprof.analysis.job.idle_shares import IdleShare, outside
+from tbprof.analysis.job.idle_shares import IdleShare, callbacks_as_runtime
 from tbprof.analysis.job.idle_time import IdleTime
 from tbprof.analysis.job.step_calls import NO_CALLS
 from tbprof.analysis.steps.host_runs import RUN
@@ -143,7 +143,7 @@ def test_functions_that_programs_call_make_no_input():
     assert (
         "batch (train.py:14) takes 25.0 %" in find_bottlenecks(means, idle=shares).input.statement
     )
-    found_with = find_bottlenecks(means, idle=outside(shares, [called]))
+    found_with = find_bottlenecks(means, idle=callbacks_as_runtime(shares, [called]))
     assert found_with.input.level == "device"
     assert "runtime calls were in progress" in found_with.other.statement
 

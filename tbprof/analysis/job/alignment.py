@@ -1,4 +1,4 @@
-"""Which steps of several hosts are the same step of the job."""
+"""Aligns the steps of several hosts to the steps of the job."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,19 +18,19 @@ from tbprof.analysis.job.step_matching import (
 from tbprof.base.records import dataclass
 from tbprof.base.values import common, median, unique
 
-# Steps with one number and different names may be the same if they last as long, and if this share
-# of the numbers of either host is common.
+# Steps with the same number and different names may be the same step if they last about as long and
+# if both hosts have at least this share of their numbers in common.
 _SHARED = 0.5
 
-# Clocks that are synchronized over a network agree to this.
+# Clocks that are synchronized over a network agree to within 10 ms.
 _LEAST_APART_PS = 10**10
-_BY_NUMBER = "paired by their numbers"
+_BY_NUMBER = "matched by number"
 _HOW: Mapping[Basis, str] = {
-    "lengths": "paired by their durations",
-    "clocks": "paired by the clocks",
-    "order": "paired in order",
+    "lengths": "matched by duration",
+    "clocks": "matched by timestamp",
+    "order": "matched by position",
 }
-_TWO_CAUSES = "the hosts' clocks differ, or they were not recorded at the same time"
+_TWO_CAUSES = "the hosts' clocks differ, or the hosts were not recorded at the same time"
 
 
 Code = Literal["hosts_apart", "no_common_step", "clocks_apart", "doubtful_pairs", "other_names"]
@@ -38,9 +38,9 @@ Code = Literal["hosts_apart", "no_common_step", "clocks_apart", "doubtful_pairs"
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """What is uncertain about the steps of a host (an index).
+    """An uncertainty about the steps of a host (an index).
 
-    With `is_unpaired` nothing shows which of its steps equal those of other hosts.
+    `is_unpaired`: there is no evidence which of its steps are the same as those of other hosts.
     """
 
     host: int
@@ -54,12 +54,12 @@ StepKeys = list[list[tuple[object, ...]]]
 
 
 def align(hosts: Sequence[HostSteps]) -> Alignment:
-    """(job step of each step, per host; (host, row) of one of each job step; doubts).
+    """Return (job step of each step, per host; (host, row) of one step of each job step; doubts).
 
-    Steps that programs numbered are matched by number and label. Those of other hosts are matched
-    with those of the host with the most (numbered) steps by `match_steps`. Job steps are in the
-    order of time of that host; steps that it does not have follow the step before them on their own
-    host.
+    Steps that programs numbered are matched by number and label. Steps of other hosts are matched
+    by `match_steps` with those of the lead, the host with the most (numbered) steps. Job steps are
+    in the time order of the lead; a step that the lead lacks follows the step that precedes it on
+    its own host.
     """
     if not hosts:
         return [], [], []
@@ -85,7 +85,7 @@ def align(hosts: Sequence[HostSteps]) -> Alignment:
 
 
 def _match_by_number(hosts: Sequence[HostSteps], keys: StepKeys, lead: int) -> list[Doubt]:
-    """Doubts about hosts with numbers; other names of the same steps are replaced."""
+    """Return doubts about hosts with numbered steps; replaces other names of the same steps."""
     numbered = [index for index, host in enumerate(hosts) if host.has_explicit_numbers]
     shared = Counter(key for host_row in numbered for key in keys[host_row])
     doubts = []
@@ -97,8 +97,8 @@ def _match_by_number(hosts: Sequence[HostSteps], keys: StepKeys, lead: int) -> l
             names = {key[::2]: key for key in keys[lead]}
             keys[host_row] = [names.get(key[::2], key) for key in keys[host_row]]
             text = (
-                f"its steps have different names from those of the other hosts ({label[0]} to "
-                f"{label[-1]}), so they are paired by number alone"
+                f"the names of its steps ({label[0]} to {label[-1]}) differ from those of the "
+                "other hosts, so steps are matched by number alone"
             )
             doubts.append(Doubt(host_row, "other_names", text))
         elif host_row != lead or not any(
@@ -106,7 +106,7 @@ def _match_by_number(hosts: Sequence[HostSteps], keys: StepKeys, lead: int) -> l
         ):
             text = (
                 f"it has no step in common with the other hosts ({label[0]} to {label[-1]}): its "
-                "steps are shown beside theirs, and averages cover the steps of all hosts"
+                "steps are shown as separate steps, and averages cover the steps of all hosts"
             )
             doubts.append(Doubt(host_row, "no_common_step", text, is_unpaired=True))
     return doubts + _clocks_apart(
@@ -115,7 +115,7 @@ def _match_by_number(hosts: Sequence[HostSteps], keys: StepKeys, lead: int) -> l
 
 
 def _is_renamed(lead: HostSteps, host: HostSteps) -> bool:
-    """Whether steps with one number are the same although their names differ."""
+    """Whether steps with the same number are the same step although their names differ."""
     shared = common(lead.number, host.number).size
     if shared < _SHARED * max(unique(lead.number).size, unique(host.number).size):
         return False
@@ -125,9 +125,10 @@ def _is_renamed(lead: HostSteps, host: HostSteps) -> bool:
 def _clocks_apart(
     hosts: Sequence[HostSteps], keys: StepKeys, numbered: Sequence[int]
 ) -> list[Doubt]:
-    """The hosts whose steps share no time with the same steps of most hosts, by 10 ms or more.
+    """Return doubts about hosts whose steps are 10 ms or more away from those of most hosts.
 
-    The first of the `numbered` hosts gives the time, unless that of another is closer to all.
+    They must also be a median step or more away. The reference is the host that is closest to all
+    others, by default the first of `numbered`.
     """
     lead = hosts[numbered[0]]
     place = {key: row for row, key in enumerate(keys[numbered[0]])}
@@ -157,36 +158,39 @@ def _doubts_of_match(host: int, match: Match) -> list[Doubt]:
     if not match.shares_time and match.by != "lengths":
         if match.apart_ps is None:
             text = (
-                f"nothing shows when its steps and those of the other hosts ran, so they are {why}"
+                "the traces do not record when its steps and those of the other hosts ran, so they "
+                f"are {why}"
             )
         else:
-            text = f"its steps share no time with those of the other hosts, so they are {why}"
+            text = (
+                f"its steps do not overlap in time with those of the other hosts, so they are {why}"
+            )
             text = f"{text}: {_TWO_CAUSES}"
         return [Doubt(host, "hosts_apart", text, is_unpaired=True)]
     if match.by == "clocks":
         text = (
-            "its steps have no numbers, and by the clocks each may match either of two steps of "
-            "the other hosts: paired steps may be one step apart"
+            "its steps have no numbers, and each overlaps in time with two steps of the other "
+            "hosts: matched steps may be one step apart"
         )
         return [Doubt(host, "doubtful_pairs", text)]
     if match.apart_ps is None:
-        return []  # the lengths of steps are evidence enough, and nothing contradicts
+        return []  # the durations are sufficient evidence, and nothing contradicts them
     code: Code = "clocks_apart" if match.by == "lengths" else "doubtful_pairs"
     return [Doubt(host, code, _paired(match.apart_ps, why))]
 
 
 def _paired(apart_ps: float, why: str) -> str:
-    """A doubt: steps of a host are apart in time from those that they are paired with."""
+    """Return the message that a host's steps and the matching steps ran at different times."""
     ms = abs(apart_ps) / 1e9
     size = f"{ms / 1e3:,.1f} s" if ms >= 1000 else f"{ms:.3g} ms"
     side = "later" if apart_ps > 0 else "earlier"
-    return f"its steps lie {size} {side} than the other hosts' and are {why}: {_TWO_CAUSES}"
+    return f"its steps ran {size} {side} than the steps of the other hosts ({why}): {_TWO_CAUSES}"
 
 
 def _merged(
     keys: Sequence[Sequence[tuple[object, ...]]], lead: int
 ) -> tuple[list[NDArray[np.int64]], list[tuple[int, int]]]:
-    """(job step of each step, per host; (host, row) of one of each job step)."""
+    """Return (job step of each step, per host; (host, row) of one step of each job step)."""
     rows: dict[tuple[object, ...], tuple[int, int]] = {}
     after: dict[tuple[object, ...] | None, list[tuple[object, ...]]] = {}
     for row, key in enumerate(keys[lead]):

@@ -1,4 +1,4 @@
-"""What couples the workers of a job: exchanges of data, and the programs that they run."""
+"""Evidence that workers of a job wait for each other: data exchanges and programs."""
 
 from collections.abc import Iterator
 
@@ -20,16 +20,16 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import is_in
 from tbprof.events.space import Plane, Space
 
-# How many names of a worker are kept: those with the least hashes, which are a fair sample.
+# Keep this many names per worker: those with the lowest hashes, which are an unbiased sample.
 MOST_NAMES = 256
-# How much of a name is examined: HLO texts have thousands of characters.
+# Hash only this many characters of a name: HLO texts have thousands.
 _LONGEST = 512
 _RENDEZVOUS = "Rendezvous"
-# A rendezvous is nested in the instruction that meets, or in a call of it.
+# Levels to ascend: a rendezvous is nested in the collective instruction, or in a call of it.
 _LEVELS = 3
 _CPU = "CPU"
 
-# Few traces have GPUs and TPUs.
+# Imported on first use: few traces have both GPUs and TPUs.
 find_gpu_kinds = Later("tbprof.analysis.gpu.gpu_events.find_gpu_kinds")
 kind_phases = Later("tbprof.analysis.gpu.gpu_phases.kind_phases")
 tpu_phases = Later("tbprof.analysis.tpu.tpu_phases.tpu_phases")
@@ -39,19 +39,20 @@ NO_EXCHANGE, COLLECTIVE, TRANSFER = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """What the devices of one host ran, by name, and when devices of its CPU met in collectives.
+    """Names of the events that one host's devices ran, and collectives of simulated CPU devices.
 
-    `worker` are names of devices as in `Steps`, "CPU" if there is none. Of each (device, name) [n],
-    `of` is an index into `worker`, `hash` stands for the name, and `exchange` says how events with
-    that name exchange data with other workers (`NO_EXCHANGE` and the others below).
+    `worker` are device names as in `Steps`, "CPU" if there is no device. The next three columns
+    have one row per (device, name) [n]: `worker_of` indexes `worker`, `hash` is the hash of the
+    name, and `exchange` is how events with that name exchange data with other workers:
+    `NO_EXCHANGE`, `COLLECTIVE` or `TRANSFER`.
 
-    A row [m] of the other columns is a device simulated by the CPU (`device`, its ordinal, -1 if
-    not recorded) that comes to a collective at `arrive_ps`, which all have left by `end_ps`; rows
-    of one `meeting` wait for each other.
+    The other columns have one row [m] per arrival of a device that the CPU simulates at a
+    collective: `device` is its ordinal, -1 if not recorded. It arrives at `arrive_ps` and leaves at
+    `end_ps`, in ps. Rows with the same `meeting` wait for each other.
     """
 
     worker: list[str]
-    of: NDArray[np.int32]
+    worker_of: NDArray[np.int32]
     hash: NDArray[np.int64]
     exchange: NDArray[np.int8]
     meeting: NDArray[np.int32]
@@ -61,14 +62,14 @@ class Coupling:
 
 
 def find_coupling(space: Space, programs: Programs) -> Coupling:
-    """The names of what ran on each device of a space, and the meetings of its CPU's devices."""
+    """Return the event names of each device of a space, and the meetings of its CPU's devices."""
     named = [_gpu_names(plane, programs) for plane in gpu_planes(space)]
     named += [_tpu_names(plane, programs) for plane in tpu_planes(space)]
     named = [pair for pair in named if pair[1]]
     meetings = [_meetings(plane) for plane in host_planes(space)] if not named else []
     if not named:
         named = [_cpu_names(space)]
-    rows = [(of, *row) for of, (_, ran) in enumerate(named) for row in _sampled(ran)]
+    rows = [(worker, *row) for worker, (_, ran) in enumerate(named) for row in _sampled(ran)]
     columns = [np.concatenate(column) for column in zip(*meetings, strict=True)] or [
         np.empty(0, np.int64)
     ] * 4
@@ -84,12 +85,12 @@ def find_coupling(space: Space, programs: Programs) -> Coupling:
     )
 
 
-# How events with a name exchange data, by the names of what ran on a device.
-_Ran = dict[str, int]
+# The exchange of events on a device, by their name.
+_ExchangeByName = dict[str, int]
 
 
-def _sampled(ran: _Ran) -> Iterator[tuple[int, int]]:
-    """(hash, exchange) of names: those with the least hashes, of exchanges and of others."""
+def _sampled(ran: _ExchangeByName) -> Iterator[tuple[int, int]]:
+    """Yield (hash, exchange) of the names with the lowest hashes: exchanges, then other names."""
     hashed = sorted((_hash(name), exchange) for name, exchange in ran.items())
     yield from [pair for pair in hashed if pair[1] != NO_EXCHANGE][:MOST_NAMES]
     yield from [pair for pair in hashed if pair[1] == NO_EXCHANGE][:MOST_NAMES]
@@ -105,10 +106,10 @@ def _device_name(plane: Plane) -> str:
     return plane.name.removeprefix("/device:")
 
 
-def _gpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
+def _gpu_names(plane: Plane, programs: Programs) -> tuple[str, _ExchangeByName]:
     kinds = find_gpu_kinds(plane, programs)
     phase = kind_phases(plane, kinds, programs)
-    ran: _Ran = {}
+    ran: _ExchangeByName = {}
     for name, phase_code in zip(kinds.event_name, phase.tolist(), strict=True):
         # Copies have the same names in all programs.
         if phase_code == Phase.COLLECTIVES or 0 <= phase_code <= Phase.COMPUTE_UNKNOWN:
@@ -116,8 +117,8 @@ def _gpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
     return _device_name(plane), ran
 
 
-def _tpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
-    # The types say it: those of ops have a category, unless the recorder writes none.
+def _tpu_names(plane: Plane, programs: Programs) -> tuple[str, _ExchangeByName]:
+    # Event types of ops have a category, unless the recorder writes none.
     category = plane.types.stats([names.HLO_CATEGORY])[names.HLO_CATEGORY].texts()
     is_op = category >= 0 if (category >= 0).any() else category < 0
     type_names = plane.types.full_names
@@ -135,12 +136,12 @@ def _tpu_names(plane: Plane, programs: Programs) -> tuple[str, _Ran]:
 
 
 def _is_transfer(text: str) -> bool:
-    """Whether an instruction sends to another program, or receives: "%send-done.3 = …"."""
+    """Whether an instruction sends to or receives from another program: "%send-done.3 = …"."""
     return text.lstrip("%").startswith(("send.", "send-done", "recv.", "recv-done"))
 
 
-def _cpu_names(space: Space) -> tuple[str, _Ran]:
-    ran: _Ran = {}
+def _cpu_names(space: Space) -> tuple[str, _ExchangeByName]:
+    ran: _ExchangeByName = {}
     for plane in host_planes(space):
         types = host_types(host_events(plane), has_device=False)
         works = is_in(types.role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) | types.is_hlo
@@ -152,10 +153,10 @@ def _cpu_names(space: Space) -> tuple[str, _Ran]:
 
 
 def _meetings(plane: Plane) -> tuple[NDArray[np.int64], ...]:
-    """(meeting, device, arrive, end) of the host threads that come to collectives.
+    """Return columns (meeting, device, arrive, end) of host threads that arrive at collectives.
 
-    thread 1 |..rrrrrrrr     r, s: the rendezvous of one execution of a program,
-    thread 2 |.......sss     for which each device has a thread: the second is late by 5
+    thread 1 |..rrrrrrrr     r, s: the rendezvous of one program execution;
+    thread 2 |.......sss     each device has a thread, and the second is 5 late
     """
     texts = plane.types.full_names
     if _RENDEZVOUS not in texts:
@@ -183,7 +184,7 @@ def _meetings(plane: Plane) -> tuple[NDArray[np.int64], ...]:
 
 
 def _texts(plane: Plane, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[n] the collective of an execution that is met in, as the rendezvous names it; -1 if unknown.
+    """Return [n] text numbers of the rendezvous keys, which name the collective; -1 if unknown.
 
     Source: xla, service/rendezvous.h and collective_ops_utils.h (RendezvousKey::ToString).
     """
@@ -193,7 +194,7 @@ def _texts(plane: Plane, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _numbers(plane: Plane, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(execution, ordinal of the device) of instructions; -1 if not recorded."""
+    """Return (execution, device ordinal) of instructions [n]; -1 if not recorded."""
     stat_names = [name for name in (names.RUN_ID, names.DEVICE_ORDINAL) if name in plane.stat_names]
     unknown = np.full(rows.size, -1, np.int64)
     if not stat_names or not rows.size:

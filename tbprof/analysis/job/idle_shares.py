@@ -1,4 +1,4 @@
-"""What the hosts' threads did in the part of an average step that nothing else covers."""
+"""Host thread activity in the part of an average step that no phase covers."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -18,11 +18,11 @@ from tbprof.base.values import sum_of
 if TYPE_CHECKING:  # pages without steps do not import step finding
     from tbprof.analysis.job.idle_time import IdleTime
 
-# If this share of the time in which a function is open is uncovered, it does nothing else.
+# If at least this share of a function's open time is uncovered, it does nothing else.
 _ALL_OF_IT = 0.8
 _NAMED = (Activity.PYTHON, Activity.ANNOTATION)
-# What threads did, for a sentence: "threads of tf.data were at work in 12 % of that".
-DID = {
+# Clauses for sentences: "for 12 % of that, tf.data threads worked".
+ACTIVITY_CLAUSES = {
     Activity.PYTHON: "Python ran",
     Activity.ANNOTATION: "annotated code ran",
     Activity.COMPILATION: "a compiler ran on another thread",
@@ -38,7 +38,7 @@ DID = {
     Activity.UNCOVERED: "no event was recorded",
 }
 
-# Their labels on pages.
+# Labels on pages.
 LABELS = {
     Activity.PYTHON: "Python",
     Activity.ANNOTATION: "Annotations",
@@ -58,11 +58,11 @@ LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class IdleShare:
-    """One thing that threads did: ms of an average step, and its parts (name, ms), longest first.
+    """One activity: ms of an average step, and its parts (name, ms), longest first.
 
-    `name` is that of an event, "" for kinds without names: a Python frame or an annotation.
-    `is_driver`: the thread that drives the program did it. `open_ms` is how long events with that
-    name are open in the average step, 0 if unknown.
+    `name` is an event name, that of a Python frame or an annotation; "" for kinds without names.
+    `is_driver`: the driving thread did it. `open_ms` is how long events with that name are open in
+    the average step, 0 if unknown.
     """
 
     kind: Activity
@@ -74,17 +74,17 @@ class IdleShare:
 
     @property
     def holds_more(self) -> bool:
-        """Whether much else runs inside, such as ops: a function that contains the whole loop."""
+        """Whether much other work, such as ops, runs inside: a function with the whole loop."""
         return self.ms < _ALL_OF_IT * self.open_ms
 
     @property
     def event(self) -> str:
-        """The name of the events that it counts; that of a call if only the call counts."""
+        """Name of the counted events: that of a called function if only the call counts."""
         return self.parts[0][0] or self.name if self.holds_more else self.name
 
     @property
     def subject(self) -> str:
-        """What takes the time, for a sentence."""
+        """The subject of a sentence about this activity."""
         name, part = describe_frame(self.name), self.parts[0][0]
         if not self.holds_more:
             return name
@@ -92,24 +92,25 @@ class IdleShare:
 
     @property
     def is_named(self) -> bool:
-        """Whether it is a function or an annotation of the thread that drives the program.
+        """Whether it is a function or an annotation on the driving thread.
 
-        A wait alone does not count: the function of the program that waits does.
+        A wait counts only if it is in a function of the program.
         """
         is_known = self.kind in _NAMED or (self.kind == Activity.WAIT and is_own(self.name))
         return self.is_driver and bool(self.name) and is_known
 
 
 def kind_label(kind: Activity) -> str:
-    """The label of a kind on pages, within a sentence."""
+    """Return the page label of a kind for use within a sentence."""
     label = LABELS[kind]
     return label if kind == Activity.PYTHON else label[0].lower() + label[1:]
 
 
 def named_shares(shares: Sequence[IdleShare]) -> tuple[IdleShare, ...]:
-    """The functions and annotations of the driving thread with all of their time, longest first.
+    """Return the functions and annotations of the driving thread, longest first.
 
-    If one contains more than this time: the call, or its own code, that most of the time goes to.
+    Shares of the same name are merged. One that contains much other work (`holds_more`) is reduced
+    to the call, or to its own code, that takes most of the uncovered time.
     """
     shares_by_name: dict[str, IdleShare] = {}
     for share in shares:
@@ -140,7 +141,7 @@ def _narrowed(idle_share: IdleShare) -> IdleShare:
 
 
 def without(shares: Sequence[IdleShare], first: IdleShare | None) -> list[IdleShare]:
-    """The shares without what one of `named_shares` is about."""
+    """Return the shares without the time of `first`, one of `named_shares`."""
     out = []
     for share in shares:
         if first is None or not share.is_named or share.name != first.name:
@@ -151,10 +152,12 @@ def without(shares: Sequence[IdleShare], first: IdleShare | None) -> list[IdleSh
     return [remainder for remainder in out if remainder.ms > 0]
 
 
-def outside(shares: Sequence[IdleShare], callbacks: Sequence[HostCallbacks]) -> list[IdleShare]:
-    """The shares, with functions that compiled programs called counted as calls of the runtime.
+def callbacks_as_runtime(
+    shares: Sequence[IdleShare], callbacks: Sequence[HostCallbacks]
+) -> list[IdleShare]:
+    """Return the shares with callbacks of compiled programs counted as runtime calls.
 
-    Such functions make no input.
+    Callbacks do not produce input.
     """
     called = {name for callback in callbacks for name in callback.function}
     return [
@@ -164,14 +167,17 @@ def outside(shares: Sequence[IdleShare], callbacks: Sequence[HostCallbacks]) -> 
 
 
 def longest_share(shares: Sequence[IdleShare]) -> IdleShare | None:
-    """The function or annotation of the driving thread that took longest, None if there is none."""
+    """Return the longest of `named_shares`, None if there is none."""
     return next(iter(named_shares(shares)), None)
 
 
 def idle_shares(
     job: JobSteps, means: StepMeans, hosts: "Sequence[IdleTime]"
 ) -> tuple[IdleShare, ...]:
-    """Everything that the hosts' threads did, longest first; adds up to the mean `Phase.OTHER`."""
+    """Return all activities of the hosts' threads, longest first.
+
+    They add up to the mean `Phase.OTHER`.
+    """
     sums: dict[tuple[Activity, str, bool], dict[str, float]] = {}
     opened: dict[str, float] = {}
     for host, weight in zip(hosts, _weights(job, means, hosts), strict=True):
@@ -198,11 +204,11 @@ def idle_shares(
 def share_ps(
     job: JobSteps, hosts: "Sequence[IdleTime]", idle_share: IdleShare
 ) -> NDArray[np.int64]:
-    """[rows of the job's steps] the uncovered time of one of `named_shares`."""
+    """Return [rows of the job's steps] the uncovered time in ps of one of `named_shares`."""
     out = np.zeros(job.step.size, np.int64)
-    hosts_rows = _by_host(job, np.arange(job.step.size), len(hosts))
-    for host, of_host, rows in zip(hosts, hosts_rows, _row_counts(job, hosts), strict=True):
-        is_it = host.is_driver & np.array(
+    rows_by_host = _by_host(job, np.arange(job.step.size), len(hosts))
+    for host, host_rows, rows in zip(hosts, rows_by_host, _row_counts(job, hosts), strict=True):
+        is_included = host.is_driver & np.array(
             [
                 name == idle_share.name
                 and (not idle_share.holds_more or part == idle_share.parts[0][0])
@@ -210,21 +216,21 @@ def share_ps(
             ],
             bool,
         )
-        activities = np.flatnonzero(is_it[host.activity])
+        activities = np.flatnonzero(is_included[host.activity])
         time = np.zeros(rows, np.int64)
         np.add.at(time, host.step[activities], host.time_ps[activities])
-        out[of_host] = time[job.row[of_host]]
+        out[host_rows] = time[job.row[host_rows]]
     return out
 
 
 def _row_counts(job: JobSteps, hosts: "Sequence[IdleTime]") -> list[int]:
-    """For each host one more than the last row of its steps, or of another's."""
+    """Return per host a number of rows that suffices for its steps."""
     last = int(job.row.max(initial=-1))
     return [1 + max(last, int(host.step.max(initial=-1))) for host in hosts]
 
 
 def _by_host(job: JobSteps, rows: NDArray[np.int64], hosts: int) -> list[NDArray[np.int64]]:
-    """For each host its `rows` of the job's steps."""
+    """Return per host its subset of `rows`, which are rows of the job's steps."""
     host = job.worker_host[job.worker[rows]]
     order = np.argsort(host, kind="stable")
     cuts = np.searchsorted(host[order], np.arange(hosts + 1)).tolist()
@@ -232,7 +238,7 @@ def _by_host(job: JobSteps, rows: NDArray[np.int64], hosts: int) -> list[NDArray
 
 
 def _most_open(host: "IdleTime", open_ms: NDArray[np.float64]) -> dict[str, float]:
-    """How long each name is open: as in its activity with the most steps."""
+    """Return open ms by name: the maximum over its activities, which may lack some steps."""
     out: dict[str, float] = {}
     for name, ms in zip(host.name, open_ms.tolist(), strict=True):
         if ms > 0:
@@ -243,11 +249,13 @@ def _most_open(host: "IdleTime", open_ms: NDArray[np.float64]) -> dict[str, floa
 def _weights(
     job: JobSteps, means: StepMeans, hosts: "Sequence[IdleTime]"
 ) -> Iterator[NDArray[np.float64]]:
-    """For each host [rows] the weight of a row of its steps in the average step."""
+    """Yield per host [rows] the weight of each row of its steps in the average step."""
     used = used_rows(job)
     used = used[means.is_counted[job.step[used]]]
-    of_step = 1 / np.maximum(means.workers, 1) / max(means.steps, 1)
-    for of_host, rows in zip(_by_host(job, used, len(hosts)), _row_counts(job, hosts), strict=True):
+    step_weight = 1 / np.maximum(means.workers, 1) / max(means.steps, 1)
+    for host_rows, rows in zip(
+        _by_host(job, used, len(hosts)), _row_counts(job, hosts), strict=True
+    ):
         weight = np.zeros(rows)
-        weight[job.row[of_host]] = of_step[job.step[of_host]]
+        weight[job.row[host_rows]] = step_weight[job.step[host_rows]]
         yield weight

@@ -1,4 +1,4 @@
-"""What a host's threads did in step time that neither device work nor ops cover."""
+"""Host thread activity in step time that neither device work nor ops cover."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -27,9 +27,9 @@ from tbprof.kernels.analysis.activity_sweep import (
     tally_pieces,
 )
 
-# How many activities are distinguished; the rest of a kind is merged.
+# Distinguish this many activities; others are merged by kind.
 _MOST = 48
-# Annotations and Python on other threads than the driving one are named after everything else.
+# Activities of threads other than the driving one, by precedence: Python and annotations are last.
 _OTHERS = (
     Activity.COMPILATION,
     Activity.TF_DATA_FUNCTION,
@@ -47,15 +47,17 @@ _OTHERS = (
 
 @dataclass(frozen=True, slots=True)
 class IdleTime:
-    """One row per row of the host's `Steps` and activity: how long it lasted, in ps.
+    """The uncovered time of a host's steps by activity, in ps.
 
-    `step` is the row of `Steps`, `activity` a row of the other columns. The rows of a step add up
-    to its time in `Phase.OTHER`: an instant has one activity, and UNCOVERED is what no recorded
-    event covers. `kind` is one of `Activity`; `name` and `part` are names of events as recorded, ""
-    for none: the Python function or annotation, and what that was busy with. `is_driver`: the
-    thread that drives the program did it. `open_ps` is how long events with that name were open on
-    that thread within the step, including everything inside them; 0 without a name. `calls` is what
-    that thread called in each step.
+    `step`, `activity`, `time_ps` and `open_ps` have one row per (row of the host's `Steps`,
+    activity): `step` is the row of `Steps`, `activity` a row of the columns below. The `time_ps` of
+    a step add up to its time in `Phase.OTHER`: every instant has one activity, `UNCOVERED` where no
+    recorded event covers it. `open_ps` is how long events with the activity's name were open on the
+    driving thread within the step, including nested events; 0 without a name.
+
+    `kind` is an `Activity`; `name` is the event name of the Python function or annotation, `part`
+    that of the event inside it, "" for none. `is_driver`: the driving thread did it. `calls` are
+    the calls of the driving thread in each step.
     """
 
     step: NDArray[np.int64]
@@ -71,10 +73,10 @@ class IdleTime:
 
 @dataclass(frozen=True, slots=True)
 class _LinePieces:
-    """What a plane's threads did: spans of each activity, an index into `labels`.
+    """Spans of a plane's thread activities by line; `label` is the number of the activity.
 
-    Rows `cuts[i]:cuts[i + 1]` are those of line i, in order of time. `is_for` [workers, lines] says
-    whose idle time a line explains.
+    Rows `cuts[i]:cuts[i + 1]` belong to line i and are in time order. `is_for` [workers, lines]:
+    whether a line explains a worker's idle time.
     """
 
     cuts: NDArray[np.int64]
@@ -86,7 +88,7 @@ class _LinePieces:
 
 @dataclass(frozen=True, slots=True)
 class _Pieces:
-    """The same by label: rows `cuts[i]:cuts[i + 1]` are those of label i, in order of lines."""
+    """The same spans by label: rows `cuts[i]:cuts[i + 1]` have label i and are ordered by line."""
 
     cuts: NDArray[np.int64]
     start_ps: NDArray[np.int64]
@@ -98,17 +100,17 @@ class _Pieces:
 _Label = tuple[int, str, str, bool]
 _NOTHING = np.empty(0, np.int64)
 _REST: _Label = (int(Activity.UNCOVERED), "", "", False)
-# Between the ops of a compiled program that the host runs itself, whatever the others did.
+# Between ops of a compiled program that runs on the host, regardless of what other threads did.
 _RUNNING: _Label = (int(Activity.RUNTIME), "", RUN, False)
-# Between ops that are dispatched one by one, where no other event says what Python does.
+# Between eagerly dispatched ops, where no other event shows what Python does.
 _DISPATCH: _Label = (int(Activity.EAGER), "", "", True)
 
 
 def find_idle_time(
     space: Space, programs: Programs, single_ops: SingleOps, marker: str = ""
 ) -> IdleTime:
-    """What the threads of a host did while none of its workers did anything, step by step."""
-    # Usually another thread finds what covers the steps meanwhile.
+    """Return the host's thread activity while a worker was idle, by step."""
+    # Find activities first: usually another thread computes the step layers meanwhile.
     activities = _find_activities(find_step_bounds(space, programs, marker))
     layers = find_step_layers(space, programs, marker)
     running = layers.runs.in_progress()
@@ -124,15 +126,15 @@ def find_idle_time(
         for index, activity in enumerate(activities if idle[0].size else ())
     ]
     del activities  # as large as a column of events
-    labels, found = _fewer(labels, by_line)
+    labels, pieces = _merge_rare_labels(labels, by_line)
     del by_line
-    order = sorted(range(len(labels)), key=lambda at: _precedence(list(labels)[at]))
+    order = sorted(range(len(labels)), key=lambda number: _precedence(list(labels)[number]))
     names, name_of = _open_names(labels)
     opened = [_opened(layers, name) for name in names]
     rows: list[tuple[NDArray[np.int64], ...]] = []
     first = 0
     for worker, window in enumerate(layers.windows):
-        spans = (_spans(found, worker, label) for label in order)
+        spans = (_spans(pieces, worker, label) for label in order)
         whole = chain([covered[worker], running], spans, [between])
         times = exclusive_time(window.start_ps, window.end_ps, whole)
         rest = window.duration_ps - times.sum(axis=1)
@@ -161,7 +163,7 @@ def find_idle_time(
 
 
 def _open_names(labels: dict[_Label, int]) -> tuple[list[str], NDArray[np.int64]]:
-    """(names of what the driving thread did; [labels and the other three] their index, or -1)."""
+    """Return (names of the driving thread's activities; [labels + 3] the name's index, or -1)."""
     names: dict[str, int] = {}
     number = [
         names.setdefault(name, len(names)) if name and is_driver else -1
@@ -171,7 +173,7 @@ def _open_names(labels: dict[_Label, int]) -> tuple[list[str], NDArray[np.int64]
 
 
 def _opened(layers: StepLayers, name: str) -> Spans:
-    """When events of a name were open on the driving thread, as disjoint spans."""
+    """Return disjoint spans in which events with a name were open on the driving thread."""
     source = layers.source
     if source.line < 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -185,7 +187,7 @@ def _opened(layers: StepLayers, name: str) -> Spans:
 
 
 def _precedence(label: _Label) -> tuple[int, int, _Label]:
-    """The driving thread comes first, then others at work, then what the driving one waits for."""
+    """Return a sort key: work of the driving thread, work of other threads, waits of the former."""
     kind, _, _, is_driver = label
     if kind == Activity.WAIT:
         return 2, 0, label
@@ -193,7 +195,7 @@ def _precedence(label: _Label) -> tuple[int, int, _Label]:
 
 
 def _idle(layers: StepLayers, covered: Sequence[Spans]) -> Spans:
-    """The time in which any worker has a step and nothing to do, as disjoint spans."""
+    """Return disjoint spans in which any worker is idle within a step."""
     starts, ends = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for window, (begin, end) in zip(layers.windows, covered, strict=True):
         if not window.start_ps.size:
@@ -208,7 +210,7 @@ def _idle(layers: StepLayers, covered: Sequence[Spans]) -> Spans:
 
 
 def _find_activities(bounds: StepLayers) -> list[ThreadActivity]:
-    """What the threads of each host plane did; nothing where there are no steps."""
+    """Return the thread activity of each host plane; [] if there are no steps."""
     if not any(window.start_ps.size for window in bounds.windows):
         return []
     has_device = bool(bounds.devices)
@@ -221,100 +223,102 @@ def _find_activities(bounds: StepLayers) -> list[ThreadActivity]:
 
 
 def _pieces(
-    activity: ThreadActivity, layers: StepLayers, at: int, idle: Spans, labels: dict[_Label, int]
+    activity: ThreadActivity, layers: StepLayers, plane: int, idle: Spans, labels: dict[_Label, int]
 ) -> _LinePieces:
-    """What a plane's threads did in the idle time; new labels are added."""
-    threads = layers.source.grouping.hosts[at]
-    counts, label_of = _label_rows(threads, activity, layers, at, idle, labels)
+    """Return a plane's thread activity in the idle time; adds new labels to `labels`."""
+    threads = layers.source.grouping.hosts[plane]
+    counts, label_of = _label_rows(threads, activity, layers, plane, idle, labels)
     most = 2 * int(np.count_nonzero(counts))
     start, end, label, cuts = innermost_pieces(threads.events, counts, label_of, most)
-    return _LinePieces(cuts, start, end, label, layers.host.explains[at])
+    return _LinePieces(cuts, start, end, label, layers.host.explains[plane])
 
 
 def _label_rows(
     threads: HostThreads,
-    found: ThreadActivity,
+    activity: ThreadActivity,
     layers: StepLayers,
-    at: int,
+    plane: int,
     idle: Spans,
     labels: dict[_Label, int],
 ) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-    """[n] (whether an event counts in the idle time; its label where it does, -1 for none).
+    """Return [n] (whether an event counts in the idle time; its label, -1 for none).
 
-    Labels replace the states of `found`.
+    Labels overwrite `activity.state`; new labels are added to `labels`.
     """
     events = threads.events
     is_driver = np.zeros(events.first_event.size - 1, np.bool_)
-    if at == layers.source.plane and layers.source.line >= 0:
+    if plane == layers.source.plane and layers.source.line >= 0:
         is_driver[layers.source.line] = True
     counts = np.ones(len(events), np.bool_)
     counts[async_rows(events)] = False
-    keys = np.empty(2 * found.kind.size, np.int64)
-    met = keep_active(
-        events.first_event, events.start_ps, events.duration_ps, *idle, found.state,
-        found.kind >= 0, is_driver, counts, np.zeros(keys.size, np.bool_), keys,
+    keys = np.empty(2 * activity.kind.size, np.int64)
+    key_count = keep_active(
+        events.first_event, events.start_ps, events.duration_ps, *idle, activity.state,
+                activity.kind >= 0, is_driver, counts, np.zeros(keys.size, np.bool_), keys,
     )  # fmt: skip
     # Waits of other threads explain nothing; those of the driving thread name what it waits for.
-    hides = (found.kind == Activity.WAIT) | found.is_sleep
+    hides = (activity.kind == Activity.WAIT) | activity.is_sleep
     texts = [*threads.plane.types.full_names, "", ""]
     label_of = np.full(keys.size, -1, np.int32)
-    for key in keys[:met].tolist():
+    for key in keys[:key_count].tolist():
         state, is_own = key // 2, bool(key % 2)
-        kind, name, part = (int(column[state]) for column in (found.kind, found.name, found.part))
+        kind, name, part = (
+            int(column[state]) for column in (activity.kind, activity.name, activity.part)
+        )
         label = kind, texts[name], texts[part], is_own
         number = labels.setdefault(label, len(labels))
         label_of[key] = -1 if hides[state] and not is_own else number
-    label_states(events.first_event, is_driver, label_of, found.state)
-    return counts, found.state
+    label_states(events.first_event, is_driver, label_of, activity.state)
+    return counts, activity.state
 
 
-def _fewer(
-    labels: dict[_Label, int], found: Sequence[_LinePieces]
+def _merge_rare_labels(
+    labels: dict[_Label, int], by_line: Sequence[_LinePieces]
 ) -> tuple[dict[_Label, int], list[_Pieces]]:
-    """The labels with most time; the other labels are reduced to their names, or to their kinds."""
-    count, time = np.zeros((2, len(found), len(labels)), np.int64)
-    for line, *sums in zip(found, count, time, strict=True):
+    """Return (labels, pieces by label): the longest labels, others merged by name or kind."""
+    count, time = np.zeros((2, len(by_line), len(labels)), np.int64)
+    for line, *sums in zip(by_line, count, time, strict=True):
         tally_pieces(line.label, line.start_ps, line.end_ps, *sums)
     ranked = np.argsort(-time.sum(axis=0), kind="stable")
     shown = set(ranked[:_MOST].tolist())
-    names = {(kind, name) for (kind, name, _, _), at in labels.items() if at in shown}
+    names = {(kind, name) for (kind, name, _, _), index in labels.items() if index in shown}
     fewer: dict[_Label, int] = {}
     number = np.empty(len(labels), np.int32)
-    for label, at in labels.items():
+    for label, old_number in labels.items():
         kind, name, _, is_driver = label
-        if at not in shown:
+        if old_number not in shown:
             label = (kind, name if (kind, name) in names else "", "", is_driver)
-        number[at] = fewer.setdefault(label, len(fewer))
+        number[old_number] = fewer.setdefault(label, len(fewer))
     return fewer, [
-        _by_label(line, number, of_label, len(fewer))
-        for line, of_label in zip(found, count, strict=True)
+        _by_label(line, number, label_counts, len(fewer))
+        for line, label_counts in zip(by_line, count, strict=True)
     ]
 
 
 def _by_label(
-    found: _LinePieces, number: NDArray[np.int32], count: NDArray[np.int64], labels: int
+    by_line: _LinePieces, number: NDArray[np.int32], count: NDArray[np.int64], labels: int
 ) -> _Pieces:
-    """The pieces by the `number` of their label; `count` is how many each label has."""
+    """Return the pieces sorted by new label `number`; `count` is the pieces per old label."""
     cuts = np.zeros(labels + 1, np.int64)
     np.add.at(cuts, number + 1, count)
     cuts = np.cumsum(cuts)
-    size = found.label.size
+    size = by_line.label.size
     start, end = empty_column(size, np.int64), empty_column(size, np.int64)
     line = empty_column(size, np.int32)
     sort_pieces(
-        found.cuts, found.label, number, found.start_ps, found.end_ps, cuts[:-1].copy(),
+        by_line.cuts, by_line.label, number, by_line.start_ps, by_line.end_ps, cuts[:-1].copy(),
         start, end, line,
     )  # fmt: skip
-    return _Pieces(cuts, start, end, line, found.is_for)
+    return _Pieces(cuts, start, end, line, by_line.is_for)
 
 
-def _spans(found: Sequence[_Pieces], worker: int, label: int) -> Spans:
-    """When a worker's threads did what a label says: views of the pieces where that is possible."""
+def _spans(pieces: Sequence[_Pieces], worker: int, label: int) -> Spans:
+    """Return the spans with a label that explain a worker's idle time, as views if possible."""
     parts = []
-    for of_plane in found:
-        rows = slice(int(of_plane.cuts[label]), int(of_plane.cuts[label + 1]))
-        start, end = of_plane.start_ps[rows], of_plane.end_ps[rows]
-        is_mine = of_plane.is_for[worker][of_plane.line[rows]]
+    for plane_pieces in pieces:
+        rows = slice(int(plane_pieces.cuts[label]), int(plane_pieces.cuts[label + 1]))
+        start, end = plane_pieces.start_ps[rows], plane_pieces.end_ps[rows]
+        is_mine = plane_pieces.is_for[worker][plane_pieces.line[rows]]
         if not is_mine.all():
             start, end = start[is_mine], end[is_mine]
         parts.append((start, end))

@@ -29,15 +29,16 @@ _PER_HOST = 1000
 
 @dataclass(frozen=True, slots=True)
 class JobSteps:
-    """The rows of several `Steps`, ordered by (step, worker); `step` counts the job's steps.
+    """The rows of several `Steps`, ordered by (step, worker).
 
-    Workers are numbered over all hosts, in the hosts' order. `worker_host` [w] is an index into
-    `hosts`, as are `unpaired`: hosts for which nothing shows which of their steps equal those of
-    other hosts. `core_id` [w] is the id in the pod viewer: 1000 x host + the TPU plane's id, or +
-    1, 2, ... for GPUs and CPUs. `number` and `label` [steps] are those of the step; `start_ps` of a
-    row counts from the first moment of its own host's trace, and `row` is its row in that host's
-    part. For rows with `is_unrecorded` the worker's own work is missing from the trace: they have a
-    place, but no figures.
+    Workers are numbered over all hosts, in the order of hosts. `worker_host` [w] indexes `hosts`;
+    `unpaired` are the hosts whose steps could not be matched with those of other hosts. `core_id`
+    [w] is the id in the pod viewer: 1000 x host + the TPU plane's id, or + 1, 2, ... for GPUs and
+    CPUs. `number` and `label` [steps] describe the job's steps.
+
+    Of each row [n], `step` is the job step, `row` the row in the host's own `Steps` (`parts`), and
+    `start_ps` counts from the start of that host's trace. `is_unrecorded`: the trace lacks the
+    worker's own work in this step, so the row has times but no figures.
     """
 
     hosts: tuple[str, ...]
@@ -65,12 +66,12 @@ class JobSteps:
 
     @property
     def ends_early(self) -> str:
-        """Where a truncated file of the hosts ends, "" if all are complete."""
+        """Where the first truncated file of the hosts ends, "" if all are complete."""
         return next((part.ends_early for part in self.parts if part.ends_early), "")
 
     @property
     def step_parts(self) -> list[tuple[str, Steps]]:
-        """The hosts with steps of the job, and what these are made of."""
+        """(host, its `Steps`) for hosts that have steps of the job."""
         has_steps = set(self.worker_host[self.worker].tolist())
         return [
             (host, part)
@@ -87,7 +88,7 @@ class JobSteps:
     def is_step_truncated(self) -> NDArray[np.bool_]:
         """[steps] whether a part of the step is missing on any worker.
 
-        SparseCores, which usually wait for the next step, count only if there is nothing else.
+        SparseCores, which usually wait for the next step, count only if there are no other workers.
         """
         is_core = np.array([kind != SPARSE_CORE for kind in self.worker_kind], bool)
         counts = is_core[self.worker] if is_core.any() else np.ones(self.worker.size, bool)
@@ -99,7 +100,7 @@ class JobSteps:
     def counted(self) -> NDArray[np.bool_]:
         """[steps] whether averages include a step: complete steps, or all if none is complete.
 
-        A step is recorded if any worker recorded it; averages are over these workers.
+        A step needs one worker that recorded it; averages are over the workers that did.
         """
         is_recorded = ~self.is_step_unrecorded
         is_whole = is_recorded & ~self.is_step_truncated
@@ -113,15 +114,16 @@ class JobSteps:
         return out
 
 
-# The next page of a run shows the same steps. Equal ids are the same parts: a job holds its own.
+# The next page of a run shows the same steps. The cached job keeps its parts alive, so that equal
+# ids are the same objects.
 _MOST_KEPT = 1 << 19
 _latest: LatestCache[tuple[tuple[str, ...], tuple[int, ...]], JobSteps] = LatestCache(1, 0)
 
 
 def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
-    """The steps of all hosts that mark them alike (`choose_hosts`).
+    """Return the aligned steps of all hosts that mark steps in the same way (`choose_hosts`).
 
-    Those of the latest hosts are kept, and returned for the same parts.
+    The latest result is cached and returned for the same hosts and parts.
     """
     key = tuple(hosts), tuple(map(id, parts))
     job = _latest.get(key)
@@ -133,30 +135,30 @@ def merge_steps(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
 
 
 def _merge(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
-    """The steps of all hosts.
+    """Return the aligned steps of all hosts.
 
-    Hosts whose program numbered its steps are aligned by number, others by `match_steps`; what is
-    uncertain about that becomes a notice. A step that a host does not have has no rows of that
-    host. CPU-only hosts of a job with devices coordinate, and have no steps of their own.
+    Hosts whose program numbered its steps are aligned by number, others by `match_steps`; doubts
+    become notices. If a host lacks a step, the step has no rows of that host. CPU-only hosts of a
+    job with devices are coordinators without steps.
     """
     notices: list[Notice] = []
     has_device = any(kind != CPU for part in parts for kind in part.worker_kind)
     rows = [_rows(part, has_device=has_device) for part in parts]
     used, why_not = choose_hosts(parts, rows)
-    left_out = {index for index, chosen in enumerate(rows) if chosen.size} - set(used)
+    excluded = {index for index, chosen in enumerate(rows) if chosen.size} - set(used)
     for host_row, chosen in enumerate(rows):
-        if host_row in left_out:
+        if host_row in excluded:
             notices.append(
-                Notice("other_steps", f"its steps are left out: {why_not}", hosts[host_row])
+                Notice("other_steps", f"its steps are excluded: {why_not}", hosts[host_row])
             )
         elif used and not chosen.size and not (has_device and CPU in parts[host_row].worker_kind):
             reason = parts[host_row].note or "its trace marks none"
-            text = f"left out of the step figures, because it has no steps: {reason}"
+            text = f"excluded from the step figures because it has no steps: {reason}"
             notices.append(Notice("host_without_steps", text, hosts[host_row]))
     sequences = [_sequence(parts[host_row], rows[host_row]) for host_row in used]
     step_of, order, doubts = align([sequence for sequence, _ in sequences])
     notices.extend(Notice(doubt.code, doubt.message, hosts[used[doubt.host]]) for doubt in doubts)
-    workers = _Workers(hosts, parts, left_out, has_device=has_device)
+    workers = _Workers(hosts, parts, excluded, has_device=has_device)
     lead = parts[used[0]] if used else (parts[0] if parts else None)
     pieces = [
         (
@@ -222,7 +224,7 @@ def _merge(hosts: Sequence[str], parts: Sequence[Steps]) -> JobSteps:
 def _doubt_notices(
     hosts: Sequence[str], parts: Sequence[Steps], used: Sequence[int]
 ) -> list[Notice]:
-    """What is uncertain about the steps of single hosts; once if it holds for all hosts."""
+    """Return doubts about the steps of individual hosts; without hosts if it applies to all."""
     having: dict[str, list[str]] = {}
     for host in used:
         for text in parts[host].doubts:
@@ -234,7 +236,7 @@ def _doubt_notices(
 
 
 def _rows(part: Steps, *, has_device: bool) -> NDArray[np.int64]:
-    """The rows of workers that count: CPUs do only if the whole job has no device."""
+    """Return the rows of workers that count: CPUs only if the whole job has no device."""
     is_used = np.array([kind != CPU or not has_device for kind in part.worker_kind], bool)
     if not is_used.size:
         return np.empty(0, np.int64)
@@ -242,13 +244,17 @@ def _rows(part: Steps, *, has_device: bool) -> NDArray[np.int64]:
 
 
 class _Workers:
-    """The workers of all hosts, numbered; `place` maps a part's own index, -1 if unused."""
+    """The workers of all hosts.
+
+    `first` is the number of a host's first worker, and `place` maps a worker's index in the host's
+    part to its position after that, -1 if it is not used.
+    """
 
     def __init__(
         self,
         hosts: Sequence[str],
         parts: Sequence[Steps],
-        left_out: set[int],
+        excluded: set[int],
         *,
         has_device: bool,
     ) -> None:
@@ -263,7 +269,7 @@ class _Workers:
             place = np.full(len(part.worker_name), -1, np.int64)
             taken_ids: set[int] = set()
             for index, kind in enumerate(part.worker_kind):
-                if host in left_out or (kind == CPU and has_device):
+                if host in excluded or (kind == CPU and has_device):
                     continue
                 place[index] = len(self.names) - self.first[-1]
                 self.names.append(part.worker_name[index])
@@ -278,7 +284,7 @@ class _Workers:
 
 
 def _sequence(part: Steps, rows: NDArray[np.int64]) -> tuple[HostSteps, NDArray[np.int64]]:
-    """(the host's steps in order of time, the step of each of `rows`)."""
+    """Return (the host's steps in time order, the step of each of `rows`)."""
     texts = {text: index for index, text in enumerate(dict.fromkeys(part.label))}
     label = np.array([texts[part.label[row]] for row in rows.tolist()], np.int64)
     number, worker = part.number[rows], part.worker[rows]
@@ -287,7 +293,7 @@ def _sequence(part: Steps, rows: NDArray[np.int64]) -> tuple[HostSteps, NDArray[
     steps = first.size
     start = np.full(steps, np.iinfo(np.int64).max, np.int64)
     end = np.full(steps, np.iinfo(np.int64).min, np.int64)
-    # Unrecorded steps have no times of their own: those of other workers count.
+    # Unrecorded rows have no times of their own: use those of other workers.
     has_times = np.zeros(steps, bool)
     has_times[code[~part.is_unrecorded[rows]]] = True
     timed = ~part.is_unrecorded[rows] | ~has_times[code]
@@ -299,7 +305,7 @@ def _sequence(part: Steps, rows: NDArray[np.int64]) -> tuple[HostSteps, NDArray[
     names = list(texts)
     sequence = HostSteps(
         number[first][order],
-        [names[at] for at in label[first][order].tolist()],
+        [names[index] for index in label[first][order].tolist()],
         repeat[first][order],
         start[order],
         end[order],

@@ -1,4 +1,4 @@
-"""What the thread that drives a program called in each step: functions and annotations."""
+"""Calls of the driving thread in each step: functions and annotations."""
 
 from collections.abc import Sequence
 
@@ -15,17 +15,17 @@ from tbprof.analysis.vocabulary.python_frames import is_own
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events
 
-# How many names are distinguished, those with the longest time in any step.
+# Keep this many names: those with the longest time in any step.
 _MOST = 64
 
 
 @dataclass(frozen=True, slots=True)
 class StepCalls:
-    """One row [n] per row of the host's `Steps` and name of what began in it.
+    """One row [n] per (row of the host's `Steps`, name) with calls that began in the step.
 
-    `step` is the row of `Steps`, `name` indexes `names`, and `time_ps` is how long such calls were
-    open in the step, including everything inside them. Names are those of events: functions of the
-    program in Python, annotations, and calls of compiled functions.
+    `step` is the row of `Steps`, `name` indexes `names`, and `time_ps` is how long these calls were
+    open in the step, including nested events. Names are event names: Python functions of the
+    program, annotations, and calls of compiled functions.
     """
 
     step: NDArray[np.int64]
@@ -39,7 +39,7 @@ NO_CALLS = StepCalls(_NONE, _NONE, _NONE, [])
 
 
 def find_step_calls(layers: StepLayers) -> StepCalls:
-    """The calls of a host's steps.
+    """Return the calls in a host's steps, outermost ones if a function calls itself.
 
     train |fff.s.fff.sssssss|     f: train.py:7 forward, s: train.py:9 save
     steps |aaaaaabbbbbbbbbbb|     ->  a: forward 3, save 1; b: forward 3, save 7
@@ -59,20 +59,20 @@ def find_step_calls(layers: StepLayers) -> StepCalls:
     first, last = events.first_event[source.line], events.first_event[source.line + 1]
     rows = np.arange(first, last)[is_call[events.type[first:last]]]
     rows = _outermost(events, rows)
-    found = [_in_steps(events, rows, window) for window in layers.windows]
+    calls = [_in_steps(events, rows, window) for window in layers.windows]
     offset = np.cumsum([0, *(window.start_ps.size for window in layers.windows[:-1])])
-    step = np.concatenate([rows + begin for (rows, _, _), begin in zip(found, offset, strict=True)])
-    type_, time = (np.concatenate([columns[at] for columns in found]) for at in (1, 2))
+    step = np.concatenate([rows + begin for (rows, _, _), begin in zip(calls, offset, strict=True)])
+    type_, time = (np.concatenate([columns[index] for columns in calls]) for index in (1, 2))
     return _longest(step, type_, time, threads.plane.types.full_names)
 
 
 def _outermost(events: Events, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows that are not inside an event of the same type."""
+    """Return the rows that are not inside an event of the same type, ascending."""
     order = rows[np.lexsort((events.start_ps[rows], events.type[rows]))]
     code = np.cumsum(np.diff(events.type[order], prepend=-1) != 0)
     start = events.start_ps[order]
     end = start + events.duration_ps[order]
-    # In place of times, which may be huge, their ranks: those of other types before are lower.
+    # Use ranks instead of times, which may be huge, so that earlier types have lower values.
     ends = np.sort(end)
     base = code * (order.size + 1)
     latest = np.maximum.accumulate(base + np.searchsorted(ends, end))
@@ -84,7 +84,7 @@ def _outermost(events: Events, rows: NDArray[np.int64]) -> NDArray[np.int64]:
 def _in_steps(
     events: Events, rows: NDArray[np.int64], window: Windows
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(step, type, time in the step) of the rows that begin in a step of a worker."""
+    """Return (step, type, ps in the step) of the rows that begin in a step of a worker."""
     start = events.start_ps[rows]
     step = np.searchsorted(window.start_ps, start, side="right") - 1
     is_known = step >= 0
@@ -97,7 +97,7 @@ def _in_steps(
 def _longest(
     step: NDArray[np.int64], type_: NDArray[np.int64], time: NDArray[np.int64], texts: Sequence[str]
 ) -> StepCalls:
-    """The sums by step and type, of the types with the longest sum in any step."""
+    """Return sums by step and type, for the types with the longest sum in any step."""
     code, first = group_rows([step, type_])
     sums = np.zeros(first.size, np.int64)
     np.add.at(sums, code, time)
@@ -110,5 +110,8 @@ def _longest(
     number[kept] = np.arange(kept.size)
     is_kept = number[type_] >= 0
     return StepCalls(
-        step[is_kept], number[type_[is_kept]], sums[is_kept], [texts[at] for at in kept.tolist()]
+        step[is_kept],
+        number[type_[is_kept]],
+        sums[is_kept],
+        [texts[index] for index in kept.tolist()],
     )

@@ -1,4 +1,4 @@
-"""Which steps averages include: the typical ones, or all complete ones."""
+"""Chooses the steps that averages include: typical steps, or all complete steps."""
 
 from collections.abc import Mapping
 
@@ -6,12 +6,12 @@ from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans, step_means
 from tbprof.analysis.job.step_outliers import StepOutliers, find_outliers, typical
 
-# The request parameter, and its value that includes outliers.
+# The request parameter, and the value that includes outliers.
 STEPS, ALL_STEPS = "steps", "all"
 
 
 def chosen_means(job: JobSteps, params: Mapping[str, str]) -> tuple[StepMeans, StepOutliers]:
-    """(the means of the steps that a request asks for, the steps that are not typical)."""
+    """Return (means over the steps that a request selects, the outliers)."""
     means = step_means(job)
     is_numbered = any(part.has_explicit_numbers for part in job.parts)
     outliers = find_outliers(means, job.number if is_numbered else None)

@@ -1,4 +1,4 @@
-"""Which steps of two hosts are the same, if no program numbered them."""
+"""Matches the steps of two hosts if programs did not number them."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -11,26 +11,26 @@ from tbprof.base.values import median
 
 # Picoseconds from a common origin must fit in an int64: 100 days.
 _FARTHEST_NS = 100 * 86_400 * 10**9
-# Steps may be the same if those of one host last at most this many times as long as the other's.
+# Steps of two hosts may be the same if their median durations differ by at most this factor.
 _ALIKE = 1.5
-# Clocks identify steps that share this much of their time.
+# Clocks alone identify steps that overlap by at least this share of their time.
 _SURE = 0.75
-# Lengths identify steps if they rise and fall together over so many steps and over half of the
-# steps of one host, and more than by chance: so many standard deviations (of Fisher's z).
+# Durations identify steps if they correlate over at least this many steps and this share of the
+# steps of one host, by at least this many standard deviations (of Fisher's z).
 _LEAST_STEPS = 8
 _LEAST_SHARED = 0.5
 _BY_CHANCE = 4.0
-# If lengths repeat, several shifts agree this well.
+# Shifts whose correlation is within this much of the best one are equally good.
 _AS_WELL = 0.1
 _MOST_SHIFTS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class HostSteps:
-    """The steps of one host in order of time.
+    """The steps [n] of one host in time order.
 
-    `repeat` counts earlier steps of equal number and label. Times in ps since `epoch_ns`, which is
-    0 if the trace has no time of day. `has_explicit_numbers`: the numbers are the program's own.
+    `repeat` counts earlier steps with the same number and label. Times are in ps since `epoch_ns`,
+    which is 0 if the trace has no time of day. `has_explicit_numbers`: the program numbered them.
     """
 
     number: NDArray[np.int64]
@@ -46,7 +46,7 @@ class HostSteps:
 
     @property
     def length_ps(self) -> NDArray[np.int64]:
-        """[n] how long steps last."""
+        """[n] the durations of the steps."""
         return self.end_ps - self.start_ps
 
 
@@ -55,12 +55,12 @@ Basis = Literal["lengths", "clocks", "order"]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Which steps of a host are which of the lead, another host: index + `shift`.
+    """A match of a host's steps with those of another host, the lead.
 
-    `by` is the evidence: the lengths of steps, the clocks, or only their order. `apart_ps` is how
-    much later they are than those of the lead, None if a trace has no time of day. With `is_sure`
-    the clocks neither contradict nor fit other steps about as well; `shares_time`: the steps of
-    both overlap.
+    Step i of the host is step i + `shift` of the lead. `by` is the evidence: durations of steps,
+    clocks, or only their order. `apart_ps` is how much later the host's steps are by its clock,
+    None if a trace has no time of day. `is_sure`: the clocks neither contradict the match nor fit
+    another one about as well. `shares_time`: steps of both hosts overlap in time.
     """
 
     shift: int
@@ -71,14 +71,14 @@ class Match:
 
 
 def match_steps(lead: HostSteps, host: HostSteps) -> Match:
-    """The first of these that applies.
+    """Return the match by the first of these criteria that applies.
 
-    - Lengths: if steps vary in length as on the other host, they are the same. If several shifts
-      fit, as with periodic steps, the clocks decide.
-    - Order: hosts that recorded equally many steps of about the same length recorded the same
+    - Durations: steps whose durations correlate are the same. If several shifts fit, as with
+      periodic steps, the clocks decide.
+    - Order: hosts that recorded equally many steps of about the same duration recorded the same
       steps.
-    - Clocks: steps are those of the lead with which they share most of their time. Unless that is
-      nearly all of it, or steps differ in length, none of them lies outside of the lead's.
+    - Clocks: a step is the one of the lead with which it overlaps most. Unless they overlap almost
+      completely or differ in duration, no step may lie outside the lead's steps.
     """
     clock, share = _by_clocks(lead, host)
     more = len(lead) - len(host)
@@ -101,7 +101,7 @@ def match_steps(lead: HostSteps, host: HostSteps) -> Match:
 
 
 def are_as_long(host_steps: HostSteps, other: HostSteps) -> bool:
-    """Whether steps of two hosts last about as long."""
+    """Whether the steps of two hosts have about the same median duration."""
     short, long = sorted(float(median(host.length_ps)) for host in (host_steps, other))
     return long <= _ALIKE * short
 
@@ -111,7 +111,7 @@ def _between(value: int, begin: int, end: int) -> int:
 
 
 def epochs_apart_ps(lead: HostSteps, host: HostSteps) -> int | None:
-    """What to add to a host's times to get those of the lead; None if unknown."""
+    """Return ps to add to a host's times to get times of the lead; None if unknown."""
     apart = host.epoch_ns - lead.epoch_ns
     if abs(apart) > _FARTHEST_NS or (host.epoch_ns == 0) != (lead.epoch_ns == 0):
         return None
@@ -119,7 +119,7 @@ def epochs_apart_ps(lead: HostSteps, host: HostSteps) -> int | None:
 
 
 def _apart(lead: HostSteps, host: HostSteps, shift: int) -> float | None:
-    """How much later the steps of a host are than the same steps of the lead."""
+    """Return the median ps by which a host's steps are later than the lead's matching steps."""
     origin = epochs_apart_ps(lead, host)
     first, last = max(0, -shift), min(len(host), len(lead) - shift)
     if origin is None or first >= last:
@@ -129,7 +129,7 @@ def _apart(lead: HostSteps, host: HostSteps, shift: int) -> float | None:
 
 
 def _by_clocks(lead: HostSteps, host: HostSteps) -> tuple[int | None, float]:
-    """(the shift with the largest overlap in time, None if there is none; the share of it)."""
+    """Return (the shift with the largest overlap in time, None if there is none; its share)."""
     origin = epochs_apart_ps(lead, host)
     if origin is None:
         return None, 0.0
@@ -156,10 +156,10 @@ def _by_clocks(lead: HostSteps, host: HostSteps) -> tuple[int | None, float]:
 def _by_lengths(
     lead: NDArray[np.int64], host: NDArray[np.int64], order: Callable[[int], tuple[bool, int]]
 ) -> int | None:
-    """The shift, first in `order`, at which lengths rise and fall together, by rank.
+    """Return the shift, first in `order`, at which durations correlate by rank.
 
-    None if lengths say nothing. Equal lengths except for one step say nothing: each host may have
-    its own late step.
+    None if durations are not evidence. Equal durations except for one step are not: each host may
+    have a slow step of its own.
     """
     a, b = _ranks(lead), _ranks(host)
     least = max(_LEAST_STEPS, int(np.ceil(_LEAST_SHARED * min(a.size, b.size))))
@@ -177,7 +177,7 @@ def _by_lengths(
 
 
 def _ranks(values: NDArray[np.int64]) -> NDArray[np.float64]:
-    """[n] the ranks of values, with mean 0; equal values share their rank."""
+    """Return [n] ranks of values, with mean 0; equal values have the same rank."""
     _, value, count = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     ranks: NDArray[np.float64] = (last - (count - 1) / 2)[value] - (values.size + 1) / 2
@@ -187,9 +187,10 @@ def _ranks(values: NDArray[np.int64]) -> NDArray[np.float64]:
 def _correlations(
     a: NDArray[np.float64], b: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """(pairs, correlation of a[i + shift] with b[i]) by shift, from -(len(b) - 1) on.
+    """Return (pairs, correlation of a[i + shift] with b[i]) by shift, from -(len(b) - 1) on.
 
-    0 if values do not vary. Computed by Fourier transforms, as hosts may have 100,000 steps.
+    The correlation is 0 if values do not vary. Computed with Fourier transforms, because hosts may
+    have 100,000 steps.
     """
     size = a.size + b.size - 1
 
@@ -213,9 +214,10 @@ def _correlations(
 
 
 def _deviations(r: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The distance from 0 of correlations of so many pairs, in standard deviations.
+    """Return the distance of correlations from 0 in standard deviations, given the pairs of each.
 
-    Source: Fisher's z-transformation. Few pairs correlate fully by chance: 1 is never reached.
+    Source: Fisher's z-transformation. Correlations are limited to values below 1, because few pairs
+    may correlate perfectly by chance.
     """
     most = 1 - 2 / np.maximum(pairs, 2) ** 2
     z: NDArray[np.float64] = np.arctanh(np.clip(r, -most, most)) * np.sqrt(np.maximum(pairs - 3, 0))
@@ -223,7 +225,7 @@ def _deviations(r: NDArray[np.float64], pairs: NDArray[np.int64]) -> NDArray[np.
 
 
 def _is_of_several(a: NDArray[np.float64], b: NDArray[np.float64], shift: int) -> bool:
-    """Whether the lengths agree at a shift even without the step that agrees most."""
+    """Whether durations correlate at a shift even without the step that contributes most."""
     first, last = max(0, -shift), min(b.size, a.size - shift)
     x, y = a[first + shift : last + shift], b[first:last]
     most = int(np.argmax((x - x.mean()) * (y - y.mean())))

@@ -1,4 +1,4 @@
-"""Each step of a job as the mean over its workers, and what an average step consists of."""
+"""Means of each step of a job over its workers, and the average step."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,13 @@ from tbprof.base.records import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class StepMeans:
-    """One entry per step of the job, times in ps: means over the workers that have the step.
+    """One entry per step of the job: means in ps over the workers that have the step.
 
-    So the phases of a step add up to its duration. `slowest_ps` is that of its slowest worker,
-    `is_counted` marks the steps that averages include: complete steps (`is_whole`), or the typical
-    ones among them. `has_device` says whether a device ran any. SparseCores do other work than the
-    cores that they serve, and count only if there is nothing else.
+    Because these are means, the phases of a step add up to its duration. `slowest_ps` is the
+    duration on the slowest worker. `is_counted` marks the steps that averages include: complete
+    steps (`is_whole`), or the typical ones among them. `has_device`: the job has a worker other
+    than CPUs. SparseCores do other work than the cores that they serve, and count only if there are
+    no other workers.
     """
 
     duration_ps: NDArray[np.float64]
@@ -29,31 +30,31 @@ class StepMeans:
 
     @property
     def steps(self) -> int:
-        """How many steps averages include."""
+        """The number of steps that averages include."""
         return int(self.is_counted.sum())
 
     @property
     def whole(self) -> "StepMeans":
-        """The same with averages over all complete steps."""
+        """The same means with averages over all complete steps."""
         return replace(self, is_counted=self.is_whole)
 
     def mean_ms(self, *phases: Phase) -> float:
-        """The mean of phases together, or of steps if no phase is named; NaN without steps."""
+        """Return the mean ms of the sum of phases, or of steps by default; NaN without steps."""
         return self._mean_ms(self.phase_ps[:, phases].sum(axis=1) if phases else self.duration_ps)
 
     def share(self, *phases: Phase) -> float:
-        """The percentage of the time of all counted steps in phases; NaN without steps."""
+        """Return the percentage of the counted steps' time spent in phases; NaN without steps."""
         return self.share_of(self.phase_ps[:, phases].sum(axis=1))
 
     def share_of(self, part_ps: NDArray[np.float64]) -> float:
-        """The percentage of the counted steps' time in these parts [steps] of them."""
+        """Return the sum of `part_ps` [steps] as a percentage of the counted steps' time."""
         total_ps = float(self.duration_ps[self.is_counted].sum())
         part = float(part_ps[self.is_counted].sum())
         return 100.0 * part / total_ps if total_ps > 0 else float("nan")
 
     @property
     def gap_ps(self) -> NDArray[np.float64]:
-        """[steps] the time after a step's own work, until the next one starts, that is idle."""
+        """[steps] the idle time from the end of a step's own work to the start of the next step."""
         return self.duration_ps - self.own_ps
 
     def _mean_ms(self, values: NDArray[np.float64]) -> float:
@@ -61,12 +62,12 @@ class StepMeans:
 
 
 def step_means(job: JobSteps) -> StepMeans:
-    """The means of each step's workers; averages are over all complete steps."""
+    """Return the means of each step over its workers; averages are over all complete steps."""
     return _means(job, used_rows(job))
 
 
 def sparse_core_means(job: JobSteps) -> StepMeans | None:
-    """The same for the SparseCores beside TensorCores; None if there are none."""
+    """Return the means over the SparseCores of a job with TensorCores; None if there are none."""
     if not {"TPU", SPARSE_CORE} <= set(job.worker_kind):
         return None
     is_sparse = np.array([kind == SPARSE_CORE for kind in job.worker_kind], bool)
@@ -100,9 +101,9 @@ def _means(job: JobSteps, rows: NDArray[np.int64]) -> StepMeans:
 
 
 def sample_deviation(values: NDArray[np.float64]) -> float:
-    """The standard deviation of a sample, NaN for fewer than two values.
+    """Return the standard deviation of a sample, NaN for fewer than two values.
 
-    It is 0 for equal values, whatever rounding makes of their mean.
+    It is exactly 0 for equal values, even if their mean is rounded.
     """
     if values.size < 2:
         return float("nan")
@@ -111,7 +112,7 @@ def sample_deviation(values: NDArray[np.float64]) -> float:
 
 
 def used_rows(job: JobSteps) -> NDArray[np.int64]:
-    """The rows that means include: recorded ones, SparseCores only if there is nothing else."""
+    """Return the rows that means include: recorded ones; SparseCores only without other workers."""
     is_core = np.array([kind != SPARSE_CORE for kind in job.worker_kind], bool)
     is_used = is_core if is_core.any() else ~is_core
     return np.flatnonzero(is_used[job.worker] & ~job.is_unrecorded)

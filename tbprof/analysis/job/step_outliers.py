@@ -1,4 +1,4 @@
-"""Steps that take much longer than the others: which, how much longer, and whether they recur."""
+"""Finds steps that take much longer than others, and whether they recur periodically."""
 
 import functools
 import math
@@ -14,40 +14,41 @@ from tbprof.base.values import difference, median, unique
 
 # A step is an outlier from this many deviations above the median.
 DEVIATIONS = 5.0
-# This much is enough for a step that is due: what recurs does not always take equally long.
+# Fewer deviations suffice for a step at its due time in a period: what recurs varies in duration.
 _DEVIATIONS_IF_DUE = 2.5
-# If a larger share than this of the other steps takes as long, steps simply vary.
+# If more than this share of the other steps take as long, durations simply vary.
 _MOST_LIKE_DUE = 0.1
-# The deviation of few steps is itself uncertain: at least these shares of the median count.
+# The deviation of few steps is itself uncertain: assume at least these shares of the median.
 _LEAST_DEVIATION = 0.03
 _LEAST_OF_FEW = 0.4  # divided by the number of steps
 FEWEST_STEPS = 4
-# Larger shares of all steps are not exceptions: one-off, and recurring.
+# Limits of the share of all steps that may be outliers: one-off, and recurring.
 MOST_ONCE = 0.2
 MOST_RECURRING = 1 / 3
-# For a normal distribution. Source: Rousseeuw and Croux, "Alternatives to the median absolute
-# deviation", 1993.
+# The ratio for a normal distribution. Source: Rousseeuw and Croux, "Alternatives to the median
+# absolute deviation", 1993.
 _MAD_TO_SIGMA = 1.4826
 _SHORTEST_PERIOD = 3
 _FEWEST_MEMBERS = 3
 _PERIODS = 3
-# Two steps show a period only if hardly another step is slow.
+# Two steps are a period only if at most this many steps are slow.
 _MOST_WITH_PAIR = 3
-# How many pairs of outliers are examined for a period.
+# Examine the pairs of at most this many slow steps for a period.
 _MOST_STARTS = 64
-# A recurring step that takes this many times longer has another cause.
+# A recurring step whose excess is this many times the usual one has an additional cause.
 _OTHER_CAUSE = 3.0
 _ALIKE = 1.25
-# How rarely steps that are slow by chance are equally far apart, and about equally.
+# Limits of the probability that slow steps are equally far apart by chance: exactly, and within one
+# step.
 _CHANCE_OF_PERIOD = 0.03
 _CHANCE = 0.02
-# A step is slow because of what explains this share of the excess.
+# A phase is the cause of an outlier if it explains at least this share of the excess.
 MOST_OF_IT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Outliers that recur each `period` steps; `step` [n] are steps of the job, ascending.
+    """Outliers that recur every `period` steps; `step` [n] are steps of the job, ascending.
 
     `excess_ps` is the mean time by which they exceed a typical step.
     """
@@ -58,17 +59,17 @@ class Period:
 
     @property
     def cost_ps(self) -> float:
-        """What these outliers cost each step, on average."""
+        """The cost in ps of these outliers per step, on average."""
         return self.excess_ps / self.period
 
 
 @dataclass(frozen=True, slots=True)
 class StepOutliers:
-    """One entry per step of the job; times in ps.
+    """The outliers: one entry per step of the job; times in ps.
 
-    `excess_ps` is how much longer an outlier takes than the mean typical step, 0 for others;
-    `phase` is the phase with most of that excess, -1 if none has. `typical_ps` is the mean of the
-    typical steps, NaN without any.
+    `excess_ps` is how much longer an outlier takes than the mean typical step, 0 for other steps.
+    `phase` is the phase that explains at least half of that excess, -1 if none does. `typical_ps`
+    is the mean of the typical steps, NaN if there are none.
     """
 
     is_outlier: NDArray[np.bool_]
@@ -79,12 +80,12 @@ class StepOutliers:
 
     @property
     def step(self) -> NDArray[np.int64]:
-        """The outliers, ascending."""
+        """[n] the outliers, ascending."""
         return np.flatnonzero(self.is_outlier)
 
     @property
     def once(self) -> NDArray[np.int64]:
-        """The outliers that do not recur, ascending."""
+        """[n] the outliers that do not recur, ascending."""
         recurring = [period.step for period in self.periods]
         return difference(self.step, np.concatenate([self.step[:0], *recurring]))
 
@@ -95,13 +96,12 @@ NO_OUTLIERS = StepOutliers(
 
 
 def find_outliers(means: StepMeans, number: NDArray[np.int64] | None) -> StepOutliers:
-    """The outliers among the steps that count.
+    """Return the outliers among the counted steps.
 
-    `number` [steps] are the program's own numbers of steps, None if it gave them none.
-
-    Steps are compared with the median, by the median deviation from it, which outliers do not
-    affect. Outliers that recur in each k-th step may be a third of all steps; other outliers are
-    few, or steps simply vary, and only those far beyond the others are outliers:
+    `number` [steps] are the program's own step numbers, None if it did not number them. Steps are
+    compared with the median, in median absolute deviations, which outliers do not affect. Outliers
+    that recur in every k-th step may be a third of all steps. If there are many other outliers,
+    durations simply vary, and only steps far beyond the others are outliers:
 
         ...A....A....A...     a period of 5
         A................     the first one alone
@@ -137,19 +137,19 @@ def find_outliers(means: StepMeans, number: NDArray[np.int64] | None) -> StepOut
         tuple(
             Period(k, steps, float(excess[steps].mean()))
             for k, steps in periods
-            # Only two may be chance, unless they are slow for the same reason.
+            # Two steps may recur by chance, unless they are slow for the same reason.
             if steps.size > 2 or (phase[steps[0]] >= 0 and phase[steps[0]] == phase[steps[1]])
         ),
     )
 
 
 def typical(means: StepMeans, outliers: StepOutliers) -> StepMeans:
-    """The same steps, with averages over those that are not outliers."""
+    """Return the same means with averages over the steps that are not outliers."""
     return replace(means, is_counted=means.is_counted & ~outliers.is_outlier)
 
 
 def _slow(means: StepMeans, deviations: float) -> NDArray[np.bool_]:
-    """[steps] those so many deviations above the median."""
+    """Return [steps] whether a step is more than `deviations` above the median."""
     values = means.duration_ps[means.is_counted]
     if values.size < FEWEST_STEPS:
         return np.zeros(means.duration_ps.size, np.bool_)
@@ -170,7 +170,7 @@ def _phases(
     is_typical: NDArray[np.bool_],
     excess_ps: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """[steps] the phase with most of an outlier's excess, -1 for none and for other steps."""
+    """Return [steps] the phase that explains most of an outlier's excess, -1 for none."""
     phase = np.full(is_outlier.size, -1, np.int64)
     if not is_outlier.any() or not is_typical.any():
         return phase
@@ -188,16 +188,14 @@ def _find_periods(
     is_counted: NDArray[np.bool_],
     number: NDArray[np.int64] | None,
 ) -> list[tuple[int, NDArray[np.int64]]]:
-    """(period, steps) of what recurs; a step recurs in one period only."""
+    """Return (period, steps) of recurring slow steps; a step is in one period only."""
     periods: list[tuple[int, NDArray[np.int64]]] = []
     is_left, is_like, is_considered = is_slow.copy(), is_slowish.copy(), is_counted.copy()
-    is_considered[:1] = (
-        False  # many programs do something in each k-th step but not in the first one
-    )
+    is_considered[:1] = False  # many programs do something in every k-th step except the first one
     while len(periods) < _PERIODS and is_left.any():
         is_bounded = is_considered.copy()
         is_bounded[-1:] = (
-            False  # what follows a step's work belongs to it, except for the last step
+            False  # a step includes what follows its own work, except for the last step
         )
         best = (
             _best_period(is_left, is_left, excess, causes, is_bounded)
@@ -223,11 +221,11 @@ def _best_period(
     is_considered: NDArray[np.bool_],
     number: NDArray[np.int64] | None = None,
 ) -> tuple[int, NDArray[np.int64]] | None:
-    """The period of every k-th step that `is_like` and loses most time.
+    """Return (period, steps) with the largest total excess, None if there is none.
 
-    Most of its steps are slow. Steps that are not considered may be fast or slow. If
-    steps are numbered, two are enough, provided that programs usually begin a period there: the
-    number of the step, or of the next one, is a multiple of the period.
+    Every considered step of the period must be in `is_like`, and most of its steps must be slow. If
+    steps are numbered, two suffice, provided that programs usually begin a period there: the number
+    of the step, or of the next one, is a multiple of the period.
     """
     best: tuple[float, int, NDArray[np.int64]] | None = None
     starts = np.flatnonzero(is_like)[:_MOST_STARTS]
@@ -260,11 +258,11 @@ def _recurs(
     causes: NDArray[np.int64],
     is_considered: NDArray[np.bool_],
 ) -> bool:
-    """Whether at least three are slow, most of the candidates, and hardly others take as long.
+    """Whether steps recur: three or more, mostly slow, and few other steps take as long.
 
-    The first step is no evidence: it is slow in most programs. Slow steps that lie like this by
-    chance do not recur. Steps that are slow for another reason, or several times as slow, do not
-    add to the chance.
+    The first step is not evidence: it is slow in most programs. Positions that are likely by chance
+    do not count. Steps that are slow for another reason, or several times as slow, are not part of
+    that estimate.
     """
     others = difference(np.flatnonzero(is_like & ~is_slow), members)
     later = members[members > 0]
@@ -286,9 +284,10 @@ def _recurs(
 
 @functools.cache
 def chance_of_period(steps: int, slow: int, members: int) -> float:
-    """How many periods of as many `members` or more are expected among `slow` of `steps` by chance.
+    """Return the expected number of chance periods with at least `members` steps.
 
-    There are `k` ways to begin a period of `k`, and each has all steps ÷ k of the steps.
+    `slow` of `steps` are slow, at random positions. A period of `k` can start at `k` positions, and
+    has steps ÷ k members each time.
     """
     period = np.arange(_SHORTEST_PERIOD, (steps - 1) // (members - 1) + 1)
     size, longer = steps // period, steps % period
@@ -296,19 +295,19 @@ def chance_of_period(steps: int, slow: int, members: int) -> float:
     size = np.concatenate([size, size + 1])
     is_possible = (size >= members) & (size <= slow)
     placements = [
-        math.comb(steps - one, slow - one) / math.comb(steps, slow)
-        for one in size[is_possible].tolist()
+        math.comb(steps - count, slow - count) / math.comb(steps, slow)
+        for count in size[is_possible].tolist()
     ]
     return float(ways[is_possible] @ np.array(placements, np.float64))
 
 
 def _alike(hits: NDArray[np.int64], excess: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Those that are not slow for an additional reason, such as a first step that compiles."""
+    """Return the steps without an additional cause, such as a first step that compiles."""
     return hits[excess[hits] <= _OTHER_CAUSE * _median(excess[hits])] if hits.size else hits
 
 
 def _far_beyond(hits: NDArray[np.int64], excess: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Those that exceed most others of them several times, such as a first step that compiles."""
+    """Return the steps several times beyond the others, such as a first step that compiles."""
     return hits[excess[hits] > _OTHER_CAUSE * _median(excess[hits])] if hits.size else hits
 
 
@@ -318,7 +317,7 @@ def _is_pair(
     excess: NDArray[np.float64],
     number: NDArray[np.int64],
 ) -> bool:
-    """Whether two steps look like a period. The first one may be slow for any reason."""
+    """Whether two steps look like a period. The job's first step is slow for other reasons."""
     if members.size != 2 or members[0] == 0:
         return False
     low, high = sorted(excess[members].tolist())
@@ -330,7 +329,7 @@ def _is_pair(
 def _loose_period(
     place: NDArray[np.int64], excess: NDArray[np.float64], steps: int
 ) -> tuple[int, NDArray[np.int64]] | None:
-    """The same for distances that vary by one step, as for what recurs by time."""
+    """Return (period, steps) with distances that vary by one step, such as time-based events."""
     members = _alike(place, excess)
     if members.size < _FEWEST_MEMBERS:
         return None
@@ -340,13 +339,13 @@ def _loose_period(
     reaches = members[0] <= period and steps - 1 - members[-1] <= period
     if period <= _SHORTEST_PERIOD or not is_even or not reaches:
         return None
-    # The share of all placements of as many slow steps that look like this.
+    # The share of all placements of equally many slow steps that look like this.
     count = int(members.size)
     alike = (period + 1) * 3 ** (count - 1)
     return (period, members) if alike <= _CHANCE * math.comb(steps, count) else None
 
 
 def phase_of(outliers: StepOutliers, steps: NDArray[np.int64]) -> Phase | None:
-    """The phase with most of the time of these outliers, None if they disagree."""
+    """Return the phase that is the cause of at least half of `steps`, None if there is none."""
     counts = np.bincount(outliers.phase[steps][outliers.phase[steps] >= 0], minlength=PHASES)
     return Phase(int(counts.argmax())) if 2 * counts.max() > steps.size else None

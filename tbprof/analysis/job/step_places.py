@@ -1,4 +1,4 @@
-"""Where in the trace viewer the step of a worker is, as parameters of an address."""
+"""URL parameters that locate a worker's step in the trace viewer."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,9 +8,9 @@ from tbprof.analysis.job.step_means import StepMeans, used_rows
 
 
 def worst_place(job: JobSteps, means: StepMeans, part_ps: NDArray[np.int64]) -> dict[str, str]:
-    """The worker and step with the largest part [rows], among the steps that count.
+    """Return the place of the row with the largest `part_ps` [rows of `job`] among counted steps.
 
-    Rows are those of `job`; the first of equal ones; {} without any.
+    Of equal rows, the first one; {} without steps.
     """
     rows = used_rows(job)
     rows = rows[means.is_counted[job.step[rows]]]
@@ -18,16 +18,16 @@ def worst_place(job: JobSteps, means: StepMeans, part_ps: NDArray[np.int64]) -> 
 
 
 def slowest_place(job: JobSteps, step: int) -> dict[str, str]:
-    """A step of the job on the worker that took longest; {} if no worker has it."""
+    """Return the place of a job step on its slowest worker; {} if no worker has it."""
     rows = used_rows(job)
     rows = rows[job.step[rows] == step]
     return place_of_row(job, int(rows[job.duration_ps[rows].argmax()])) if rows.size else {}
 
 
 def place_of_row(job: JobSteps, row: int) -> dict[str, str]:
-    """The step and the time range of a row of the job, and its host if there are several.
+    """Return the step and the time range of a row of the job, and its host if there are several.
 
-    Times count from the first moment of the host's own trace.
+    Times are in ms since the start of the host's own trace.
     """
     begin = int(job.start_ps[row])
     place = {

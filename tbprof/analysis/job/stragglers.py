@@ -1,4 +1,4 @@
-"""Which workers make the others wait, and in which phase they lose the time."""
+"""Finds stragglers: workers that make others wait, and the phase in which they lose time."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -11,30 +11,30 @@ from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans
 from tbprof.analysis.job.worker_groups import (
     WorkerGroup,
+    all_workers,
     coupled_groups,
-    everyone,
     has_unnamed_devices,
 )
 from tbprof.analysis.spans.confidence import mean_interval
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.records import dataclass
 
-# A difference is stated with this confidence.
+# The confidence level of reported intervals.
 CONFIDENCE = 0.95
-# Who makes others wait for less of a step is not late.
+# A worker that makes others wait for less than this share of a step is not a straggler.
 _LEAST_SHARE = 0.01
-# How often steps that merely vary may look like a late worker, over all workers of a job.
+# The accepted probability, over all workers of a job, that noise looks like a straggler.
 _MISTAKES = 0.01
-# With fewer common steps, a late worker cannot be distinguished from one late step.
+# With fewer common steps, a straggler cannot be distinguished from one slow step.
 LEAST_STEPS = 3
-# Peers of a late worker wait for this share of its lateness, or else they do not wait for it: steps
-# of coupled workers take equally long.
+# If peers of a late worker wait for less than this share of its lateness, they do not wait for it:
+# steps of coupled workers take equally long.
 _LEAST_MET = 0.5
 
-# Why nobody is said to make others wait: "" where somebody is.
+# Why no straggler is reported, "" if one is.
 #   alone: there is one worker; apart: workers have no step in common
 #   uncoupled: nothing in the trace shows that workers wait for each other
-#   unnamed: devices of a CPU wait for each other, and the recorder does not say which is which
+#   unnamed: simulated devices of a CPU wait for each other, but the recorder does not identify them
 #   few_steps: too few common steps; alike: workers differ by less than 1 % of a step
 #   varies: steps vary by more than that; unmet: others do not wait while one takes longer
 StragglerReason = Literal[
@@ -44,13 +44,13 @@ StragglerReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """How much longer a worker took than another, as the mean over the steps that both have.
+    """How much longer a worker took than another one (`late_ps`), on average over common steps.
 
-    `worker` and `reference` are the job's workers, `device` and `reference_device` the ordinals of
-    devices simulated by a CPU, -1 for none. `low_ps` to `high_ps` is the interval of that mean with
-    `CONFIDENCE`, NaN for one step. `wait_ps` is how much longer the reference waited in
-    collectives, `phase` where most of the time was lost, -1 if unknown. `last_steps` counts those
-    of the `steps` in which no compared worker took longer.
+    `worker` and `reference` are workers of the job; `device` and `reference_device` are ordinals of
+    devices that a CPU simulates, -1 for none. `low_ps` to `high_ps` is the confidence interval of
+    `late_ps`, NaN for one step. `wait_ps` is how much longer the reference waited in collectives.
+    `share` is the fraction of the mean step. `phase` is where most of the time was lost, -1 if
+    unknown. In `last_steps` of the `steps` common steps, no compared worker took longer.
     """
 
     worker: int
@@ -69,10 +69,10 @@ class Lateness:
 
 @dataclass(frozen=True, slots=True)
 class Stragglers:
-    """The workers that others wait for, latest first; else the largest difference.
+    """The stragglers (`late`), latest first.
 
-    `reason` says why that does not count. `compared` is None if `late` is not empty, or if there is
-    nothing to compare.
+    If there are none, `compared` is the worker that took longest, None if nothing can be compared,
+    and `reason` says why it is not a straggler.
     """
 
     late: tuple[Lateness, ...]
@@ -81,18 +81,18 @@ class Stragglers:
 
 
 def find_stragglers(job: JobSteps, means: StepMeans, couplings: Sequence[Coupling]) -> Stragglers:
-    """The workers that make others wait for 1 % of a step or more.
+    """Return the workers that make others wait for 1 % of a step or more.
 
     Only workers that exchange data wait for each other. A worker's own time is its step without
-    collectives: early workers wait there for late ones, so that all steps take equally long. A
-    worker is late by its own time minus that of the median worker (of two the faster one), step by
-    step, on average over the typical steps that both have.
+    collectives: early workers wait there for late ones, so all steps take equally long. A worker's
+    lateness is its own time minus that of the median worker (of two, the faster one), averaged over
+    the typical steps that both have.
 
-        |wwwwwwwwcc|         late by 4, in w, and
-        |wwww......cccccc|   this one waits for it
+        |wwwwwwwwcc|         late by 4, in w
+        |wwww......cccccc|   waits for it
 
-    This is claimed only if steps that merely vary would hardly look like this, and for no more time
-    than the others wait meanwhile.
+    A straggler is reported only if noise is unlikely to look like this. Its lateness is limited to
+    the time that others wait for it.
     """
     least_ps = _LEAST_SHARE * means.mean_ms() * 1e9
     compared_groups = [
@@ -109,7 +109,7 @@ def find_stragglers(job: JobSteps, means: StepMeans, couplings: Sequence[Couplin
             compared_groups,
             key=lambda lateness: lateness.compared.late_ps if lateness.compared else -1.0,
         )
-    group = everyone(job, means.is_counted)
+    group = all_workers(job, means.is_counted)
     if group.worker.size < 2:
         return Stragglers((), None, "alone")
     reference, over, steps = _against_median(group)
@@ -123,7 +123,7 @@ def find_stragglers(job: JobSteps, means: StepMeans, couplings: Sequence[Couplin
 def _compare_group(
     job: JobSteps, means: StepMeans, group: WorkerGroup, least_ps: float
 ) -> Stragglers:
-    """The late workers of a group; else the one that took longest, and why it does not count."""
+    """Return the stragglers of a group; else the worker that took longest, and why it is none."""
     reference, over, steps = _against_median(group)
     confidence = 1 - 2 * _MISTAKES / max(group.worker.size - 1, 1)
     reasons = {
@@ -147,10 +147,10 @@ def _compare_group(
 def _against_median(
     group: WorkerGroup,
 ) -> tuple[int, NDArray[np.float64], NDArray[np.int64]]:
-    """(the median worker, the mean excess of each [w] over it, over how many steps).
+    """Return (the median worker; [w] mean excess in ps over it; [w] the number of common steps).
 
-    The lower of two in the middle, so that one of two can be late, and never more than half of
-    them.
+    Of two workers in the middle the faster one, so that one of two can be late, but never more than
+    half of all.
     """
     own_ps = group.own_ps
     over, _ = _means(own_ps - _means(own_ps.T)[0])
@@ -159,14 +159,14 @@ def _against_median(
 
 
 def _means(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """(mean, count) of the known values of each row, 0 if none is known."""
+    """Return (mean, count) of the known values of each row, 0 if none is known."""
     is_known = np.isfinite(values)
     count = is_known.sum(axis=1)
     return np.where(is_known, values, 0.0).sum(axis=1) / np.maximum(count, 1), count
 
 
 def _longest(over: NDArray[np.float64], steps: NDArray[np.int64], reference: int) -> int:
-    """The worker that took longest, except the median one; -1 if no step is shared."""
+    """Return the worker that took longest, except the reference; -1 without common steps."""
     is_other = (steps > 0) & (np.arange(over.size) != reference)
     return int(np.where(is_other, over, -np.inf).argmax()) if is_other.any() else -1
 
@@ -174,7 +174,7 @@ def _longest(over: NDArray[np.float64], steps: NDArray[np.int64], reference: int
 def _doubt(
     group: WorkerGroup, member: int, reference: int, least_ps: float, confidence: float
 ) -> StragglerReason:
-    """Why others may not wait for a worker that took longer than the median; "" if they do."""
+    """Return why others may not wait for a worker that took longer; "" if they do."""
     over, met = _differences(group, member, reference)
     if over.size < LEAST_STEPS:
         return "few_steps"
@@ -187,7 +187,7 @@ def _doubt(
 def _differences(
     group: WorkerGroup, member: int, reference: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """([n] own time beyond the reference's, [n] extra wait of the reference) by common step."""
+    """Return by common step ([n] excess of own time, [n] extra wait of the reference) in ps."""
     over = group.own_ps[member] - group.own_ps[reference]
     is_common = np.isfinite(over)
     return over[is_common], (group.wait_ps[reference] - group.wait_ps[member])[is_common]
@@ -202,7 +202,7 @@ def _lateness(
     *,
     is_met: bool = False,
 ) -> Lateness:
-    """The lateness of a worker, limited to how long others wait for it if they do (`is_met`)."""
+    """Return the lateness of a worker; with `is_met`, limited to how long others wait for it."""
     over, met = _differences(group, member, reference)
     is_common = np.isfinite(group.own_ps[member] - group.own_ps[reference])
     stated = met if is_met and met.mean() < over.mean() else over
@@ -229,7 +229,7 @@ def _lateness(
 def _phase(
     job: JobSteps, means: StepMeans, worker: int, reference: int, waits: tuple[Phase, ...]
 ) -> int:
-    """The phase, except `waits`, in which a worker exceeds another most over their steps."""
+    """Return the phase, except `waits`, in which a worker most exceeds another one."""
     steps = len(job.label)
     is_known = np.zeros((2, steps), bool)
     phases = np.zeros((2, steps, job.phase_ps.shape[1]), np.int64)

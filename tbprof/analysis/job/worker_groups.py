@@ -1,4 +1,4 @@
-"""Workers that wait for each other, and what each of their steps took."""
+"""Groups of workers that wait for each other, with the durations of their steps."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -12,19 +12,19 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.records import dataclass
 from tbprof.base.values import common, is_in, union
 
-# Workers run the same program if they share this much of their names.
+# Workers run the same program if they have at least this share of their event names in common.
 _ALIKE = 0.5
-# Up to so many programs are compared pair by pair; of more only equal ones are alike.
+# Up to this many programs are compared pairwise; of more, only identical ones are grouped.
 _MOST_PROGRAMS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerGroup:
-    """What the steps [s] of some workers [w] took, in ps; NaN if a worker does not have a step.
+    """The times [w, s] of the steps s of some workers w in ps; NaN if a worker lacks a step.
 
     `wait_ps` is the part in which a worker waits for others, `own_ps` the rest; `waits` are the
-    phases of a step in which it waits. `device` is the ordinal of a device simulated by the CPU
-    `worker`, -1 for the worker itself.
+    phases in which workers wait. `worker` [w] are workers of the job; `device` [w] is the ordinal
+    of a device that the CPU `worker` simulates, -1 for the worker itself.
     """
 
     worker: NDArray[np.int64]
@@ -35,8 +35,12 @@ class WorkerGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ran:
-    """Hashes of the names of what a worker ran, ascending."""
+class _WorkerPrograms:
+    """The event names of a worker.
+
+    `exchanges` and `others` are hashes of names, ascending. `apart` is the host if its steps could
+    not be matched with those of other hosts, else -1. `transfers`: it sends or receives.
+    """
 
     kind: str
     apart: int
@@ -52,29 +56,29 @@ class _Ran:
 def coupled_groups(
     job: JobSteps, is_counted: NDArray[np.bool_], couplings: Sequence[Coupling]
 ) -> Iterator[WorkerGroup]:
-    """Groups of at least two workers that exchange data with each other, and of devices of CPUs.
+    """Yield groups of two or more workers, or simulated CPU devices, that exchange data.
 
-    They run the same collectives, or send and receive, in the same program: most names of what ran
-    on them are the same. Hosts whose steps were not paired by number or time form groups of their
-    own. `is_counted` [steps] are the steps to compare.
+    They run the same collectives, or send and receive, in the same program: most of their event
+    names are the same. Hosts whose steps were not matched by number or time form their own groups.
+    `is_counted` [steps] are the steps to compare.
     """
     ran = _what_ran(job, couplings)
-    for rows, waits in _alike(ran):
+    for rows, waits in _same_program_groups(ran):
         yield _table(job, is_counted, np.array(sorted(rows), np.int64), waits)
     cpus = _cpus(job)
     for host, coupling in enumerate(couplings):
-        group = _met(job, is_counted, cpus[host], coupling) if host in cpus else None
+        group = _simulated_devices(job, is_counted, cpus[host], coupling) if host in cpus else None
         if group is not None:
             yield group
 
 
-def everyone(job: JobSteps, is_counted: NDArray[np.bool_]) -> WorkerGroup:
-    """All workers that do similar work, as if none waited."""
+def all_workers(job: JobSteps, is_counted: NDArray[np.bool_]) -> WorkerGroup:
+    """Return all workers that do similar work as one group in which none waits."""
     return _table(job, is_counted, np.array(_comparable(job), np.int64), ())
 
 
 def has_unnamed_devices(job: JobSteps, couplings: Sequence[Coupling]) -> bool:
-    """Whether devices of a CPU wait for each other and it is not recorded which is which."""
+    """Whether simulated devices of a CPU wait for each other without recorded ordinals."""
     cpus = _cpus(job)
     return any(
         bool((coupling.device < 0).any()) and host in cpus
@@ -83,22 +87,22 @@ def has_unnamed_devices(job: JobSteps, couplings: Sequence[Coupling]) -> bool:
 
 
 def _comparable(job: JobSteps) -> list[int]:
-    """The workers to compare: SparseCores do other work than the cores that they serve."""
+    """Return the workers to compare: SparseCores do other work than the cores that they serve."""
     return [worker for worker, kind in enumerate(job.worker_kind) if kind != "SparseCore"]
 
 
-def _what_ran(job: JobSteps, couplings: Sequence[Coupling]) -> dict[int, _Ran]:
-    """What ran on each worker that exchanges data."""
-    ran: dict[int, _Ran] = {}
+def _what_ran(job: JobSteps, couplings: Sequence[Coupling]) -> dict[int, _WorkerPrograms]:
+    """Return the event names of each worker that exchanges data."""
+    ran: dict[int, _WorkerPrograms] = {}
     for worker in _comparable(job):
         host = int(job.worker_host[worker])
         coupling = couplings[host] if host < len(couplings) else None
         if coupling is None or job.worker_name[worker] not in coupling.worker:
             continue
-        rows = coupling.of == coupling.worker.index(job.worker_name[worker])
+        rows = coupling.worker_of == coupling.worker.index(job.worker_name[worker])
         exchanges = rows & (coupling.exchange != NO_EXCHANGE)
         if exchanges.any():
-            ran[worker] = _Ran(
+            ran[worker] = _WorkerPrograms(
                 job.worker_kind[worker],
                 host if host in job.unpaired else -1,
                 np.sort(coupling.hash[exchanges]),
@@ -108,8 +112,10 @@ def _what_ran(job: JobSteps, couplings: Sequence[Coupling]) -> dict[int, _Ran]:
     return ran
 
 
-def _alike(ran: dict[int, _Ran]) -> Iterator[tuple[list[int], tuple[Phase, ...]]]:
-    """(workers, the phases in which they wait) for workers that ran the same program."""
+def _same_program_groups(
+    ran: dict[int, _WorkerPrograms],
+) -> Iterator[tuple[list[int], tuple[Phase, ...]]]:
+    """Yield (workers, the phases in which they wait) for workers that ran the same program."""
     same: dict[tuple[object, ...], list[int]] = {}
     for worker, programs in ran.items():
         same.setdefault(programs.key, []).append(worker)
@@ -132,13 +138,13 @@ def _alike(ran: dict[int, _Ran]) -> Iterator[tuple[list[int], tuple[Phase, ...]]
             yield workers, (Phase.COLLECTIVES, *more)
 
 
-def _is_same_program(a: _Ran, b: _Ran) -> bool:
+def _is_same_program(a: _WorkerPrograms, b: _WorkerPrograms) -> bool:
     if (a.kind, a.apart) != (b.kind, b.apart):
         return False
     shared = common(a.exchanges, b.exchanges).size
     if shared < _ALIKE * min(a.exchanges.size, b.exchanges.size):
         return False
-    # The least hashes of both are a fair sample of their names.
+    # The lowest hashes of both are an unbiased sample of their names.
     sample = union(a.others, b.others)[:MOST_NAMES]
     both = is_in(sample, a.others) & is_in(sample, b.others)
     return sample.size == 0 or float(both.mean()) >= _ALIKE
@@ -150,7 +156,7 @@ def _table(
     workers: NDArray[np.int64],
     waits: tuple[Phase, ...],
 ) -> WorkerGroup:
-    """The steps of workers (ascending)."""
+    """Return the counted steps of `workers`, which are ascending."""
     shape = workers.size, int(is_counted.sum())
     own_ps, wait_ps = np.full(shape, np.nan), np.full(shape, np.nan)
     is_used = is_counted[job.step] & ~job.is_unrecorded
@@ -162,7 +168,7 @@ def _table(
 
 
 def _cpus(job: JobSteps) -> dict[int, int]:
-    """By host the worker that is its CPU, the first if there are several."""
+    """Return the CPU worker of each host, the first if there are several."""
     cpus: dict[int, int] = {}
     for worker, (host, kind) in enumerate(
         zip(job.worker_host.tolist(), job.worker_kind, strict=True)
@@ -172,13 +178,14 @@ def _cpus(job: JobSteps) -> dict[int, int]:
     return cpus
 
 
-def _met(
+def _simulated_devices(
     job: JobSteps, is_counted: NDArray[np.bool_], worker: int, coupling: Coupling
 ) -> WorkerGroup | None:
-    """The devices of a CPU: their time until they met the others, and their wait for them.
+    """Return the simulated devices of a CPU as a group, None if fewer than two met.
 
-    A meeting belongs to the step in which the last device arrives. Own time counts from the first
-    arrival: the time that all devices spend alike is unknown.
+    `own_ps` is the time until a device arrives at a collective, `wait_ps` the time until the last
+    one does. A meeting belongs to the step in which the last device arrives. Own time counts from
+    the first arrival, because earlier time that all devices spend equally is unknown.
     """
     is_named = coupling.device >= 0
     meeting, device = coupling.meeting[is_named], coupling.device[is_named].astype(np.int64)
@@ -195,11 +202,11 @@ def _met(
     end = np.append(job.start_ps[rows] + job.duration_ps[rows], np.iinfo(np.int64).min)
     is_inside = (step_row >= 0) & (last[meeting] <= end[step_row])
     meeting, arrive, step_row = meeting[is_inside], arrive[is_inside], step_row[is_inside]
-    devices, of = np.unique(device[is_inside], return_inverse=True)
+    devices, device_row = np.unique(device[is_inside], return_inverse=True)
     if devices.size < 2:  # no steps where the devices met
         return None
     shape = devices.size, rows.size
-    cell = of * rows.size + step_row
+    cell = device_row * rows.size + step_row
     count = np.bincount(cell, minlength=shape[0] * shape[1])
 
     def table(values: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from tbprof.advice.evidence import Evidence
 from tbprof.advice.finding import Finding
 from tbprof.advice.guides import DATA_ANALYSIS_GUIDE, DATA_GUIDE, GPU_GUIDE, PROFILER_GUIDE, Guide
 from tbprof.advice.rules.steps.findings_input import is_transfer
-from tbprof.analysis.job.idle_shares import outside
+from tbprof.analysis.job.idle_shares import callbacks_as_runtime
 from tbprof.tools import TOOLS
 from tbprof.tools.model.datatable import Table, number, text
 
@@ -72,7 +72,7 @@ def recommendation_table(evidence: Evidence) -> Table:
         evidence.means,
         evidence.inputs,
         is_tpu=evidence.platform == "TPU",
-        idle=outside(evidence.idle, evidence.callbacks),
+        idle=callbacks_as_runtime(evidence.idle, evidence.callbacks),
         is_transfer=is_transfer(evidence),
     )
     other_side = {HOST: "device", DEVICE: "host"}.get(bottlenecks.input.level, "")

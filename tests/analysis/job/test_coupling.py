@@ -31,7 +31,7 @@ def stragglers_of(*contents: bytes) -> tuple[JobSteps, Stragglers]:
 
 def exchanges(found: Coupling, worker: str) -> list[int]:
     """How names of a worker exchange data, of those that do."""
-    rows = found.of == found.worker.index(worker)
+    rows = found.worker_of == found.worker.index(worker)
     return [one for one in found.exchange[rows].tolist() if one]
 
 
@@ -49,7 +49,7 @@ def test_gpus_with_collectives_and_without():
     )
     assert found.worker == ["GPU:0", "GPU:1", "GPU:2"]  # a copy is not a program
     assert [exchanges(found, name) for name in found.worker] == [[COLLECTIVE], [COLLECTIVE], []]
-    names = [set(found.hash[found.of == at].tolist()) for at in range(3)]
+    names = [set(found.hash[found.worker_of == at].tolist()) for at in range(3)]
     assert names[0] == names[1]
     assert names[2] < names[0]
 
@@ -70,7 +70,7 @@ def test_ops_of_tpus_by_their_category():
     )  # fmt: skip
     assert found.worker == ["TPU:0"]
     assert sorted(exchanges(found, "TPU:0")) == [COLLECTIVE, TRANSFER]
-    assert found.of.size == 3  # the program itself is not an op
+    assert found.worker_of.size == 3  # the program itself is not an op
 
 
 def training(late: int, *, collective: str = NCCL, kernel: str = "matmul") -> bytes:

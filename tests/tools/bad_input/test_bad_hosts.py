@@ -21,7 +21,7 @@ def test_hosts_whose_clocks_differ_meet_by_number(ask: Ask):
     assert found.labels == [f"train {number}" for number in range(5, 10)]
     assert [row["workers"] for row in found.steps] == [1, 2, 3, 2, 1]
     (text,) = found.warnings  # nothing says when h2 was recorded
-    assert text.startswith("h1: its steps lie 86,400.0 s later")
+    assert text.startswith("h1: its steps ran 86,400.0 s later")
 
 
 def test_hosts_without_a_common_number_are_not_averaged_and_it_is_said(ask: Ask):
@@ -35,7 +35,7 @@ def test_hosts_without_a_common_number_are_not_averaged_and_it_is_said(ask: Ask)
 def test_a_host_without_steps_is_named(ask: Ask):
     found = ask(h0=marked(1, 2), h1=draw({HOST: "python |aaa..bbb"}))
     assert found.labels == ["train 1", "train 2"]
-    assert any(text.startswith("h1: left out") for text in found.warnings)
+    assert any(text.startswith("h1: excluded") for text in found.warnings)
 
 
 def test_inferred_steps_of_a_host_do_not_mix_with_marked_ones(ask: Ask):
@@ -55,7 +55,7 @@ def test_inferred_steps_of_a_host_do_not_mix_with_marked_ones(ask: Ask):
     assert found.properties["is_inferred"] == "false"
     assert not any("inferred." in text for text in found.messages)
     assert [text.partition(",")[0] for text in found.warnings] == [
-        "b: its steps are left out: nothing in its trace marks them"
+        "b: its steps are excluded: nothing in its trace marks them"
     ]
 
 
@@ -78,7 +78,7 @@ def test_steps_lines_without_numbers_and_clocks_that_contradict_are_said_on_page
     assert found.labels == ["step 0", "step 1", "step 2", "step 3"]
     assert [row["workers"] for row in found.steps] == [4] * 4
     apart, unnumbered = found.warnings
-    assert apart.startswith("host1: its steps lie 60 ms later than the other hosts'")
+    assert apart.startswith("host1: its steps ran 60 ms later than the steps of the other hosts")
     assert unnumbered.startswith("The Steps lines have no numbers")
     assert set(found.warnings) <= set(found.messages)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.peaks import Peaks
 from tbprof.analysis.programs.instruction_facts import InstructionFacts
-from tbprof.analysis.programs.op_rows import OpRows, ProgramName, Times, Work
+from tbprof.analysis.programs.op_rows import InstructionWork, OpRows, ProgramName, Times
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.analysis.programs.program_ops_merging import add_up
 from tbprof.tools.op_profile import build
@@ -39,7 +39,7 @@ def tables(draw_one: Any) -> ProgramOps:
         rows.add(
             ProgramName(draw_one(st.sampled_from(["7", "8", ""])), "jit_f"),
             draw_one(st.sampled_from(NAMES)), facts, Times(1, 1, total, own),
-            Work(*(draw_one(st.integers(-1, 2**40)) for _ in range(9))),
+            InstructionWork(*(draw_one(st.integers(-1, 2**40)) for _ in range(9))),
             core=draw_one(st.sampled_from(["TensorCore", "SparseCore"])),
         )  # fmt: skip
     idle = draw_one(st.integers(0, 2**40))
@@ -83,7 +83,7 @@ def many(count: int) -> ProgramOps:
     rows = OpRows()
     for number in range(count):
         facts = InstructionFacts(category=("copy", "dot")[number % 2])
-        work = Work(10, 10, 0, 20, 20) if number % 3 else Work()
+        work = InstructionWork(10, 10, 0, 20, 20) if number % 3 else InstructionWork()
         rows.add(ProgramName("7", "jit_f"), f"x.{number}", facts, Times(1, 1, 5, 5), work)
     return rows.table(device_type="TPU", devices=1)
 

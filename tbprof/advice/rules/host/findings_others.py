@@ -12,7 +12,7 @@ from tbprof.advice.rules.host.findings_eager import single_ops_ps
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.single_ops import FEWEST_PER_STEP
-from tbprof.analysis.job.idle_shares import DID, IdleShare, kind_label, without
+from tbprof.analysis.job.idle_shares import ACTIVITY_CLAUSES, IdleShare, kind_label, without
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame
 from tbprof.base.values import sum_of
@@ -93,7 +93,7 @@ def _main_activity(most: Activity, part: float) -> str:
     """A clause on the activity that took most of the time."""
     if part > _NEARLY_ALL and most == Activity.UNCOVERED:
         return "nothing else was recorded during that time"
-    return f"for {percent(100 * part)} of that, {DID[most]}"
+    return f"for {percent(100 * part)} of that, {ACTIVITY_CLAUSES[most]}"
 
 
 def _listed(sums: dict[Activity, float], shares: Sequence[IdleShare]) -> str:

@@ -15,7 +15,7 @@ from tbprof.advice.outlier_causes import LABELS, causes_of_outliers, excess_ps, 
 from tbprof.advice.pages import TRACE
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
-from tbprof.analysis.job.idle_shares import DID
+from tbprof.analysis.job.idle_shares import ACTIVITY_CLAUSES
 from tbprof.analysis.job.step_outliers import Period, StepOutliers, phase_of
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.lazy import regex
@@ -31,7 +31,7 @@ _KEEP_SHAPES = (
     "Functions are recompiled in these steps: keep shapes and Python arguments constant (pad the "
     "last batch, or use only a few sizes)."
 )
-_GARBAGE = DID[Activity.GARBAGE]
+_GARBAGE = ACTIVITY_CLAUSES[Activity.GARBAGE]
 _CHECKPOINT = regex(r"save|checkpoint|ckpt|orbax", re.IGNORECASE)
 
 
