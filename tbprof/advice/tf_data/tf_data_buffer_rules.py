@@ -155,8 +155,8 @@ def prefetch(case: Case) -> Iterator[Finding]:
     if 2 * late_ps > case.work.self_ps:
         title = f"{case.type} had an element ready"
         why = (
-            f"Its calls went on for {duration(case.per_call(late_ps))} after they had taken one: "
-            "the calling thread had to wait for a processor or a lock."
+            f"Its calls continued for {duration(case.per_call(late_ps))} after they received an "
+            "element: the calling thread had to wait for a processor or a lock."
         )
         action = _look_at_others(case)
     elif case.taken() and 2 * made_ps < case.work.wait_ps:
@@ -193,17 +193,17 @@ def prefetch(case: Case) -> Iterator[Finding]:
 
 
 def _look_at_others(case: Case) -> str:
-    """What to do if a call waits for a processor or a lock."""
+    """Return advice for calls that wait for a processor or a lock."""
     python = (
-        "Functions of the pipeline that run Python (tf.py_function) hold Python's global lock: "
-        "write them in TensorFlow ops. "
+        "Functions of the pipeline that run Python (tf.py_function) hold the GIL: rewrite them "
+        "with TensorFlow ops. "
         if case.facts.python_ps
         else ""
     )
     return (
         f"Check in the trace viewer what else ran at that time. {python}If other work keeps the "
         "processors busy, give tf.data its own threads "
-        "(options.threading.private_threadpool_size), and other pipelines fewer."
+        "(options.threading.private_threadpool_size), and give other pipelines fewer threads."
     )
 
 

@@ -1,4 +1,4 @@
-"""Input pipelines: their events, ops, iterators, and who waits for them.
+"""Input pipelines: events, ops, iterators, and waits for input.
 
-Works on host threads and names of stages; what a page advises about it belongs in `advice`.
+The sources are host threads and stage names. Recommendations are in `advice`.
 """

@@ -1,4 +1,4 @@
-"""The events of an input pipeline on a host plane, and the op that each one is or works for."""
+"""The events of an input pipeline on a host plane, with the op that each belongs to."""
 
 from enum import IntEnum
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_events import EXECUTIONS, execution_ids
+from tbprof.analysis.host.host_roles import is_jitted
 from tbprof.analysis.host.input_stages import find_input_stages
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.nesting import inherit, nest
@@ -21,25 +22,24 @@ from tbprof.events.space import Events, Plane
 
 _FUNCTION = "InstantiatedCapturedFunction::Run"
 _ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
-_JAX = "PjitFunction("
 # Source: jax/_src/api.py, device_put.
 _DEVICE_PUT = regex(r"\$api\.py:\d+ device_put\Z")
 
 
 class InputKind(IntEnum):
-    """What an event is to the pipeline."""
+    """The role of an event in the pipeline."""
 
     NONE = 0
     OP = 1
-    BUFFERED_OP = 2  # its own time is a wait
-    DEVICE_OP = 3  # all in it is a wait
+    BUFFERED_OP = 2  # its self time is a wait
+    DEVICE_OP = 3  # all of its time is a wait
     GET_NEXT = 4  # the program waits for its next batch
     PRODUCER = 5
     FUNCTION = 6
     ASYNC_FUNCTION = 7
     EXECUTION = 8
     PYTHON = 9
-    AWAITED_FUNCTION = 10  # its caller waits while threads of a pool run it
+    AWAITED_FUNCTION = 10  # the caller waits while threads of a pool run it
 
 
 OPS = (InputKind.OP, InputKind.BUFFERED_OP, InputKind.DEVICE_OP)
@@ -47,14 +47,14 @@ OPS = (InputKind.OP, InputKind.BUFFERED_OP, InputKind.DEVICE_OP)
 
 @dataclass(slots=True)
 class OpIndex:
-    """Numbers for ops, by name; the first category of an op counts."""
+    """Op numbers by name. If an op occurs with several categories, the first one counts."""
 
     names: list[str] = field(default_factory=list)
     categories: list[InputCategory] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
 
     def number(self, name: str, category: InputCategory) -> int:
-        """The number of an op, a new one where it is new."""
+        """Return the number of an op; adds new ops."""
         code = self._numbers.get(name)
         if code is None:
             code = self._numbers[name] = len(self.names)
@@ -63,17 +63,17 @@ class OpIndex:
         return code
 
     def get(self, name: str) -> int:
-        """The number of an op, -1 where there is none."""
+        """Return the number of an op, -1 if it is unknown."""
         return self._numbers.get(name, -1)
 
 
 @dataclass(frozen=True, slots=True)
 class InputEvents:
-    """The events of the pipeline.
+    """The events [n] of a pipeline.
 
-    `op` is the op that a row is, or is done for, -1 if unknown. `parent` nests the rows among
-    themselves, `op_kind` is the kind of the innermost op that a row is or lies in, -1 outside of
-    ops.
+    `op` is the op that a row is or works for, -1 if unknown. `parent` is the enclosing row, -1 for
+    none. `op_kind` is the kind of the innermost op that a row is or is inside of, -1 outside ops.
+    `python_ps` and `python_count` are the totals of Python functions, which have no rows.
     """
 
     events: Events
@@ -89,7 +89,7 @@ class InputEvents:
 
 
 def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents:
-    """The pipeline's events among a host plane's; their ops are added to `ops`."""
+    """Return the pipeline events of a host plane; adds their ops to `ops`."""
     types = _classify(plane, events, ops)
     kind = events.by_type(types.kind)
     staged, stage_op = _find_stages(plane, events, ops)
@@ -129,9 +129,9 @@ def find_input_events(plane: Plane, events: Events, ops: OpIndex) -> InputEvents
 
 @dataclass(frozen=True, slots=True)
 class _Types:
-    """The meaning of each type of a plane, with one more row for events without a type.
+    """The role of each event type of a plane; the last row is for events without a type.
 
-    `op` is the op that a type is, `feeds` the op whose threads call an iterator; -1 for none.
+    `op` is the op of a type, `feeds` the op whose threads call an iterator; -1 for none.
     """
 
     kind: NDArray[np.int8]
@@ -167,7 +167,7 @@ def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
         kind,
         op,
         feeds,
-        bool(families.classify(_is_jax, np.bool_)[used].any()),
+        bool(families.classify(is_jitted, np.bool_)[used].any()),
         bool(families.classify(_is_device_put, np.bool_)[used].any()),
         bool(families.classify(input_names.is_infeed, np.bool_)[used].any()),
     )
@@ -175,10 +175,6 @@ def _classify(plane: Plane, events: Events, ops: OpIndex) -> _Types:
 
 def _is_device_put(text: str) -> bool:
     return _DEVICE_PUT.match(text) is not None
-
-
-def _is_jax(text: str) -> bool:
-    return text.startswith(_JAX)
 
 
 def _kind_of(text: str) -> InputKind:
@@ -203,7 +199,7 @@ def _kind_of(text: str) -> InputKind:
 def _find_stages(
     plane: Plane, events: Events, ops: OpIndex
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(rows, the op of each) of the events that are stages by their stats, keyed by stage."""
+    """Return (rows, op of each) of the events whose stats identify them as stages."""
     if names.STAGE_ID not in plane.stat_names:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     stages = find_input_stages(events, np.arange(len(events)))
@@ -219,7 +215,7 @@ def _find_stages(
 
 
 def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int64]:
-    """[n] for executions the row of the function that they work for, else -1."""
+    """Return [n] the function row that an execution runs; -1 for other rows."""
     runs = np.full(len(events), -1, np.int64)
     functions = np.flatnonzero(is_in(kind, (InputKind.FUNCTION, InputKind.ASYNC_FUNCTION)))
     executions = np.flatnonzero(kind == InputKind.EXECUTION)
@@ -242,7 +238,7 @@ def _attribute(
     op: NDArray[np.int64],
     parent: NDArray[np.int32],
 ) -> NDArray[np.int64]:
-    """[n] the op of each row: for a producer the op that the iterators it calls feed."""
+    """Return [n] the op of each row. A producer works for the op that its iterators feed."""
     op = op.copy()
     called = np.flatnonzero(is_in(kind, OPS) & (parent >= 0))[::-1]
     called = called[kind[parent[called]] == InputKind.PRODUCER]

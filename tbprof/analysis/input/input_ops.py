@@ -1,4 +1,4 @@
-"""Input ops of a host: what the input pipeline's threads did, and where others waited for it."""
+"""Input ops of a host: work of the input pipeline's threads, and waits for it."""
 
 from collections.abc import Sequence
 from enum import IntEnum
@@ -32,7 +32,7 @@ _MOST = 2**63 - 1
 # Makes the iterator of a dataset that the program iterates over, with those of all its stages.
 # Source: tensorflow/core/data/root_dataset.cc, and dataset.cc, DatasetBase::MakeIterator.
 _MAKING = "MakeIterator::RootDataset"
-# Threads of one pool differ in a number at the end: "tf_data_iterator_resource/-174523725".
+# Thread names of a pool differ only in a trailing number: "tf_data_iterator_resource/-174523725".
 _THREAD_NUMBER = regex(r"/-?\d+\Z")
 
 
@@ -45,19 +45,20 @@ class InputRole(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class InputOps:
-    """One row per input op, and one per activity: who worked or waited where. Times in ps.
+    """Input ops and activities, one row each. Times are in ps.
 
     `self_ps` is the time of an op's own events minus that of other ops inside them. `wait_ps` is
-    the part of it in which the op's caller waited: for a buffer that other threads fill, for pool
-    threads to run a function, or for another pipeline. `background_ps` is work that threads did for
-    the op outside of its own events: turns of its producers, and functions that pool threads ran.
+    the part in which the op's caller waited: for a buffer that other threads fill, for pool threads
+    to run a function, or for another pipeline. `background_ps` is work that threads did for the op
+    outside its own events: producers, and functions that pool threads ran.
 
-    An activity is what events with one name did for one op (`activity_op`, an index, -1 if unknown)
-    on the threads with one name; `activity_threads` counts those. Its self time excludes all other
-    activities inside. Its category is -1 if the program waits for the pipeline as a whole;
-    `program_wait_ps` is the time of that. `python_ps` is the time of Python functions in the graph,
-    `making_ps` that of making iterators for the program. `has_device_put`: a call of jax.device_put
-    was recorded. `has_infeed`: some devices fetch their own input.
+    An activity groups events of the same name that work for the same op (`activity_op`, an index,
+    -1 if unknown) on threads of the same name, `activity_threads` of them. Its self time excludes
+    all other activities inside. Its category is -1 if the program waits for the pipeline as a
+    whole; `program_wait_ps` is the total of these waits. `python_ps` is the time of Python
+    functions in the graph, `making_ps` the time of creating iterators for the program.
+    `has_device_put`: a call of jax.device_put was recorded. `has_infeed`: some devices fetch their
+    own input.
     """
 
     name: list[str]
@@ -87,7 +88,7 @@ class InputOps:
 
     @property
     def work_ps(self) -> NDArray[np.int64]:
-        """[n] the time that threads worked for each op, in its own events or beside them."""
+        """[n] the work for each op in ps, inside its own events and in the background."""
         work: NDArray[np.int64] = np.maximum(self.self_ps - self.wait_ps, 0) + self.background_ps
         return work
 
@@ -98,13 +99,13 @@ class InputOps:
 
     @property
     def has_pipeline(self) -> bool:
-        """Whether waiting for input would show: tf.data, instrumented stages or infeeds."""
+        """Whether the trace would show waits for input: tf.data, instrumented stages or infeeds."""
         is_wait = (self.activity_role == InputRole.WAIT).any()
         is_stage = (self.category != InputCategory.ENQUEUE).any()
         return bool(is_wait or is_stage or self.has_infeed)
 
     def work_of(self, category: InputCategory) -> int:
-        """The work, in ps, of a category; activities without an op count as preprocessing."""
+        """Return the work of a category in ps; activities without an op are preprocessing."""
         total = int(self.work_ps[self.category == category].sum())
         if category == InputCategory.PREPROCESSING:
             is_loose = (self.activity_op < 0) & (self.activity_role == InputRole.WORK)
@@ -113,7 +114,7 @@ class InputOps:
 
 
 def find_input_ops(space: Space, _programs: Programs) -> InputOps:
-    """The input ops of all threads of a host."""
+    """Return the input ops of all threads of a host."""
     gatherer = _Gatherer()
     for plane in host_planes(space):
         _gather(plane, host_events(plane), gatherer)
@@ -121,7 +122,7 @@ def find_input_ops(space: Space, _programs: Programs) -> InputOps:
 
 
 def merge_input_ops(parts: Sequence[InputOps]) -> InputOps:
-    """The sum over hosts, by op and by activity."""
+    """Return the sums over hosts, by op and by activity."""
     if len(parts) == 1:
         return parts[0]
     gatherer = _Gatherer()
@@ -168,7 +169,7 @@ _ActivityKey = tuple[str, int, int, int, str]
 
 @dataclass(slots=True)
 class _Gatherer:
-    """Rows by key while planes or hosts are added."""
+    """Accumulates rows by key over planes or hosts."""
 
     index: OpIndex = field(default_factory=OpIndex)
     ops: dict[int, list[int]] = field(default_factory=dict)
@@ -183,20 +184,20 @@ class _Gatherer:
     has_infeed: bool = False
 
     def add_ops(self, ops: NDArray[np.int64], figures: NDArray[np.int64]) -> None:
-        """Adds rows [n, 5]: count, total, self, wait and background, for the ops [n]."""
+        """Add rows [n, 5] for ops [n]: count, then total, self, wait and background ps."""
         for op, row in zip(ops.tolist(), figures.tolist(), strict=True):
             sums = self.ops.setdefault(op, [0] * 5)
             for index, value in enumerate(row):
                 sums[index] += value
 
     def add_activity(self, key: _ActivityKey, *figures: int) -> None:
-        """Adds threads, count, total and self time to an activity."""
+        """Add threads, count, total and self ps to an activity."""
         sums = self.activities.setdefault(key, [0] * 4)
         for index, value in enumerate(figures):
             sums[index] += value
 
     def table(self) -> InputOps:
-        """The rows as columns, in the order in which they were first seen."""
+        """Return the rows as columns, in order of first occurrence."""
         ops = [self.ops.get(number, [0] * 5) for number in range(len(self.index.names))]
         keys = list(self.activities)
         activities = list(self.activities.values())
@@ -231,7 +232,7 @@ class _Gatherer:
 
 
 def _columns(rows: Sequence[Sequence[int]], width: int) -> list[NDArray[np.int64]]:
-    """Columns of figures, limited to what a column holds, as times may be damaged."""
+    """Return columns of figures, clipped to int64, because times may be corrupt."""
     return [
         np.array([max(0, min(_MOST, row[index])) for row in rows], np.int64)
         for index in range(width)
@@ -258,7 +259,7 @@ def _gather(plane: Plane, events: Events, gatherer: _Gatherer) -> None:
 
 
 def _program_wait(rows: InputEvents) -> int:
-    """The time of the outermost requests for a batch."""
+    """Return the ps of the outermost requests for a batch."""
     is_request = rows.kind == InputKind.GET_NEXT
     within = inherit(rows.parent, np.where(is_request, 1, -1))
     is_inner = (rows.parent >= 0) & (within[rows.parent] == 1)
@@ -272,12 +273,12 @@ def _gather_ops(
     op_rows = np.flatnonzero(is_in(rows.kind, OPS))
     calls, op = rows.events.select(op_rows), rows.op[op_rows]
     parent = nest(calls.first_event, calls.start_ps, calls.duration_ps)
-    own_of_op = self_times(parent, calls.start_ps, calls.duration_ps)
+    op_self_ps = self_times(parent, calls.start_ps, calls.duration_ps)
     count, total, _, _ = reduce_groups(op, calls.duration_ps, ops)
-    _, total_own, _, _ = reduce_groups(op, own_of_op, ops)
+    _, total_own, _, _ = reduce_groups(op, op_self_ps, ops)
     _, wait, _, _ = reduce_groups(np.where(is_wait, rows.op, -1), self_ps, ops)
-    is_behind = rows.op_kind < 0
-    _, background, _, _ = reduce_groups(np.where(is_behind, rows.op, -1), self_ps, ops)
+    is_background = rows.op_kind < 0
+    _, background, _, _ = reduce_groups(np.where(is_background, rows.op, -1), self_ps, ops)
     figures = np.stack((count, total, total_own, wait, background), axis=1)
     gatherer.add_ops(np.arange(ops), figures)
 
@@ -292,7 +293,7 @@ def _gather_activities(
     events = rows.events
     is_op = is_in(rows.kind, OPS)
     is_execution = rows.kind == InputKind.EXECUTION
-    # Ops go by number, executions are one kind of activity, other events go by type.
+    # Key activities by op number, or by type for other events; executions are one activity.
     activity = np.where(is_op, rows.op, np.where(is_execution, -1, events.type.astype(np.int64)))
     form = is_op.astype(np.int64) + 2 * is_execution
     role = is_wait.astype(np.int64)
@@ -331,7 +332,7 @@ def _category(kind: InputKind, op: int, index: OpIndex) -> int:
 
 
 def _threads(plane: Plane, events: Events) -> tuple[NDArray[np.int64], list[str]]:
-    """(thread [lines], threads): lines whose names differ only in a number are one thread pool."""
+    """Return ([lines] thread row, thread names); lines that differ in a number are one pool."""
     numbers: dict[str, int] = {}
     thread = [
         numbers.setdefault(_THREAD_NUMBER.sub("", text), len(numbers))

@@ -1,4 +1,4 @@
-"""What each stage of an input pipeline did in each call of the pipeline."""
+"""The time of each stage of an input pipeline in each call of the pipeline."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,9 @@ from tbprof.kernels.codes import MOST_TIME
 
 @dataclass(frozen=True, slots=True)
 class Visits:
-    """The nodes [m] of calls of pipelines [c], `first_node` [c + 1], parents before children.
+    """The nodes [m] of pipeline calls [c], at `first_node` [c + 1], parents before children.
 
-    Columns as in `TfData`. `loops` counts calls that led back to an iterator above them.
+    Columns are as in `TfData`. `loops` counts calls that led back to an iterator above them.
     """
 
     first_node: NDArray[np.int64]
@@ -40,11 +40,12 @@ class Visits:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Calls [n]: each was made for the call `above` by the iterator `iterator`; chains end.
+    """Calls [n] of iterators: `iterator` is the one called, `above` the call that it served.
 
-    For those that are `is_cut` it is unknown what they waited for. They went on for `late_ps` after
-    they had their element. Functions of their stage waited
-    for a pool thread for `queue_ps`, which functions of the stage `filler` occupied, -1 if unknown.
+    Chains of `above` must not contain cycles. `is_cut`: it is unknown what the call waited for.
+    `late_ps` is how long the call continued after it had its element. Functions of the call's stage
+    waited `queue_ps` for a pool thread, while functions of the stage `filler` occupied the pool, -1
+    if unknown.
     """
 
     above: NDArray[np.int64]
@@ -58,11 +59,11 @@ class Calls:
 
 
 def visit(roots: NDArray[np.int64], calls: Calls, stage: NDArray[np.int32]) -> Visits:
-    """The nodes of the calls `roots` [c], each a call of its pipeline, one after the other.
+    """Return the nodes of the pipeline calls `roots` [c], one call after the other.
 
-    Iterators [i] are copies of the stages `stage`. A node's self time is what no call below covers
-    of its calls. Its stage is critical if one of them overlaps the call that it was made for, and
-    that one is critical; the root is.
+    Iterator i is a copy of stage `stage[i]`. A node's self time is the time of its calls that no
+    call below covers. The root is critical; another stage is critical if one of its calls overlaps
+    the call that it serves, and that call is critical.
 
         Root   |rrrrrrrrrrrr|       self 2
         Batch  | bbbbbbbbbb |       self 4
@@ -104,7 +105,7 @@ def visit(roots: NDArray[np.int64], calls: Calls, stage: NDArray[np.int32]) -> V
 
 @dataclass(frozen=True, slots=True)
 class _Blame:
-    """What delayed each call [c], and the share of each node [m] in that."""
+    """What delayed each pipeline call [c], and the contribution of each node [m]."""
 
     bottleneck: NDArray[np.int64]
     is_unknown: NDArray[np.bool_]
@@ -129,7 +130,7 @@ def _blame(
     unknown = _summed(node_of_call[cut], own_of_call[cut], size)
     waiting = np.flatnonzero((calls.queue_ps > 0) & (node_of_call >= 0))
     node, queue = node_of_call[waiting], np.minimum(calls.queue_ps, own_of_call)[waiting]
-    # The nodes of a stage, of each call; what waited for a pool joins those of who filled it.
+    # Group nodes by call and stage; waits for a pool are added to the stage that filled it.
     code, first = group_rows([
         np.concatenate((number, number[node])),
         np.concatenate((stage[row], calls.filler[waiting])),
@@ -147,7 +148,7 @@ def _blame(
         _summed(code_of_node, held_ps, groups),
         _summed(code_of_node, unknown, groups),
     )
-    # The stage that delayed each call longest; the first of equal ones.
+    # The stage that delayed each call longest; of equal ones the first.
     candidates = np.flatnonzero(is_awaited & (held_by > 0))
     order = candidates[np.lexsort((candidates, -held_by[candidates], number[first[candidates]]))]
     called, index = np.unique(number[first[order]], return_index=True)
@@ -162,7 +163,7 @@ def _blame(
 def _summed(
     group: NDArray[np.int64] | NDArray[np.int32], values: NDArray[np.int64], groups: int
 ) -> NDArray[np.int64]:
-    """[groups] sums that do not overflow, even for damaged times."""
+    """Return [groups] sums, clipped to int64 so that corrupt times do not overflow."""
     total = np.bincount(group, values.astype(np.float64), groups)
     return np.minimum(total, MOST_TIME).astype(np.int64)
 
@@ -173,7 +174,7 @@ def first_at_or_after(
     last: NDArray[np.int64],
     wanted: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """[n] of the rows `first:last`, ascending in `value`, the first not below `wanted`, or last."""
+    """Return [n] the first of rows `first:last`, ascending in `value`, >= `wanted`; else `last`."""
     out = np.empty(wanted.size, np.int64)
     bisect_ranges(value, first, last, wanted, out)
     return out
@@ -188,9 +189,9 @@ def work_in_windows(
     window_begin_ps: NDArray[np.int64],
     window_end_ps: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """[m] how much of the pieces of `iterator` lies in each window, by sign; -1 without any.
+    """Return [m] signed ps of the pieces of `iterator` within each window; -1 without pieces.
 
-    Piece k belongs to the iterator `piece_of` [w].
+    Piece k belongs to the iterator `piece_of[k]`.
     """
     total = np.zeros(iterator.size, np.int64)
     size = np.zeros(iterator.size, np.int64)
@@ -202,7 +203,7 @@ def work_in_windows(
             np.searchsorted(owner, iterator, side="right"),
         )
         count = np.concatenate(([0], np.cumsum(weight[order])))
-        # May wrap around; what is left of it in the end does not.
+        # Intermediate sums may wrap around; the final difference is correct.
         amount = np.concatenate(([0], np.cumsum(weight[order] * edge)))
         for edges, direction in ((window_end_ps, 1), (window_begin_ps, -1)):
             until = first_at_or_after(edge, first, last, edges)

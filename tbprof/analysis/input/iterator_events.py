@@ -1,4 +1,4 @@
-"""The calls of tf.data iterators on a host's threads, and which call each was made for."""
+"""Calls of tf.data iterators on a host's threads, with the call that each one serves."""
 
 from enum import IntEnum
 
@@ -25,26 +25,26 @@ _ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
 
 
 class _Kind(IntEnum):
-    """What an event means for the calls of iterators."""
+    """The role of an event in iterator calls."""
 
     NONE = 0
     CALL = 1
-    PRODUCE = 2  # a turn of a stage's own thread, which makes one element
-    CONSUME = 3  # a call takes an element
+    PRODUCE = 2  # a background thread of a stage produces one element
+    CONSUME = 3  # a call consumes an element
     FUNCTION = 4  # the caller waits for it
     ASYNC_FUNCTION = 5
-    EXECUTION = 6  # what threads of a pool do for a function
-    HAND_OVER = 7  # a function, or its next part, is put into the queue of a pool
-    TAKE_UP = 8  # a thread of the pool begins with it
+    EXECUTION = 6  # pool threads run a function
+    ENQUEUE = 7  # a function, or its next part, is enqueued for a pool
+    DEQUEUE = 8  # a pool thread starts it
 
 
-_POOL_KINDS = {names.POOL_RECORD: _Kind.HAND_OVER, names.POOL_START: _Kind.TAKE_UP}
+_POOL_KINDS = {names.POOL_RECORD: _Kind.ENQUEUE, names.POOL_START: _Kind.DEQUEUE}
 _OF_FUNCTIONS = (_Kind.EXECUTION, *_POOL_KINDS.values())
 
 
 @dataclass(frozen=True, slots=True)
 class IteratorTimes:
-    """Times [t] that belong to iterators: `id` is that of the iterator."""
+    """Spans [t] of iterators: `id` is the id of the iterator."""
 
     id: NDArray[np.uint64]
     start_ps: NDArray[np.int64]
@@ -55,19 +55,20 @@ class IteratorTimes:
 class IteratorEvents:
     """Calls of iterators [n] of one plane, by (line, start, longest first).
 
-    `id` and `parent_id` are those of the iterator and of the one that it feeds, 0 for none. `name`
-    is a row in the plane's types. `above` is the call that each was made for, -1 for none: the
-    innermost around it, or that which took the element that it made on another thread. `is_fed`
-    marks calls that took an element whose making was recorded, `is_cut` those that took one whose
-    making was not, as it began before the recording did. `late_ps` is how long a call went on after
-    it had taken its last element, 0 if it took none. Of calls that are `is_loose` nothing tells
-    for which element they were made. `line` is a row of `line_name` [lines], ids of texts.
+    `id` is the id of the iterator and `parent_id` that of the iterator that it feeds, 0 for none.
+    `type` is a row of the plane's types. `line` is a row of `line_name` [lines], ids of texts.
+    `above` is the call that a call serves, -1 for none: the innermost enclosing call, or the call
+    that consumed the element produced on another thread. `is_fed` marks calls that consumed an
+    element whose production was recorded; `is_cut` those whose element was produced unrecorded,
+    because production began before the recording. `late_ps` is how long a call continued after it
+    consumed its last element, 0 if it consumed none. `is_loose`: it is not recorded for which
+    element the call was made.
 
-    `work` is when threads of iterators worked; where `work_sign` is -1, that time is to be taken
-    off: what they did then was for others. `runs` is when functions of iterators ran on threads of
-    a pool, and `queues` when they waited for one of those.
+    `work` are spans in which threads of iterators worked. Spans with `work_sign` -1 are to be
+    subtracted, because the threads worked for other iterators then. `runs` are spans in which pool
+    threads ran functions of iterators, `queues` spans in which these functions waited for a thread.
 
-    `cuts` counts calls that were made for themselves, and now are for none.
+    `cuts` counts calls that formed cycles, whose `above` was set to -1.
     """
 
     plane: Plane
@@ -92,7 +93,7 @@ class IteratorEvents:
 
 
 def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
-    """The calls among a host plane's events, None if there are none."""
+    """Return the iterator calls of a host plane, None if there are none."""
     by_type = _classify(plane, events)
     if not (by_type == _Kind.CALL).any():
         return None
@@ -108,7 +109,7 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     served = _find_served(kind, around, parent_id)
     owner = _find_owners(kind, around, runs, id_, served)
     is_beside = (runs >= 0) & (kind[runs] == _Kind.ASYNC_FUNCTION)
-    consumer, takers, taken_ps = _match_elements(events, kind, parent, id_, served)
+    consumer, consuming_calls, consumed_ps = _match_elements(events, kind, parent, id_, served)
     up = np.where(runs >= 0, runs, parent)
     up = np.where(consumer >= 0, consumer, up)
     cuts = cut_circles(up)
@@ -118,12 +119,12 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     number[calls] = np.arange(calls.size)
     is_fed, is_cut = np.zeros((2, calls.size), np.bool_)
     is_fed[number[consumer[consumer >= 0]]] = True
-    is_cut[number[takers]] = True
+    is_cut[number[consuming_calls]] = True
     is_cut &= ~is_fed
     end_ps = events.start_ps[calls] + events.duration_ps[calls]
     last_ps = end_ps.copy()
-    last_ps[number[takers]] = 0
-    np.maximum.at(last_ps, number[takers], taken_ps)
+    last_ps[number[consuming_calls]] = 0
+    np.maximum.at(last_ps, number[consuming_calls], consumed_ps)
     is_loose = (above < 0) & (_around(parent, kind == _Kind.PRODUCE) < 0)
     return IteratorEvents(
         plane,
@@ -148,12 +149,12 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
 
 
 def cut_circles(up: NDArray[np.int64]) -> int:
-    """Makes every chain of rows end, by changing `up` [n] in place; returns how many were cut."""
+    """Break cycles in `up` [n], in place; return the number of links removed."""
     return int(cut_loops(up, np.zeros(up.size, np.int64)))
 
 
 def _classify(plane: Plane, events: Events) -> NDArray[np.int8]:
-    """[types + 1] the kind of each type; executions count only where functions ran."""
+    """Return [types + 1] the kind of each type; executions count only if functions ran."""
     kinds = name_families(plane).classify(_kind_of, np.int8)
     kind = np.full(kinds.size, _Kind.NONE, np.int8)
     used = events.used_types(kinds.size - 1)
@@ -180,9 +181,9 @@ def _kind_of(text: str) -> _Kind:
 def _iterator_ids(
     events: Events, calls: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """(id, parent id) [rows] of the rows that are calls, 0 of others.
+    """Return (id, parent id) [rows] of calls; 0 for other rows.
 
-    Where calls have no id their names stand in: two iterators of one name are one then.
+    If calls have no id, a hash of the name is used, so iterators of the same name are merged.
     """
     id_, parent_id = (np.zeros(len(events), np.uint64) for _ in range(2))
     has_id = np.zeros(len(events), np.bool_)
@@ -196,22 +197,22 @@ def _iterator_ids(
         kinds, inverse = np.unique(events.type[without_id], return_inverse=True)
         texts = events.plane.strings.take(events.plane.types.name[kinds].tolist())
         id_[without_id] = np.array([_id_of_name(text) for text in texts], np.uint64)[inverse]
-        of_parent = [_id_of_name(input_names.op_above(text)) for text in texts]
-        parent_id[without_id] = np.array(of_parent, np.uint64)[inverse]
+        parent_ids = [_id_of_name(input_names.op_above(text)) for text in texts]
+        parent_id[without_id] = np.array(parent_ids, np.uint64)[inverse]
     return id_, parent_id
 
 
 def _unsigned(events: Events, column: StatColumn) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """(the 64 bits of each id, whether there is one), from integers and decimal texts."""
+    """Return (the 64 bits of each id, whether there is one), from integers and decimal texts."""
     bits = column.integers().view(np.uint64)
     is_known = column.is_integer
     if not (column.is_present & ~is_known).any():
         return bits, is_known
     text_id, inverse = np.unique(column.texts(), return_inverse=True)
     values = [_decimal(text) for text in events.plane.strings.take(text_id.tolist())]
-    spelt = np.array([value is not None for value in values])[inverse]
-    bits[spelt] = np.array([value or 0 for value in values], np.uint64)[inverse][spelt]
-    return bits, is_known | spelt
+    is_decimal = np.array([value is not None for value in values])[inverse]
+    bits[is_decimal] = np.array([value or 0 for value in values], np.uint64)[inverse][is_decimal]
+    return bits, is_known | is_decimal
 
 
 def _decimal(text: str) -> int | None:
@@ -222,7 +223,7 @@ def _decimal(text: str) -> int | None:
 
 
 def _id_of_name(name: str) -> int:
-    """A number for the name of an iterator, 0 if it is none: "Iterator"."""
+    """Return a hash of an iterator's name, 0 for other names."""
     if not name.startswith(input_names.ITERATOR):
         return 0
     text = input_names.without_index(name).encode("utf-8", "surrogatepass")
@@ -230,7 +231,7 @@ def _id_of_name(name: str) -> int:
 
 
 def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int64]:
-    """[rows] for executions the row of the function that they work for, else -1."""
+    """Return [rows] the function row that an execution runs; -1 for other rows."""
     runs = np.full(len(events), -1, np.int64)
     functions = np.flatnonzero((kind == _Kind.FUNCTION) | (kind == _Kind.ASYNC_FUNCTION))
     executions = np.flatnonzero(kind == _Kind.EXECUTION)
@@ -249,7 +250,7 @@ def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int6
 def _integers(
     events: Events, stat: str, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(which of `rows` have an integer, the integers)."""
+    """Return (indices of `rows` with an integer stat, the integers)."""
     has, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     first = 0
     for piece, stats in stats_by_pieces(events, [stat], rows):
@@ -261,7 +262,7 @@ def _integers(
 
 
 def _around(parent: NDArray[np.int32], wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """[rows] the innermost `wanted` row around each, -1 for none."""
+    """Return [rows] the innermost enclosing row that is `wanted`, -1 for none."""
     rows = np.arange(parent.size)
     nearest = np.append(inherit(parent, np.where(wanted, rows, -1)), -1)
     return nearest[parent]
@@ -272,15 +273,15 @@ def _find_served(
     around: NDArray[np.int64],
     parent_id: NDArray[np.uint64],
 ) -> NDArray[np.uint64]:
-    """[rows] the iterator that turns of a stage's own thread work for, 0 if unknown.
+    """Return [rows] the iterator that a producer event works for, 0 if unknown.
 
-    It is the one that the first iterator called in a turn feeds. `around` [rows] is the innermost
-    call or turn around each row, -1 for none.
+    It is the one that the producer's first called iterator feeds. `around` [rows] is the innermost
+    enclosing call or producer event, -1 for none.
     """
     served = np.zeros(kind.size, np.uint64)
-    is_turn = kind == _Kind.PRODUCE
+    is_producer = kind == _Kind.PRODUCE
     called = np.flatnonzero((kind == _Kind.CALL) & (around >= 0))[::-1]
-    called = called[is_turn[around[called]] & (parent_id[called] != 0)]
+    called = called[is_producer[around[called]] & (parent_id[called] != 0)]
     served[around[called]] = parent_id[called]  # the first one is written last
     return served
 
@@ -292,7 +293,7 @@ def _find_owners(
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
 ) -> NDArray[np.uint64]:
-    """[rows] the iterator whose function a row is, or is an execution of, 0 for other rows.
+    """Return [rows] the iterator that owns a function or an execution of one; 0 for other rows.
 
     `around` is as in `_find_served`.
     """
@@ -314,26 +315,26 @@ def _match_elements(
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """([rows] for turns of a stage's own thread the call that took what was made, else -1; takers).
+    """Return ([rows] the call that consumed a producer event's element, else -1; all consumers).
 
-    Takers are the calls that took any element, with the time [takers] when they had. Stages number
-    their elements, some of them again: of several calls of a stage that took an element of one
-    number it is the first that did after the making began.
+    Consumers are calls that consumed any element, with the time [consumers] of consumption. Stages
+    may reuse element numbers, so the consumer is the first call of the stage that consumed an
+    element of this number after production began.
     """
     out = np.full(kind.size, -1, np.int64)
     around = _around(parent, kind == _Kind.CALL)
     producers = np.flatnonzero((kind == _Kind.PRODUCE) & (served != 0))
     consumers = np.flatnonzero((kind == _Kind.CONSUME) & (around >= 0))
-    has_id, element_made = _integers(events, _ELEMENT_ID, producers)
+    has_id, produced_element = _integers(events, _ELEMENT_ID, producers)
     producers = producers[has_id]
-    has_id, element_taken = _integers(events, _ELEMENT_ID, consumers)
-    is_element = element_taken >= 0  # there is none at the end of the data
-    consumers, element_taken = consumers[has_id[is_element]], element_taken[is_element]
+    has_id, consumed_element = _integers(events, _ELEMENT_ID, consumers)
+    is_element = consumed_element >= 0  # there is none at the end of the data
+    consumers, consumed_element = consumers[has_id[is_element]], consumed_element[is_element]
     stages = np.concatenate((served[producers], id_[around[consumers]])).view(np.int64)
-    element, _ = group_rows([stages, np.concatenate((element_made, element_taken))])
+    element, _ = group_rows([stages, np.concatenate((produced_element, consumed_element))])
     ends = events.start_ps[consumers] + events.duration_ps[consumers]
     order = np.lexsort((np.concatenate((events.start_ps[producers], ends)), element))
-    # The next place of a taking at or after each place.
+    # The position of the next consumption at or after each position.
     places = np.where(order >= producers.size, np.arange(order.size), order.size)
     following = np.minimum.accumulate(places[::-1])[::-1]
     pairs = np.flatnonzero((order < producers.size) & (following < order.size))
@@ -350,9 +351,9 @@ def _find_work(
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
 ) -> tuple[IteratorTimes, NDArray[np.int64]]:
-    """When threads worked for iterators besides their calls, and the sign of each such time.
+    """Return (spans of threads that work for iterators outside their calls, sign of each span).
 
-    `served` [rows] is the iterator that turns and executions work for, 0 for none.
+    `served` [rows] is the iterator that producers and executions work for, 0 for none.
     """
     is_work = is_in(kind, (_Kind.PRODUCE, _Kind.EXECUTION)) & (served != 0)
     is_call = kind == _Kind.CALL
@@ -360,7 +361,7 @@ def _find_work(
     above = np.where(around >= 0, around, 0)
     inside = (around >= 0) & is_work[above]
     work = np.flatnonzero(is_work)
-    # A stage that does its work in its own call does not do it beside.
+    # Work inside a call of the same stage is not background work.
     work_rows = np.flatnonzero(is_work & (around >= 0) & is_call[above] & (id_[above] == served))
     other = np.flatnonzero((is_work | is_call) & inside)
     rows = np.concatenate((work, work_rows, other))
@@ -371,7 +372,7 @@ def _find_work(
 
 
 def _find_runs(events: Events, kind: NDArray[np.int8], owner: NDArray[np.uint64]) -> IteratorTimes:
-    """When threads of a pool ran functions of iterators."""
+    """Return the spans in which pool threads ran functions of iterators."""
     rows = np.flatnonzero((kind == _Kind.EXECUTION) & (owner != 0))
     start = events.start_ps[rows]
     return IteratorTimes(owner[rows], start, start + events.duration_ps[rows])
@@ -380,23 +381,23 @@ def _find_runs(events: Events, kind: NDArray[np.int8], owner: NDArray[np.uint64]
 def _find_queues(
     events: Events, kind: NDArray[np.int8], parent: NDArray[np.int32], owner: NDArray[np.uint64]
 ) -> IteratorTimes:
-    """When functions of iterators waited in a pool's queue.
+    """Return the spans in which functions of iterators waited in a pool's queue.
 
-    What is handed over within a function, or an execution of it, is part of it.
+    Work that a function, or an execution of it, enqueues is part of the function.
     """
-    handed = np.flatnonzero((kind == _Kind.HAND_OVER) & (parent >= 0))
-    handed = handed[owner[parent[handed]] != 0]
-    takers = np.flatnonzero(kind == _Kind.TAKE_UP) if handed.size else handed
-    has_id, id_taken = _integers(events, names.CONSUMER_ID, takers)
-    takers = takers[has_id]
-    has_id, id_handed = _integers(events, names.PRODUCER_ID, handed)
-    handed = handed[has_id]
-    unique, first = np.unique(id_taken, return_index=True)
+    enqueued = np.flatnonzero((kind == _Kind.ENQUEUE) & (parent >= 0))
+    enqueued = enqueued[owner[parent[enqueued]] != 0]
+    dequeued = np.flatnonzero(kind == _Kind.DEQUEUE) if enqueued.size else enqueued
+    has_id, dequeued_id = _integers(events, names.CONSUMER_ID, dequeued)
+    dequeued = dequeued[has_id]
+    has_id, enqueued_id = _integers(events, names.PRODUCER_ID, enqueued)
+    enqueued = enqueued[has_id]
+    unique, first = np.unique(dequeued_id, return_index=True)
     if not unique.size:
-        handed, id_handed = handed[:0], id_handed[:0]
-    position = np.minimum(np.searchsorted(unique, id_handed), max(unique.size - 1, 0))
-    is_match = unique[position] == id_handed
-    handed, takers = handed[is_match], takers[first[position[is_match]]]
-    start, end = events.start_ps[handed], events.start_ps[takers]
+        enqueued, enqueued_id = enqueued[:0], enqueued_id[:0]
+    position = np.minimum(np.searchsorted(unique, enqueued_id), max(unique.size - 1, 0))
+    is_match = unique[position] == enqueued_id
+    enqueued, dequeued = enqueued[is_match], dequeued[first[position[is_match]]]
+    start, end = events.start_ps[enqueued], events.start_ps[dequeued]
     is_after = end > start
-    return IteratorTimes(owner[parent[handed[is_after]]], start[is_after], end[is_after])
+    return IteratorTimes(owner[parent[enqueued[is_after]]], start[is_after], end[is_after])

@@ -1,4 +1,4 @@
-"""The iterators of a host's input pipelines: what they are, and which one feeds which."""
+"""The iterators of a host's input pipelines: types, parameters, and which one feeds which."""
 
 import json
 import math
@@ -16,28 +16,28 @@ from tbprof.events import stats as stat_kinds
 from tbprof.events.space import Plane
 from tbprof.events.stats import BYTES, StatRows
 
-# Stats that identify the call rather than how the iterator was set up.
+# Stats that identify a call instead of describing how the iterator was set up.
 _OF_CALLS = frozenset({
     names.EXECUTION_ID, "parent_id", names.GROUP_ID, names.STEP_NAME, names.STEP_NUMBER,
     names.IS_EAGER, names.ROOT, names.ASYNC, names.PRODUCER_TYPE, names.PRODUCER_ID,
     names.CONSUMER_TYPE, names.CONSUMER_ID, names.RUN_ID,
 })  # fmt: skip
-# One of these is among what a stage tells only while it has its lock.
+# Stages that hold a lock record at least one of these stats; without the lock it is not a number.
 _GUARDED = ("parallelism", "buffer_limit", "buffered_elements")
-# Reading stats one by one takes time: for more iterators than this, parameters are omitted.
+# Reading the stats of single events is slow: parameters are read for this many iterators only.
 _MOST_DESCRIBED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Iterators:
-    """Iterators [i] in order of their first calls; `of_call` [n] is the row of each call's.
+    """Iterators [i] in order of their first calls; `of_call` [n] is the iterator of each call.
 
-    `parent` is the row of the iterator that each feeds, -1 for none that was recorded. `is_root`
-    are those that a program asks itself; `is_device` those that fetch for a device what the host's
-    pipeline has made; `is_async` those whose threads work ahead; `is_waiting` those whose own time
-    is a wait for threads or other pipelines. `is_stray` are those whose parent is one that has the
-    name of a recorded one, but was not recorded itself. `stage` [i] is a row of `stage_name`, as in
-    `TfData`.
+    `parent` is the iterator that each one feeds, -1 if that was not recorded. `is_root`: the
+    program itself calls it. `is_device`: it fetches elements of a host pipeline for a device.
+    `is_async`: its threads work ahead. `is_waiting`: its self time is a wait for threads or other
+    pipelines. `is_stray`: its parent was not recorded, but another iterator with the parent's name
+    was. `stage` [i] is a row of `stage_name`, as in `TfData`. `parameters` are JSON objects as
+    text.
     """
 
     of_call: NDArray[np.int32]
@@ -56,7 +56,7 @@ class Iterators:
     parameters: list[str]
 
     def waiting_above(self) -> NDArray[np.int64]:
-        """[i] the nearest recorded iterator above each one that waits for others, -1 for none."""
+        """Return [i] the nearest recorded iterator above each one that is waiting, -1 for none."""
         up = self.parent.copy()
         for _ in range(_doublings(up.size)):
             goes_on = (up >= 0) & ~self.is_waiting[up]
@@ -64,7 +64,7 @@ class Iterators:
         return np.where((up >= 0) & self.is_waiting[up], up, -1)
 
     def top(self) -> NDArray[np.int64]:
-        """[i] the outermost recorded iterator that each leads to; one of a circle, if it does."""
+        """Return [i] the outermost recorded iterator above each; one in the cycle for cycles."""
         up = np.where(self.parent >= 0, self.parent, np.arange(self.parent.size))
         for _ in range(_doublings(up.size)):
             up = up[up]
@@ -72,12 +72,12 @@ class Iterators:
 
 
 def _doublings(size: int) -> int:
-    """How often steps up are to be doubled so that they pass a chain of this size."""
+    """Return how many pointer doublings traverse a chain of this size."""
     return size.bit_length() + 1
 
 
 def find_iterators(planes: Sequence[IteratorEvents]) -> Iterators:
-    """The iterators whose calls these are; where calls of one id differ, the first one counts."""
+    """Return the iterators of the calls; if calls of an id differ, the first call counts."""
     id_ = np.concatenate([events.id for events in planes])
     parent_id = np.concatenate([events.parent_id for events in planes])
     start = np.concatenate([events.start_ps for events in planes])
@@ -91,7 +91,7 @@ def find_iterators(planes: Sequence[IteratorEvents]) -> Iterators:
     parents = parent_id[first]
     position = np.minimum(np.searchsorted(id_[first][by_id], parents), by_id.size - 1)
     is_known = (id_[first][by_id[position]] == parents) & (parents != 0)
-    # Thousands of iterators have few names.
+    # Thousands of iterators have few distinct names.
     names_of = [events.plane.types.name[events.type] for events in planes]
     unique, name = np.unique(np.concatenate(names_of)[first], return_inverse=True)
     texts = planes[0].plane.strings.take(unique.tolist())
@@ -101,10 +101,10 @@ def find_iterators(planes: Sequence[IteratorEvents]) -> Iterators:
     types = [text.rpartition("::")[2] for text in stage_name]
     stage = of_text[name]
 
-    def claim(holds: Callable[[tuple[str, ...]], bool]) -> NDArray[np.bool_]:
+    def each(holds: Callable[[tuple[str, ...]], bool]) -> NDArray[np.bool_]:
         return np.array([holds(part) for part in parts], np.bool_)[name]
 
-    is_device, is_waiting = claim(input_names.is_device_iterator), claim(input_names.is_buffered)
+    is_device, is_waiting = each(input_names.is_device_iterator), each(input_names.is_buffered)
     return Iterators(
         of_call,
         id_[first],
@@ -114,17 +114,17 @@ def find_iterators(planes: Sequence[IteratorEvents]) -> Iterators:
         [types[row] for row in stage.tolist()],
         stage,
         stage_name,
-        claim(lambda path: len(path) == 1),
+        each(lambda path: len(path) == 1),
         is_device,
         is_waiting & ~is_device,
         is_waiting,
-        claim(lambda path: path[:-1] in recorded) & ~is_known,
+        each(lambda path: path[:-1] in recorded) & ~is_known,
         _parameters(planes, last_known),
     )
 
 
 def stages_of(long_names: Sequence[str]) -> tuple[NDArray[np.int32], list[str]]:
-    """(the stage [n] of each iterator's name, the name of each stage), in order of appearance."""
+    """Return ([n] the stage of each iterator name, the stage names in order of occurrence)."""
     rows: dict[str, int] = {}
     stage = [rows.setdefault(input_names.stage_name(name), len(rows)) for name in long_names]
     return np.array(stage, np.int32), list(rows)
@@ -136,28 +136,29 @@ def _last_known(
     code: NDArray[np.int32],
     iterators: int,
 ) -> NDArray[np.int64]:
-    """[i] of each iterator the last call, in `order` of time, that tells its parameters.
+    """Return [i] the last call of each iterator, in time `order`, with complete parameters.
 
-    Where another thread holds the stage's lock, a call tells "unavailable" in place of numbers.
+    If another thread holds the stage's lock, a call records "unavailable" instead of numbers. An
+    iterator without a complete call gets its last call.
     """
-    is_told = np.concatenate([_tells(events) for events in planes])[order]
+    is_complete = np.concatenate([_has_parameters(events) for events in planes])[order]
     last = np.empty(iterators, np.int64)
     last[code] = order
-    last[code[is_told]] = order[is_told]
+    last[code[is_complete]] = order[is_complete]
     return last
 
 
-def _tells(events: IteratorEvents) -> NDArray[np.bool_]:
+def _has_parameters(events: IteratorEvents) -> NDArray[np.bool_]:
     stat_names = [name for name in _GUARDED if name in events.plane.stat_names]
     columns = events.plane.event_stats(events.source, stat_names).values() if stat_names else ()
-    is_told = np.ones(events.id.size, np.bool_)
+    is_complete = np.ones(events.id.size, np.bool_)
     for column in columns:
-        is_told &= ~column.is_present | column.is_integer
-    return is_told
+        is_complete &= ~column.is_present | column.is_integer
+    return is_complete
 
 
 def _parameters(planes: Sequence[IteratorEvents], last: NDArray[np.int64]) -> list[str]:
-    """[i] the stats of each iterator's call `last` as the text of a JSON object."""
+    """Return [i] the stats of each iterator's call `last` as the text of a JSON object."""
     out = ["{}"] * last.size
     begin = 0
     for events in planes:
@@ -171,7 +172,7 @@ def _parameters(planes: Sequence[IteratorEvents], last: NDArray[np.int64]) -> li
 
 
 def _json_texts(plane: Plane, source: NDArray[np.int64]) -> list[str]:
-    """The parameters of the events at `source` [n], without irrelevant ones."""
+    """Return the parameters of the events at `source` [n] as texts of JSON objects."""
     stats = plane.stat_rows(source)
     names_of = plane.strings.take(stats.names.tolist())
     is_wanted = np.array([name not in _OF_CALLS for name in names_of] + [False], np.bool_)

@@ -1,4 +1,4 @@
-"""The calls of iterators of a host, and who made those that the recording has no caller of."""
+"""The iterator calls of a host, with inferred callers for calls that were recorded without one."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,17 @@ from tbprof.analysis.input.iterator_events import IteratorEvents, IteratorTimes
 from tbprof.analysis.input.iterators import Iterators
 from tbprof.base.records import dataclass
 
-# How many stages above a call without a mark are asked whether they waited for it.
+# Search this many stages above a call for one that waited for it.
 _MOST_STAGES = 256
 _JOINED = ("start_ps", "duration_ps", "is_fed", "is_cut", "late_ps", "is_loose", "work_sign")
 
 
 @dataclass(slots=True)
 class JoinedCalls:
-    """The calls [n] of all planes of a host; `above` is changed until it is complete."""
+    """The calls [n] of all planes of a host. `above` is updated in place by `adopt_calls`.
+
+    `line` is a row of `threads`; other columns are as in `IteratorEvents`.
+    """
 
     line: NDArray[np.int64]
     start_ps: NDArray[np.int64]
@@ -36,7 +39,7 @@ class JoinedCalls:
 
 
 def join_calls(planes: Sequence[IteratorEvents]) -> JoinedCalls:
-    """The calls of all planes, one plane after the other."""
+    """Return the calls of all planes, one plane after the other."""
     above, lines, threads = [], [], list[str]()
     calls = 0
     for events in planes:
@@ -68,12 +71,12 @@ def _join_times(planes: Sequence[IteratorTimes]) -> IteratorTimes:
 
 
 def adopt_calls(calls: JoinedCalls, iterators: Iterators) -> None:
-    """Assigns calls whose making has no mark to the call that waited meanwhile.
+    """Assign calls without a recorded producer to the calls that waited for them, in place.
 
-    If a recording begins while a stage's thread makes an element, the mark and the outer calls are
-    missing, and older versions mark nothing. What such a thread called belongs to the next stage
-    above that waits for others, if it waited on another thread until that was done, and is not
-    known to have taken something else.
+    If a recording begins while a stage's thread produces an element, the producer event and the
+    enclosing calls are missing; older versions record no producer events. Calls on this thread are
+    assigned to the nearest waiting stage above that waited on another thread until they ended,
+    unless it is known to have consumed another element.
     """
     rows = np.flatnonzero(calls.is_loose & ~iterators.is_root[iterators.of_call])
     iterator = iterators.of_call.astype(np.int64)

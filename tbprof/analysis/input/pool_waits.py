@@ -1,8 +1,8 @@
-"""How long functions of input pipelines wait for a thread of their pool, and who fills it.
+"""Waits of input pipeline functions for a pool thread, and the stages that occupy the pool.
 
-pool       |hhhhhhhhhhhf.....     h: the function of a parallel map, f: that of a filter
-Filter     |.ffffffffffff....     its function is handed over, and waits for h to end
-queued     |..qqqqqqqqq......     9 of the filter's 12: time that the map is to blame for
+pool       |hhhhhhhhhhhf.....     h: function of a parallel map, f: function of a filter
+Filter     |.ffffffffffff....     its function is enqueued and waits until h ends
+queued     |..qqqqqqqqq......     9 of the filter's 12, which the map causes
 """
 
 import numpy as np
@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 
-# Stages that are asked whether they fill the pool: those whose functions ran longest.
+# Consider this many stages as occupants of the pool: those whose functions ran longest.
 _MOST_FILLERS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Times [n] between `start_ps` and `end_ps` that belong to the stages `stage`."""
+    """Spans [n] from `start_ps` to `end_ps` of the stages `stage`."""
 
     stage: NDArray[np.int64]
     start_ps: NDArray[np.int64]
     end_ps: NDArray[np.int64]
 
     def of(self, stage: int) -> "Pieces":
-        """Those of one stage."""
+        """Return the non-empty spans of one stage."""
         rows = np.flatnonzero((self.stage == stage) & (self.end_ps > self.start_ps))
         return Pieces(self.stage[rows], self.start_ps[rows], self.end_ps[rows])
 
@@ -32,12 +32,13 @@ class Pieces:
 def pool_waits(
     queued: Pieces, ran: Pieces, calls: Pieces
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(queue_ps, filler), both [calls]: how long functions of a call's stage waited for a thread.
+    """Return (queue_ps, filler), both [calls].
 
-    `queued` lasts from handing a function to the pool until a thread starts it, `ran` is when
-    threads ran functions. Time in which another function of the same stage ran is not a wait: that
-    stage fills the pool itself. `filler` is the stage whose functions ran meanwhile, the longest if
-    there are several, -1 if no pipeline's function ran.
+    `queue_ps` is how long functions of a call's stage waited for a pool thread during the call.
+    `filler` is the stage whose functions ran longest meanwhile, -1 if no pipeline function ran.
+    `queued` are spans from enqueuing a function until a thread starts it, `ran` spans in which
+    threads ran functions. Time in which another function of the same stage ran is not a wait,
+    because the stage occupies the pool itself.
     """
     queue_ps = np.zeros(calls.stage.size, np.int64)
     filler = np.full(calls.stage.size, -1, np.int64)
@@ -53,7 +54,7 @@ def pool_waits(
         others = [run for run in runs if run != stage]
         if not others:
             continue
-        # What ran while each piece waited, as shares of everything that ran.
+        # [stages, pieces] the work of each stage while a piece waited, as a share of all work.
         worked = np.array([_worked(runs[other], begin, end) for other in others])
         total = worked.sum(axis=0)
         share = np.divide(worked, total, out=np.zeros_like(worked), where=total > 0)
@@ -65,14 +66,14 @@ def pool_waits(
 
 
 def _longest_first(ran: Pieces) -> list[int]:
-    """The stages whose functions ran, those that ran longest first."""
+    """Return the stages whose functions ran, longest total first."""
     stages, code = np.unique(ran.stage, return_inverse=True)
     total = np.bincount(code, (ran.end_ps - ran.start_ps).astype(np.float64), stages.size)
     return [int(stage) for stage in stages[np.argsort(-total, kind="stable")].tolist()]
 
 
 def _alone(queued: Pieces, ran: Pieces) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(begin, end) of the times, ascending, in which something is queued and nothing runs."""
+    """Return ascending (begin, end) of the spans in which something is queued and nothing runs."""
     edges = np.concatenate((queued.start_ps, queued.end_ps, ran.start_ps, ran.end_ps))
     signs = np.repeat(np.array([1, -1, 1, -1]), np.repeat((queued.stage.size, ran.stage.size), 2))
     is_queued = np.arange(edges.size) < 2 * queued.stage.size
@@ -87,7 +88,7 @@ def _alone(queued: Pieces, ran: Pieces) -> tuple[NDArray[np.float64], NDArray[np
 def _worked(
     ran: Pieces, begin: NDArray[np.float64], end: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """[n] how long threads worked between each `begin` and `end`; concurrent work adds up."""
+    """Return [n] ps that threads worked from `begin` to `end`; concurrent work adds up."""
     edges = np.concatenate((ran.start_ps, ran.end_ps))
     change = np.repeat((1.0, -1.0), ran.stage.size)
     order = np.argsort(edges, kind="stable")
@@ -104,7 +105,7 @@ def _within(
     first: NDArray[np.int64],
     last: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """[n] how much of the pieces lies between each `first` and `last`, by their weights."""
+    """Return [n] weighted ps of the pieces from `first` to `last`."""
     edges = np.stack((begin, end), axis=1).ravel()
     length = np.cumsum(weight * (end - begin))
     until = np.stack((np.concatenate(([0.0], length[:-1])), length), axis=1).ravel()

@@ -1,4 +1,4 @@
-"""The input pipelines of a host, rebuilt from the calls of their iterators."""
+"""The input pipelines of a host, reconstructed from iterator calls."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,42 +24,43 @@ from tbprof.events.space import Space
 class TfData:
     """Iterators [i], pipelines [p], their calls [c], and per call the nodes [m] of its graph.
 
-    Iterators come in the order of their first events. `parent_id` is the iterator that calls one,
-    0 for none, and need not have events itself. `long_name` is as recorded. `stage` [i] is a row of
-    `stage_name`, long names without the numbers of copies: the iterators of one stage are copies
-    of it, such as `interleave` makes for each of its inputs. `type_name` is the last part of that
-    ("ParallelMapV2"); `is_async` marks stages whose own threads work ahead of their callers.
-    `parameters` are what the trace tells of a stage as the text of a JSON object, "{}" for nothing:
-    `{"parallelism": 8, "deterministic": "true"}`, the latest value of each.
+    Iterators are in the order of their first events. `parent_id` is the id of the iterator that
+    calls one, 0 for none; it may have no events itself. `long_name` is as recorded. `stage` [i] is
+    a row of `stage_name`, which are long names without the numbers of copies: the iterators of a
+    stage are copies of it, such as `interleave` creates for each of its inputs. `type_name` is the
+    last part of the stage name ("ParallelMapV2"). `is_async` marks stages whose own threads work
+    ahead of their callers. `parameters` are the latest recorded parameters of a stage as the text
+    of a JSON object, "{}" for none: `{"parallelism": 8, "deterministic": "true"}`.
 
-    A pipeline is what was called through one outermost iterator, its `root`: host pipelines first,
-    then device pipelines, which fetch from a host's; each kind by the time of its first call, and
-    numbered: "Host:0", "Device:0". `source` is the host pipeline that a device pipeline draws from,
-    -1 where unknown and for host pipelines. Pipeline p has the calls
-    `first_call[p]:first_call[p + 1]`, longest first, so the place in there is the rank; calls of
-    one length are in order of time. `call_thread` is a row of `threads`. `is_partial` [p] marks
-    pipelines whose outermost iterator was not recorded: their calls are those of the outermost one
-    that was.
+    A pipeline comprises the calls through one outermost iterator, its `root`. Host pipelines are
+    first, then device pipelines, which fetch from host pipelines; each kind is in order of its
+    first call and numbered: "Host:0", "Device:0". `source` is the host pipeline from which a device
+    pipeline fetches, -1 if unknown and for host pipelines. Pipeline p has the calls
+    `first_call[p]:first_call[p + 1]`, longest first, so the position is the rank; calls of equal
+    duration are in time order. `call_thread` is a row of `threads`. `is_partial` [p] marks
+    pipelines whose outermost iterator was not recorded; their calls are those of the outermost
+    recorded iterator.
 
-    Call c has the nodes `first_node[c]:first_node[c + 1]`, one per iterator that worked for it,
-    on whatever thread, the root first and each after its `parent` (a row of nodes, -1 for the
-    root). `start_ps` is when the first of the node's `calls` began, `total_ps` the sum of their
-    lengths, `self_ps` the part of that in which no stage below worked: children that overlap count
-    once. For `queue_ps` of that functions of the stage waited for a thread of their pool. `held_ps`
-    is how long the node held the call up: its self time, but such a wait is counted for the stage
-    whose functions filled the pool, where that is one of the call. `is_critical` marks the critical
-    path: stages that someone waited for, from the root down, with all of their copies. `bottleneck`
-    [c] is the first node of the critical stage that held the call up longest, copies added up, -1
-    where none did. Calls that are `is_cut` do not tell what it was: for most of that time it waited
-    for an element whose making began before the recording, so that what was slow below is missing.
+    Call c has the nodes `first_node[c]:first_node[c + 1]`, one per iterator that worked for it on
+    any thread, the root first and each after its `parent` (a row of nodes, -1 for the root).
+    `start_ps` is the start of the first of the node's `calls`, `total_ps` the sum of their
+    durations, and `self_ps` the part in which no stage below worked; overlapping children count
+    once. During `queue_ps` of that, functions of the stage waited for a pool thread. `held_ps` is
+    how long the node delayed the call: its self time, except that waits for the pool are attributed
+    to the stage whose functions occupied it, if that is a stage of the call. `is_critical` marks
+    the critical path: stages that were waited for, from the root down, with all of their copies.
+    `bottleneck` [c] is the first node of the critical stage that delayed the call longest, copies
+    added up, -1 if none did. `is_cut` [c]: the bottleneck is unreliable, because for most of that
+    time it waited for an element whose production began before the recording, so that the slow
+    stage below is missing.
 
-    What a stage's own threads did is not in its self time, which is a wait for them. `worker_ps` is
-    how long they worked for it while the call lasted, outside of stages below (threads add up), -1
-    for stages that have none or show none; `wait_ps` is the part of `self_ps` that is a wait for
-    an element of theirs, 0 for stages that do all in place. Times are ps since `Space.start_ns`.
+    Work of a stage's own threads is not in its self time, which is a wait for them. `worker_ps` is
+    how long they worked for the stage during the call, excluding stages below (threads add up), -1
+    for stages without such threads in the trace. `wait_ps` is the part of `self_ps` that is a wait
+    for an element from them, 0 for synchronous stages. Times are ps since `Space.start_ns`.
 
-    `loops` counts calls that led back to an iterator above them, and were left out; `orphans`
-    iterators whose parent has no events, though they are not roots.
+    `loops` counts calls that were excluded because they led back to an iterator above them;
+    `orphans` counts iterators that are not roots and whose parent has no events.
     """
 
     iterator_id: NDArray[np.uint64]
@@ -99,12 +100,12 @@ class TfData:
 
     @property
     def has_events(self) -> bool:
-        """Whether calls of iterators were recorded at all."""
+        """Whether any iterator calls were recorded."""
         return bool(self.long_name)
 
 
 def find_tf_data(space: Space, _programs: Programs) -> TfData:
-    """The input pipelines of a host; without rows if the trace has no tf.data events."""
+    """Return the input pipelines of a host; without rows if the trace has no tf.data events."""
     iterator_events = [
         find_iterator_events(plane, host_events(plane)) for plane in host_planes(space)
     ]
@@ -134,7 +135,7 @@ def _nothing() -> TfData:
 
 @dataclass(frozen=True, slots=True)
 class _Pipelines:
-    """Pipelines [p] by their outermost iterators, and the calls of each, longest first."""
+    """Pipelines [p] by outermost iterator, and the calls of each, longest first."""
 
     root: NDArray[np.int64]
     is_device: NDArray[np.bool_]
@@ -150,13 +151,13 @@ def _find_pipelines(calls: JoinedCalls, iterators: Iterators) -> _Pipelines:
     fetches = np.zeros(top.size, np.bool_)
     fetches[top[is_device]] = True
     of_call = iterators.of_call
-    # A device's iterator asks the host's, which is a pipeline of its own all the same.
+    # A device iterator calls a host iterator, which is nevertheless a pipeline of its own.
     above = np.maximum(calls.above, 0)
-    is_asked = (calls.above >= 0) & iterators.is_root[of_call] & is_device[of_call[above]]
-    called, caller = of_call[is_asked], top[of_call[above[is_asked]]]
-    calls.above[is_asked] = -1
-    # A pipeline that a function of another one asks is part of that one, even where the recording
-    # began or ended in between.
+    is_fetched = (calls.above >= 0) & iterators.is_root[of_call] & is_device[of_call[above]]
+    called, caller = of_call[is_fetched], top[of_call[above[is_fetched]]]
+    calls.above[is_fetched] = -1
+    # A pipeline that a function of another pipeline calls is part of the latter, even in calls
+    # without a recorded caller at the start or end of the recording.
     is_root = iterators.is_root.copy()
     is_root[of_call[calls.above >= 0]] = False
     is_partial = _find_partial(iterators, top)
@@ -190,10 +191,10 @@ def _find_pipelines(calls: JoinedCalls, iterators: Iterators) -> _Pipelines:
 
 
 def _find_partial(iterators: Iterators, top: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """[i] whether the iterator is the outermost recorded one of a pipeline without a root.
+    """Return [i] whether an iterator is the outermost recorded one of a pipeline without a root.
 
-    If its parent was recorded as another iterator with the same name, it works for that one's
-    pipeline: the stage was recreated, and not called yet.
+    If another iterator with its parent's name was recorded, it belongs to that pipeline: the parent
+    stage was recreated and not called yet.
     """
     is_top = np.zeros(top.size, np.bool_)
     is_top[top] = True
@@ -255,10 +256,10 @@ def _table(calls: JoinedCalls, iterators: Iterators, pipelines: _Pipelines) -> T
 
 
 def _count_orphans(iterators: Iterators) -> int:
-    """How many iterators feed a stage that nobody calls.
+    """Return how many iterators feed a stage without calls.
 
-    Those that feed a copy of a stage of which another copy is called do not count: an epoch that is
-    prepared as the recording ends, or an input of an interleave that is not in use.
+    Iterators that feed one copy of a stage do not count if another copy is called: these are an
+    epoch prepared at the end of the recording, or an unused input of an interleave.
     """
     rows = np.flatnonzero((iterators.parent < 0) & ~iterators.is_root)
     if not rows.size:
@@ -275,10 +276,10 @@ def _work(
     begin_ps: NDArray[np.int64],
     duration_ps: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """[m] how long threads worked for each node besides its calls, -1 if none ever did."""
-    known_rows, of = _known(iterators, calls.work.id)
+    """Return [m] ps that threads worked for each node outside its calls, -1 if none ever did."""
+    known_rows, owner = _known(iterators, calls.work.id)
     return work_in_windows(
-        of,
+        owner,
         calls.work.start_ps[known_rows],
         calls.work.end_ps[known_rows],
         calls.work_sign[known_rows],
@@ -291,7 +292,7 @@ def _work(
 def _pool_waits(
     calls: JoinedCalls, iterators: Iterators
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(how long functions of each call's stage waited for a pool, the stage that occupied it)."""
+    """Return by call (ps that functions of its stage waited for a pool, the stage occupying it)."""
     stage = iterators.stage[iterators.of_call].astype(np.int64)
     ends = calls.start_ps + calls.duration_ps
     queued = _by_stage(calls.queues, iterators)
@@ -300,16 +301,16 @@ def _pool_waits(
 
 
 def _by_stage(times: IteratorTimes, iterators: Iterators) -> Pieces:
-    """The times of known iterators, by their stage."""
-    rows, of = _known(iterators, times.id)
-    stage = iterators.stage[of].astype(np.int64)
+    """Return the spans of known iterators with their stages."""
+    rows, owner = _known(iterators, times.id)
+    stage = iterators.stage[owner].astype(np.int64)
     return Pieces(stage, times.start_ps[rows], times.end_ps[rows])
 
 
 def _known(
     iterators: Iterators, id_: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(which of the ids are those of iterators, the iterators)."""
+    """Return (indices of ids that belong to iterators, the iterators)."""
     by_id = np.argsort(iterators.id)
     position = np.minimum(np.searchsorted(iterators.id[by_id], id_), by_id.size - 1)
     known_rows = np.flatnonzero(iterators.id[by_id[position]] == id_)

@@ -64,7 +64,7 @@ def test_a_prefetch_that_waits_for_a_processor():
 def test_a_prefetch_that_had_an_element_ready_is_not_said_to_have_none():
     found = bound_by("Prefetch", own=900, worker=1, wait=400)["prefetch_empty"]
     assert found.title == "Prefetch had an element ready"
-    assert "went on for 500 µs after they had taken one" in found.detail
+    assert "continued for 500 µs after they received an element" in found.detail
     assert "Look at the stages below" not in found.action
     assert bound_by("Prefetch", own=900, wait=500)["prefetch_empty"].title != found.title
 
