@@ -43,7 +43,7 @@ def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
     row = allocator_named(allocators, params)
     wanted = allocators if row < 0 else [allocators[row]]
     shown = [
-        (allocator, break_down(allocator.memory, allocator.at, wanted_event(allocator, params)))
+        (allocator, break_down(allocator.memory, allocator.row, wanted_event(allocator, params)))
         for allocator in wanted
     ]
 
@@ -79,7 +79,7 @@ def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
                 "step",
                 "Step",
                 [
-                    allocator.memory.label_of(allocator.at, step)
+                    allocator.memory.label_of(allocator.row, step)
                     for allocator, found in shown
                     for step in found.step.tolist()
                 ],

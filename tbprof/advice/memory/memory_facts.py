@@ -88,17 +88,17 @@ def find_peak_facts(
     return PeakFacts(
         name=allocator.name,
         is_device=allocator.is_device,
-        is_tensorflow=_is_tensorflow(memory, allocator.at),
-        is_summed=bool(memory.is_summed[allocator.at]),
-        peak_bytes=int(allocator.summary.peak_bytes[allocator.at]),
-        capacity_bytes=int(allocator.summary.capacity_bytes[allocator.at]),
+        is_tensorflow=_is_tensorflow(memory, allocator.row),
+        is_summed=bool(memory.is_summed[allocator.row]),
+        peak_bytes=int(allocator.summary.peak_bytes[allocator.row]),
+        capacity_bytes=int(allocator.summary.capacity_bytes[allocator.row]),
         free_bytes=int(memory.free_bytes[event]) if event >= 0 else -1,
         fragmentation=float(memory.fragmentation[event]) if event >= 0 else float("nan"),
         groups=_groups(memory, peak),
         requested_bytes=int(peak.requested_bytes[is_sized].sum()),
         allocated_bytes=int(peak.allocated_bytes[is_sized].sum()),
         excess_bytes=peak.excess_bytes,
-        addressless=int(allocator.summary.addressless[allocator.at]),
+        addressless=int(allocator.summary.addressless[allocator.row]),
         end_bytes=steps.end_bytes.tolist(),
         leaks=[
             f"{size(float(leaks.bytes_per_step[row]))} per step by "

@@ -1,4 +1,4 @@
-"""The memory of allocators: events, peaks, use by step, and what it consists of.
+"""Allocator memory: events, peaks, usage by step, and breakdowns of memory in use.
 
-Works on memory events of host threads; steps come from `steps`, for the device of each allocator.
+The sources are memory events of host threads, and steps of each allocator's device from `steps`.
 """

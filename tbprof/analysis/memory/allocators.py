@@ -11,48 +11,48 @@ from tbprof.base.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Allocator:
-    """One allocator: row `at` of its host's `memory`, whose figures are `summary`."""
+    """An allocator: row `row` of its host's `memory` and of `summary`."""
 
     id: str
     host: str
     memory: Memory
     summary: MemorySummary
-    at: int
+    row: int
 
     @property
     def name(self) -> str:
-        """What its host calls it."""
-        return self.memory.name[self.at]
+        """Its name on its host."""
+        return self.memory.name[self.row]
 
     @property
     def label(self) -> str:
-        """What users call it: recorders name the memory of TPUs only by the device's ordinal."""
+        """Its display name: recorders identify TPU memory only by the device's ordinal."""
         return f"TPU:{self.name} HBM" if self.name.isdigit() else self.name
 
     @property
     def is_device(self) -> bool:
-        """Whether it is an accelerator's."""
-        return bool(self.memory.is_device[self.at])
+        """Whether it is the allocator of an accelerator."""
+        return bool(self.memory.is_device[self.row])
 
     @property
     def peak_event(self) -> int:
-        """The row of its first event with most in use, -1 where that was not recorded."""
-        return int(self.summary.peak_event[self.at])
+        """The row of its first event at peak usage, -1 if usage was not recorded."""
+        return int(self.summary.peak_event[self.row])
 
     def figure(self, name: str) -> int | None:
-        """A column of the summary; None where it was not recorded."""
-        value = int(getattr(self.summary, name)[self.at])
+        """Return its value in a column of the summary, None if it was not recorded."""
+        value = int(getattr(self.summary, name)[self.row])
         return value if value >= 0 else None
 
     @property
     def used_share(self) -> float:
-        """Its peak as a part of its capacity, -1 where either is unknown."""
+        """Its peak as a fraction of its capacity, -1 if either is unknown."""
         peak, capacity = self.figure("peak_bytes"), self.figure("capacity_bytes")
         return -1.0 if peak is None or not capacity else peak / capacity
 
 
 def find_allocators(hosts: Sequence[str], memories: Sequence[Memory]) -> list[Allocator]:
-    """The allocators that have events, by host; with several hosts their ids are `host: name`."""
+    """Return the allocators with events, by host. With several hosts their ids are `host: name`."""
     allocators = []
     for host, memory in zip(hosts, memories, strict=True):
         summary = summarize(memory)

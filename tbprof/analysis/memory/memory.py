@@ -1,4 +1,4 @@
-"""What each allocator of a host allocated and released, event by event."""
+"""Allocations and deallocations of a host's allocators."""
 
 import os
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from tbprof.kernels.analysis.address_pairs import pair_events
 
 UNKNOWN_ALLOCATOR = "unknown allocator"
 _FEW_ADDRESSES = 1 << 14
-# Kept memory is loaded without what finds steps.
+# Imported on first use: cached memory is loaded without step finding.
 _find_step_times = Later("tbprof.analysis.steps.step_finding.find_step_times")
 
 
@@ -38,30 +38,28 @@ _find_step_times = Later("tbprof.analysis.steps.step_finding.find_step_times")
 class Memory:
     """The allocators [a] of a host, and their events [n] by (allocator, time, order in the file).
 
-    Rows `first_event[i]:first_event[i + 1]` are those of allocator i; allocators are in natural
-    order of their names. An allocator without a name is named by its device's ordinal; events with
+    Rows `first_event[i]:first_event[i + 1]` belong to allocator i; allocators are in natural order
+    of their names. An allocator without a name is named by its device's ordinal; events with
     neither belong to `UNKNOWN_ALLOCATOR`. Times are ps since `Space.start_ns`; `begin_ps` and
-    `end_ps` are those of the host's recording. `is_summed` [a]: the allocator did not record how
-    much it has in use, so `heap_bytes` is the sum of what it allocated and released since the
-    recording began.
+    `end_ps` delimit the host's recording. `is_summed` [a]: the allocator did not record its memory
+    in use, so `heap_bytes` is the sum of allocations minus deallocations since the recording began.
 
     `stack_bytes` (reserved), `heap_bytes`, `free_bytes`, `fragmentation` (0 to 1) and
-    `lifetime_bytes` (the most in use since the program began) hold after the event: -1, or NaN for
-    `fragmentation`, if not recorded. `requested_bytes` and `allocated_bytes` are the event's own,
-    -1 if unknown; a release that does not state them has those of its allocation. `address` is 0
-    for none.
+    `lifetime_bytes` (the maximum in use since the program started) are the state after the event:
+    -1, or NaN for `fragmentation`, if not recorded. `requested_bytes` and `allocated_bytes` are the
+    sizes of the event, -1 if unknown; a deallocation without sizes has those of its allocation.
+    `address` is 0 for none.
 
-    `partner` [n] joins events. For an allocation it is the event that ended it: its release, or the
-    next allocation at its address if the release between them was not recorded; -1 if the
-    allocation is alive at the end, or has no address. For a release it is its allocation, -1 for
-    none.
+    `partner` [n] links events. For an allocation it is the event that ended it: its deallocation,
+    or the next allocation at its address if the deallocation was not recorded; -1 if the allocation
+    is live at the end, or has no address. For a deallocation it is its allocation, -1 for none.
 
     `op`, `region`, `dtype` and `shape` [n] are indices into the sorted `texts`, -1 for none; a
-    release has those of its allocation.
+    deallocation has those of its allocation.
 
-    Rows `first_step[i]:first_step[i + 1]` of the steps [s] are those of allocator i: in order of
-    time and disjoint, each until the start of the next. `step` [n] is the step of an event, counted
-    from the first of its allocator, -1 for none.
+    Rows `first_step[i]:first_step[i + 1]` of the steps [s] belong to allocator i; they are in time
+    order and disjoint, and each ends at the start of the next. `step` [n] is the step of an event,
+    counted from the allocator's first one, -1 for none.
     """
 
     name: list[str]
@@ -93,25 +91,25 @@ class Memory:
     step_end_ps: NDArray[np.int64]
 
     def steps_of(self, allocator: int) -> slice:
-        """The rows of an allocator's steps."""
+        """Return the rows of an allocator's steps."""
         return slice(int(self.first_step[allocator]), int(self.first_step[allocator + 1]))
 
     def label_of(self, allocator: int, step: int) -> str:
-        """The label of one of an allocator's steps, "" for none (-1)."""
+        """Return the label of an allocator's step, "" for none (-1)."""
         return self.step_label[int(self.first_step[allocator]) + step] if step >= 0 else ""
 
 
 def find_memory(space: Space, programs: Programs, steps: Steps | None = None) -> Memory:
-    """The memory of a host and its devices as recorded; no allocators if it was not recorded.
+    """Return the memory of a host and its devices; without allocators if it was not recorded.
 
-    `steps` are those of the host; their times are found here if they are not known.
+    `steps` are the steps of the host, which are found here by default.
     """
     hosts = host_planes(space)
 
     def read() -> tuple[list[tuple[Plane, MemoryEvents]], list[MemoryStats]]:
-        # The host's events stay decoded for its steps.
-        of_planes = [(plane, find_memory_events(plane, is_kept=steps is None)) for plane in hosts]
-        recorded = [(plane, events) for plane, events in of_planes if events is not None]
+        # Step finding needs the decoded events of the host, too.
+        by_plane = [(plane, find_memory_events(plane, is_kept=steps is None)) for plane in hosts]
+        recorded = [(plane, events) for plane, events in by_plane if events is not None]
         return recorded, [read_memory_stats(events) for _, events in recorded]
 
     (recorded, stats), times = both(
@@ -125,7 +123,7 @@ def find_memory(space: Space, programs: Programs, steps: Steps | None = None) ->
     begin = min((events.begin_ps for _, events in recorded), default=0)
     end = max((events.end_ps for _, events in recorded), default=0)
     recorded = []  # the other columns of the events are large
-    # The events of a line are already in order of time.
+    # The events of a line are already in time order.
     order = np.lexsort((time, owner))
     owner, time, is_allocation = owner[order], time[order], is_allocation[order]
     unordered = [as_dict(columns_of) for columns_of in stats]
@@ -134,11 +132,11 @@ def find_memory(space: Space, programs: Programs, steps: Steps | None = None) ->
     spare: dict[int, NDArray[Any]] = {}
 
     def column(field: str, dtype: DTypeLike = np.int64) -> NDArray[Any]:
-        # Popped, so that no column is held twice; memory that has been touched is taken again.
+        # Pop columns, so that none is in memory twice, and reuse the pages of earlier ones.
         joined = _joined([columns.pop(field) for columns in unordered], dtype)
         out = spare.pop(joined.itemsize, np.empty_like(joined)).view(joined.dtype)
         spare[joined.itemsize] = joined
-        return np.take(joined, order, out=out, mode="clip")  # "raise" would take memory
+        return np.take(joined, order, out=out, mode="clip")  # "raise" would allocate a buffer
 
     address = column("address", np.uint64)
     first_event = np.searchsorted(owner, np.arange(len(name) + 1)).astype(np.int64)
@@ -152,7 +150,7 @@ def find_memory(space: Space, programs: Programs, steps: Steps | None = None) ->
     own_steps, step = find_memory_steps(space, times, name, first_event, column("group"), time)
     return Memory(
         name=name,
-        is_device=np.array([is_device_name(column_field) for column_field in name], np.bool_),
+        is_device=np.array([is_device_name(text) for text in name], np.bool_),
         is_summed=_sum_heaps(heap, first_event, sizes, address, is_allocation, partner),
         first_event=first_event,
         begin_ps=begin,
@@ -174,31 +172,29 @@ def find_memory(space: Space, programs: Programs, steps: Steps | None = None) ->
         dtype=kinds[2],
         shape=kinds[3],
         texts=texts,
-        first_step=np.cumsum([0, *(len(column_field.label) for column_field in own_steps)]).astype(
-            np.int64
-        ),
-        step_label=[label for column_field in own_steps for label in column_field.label],
-        step_begin_ps=_joined([column_field.begin_ps for column_field in own_steps], np.int64),
-        step_end_ps=_joined([column_field.end_ps for column_field in own_steps], np.int64),
+        first_step=np.cumsum([0, *(len(steps.label) for steps in own_steps)]).astype(np.int64),
+        step_label=[label for steps in own_steps for label in steps.label],
+        step_begin_ps=_joined([steps.begin_ps for steps in own_steps], np.int64),
+        step_end_ps=_joined([steps.end_ps for steps in own_steps], np.int64),
     )
 
 
 def find_partners(
     first_event: NDArray[np.int64], address: NDArray[np.uint64], is_allocation: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    """[n] as `Memory.partner`, for events by (allocator, time).
+    """Return [n] `Memory.partner` for events ordered by (allocator, time).
 
-    At one address, where `a` allocates and `f` releases:
+    At one address, where `a` allocates and `f` frees:
 
         f  a  a  f  f
         -1 2  3  2  -1
     """
     partner = np.empty(address.size, np.int64)
-    # Most allocators use few addresses again and again.
+    # Most allocators reuse few addresses.
     size, is_complete = _FEW_ADDRESSES, False
     while not is_complete:
         keys = np.zeros(size + 2, np.int64)
-        # Random, so that no file can contain addresses that collide on purpose.
+        # Random keys, so that no file can contain addresses that collide on purpose.
         keys[size:] = np.frombuffer(os.urandom(16), np.int64) | 1
         is_complete = pair_events(
             first_event, address.view(np.int64), is_allocation.view(np.uint8), keys,
@@ -209,9 +205,9 @@ def find_partners(
 
 
 def compact_texts(columns: Sequence[NDArray[np.int32]], strings: Strings) -> list[str]:
-    """The sorted texts whose ids the columns hold; ids become indices into them, in place.
+    """Return the sorted texts that the columns use; replaces text ids by indices into them.
 
-    None and "" become -1.
+    Missing and empty texts become -1.
     """
     is_used = np.zeros(len(strings) + 1, np.bool_)
     for column in columns:
@@ -239,7 +235,7 @@ def _joined(columns: Sequence[NDArray[Any]], dtype: DTypeLike) -> NDArray[Any]:
 def _allocators(
     planes: Sequence[Plane], stats: Sequence[MemoryStats]
 ) -> tuple[list[str], NDArray[np.int32]]:
-    """(the names of the allocators of all planes, in order; the allocator of each event)."""
+    """Return (the ordered allocator names of all planes; the allocator of each event)."""
     keys = [
         (plane.name.removeprefix(names.HOST_PLANE), plane.strings[allocator], ordinal)
         for plane, plane_stats in zip(planes, stats, strict=True)
@@ -271,13 +267,14 @@ def _inherit(
     is_allocation: NDArray[np.bool_],
     partner: NDArray[np.int64],
 ) -> None:
-    """Gives releases the kind of their allocations, and sizes that they do not state, in place."""
-    release = np.flatnonzero(~is_allocation & (partner >= 0))
-    allocation = partner[release]
+    """Copy kinds and missing sizes from allocations to their deallocations, in place."""
+    deallocation = np.flatnonzero(~is_allocation & (partner >= 0))
+    allocation = partner[deallocation]
     for kind in kinds:
-        kind[release] = kind[allocation]
+        kind[deallocation] = kind[allocation]
     for size in sizes:
-        size[release] = np.where(size[release] >= 0, size[release], size[allocation])
+        own_size = size[deallocation]
+        size[deallocation] = np.where(own_size >= 0, own_size, size[allocation])
 
 
 def _sum_heaps(
@@ -288,10 +285,10 @@ def _sum_heaps(
     is_allocation: NDArray[np.bool_],
     partner: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """[a] which allocators did not record their heaps; sums of event sizes replace these, in place.
+    """Return [a] whether an allocator did not record its heap; fills in sums of event sizes.
 
-    Releases at addresses that the trace does not allocate were in use before and do not count;
-    releases without an address are subtracted from what is in use.
+    Deallocations at addresses without an allocation in the trace do not count, because the memory
+    was allocated before the recording. Deallocations without an address are subtracted.
     """
     is_summed = np.zeros(first_event.size - 1, np.bool_)
     for allocator, (begin, end) in enumerate(pairwise(first_event.tolist())):
@@ -301,9 +298,9 @@ def _sum_heaps(
         is_counted = is_allocation[begin:end] | (address[begin:end] == 0)
         change = np.where(is_counted, event_bytes[begin:end], 0)
         np.negative(change, out=change, where=~is_allocation[begin:end])
-        released = np.flatnonzero(is_allocation[begin:end] & (partner[begin:end] >= 0)) + begin
+        ended = np.flatnonzero(is_allocation[begin:end] & (partner[begin:end] >= 0)) + begin
         # An event ends at most one allocation.
-        change[partner[released] - begin] -= event_bytes[released]
+        change[partner[ended] - begin] -= event_bytes[ended]
         total = np.cumsum(change)
         heap[begin:end] = total - np.minimum(np.minimum.accumulate(total), 0)
     return is_summed

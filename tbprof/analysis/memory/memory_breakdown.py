@@ -1,4 +1,4 @@
-"""What the memory in use at an instant consists of."""
+"""Breakdown of the memory in use at one point in time."""
 
 from enum import IntEnum
 
@@ -12,11 +12,11 @@ from tbprof.base.records import dataclass
 
 
 class Age(IntEnum):
-    """Since when memory has been in use."""
+    """When memory was allocated."""
 
-    STEP = 0  # allocated in the instant's own step
+    STEP = 0  # in the current step
     EARLIER = 1  # in an earlier step
-    BEFORE = 2  # before the recording began, or at no address
+    BEFORE = 2  # before the recording began, or without an address
     STACK = 3  # reserved
 
 
@@ -25,9 +25,10 @@ class Breakdown:
     """Live allocations [m] merged by op, region, type, shape and step, most bytes first.
 
     Sizes are totals of `occurrences` allocations, -1 if unknown; `op`, `region`, `dtype` and
-    `shape` are indices into `Memory.texts`, -1 for none. `since_ps` is when the oldest allocation
-    of a row was made, -1 if not recorded. `allocated_bytes` add up to `in_use_bytes` (-1: not
-    recorded) plus `excess_bytes`: what seems alive beyond that, because releases are missing.
+    `shape` are indices into `Memory.texts`, -1 for none. `since_ps` is the time of the oldest
+    allocation of a row, -1 if not recorded. `allocated_bytes` add up to `in_use_bytes` (-1: not
+    recorded) plus `excess_bytes`: allocations that only appear live, because their deallocations
+    were not recorded.
     """
 
     at_ps: int
@@ -46,7 +47,7 @@ class Breakdown:
 
 
 def break_down(memory: Memory, allocator: int, event: int) -> Breakdown:
-    """What is in use right after an event of an allocator; no rows for -1, before its first."""
+    """Return the memory in use right after an event of an allocator; no rows for -1 (no event)."""
     live = alive_after(memory, allocator, event)
     kinds = [column[live] for column in (memory.op, memory.region, memory.dtype, memory.shape)]
     step = memory.step[live]
@@ -88,7 +89,7 @@ def break_down(memory: Memory, allocator: int, event: int) -> Breakdown:
 
 
 def _state(memory: Memory, event: int) -> tuple[int, int, int]:
-    """(stack, heap, both) after an event, -1 if unknown."""
+    """Return bytes (stack, heap, both) after an event, -1 if unknown."""
     if event < 0:
         return -1, -1, -1
     used = in_use(memory, slice(event, event + 1))
@@ -102,7 +103,7 @@ def _ages(
     live: NDArray[np.int64],
     step: NDArray[np.int32],
 ) -> NDArray[np.int32]:
-    """[live] ages; between steps, allocations since the end of the last step have the age STEP."""
+    """Return [live] ages. Between steps, allocations since the last step ended have age STEP."""
     if event < 0 or memory.step[event] >= 0:
         is_own = step == (memory.step[event] if event >= 0 else -1)
     else:
@@ -115,7 +116,7 @@ def _ages(
 
 
 def _totals(code: NDArray[np.int32], size: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
-    """[groups] the sums of the known sizes, -1 if none is known."""
+    """Return [groups] sums of the known sizes, -1 if none is known."""
     known_codes = np.where(size >= 0, code, -1).astype(np.int32)
     count, total, _, _ = reduce_groups(known_codes, size, groups)
     return np.where(count > 0, total, -1)

@@ -1,4 +1,4 @@
-"""The events of allocators: their owner, what was requested, and what is in use after them."""
+"""Memory events: their allocator, the requested size, and the memory in use after them."""
 
 from collections.abc import Mapping
 
@@ -35,11 +35,11 @@ _COLUMNS = (
     _REGION, _DTYPE, _SHAPE, names.GROUP_ID,
 )  # fmt: skip
 
-# Sums of a stack, a heap and what is free stay in int64.
+# Limits sizes so that the sum of stack, heap and free memory fits in int64.
 MOST_BYTES = 2**60
 NO_GROUP = int(np.iinfo(np.int64).min)
 
-# By number, without 0 (none); references to them are 100 higher.
+# Names of types 1, 2, ...; numbers of reference types are 100 higher.
 _DTYPES = (
     "float", "double", "int32", "uint8", "int16", "int8", "string", "complex64", "int64", "bool",
     "qint8", "quint8", "qint32", "bfloat16", "qint16", "quint16", "uint16", "complex128", "half",
@@ -48,15 +48,15 @@ _DTYPES = (
 )  # fmt: skip
 _REFERENCE = 100
 
-# What is read of a piece, 9 bytes per event and stat, fits into the processor's cache.
+# Events per piece: its stats, 9 bytes per event and stat, fit in the processor's cache.
 _PIECE = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryEvents:
-    """The memory events [n] of one host plane, in the order of its lines, then of time.
+    """The memory events [n] of a host plane, by line, then by time.
 
-    `begin_ps` and `end_ps` are those of all events of the plane.
+    `begin_ps` and `end_ps` delimit all events of the plane.
     """
 
     events: Events
@@ -67,10 +67,10 @@ class MemoryEvents:
 
 @dataclass(frozen=True, slots=True)
 class MemoryStats:
-    """The stats of memory events [n]; sizes are -1, and `fragmentation` is NaN, if not recorded.
+    """The stats of memory events [n]. If not recorded, sizes are -1 and `fragmentation` is NaN.
 
-    `owner` [n] are indices into `owners`: (id of the allocator's name, number of the device), -1
-    for none. `group` is `NO_GROUP` for none. Texts are ids into the space's strings, -1 for none.
+    `owner` [n] are indices into `owners`: (text id of the allocator's name, device ordinal), -1 for
+    none. `group` is `NO_GROUP` for none. Texts are ids of the space's strings, -1 for none.
     """
 
     owners: list[tuple[int, int]]
@@ -91,17 +91,17 @@ class MemoryStats:
 
 
 def find_memory_events(plane: Plane, *, is_kept: bool = False) -> MemoryEvents | None:
-    """The memory events of a host plane, None if it has none.
+    """Return the memory events of a host plane, None if it has none.
 
-    With `is_kept` all events of the plane stay decoded, as other analyses need them as well.
+    With `is_kept`, all events of the plane stay decoded for other analyses.
     """
     texts = plane.types.full_names
     is_allocation = np.array([text == names.MEMORY_ALLOCATION for text in [*texts, ""]])
-    is_release = np.array([text == names.MEMORY_DEALLOCATION for text in [*texts, ""]])
-    if not (is_allocation.any() or is_release.any()):
+    is_deallocation = np.array([text == names.MEMORY_DEALLOCATION for text in [*texts, ""]])
+    if not (is_allocation.any() or is_deallocation.any()):
         return None
     events = host_events(plane, is_kept=is_kept)
-    rows = events.rows_of(is_allocation | is_release)
+    rows = events.rows_of(is_allocation | is_deallocation)
     if not rows.size:
         return None
     selected = events.select(rows)
@@ -109,7 +109,7 @@ def find_memory_events(plane: Plane, *, is_kept: bool = False) -> MemoryEvents |
 
 
 def read_memory_stats(memory_events: MemoryEvents) -> MemoryStats:
-    """The stats of the events; each piece of events is read in one pass over its bytes."""
+    """Return the stats of the events. Each piece of events is read in one pass over its bytes."""
     events = memory_events.events
     out = _room(len(events))
     stat_names = [name for name in _COLUMNS if name in events.plane.stat_names]
@@ -124,7 +124,7 @@ def read_memory_stats(memory_events: MemoryEvents) -> MemoryStats:
 
     begins = range(0, len(events), _PIECE)
     number: dict[tuple[int, int], int] = {}
-    # A stat takes some 16 bytes.
+    # A stat takes about 16 bytes.
     size = 16 * len(stat_names) * len(events)
     for begin, owners in zip(begins, in_parallel(read, begins, size), strict=True):
         numbers = [number.setdefault(owner, len(number)) for owner in owners]
@@ -135,8 +135,8 @@ def read_memory_stats(memory_events: MemoryEvents) -> MemoryStats:
 
 
 def _fill(out: MemoryStats, piece: slice, stats: Mapping[str, StatColumn], plane: Plane) -> None:
-    """Writes the stats of a piece of events, without their owners."""
-    # Sums over all events then stay in int64.
+    """Write the stats of a piece of events, except their owners, to `out`."""
+    # Limit sizes so that sums over all events fit in int64.
     most = min(MOST_BYTES, 2**62 // out.owner.size)
     for size_of, name, limit in (
         (out.stack_bytes, IN_USE[0], MOST_BYTES),
@@ -163,7 +163,7 @@ def _fill(out: MemoryStats, piece: slice, stats: Mapping[str, StatColumn], plane
 def find_owners(
     stats: Mapping[str, StatColumn], rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(id of the allocator's name, number of the device) of memory events [rows], -1 for none.
+    """Return (text id of the allocator's name, device ordinal) of events [rows], -1 for none.
 
     `stats` are the available columns of `OWNERS`.
     """
@@ -176,7 +176,7 @@ def find_owners(
 def bytes_in_use(
     stats: Mapping[str, StatColumn], rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """(bytes that the owner has in use, whether it is recorded) after memory events [rows].
+    """Return (bytes in use after each event [rows], whether they were recorded).
 
     `stats` are the available columns of `IN_USE`.
     """
@@ -190,23 +190,24 @@ def bytes_in_use(
 
 
 def sizes(column: StatColumn, most: int = MOST_BYTES) -> NDArray[np.int64]:
-    """[n] numbers of bytes up to `most`, -1 if missing or negative."""
+    """Return [n] sizes in bytes, at most `most`; -1 if missing or negative."""
     out = np.empty(column.kind.size, np.int64)
     fill_sizes(column.kind, column.bits, most, out)
     return out
 
 
 def is_device_name(name: str) -> bool:
-    """`GPU_4_bfc` and the numbers of TPUs are devices; `gpu_host_bfc`, `cpu` and `mklcpu` are not.
+    """Whether an allocator's name is that of a device: `GPU_4_bfc`, or the ordinal of a TPU.
 
-    Source: names observed; tensorflow/core/common_runtime/gpu/gpu_process_state.cc.
+    `gpu_host_bfc`, `cpu` and `mklcpu` are not. Source: observed names;
+    tensorflow/core/common_runtime/gpu/gpu_process_state.cc.
     """
     low = name.lower()
     return low.isdigit() or (low.startswith(("gpu_", "tpu_")) and "host" not in low)
 
 
 def _room(size: int) -> MemoryStats:
-    """Columns that are not filled yet."""
+    """Return uninitialized columns."""
     sizes_ = [empty_column(size, np.int64) for _ in range(6)]
     ids = [empty_column(size, np.int32) for _ in range(5)]
     return MemoryStats(
@@ -229,11 +230,11 @@ def _room(size: int) -> MemoryStats:
 
 
 def _window(events: Events) -> tuple[int, int]:
-    """(first start, last end) of events; there is at least one."""
+    """Return (first start, last end) in ps of events, of which there is at least one."""
     first = events.first_event[:-1][np.diff(events.first_event) > 0]
     begin = int(events.start_ps[first].min())
     end = begin
-    for row in range(0, len(events), _PIECE):  # the ends of all rows would need much memory
+    for row in range(0, len(events), _PIECE):  # ends of all rows at once would take much memory
         part = slice(row, row + _PIECE)
         end = max(end, int((events.start_ps[part] + events.duration_ps[part]).max()))
     return begin, end
@@ -255,7 +256,7 @@ def _shares(column: StatColumn) -> NDArray[np.float32]:
 
 
 def _dtypes(column: StatColumn, plane: Plane) -> NDArray[np.int32]:
-    """[n] ids of the names of data types, which are numbers or texts; -1 for none."""
+    """Return [n] text ids of data type names, from numbers or texts; -1 for none."""
     out = column.texts()
     number = column.integers()
     table = np.full(_REFERENCE + len(_DTYPES) + 1, -1, np.int32)

@@ -1,4 +1,4 @@
-"""How memory use changes from step to step, and which allocations accumulate."""
+"""Memory usage by step, and allocations that accumulate."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,18 +8,18 @@ from tbprof.analysis.memory.memory_usage import allocator_rows, in_use, own_byte
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.base.records import dataclass
 
-# A leak has left something behind in at least so many steps, and in this share of them.
+# A leak retains memory of at least this many steps, and of this share of them.
 _LEAST_STEPS = 3
 _LEAST_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class StepUsage:
-    """One row per step [s] for one allocator, -1 while nothing is known.
+    """Memory of one allocator by step [s]; -1 if unknown.
 
-    `peak_bytes` is the most in use during the step, including what was in use at its start;
-    `end_bytes` is in use at its end. `kept_bytes` were allocated in the step and are alive at the
-    end of the recording.
+    `peak_bytes` is the maximum in use during the step, including its start, and `end_bytes` is in
+    use at its end. `kept_bytes` were allocated in the step and are live at the end of the
+    recording.
     """
 
     peak_bytes: NDArray[np.int64]
@@ -31,8 +31,9 @@ class StepUsage:
 class Leaks:
     """Kinds of allocation [k] that accumulate step after step, most bytes first.
 
-    `op`, `region`, `dtype` and `shape` are indices into `Memory.texts`; `steps` counts the steps
-    that left some behind, `bytes_per_step` and `occurrences_per_step` are means over these.
+    `op`, `region`, `dtype` and `shape` are indices into `Memory.texts`. `steps` is the number of
+    steps whose allocations were not all freed; `bytes_per_step` and `occurrences_per_step` of the
+    retained allocations are means over these steps.
     """
 
     op: NDArray[np.int32]
@@ -45,7 +46,7 @@ class Leaks:
 
 
 def use_by_step(memory: Memory, allocator: int) -> StepUsage:
-    """The memory in use in each step and at its end, and what the step left behind."""
+    """Return the memory in use during each step and at its end, and what the step retained."""
     rows = allocator_rows(memory, allocator)
     time, used = memory.time_ps[rows], in_use(memory, rows)
     own_steps = memory.steps_of(allocator)
@@ -68,7 +69,7 @@ def use_by_step(memory: Memory, allocator: int) -> StepUsage:
 
 
 def find_leaks(memory: Memory, allocator: int) -> Leaks:
-    """What grows: kinds of allocation of which most steps leave some behind.
+    """Return the kinds of allocation that most steps do not completely free.
 
     The first and last steps do not count: the first allocates what the program keeps, and the last
     may be incomplete.
@@ -99,7 +100,7 @@ def find_leaks(memory: Memory, allocator: int) -> Leaks:
 
 
 def _left_behind(memory: Memory, allocator: int) -> NDArray[np.int64]:
-    """The allocations of steps that are alive when the recording ends."""
+    """Return the rows of allocations in steps that are live when the recording ends."""
     rows = allocator_rows(memory, allocator)
     is_alive = memory.is_allocation[rows] & (memory.partner[rows] < 0)
     is_alive &= (memory.address[rows] != 0) & (memory.step[rows] >= 0)

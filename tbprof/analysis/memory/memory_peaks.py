@@ -1,4 +1,4 @@
-"""How full the memory of each allocator was, and how fragmented the free memory."""
+"""Peak memory usage of each allocator, and fragmentation of its free memory."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ from tbprof.base.records import dataclass, field_names, replace
 from tbprof.events.space import Plane, Space
 from tbprof.events.stats import StatColumn
 
-# What is read of a piece fits into the processor's cache.
+# Events per piece, so that its stats fit in the processor's cache.
 _PIECE = 1 << 14
 
 
@@ -33,11 +33,11 @@ _PIECE = 1 << 14
 class MemoryPeaks:
     """One row per allocator that recorded memory events.
 
-    `peak_bytes` is the most in use at once within the trace, including reserved stacks,
-    `lifetime_bytes` since the program began; `capacity_bytes` is the allocator's total.
-    `fragmentation` (0 to 1, NaN if not recorded) is that at the peak: the share of the free memory
-    outside of its largest piece. `peak_ps` counts from the trace's start. `is_device` is true for
-    allocators of accelerators.
+    `peak_bytes` is the maximum in use within the trace, including reserved stacks, and
+    `lifetime_bytes` the maximum since the program started. `capacity_bytes` is the allocator's
+    total. `fragmentation` (0 to 1, NaN if not recorded) is the share of free memory outside the
+    largest free block at the peak. `peak_ps` counts from the start of the trace. `is_device` is
+    true for allocators of accelerators.
     """
 
     name: list[str]
@@ -52,13 +52,13 @@ class MemoryPeaks:
 
 
 def find_memory_peaks(space: Space, _programs: Programs) -> MemoryPeaks:
-    """The peak of every allocator of the host and its devices."""
+    """Return the peaks of all allocators of the host and its devices."""
     parts = [_of_plane(plane) for plane in host_planes(space)]
     return _joined(parts) if parts else _table([], [])
 
 
 def merge_memory_peaks(hosts: Sequence[str], parts: Sequence[MemoryPeaks]) -> MemoryPeaks:
-    """The allocators of all hosts, one host after the other; named "host: name" if several."""
+    """Return the allocators of all hosts in order, named "host: name" if there are several."""
     if len(parts) == 1:
         return parts[0]
     return _joined(
@@ -109,7 +109,7 @@ def _of_plane(plane: Plane) -> MemoryPeaks:
 
 @dataclass(slots=True)
 class _Peak:
-    """What is known so far about one allocator: its highest moment, a row of the host's events."""
+    """The running peak of one allocator; `row` is a row of the host's events."""
 
     bytes: int = -1
     start_ps: int = 0
@@ -126,7 +126,7 @@ def _add_piece(
     allocates: NDArray[np.bool_],
     peaks: dict[tuple[int, int], _Peak],
 ) -> None:
-    """Adds the memory events `rows` to the peaks by owner (id of the name, number)."""
+    """Add the memory events `rows` to `peaks`, which are by (text id of the name, ordinal)."""
     allocator, ordinal = find_owners(stats, rows.size)
     in_use, _ = bytes_in_use(stats, rows.size)
     lifetime = sizes(stats[LIFETIME]) if LIFETIME in stats else np.full(rows.size, -1)
@@ -134,9 +134,9 @@ def _add_piece(
     for group, first_row in enumerate(first.tolist()):
         owner = int(allocator[first_row]), int(ordinal[first_row])
         if max(owner) < 0:
-            continue  # without an owner the counters mean nothing
+            continue  # counters of unknown allocators are meaningless
         own_rows = np.flatnonzero(code == group)
-        # The first in time of equal peaks.
+        # Of equal peaks, the earliest.
         highest = own_rows[in_use[own_rows] == in_use[own_rows].max()]
         peak_row = highest[np.argmin(start[highest])]
         peak = peaks.setdefault(owner, _Peak())
@@ -159,7 +159,7 @@ def _table(owners: list[str], table: list[tuple[float, ...]]) -> MemoryPeaks:
         owners,
         np.array([is_device_name(name) for name in owners], bool),
         column(0),
-        # Recorders count reserved stacks in one of them only.
+        # Recorders include reserved stacks in only one of them.
         np.maximum(column(1), column(0)),
         column(2),
         np.array([row[3] for row in table], np.float64),

@@ -1,4 +1,4 @@
-"""A small sample of events that shows how an allocator's use changed."""
+"""Samples memory events so that a graph shows how usage changed."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,11 @@ from tbprof.base.values import unique
 def sample_events(
     memory: Memory, allocator: int, from_ps: int, to_ps: int, points: int
 ) -> NDArray[np.int64]:
-    """At most `points` events of an allocator from `from_ps` to `to_ps` (inclusive), ascending.
+    """Return at most `points` events of an allocator from `from_ps` to `to_ps` (inclusive).
 
-    All events if they fit. Otherwise the window is cut into equal buckets. The sample has the first
-    event with the least and the first with the most memory in use of each bucket, so extremes are
-    exact, and the first and last events of the window. `points` is at least 4.
+    Rows are ascending. If there are more events, the window is divided into equal buckets, and the
+    sample has the first minimum and the first maximum of the memory in use of each bucket, so
+    extremes are exact, and the first and last events of the window. `points` is at least 4.
     """
     rows = allocator_rows(memory, allocator)
     time = memory.time_ps[rows]
@@ -26,7 +26,7 @@ def sample_events(
     time = time[begin:end]
     used = in_use(memory, slice(rows.start + begin, rows.start + end))
     buckets = max((points - 2) // 2, 1)
-    # Floats, as spans may be large: the bucket of an event at an edge does not matter.
+    # Use floats, because spans may be large; either bucket is correct for an event at an edge.
     edges = np.linspace(float(time[0]), float(time[-1]), buckets + 1)[1:-1]
     starts = unique(np.append(0, np.searchsorted(time, edges.astype(np.int64))))
     starts = starts[starts < time.size]
@@ -39,7 +39,7 @@ def sample_events(
 def _first(
     value: NDArray[np.int64], starts: NDArray[np.int64], extreme: np.ufunc
 ) -> NDArray[np.int64]:
-    """The first row of each bucket at which its extreme is reached."""
+    """Return the first row of each bucket with its extreme value."""
     best = extreme.reduceat(value, starts)
     sizes = np.diff(np.append(starts, value.size))
     reached = np.flatnonzero(value == np.repeat(best, sizes))

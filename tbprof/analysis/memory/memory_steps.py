@@ -1,4 +1,4 @@
-"""The steps that memory events belong to: for each allocator those of its own device."""
+"""Assigns memory events to steps of the allocator's device."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -22,7 +22,7 @@ _NUMBER = regex(r"[0-9]{1,9}")
 
 @dataclass(frozen=True, slots=True)
 class MemorySteps:
-    """Steps [s] in order of time: disjoint, each until the start of the next."""
+    """Disjoint steps [s] in time order; each ends at the start of the next."""
 
     label: list[str]
     begin_ps: NDArray[np.int64]
@@ -37,16 +37,17 @@ def find_memory_steps(
     group: NDArray[np.int64],
     time_ps: NDArray[np.int64],
 ) -> tuple[list[MemorySteps], NDArray[np.int32]]:
-    """(the steps of each allocator, the step [n] of each event among its allocator's, or -1).
+    """Return (the steps of each allocator; [n] the step of each event, or -1).
 
-    Steps are `host_steps` (None without events) of the allocator's own device. Memory
-    of the host, or of a device without steps, has the steps that all devices of the host share;
-    else the steps of all devices, labelled by device, if they do not overlap; else those of the
-    device with most steps. If nothing has steps, the groups of the file (`group` [n], `NO_GROUP`
-    for none) are steps, from the first memory event of one to that of the next.
+    Event steps count from the allocator's first step. Steps are the `host_steps` of the allocator's
+    device. Memory of the host, or of a device without steps, has the steps that all devices of the
+    host have in common; otherwise the steps of all devices, labeled by device, if they do not
+    overlap; otherwise those of the device with the most steps. If there are no steps, the groups of
+    the file (`group` [n], `NO_GROUP` for none) are steps, each from its first memory event to that
+    of the next group.
 
-    Events are ordered by allocator, then time. An event belongs to the step that it lies in;
-    outside of all steps, to the one in which most events of its group lie.
+    Events are ordered by allocator, then by time. An event belongs to the step that contains it. An
+    event outside all steps belongs to the step that contains most events of its group.
     """
     if not time_ps.size:
         none = np.empty(0, np.int64)
@@ -68,7 +69,7 @@ def find_memory_steps(
 def step_at(
     begin_ps: NDArray[np.int64], end_ps: NDArray[np.int64], time_ps: NDArray[np.int64]
 ) -> NDArray[np.int32]:
-    """[n] the step that each time lies in, -1 for none. The last step includes its end."""
+    """Return [n] the step that contains each time, -1 for none. The last step includes its end."""
     index = np.searchsorted(begin_ps, time_ps, side="right") - 1
     last = end_ps.copy()
     last[-1:] += 1
@@ -77,7 +78,7 @@ def step_at(
 
 
 def _by_device(steps: Steps | StepTimes, allocator: str) -> MemorySteps:
-    """The steps of an allocator's device, or of its host."""
+    """Return the steps of an allocator's device, or of its host."""
     workers = [np.flatnonzero(steps.worker == index) for index in range(len(steps.worker_name))]
     workers = [rows for rows in workers if rows.size]
     if is_device_name(allocator):
@@ -91,11 +92,11 @@ def _by_device(steps: Steps | StepTimes, allocator: str) -> MemorySteps:
             return _steps(steps, np.empty(0, np.int64))
     if _are_alike(steps, workers):
         return _steps(steps, workers[0] if workers else np.empty(0, np.int64))
-    everyone = np.concatenate(workers)
-    everyone = everyone[np.argsort(steps.start_ps[everyone], kind="stable")]
-    end = (steps.start_ps + steps.duration_ps)[everyone]
-    is_disjoint = bool((end[:-1] <= steps.start_ps[everyone[1:]]).all())
-    return _steps(steps, everyone if is_disjoint else max(workers, key=len), is_named=True)
+    all_rows = np.concatenate(workers)
+    all_rows = all_rows[np.argsort(steps.start_ps[all_rows], kind="stable")]
+    end = (steps.start_ps + steps.duration_ps)[all_rows]
+    is_disjoint = bool((end[:-1] <= steps.start_ps[all_rows[1:]]).all())
+    return _steps(steps, all_rows if is_disjoint else max(workers, key=len), is_named=True)
 
 
 def _are_alike(steps: Steps | StepTimes, workers: Sequence[NDArray[np.int64]]) -> bool:
@@ -110,7 +111,7 @@ def _are_alike(steps: Steps | StepTimes, workers: Sequence[NDArray[np.int64]]) -
 def _steps(
     steps: Steps | StepTimes, rows: NDArray[np.int64], *, is_named: bool = False
 ) -> MemorySteps:
-    """The steps of rows, in order of time; labelled with their device if `is_named`."""
+    """Return the steps of `rows`; with `is_named`, labels include the device."""
     names_ = [f" ({name})" if is_named else "" for name in steps.worker_name]
     return MemorySteps(
         [steps.label[row] + names_[steps.worker[row]] for row in rows.tolist()],
@@ -122,20 +123,20 @@ def _steps(
 def _with_groups(
     step: NDArray[np.int32], group: NDArray[np.int64], steps: int
 ) -> NDArray[np.int32]:
-    """[n] the step of each event; for events outside, the step of most events of their group."""
+    """Return [n] the step of each event; outside steps, that of most events of its group."""
     if not (step < 0).any() or not step.size:
         return step
-    # Neighbours mostly have the same step and group.
+    # Successive events mostly have the same step and group.
     is_new = (step[1:] != step[:-1]) | (group[1:] != group[:-1])
     begin = np.append(0, np.flatnonzero(is_new) + 1)
     size = np.diff(begin, append=step.size)
-    return np.repeat(_of_runs(step[begin], group[begin], size, steps), size)
+    return np.repeat(_run_steps(step[begin], group[begin], size, steps), size)
 
 
-def _of_runs(
+def _run_steps(
     step: NDArray[np.int32], group: NDArray[np.int64], size: NDArray[np.int64], steps: int
 ) -> NDArray[np.int32]:
-    """`_with_groups` of runs of `size` events that are alike."""
+    """Return `_with_groups` for runs of `size` identical events."""
     is_outside = (step < 0) & (group != NO_GROUP)
     is_inside = (step >= 0) & (group != NO_GROUP)
     if not (is_outside.any() and is_inside.any()):
@@ -145,7 +146,7 @@ def _of_runs(
         np.searchsorted(ids, group[is_inside]) * steps + step[is_inside], return_inverse=True
     )
     counts = np.bincount(vote, size[is_inside])
-    # The step with the most votes of each group comes last.
+    # The step with the most votes in each group is last.
     order = np.argsort(counts, kind="stable")
     most = np.empty(ids.size, np.int32)
     most[votes[order] // steps] = votes[order] % steps
@@ -159,7 +160,7 @@ def _of_runs(
 def _by_groups(
     space: Space, group: NDArray[np.int64], time_ps: NDArray[np.int64]
 ) -> tuple[MemorySteps, NDArray[np.int32]]:
-    is_new = np.append(True, group[1:] != group[:-1])  # usually they repeat
+    is_new = np.append(True, group[1:] != group[:-1])  # successive groups are mostly equal
     ids = unique(group[is_new])
     ids = ids[ids != NO_GROUP]
     code = codes(ids, group)
@@ -176,7 +177,7 @@ def _by_groups(
 
 
 def _labels(space: Space) -> dict[int, str]:
-    """The names of groups on the devices' lines of steps."""
+    """Return group names by group id, from the steps lines of devices."""
     name_of: dict[int, str] = {}
     for plane in [*gpu_planes(space), *tpu_planes(space)]:
         lines = named_lines(plane, names.STEPS_LINE)

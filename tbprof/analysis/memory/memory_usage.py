@@ -1,4 +1,4 @@
-"""How full allocators were: their peaks, their counts, and what was alive at an instant."""
+"""Usage of allocators: peaks, counts, and live allocations at one point in time."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,14 @@ from tbprof.base.records import dataclass
 class MemorySummary:
     """One row per allocator [a]; -1 if unknown.
 
-    `peak_event` is the row in `Memory` of the first event after which most was in use (stack and
-    heap, `peak_bytes`); `end_bytes` are in use after the last one. `lifetime_bytes` is the most
-    since the program began, and at least the peak, as recorders count reserved stacks in only one
-    of the two. `capacity_bytes` is the largest sum of what is in use and free.
+    `peak_event` is the row in `Memory` of the first event at peak usage (stack and heap,
+    `peak_bytes`); `end_bytes` are in use after the last event. `lifetime_bytes` is the maximum
+    since the program started; it is at least the peak, because recorders include reserved stacks in
+    only one of the two. `capacity_bytes` is the maximum of memory in use plus free memory.
 
-    `unmatched_frees` are releases of what was allocated before the recording, or at no address;
-    `reused_addresses` are allocations whose release is missing, as their address was reused;
-    `addressless` are allocations that nothing can be matched with.
+    `unmatched_frees` counts deallocations of memory that was allocated before the recording or has
+    no address; `reused_addresses` counts allocations without a recorded deallocation whose address
+    was reused; `addressless` counts allocations without an address, which cannot be matched.
     """
 
     peak_event: NDArray[np.int64]
@@ -34,19 +34,19 @@ class MemorySummary:
 
 
 def summarize(memory: Memory) -> MemorySummary:
-    """The peaks and counts of every allocator."""
+    """Return the peaks and counts of every allocator."""
     rows = [_summarize(memory, allocator) for allocator in range(len(memory.name))]
     columns = np.array(rows, np.int64).reshape(len(rows), 10).T
     return MemorySummary(*columns)
 
 
 def allocator_rows(memory: Memory, allocator: int) -> slice:
-    """The rows of an allocator's events."""
+    """Return the rows of an allocator's events."""
     return slice(int(memory.first_event[allocator]), int(memory.first_event[allocator + 1]))
 
 
 def in_use(memory: Memory, rows: slice) -> NDArray[np.int64]:
-    """[n] stack and heap after each of the events `rows`, -1 if neither is known."""
+    """Return [n] bytes of stack and heap after each of `rows`, -1 if neither is known."""
     stack, heap = memory.stack_bytes[rows], memory.heap_bytes[rows]
     total = np.maximum(stack, 0) + np.maximum(heap, 0)
     total[(stack < 0) & (heap < 0)] = -1
@@ -54,20 +54,20 @@ def in_use(memory: Memory, rows: slice) -> NDArray[np.int64]:
 
 
 def own_bytes(memory: Memory, events: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[n] what each event allocated or released, else what was requested, else -1."""
+    """Return [n] bytes that each event allocated or freed; otherwise requested; otherwise -1."""
     allocated = memory.allocated_bytes[events]
     return np.where(allocated >= 0, allocated, memory.requested_bytes[events])
 
 
 def event_at(memory: Memory, allocator: int, at_ps: int) -> int:
-    """The allocator's last event not after an instant, -1 before its first."""
+    """Return the allocator's last event at or before `at_ps`, -1 if there is none."""
     rows = allocator_rows(memory, allocator)
     index = int(np.searchsorted(memory.time_ps[rows], at_ps, side="right"))
     return rows.start + index - 1 if index else -1
 
 
 def alive_after(memory: Memory, allocator: int, event: int) -> NDArray[np.int64]:
-    """The allocations, ascending, that are alive right after an event of the allocator (-1: none).
+    """Return the allocations, ascending, that are live right after an event (-1: none).
 
     Allocations from before the recording are not included, nor those without an address, whose end
     is unknown.

@@ -40,4 +40,4 @@ def wanted_event(allocator: Allocator, params: Mapping[str, str]) -> int:
     peak = allocator.peak_event
     if at_ps is None or (peak >= 0 and at_ps == allocator.memory.time_ps[peak]):
         return peak  # even if other events have the same time
-    return event_at(allocator.memory, allocator.at, at_ps)
+    return event_at(allocator.memory, allocator.row, at_ps)

@@ -39,11 +39,11 @@ def page_payload(
     at = chosen(allocators, params)
     allocator = allocators[at]
     memory = allocator.memory
-    peak = break_down(memory, allocator.at, allocator.peak_event)
+    peak = break_down(memory, allocator.row, allocator.peak_event)
     event = wanted_event(allocator, params)
     at_ps = instant(params, "at_ps")
-    shown = peak if event == allocator.peak_event else break_down(memory, allocator.at, event)
-    steps, leaks = use_by_step(memory, allocator.at), find_leaks(memory, allocator.at)
+    shown = peak if event == allocator.peak_event else break_down(memory, allocator.row, event)
+    steps, leaks = use_by_step(memory, allocator.row), find_leaks(memory, allocator.row)
     texts = _Texts(memory)
     facts = find_peak_facts(allocator, peak, steps, leaks)
     pictured = _pictured(allocators, at)
@@ -130,12 +130,12 @@ def _figures(allocator: Allocator) -> dict[str, object]:
             )
         },
         "peak_ps": int(memory.time_ps[peak]) if is_known else None,
-        "peak_step": memory.label_of(allocator.at, step),
+        "peak_step": memory.label_of(allocator.row, step),
         "peak_stack_bytes": _known(int(memory.stack_bytes[peak])) if is_known else None,
         "peak_heap_bytes": _known(int(memory.heap_bytes[peak])) if is_known else None,
         "peak_free_bytes": _known(int(memory.free_bytes[peak])) if is_known else None,
         "peak_fragmentation": None if np.isnan(fragmentation) else fragmentation,
-        "is_summed": bool(memory.is_summed[allocator.at]),
+        "is_summed": bool(memory.is_summed[allocator.row]),
     }  # fmt: skip
 
 
@@ -155,9 +155,9 @@ def _pictured(allocators: Sequence[Allocator], chosen: int) -> list[int]:
 
 def _preview(allocator: Allocator) -> dict[str, object]:
     memory = allocator.memory
-    rows = allocator_rows(memory, allocator.at)
+    rows = allocator_rows(memory, allocator.row)
     first, last = int(memory.time_ps[rows.start]), int(memory.time_ps[rows.stop - 1])
-    events = sample_events(memory, allocator.at, first, last, _PREVIEW_POINTS)
+    events = sample_events(memory, allocator.row, first, last, _PREVIEW_POINTS)
     return {"time_ps": memory.time_ps[events], "bytes": in_use_after(memory, events)}
 
 
@@ -175,10 +175,10 @@ def _timeline(allocator: Allocator, params: Mapping[str, str], texts: _Texts) ->
     begin, end = instant(params, "from_ps"), instant(params, "to_ps")
     begin = memory.begin_ps if begin is None else begin
     end = memory.end_ps if end is None else end
-    before = event_at(memory, allocator.at, begin - 1)
-    time = memory.time_ps[allocator_rows(memory, allocator.at)]
+    before = event_at(memory, allocator.row, begin - 1)
+    time = memory.time_ps[allocator_rows(memory, allocator.row)]
     events = int(np.searchsorted(time, end, "right") - np.searchsorted(time, begin, "left"))
-    rows = sample_events(memory, allocator.at, begin, end, MOST_POINTS - 1)
+    rows = sample_events(memory, allocator.row, begin, end, MOST_POINTS - 1)
     is_sampled = rows.size < events
     carried = 0
     if before >= 0 and begin <= end:
@@ -218,7 +218,7 @@ def _signed(sizes: NDArray[np.int64], kind: NDArray[np.int8]) -> NDArray[Any]:
 
 
 def _steps(allocator: Allocator, usage: StepUsage) -> dict[str, object]:
-    rows = allocator.memory.steps_of(allocator.at)
+    rows = allocator.memory.steps_of(allocator.row)
     return {
         "label": allocator.memory.step_label[rows],
         "begin_ps": allocator.memory.step_begin_ps[rows],

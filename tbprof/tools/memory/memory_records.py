@@ -49,7 +49,7 @@ def profile_record(allocator: Allocator) -> Record:
     in all its fields; its sizes are those of one of them.
     """
     memory, peak = allocator.memory, allocator.peak_event
-    rows = alive_after(memory, allocator.at, peak)
+    rows = alive_after(memory, allocator.row, peak)
     sizes = _sizes(memory, rows)
     special = _special(memory, peak, int(sizes.sum())) if peak >= 0 else []
     first, occurrences = _merged(memory, rows, sizes)
@@ -78,8 +78,8 @@ def profile_record(allocator: Allocator) -> Record:
 
 def _sampled(allocator: Allocator) -> list[int]:
     memory = allocator.memory
-    time = memory.time_ps[allocator_rows(memory, allocator.at)]
-    rows = sample_events(memory, allocator.at, int(time[0]), int(time[-1]), _MOST_SNAPSHOTS)
+    time = memory.time_ps[allocator_rows(memory, allocator.row)]
+    rows = sample_events(memory, allocator.row, int(time[0]), int(time[-1]), _MOST_SNAPSHOTS)
     sampled: list[int] = rows.tolist()
     return sampled
 
