@@ -271,9 +271,9 @@ def _doctor(service: Service, parameters: Parameters) -> Reply:
 
     run = parameters.values.get("run", "")
     engine = service.engine()
-    diagnoses = examine_run(engine, run) if run else examine_logdir(service.logdir(), engine)
+    checks = examine_run(engine, run) if run else examine_logdir(service.logdir(), engine)
     installation = examine_installation(shows_paths=False)
-    return json_reply([asdict(diagnosis) for diagnosis in (*diagnoses, *installation)])
+    return json_reply([asdict(check) for check in (*checks, *installation)])
 
 
 def _session(service: Service, parameters: Parameters) -> Reply:
