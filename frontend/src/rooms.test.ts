@@ -8,7 +8,7 @@ const SOURCES = import.meta.dirname;
 /** From below: a room may import from those above it in this list, and from outside of the tool. */
 const ROOMS: Readonly<Record<string, string>> = {
   protocol: "what the server is asked, and what it answers",
-  model: "what the page knows and shows: types, lanes, times, colours",
+  model: "what the page knows and shows: types, lanes, times, colors",
   data: "what a view fetches as it moves, and keeps",
   page: "the state of the page, its address, what brings hosts and events into view",
   scene: "a view as rectangles, and which of them is at a place",

@@ -212,7 +212,7 @@ export async function clickIn(element: Locator, across: number, down = 0.5): Pro
   await element.click({ position: { x: across * width, y: down * height } });
 }
 
-/** The colour of a custom property in the page's theme, as in `pixels`: "186,45,62". */
+/** The color of a custom property in the page's theme, as in `pixels`: "186,45,62". */
 export function colorOf(page: Page, property: string): Promise<string> {
   return page.evaluate((name) => {
     const probe = document.body.appendChild(document.createElement("span"));
@@ -226,7 +226,7 @@ export function colorOf(page: Page, property: string): Promise<string> {
 }
 
 /**
- * How many opaque pixels of each colour a canvas has, in the order in which they come from the top;
+ * How many opaque pixels of each color a canvas has, in the order in which they come from the top;
  * with `x` only those of one column, in CSS pixels from the left edge of the canvas.
  */
 export async function pixels(canvas: Locator, x?: number): Promise<Map<string, number>> {

@@ -4,13 +4,13 @@ import type { Frame, Page } from "playwright-core";
 import { expect } from "vitest";
 import { eventually, LARGE, settled } from "./browser";
 
-/** How pages are looked at: a theme changes colours alone, whatever the size. */
+/** How pages are looked at: a theme changes colors alone, whatever the size. */
 export const LOOKS = [
   { ...LARGE, dark: false },
   { width: 1280, height: 720, dark: true },
 ] as const;
 
-/** Rules that are about colours alone. */
+/** Rules that are about colors alone. */
 const OF_COLORS = ["color-contrast", "link-in-text-block"];
 /** Rules that a dark look may break, or its smaller window: see LOOKS. */
 const OF_DARK = [...OF_COLORS, "scrollable-region-focusable"];
@@ -19,14 +19,14 @@ const SLIGHT = ["region", "scope-attr-valid", "hidden-content"];
 
 /**
  * Nothing is wrong with the looks of a page, of which `of` says which it is. A dark page is one of
- * the light ones in other colours: of rules, those on colours are asked again.
+ * the light ones in other colors: of rules, those on colors are asked again.
  */
 export async function expectGoodLooks(page: Page, of = ""): Promise<void> {
   await settled(page);
   await eventually(async () => expect(await faults(page), of).toEqual([]));
 }
 
-/** The same, light and dark: the themes differ in their colours alone. */
+/** The same, light and dark: the themes differ in their colors alone. */
 export async function expectGoodThemes(page: Page): Promise<void> {
   await expectGoodLooks(page);
   await page.emulateMedia({ colorScheme: "dark" });

@@ -67,7 +67,7 @@ test("levels open and close by keys, and a picture's op is the table's", async (
   await eventually(async () => expect(await rowCount(page)).toBe(open_));
 });
 
-test("an op leads to its neighbours, its events and its kernels", async () => {
+test("an op leads to its neighbors, its events and its kernels", async () => {
   for (const [link, tool, parameters] of [
     ["Show its operands and users", "graph_viewer", { node_name: "p", program_id: "7" }],
     ["Show its program's memory", "memory_viewer", { program_id: "7" }],

@@ -7,7 +7,7 @@ import { addressOf, column, rows } from "../harness/servers";
 import { server } from "../harness/shared_server";
 import { canvas, columnAt, overviewPages, SLOW, slider, tables, tile } from "./overview_page";
 
-/** Series of the step chart from the top: their colours, and the columns they are made of. */
+/** Series of the step chart from the top: their colors, and the columns they are made of. */
 const SERIES: readonly (readonly [label: string, color: string, ids: readonly string[]])[] = [
   ["All others", "idle", ["otherTimeMs"]],
   ["Compilation", "compile", ["compileTimeMs"]],
@@ -43,7 +43,7 @@ async function seriesOf(run: string, more = {}): Promise<(readonly [string, stri
 }
 
 describe("the step chart", () => {
-  test("has a column per step, of the right colours and heights, which tells its parts", async () => {
+  test("has a column per step, of the right colors and heights, which tells its parts", async () => {
     const page = await show("hosts");
     await canvas(page).waitFor();
     const series = await seriesOf("hosts");

@@ -19,7 +19,7 @@ import { server } from "../harness/shared_server";
 import { type OpenOptions, watchedBrowser } from "../harness/watched_browser";
 
 const TOOL = "pod_viewer";
-/** Events of a step from the top of a column, and their colours. */
+/** Events of a step from the top of a column, and their colors. */
 const EVENTS: readonly (readonly [id: string, label: string, color: string])[] = [
   ["9", "All others", "idle"],
   ["8", "Compilation", "compile"],
@@ -243,7 +243,7 @@ test("the heat map is drawn, tells a cell, and chooses step and worker", async (
   await expect.poll(() => page.url()).toContain("worker=2");
 });
 
-test("the heat map's colours can stand for another measure", async () => {
+test("the heat map's colors can stand for another measure", async () => {
   const page = await show("hosts");
   const canvas = heat(page).locator("canvas");
   await settled(page);

@@ -59,7 +59,7 @@ async function clickEvent(trace: TracePage, lane: string, depth: number, us: num
   await trace.page.mouse.click(trace.xOf(us), await trace.yOf(lane, depth));
 }
 
-test.each(RENDERERS)("%s: every rectangle is where its event is, in its colour", async (kind) => {
+test.each(RENDERERS)("%s: every rectangle is where its event is, in its color", async (kind) => {
   const trace = await show("drawn", ALL, { renderer: kind });
   const base = trace.page.locator(`${TIMELINE} .timeline-base`);
   await expect.poll(() => base.getAttribute("data-renderer")).toBe(kind);

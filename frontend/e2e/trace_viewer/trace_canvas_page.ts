@@ -1,4 +1,4 @@
-/** The canvas of the trace viewer in a browser: its lanes, its colours, and what its address says. */
+/** The canvas of the trace viewer in a browser: its lanes, its colors, and what its address says. */
 import type { Page } from "playwright-core";
 import { hueColors, hueOfName } from "../../src/widgets/canvas/event_colors";
 import type { OpenOptions, Runs, View } from "./trace_runs";
@@ -149,7 +149,7 @@ export async function showTrace(
   return trace;
 }
 
-/** The colour of events of a name, in the light theme. */
+/** The color of events of a name, in the light theme. */
 export function colorOfName(name: string): string {
   return hueColors(false)[hueOfName(name)].join();
 }

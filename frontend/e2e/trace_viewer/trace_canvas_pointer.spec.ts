@@ -269,7 +269,7 @@ test("while tiles are late the former picture stays, in every frame", async () =
   await expect.poll(() => trace.view[1] - trace.view[0]).toBeLessThan(20);
   await expect.poll(() => held.length).toBeGreaterThan(0);
   await page.locator(".trace-status", { hasText: "Loading" }).waitFor();
-  // What is merged is hatched where it is wide: the colour is there, and finer tiles are to come.
+  // What is merged is hatched where it is wide: the color is there, and finer tiles are to come.
   const { y: top } = lane;
   const inside = { x: x + 250, y: top + 3, width: 100, height: ROW - 5 };
   const [late] = await trace.colorsNow(inside);

@@ -114,7 +114,7 @@ export async function rowsOf(page: Page, name: string | RegExp): Promise<string[
     );
 }
 
-/** The colours at places of the screen, as "r,g,b", whatever has drawn them. */
+/** The colors at places of the screen, as "r,g,b", whatever has drawn them. */
 export async function colorsAt(page: Page, spots: readonly Spot[]): Promise<string[]> {
   const shot = (await page.screenshot()).toString("base64");
   return page.evaluate(

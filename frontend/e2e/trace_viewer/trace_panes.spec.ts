@@ -171,7 +171,7 @@ test("calls of a range are a flame graph and a tree, and lead to the longest cal
   await expect
     .poll(() => textOf(drawer(page).locator(".trace-sums")))
     .toMatch(/13 events in the 50.0 µs selected on 6 tracks, 6 derived tracks excluded/);
-  // All calls, a level of names, and what is below: some have a colour of their own.
+  // All calls, a level of names, and what is below: some have a color of their own.
   await expect.poll(() => colorsOf(flame.locator("canvas"))).toBeGreaterThan(5);
   await flame.click({ position: { x: 10, y: 27 } });
   await expectParameter(page, "tab", "calls");

@@ -88,7 +88,7 @@ test("sections fold to their busy share; tracks are pinned, hidden, moved and fi
   await page.getByText("No track name contains “no such track”.").waitFor();
 });
 
-test("colours and filters change what is drawn", async () => {
+test("colors and filters change what is drawn", async () => {
   const page = await show();
   await settled(page);
   const all = await drawn(page);

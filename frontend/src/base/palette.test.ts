@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { chooseColors, textColorOn } from "./palette";
 
-test("a name has the colour of its meaning where no other has that meaning", () => {
+test("a name has the color of its meaning where no other has that meaning", () => {
   expect(chooseColors(["IDLE", "MatMul", "MemcpyHToD"])).toEqual([
     "var(--c-idle)",
     "var(--c-compute16)",
@@ -14,7 +14,7 @@ test("a name has the colour of its meaning where no other has that meaning", () 
   expect(copies[0]).not.toBe("var(--c-copy)");
 });
 
-test("eight names have eight colours", () => {
+test("eight names have eight colors", () => {
   expect(new Set(chooseColors([..."abcdefgh"])).size).toBe(8);
 });
 

@@ -50,7 +50,7 @@ test("where compute is of one kind the bar still has it", () => {
   expect(bar.find(({ id }) => id === "device_compute")?.share).toBeCloseTo(0.529, 2);
 });
 
-test("compute of one precision has that precision's colour", () => {
+test("compute of one precision has that precision's color", () => {
   const single = breakdown.filter(({ id, parent }) => parent === "" || id === "compute_32");
   const row = averageParts(steps, single).rows.find(({ id }) => id === "device_compute");
   expect(row?.color).toBe("var(--c-compute32)");

@@ -20,7 +20,7 @@ test("step time, time without collectives, and the share of each phase", () => {
   expect(chooseMeasure(pod, measures, "7").id).toBe("own");
 });
 
-test("colours span the values of whole steps without those far out", () => {
+test("colors span the values of whole steps without those far out", () => {
   const values = Float32Array.of(2000, 100, 101, 102, 103, 104, 105, 30);
   const isTruncated = [false, false, false, false, false, false, false, true];
   expect(findDomain(values, isTruncated)).toMatchObject({ least: 30, most: 2000 });

@@ -31,7 +31,7 @@ import "./trace.css";
 import "./frame/toolbar.css";
 import { usePage } from "./page/use_page";
 
-/** Another run is another page. */
+/** A different run gets a new page. */
 export function TracePage(props: PageProps<null>) {
   return <TraceView key={props.run} {...props} />;
 }
@@ -52,7 +52,7 @@ function TraceView({ title, run, hosts: chosen, view, select, warn, links }: Pag
       hits.state.subscribe(({ hits: found, isLoading }) => {
         if (isLoading || found.length === 0) return;
         if (page.isRangeWanted.current) {
-          // Tracks that come later lie above: until then it is repeated with them.
+          // Tracks that arrive later may be above, so this is repeated once they do.
           page.isRangeWanted.current = loading.text.peek() !== "";
           void hits.mainInView().then((mains) => revealRows(model, mains));
         }

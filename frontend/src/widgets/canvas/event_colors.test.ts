@@ -62,7 +62,7 @@ test("names spread over all hues, and keep theirs", () => {
   expect(new Set(Array.from({ length: HUES }, (_, at) => hueOfNumber(at))).size).toBe(HUES);
 });
 
-test("a category has the colour of its meaning, else gray", () => {
+test("a category has the color of its meaning, else gray", () => {
   expect(colorOfMeaning("input")).toBe(HUES + 3);
   expect(colorOfMeaning("")).toBe(colorOfMeaning("unheard of"));
 });

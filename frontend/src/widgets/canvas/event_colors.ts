@@ -69,7 +69,7 @@ interface CssColors {
   readonly selected: string;
 }
 
-/** `resolve` gives the colour of a custom property as "rgb(r, g, b)". */
+/** `resolve` gives the color of a custom property as "rgb(r, g, b)". */
 export function makeColors(resolve: (property: string) => string): EventColors {
   const of = (property: string) => parseRgb(resolve(property));
   const background = of("--background");

@@ -13,7 +13,7 @@ function drawn(draw: (pen: ReturnType<typeof svgPen>) => void): SVGElement {
 const attributes = (element: Element) =>
   Object.fromEntries([...element.attributes].map(({ name, value }) => [name, value]));
 
-test("rectangles and paths have the colours of the moment", () => {
+test("rectangles and paths have the colors of the moment", () => {
   const group = drawn((pen) => {
     pen.fillStyle = "red";
     pen.fillRect(1, 2, 3, 4);
@@ -57,7 +57,7 @@ test("what is clipped and set is so until it is restored", () => {
   expect(plain.getAttribute("fill")).toBe("red");
 });
 
-test("stripes of neighbours meet", () => {
+test("stripes of neighbors meet", () => {
   const path = (left: number) =>
     drawn((pen) => hatch(pen, "red", { left, top: 0, width: 4, height: 6 })).querySelector(
       "g[clip-path] path",

@@ -33,7 +33,7 @@ interface PictureInput {
   /** Of the chart in pixels. */
   readonly width: number;
   readonly height: number;
-  /** Beside the chart, from the top; colours may be custom properties. */
+  /** Beside the chart, from the top; colors may be custom properties. */
   readonly legend?: readonly { readonly label: string; readonly color: string }[];
   readonly draw: (pen: Pen) => void;
 }

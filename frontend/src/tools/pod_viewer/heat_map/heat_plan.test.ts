@@ -57,7 +57,7 @@ test("steps lose what all their names share", () => {
   expect(shortLabels([])).toEqual({ shared: "", short: [] });
 });
 
-test("runs of equal neighbours", () => {
+test("runs of equal neighbors", () => {
   expect([...runs(Int32Array.of(0, 0, 1, 0))]).toEqual([
     [0, 2],
     [2, 3],

@@ -99,8 +99,8 @@ function Iterators({ tree, shown, layout, chosen, focus, choose }: IteratorsProp
       label: "Iterator that calls it",
       to: (node) => (tree.nodes[node].parent < 0 ? undefined : tree.nodes[node].parent),
     },
-    { key: "ArrowUp", label: "Iterator above", to: (node) => neighbour(layout, node, -1) },
-    { key: "ArrowDown", label: "Iterator below", to: (node) => neighbour(layout, node, 1) },
+    { key: "ArrowUp", label: "Iterator above", to: (node) => neighbor(layout, node, -1) },
+    { key: "ArrowDown", label: "Iterator below", to: (node) => neighbor(layout, node, 1) },
   ];
   return (
     <GraphNodes
@@ -188,7 +188,7 @@ function parameterText({ parameters }: GraphNode): string {
 }
 
 /** The nearest node in the same column, up or down. */
-function neighbour({ nodes }: GraphLayout, node: number, sign: 1 | -1): number | undefined {
+function neighbor({ nodes }: GraphLayout, node: number, sign: 1 | -1): number | undefined {
   const from = nodes.find((box) => box.node === node);
   if (!from) return undefined;
   const beside = nodes.filter(

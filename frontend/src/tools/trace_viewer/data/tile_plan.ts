@@ -86,7 +86,7 @@ export function bareRows(want: Want, has: Has): number[] {
 }
 
 /** The tiles to prefetch: a coarser level, both sides, rows above and below. */
-export function neighbours(want: Want): Omit<Want, "near">[] {
+export function neighbors(want: Want): Omit<Want, "near">[] {
   const wide = coarser(want, STAND_IN);
   const side = Math.ceil((want.to - want.from) / 2);
   const last = lastTile(want);

@@ -11,7 +11,7 @@ import {
   type Has,
   isUseful,
   missingTiles,
-  neighbours,
+  neighbors,
   STAND_IN,
   type TileRequest,
   type Want,
@@ -180,7 +180,7 @@ export class TileStore {
       return;
     }
     for (const want of wants) {
-      for (const next of neighbours(want)) {
+      for (const next of neighbors(want)) {
         const [request] = missingTiles(next, this.isComing);
         if (request) {
           this.send(request, true);

@@ -25,7 +25,7 @@ test("a long name is known by what tiles have of it", () => {
   expect(table.numbersOf("n".repeat(3000))).toEqual([0]);
 });
 
-test("colours go by name, by category, or by what the category means", () => {
+test("colors go by name, by category, or by what the category means", () => {
   const table = new TypeTable([
     { name: "Kernel", meaning: "compute" },
     { name: "Other", meaning: "" },

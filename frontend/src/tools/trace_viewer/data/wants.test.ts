@@ -51,7 +51,7 @@ test("rows next to those in view are known for later", () => {
   expect(near?.near()).toEqual([0, 1]);
 });
 
-test("coloured by step, the steps are wanted even out of view", () => {
+test("colored by step, the steps are wanted even out of view", () => {
   const input = view({ hidden: new Set(["d0@h0"]) });
   expect(rows(input).derived).toBeUndefined();
   expect(rows({ ...input, color: "step" }).derived).toEqual([0]);

@@ -123,7 +123,7 @@ test("between two views the zoom is steady and ends at the second", () => {
   expect(aside).toEqual({ from: 50, to: 60 });
 });
 
-test("a hit is zoomed to where it would be hard to make out, and its neighbours are seen", () => {
+test("a hit is zoomed to where it would be hard to make out, and its neighbors are seen", () => {
   const extent = { from: 0, to: 1e9 };
   const near = zoomInto({ from: 0, to: 1e9 }, { from: 500_000, to: 501_000 }, extent);
   expect(near).toEqual({ from: 498_000, to: 503_000 });

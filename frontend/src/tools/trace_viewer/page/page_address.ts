@@ -1,4 +1,4 @@
-/** The page as the address has it, and back. */
+/** Converts between the page's state and its address. */
 import { batch } from "@preact/signals";
 import type { Span } from "../model/types";
 import { panBy } from "../model/view_math";
@@ -42,7 +42,7 @@ export function addressOf(page: Page): Address {
   };
 }
 
-/** Moves a view that an address took beyond the trace back into it; `cutView` is it then. */
+/** Moves a view that the address put beyond the trace back into it, and records it in `cutView`. */
 export function keepWithinTrace({ model, initialView, cutView }: Page): void {
   const view = model.view.peek();
   if (view === initialView.peek()) return;
@@ -52,7 +52,7 @@ export function keepWithinTrace({ model, initialView, cutView }: Page): void {
   cutView.value = within;
 }
 
-/** Shows what the address says, once the hosts are there; steps are looked up elsewhere. */
+/** Applies the address once the hosts are loaded. Steps are looked up elsewhere. */
 export function applyAddress(page: Page, address: Address): void {
   const { model } = page;
   const hosts = model.hosts.peek();
@@ -67,7 +67,7 @@ export function applyAddress(page: Page, address: Address): void {
     current.host === at &&
     current.part === event.part &&
     current.id === event.id;
-  // The address says itself which tab is open.
+  // The address specifies which tab is open.
   const apply = () => {
     if (address.span) {
       model.view.value = onAxis(address.span);

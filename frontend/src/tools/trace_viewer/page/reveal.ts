@@ -1,4 +1,4 @@
-/** Brings an event onto the screen, whatever hides it, and selects it. */
+/** Scrolls to an event, opening whatever hides it, and selects it. */
 import { batch } from "@preact/signals";
 import { sectionKey, trackKey } from "../model/groups";
 import { ROW_HEIGHT } from "../model/lane_layout";
@@ -8,7 +8,7 @@ import { bringIntoView, zoomInto } from "../model/view_math";
 import type { Track } from "../protocol/payload";
 import { indexOf } from "./page";
 
-/** `isZoomed`: it is wide enough then to be read. */
+/** `isZoomed`: zooms until the event is wide enough to read. */
 export function goTo(
   model: TimelineModel,
   key: EventKey,
@@ -35,7 +35,7 @@ export function revealRow(model: TimelineModel, key: Omit<EventKey, "id">, row: 
   if (top !== null) scrollTo(model, top);
 }
 
-/** Opens what hides a row. Returns its top among the scrolled lanes, null where it is pinned. */
+/** Opens what hides a row. Returns its top among the scrolled lanes, or null if it is pinned. */
 function openRow(model: TimelineModel, key: Omit<EventKey, "id">, row: number): number | null {
   const host = model.hosts.peek()[key.host];
   const index = indexOf(host, key.part);
@@ -64,13 +64,13 @@ function openRow(model: TimelineModel, key: Omit<EventKey, "id">, row: number): 
   return shown.top + (shown.kind === "track" ? (row - track.row) * shown.rowHeight : 0);
 }
 
-/** Gives a track a lane of its own, though it may have no events in the view. */
+/** Gives a track its own lane, even if it has no events in the view. */
 function wake(model: TimelineModel, key: string): void {
   model.idle.value = without(model.idle.peek(), [key]);
 }
 
 /**
- * Keeps the selected row on the screen when the timeline becomes lower. Returns what ends that.
+ * Keeps the selected row on the screen when the timeline shrinks. Returns a function that ends it.
  */
 export function keepSelectionInSight(model: TimelineModel): () => void {
   let before = model.height.peek();
@@ -85,7 +85,7 @@ export function keepSelectionInSight(model: TimelineModel): () => void {
   });
 }
 
-/** Where the selected row begins among the scrolled lanes, null where it is not among them. */
+/** The top of the selected row among the scrolled lanes, or null if it is not one of them. */
 function selectedTop(model: TimelineModel): number | null {
   const selection = model.selection.peek();
   const host = selection ? model.hosts.peek()[selection.host] : undefined;
@@ -97,10 +97,10 @@ function selectedTop(model: TimelineModel): number | null {
   return lane.top + (selection.place.row - track.row) * lane.rowHeight;
 }
 
-/** The part of the height above a row that a link leads to: its neighbours are seen, too. */
+/** The share of the height kept above a linked row, so that its neighbors are visible too. */
 const ABOVE = 1 / 3;
 
-/** Opens what hides these rows, and puts the first of them into the upper half of the screen. */
+/** Opens what hides these rows, and scrolls the first into the upper half of the screen. */
 export function revealRows(
   model: TimelineModel,
   rows: readonly (Omit<EventKey, "id"> & { readonly row: number })[],
@@ -115,7 +115,7 @@ export function revealRows(
   });
 }
 
-/** Opens what a track or counter lies in, and scrolls to it. */
+/** Opens the sections that contain a track or counter, and scrolls to it. */
 export function revealLane(model: TimelineModel, key: string): void {
   for (const group of model.groups.peek()) {
     for (const section of group.sections) {
@@ -135,7 +135,7 @@ export function revealLane(model: TimelineModel, key: string): void {
   }
 }
 
-/** The least scroll that shows a row whose top is at `top` of the scrolled lanes. */
+/** Scrolls no further than needed to show a row whose top is at `top` of the scrolled lanes. */
 export function scrollTo(model: TimelineModel, top: number, height = ROW_HEIGHT): void {
   const { pinnedHeight } = model.lanes.peek();
   const room = model.height.peek() - pinnedHeight;
@@ -145,7 +145,7 @@ export function scrollTo(model: TimelineModel, top: number, height = ROW_HEIGHT)
     model.scrollTop.value = Math.max(top + height - room + ROW_HEIGHT, 0);
 }
 
-/** The track that has `row`: tracks lie in the order of their rows. */
+/** The track that contains `row`. Tracks are in order of their rows. */
 export function trackOfRow(tracks: readonly Track[], row: number): Track | null {
   let low = 0;
   let high = tracks.length;

@@ -1,4 +1,4 @@
-/** The details and flows of the selected event, as soon as it is selected. */
+/** Requests the details and flows of the selected event as soon as it is selected. */
 import { effect, type Signal, signal } from "@preact/signals";
 import type { EventKey, EventPlace } from "../model/types";
 import type { EventDetails, Flows } from "../protocol/answers";
@@ -7,9 +7,9 @@ import { keepTab, type Page, partOf } from "./page";
 import { goTo } from "./reveal";
 
 export interface SelectedEvent {
-  /** The latest event that is known; it stays while the next one is on its way. */
+  /** The latest loaded event, kept while the next one is loading. */
   readonly details: Signal<EventDetails | null>;
-  /** What `details` is of. */
+  /** The event that `details` describes. */
   readonly of: Signal<EventKey | null>;
   readonly flows: Signal<Flows | null>;
   readonly isLoading: Signal<boolean>;
@@ -17,7 +17,7 @@ export interface SelectedEvent {
   readonly dispose: () => void;
 }
 
-/** Goes to an event from a list, which stays; a click into the timeline opens the event's details. */
+/** Goes to an event from a list and keeps the list open; a click in the timeline opens details. */
 export function choose(page: Page, key: EventKey, place: EventPlace, isZoomed = false): void {
   keepTab(page, () => goTo(page.model, key, place, isZoomed));
 }
@@ -37,7 +37,7 @@ export function followSelection(page: Page): SelectedEvent {
     const part = selection && partOf(run, host, selection.part);
     const key =
       part && selection ? `${part.host}\n${part.part}${part.version}\n${selection.id}` : "";
-    // The place of the same event became known, or other hosts came.
+    // The position of the same event became known, or other hosts were loaded.
     if (key === asked) {
       if (selection && of.peek() !== null) of.value = keyOf(selection);
       return;
@@ -71,7 +71,7 @@ export function followSelection(page: Page): SelectedEvent {
       of.value = keyOf(model.selection.peek() ?? selection);
       const current = model.selection.peek();
       if (!event || current?.id !== id) return;
-      // An address names the event alone; a click has its place as exact as the picture is.
+      // An address names only the event; a click knows its position as exactly as the picture does.
       if (current.place === null) goTo(model, current, event);
       else {
         const { row, startPs, durationPs, name } = event;

@@ -1,4 +1,4 @@
-/** Puts hosts into the model without moving what is on the screen. */
+/** Adds hosts to the model without moving what is on the screen. */
 import type { TimelineModel } from "../model/model";
 import { placeHosts } from "../model/place_hosts";
 import type { HostTimeline, Span } from "../model/types";
@@ -7,11 +7,11 @@ import { initiallyFolded, type Page, symmetricDifference, withMargins } from "./
 
 export interface LoadedHost {
   readonly events: TimelineIndex;
-  /** null: there is none, or it failed; undefined: not asked for yet. */
+  /** null: absent or failed; undefined: not requested yet. */
   derived?: TimelineIndex | null;
 }
 
-/** What is on the screen stays in place, unless the user has not moved the view yet. */
+/** Keeps the screen in place, unless the user has not moved the view yet. */
 export function showHosts(
   page: Page,
   hosts: readonly string[],
@@ -50,7 +50,7 @@ export function showHosts(
   }
 }
 
-/** The page's own view: the median step where one is known, else everything. */
+/** The default view: the median step if known, otherwise the whole trace. */
 function showInitialView({ model, initialView: restingView }: Page): void {
   const extent = model.extent.value;
   const hosts = model.hosts.peek();
@@ -65,7 +65,7 @@ function showInitialView({ model, initialView: restingView }: Page): void {
   model.view.value = view;
 }
 
-/** Whether the view is elsewhere than where the page put it. */
+/** Whether the view has moved from where the page put it. */
 function hasMoved({ model, initialView: restingView }: Page): boolean {
   return (
     model.hosts.peek().length > 0 &&

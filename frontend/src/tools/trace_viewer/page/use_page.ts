@@ -1,4 +1,4 @@
-/** The page of one run: made once, kept equal to the hosts that are chosen and to the address. */
+/** The page of one run: created once, and kept in sync with the chosen hosts and the address. */
 import { batch, effect, type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { cancelled } from "../../../api/errors";
@@ -27,13 +27,13 @@ interface PageState {
   readonly page: Page;
   readonly loading: Loading;
   readonly retry: () => void;
-  /** Gives up what is on the way. */
+  /** Aborts pending requests. */
   readonly cancel: () => void;
 }
 
-/** Addresses that change with every frame are refused by browsers. */
+/** Browsers refuse addresses that change in every frame. */
 const WRITE_MS = 250;
-/** A file that changes all the time is not read all the time. */
+/** Limits how often a file that keeps changing is read. */
 const RELOAD_MS = 2000;
 
 export function usePage({ run, hosts, view, select, warn }: PageSetup): PageState {
@@ -58,9 +58,9 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
   };
   const latest = useRef({ view, select });
   latest.current = { view, select };
-  // What the address was last known to say; null before it was first heeded.
+  // The last known address; null before it was first applied.
   const known = useRef<string | null>(null);
-  // The step that the address names, until it has been looked up.
+  // The step that the address names, until it is looked up.
   const pendingStep = useRef("");
   const hostsKey = JSON.stringify(hosts);
 
@@ -83,7 +83,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
         abort: aborted,
       }).then(() => {
         if (aborted.aborted) return;
-        // Only now is it known where the trace of all hosts ends.
+        // The end of the trace is only known once all hosts are loaded.
         keepWithinTrace(page);
         void findPendingStep(aborted);
       });
@@ -102,7 +102,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
     [page],
   );
   useEffect(() => followLaunchers(page), [page]);
-  // The file has changed: everything known about it is requested again.
+  // The file has changed: request everything about it again.
   useEffect(() => {
     let reloaded = 0;
     return page.model.stale.subscribe((count) => {
@@ -146,7 +146,7 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
     };
   }, [page, loading]);
 
-  // Somebody else has changed the address: a link, or Back.
+  // The address was changed by a link or by Back.
   const viewKey = addressKey(view);
   useEffect(() => {
     if (known.current === null || viewKey === known.current) return;
@@ -168,9 +168,9 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
     const isFirst = known.current === null;
     known.current = addressKey(of);
     pendingStep.current = of.step ?? "";
-    // What is searched for is what the link is about.
+    // A link with a search is about its hits.
     page.isHitWanted.current = !!of.q && !of.event && !of.from_ms;
-    // An address of the page's own says itself what is open and selected; links of others do not.
+    // The page's own addresses specify what is open and selected; links from other pages do not.
     page.isRangeWanted.current = !!of.q && !of.event && !!of.from_ms && !of.fold && !of.hide;
     batch(() => {
       applyAddress(page, isFirst ? withTyped(page, address) : address);
@@ -180,14 +180,14 @@ export function usePage({ run, hosts, view, select, warn }: PageSetup): PageStat
   }
 }
 
-/** The tab for what an address refers to, if it names no tab. */
+/** The tab for the contents of an address that names no tab. */
 function tabFor({ search, event, range }: Address): DrawerTab | null {
   if (search) return "hits";
   if (event) return "event";
   return range ? "selection" : null;
 }
 
-/** What was typed while the hosts were on their way stays. */
+/** Keeps what was typed while the hosts were loading. */
 function withTyped({ model }: Page, address: Address): Address {
   return {
     ...address,
@@ -196,7 +196,7 @@ function withTyped({ model }: Page, address: Address): Address {
   };
 }
 
-/** Goes to a step that an address names, and selects it; stays where there is none. */
+/** Goes to the step that an address names and selects it. Does nothing if it does not exist. */
 async function goToStep(page: Page, label: string, abort: AbortSignal): Promise<void> {
   if (label === "") return;
   const { model } = page;
@@ -205,7 +205,7 @@ async function goToStep(page: Page, label: string, abort: AbortSignal): Promise<
   if (found === null || abort.aborted) return;
   const { host, part, event } = found;
   const from = event.startPs + host.offsetPs;
-  // What a link says of the drawer holds for the step that it names.
+  // The drawer settings of a link apply to the step that it names.
   const select = () => {
     const { row, startPs, durationPs, name } = event;
     if (page.initialView.peek() === model.view.peek()) {
@@ -224,7 +224,7 @@ async function goToStep(page: Page, label: string, abort: AbortSignal): Promise<
   keepTab(page, () => batch(select));
 }
 
-/** Subscribes to all that the address holds, without working it out in every frame. */
+/** Subscribes to everything in the address, without computing the address in every frame. */
 function watch({ model, tab, by, calls, isList, initialView: restingView }: Page): void {
   const { view, selection, range, marks, search, filter, color, tool, arrangement, hosts } = model;
   const watched: readonly Signal<unknown>[] = [

@@ -64,14 +64,14 @@ test("at the end of the track the selection stays", async () => {
   expect(model.selection.peek()?.id).toBe(5);
 });
 
-const neighbours: ViewApi["place"] = async (_, id, move) => ({
+const neighbors: ViewApi["place"] = async (_, id, move) => ({
   id: move === "next" ? id + 1 : id - 1,
   place: at(2, 0, MS),
 });
 
 test("quick presses are all done, each from where the one before has led", async () => {
   model.selection.value = { host: 0, part: "events", id: 5, place: null };
-  place.mockImplementation(neighbours);
+  place.mockImplementation(neighbors);
   for (const key of ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"]) press(key);
   await settle();
   expect(place.mock.calls.map(([, id, move]) => [id, move])).toEqual([
@@ -85,7 +85,7 @@ test("quick presses are all done, each from where the one before has led", async
 
 test("a key that is held does not run ahead of the answers", async () => {
   model.selection.value = { host: 0, part: "events", id: 5, place: null };
-  place.mockImplementation(neighbours);
+  place.mockImplementation(neighbors);
   press("ArrowRight");
   for (let times = 0; times < 20; times++) press("ArrowRight", { repeat: true });
   await settle();
@@ -97,7 +97,7 @@ test("a key that is held does not run ahead of the answers", async () => {
 
 test("a click ends what the keys still had to do", async () => {
   model.selection.value = { host: 0, part: "events", id: 5, place: null };
-  place.mockImplementation(neighbours);
+  place.mockImplementation(neighbors);
   press("ArrowRight");
   press("ArrowRight");
   const event = { host: 0, part: "events" as const, id: 50, ...at(2, MS, MS) };
@@ -108,7 +108,7 @@ test("a click ends what the keys still had to do", async () => {
 
 test("an answer that fails says so, and the next move goes on", async () => {
   model.selection.value = { host: 0, part: "events", id: 5, place: null };
-  place.mockRejectedValueOnce(new Error("no")).mockImplementation(neighbours);
+  place.mockRejectedValueOnce(new Error("no")).mockImplementation(neighbors);
   press("ArrowRight");
   press("ArrowRight");
   await settle();

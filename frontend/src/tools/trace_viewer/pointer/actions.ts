@@ -1,4 +1,4 @@
-/** What keys and clicks make the model do. */
+/** Actions of keys and clicks on the model. */
 import { batch, signal } from "@preact/signals";
 import type { Engine, EventUnderPointer } from "../canvas/engine";
 import type { TimelineModel } from "../model/model";
@@ -14,19 +14,19 @@ import type { Motion } from "./motion";
 
 const MARK_LABEL = 60;
 
-/** What the keys need of a canvas; a list has neither a pointer nor flights. */
+/** What the keys need from a canvas. A list has neither a pointer nor animations. */
 export interface Stage {
   readonly model: TimelineModel;
   readonly engine: Pick<Engine, "pointer" | "psAt">;
   readonly motion: Pick<Motion, "flyTo" | "press" | "stop">;
-  /** Gives up what is being dragged; whether something was. */
+  /** Cancels the drag in progress. Returns whether there was one. */
   readonly cancelDrag: () => boolean;
 }
 
 export interface Actions extends KeyActions {
   readonly choose: (event: EventUnderPointer | null) => void;
   readonly fitEvent: (event: EventUnderPointer) => void;
-  /** The place of the mark whose label is being written, -1 for none. */
+  /** The index of the mark whose label is being edited, -1 for none. */
   readonly edited: { value: number };
 }
 
@@ -64,7 +64,7 @@ export function createActions({ model, engine, motion, cancelDrag }: Stage): Act
       const mark = newMark(model, engine);
       const marks = model.marks.peek();
       const known = marks.findIndex(({ from, to }) => from === mark.from && to === mark.to);
-      // What is marked already can be labelled.
+      // An existing mark can be labelled.
       if (known >= 0) edited.value = known;
       else model.marks.value = [...marks, mark];
     },
@@ -85,7 +85,7 @@ export function createActions({ model, engine, motion, cancelDrag }: Stage): Act
           return;
         }
         const { host, part, id, row, startPs, durationPs, name } = hover;
-        // As the picture has it; the details bring it exactly.
+        // As exact as the picture; the details have the exact time.
         model.selection.value = { host, part, id, place: { row, startPs, durationPs, name } };
       });
     },
@@ -96,7 +96,7 @@ export function createActions({ model, engine, motion, cancelDrag }: Stage): Act
   };
 }
 
-/** Where the selected event is on the common axis; null while that is not known. */
+/** The position of the selected event on the common axis, or null if not known yet. */
 function selectedSpan(model: TimelineModel): Span | null {
   const selection = model.selection.peek();
   const host = selection ? model.hosts.peek()[selection.host] : undefined;
@@ -105,7 +105,7 @@ function selectedSpan(model: TimelineModel): Span | null {
   return { from, to: from + selection.place.durationPs };
 }
 
-/** Of the range, else of the selected event, else where the pointer is, else the view's middle. */
+/** A mark of the range, or else the selected event, the pointer, or the middle of the view. */
 function newMark(model: TimelineModel, engine: Stage["engine"]): Mark {
   const range = model.range.peek();
   if (range) return { from: range.from, to: range.to, label: formatPs(range.to - range.from) };
@@ -119,7 +119,7 @@ function newMark(model: TimelineModel, engine: Stage["engine"]): Mark {
   return { from: at, to: at, label: `Mark ${model.marks.peek().length + 1}` };
 }
 
-/** Without a selection the arrows move the view. */
+/** Without a selection, the arrow keys move the view. */
 function nudge(model: TimelineModel, motion: Stage["motion"], move: Move): void {
   const { from, to } = model.view.peek();
   const step = (to - from) / 5;

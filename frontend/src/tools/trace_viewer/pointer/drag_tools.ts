@@ -1,4 +1,4 @@
-/** What a drag does, by tool. Places are CSS pixels of the canvas, its axis included. */
+/** What a drag does, by tool. Positions are CSS pixels of the canvas, including its axis. */
 import { batch } from "@preact/signals";
 import type { Engine } from "../canvas/engine";
 import { AXIS_HEIGHT, type Drag } from "../canvas/overlay_input";
@@ -11,7 +11,7 @@ import type { Snap } from "../scene/hit_test";
 
 export interface DragTool {
   readonly move: (x: number, y: number) => void;
-  /** The pointer was released there. */
+  /** Called when the pointer is released. */
   readonly drop: (x: number, y: number) => void;
   readonly cancel: () => void;
 }
@@ -23,11 +23,11 @@ interface DragScene {
   };
 }
 
-/** Of a click with the zoom tool. */
+/** Zoom factor of a click with the zoom tool. */
 const CLICK_ZOOM = 0.5;
 /** Zoom per CSS pixel up or down. */
 const DRAG_ZOOM = 0.01;
-/** CSS pixels beside an edge of the range that take hold of it. */
+/** CSS pixels around an edge of the range within which a press grabs it. */
 const GRIP = 5;
 
 export function dragTool(
@@ -73,7 +73,7 @@ function panTool({ model }: DragScene, x: number, y: number): DragTool {
   return { move, drop: move, cancel };
 }
 
-/** Up and down zooms at where the drag began; across, it is a box. */
+/** A vertical drag zooms around its start; a horizontal one draws a box. */
 function zoomTool(scene: DragScene, x: number, y: number): DragTool {
   const { model, engine } = scene;
   const start = model.view.peek();
@@ -94,7 +94,7 @@ function zoomTool(scene: DragScene, x: number, y: number): DragTool {
   };
 }
 
-/** The view becomes what is between the two ends of the drag. */
+/** Zooms to the time between the two ends of the drag. */
 function zoomBox({ model, engine }: DragScene, x: number): DragTool {
   const start = engine.psAt(x);
   const span = (atX: number) => ordered(start, engine.psAt(atX));
@@ -110,7 +110,7 @@ function zoomBox({ model, engine }: DragScene, x: number): DragTool {
   };
 }
 
-/** The tracks that the box touches, between its ends. */
+/** Selects the time range and the tracks that the box touches. */
 function boxTool({ model, engine }: DragScene, x: number, y: number): DragTool {
   const start = engine.psAt(x);
   const span = (atX: number) => ordered(start, engine.psAt(atX));
@@ -135,14 +135,14 @@ function boxTool({ model, engine }: DragScene, x: number, y: number): DragTool {
   };
 }
 
-/** A ruler over all tracks, whose ends snap; near an end of the old one it moves that end. */
+/** A ruler over all tracks with snapping ends. A drag near an end of an existing ruler moves it. */
 function rulerTool(scene: DragScene, x: number, y: number): DragTool {
   const { model, engine } = scene;
   const before = model.range.peek();
   const held = edgeOfRange(scene, x);
   const start = held ? { ps: held.other, rounded: null } : engine.snapAt(x, y, before);
   const tracks = held ? (before?.tracks ?? null) : null;
-  // The ruler itself is not an edge: it would hold on to where it was.
+  // Do not snap to the ruler itself: it would stick to its old position.
   const end = (atX: number, atY: number) => engine.snapAt(atX, atY, null);
   const move = (atX: number, atY: number) => {
     model.range.value = { ...ordered(start.ps, end(atX, atY).ps), tracks };
@@ -160,7 +160,7 @@ function rulerTool(scene: DragScene, x: number, y: number): DragTool {
   };
 }
 
-/** The end of the range that is near `x`, by the other end. */
+/** If an end of the range is near `x`, the other end. */
 export function edgeOfRange(
   { model, engine }: DragScene,
   x: number,
@@ -175,7 +175,7 @@ export function edgeOfRange(
   return null;
 }
 
-/** Keys of the tracks and counters that [top, bottom] touches; a folded section stands for its own. */
+/** Keys of the tracks and counters that [top, bottom] touches. Includes folded ones. */
 function lanesIn(lanes: readonly PlacedLane[], top: number, bottom: number): readonly string[] {
   const keys: string[] = [];
   for (const { lane, y, clip } of lanes) {
@@ -191,7 +191,7 @@ function lanesIn(lanes: readonly PlacedLane[], top: number, bottom: number): rea
 
 type End = Pick<Snap, "ps" | "rounded">;
 
-/** Puts the ends of the ruler where the edges are exactly, unless it has changed meanwhile. */
+/** Moves the ruler's ends to the exact edges, unless it has changed meanwhile. */
 async function refineRange(model: TimelineModel, one: End, other: End): Promise<void> {
   const range = model.range.peek();
   if (!range || (!one.rounded && !other.rounded)) return;
@@ -200,7 +200,7 @@ async function refineRange(model: TimelineModel, one: End, other: End): Promise<
     if (model.range.peek() === range)
       model.range.value = { ...ordered(a, b), tracks: range.tracks };
   } catch {
-    // The ruler stays where the picture had its edges, at most a 16th of a pixel away.
+    // The ruler keeps the edges of the picture, which are at most 1/16 pixel off.
   }
 }
 

@@ -1,4 +1,4 @@
-/** What pointers and wheels do on the canvas. */
+/** Pointer and wheel gestures on the canvas. */
 import { batch } from "@preact/signals";
 import type { Engine, EventUnderPointer } from "../canvas/engine";
 import { AXIS_HEIGHT } from "../canvas/overlay_input";
@@ -27,7 +27,7 @@ interface Pressed {
   isMoved: boolean;
 }
 
-/** CSS pixels that a click may move. */
+/** CSS pixels that the pointer may move during a click. */
 const STILL = 4;
 
 export class Gestures {
@@ -50,11 +50,11 @@ export class Gestures {
     element.addEventListener("pointercancel", this.onCancel, { signal });
     element.addEventListener("pointerleave", this.onLeave, { signal });
     element.addEventListener("dblclick", this.onDouble, { signal });
-    // The page is not to be zoomed by the wheel over the timeline.
+    // Prevent the wheel from zooming the page.
     element.addEventListener("wheel", this.onWheel, { signal, passive: false });
     element.addEventListener("keydown", this.onKey, { signal });
     document.addEventListener("keyup", this.onKeyUp, { signal });
-    // The middle button would scroll by itself.
+    // Prevent autoscroll of the middle button.
     element.addEventListener("mousedown", (event) => event.button === 1 && event.preventDefault(), {
       signal,
     });
@@ -64,7 +64,7 @@ export class Gestures {
     this.abort.abort();
   }
 
-  /** Gives up what is being dragged; whether something was. */
+  /** Cancels the drag in progress. Returns whether there was one. */
   cancel(): boolean {
     if (!this.pressed) return false;
     this.pressed.tool.cancel();
@@ -78,7 +78,7 @@ export class Gestures {
     const { x, y } = this.placeOf(event);
     if (event.pointerType === "touch") {
       this.touches.set(event.pointerId, { x, y });
-      // Two fingers go on from where one has brought the view.
+      // A second finger continues from the view that the first one has reached.
       if (this.touches.size > 1) {
         this.end();
         return;
@@ -166,7 +166,7 @@ export class Gestures {
     });
   };
 
-  /** The space bar makes every drag a pan, while it is held. */
+  /** While the space bar is held, every drag pans. */
   private readonly onKey = (event: KeyboardEvent): void => {
     if (event.key !== " " || event.target !== this.element) return;
     event.preventDefault();

@@ -1,4 +1,4 @@
-/** What the pointer is on. */
+/** The card that describes what is under the pointer. */
 import type { RefObject } from "preact";
 import { plural } from "../../../base/format";
 import { cut, foldName, readableName } from "../../../base/names";
@@ -12,7 +12,7 @@ import { trackOfRow } from "../page/reveal";
 
 interface HoverCardProps {
   readonly model: TimelineModel;
-  /** What the pointer's place counts from. */
+  /** The origin of the pointer's position. */
   readonly canvas: RefObject<HTMLElement | null>;
 }
 
@@ -58,7 +58,7 @@ function HoverText({ model, hover }: { model: TimelineModel; hover: Hover }) {
   const category = index.categories[hover.category]?.name ?? "";
   const { startPs } = hover.event ?? hover;
   const name = cut(foldName(readableName(hover.name)), 300);
-  // The picture's length of what is short in it says nothing.
+  // The duration of an event that is short in the picture is too inexact to show.
   const isRough = hover.event === null && hover.roundingPs * 100 > hover.durationPs;
   const where = [track?.name ?? "", model.hosts.value.length > 1 ? host.host : ""];
   return (

@@ -17,13 +17,13 @@ export interface KeyActions {
   readonly leave: () => void;
 }
 
-/** What these keys are listed under in the help. */
+/** The heading of these keys in the help. */
 const TIMELINE_KEYS = "Timeline";
 
-/** Those that mean something where events are listed: they move, zoom or search the same view. */
+/** Keys that also work in the list of events: they move, zoom or search the same view. */
 const IN_LIST = ["w", "s", "a", "d", ",", ".", "f", "0", "Backspace", "/", "Escape"];
 
-/** The keys while events are listed; the table has the arrows for itself. */
+/** The keys while events are listed. The table handles the arrow keys. */
 export function listKeys(actions: KeyActions): readonly Binding[] {
   return timelineKeys(actions).filter(({ keys }) => IN_LIST.includes(keys[0]));
 }
@@ -61,7 +61,7 @@ export function timelineKeys(actions: KeyActions): readonly Binding[] {
   ];
 }
 
-/** The direction that a key moves in while it is held. */
+/** The direction in which a key moves while it is held. */
 export const HELD_KEYS: Readonly<Record<string, Direction>> = {
   w: "in",
   s: "out",

@@ -1,4 +1,4 @@
-/** The label of a mark, written where its flag is. */
+/** A text field at the flag of a mark, which edits its label. */
 import type { Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { TimelineModel } from "../model/model";
@@ -6,7 +6,7 @@ import { toX } from "../model/view_math";
 
 interface MarkEditorProps {
   readonly model: TimelineModel;
-  /** The place of the mark, -1 for none. */
+  /** The index of the mark, -1 for none. */
   readonly edited: Pick<Signal<number>, "value">;
 }
 

@@ -1,15 +1,15 @@
-/** Movement of the view over time: keys that are held, and flights to a view. */
+/** Animates the view: movement while keys are held, and flights to a view. */
 import type { TimelineModel } from "../model/model";
 import type { Span } from "../model/types";
 import { between, panBy, zoomAt } from "../model/view_math";
 
 export type Direction = "in" | "out" | "left" | "right";
 
-/** Widths of the canvas per second at full speed. */
+/** Canvas widths per second at full speed. */
 const PAN_SPEED = 1.6;
 /** Factor per second, as a power of e. */
 const ZOOM_SPEED = 3;
-/** Full speed after this time; even a short press moves this long. */
+/** Time until full speed; a short press moves at least this long. */
 const RAMP_MS = 250;
 const LEAST_MS = 110;
 const FLIGHT_MS = 220;
@@ -28,7 +28,7 @@ export class Motion {
 
   constructor(
     private readonly model: TimelineModel,
-    /** The instant that stays while zooming. */
+    /** The time that stays in place while zooming. */
     private readonly center: () => number,
     private readonly now: () => number = () => performance.now(),
   ) {}
@@ -50,7 +50,7 @@ export class Motion {
     for (const direction of this.held.keys()) this.release(direction);
   }
 
-  /** Moves to a view, at once where less motion is preferred. */
+  /** Moves to a view; immediately if the user prefers reduced motion. */
   flyTo(to: Span): void {
     this.held.clear();
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
@@ -61,7 +61,7 @@ export class Motion {
     this.start();
   }
 
-  /** The user took over. */
+  /** Stops, since the user took over. */
   stop(): void {
     this.flight = null;
     this.held.clear();
@@ -80,7 +80,7 @@ export class Motion {
 
   private readonly step = (): void => {
     const now = this.now();
-    // After a pause of the page it does not leap.
+    // Do not leap after the page was paused.
     const passed = Math.min(now - this.last, 50) / 1000;
     this.last = now;
     this.request = 0;

@@ -1,4 +1,4 @@
-/** What the help says of the page: how to move around and what can be searched for. */
+/** Help text of the page: how to move around and what can be searched for. */
 
 const POINTER: readonly (readonly [what: string, does: string])[] = [
   ["Wheel", "scrolls the tracks"],

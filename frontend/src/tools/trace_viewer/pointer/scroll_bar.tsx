@@ -1,4 +1,4 @@
-/** How far the lanes are scrolled; drawn and dragged without a layout. */
+/** The scroll bar of the lanes, drawn and dragged without triggering a layout. */
 import { useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { lastScrollTop } from "../model/lane_layout";
@@ -42,7 +42,7 @@ export function ScrollBar({ model }: { model: TimelineModel }) {
         const { most, room, size, top } = geometry(model, false);
         const y = event.offsetY;
         const isThumb = event.target === thumb.current;
-        // A press beside the thumb brings it there.
+        // A press outside the thumb moves it there.
         if (!isThumb) moveTo(((y - size / 2) / Math.max(room.height - size, 1)) * most);
         grip.current = { y: event.clientY, top: isThumb ? top : geometry(model, false).top };
         event.currentTarget.setPointerCapture(event.pointerId);
@@ -65,7 +65,7 @@ export function ScrollBar({ model }: { model: TimelineModel }) {
   );
 }
 
-/** CSS pixels: the bar, how far it scrolls, the thumb's height and top. */
+/** CSS pixels: the bar's height, the scroll range, and the thumb's height and top. */
 function geometry({ lanes, height, scrollTop }: TimelineModel, isWatched: boolean) {
   const list = isWatched ? lanes.value : lanes.peek();
   const all = isWatched ? height.value : height.peek();

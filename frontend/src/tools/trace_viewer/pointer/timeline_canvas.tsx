@@ -16,7 +16,7 @@ import "./timeline_canvas.css";
 
 interface TimelineCanvasProps {
   readonly model: TimelineModel;
-  /** "" for what is fastest here. */
+  /** "" for the fastest available. */
   readonly renderer?: PainterChoice;
 }
 
@@ -80,7 +80,7 @@ export function TimelineCanvas({ model, renderer = "" }: TimelineCanvasProps) {
     };
   }, [model, renderer]);
 
-  // A canvas keeps its first kind of context: another renderer gets another canvas.
+  // A canvas keeps the type of its first context, so another renderer needs another canvas.
   return (
     <div
       ref={frame}
@@ -107,7 +107,7 @@ export function TimelineCanvas({ model, renderer = "" }: TimelineCanvasProps) {
   );
 }
 
-/** The selected event for those who do not see it. */
+/** Announces the selected event to screen readers. */
 function Spoken({ model }: { model: TimelineModel }) {
   const element = useRef<HTMLSpanElement>(null);
   useSignalEffect(() => {
@@ -117,7 +117,7 @@ function Spoken({ model }: { model: TimelineModel }) {
   return <span ref={element} class="unseen" role="status" />;
 }
 
-/** Calls `react` whenever the window comes to a screen of another density. */
+/** Calls `react` whenever the device pixel ratio changes. */
 function watchRatio(react: () => void): () => void {
   let query: MediaQueryList;
   const listen = () => {

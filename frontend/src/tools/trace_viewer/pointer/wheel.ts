@@ -1,20 +1,20 @@
-/** What a turn of the wheel means. */
+/** Interprets wheel events. */
 
 interface WheelMove {
-  /** Power of e by which the view becomes wider. */
+  /** Exponent of e by which the view widens. */
   readonly zoom: number;
   /** CSS pixels along the time axis, and down. */
   readonly pan: number;
   readonly scroll: number;
 }
 
-/** CSS pixels of a line, where a wheel counts in lines. */
+/** CSS pixels per line, for wheels that count in lines. */
 const LINE = 40;
-/** Zoom per CSS pixel of the wheel, and the most that one event may count. */
+/** Zoom per CSS pixel of the wheel, and the maximum per event. */
 const ZOOM = 0.0075;
 const MOST = 60;
 
-/** Plain: scrolls. Shift: along the axis. Ctrl, as pinches on a touch pad say, or on the axis: zooms. */
+/** Plain: scrolls. Shift: pans. Ctrl (also set by touchpad pinches) or over the axis: zooms. */
 export function wheelMove(
   {
     deltaX,
@@ -31,7 +31,7 @@ export function wheelMove(
   const [x, y] = [deltaX * unit, deltaY * unit];
   if (ctrlKey || metaKey || (isAxis && !shiftKey && x === 0))
     return { zoom: Math.max(-MOST, Math.min(y, MOST)) * ZOOM, pan: 0, scroll: 0 };
-  // Some browsers turn the axis themselves when Shift is held.
+  // Some browsers swap the axes themselves when Shift is held.
   if (shiftKey) return { zoom: 0, pan: x === 0 ? y : x, scroll: 0 };
   return { zoom: 0, pan: x, scroll: y };
 }

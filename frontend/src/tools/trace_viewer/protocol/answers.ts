@@ -1,4 +1,4 @@
-/** What the server answers to questions about events: search, details, flows, aggregates. */
+/** Server responses about events: search, details, flows, aggregates. */
 import { PayloadError } from "../../../api/errors";
 import {
   count,
@@ -14,7 +14,7 @@ import {
 } from "../../../api/json";
 import type { Part } from "./payload";
 
-/** One event where it lies. */
+/** One event and its position. */
 export type EventAt = Readonly<ReturnType<typeof parsePlace>>;
 export type SearchAnswer = Readonly<ReturnType<typeof parseSearch>>;
 
@@ -23,20 +23,20 @@ export function parseSearch(json: unknown) {
   const answer = record(json, "the search");
   const tracks = record(answer.tracks ?? {}, "the tracks of the search");
   return {
-    /** Events that match. */
+    /** Number of matching events. */
     count: count(answer.count),
-    /** Different names among them. */
+    /** Number of distinct names among them. */
     types: count(answer.types),
     /** In time order. */
     hits: records(answer.hits).map(parsePlace),
-    /** Asks for what follows, "" at the end. */
+    /** Token for the next page, "" at the end. */
     cursor: text(answer.cursor),
-    /** Matches by the track's id. */
+    /** Number of matches by track id. */
     tracks: new Map(Object.entries(tracks).map(([id, hits]) => [Number(id), count(hits)])),
   };
 }
 
-/** Where hits lie, by row: begin and end of each, in turn. */
+/** Positions of hits, by row: begin and end of each, alternating. */
 export function parseMatchOverview(json: unknown): ReadonlyMap<number, Float64Array> {
   const rows = record(record(json, "the match overview").rows, "the match overview");
   return new Map(
@@ -66,9 +66,9 @@ export function parseEvent(json: unknown) {
     fullName: text(event.full_name) || place.name,
     category: text(event.category),
     depth: count(event.depth),
-    /** NaN where it is not known. */
+    /** NaN if unknown. */
     selfPs: number(event.self_ps),
-    /** The events that enclose it, the outermost first. */
+    /** The enclosing events, outermost first. */
     stack: records(event.stack).map((frame) => ({ id: number(frame.id), name: text(frame.name) })),
     step: step && { label: text(step.label), id: number(step.id), part },
     stats: records(event.stats).map(parseStat),
@@ -89,12 +89,12 @@ function parseStat(stat: Json) {
     label: text(stat.label) || text(stat.key),
     value: plain(stat.value),
     unit: text(stat.unit),
-    /** The value as the server writes it, "" where the page does. */
+    /** The value as formatted by the server, "" if the page formats it. */
     text: text(stat.text),
   };
 }
 
-/** Over the events of one name and kind. */
+/** Statistics of the events of one name and kind. */
 function parseSameName(same: Json) {
   return {
     count: count(same.count),
@@ -102,7 +102,7 @@ function parseSameName(same: Json) {
     meanPs: number(same.mean_ps),
     minPs: number(same.min_ps),
     maxPs: number(same.max_ps),
-    /** Of the name, but of another category or on another kind of track. */
+    /** Events of the same name in another category or on another kind of track. */
     others: count(same.others),
   };
 }
@@ -127,7 +127,7 @@ export function parseFlows(json: unknown) {
   const flows = records(answer.flows).map(parseFlow);
   return {
     flows,
-    /** There may be more than are listed. */
+    /** The total number, which may exceed the number listed. */
     total: Math.max(count(answer.total), flows.length),
   };
 }
@@ -143,7 +143,7 @@ function parseFlow(flow: Json) {
 
 export type AggregateBy = "name" | "category" | "track";
 
-/** Columns over the keys, by falling self time. */
+/** One column entry per key, by descending self time. */
 export type AggregateAnswer = Readonly<ReturnType<typeof parseAggregate>>;
 
 /** Throws PayloadError. */
@@ -164,7 +164,7 @@ export function parseAggregate(json: unknown) {
     idlePs: number(answer.idle_ps),
     key,
     category: key.map((_, at) => category[at] ?? ""),
-    /** Ids, where keys are tracks; else []. */
+    /** Track ids if the keys are tracks, otherwise []. */
     track: integers(rows.track),
     count: column(rows.count),
     totalPs: column(rows.total_ps),

@@ -1,4 +1,4 @@
-/** The timeline's routes, for one run. Calls are aborted by their signal. */
+/** Client of the timeline routes for one run. Each call can be aborted by its signal. */
 import { getBytes, getJson } from "../../../api/client";
 import { ApiError } from "../../../api/errors";
 import {
@@ -25,7 +25,7 @@ import {
 } from "./payload";
 import type { EventFilter, Move, Search } from "./questions";
 
-/** One part of one host's timeline, as the server had it when it gave the index. */
+/** One part of one host's timeline, in the version of the index. */
 export interface PartOf {
   readonly run: string;
   readonly host: string;
@@ -33,7 +33,7 @@ export interface PartOf {
   readonly version: string;
 }
 
-/** Times of the host. */
+/** A span in host time. */
 export interface SpanPs {
   readonly fromPs: number;
   readonly toPs: number;
@@ -57,7 +57,7 @@ export async function fetchTimeline(
   return parseTimeline(await getJson("timeline", Object.entries({ run, host, part }), signal));
 }
 
-/** Tiles as they are sent. */
+/** Encoded tiles. */
 export function fetchTiles(
   of: PartOf,
   tiles: LevelSpan,
@@ -73,7 +73,7 @@ export function fetchTiles(
   return getBytes("timeline_tiles", parameters(of, more), signal);
 }
 
-/** Shares of `buckets` equal parts of the span. */
+/** Busy shares of `buckets` equal parts of the span. */
 export async function fetchBusy(
   of: PartOf,
   span: SpanPs,
@@ -95,7 +95,7 @@ export async function fetchCounters(
   return parseCounters(await ask("timeline_counters", of, more, signal));
 }
 
-/** What has something to show in the span. */
+/** The tracks and counters that have something to show in the span. */
 export async function fetchInUse(of: PartOf, span: SpanPs, signal: AbortSignal): Promise<InUse> {
   return parseInUse(await ask("timeline_in_use", of, within(span), signal));
 }
@@ -130,7 +130,7 @@ export async function fetchMatchOverview(
   return parseMatchOverview(await ask("timeline_marks", of, more, signal));
 }
 
-/** The details of event `id`, or of the one that `move` leads to; null where it leads nowhere. */
+/** Details of event `id`, or of the event that `move` leads to; null if there is none. */
 export async function fetchEvent(
   of: PartOf,
   id: number,
@@ -158,12 +158,12 @@ export async function fetchAggregate(
   return parseAggregate(await ask("timeline_aggregate", of, more, signal));
 }
 
-/** Whether the file has changed since the index was read: the index has to be requested again. */
+/** Whether the file has changed since the index was read, so the index must be requested again. */
 export function isStale(error: unknown): boolean {
   return error instanceof ApiError && error.code === "stale";
 }
 
-/** "0-45,60": ascending numbers with their runs written as ranges. */
+/** "0-45,60": ascending numbers, with consecutive ones as ranges. */
 export function formatRanges(ascending: readonly number[]): string {
   const ranges: string[] = [];
   for (let at = 0; at < ascending.length; ) {

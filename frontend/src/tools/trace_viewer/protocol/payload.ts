@@ -1,4 +1,4 @@
-/** What a host's timeline holds, before any event of it: the answer of `timeline`. */
+/** The index of a host's timeline, without its events: the response of `timeline`. */
 import { PayloadError } from "../../../api/errors";
 import {
   count,
@@ -14,7 +14,7 @@ import {
 } from "../../../api/json";
 import { parseWarnings } from "../../../api/types";
 
-/** Recorded events; and those derived from them, which may arrive later. */
+/** Recorded events, and events derived from them, which may arrive later. */
 export type Part = "events" | "derived";
 
 export const PARTS: readonly Part[] = ["events", "derived"];
@@ -62,27 +62,27 @@ export function parseTimeline(json: unknown) {
     version: text(index.version),
     host: text(index.host),
     part,
-    /** Since 1970; 0n where the file does not say. */
+    /** Since 1970; 0n if the file does not say. */
     originNs: nanoseconds(index.origin_ns),
     beginPs,
     endPs,
     eventsInFile: count(index.events_in_file),
     events: count(index.events),
-    /** Aggregated events, which have no place in time. */
+    /** Aggregated events, which have no position in time. */
     unplaced: count(index.unplaced),
     warnings: parseWarnings(index.warnings),
-    /** The level at which the whole span is one tile. */
+    /** The level at which one tile covers the whole span. */
     maxLevel: count(index.max_level),
     sections,
     tracks: parseTracks(index.tracks, sections),
     counters: byId(records(index.counters).map(parseCounter), "counters"),
     categories: records(index.categories).map(parseCategory),
-    /** Where to begin reading, null where the part does not know. */
+    /** The initial view, or null if the part does not know one. */
     initialWindow: parseInitialWindow(index.home),
   };
 }
 
-/** The values of each counter, per bucket: its extremes and its last. */
+/** The values of each counter per bucket: minimum, maximum and last. */
 export interface CounterPoints {
   readonly timePs: Float64Array;
   readonly min: Float64Array;
@@ -90,7 +90,7 @@ export interface CounterPoints {
   readonly last: Float64Array;
 }
 
-/** By the counter's id. */
+/** By counter id. */
 export function parseCounters(json: unknown): ReadonlyMap<number, CounterPoints> {
   const counters = record(record(json, "the counters").counters, "the counters");
   return new Map(
@@ -105,7 +105,7 @@ export function parseCounters(json: unknown): ReadonlyMap<number, CounterPoints>
   );
 }
 
-/** Busy shares 0–1 per bucket, by the section's id. */
+/** Busy shares 0–1 per bucket, by section id. */
 export function parseBusy(json: unknown): ReadonlyMap<number, Float32Array> {
   const sections = record(record(json, "busy shares").sections, "busy shares");
   return new Map(
@@ -116,7 +116,7 @@ export function parseBusy(json: unknown): ReadonlyMap<number, Float32Array> {
   );
 }
 
-/** What has something to show in a span. */
+/** The tracks and counters that have something to show in a span. */
 export interface InUse {
   /** Ids of the tracks that have events. */
   readonly tracks: ReadonlySet<number>;
@@ -139,14 +139,14 @@ function parseSection(section: Json) {
     label: text(section.label) || name,
     /** "device", "host" or "other". */
     kind: text(section.kind) || "other",
-    /** Ids, in the order in which they are shown. */
+    /** Ids in display order. */
     tracks: Array.from({ length: tracks }, (_, at) => first + at),
     events: count(section.events),
     busyPs: number(section.busy_ps),
   };
 }
 
-/** Tracks are columns, as there may be 100,000; rows are numbered track by track. */
+/** Tracks as columns, since there may be 100,000. Rows are numbered track by track. */
 function parseTracks(json: unknown, sections: readonly Section[]): readonly Track[] {
   const columns = record(json, "the tracks");
   const names = texts(columns.name);
@@ -184,7 +184,7 @@ const TRACK_NUMBERS = ["kind", "rows", "events", "busy", "begin", "end"] as cons
 function parseCategory(category: Json) {
   return {
     name: text(category.name),
-    /** A colour of styles/tokens.css without "--c-", "" where it has none. */
+    /** A color of styles/tokens.css without "--c-", or "". */
     meaning: text(category.meaning),
   };
 }
@@ -206,7 +206,7 @@ function parseInitialWindow(json: unknown): InitialWindow | null {
   return toPs > fromPs ? { fromPs, toPs, label: text(home.label) } : null;
 }
 
-/** `items`, of which each lies at the place that its id says. */
+/** Returns `items` after checking that the id of each is its index. */
 function byId<T extends { readonly id: number }>(items: readonly T[], what: string): readonly T[] {
   if (items.some((item, at) => item.id !== at))
     throw new PayloadError(`${what} are not numbered in order`);

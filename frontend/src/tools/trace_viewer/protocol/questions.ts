@@ -1,7 +1,7 @@
-/** What the server is asked about a timeline. */
+/** Parameters of requests about a timeline. */
 import type { Part } from "./payload";
 
-/** What is drawn at all. */
+/** The filter for events that are drawn. */
 export interface EventFilter {
   readonly name: string;
   readonly isRegex: boolean;
@@ -19,7 +19,7 @@ export const NO_FILTER: EventFilter = {
   minPs: 0,
 };
 
-/** What is searched for and marked. */
+/** The search for events to highlight. */
 export interface Search {
   readonly text: string;
   readonly isRegex: boolean;

@@ -1,11 +1,11 @@
-/** Tiles as the server sends them ("TBT1"), and as columns that the canvas reads. */
+/** Decodes the server's tiles ("TBT1") into columns for the canvas. */
 import { PayloadError } from "../../../api/errors";
 import { count, integers, type Json, list, record, text } from "../../../api/json";
 
-/** Buckets of a tile. */
+/** Buckets per tile. */
 export const TILE_BUCKETS = 512;
 
-/** The chunks of one answer. A chunk is one row in one tile; entries lie in order of time. */
+/** The chunks of one response. A chunk is one row of one tile, with entries in time order. */
 export interface TileBlock {
   readonly level: number;
   readonly chunkCount: number;
@@ -14,23 +14,23 @@ export interface TileBlock {
   /** [chunks + 1] */
   readonly chunkFirst: Uint32Array;
   /**
-   * ps of the host; of events of their own, begin and end, of merged ones, of the first and the
-   * last. Rounded down to a 16th of a bucket, but for the begin of a chunk's first.
+   * Begin and end in host ps; of a merged entry, the begin of its first and the end of its
+   * last event. Rounded down to 1/16 bucket, except the begin of the first entry of a chunk.
    */
   readonly start: Float64Array;
   readonly end: Float64Array;
-  /** As `intern` numbers them. */
+  /** Numbered by `intern`. */
   readonly type: Uint32Array;
-  /** Events that the entry stands for; its id and type are those of the longest. */
+  /** Number of events in the entry, whose id and type are those of the longest event. */
   readonly count: Uint32Array;
   readonly id: Uint32Array;
-  /** Held in memory. */
+  /** Size in memory. */
   readonly bytes: number;
 }
 
 export interface TypeName {
   readonly id: number;
-  /** Cut by the server at 200 characters. */
+  /** Truncated by the server to 200 characters. */
   readonly name: string;
   readonly category: number;
 }
@@ -39,15 +39,15 @@ const MAGIC = 0x31544254;
 const ESCAPE = 65535;
 const COLUMNS = 5;
 const ENTRY_BYTES = 28;
-/** With its place in the cache. */
+/** A block with its position in the cache. */
 const CHUNK_BYTES = 120;
 
-/** ps that a tile of `level` spans. */
+/** Duration of a tile of `level` in ps. */
 export function tileSpan(level: number): number {
   return TILE_BUCKETS * 2 ** level;
 }
 
-/** Numbers for the types of an answer, which names them again. */
+/** Assigns global numbers to the types of a response. */
 type Intern = (types: readonly TypeName[]) => ArrayLike<number>;
 
 /** Throws PayloadError. Source: docs/http_api.md, "timeline_tiles". */
@@ -58,7 +58,7 @@ export function decodeTiles(buffer: ArrayBuffer, intern: Intern): TileBlock {
   const wideCounts = list(head.json.wide).map(size);
   const reader = new Reader(buffer, head.end);
   const chunkRow = reader.uint32(chunks).slice();
-  // Numbers of tiles may be larger than 32 bits: they are counted from the first that was asked for.
+  // Tile numbers may exceed 32 bits, so they are relative to the first requested tile.
   const from = count(head.json.from);
   const chunkTile = Float64Array.from(reader.uint32(chunks), (tile) => from + tile);
   const chunkFirst = reader.uint32(chunks + 1).slice();
@@ -175,7 +175,7 @@ function size(value: unknown): number {
   return value as number;
 }
 
-/** Blocks of numbers, each at the next multiple of eight bytes. */
+/** Reads blocks of numbers, each aligned to eight bytes. */
 class Reader {
   constructor(
     private readonly buffer: ArrayBuffer,

@@ -1,4 +1,4 @@
-/** The picture of a view: what lies in which lane, as rectangles. Pure but for the scene it fills. */
+/** Draws a view as rectangles in lanes. It has no side effects other than filling the scene. */
 
 import type { EventColors, Pixel } from "../../../widgets/canvas/event_colors";
 import { shareInView } from "../data/in_view";
@@ -33,23 +33,23 @@ export interface SceneInput {
   readonly counters: Parts<CounterPoints>;
   readonly counterScale: (source: Source, counter: number) => CounterScale;
   readonly busy: Parts<Float32Array>;
-  /** null where nothing is searched for. */
+  /** null without a search. */
   readonly matches: Parts<Float64Array> | null;
   readonly colors: EventColors;
   readonly color: ColorBy;
   readonly selected: SelectedKind | null;
-  /** Instants with a line from top to bottom. */
+  /** Times that are marked by a vertical line. */
   readonly grid: readonly number[];
 }
 
-/** Events like the selected one: of its name, on tracks of its kind. */
+/** Events like the selected one: of the same name, on tracks of the same kind. */
 export interface SelectedKind {
   readonly name: string;
   readonly trackKind: string;
   readonly sectionKind: string;
 }
 
-/** Free pixels below each row, where there is room. */
+/** Gap below each row in pixels, if there is room. */
 const ROW_GAP = 1;
 const STRIP_INSET = 3;
 
@@ -66,7 +66,7 @@ export function buildScene(scene: Scene, input: SceneInput): void {
   });
 }
 
-/** Bands of headers, lines between lanes, lines of the grid. */
+/** Header bands, lines between lanes, and grid lines. */
 function drawGround(scene: Scene, { lanes, dpr, colors, view, grid }: SceneInput): void {
   const line = Math.max(Math.round(dpr), 1);
   for (const placed of lanes) {
@@ -169,8 +169,8 @@ function drawBusyLane(scene: Scene, input: SceneInput, placed: PlacedLane, at: n
 }
 
 /**
- * By the key of a lane: how busy a folded one is in the view, NaN where it was not recorded then;
- * and up to what a counter is drawn. What is not known yet is left out.
+ * By lane key: the busy share of a folded lane in the view, NaN if it was not recorded then, and
+ * the top of a counter's scale. Values that are not known yet are left out.
  */
 export function laneFigures(
   input: Pick<SceneInput, "view" | "level" | "lanes" | "busy" | "counterScale">,
@@ -193,7 +193,7 @@ export function laneFigures(
   return figures;
 }
 
-/** How many rows of tracks and counters the picture has, and how many of them show something. */
+/** The number of track and counter rows in the picture, and how many of them show something. */
 export function countRows(
   scene: Scene,
   lanes: readonly PlacedLane[],
@@ -230,7 +230,7 @@ function seriesPlace(
   return { source, y: top, height: bottom - top, clip: Math.round(clip * dpr), lane: at };
 }
 
-/** The types of the selected event's name, on tracks of its kind: launches are not kernels. */
+/** The types with the selected event's name on tracks of its kind: launches are not kernels. */
 function sameTypes({ tiles, selected }: SceneInput, source: Source, lane: TrackLane) {
   const isAlike =
     selected?.sectionKind === lane.section.kind && selected.trackKind === lane.item.track.kind;

@@ -1,18 +1,18 @@
-/** The picture as flat arrays that keep their room from frame to frame: rectangles in strips. */
+/** The picture as rectangles in strips, in flat arrays that are reused between frames. */
 import type { Pixel } from "../../../widgets/canvas/event_colors";
 import type { Source } from "../model/sources";
 import type { TileBlock } from "../protocol/tiles";
 
-/** The first column of pixels is darker: here an event begins. */
+/** An event begins here, so the first pixel column is darker. */
 export const EDGE = 1;
-/** Stands for several events and is wider than a bucket should be: finer tiles are on the way. */
+/** Merged events, wider than a bucket should be since finer tiles are still loading. */
 export const HATCHED = 2;
-/** No event: unknown, a mark, part of a chart. */
+/** Not an event: an unknown area, a mark, or part of a chart. */
 export const NO_EVENT = 4;
 
 const ROOM = 4096;
 const STRIP_ROOM = 256;
-/** Numbers per strip: first and last rectangle, place of its lane, depth, 1 where all are alike. */
+/** Numbers per strip: first and last rectangle, lane index, depth, 1 if all share y and height. */
 const STRIP = 5;
 
 export class Scene {
@@ -20,7 +20,7 @@ export class Scene {
   width = 0;
   height = 0;
   background: Pixel = 0;
-  /** Rectangles; the first `fills` lie beneath all strips. */
+  /** Number of rectangles; the first `fills` are drawn below all strips. */
   count = 0;
   fills = 0;
   /** x, y, width, height of each, in device pixels. */
@@ -28,18 +28,18 @@ export class Scene {
   /** 0xAABBGGRR */
   colors = new Uint32Array(ROOM);
   flags = new Uint8Array(ROOM);
-  /** Which entry of which of `blocks`. */
+  /** The entry, and the index of its block in `blocks`. */
   blockOf = new Uint16Array(ROOM);
   entryOf = new Uint32Array(ROOM);
   stripCount = 0;
-  /** Drawn in their order. */
+  /** In drawing order. */
   strips = new Int32Array(STRIP_ROOM * STRIP);
-  /** Rectangles that have room for text. */
+  /** Rectangles with room for text. */
   labelCount = 0;
   labels = new Uint32Array(ROOM);
   readonly blocks: TileBlock[] = [];
   readonly sources: Source[] = [];
-  /** Entries that are drawn, and how many events they stand for. */
+  /** Number of entries drawn, and of the events in them. */
   entries = 0;
   events = 0;
   /** Folded lanes whose busy share is drawn. */
@@ -60,7 +60,7 @@ export class Scene {
     this.busyStrips = 0;
   }
 
-  /** Beneath all strips: call before the first strip. */
+  /** Adds a rectangle below all strips. Must be called before the first strip. */
   fill(x: number, y: number, width: number, height: number, color: Pixel): void {
     if (width <= 0 || height <= 0) return;
     this.add(x, y, width, height, color, NO_EVENT, 0, 0);
@@ -95,7 +95,7 @@ export class Scene {
     this.entryOf[at] = entry;
   }
 
-  /** Makes one strip of all rectangles since `first`. `isEven`: one y and height for all. */
+  /** Makes a strip of all rectangles since `first`. `isEven`: they share y and height. */
   endStrip(first: number, lane: number, depth: number, isEven: boolean): void {
     if (this.count === first) return;
     if ((this.stripCount + 1) * STRIP > this.strips.length) this.strips = doubled(this.strips);

@@ -1,13 +1,13 @@
 /**
- * The rows of tracks as rectangles.
+ * Draws the rows of tracks as rectangles.
  *
- * An entry that is a pixel wide or wider has its edges on whole pixels. A thinner one fills the
- * pixel that it begins in, the paler the less of the pixel it covers, so that a row in which little
- * happens looks like it; it is never invisible. Merged events show the colour of the longest.
+ * The edges of an entry at least one pixel wide are on whole pixels. A thinner entry fills the
+ * pixel in which it begins; the less of it the entry covers, the paler, so that a row in which
+ * little happens looks pale, but not empty. Merged events have the color of the longest.
  *
- * Where the tiles of the right level are not there yet, finer ones stand in where they are all
- * there, else coarser ones, whose merged events are hatched when they are wide; where nothing is
- * known the row is tinted.
+ * Until tiles of the right level are loaded, finer tiles are drawn instead if all of them are
+ * loaded, otherwise coarser ones, whose merged events are hatched if wide. Where nothing is
+ * loaded, the row is tinted.
  */
 
 import type { EventColors } from "../../../widgets/canvas/event_colors";
@@ -31,7 +31,7 @@ export interface TileFinder {
   readonly types: (source: Source) => TypeTable;
 }
 
-/** What all rows of a picture share. */
+/** Settings shared by all rows of a picture. */
 export interface RowFrame {
   readonly view: Span;
   readonly level: number;
@@ -50,15 +50,15 @@ interface RowPlace {
   readonly height: number;
   readonly lane: number;
   readonly depth: number;
-  /** Colour of an entry, by our number of its type, or by its begin. */
+  /** Color of an entry by the global number of its type, or by its begin. */
   readonly colorOf: (type: number, startPs: number) => number;
-  /** Our numbers of the types whose events are marked. */
+  /** Global numbers of the types whose events are highlighted. */
   readonly same: readonly number[];
-  /** Search matches, in times of the host: begin and end in turns; null for none. */
+  /** Search hits in host time: begin and end, alternating; null without a search. */
   readonly matches: readonly Float64Array[] | null;
 }
 
-/** Finer tiles stand in for those of up to this many levels above. */
+/** The most levels by which tiles drawn instead may be finer. */
 const FINER = 3;
 /** CSS pixels. */
 const LABEL_FROM = 24;
@@ -67,7 +67,7 @@ const SAME_HEIGHT = 2;
 const HATCH_FROM = 3;
 /** Device pixels. */
 const NARROW = 3;
-/** Of an entry that covers next to nothing of its pixel. */
+/** Opacity of an entry that covers almost nothing of its pixel. */
 const PALEST = 0.5;
 
 export function drawRow(scene: Scene, frame: RowFrame, place: RowPlace): void {
@@ -77,10 +77,10 @@ export function drawRow(scene: Scene, frame: RowFrame, place: RowPlace): void {
 class RowDrawing {
   private readonly first: number;
   private readonly scale: number;
-  /** ps of the host at the left edge, and of what is drawn at all. */
+  /** Host time in ps at the left edge, and of the drawn range. */
   private readonly from: number;
   private readonly to: number;
-  /** Coarser than the whole part in one tile there is nothing. */
+  /** There is no level coarser than one tile for the whole part. */
   private readonly level: number;
   private lastId = -1;
 
@@ -162,7 +162,7 @@ class RowDrawing {
     return false;
   }
 
-  /** What of the chunk lies in [low, high). */
+  /** The entries of the chunk in [low, high). */
   private drawChunk({ block, first, last }: Chunk, low: number, high: number): void {
     const { scene, place, scale, from } = this;
     const { start, end, type, count, id } = block;
@@ -173,7 +173,7 @@ class RowDrawing {
     const { fills } = this.frame.colors;
     const hatchFrom = HATCH_FROM * this.frame.dpr;
     let at = first;
-    // The first that ends in view.
+    // The first entry that ends in the view.
     for (let above = last; at < above; ) {
       const middle = (at + above) >> 1;
       if (end[middle] < begin) at = middle + 1;
@@ -184,7 +184,7 @@ class RowDrawing {
       if (isBefore && end[at] <= low) continue;
       let x = (Math.max(start[at], low) - from) * scale;
       let right = (Math.min(end[at], to) - from) * scale;
-      // An event that reaches into the next tile is one rectangle.
+      // An event that continues in the next tile is one rectangle.
       if (isBefore && id[at] === this.lastId) {
         this.extend(Math.min(Math.round(right), widest));
         continue;
@@ -205,7 +205,7 @@ class RowDrawing {
         x = -1;
         flags = 0;
       }
-      // Rounded to the nearest, narrow neighbours that touch would leave gaps between them.
+      // Rounding to the nearest pixel would leave gaps between narrow adjacent events.
       x = width < NARROW ? Math.floor(x) : Math.round(x);
       right = Math.min(Math.round(right), widest);
       if (count[at] > 1 && width >= hatchFrom) flags |= HATCHED;
@@ -223,7 +223,7 @@ class RowDrawing {
   private drawUnknown(low: number, high: number): void {
     const { scene, place } = this;
     const { endPs } = place.source.index;
-    // An event that reaches in from the tile before is known all the same.
+    // An event that continues from the previous tile is known all the same.
     const last = (scene.count - 1) * 4;
     const known = scene.count > this.first ? scene.rects[last] + scene.rects[last + 2] : 0;
     const x = Math.max(Math.round((low - this.from) * this.scale), known, 0);

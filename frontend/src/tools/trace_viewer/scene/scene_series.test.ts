@@ -14,7 +14,7 @@ function part<T>(data: T | null, lowPs = 0, highPs = 4000, level = 0): PiecePart
   return { level, from: 0, to: 2, data, lowPs, highPs };
 }
 
-/** [x, y, width, height] of what has a colour. */
+/** [x, y, width, height] of what has a color. */
 function rects(scene: Scene, color: number) {
   return Array.from({ length: scene.count }, (_, at) => at)
     .filter((at) => scene.colors[at] === color)

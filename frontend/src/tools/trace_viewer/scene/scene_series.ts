@@ -1,4 +1,4 @@
-/** Counters and busy shares over time, as columns of rectangles. */
+/** Draws counters and busy shares over time as columns of rectangles. */
 
 import type { EventColors, Pixel } from "../../../widgets/canvas/event_colors";
 import { type PiecePart, WINDOW_BUCKETS } from "../data/window_store";
@@ -12,14 +12,14 @@ export interface SeriesPlace {
   /** Device pixels. */
   readonly y: number;
   readonly height: number;
-  /** Above this the pinned lanes lie. */
+  /** The bottom of the pinned lanes. */
   readonly clip: number;
   readonly lane: number;
 }
 
 /**
- * A counter holds its value until the next one: filled from zero to the last value of each bucket,
- * with the range that the bucket went through above it, paler.
+ * A counter keeps its value until the next one. It is filled from zero to the last value of each
+ * bucket, with the range of values within the bucket paler on top.
  */
 export function drawCounter(
   scene: Scene,
@@ -62,7 +62,7 @@ export function drawCounter(
   scene.endStrip(first, place.lane, 0, false);
 }
 
-/** Busy shares as columns from the bottom; several sections are one by their mean. */
+/** Draws busy shares as columns from the bottom. Several sections are averaged. */
 export function drawBusy(
   scene: Scene,
   view: Span,
@@ -96,7 +96,7 @@ export function drawBusy(
       const height = (sum / columns.length) * place.height;
       if (height <= 0) continue;
       const bottom = place.y + place.height;
-      // Some work is never drawn as none.
+      // Any work at all stays visible.
       column(scene, place, x, right, bottom - Math.max(Math.round(height), 1), bottom, color);
     }
   });
@@ -120,7 +120,7 @@ function column(
   if (right > x && bottom > y) scene.plain(x, y, right - x, bottom - y, color);
 }
 
-/** The last point that is not after `from`. */
+/** The index of the last point at or before `from`. */
 function firstShown(times: Float64Array, from: number): number {
   let low = 0;
   let high = times.length;

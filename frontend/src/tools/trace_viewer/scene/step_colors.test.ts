@@ -6,7 +6,7 @@ import { colorByStep } from "./step_colors";
 
 const event = (row: number, start: number, duration: number) => ({ row, start, duration, type: 0 });
 
-test("an event has the colour of the step in which it begins", () => {
+test("an event has the color of the step in which it begins", () => {
   const { input, load } = stage([event(0, 1000, 500), event(0, 1500, 500), event(1, 0, 9)], 4000);
   const lane = input.lanes.find(({ lane: one }) => one.kind === "track")!.lane as TrackLane;
   const steps = { ...lane.item, track: { ...lane.item.track, kind: "steps" } };

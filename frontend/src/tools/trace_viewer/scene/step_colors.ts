@@ -1,4 +1,4 @@
-/** Events in the colour of the step in which they begin. */
+/** Colors events by the step in which they begin. */
 
 import { type ColorIndex, GRAY, hueOfNumber } from "../../../widgets/canvas/event_colors";
 import type { Chunk } from "../data/tile_cache";
@@ -8,10 +8,10 @@ import { sourceOf } from "../model/sources";
 import { tileSpan } from "../protocol/tiles";
 import type { TileFinder } from "./scene_rows";
 
-/** Of an entry, by our number of its type and its begin. */
+/** Color of an entry by the global number of its type and its begin. */
 export type ColorOf = (type: number, startPs: number) => ColorIndex;
 
-/** Neighbouring steps have hues far apart; what lies in no step, or is not known yet, is gray. */
+/** Adjacent steps get distant hues. Events in no step, or whose step is not known yet, are gray. */
 export function colorByStep(tiles: TileFinder, viewLevel: number, lane: TrackLane): ColorOf {
   const steps = stepTrack(lane);
   const source = steps ? sourceOf(lane.host, steps.part) : null;
@@ -19,7 +19,7 @@ export function colorByStep(tiles: TileFinder, viewLevel: number, lane: TrackLan
   const { beginPs, maxLevel } = source.index;
   const level = Math.min(viewLevel, maxLevel);
   const size = tileSpan(level);
-  // Both times are rounded down to a 16th of a bucket, each from a base of its own.
+  // Both times are rounded down to 1/16 bucket, each from its own base.
   const rounding = level > 4 ? 2 ** (level - 4) : 0;
   let chunk: Chunk | undefined;
   let low = Number.POSITIVE_INFINITY;

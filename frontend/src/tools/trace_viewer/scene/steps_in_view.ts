@@ -1,4 +1,4 @@
-/** The steps that the axis counts from: those of one track, as tiles have them. */
+/** The steps of one track from which the axis counts, as far as tiles are loaded. */
 import type { HostGroup, TrackItem } from "../model/groups";
 import type { TimelineModel } from "../model/model";
 import { selectedTrack } from "../model/selected_track";
@@ -14,15 +14,15 @@ export interface StepRow {
   readonly row: number;
 }
 
-/** Times of the common axis. */
+/** Times on the common axis. */
 export interface StepInView extends Span {
   readonly name: string;
 }
 
-/** More are too short in the picture for times within them. */
+/** With more steps, each is too short in the picture to label times within it. */
 const MOST = 100;
 
-/** The steps of the selected event's section, else the first that have any in the view. */
+/** The steps of the selected event's section, or else of the first section with any in the view. */
 export function axisStepRow(model: TimelineModel): StepRow | null {
   const selected = selectedTrack(model);
   const idle = model.idle.value;
@@ -45,7 +45,7 @@ function isOf({ sections }: HostGroup, item: TrackItem): boolean {
   return sections.some(({ tracks }) => tracks.includes(item));
 }
 
-/** In time order; empty where they are too many, or not there yet. */
+/** In time order; empty if there are too many or they are not loaded yet. */
 export function stepsInView(
   tiles: TileFinder,
   { source, row }: StepRow,

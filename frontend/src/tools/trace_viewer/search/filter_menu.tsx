@@ -1,4 +1,4 @@
-/** What of the events is drawn at all: by name, category and duration. */
+/** Filters the events that are drawn, by name, category and duration. */
 import { useId, useState } from "preact/hooks";
 import { describeProblem } from "../../../api/errors";
 import { Popover } from "../../../widgets/overlays/popover";
@@ -168,7 +168,7 @@ export function PatternToggles({ isRegex, isCase, setRegex, setCase }: PatternTo
   );
 }
 
-/** "“mat”, Kernel or Memcpy, 5 µs or more"; "" where everything is drawn. */
+/** "“mat”, Kernel or Memcpy, 5 µs or more"; "" without a filter. */
 export function describeFilter({ name, isRegex, categories, minPs }: EventFilter): string {
   const shown = name.slice(0, 60);
   return [

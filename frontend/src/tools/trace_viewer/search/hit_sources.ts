@@ -1,11 +1,11 @@
-/** Hits of one search from several hosts and parts, as one list in time order. */
+/** Merges the hits of one search from several hosts and parts into one list in time order. */
 import type { EventAt, SearchAnswer } from "../protocol/answers";
 import { fetchSearch, type PartOf } from "../protocol/api";
 import { PARTS, type Part } from "../protocol/payload";
 import type { Search } from "../protocol/questions";
 
 export interface Hit extends EventAt {
-  /** Place of its host. */
+  /** Index of its host. */
   readonly host: number;
   readonly part: Part;
   /** On the common axis. */
@@ -22,7 +22,7 @@ export interface HitSource {
 
 /** Hits per request. */
 export const PAGE = 200;
-/** Windows that are tried for the hit before: each is eight times as wide or narrow. */
+/** Windows tried when looking for the previous hit; each is eight times as wide or narrow. */
 const TRIES = 24;
 
 interface Origin {
@@ -53,13 +53,13 @@ export async function firstAfter(
   }
 }
 
-/** A hit, and how long its track's hits last in the span that was asked about. */
+/** A hit, and the total duration of its track's hits in the requested span. */
 interface MainHit {
   readonly hit: Hit;
   readonly coveredPs: number;
 }
 
-/** Of the track on which hits take most of a span of the common axis, the first; null without. */
+/** The first hit of the track whose hits take the most of a span of the common axis, or null. */
 export async function mainWithin(
   source: HitSource,
   search: Search,
@@ -80,7 +80,7 @@ export async function mainWithin(
   return [...tracks.values()].sort((a, b) => b.coveredPs - a.coveredPs)[0] ?? null;
 }
 
-/** Answers are in time order from a begin on: the last before an instant is in a window that ends there. */
+/** Finds the last hit before a time with windows that end there, since pages list hits forwards. */
 export async function lastBefore(
   source: HitSource,
   search: Search,
@@ -112,7 +112,7 @@ function place({ host, of, offsetPs }: HitSource, answer: SearchAnswer): Hit[] {
   return answer.hits.map((hit) => ({ ...hit, host, part: of.part, from: hit.startPs + offsetPs }));
 }
 
-/** Hits in time order as far as no source that has more could still come between. */
+/** The hits in time order, up to where a source with more pages could still add one. */
 export function takeInOrder(sources: readonly HitSource[]): Hit[] {
   const taken: Hit[] = [];
   for (;;) {

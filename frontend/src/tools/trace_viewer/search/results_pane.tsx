@@ -1,4 +1,4 @@
-/** The hits of the search in time order; more are loaded as they are scrolled to. */
+/** The hits of the search in time order. Scrolling loads more. */
 import { useMemo } from "preact/hooks";
 import { formatCount } from "../../../base/format";
 import { foldName, readableName } from "../../../base/names";
@@ -10,7 +10,7 @@ import { trackOfRow } from "../page/reveal";
 import { choose } from "../page/selected_event";
 import type { SearchResults } from "./search_results";
 
-/** Rows before the end of what is loaded at which more is asked for. */
+/** How many rows before the last loaded one the next page is requested. */
 const AHEAD = 40;
 
 export function HitsPane({ page, hits }: { page: Page; hits: SearchResults }) {

@@ -1,4 +1,4 @@
-/** Search over all events: what is found is counted, marked, and gone through one by one. */
+/** Search over all events: counts and highlights the hits, and steps through them. */
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { describeProblem } from "../../../api/errors";
 import { formatCount } from "../../../base/format";
@@ -24,7 +24,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
   const { error, count, isLoading } = hits.state.value;
   const problem = error === null ? "" : describeProblem(error).message;
 
-  // Somebody else searches: a link, "show all", the address.
+  // The search was changed from elsewhere: a link, "show all", the address.
   useEffect(() => {
     clearTimeout(timer.current);
     setText(search?.text ?? "");
@@ -33,7 +33,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
       setCase(search.isCase);
     }
   }, [search]);
-  // At once, so that what is typed after the key goes here.
+  // Immediately, so that what is typed after the key goes here.
   useEffect(
     () =>
       model.searchAsked.subscribe((times) => {
@@ -65,7 +65,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
     if (page.tab.peek() === "hits") choose(page, hit, hit, true);
     else goTo(model, hit, hit, true);
   };
-  // Each counts from where the one before has led.
+  // Each move starts from the hit that the previous one reached.
   const goOn = (direction: 1 | -1) => {
     const run = () => go(direction);
     last.current = last.current.then(run, run);
@@ -87,7 +87,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
     model.search.value = null;
   };
   const inView = hits.inView.value;
-  // While something else is typed, what was found before is not what the field says.
+  // While the text is being changed, the previous results do not match the field.
   const isTyped =
     text !== (search?.text ?? "") ||
     (search !== null && (isRegex !== search.isRegex || isCase !== search.isCase));

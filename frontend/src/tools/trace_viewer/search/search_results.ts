@@ -1,4 +1,4 @@
-/** What the search finds in all hosts and parts, in time order, page by page. */
+/** Search results of all hosts and parts in time order, page by page. */
 import { effect, type Signal, signal, untracked } from "@preact/signals";
 import type { Span } from "../model/types";
 import { type Page, partOf } from "../page/page";
@@ -19,13 +19,13 @@ import {
 
 interface SearchState {
   readonly search: Search | null;
-  /** In all of the trace. */
+  /** In the whole trace. */
   readonly count: number;
-  /** What of the trace they are listed of, null: of all of it. */
+  /** The span whose hits are listed, or null for the whole trace. */
   readonly span: Span | null;
-  /** How many there are in that span. */
+  /** Number of hits in that span. */
   readonly listed: number;
-  /** In time order; those after them are not loaded yet. */
+  /** In time order; later hits are not loaded yet. */
   readonly hits: readonly Hit[];
   readonly hasMore: boolean;
   readonly isLoading: boolean;
@@ -34,13 +34,13 @@ interface SearchState {
 
 export interface SearchResults {
   readonly state: Signal<SearchState>;
-  /** Hits that the view shows; null while that is not known. */
+  /** Number of hits in the view, or null if not known yet. */
   readonly inView: Signal<number | null>;
   /** Loads the next page. */
   readonly more: () => void;
-  /** The hit after or before the selected event, or else in or before the view. */
+  /** The next or previous hit from the selected event, or else from the view. */
   readonly near: (direction: 1 | -1) => Promise<Hit | null>;
-  /** Of each host and part that has hits in the view, one where they take most of it; those first. */
+  /** For each host and part with hits in the view, one on its busiest track, busiest first. */
   readonly mainInView: () => Promise<readonly Hit[]>;
   readonly dispose: () => void;
 }
@@ -142,7 +142,7 @@ export function createSearchResults(page: Page): SearchResults {
   const stopCounting = effect(() => {
     const { from, to } = model.view.value;
     const { search, count, span, hits, hasMore, isLoading } = state.value;
-    // What the search before had in view says nothing of this one.
+    // The previous search's count in the view does not apply to this one.
     if (search !== counted) inView.value = null;
     counted = search;
     if (search === null || (isLoading && hits.length === 0)) return;
@@ -157,7 +157,7 @@ export function createSearchResults(page: Page): SearchResults {
       try {
         inView.value = Math.min(await countIn(search, { from, to }, aborted.signal), count);
       } catch {
-        // The search itself says what is wrong.
+        // The search itself reports the error.
       }
     }, SETTLE_MS);
     return () => {
