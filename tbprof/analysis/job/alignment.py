@@ -28,7 +28,7 @@ _BY_NUMBER = "matched by number"
 _HOW: Mapping[Basis, str] = {
     "lengths": "matched by duration",
     "clocks": "matched by timestamp",
-    "order": "matched by position",
+    "order": "matched in order",
 }
 _TWO_CAUSES = "the hosts' clocks differ, or the hosts were not recorded at the same time"
 
