@@ -10,7 +10,7 @@ from tbprof.analysis.gpu.driver_copies import KINDS, find_driver_copies
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.intervals import busy_time
-from tbprof.analysis.vocabulary.lines import gpu_planes, recorded_lines
+from tbprof.analysis.vocabulary.lines import gpus_with_lines, recorded_lines
 from tbprof.analysis.vocabulary.op_names import (
     UNKNOWN_TYPE,
     OpCategory,
@@ -92,7 +92,7 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
     stat_names = plane.stat_names
     text_names = (*OP_STATS, names.KERNEL_DETAILS, names.EQUATION, _SHAPES)
     # These are needed later to assign threads to GPUs, and one pass reads all stats.
-    more_names = (names.CORRELATION_ID,) if len(gpu_planes(programs.space)) > 1 else ()
+    more_names = (names.CORRELATION_ID,) if len(gpus_with_lines(programs.space)) > 1 else ()
     requested = [name for name in (*text_names, *_COUNTED, *more_names) if name in stat_names]
     # Annotation stacks differ from launch to launch, so they are read only as a last resort.
     last_resort = names.ANNOTATION in requested and (

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.spans.layers import unite
-from tbprof.analysis.vocabulary.lines import gpu_planes
+from tbprof.analysis.vocabulary.lines import gpus_with_lines
 from tbprof.base import names
 from tbprof.base.records import dataclass, field
 from tbprof.base.values import median, unique
@@ -82,7 +82,7 @@ class _Gpus:
 def find_gpu_facts(space: Space, programs: Programs) -> GpuFacts:
     """The facts of every GPU that recorded an event."""
     gpus = _Gpus()
-    for plane in gpu_planes(space):
+    for plane in gpus_with_lines(space):
         kinds = find_gpu_kinds(plane, programs)
         if len(kinds.events):
             gpus.copies.extend(_copies(plane, kinds, len(gpus.name)))

@@ -13,7 +13,7 @@ from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.gpu.gpu_work import GpuWork, find_gpu_work
 from tbprof.analysis.gpu.kernel_launch import parse_launch
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.vocabulary.lines import gpu_planes
+from tbprof.analysis.vocabulary.lines import gpus_with_lines
 from tbprof.base import names
 from tbprof.base.records import dataclass, field
 from tbprof.events.space import Plane, Space
@@ -211,7 +211,7 @@ class _KernelKinds:
 
 
 def _kernel_kinds(space: Space, programs: Programs) -> Iterator[tuple[GpuKinds, _KernelKinds]]:
-    for plane in gpu_planes(space):
+    for plane in gpus_with_lines(space):
         if names.KERNEL_DETAILS in plane.stat_names:
             kinds = find_gpu_kinds(plane, programs)
             yield kinds, _find_keys(plane, kinds, programs)

@@ -8,7 +8,13 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.roots import Roots, names_at
 from tbprof.analysis.host.host_events import GROUP_STATS, kinds, stats_by_pieces
-from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, named_lines, tpu_planes
+from tbprof.analysis.vocabulary.lines import (
+    gpu_planes,
+    gpus_with_lines,
+    host_planes,
+    named_lines,
+    tpu_planes,
+)
 from tbprof.base import names
 from tbprof.base.process.parallel import in_pieces
 from tbprof.base.records import dataclass
@@ -59,7 +65,7 @@ def read_groups(
     execution of a function or graph.
     """
     parsed = [_read(events) for events in hosts]
-    planes = [*gpu_planes(space), *tpu_planes(space)]
+    planes = [*gpus_with_lines(space), *tpu_planes(space)]
     device_steps = [_device_steps(plane) for plane in planes]
     distinct = [*(host.ids for host in parsed), *(id_ for id_, _ in device_steps)]
     ids = unique(np.concatenate([np.zeros(0, np.int64), *distinct]))

@@ -262,9 +262,8 @@ def host_types(events: Events, *, has_device: bool, wrappers: Collection[str] = 
     types = plane.cache.get_or_compute(key, lambda: _find_types(events, has_device=has_device))
     if not wrappers:
         return types
-    texts = plane.types.full_names
-    delimits = np.array([*(text in wrappers for text in texts), False])
-    delimits &= types.role == Role.ACTIVITY
+    is_wrapper = np.append(is_in(plane.types.name, plane.strings.intern([*wrappers])), False)
+    delimits = is_wrapper & (types.role == Role.ACTIVITY)
     return replace(types, role=np.where(delimits, np.int8(Role.WRAPPER), types.role))
 
 

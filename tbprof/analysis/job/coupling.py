@@ -10,7 +10,7 @@ from tbprof.analysis.host.host_events import host_events, host_threads
 from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.spans.groups import group_rows, repeats
 from tbprof.analysis.vocabulary.collectives import is_collective_op
-from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, tpu_planes
+from tbprof.analysis.vocabulary.lines import gpus_with_lines, host_planes, tpu_planes
 from tbprof.analysis.vocabulary.name_families import remembered
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
@@ -63,7 +63,7 @@ class Coupling:
 
 def find_coupling(space: Space, programs: Programs) -> Coupling:
     """Return the event names of each device of a space, and the meetings of its CPU's devices."""
-    named = [_gpu_names(plane, programs) for plane in gpu_planes(space)]
+    named = [_gpu_names(plane, programs) for plane in gpus_with_lines(space)]
     named += [_tpu_names(plane, programs) for plane in tpu_planes(space)]
     named = [pair for pair in named if pair[1]]
     meetings = [_meetings(plane) for plane in host_planes(space)] if not named else []

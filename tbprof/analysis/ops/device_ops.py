@@ -10,7 +10,7 @@ from tbprof.analysis.tpu.accessed_memory import read_breakdown
 from tbprof.analysis.tpu.tpu_kinds import OP_LINES, WORK, TpuOpNames, find_tpu_kinds
 from tbprof.analysis.tpu.tpu_pairs import ends_that_state, find_pairs
 from tbprof.analysis.vocabulary.lines import (
-    gpu_planes,
+    gpus_with_lines,
     is_sparse_core,
     tensor_core_planes,
     tpu_planes,
@@ -26,7 +26,7 @@ def gather_device_ops(space: Space, programs: Programs, gatherer: OpGatherer) ->
 
     Idle time is a device's window (first start to last end) minus the union of its busy intervals.
     """
-    for plane in gpu_planes(space):
+    for plane in gpus_with_lines(space):
         _gather_gpu(plane, programs, gatherer)
     has_tensor_cores = bool(tensor_core_planes(space))
     for plane in tpu_planes(space):

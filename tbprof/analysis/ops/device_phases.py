@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.vocabulary.lines import gpu_planes, named_lines, tpu_planes
+from tbprof.analysis.vocabulary.lines import gpus_with_lines, named_lines, tpu_planes
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.lazy import Later, regex
@@ -89,7 +89,7 @@ class DeviceIntervals:
 
 def find_device_intervals(space: Space, programs: Programs) -> list[DeviceIntervals]:
     """The devices of a space with recorded events, GPUs first, in the order of their planes."""
-    gpus, tpus = gpu_planes(space), tpu_planes(space)
+    gpus, tpus = gpus_with_lines(space), tpu_planes(space)
     planes = [*gpus, *tpus]
 
     def find(index: int) -> DeviceIntervals:

@@ -22,6 +22,11 @@ def gpu_planes(space: Space) -> list[Plane]:
     return [plane for plane in space.planes if plane.name.startswith(names.GPU_PREFIX)]
 
 
+def gpus_with_lines(space: Space) -> list[Plane]:
+    """The planes of GPUs that recorded anything: recorders also add those of idle ones."""
+    return [plane for plane in gpu_planes(space) if plane.lines.id.size]
+
+
 def tpu_planes(space: Space) -> list[Plane]:
     """The planes of TPU cores, including SparseCores."""
     return [plane for plane in space.planes if plane.name.startswith(names.TPU_PREFIX)]

@@ -17,6 +17,7 @@ from tbprof.analysis.vocabulary.op_names import NAMES_AT_ONCE
 from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
+from tbprof.base.values import unique
 from tbprof.events.space import Plane
 
 _T = TypeVar("_T")
@@ -67,10 +68,13 @@ class NameFamilies:
         """[types + 1] what `classify` returns for each type's name and `role` [types + 1]."""
         lowest = int(role.min())
         roles = int(role.max()) - lowest + 1
-        pairs, code = np.unique(self.of * roles + (role - lowest), return_inverse=True)
-        family, of_role = np.divmod(pairs, roles)
-        values = map(classify, self.vocabulary.take(family), (of_role + lowest).tolist())
-        return np.array(list(values), dtype)[code]
+        pair = self.of * roles + (role - lowest)
+        distinct = unique(pair)
+        family, of_role = np.divmod(distinct, roles)
+        table = np.empty(len(self.vocabulary) * roles, dtype)
+        names_of = self.vocabulary.take(family.tolist())
+        table[distinct] = list(map(classify, names_of, (of_role + lowest).tolist()))
+        return table[pair]
 
 
 class Vocabulary:
@@ -93,7 +97,7 @@ class Vocabulary:
         """Whether it takes so much memory that it should be replaced by a new one."""
         return self._bytes > _MOST_BYTES
 
-    def take(self, families: Sequence[int] | NDArray[np.int64]) -> list[str]:
+    def take(self, families: Sequence[int]) -> list[str]:
         """One name of each of the `families`."""
         return list(map(self._names.__getitem__, families))
 
