@@ -27,7 +27,7 @@ from tbprof.storage.results import ResultStore
 _log = get_logger(__name__)
 
 SUFFIX = ".map"
-_MAGIC = b"tbprofA4"
+_MAGIC = b"tbprofA5"
 _FRONT = len(_MAGIC) + 16
 _ALIGNED = 64
 _PIECE = 1 << 20

@@ -18,9 +18,9 @@ _T = TypeVar("_T")
 # What `unpack` raises for arrays that `pack` did not make.
 DAMAGE = (KeyError, IndexError, TypeError, ValueError)
 
-# Suffixes of the names of arrays: the texts, the number of characters of each, and optionally a
-# digest of the texts.
-TEXT, _LENGTH, DIGEST = ".text", ".length", ".digest"
+# Suffixes of the names of arrays: the texts, the number of characters of each, the text of each
+# row where texts repeat, and optionally a digest of the texts.
+TEXT, _LENGTH, _ROW, DIGEST = ".text", ".length", ".row", ".digest"
 # The fields that are neither arrays nor texts, as JSON.
 _META = "meta"
 # Hosts of one job have the same names: equal unpacked texts share one list in memory, and so do
@@ -32,9 +32,9 @@ _SHORT_BYTES = 1 << 12
 _short: LatestCache[tuple[bytes, bytes], list[str]] = LatestCache(_MOST_SHARED, 0)
 # The latest lists by length, first and last text, in which those of different jobs rarely agree.
 _computed: LatestCache[tuple[int, str, str], list[str]] = LatestCache(_MOST_SHARED, _SHARED_BYTES)
-# The characters of texts, and how many each has.
-_Encoded = tuple[NDArray[np.uint8], NDArray[np.int64]]
-_NO_TEXTS: _Encoded = np.zeros(0, np.uint8), np.zeros(0, np.int64)
+# The arrays of a list of texts by suffix.
+_Encoded = dict[str, NDArray[Any]]
+_NO_TEXTS: _Encoded = {TEXT: np.zeros(0, np.uint8), _LENGTH: np.zeros(0, np.int32)}
 # The latest that were encoded, by identity.
 _MOST_ENCODED, _ENCODED_BYTES = 64, 16 << 20
 _packed_lists: LatestCache[int, tuple[list[str], _Encoded]] = LatestCache(
@@ -158,8 +158,12 @@ def _pack_rows(
 
 
 def _pack_texts(texts: list[str], name: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Adds texts as one array of UTF-8, and the number of characters of each."""
-    arrays[name + TEXT], arrays[name + _LENGTH] = _encoded(texts) if texts else _NO_TEXTS
+    """Adds texts as one array of UTF-8, and the number of characters of each.
+
+    Long lists whose texts repeat, such as those of a thousand kernels of ten names, hold each once.
+    """
+    for end, array in (_encoded(texts) if texts else _NO_TEXTS).items():
+        arrays[name + end] = array
 
 
 def _encoded(texts: list[str]) -> _Encoded:
@@ -168,26 +172,31 @@ def _encoded(texts: list[str]) -> _Encoded:
         return _encode(texts)
     known = _packed_lists.get(id(texts))
     if known is None or known[0] is not texts:
-        known = texts, _encode(texts)
-        _packed_lists.put(id(texts), known, sum(array.nbytes for array in known[1]))
+        known = texts, _encode_once(texts)
+        _packed_lists.put(id(texts), known, sum(array.nbytes for array in known[1].values()))
     return known[1]
+
+
+def _encode_once(texts: list[str]) -> _Encoded:
+    distinct = dict.fromkeys(texts)
+    if 2 * len(distinct) > len(texts):
+        return _encode(texts)
+    number = dict(zip(distinct, range(len(distinct)), strict=True))
+    rows = np.fromiter(map(number.__getitem__, texts), np.uint32, len(texts))
+    return {**_encode([*distinct]), _ROW: rows}
 
 
 def _encode(texts: list[str]) -> _Encoded:
     content = "".join(texts).encode("utf-8", "surrogatepass")
-    return np.frombuffer(content, np.uint8), np.fromiter(map(len, texts), np.int64, len(texts))
+    lengths = np.fromiter(map(len, texts), np.int32, len(texts))
+    return {TEXT: np.frombuffer(content, np.uint8), _LENGTH: lengths}
 
 
-def _share(
-    content: NDArray[Any], lengths: NDArray[Any], make: Callable[[], list[str]]
-) -> list[str]:
-    """The list of texts with this encoding, from `make` if there is none yet.
-
-    `content` may be a digest of the texts.
-    """
-    digest = blake2b(lengths.tobytes(), digest_size=16)
-    digest.update(content.tobytes())
-    return _shared.get_or_compute(digest.digest(), make, lambda _: content.nbytes + lengths.nbytes)
+def _share(arrays: Sequence[NDArray[Any]], make: Callable[[], list[str]]) -> list[str]:
+    """The list of texts with this encoding, from `make` if there is none yet."""
+    digest = blake2b(b"".join(map(np.ndarray.tobytes, arrays)), digest_size=16)
+    size = sum(array.nbytes for array in arrays)
+    return _shared.get_or_compute(digest.digest(), make, lambda _: size)
 
 
 def _unpack(
@@ -223,15 +232,19 @@ def _rows(kind: type, prefix: str, arrays: Mapping[str, NDArray[Any]]) -> list[A
 
 def _texts(arrays: Mapping[str, NDArray[Any]], name: str) -> list[str]:
     content, lengths = arrays[name + TEXT], arrays[name + _LENGTH]
+    rows = arrays.get(name + _ROW)
     if not lengths.size and not content.size:
         return []
+    if rows is not None:
+        distinct = _cut(content, lengths, name)
+        return _share((lengths, content, rows), lambda: [distinct[row] for row in rows.tolist()])
     if lengths.size < LONG:
         if content.nbytes > _SHORT_BYTES:
             return _cut(content, lengths, name)
         key = content.tobytes(), lengths.tobytes()
         return _short.get_or_compute(key, lambda: _cut(content, lengths, name))
     known = arrays.get(name + TEXT + DIGEST, content)
-    return _share(known, lengths, lambda: _cut(content, lengths, name))
+    return _share((lengths, known), lambda: _cut(content, lengths, name))
 
 
 def _cut(content: NDArray[Any], lengths: NDArray[Any], name: str) -> list[str]:

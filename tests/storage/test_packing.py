@@ -128,6 +128,16 @@ def test_short_lists_that_were_unpacked_are_one_list():
     assert unpack(Whole, packed).text is not unpack(Whole, packed).text
 
 
+def test_a_long_list_holds_repeated_texts_once():
+    texts = [f"kernel {number % 3}" for number in range(300)]
+    packed = pack(whole(text=texts))
+    assert packed["text.text"].tobytes() == b"kernel 0kernel 1kernel 2"
+    assert unpack(Whole, packed).text == texts
+    assert unpack(Whole, pack(whole(text=[*texts]))).text is unpack(Whole, packed).text
+    with pytest.raises(DAMAGE):
+        unpack(Whole, {**packed, "text.row": np.full(300, 3, np.uint32)})
+
+
 def test_all_that_is_packed_are_numbers():
     assert {array.dtype.kind for array in pack(whole()).values()} <= set("biuf")
 
