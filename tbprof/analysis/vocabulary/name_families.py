@@ -74,7 +74,8 @@ class NameFamilies:
         table = np.empty(len(self.vocabulary) * roles, dtype)
         names_of = self.vocabulary.take(family.tolist())
         table[distinct] = list(map(classify, names_of, (of_role + lowest).tolist()))
-        return table[pair]
+        of_type: NDArray[Any] = table[pair]
+        return of_type
 
 
 class Vocabulary:

@@ -32,7 +32,9 @@ def top_ops_table(evidence: Evidence) -> Table:
     """
     ops = evidence.ops
     has_device, of_side = _shown_side(ops)
-    ranked = sorted(of_side.tolist(), key=lambda row: (-int(ops.self_ps[row]), ops.name[row]))
+    least_ps = np.sort(ops.self_ps[of_side])[-_TOP:][:1]
+    may = of_side[ops.self_ps[of_side] >= least_ps].tolist()
+    ranked = sorted(may, key=lambda row: (-int(ops.self_ps[row]), ops.name[row]))
     rows = np.array(ranked[:_TOP], np.int64)
     own = ops.self_ps[rows].astype(np.float64)
     whole = float(ops.self_ps[of_side].sum())

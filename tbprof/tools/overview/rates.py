@@ -65,8 +65,8 @@ def _rates(
     flop_reason = "" if flops > 0 else "the trace does not state how much its ops compute"
     reason = "" if traffic > 0 else "the trace does not state how much memory its ops access"
     flop_percent = 100 * gflops / peak_gflops if peak_gflops > 0 else math.nan
-    is_again = np.array([RECOMPUTED in name for name in ops.name], np.bool_)
-    model_flops = float(ops.model_flops[is_here & ~is_again].sum())
+    once = [row for row in np.flatnonzero(is_here).tolist() if RECOMPUTED not in ops.name[row]]
+    model_flops = float(ops.model_flops[once].sum())
     has_model = flops > 0 and peak_gflops > 0
     model_percent = 100e3 * model_flops / device_ps / peak_gflops if has_model else math.nan
     bandwidth_percent = 100 * gbytes / peak if peak > 0 else math.nan

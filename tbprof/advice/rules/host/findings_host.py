@@ -61,11 +61,13 @@ def eager_shares(evidence: Evidence, *, of_all: bool = True) -> tuple[float, flo
     """
     ops = evidence.ops
     shares = []
+    rows = np.flatnonzero(ops.is_eager).tolist()
     computes = {
         kind: not fetches_batch(kind) and (of_all or not _OUTSIDE_STEP.match(kind))
-        for kind in dict.fromkeys(ops.type)
+        for kind in dict.fromkeys(ops.type[row] for row in rows)
     }
-    counts = np.array([computes[kind] for kind in ops.type], bool)
+    counts = np.zeros(len(ops.type), bool)
+    counts[rows] = [computes[ops.type[row]] for row in rows]
     calls = sum(
         int(time)
         for host in evidence.hosts
@@ -73,7 +75,7 @@ def eager_shares(evidence: Evidence, *, of_all: bool = True) -> tuple[float, flo
         if of_all or not _OUTSIDE_STEP.match(name)
     )
     for side, called in ((ops.is_host, calls), (ops.is_device, 0)):
-        self_ps, is_eager = ops.self_ps[side].astype(np.float64), (ops.is_eager & counts)[side]
+        self_ps, is_eager = ops.self_ps[side].astype(np.float64), counts[side]
         eager, function = float(self_ps[is_eager].sum()), float(self_ps[~is_eager].sum())
         eager = max(eager, float(called))
         total_ps = eager + function
@@ -311,14 +313,14 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
     """Ops of a compiled program that run on the host while the device waits."""
     ops = evidence.ops
     device = float(ops.self_ps[ops.is_device].sum())
-    is_outside = np.array(
-        [is_device and (kind in OUTSIDE_TYPES or name.rpartition(":")[2] in OUTSIDE_TYPES)
-         for is_device, kind, name in zip(ops.is_device.tolist(), ops.type, ops.name, strict=True)],
-        bool,
-    )  # fmt: skip
-    if device <= 0 or not is_outside.any():
+    outside = [
+        row
+        for row in np.flatnonzero(ops.is_device).tolist()
+        if ops.type[row] in OUTSIDE_TYPES or ops.name[row].rpartition(":")[2] in OUTSIDE_TYPES
+    ]
+    if device <= 0 or not outside:
         return
-    time = float(ops.self_ps[is_outside].sum())
+    time = float(ops.self_ps[outside].sum())
     grade = graded(100 * time / device, *OUTSIDE)
     if grade is None:
         return
@@ -334,7 +336,7 @@ def outside_compilation(evidence: Evidence) -> Iterator[Finding]:
         ),
         detail=(
             "The host runs parts of the program that the device cannot run, which takes "
-            f"{int(ops.occurrences[is_outside].sum()):,} transfers."
+            f"{int(ops.occurrences[outside].sum()):,} transfers."
         ),
         value=100 * time / device,
         unit="%",
