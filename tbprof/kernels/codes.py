@@ -24,6 +24,8 @@ LINE_TIMESTAMP_NS = 3
 LINE_EVENTS = 4
 LINE_DISPLAY_ID = 10
 LINE_DISPLAY_NAME = 11
+# Of XEventMetadata; XStatMetadata has none of this number.
+METADATA_STATS = 5
 
 # Fields of HloProto and of the messages in it. Source: hlo.proto.
 HLO_MODULE = 1

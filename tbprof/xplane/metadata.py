@@ -23,6 +23,7 @@ class Dictionary:
     name: NDArray[np.int64]  # [n, 2] first and last byte of the name
     display_name: NDArray[np.int64]  # [n, 2]; a stat's description
     value: NDArray[np.int64]  # offset of the value message's length varint, -1 if absent
+    with_stats: NDArray[np.int64]  # the same, -1 also if it holds no stats
     lookup: Lookup  # the row of an id
     damaged: int
 
@@ -38,8 +39,8 @@ def read_dictionary(
     id_ = np.zeros(entries, np.int64)
     name = np.full((entries, 2), -1, np.int64)
     display = np.full((entries, 2), -1, np.int64)
-    value = np.full(entries, -1, np.int64)
-    map_entries = MapEntries(id_, name, display, value)
+    value, with_stats = np.full((2, entries), -1, np.int64)
+    map_entries = MapEntries(id_, name, display, value, with_stats)
     progress = buffer.messages()
     damaged = 0
     for window in buffer.around(progress, begins):
@@ -48,5 +49,6 @@ def read_dictionary(
         order = np.argsort(id_, kind="stable")
         last = np.append(id_[order][1:] != id_[order][:-1], True)
         rows = np.sort(order[last])
-        id_, name, display, value = id_[rows], name[rows], display[rows], value[rows]
-    return Dictionary(id_, name, display, value, build_lookup(id_), damaged)
+        id_, name, display = id_[rows], name[rows], display[rows]
+        value, with_stats = value[rows], with_stats[rows]
+    return Dictionary(id_, name, display, value, with_stats, build_lookup(id_), damaged)

@@ -311,7 +311,7 @@ class FileTypes:
             every = self._stats.stat_names
             if len(every) * self.dictionary.value.size <= _READ_AT_ONCE:
                 missing = [*every.union(missing).difference(stat_columns)]
-            kinds, bits = self._stats.table(self.dictionary.value, missing, _TYPE_STATS)
+            kinds, bits = self._stats.table(self.dictionary.with_stats, missing, _TYPE_STATS)
             # Few stats are on types.
             filled = set(np.flatnonzero(kinds.any(axis=1)).tolist())
             for index, name in enumerate(missing):
@@ -330,7 +330,7 @@ class FileTypes:
 
     def stat_rows(self) -> StatRows:
         """All stats of the types [n]."""
-        return self._stats.rows(self.dictionary.value, _TYPE_STATS)
+        return self._stats.rows(self.dictionary.with_stats, _TYPE_STATS)
 
     def details(self, row: int) -> list[tuple[str, Value]]:
         """All stats of one type, in file order."""

@@ -199,7 +199,7 @@ class StatReader:
         if damaged:
             self._damage.note(
                 "stats_damaged",
-                f"{damaged} damaged stats left out (after byte {int(source.min())})",
+                f"{damaged} damaged stats left out (after byte {int(source[source >= 0].min())})",
             )
 
     def text_ids(self, kind: NDArray[np.uint8], bits: NDArray[np.int64]) -> NDArray[np.int32]:

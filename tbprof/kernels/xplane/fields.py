@@ -12,6 +12,7 @@ from cython.cimports.tbprof.kernels.codes import (
     LINE_ID,
     LINE_NAME,
     LINE_TIMESTAMP_NS,
+    METADATA_STATS,
     MOST_FIELDS,
     VARINT,
 )
@@ -74,14 +75,17 @@ class MapEntries:
     name: OutIntTable
     display_name: OutIntTable
     value: OutInts
+    with_stats: OutInts
 
     def __init__(
-        self, id: OutInts, name: OutIntTable, display_name: OutIntTable, value: OutInts
-    ) -> None:
+        self, id: OutInts, name: OutIntTable, display_name: OutIntTable, value: OutInts,
+        with_stats: OutInts,
+    ) -> None:  # fmt: skip
         self.id = id
         self.name = name
         self.display_name = display_name
         self.value = value
+        self.with_stats = with_stats
 
 
 @cython.ccall
@@ -273,8 +277,11 @@ def read_entries(
                         inner, inner_at = read_varint(buf, at, pos)
                         if inner_at < 0 or inner >> 3 <= 0:
                             damaged += 1
+                            entries.with_stats[entry] = base + value_at
                             break
                         field = inner >> 3
+                        if field == METADATA_STATS:
+                            entries.with_stats[entry] = base + value_at
                         if inner & 7 == LENGTH:
                             first, last = read_length(buf, inner_at, pos)
                             if first >= 0 and field == 2:
@@ -288,6 +295,7 @@ def read_entries(
                             at = skip_value(buf, inner_at, pos, inner & 7)
                         if at < 0:
                             damaged += 1
+                            entries.with_stats[entry] = base + value_at
                 else:
                     pos = skip_value(buf, value_at, end, tag & 7)
                 if pos < 0:
