@@ -143,14 +143,14 @@ def _bias_ps(kinds: GpuKinds) -> int:
     Events are ordered by stream, then time. A layer's op is `model/conv/BiasAdd`, that of the layer
     after it `model/batch_norm/FusedBatchNormV3`.
     """
-    parts = [op.name.rsplit("/", 2)[0] if op.name.count("/") > 1 else "" for op in kinds.op]
-    numbers = {part: number for number, part in enumerate(dict.fromkeys(parts))}
-    scope = np.array([numbers[part] for part in parts], np.int64)
     adds = np.array([op.type == "BiasAdd" for op in kinds.op], bool)
     norms = np.array([op.type.startswith("FusedBatchNorm") and "Grad" not in op.type
                       for op in kinds.op], bool)  # fmt: skip
     if not adds.any() or not norms.any():
         return 0
+    parts = [op.name.rsplit("/", 2)[0] if op.name.count("/") > 1 else "" for op in kinds.op]
+    numbers = {part: number for number, part in enumerate(dict.fromkeys(parts))}
+    scope = np.array([numbers[part] for part in parts], np.int64)
     code, line = kinds.code, kinds.events.line
     current, following = code[:-1], code[1:]
     is_lost = (

@@ -137,34 +137,36 @@ class _KernelRows:
 
         flops, bytes_, hbm_bytes = np.where(is_known, work, -1)
 
-        def integers(values: list[int | None]) -> NDArray[np.int64]:
+        def integers(values: Iterable[int | None]) -> NDArray[np.int64]:
             return np.array([-1 if value is None else value for value in values], np.int64)
 
-        def flags(name: str) -> NDArray[np.bool_]:
-            return np.array([getattr(key, name) for key in keys], bool)
-
+        columns: list[Sequence[Any]] = [*zip(*keys, strict=True)] or [()] * len(KernelKey._fields)
+        (
+            kernel, op, block, grid, registers, shared_bytes, is_eligible, use, copy, of_amd,
+            dtype, is_product, is_computed,
+        ) = columns  # fmt: skip
         return Kernels(
-            [key.kernel for key in keys],
-            [key.op for key in keys],
-            np.array([key.block for key in keys], np.int64).reshape(-1, 3),
-            np.array([key.grid for key in keys], np.int64).reshape(-1, 3),
-            integers([key.registers for key in keys]),
-            integers([key.shared_bytes for key in keys]),
-            flags("is_eligible"),
-            np.array([key.core_use for key in keys], np.int8),
+            [*kernel],
+            [*op],
+            np.array(block, np.int64).reshape(-1, 3),
+            np.array(grid, np.int64).reshape(-1, 3),
+            integers(registers),
+            integers(shared_bytes),
+            np.array(is_eligible, bool),
+            np.array(use, np.int8),
             occupancy,
             count,
             total,
             least,
             most,
-            [key.copy for key in keys],
-            flags("is_amd"),
+            [*copy],
+            np.array(of_amd, bool),
             flops,
             bytes_,
             hbm_bytes,
-            [key.dtype for key in keys],
-            flags("is_product"),
-            flags("is_computed"),
+            [*dtype],
+            np.array(is_product, bool),
+            np.array(is_computed, bool),
         )
 
 

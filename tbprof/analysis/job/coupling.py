@@ -109,11 +109,11 @@ def _device_name(plane: Plane) -> str:
 def _gpu_names(plane: Plane, programs: Programs) -> tuple[str, _ExchangeByName]:
     kinds = find_gpu_kinds(plane, programs)
     phase = kind_phases(plane, kinds, programs)
-    ran: _ExchangeByName = {}
-    for name, phase_code in zip(kinds.event_name, phase.tolist(), strict=True):
-        # Copies have the same names in all programs.
-        if phase_code == Phase.COLLECTIVES or 0 <= phase_code <= Phase.COMPUTE_UNKNOWN:
-            ran[name] = max(ran.get(name, NO_EXCHANGE), int(phase_code == Phase.COLLECTIVES))
+    # Copies have the same names in all programs.
+    computes = np.flatnonzero((phase >= 0) & (phase <= Phase.COMPUTE_UNKNOWN))
+    meets = np.flatnonzero(phase == Phase.COLLECTIVES)
+    ran = {kinds.event_name[kind]: NO_EXCHANGE for kind in computes.tolist()}
+    ran |= {kinds.event_name[kind]: COLLECTIVE for kind in meets.tolist()}
     return _device_name(plane), ran
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.spans.groups import group_rows
+from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base import names
 from tbprof.base.columns import empty_column
 from tbprof.base.process.parallel import in_parallel
@@ -35,6 +36,8 @@ _COLUMNS = (
     _REGION, _DTYPE, _SHAPE, names.GROUP_ID,
 )  # fmt: skip
 
+_ALLOCATION, _RELEASE = 1, 2
+_KINDS = {names.MEMORY_ALLOCATION: _ALLOCATION, names.MEMORY_DEALLOCATION: _RELEASE}
 # Limits sizes so that the sum of stack, heap and free memory fits in int64.
 MOST_BYTES = 2**60
 NO_GROUP = int(np.iinfo(np.int64).min)
@@ -95,17 +98,15 @@ def find_memory_events(plane: Plane, *, is_kept: bool = False) -> MemoryEvents |
 
     With `is_kept`, all events of the plane stay decoded for other analyses.
     """
-    texts = plane.types.full_names
-    is_allocation = np.array([text == names.MEMORY_ALLOCATION for text in [*texts, ""]])
-    is_deallocation = np.array([text == names.MEMORY_DEALLOCATION for text in [*texts, ""]])
-    if not (is_allocation.any() or is_deallocation.any()):
+    kind = name_families(plane).look_up(_KINDS)
+    if not kind.any():
         return None
     events = host_events(plane, is_kept=is_kept)
-    rows = events.rows_of(is_allocation | is_deallocation)
+    rows = events.rows_of(kind != 0)
     if not rows.size:
         return None
     selected = events.select(rows)
-    return MemoryEvents(selected, is_allocation[selected.type], *_window(events))
+    return MemoryEvents(selected, kind[selected.type] == _ALLOCATION, *_window(events))
 
 
 def read_memory_stats(memory_events: MemoryEvents) -> MemoryStats:

@@ -24,6 +24,7 @@ from tbprof.analysis.vocabulary.op_names import (
     parse_provenance,
 )
 from tbprof.base import names
+from tbprof.base.values import unique
 from tbprof.events.space import Events, Plane, Space
 
 _NO_OP = -1
@@ -44,13 +45,11 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
     """
     for plane in host_planes(space):
         events, code, ops = find_op_events(plane, programs)
-        is_eager = np.zeros(len(ops) + 1, bool)
-        eager = code[_is_eager(plane, events, code, ops)]
-        is_eager[np.maximum(eager, -1)] = True
+        eager = unique(np.maximum(code[_is_eager(plane, events, code, ops)], _NO_OP)).tolist()
         # Iterators and XLA instructions are never executed eagerly.
-        is_eager = is_eager[:-1] & np.array(
-            [op.category == OpCategory.TENSORFLOW for op in ops], bool
-        )
+        eager = [at for at in eager if at >= 0 and ops[at].category == OpCategory.TENSORFLOW]
+        is_eager = np.zeros(len(ops), bool)
+        is_eager[eager] = True
         times = events.first_event, events.start_ps, events.duration_ps
         sums, busy, window = sum_by_code(times, code, len(ops))
         ran = np.flatnonzero(sums[0])
@@ -216,8 +215,9 @@ def _is_eager(
     `EagerExecute` around it on its thread does not run a function. Markers that represent ops are
     eager.
     """
-    is_call = np.array([*(op.name.startswith(_CALL) for op in ops), False, False])
-    eager = is_call[code] if is_call.any() else np.zeros(len(events), bool)
+    eager = np.zeros(len(events), bool)
+    if names.EAGER_OP in plane.stat_names:
+        eager = np.array([*(op.name.startswith(_CALL) for op in ops), False, False])[code]
     if names.IS_EAGER in plane.stat_names:
         return eager | has_flag(events, names.IS_EAGER)
     markers = np.flatnonzero(code == _MARKER)

@@ -91,6 +91,8 @@ class _Side:
     def total(self, name: str) -> NDArray[np.int64]:
         """[ops] the sums of one column, at most `_MOST`, since counts and sizes may be damaged."""
         out = np.zeros(len(self.type), np.int64)
+        if not any(name in sums for sums in self.sums):
+            return out
         rows = np.concatenate(self.rows)
         nothing = np.int64(0)
         values = np.concatenate([
