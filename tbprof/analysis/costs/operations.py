@@ -169,7 +169,7 @@ def _is_total(window: Any, size: int) -> bool:
 
 
 def _select_and_scatter(arrays: Arrays) -> Cost:
-    select, scatter = arrays.called[:2]
+    select, scatter = arrays.called[0], arrays.called[1]
     source = arrays.operand(1).elements
     window = math.prod(window.size for window in arrays.proto.window.dimensions)
     selected = select.times(source * max(window - 1, 0))
