@@ -151,7 +151,7 @@ def test_workers_without_numbers_that_share_no_time_are_paired_in_order_with_a_w
     assert len(shown.labels) == 10
     warnings = shown.document("pod_viewer")["diagnostics"]["warnings"]
     assert len(warnings) == 1
-    assert "share no time" in warnings[0]
+    assert "do not overlap in time" in warnings[0]
 
 
 def test_workers_without_numbers_meet_in_time(job: Job):
@@ -159,4 +159,4 @@ def test_workers_without_numbers_meet_in_time(job: Job):
     shown = job("even", "slow", marker="FunctionRun")
     assert ("even", "slow") in hosts_by_step(shown).values()
     warnings = shown.document("pod_viewer")["diagnostics"]["warnings"]
-    assert all("paired" in text and "share no time" not in text for text in warnings)
+    assert all("matched" in text and "do not overlap" not in text for text in warnings)

@@ -139,7 +139,7 @@ def hostile_space(seed: int) -> Space:
 
 def names_of(families: NameFamilies) -> list[str]:
     """A name of the family of each type."""
-    return families.vocabulary.take(families.of)
+    return families.vocabulary.take(families.of.tolist())
 
 
 def category(text: str) -> int:
