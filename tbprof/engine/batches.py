@@ -11,7 +11,7 @@ from tbprof.engine.encode import JSON, by_columns
 from tbprof.engine.requests import Body
 from tbprof.tools.model.datatable import Column, Table
 
-# What a batch has at most; bytes are compressed ones.
+# The limits of a batch; bytes are counted after compression.
 MOST_ROWS, MOST_BYTES = 2_500, 290_000
 
 
@@ -32,7 +32,7 @@ def encode_batch(tables: Sequence[Table], first_row: int, *, is_list: bool) -> B
         size = len(body.gzipped)
         if size <= MOST_BYTES or count <= 1:
             return body
-        # A tenth less, since fewer rows are compressed less well.
+        # A tenth less, since fewer rows compress less well.
         count = max(1, count * MOST_BYTES * 9 // (10 * size))
 
 
@@ -40,7 +40,7 @@ _NUMPY = orjson.OPT_SERIALIZE_NUMPY
 
 
 def _batch(table: Table, first_row: int, count: int) -> dict[str, object]:
-    """The JSON of some rows. Equal columns are there once, and so are texts that repeat."""
+    """The JSON of some rows; equal columns and repeated texts are sent once."""
     rows = slice(first_row, first_row + count)
     columns = tuple(replace(one, values=one.values[rows]) for one in table.columns)
     made = by_columns(replace(table, columns=columns))
@@ -63,7 +63,7 @@ def _packed(column: Column) -> object:
 
 
 def _are_equal(one: Column, other: Column) -> bool:
-    """Whether two columns of numbers say the same."""
+    """Whether two columns hold the same numbers."""
     values, others = one.values, other.values
     if not (isinstance(values, np.ndarray) and isinstance(others, np.ndarray)):
         return False

@@ -69,9 +69,8 @@ def pack(value: Any, prefix: str = "") -> dict[str, NDArray[Any]]:
 
 def unpack(kind: type[_T], arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> _T:
     """The dataclass of type `kind` that `pack` packed. Raises one of `DAMAGE`."""
-    plain = json.loads(
-        arrays[prefix + _META].tobytes().decode()
-    )  # `loads` tries encodings of bytes
+    # Decoded here, since `loads` tries several encodings of bytes.
+    plain = json.loads(arrays[prefix + _META].tobytes().decode())
     unpacked: _T = _unpack(kind, prefix, arrays, plain)
     return unpacked
 

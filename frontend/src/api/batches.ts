@@ -1,4 +1,4 @@
-/** Tables that the server sends in batches of rows, put together again. */
+/** Fetches tables that the server sends in batches of rows, and joins the batches. */
 import { type DataRequest, fetchData } from "./client";
 import { PayloadError } from "./errors";
 import { fields, isRecord, type Json, list } from "./json";

@@ -211,7 +211,7 @@ def test_steps_that_trace_are_found_without_a_recorded_compiler():
     steps = [evidence({Phase.COMPILATION: permille}) for permille in shares]
     assert severities("compilation", *steps) == LADDER
     finding = claim(steps[-2], "compilation")
-    assert finding.title == "Tracing and compiling functions takes 15.0 % of step time"
+    assert finding.title == "Tracing and compiling functions take 15.0 % of step time"
     assert finding.gain_ms == pytest.approx(0.15)
     assert "predict_on_batch()" in finding.action
 

@@ -263,10 +263,10 @@ def tracing(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         id="compilation",
         severity=grade[0],
-        title=f"Tracing and compiling functions takes {percent(share)} of step time",
+        title=f"Tracing and compiling functions take {percent(share)} of step time",
         detail=(
-            f"In an average step of {milliseconds(evidence.step_ms)}, it takes "
-            f"{milliseconds(share / 100 * evidence.step_ms)} in which no op computes."
+            f"In an average step of {milliseconds(evidence.step_ms)}, they take "
+            f"{milliseconds(share / 100 * evidence.step_ms)} during which no op computes."
         ),
         value=share,
         unit="%",
