@@ -62,6 +62,26 @@ test("search counts, goes from hit to hit, and is cleared", async () => {
   await expect.poll(() => field(page).inputValue()).toBe("");
 });
 
+test("a tab that is opened while the next hit is looked for stays open", async () => {
+  const page = await show({ ...ALL, q: "gemm", tab: "event" });
+  await expectCount(page, "8 hits · 8 in view");
+  let release = () => {};
+  const isOpened = new Promise<void>((done) => {
+    release = done;
+  });
+  await page.route(/timeline_search/, async (route) => {
+    await isOpened;
+    await route.continue();
+  });
+  const event = parameter(page, "event");
+  await field(page).press("Enter");
+  await openTab(page, "Statistics");
+  release();
+  await expect.poll(() => parameter(page, "event")).not.toBe(event);
+  await page.getByRole("grid", { name: "Events by name" }).waitFor();
+  expect(await tab(page, "Statistics").getAttribute("aria-selected")).toBe("true");
+});
+
 test("search heeds case and patterns", async () => {
   const page = await show();
   await field(page).fill("GEMM");

@@ -2,6 +2,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { describeProblem } from "../../../api/errors";
 import { formatCount } from "../../../base/format";
+import type { DrawerTab } from "../page/address";
 import type { Page } from "../page/page";
 import { goTo } from "../page/reveal";
 import { choose } from "../page/selected_event";
@@ -59,15 +60,18 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => commit(next), TYPING_MS);
   };
-  const go = async (direction: 1 | -1) => {
+  const go = async (direction: 1 | -1, tabBefore: DrawerTab | null) => {
     const hit = await hits.near(direction);
     if (!hit) return;
-    if (page.tab.peek() === "hits") choose(page, hit, hit, true);
+    // The list of hits stays open, and so does a tab that was opened meanwhile.
+    const isTabKept = tabBefore === "hits" || page.tab.peek() !== tabBefore;
+    if (isTabKept) choose(page, hit, hit, true);
     else goTo(model, hit, hit, true);
   };
   // Each move starts from the hit that the previous one reached.
   const goOn = (direction: 1 | -1) => {
-    const run = () => go(direction);
+    const tab = page.tab.peek();
+    const run = () => go(direction, tab);
     last.current = last.current.then(run, run);
   };
   const onKeyDown = (event: KeyboardEvent) => {
