@@ -294,11 +294,10 @@ def chance_of_period(steps: int, slow: int, members: int) -> float:
     ways = np.concatenate([period - longer, longer])
     size = np.concatenate([size, size + 1])
     is_possible = (size >= members) & (size <= slow)
-    placements = [
-        math.comb(steps - count, slow - count) / math.comb(steps, slow)
-        for count in size[is_possible].tolist()
-    ]
-    return float(ways[is_possible] @ np.array(placements, np.float64))
+    # Of [count - 1]: how likely `count` given steps are all slow.
+    others = np.arange(slow)
+    chance = np.cumprod((slow - others) / (steps - others))
+    return float(ways[is_possible] @ chance[size[is_possible] - 1])
 
 
 def _alike(hits: NDArray[np.int64], excess: NDArray[np.float64]) -> NDArray[np.int64]:
