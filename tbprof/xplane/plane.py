@@ -304,23 +304,21 @@ class FileTypes:
 
     def stats(self, names: Sequence[str]) -> dict[str, StatColumn]:
         """One column [n] per name: stats that all events of a type share, each read once."""
-        stat_columns = self._known_stats
-        missing = [name for name in names if name not in stat_columns]
+        # Other threads may do the same at the same time, with the same result.
+        known = self._known_stats
+        missing = [name for name in names if name in self._stat_names and name not in known]
         if missing:
-            # Other threads may do the same at the same time, with the same result.
-            every = self._stats.stat_names
-            if len(every) * self.dictionary.value.size <= _READ_AT_ONCE:
-                missing = [*every.union(missing).difference(stat_columns)]
-            kinds, bits = self._stats.table(self.dictionary.with_stats, missing, _TYPE_STATS)
-            # Few stats are on types.
-            filled = set(np.flatnonzero(kinds.any(axis=1)).tolist())
-            for index, name in enumerate(missing):
-                stat_columns[name] = (
-                    StatColumn(kinds[index], bits[index], _ReadOnce(self._stats))
-                    if index in filled
-                    else self._no_values
-                )
-        return {name: stat_columns[name] for name in names}
+            if len(self._stat_names) * self.dictionary.value.size <= _READ_AT_ONCE:
+                missing = [*self._stat_names]
+            columns = self._stats.columns(self.dictionary.with_stats, missing, _TYPE_STATS)
+            for name, column in columns.items():
+                known[name] = StatColumn(column.kind, column.bits, _ReadOnce(self._stats))
+        return {name: known.get(name, self._no_values) for name in names}
+
+    @cached_property
+    def _stat_names(self) -> frozenset[str]:
+        """The names of the stats that types have, which are few."""
+        return self._stats.used_names(self.dictionary.with_stats, _TYPE_STATS)
 
     @cached_property
     def _no_values(self) -> StatColumn:

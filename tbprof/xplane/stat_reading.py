@@ -22,7 +22,13 @@ from tbprof.events.stats import (
 from tbprof.events.strings import Strings
 from tbprof.kernels.codes import AS_FLAG, AS_NUMBER, AS_RARE, MOST_FLAGS, STAT_DAMAGED
 from tbprof.kernels.xplane.id_lookup import find_rows, row_of
-from tbprof.kernels.xplane.stat_decoding import StatMessages, WantedStats, decode_stat, decode_stats
+from tbprof.kernels.xplane.stat_decoding import (
+    StatMessages,
+    WantedStats,
+    decode_stat,
+    decode_stats,
+    mark_stats,
+)
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
 from tbprof.xplane.interning import NumberedTexts, in_file_order, intern_texts
@@ -96,32 +102,19 @@ class StatReader:
         `source` are offsets of the messages' length varints, -1 for none. The texts of the names
         that `texts` contains are read in the same pass.
         """
-        kinds, bits = self.table(source, names, field, texts)
+        kinds = np.zeros((len(names), source.size), np.uint8)
+        bits = np.zeros((len(names), source.size), np.int64)
+        known, slots = self._slots(names)
+        if source.size and known:
+            by_id = slots[self._rows_of_short_ids]  # -1 is the last
+            numbered = [index for index, name in enumerate(names) if name in texts]
+            is_numbered = np.zeros(len(names), np.uint8)
+            is_numbered[numbered] = True
+            wanted = WantedStats(known, slots, by_id, is_numbered, kinds, bits)
+            self._decode(source, field, wanted, [(kinds[index], bits[index]) for index in numbered])
         return {
             name: StatColumn(kinds[index], bits[index], self) for index, name in enumerate(names)
         }
-
-    def table(
-        self,
-        source: NDArray[np.int64],
-        names: Sequence[str],
-        field: int,
-        texts: Collection[str] = (),
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """(kinds, bits) [names, n] of the columns that `columns` returns."""
-        kinds = np.zeros((len(names), source.size), np.uint8)
-        bits = np.zeros((len(names), source.size), np.int64)
-        slots, used = self._slots(names)
-        if source.size and used:
-            # Columns that no stat can fill would keep the pass from finishing events early.
-            dense = len(used) < len(names)
-            some_kinds = np.zeros((len(used), source.size), np.uint8) if dense else kinds
-            some_bits = np.zeros((len(used), source.size), np.int64) if dense else bits
-            numbered = [slot for slot, column in enumerate(used) if names[column] in texts]
-            self._decode(source, field, slots, numbered, some_kinds, some_bits)
-            if dense:
-                kinds[used], bits[used] = some_kinds, some_bits
-        return kinds, bits
 
     def stats_to_read(self, marks: MarkNames) -> StatsToRead:
         """How each stat is read while events are decoded."""
@@ -133,30 +126,29 @@ class StatReader:
                 mode_of_row[[self._last_row[name], *self._earlier_rows.get(name, ())]] = mode
         return StatsToRead.of(mode_of_row, self._dictionary.lookup, has_number=marks.number != "")
 
-    def _slots(self, names: Sequence[str]) -> tuple[NDArray[np.int32], list[int]]:
-        """(slot of each stat metadata row, -1 if not requested; the name of each slot)."""
-        slots = np.full(len(self.names), -1, np.int32)
-        used: list[int] = []
-        for column, name in enumerate(names):
+    def _slots(self, names: Sequence[str]) -> tuple[int, NDArray[np.int32]]:
+        """(how many of the names the plane has, the name of each row of stat metadata).
+
+        -1 if it is not requested; the last is for no row.
+        """
+        known = 0
+        slots = np.full(len(self.names) + 1, -1, np.int32)
+        for index, name in enumerate(names):
             if name in self._last_row:
+                known += 1
                 for row in (self._last_row[name], *self._earlier_rows.get(name, ())):
-                    slots[row] = len(used)
-                used.append(column)
-        return slots, used
+                    slots[row] = index
+        return known, slots
 
     def _decode(
         self,
         source: NDArray[np.int64],
         field: int,
-        slots: NDArray[np.int32],
-        numbered: Sequence[int],
-        kinds: NDArray[np.uint8],
-        bits: NDArray[np.int64],
+        wanted: WantedStats,
+        numbered: Sequence[tuple[NDArray[np.uint8], NDArray[np.int64]]],
     ) -> None:
+        """Fills the columns of `wanted`; the texts of those that are `numbered` become ids."""
         lookup = self._dictionary.lookup
-        is_numbered = np.array([column in numbered for column in range(len(kinds))], np.uint8)
-        by_id = np.append(slots, np.int32(-1))[self._rows_of_short_ids]
-        wanted = WantedStats(slots, by_id, is_numbered, kinds, bits)
 
         def decode_part(begin: int) -> int:
             part = source[begin : begin + _PER_PASS]
@@ -170,12 +162,10 @@ class StatReader:
             for window in self._buffer.around(progress, begins):
                 damaged += decode_stats(window, progress, messages, lookup, wanted, texts.known)
                 texts.leave_window()
-            if numbered:
-                ids = texts.ids()
-                for column in numbered:
-                    part_bits = bits[column, begin : begin + part.size]
-                    is_text = kinds[column, begin : begin + part.size] == TEXT
-                    part_bits[is_text] = ~ids[part_bits[is_text]]
+            for kinds, bits in numbered:
+                part_bits = bits[begin : begin + part.size]
+                is_text = kinds[begin : begin + part.size] == TEXT
+                part_bits[is_text] = ~texts.ids()[part_bits[is_text]]
             self._idle_texts.append(texts)
             return damaged
 
@@ -188,6 +178,19 @@ class StatReader:
             return self._idle_texts.pop()
         except IndexError:
             return NumberedTexts(self._strings)
+
+    def used_names(self, source: NDArray[np.int64], field: int) -> frozenset[str]:
+        """The names of all stats in field `field` of the messages at `source` [n], -1 for none."""
+        used = np.zeros(len(self.names), np.uint8)
+        targets = in_file_order(source)
+        begins = source[targets]
+        messages = StatMessages(begins, targets, field)
+        progress = self._buffer.messages()
+        damaged = 0
+        for window in self._buffer.around(progress, begins):
+            damaged += mark_stats(window, progress, messages, self._dictionary.lookup, used)
+        self._note_damage(source, damaged)
+        return frozenset(self.names[row] for row in np.flatnonzero(used).tolist())
 
     def rows(self, source: NDArray[np.int64], field: int) -> StatRows:
         """Every stat in field `field` of the messages at `source` [n], -1 for none."""

@@ -4,6 +4,7 @@ import struct
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from tbprof._pb import message
 from tbprof.base.errors import BadTrace
 from tbprof.events.space import Events, Plane, Space
 from tbprof.events.stats import BYTES, DOUBLE, REFERENCE, TEXT, UINT64, StatColumn
+from tbprof.kernels.xplane.stat_decoding import decode_stats
+from tbprof.xplane import stat_reading
 from tbprof.xplane.reader import read_space
 
 LIMIT_PS = 2**57
@@ -229,3 +232,21 @@ def _wanted_details(wanted: Any, event: Any) -> list[tuple[str, Any]]:
 def _same(value: Any) -> Any:
     """A value that equals itself: doubles by their bytes."""
     return struct.pack("<d", value) if isinstance(value, float) else value
+
+
+def test_types_are_looked_through_for_the_stats_that_they_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    space = message("tensorflow.profiler.XSpace")()
+    plane = space.planes.add(name="/host:CPU")
+    for key, name in enumerate(("flops", "group_id"), 1):
+        plane.stat_metadata[key].name = name
+    plane.event_metadata[1].stats.add(metadata_id=1, int64_value=8)
+    plane.lines.add().events.add(metadata_id=1).stats.add(metadata_id=2, int64_value=3)
+    [read] = space_of(space.SerializeToString()).planes
+    decode = Mock(wraps=decode_stats)
+    monkeypatch.setattr(stat_reading, "decode_stats", decode)
+    assert not read.types.stats(["group_id"])["group_id"].is_present.any()
+    decode.assert_not_called()
+    assert read.types.stats(["flops"])["flops"].integers().tolist() == [8]
+    decode.assert_called_once()

@@ -23,6 +23,7 @@ from cython.cimports.tbprof.kernels.types import (
     Ints,
     OutBytes,
     OutByteTable,
+    OutFlags,
     OutInt32s,
     OutInts,
     OutIntTable,
@@ -64,11 +65,12 @@ class StatMessages:
 class WantedStats:
     """The stats of k keys: `kinds` and `bits` are [k, n], and 0 before.
 
-    `slots` is the row in them of each row of stat metadata, -1 if it is not requested, `by_id` the
-    same for the ids of one byte, which most stats have. The bits of texts of `numbered` [k] keys
-    are their numbers.
+    The plane has `known` of the keys. `slots` is the row in them of each row of stat metadata, -1
+    if it is not requested, `by_id` the same for the ids of one byte, which most stats have. The
+    bits of texts of `numbered` [k] keys are their numbers.
     """
 
+    known: i64
     slots: Int32s
     by_id: Int32s
     numbered: Flags
@@ -76,8 +78,10 @@ class WantedStats:
     bits: OutIntTable
 
     def __init__(
-        self, slots: Int32s, by_id: Int32s, numbered: Flags, kinds: OutByteTable, bits: OutIntTable
-    ) -> None:
+        self, known: i64, slots: Int32s, by_id: Int32s, numbered: Flags, kinds: OutByteTable,
+        bits: OutIntTable,
+    ) -> None:  # fmt: skip
+        self.known = known
         self.slots = slots
         self.by_id = by_id
         self.numbered = numbered
@@ -204,9 +208,8 @@ def _decode_value(buf: Bytes, pos: i64, end: i64) -> tuple[i64, i64]:
 @cython.locals(
     _=i64, after=i64, at=i64, base=i64, begins=Ints, bits=OutIntTable, body=i64, body_end=i64,
     buf=Bytes, column=i64, damaged=i64, damaged_before=i64, end=i64, found=i64, index=i64, key=i64,
-    keys=Ints, kind=i64, kinds=OutByteTable, message=i64, numbered=Flags, reach=i64,
-    rows=Int32s, size=i64,
-    tag=i64, value=i64, value_at=i64, wanted=i64,
+    keys=Ints, kind=i64, kinds=OutByteTable, known=i64, message=i64, numbered=Flags, reach=i64,
+    rows=Int32s, tag=i64, value=i64, value_at=i64, wanted=i64,
 )  # fmt: skip
 def decode_stats(
     window: Window,
@@ -231,7 +234,7 @@ def decode_stats(
         damaged = 0
         wanted = messages.field << 3 | LENGTH
         end = progress.end - base
-        size = kinds.shape[0]
+        known = columns.known
         for message in range(progress.at, begins.shape[0]):
             progress.at = message
             index = messages.targets[message]
@@ -244,7 +247,7 @@ def decode_stats(
                 continue
             found = 0
             damaged_before = damaged
-            while at < after and found < size:
+            while at < after and found < known:
                 tag, value_at = read_varint(buf, at, after)
                 if value_at < 0:
                     damaged += 1
@@ -287,7 +290,7 @@ def decode_stats(
                     body, body_end = read_length(buf, value, body_end)
                     value = number_text(body, body_end, texts)
                     if value < 0:  # the message is read again from its start
-                        for column in range(size):
+                        for column in range(kinds.shape[0]):
                             kinds[column, index] = ABSENT
                             bits[column, index] = 0
                         return damaged_before
@@ -377,5 +380,57 @@ def list_stats(
             spans[target, 1] = before + listed
             progress.listed = before + listed
             progress.copied = copied_before + copied
+        progress.at = begins.shape[0]
+        return damaged
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    _=i64, after=i64, at=i64, base=i64, begins=Ints, body=i64, body_end=i64, buf=Bytes, damaged=i64,
+    end=i64, key=i64, keys=Ints, kind=i64, message=i64, reach=i64, row=i64, rows=Int32s, tag=i64,
+    value_at=i64, wanted=i64,
+)  # fmt: skip
+def mark_stats(
+    window: Window, progress: Pass, messages: StatMessages, lookup: Lookup, used: OutFlags
+) -> i64:
+    """Sets `used` for each row of stat metadata whose stats messages have; returns the damaged.
+
+    Continues from row `progress.at` of the messages up to the first that is not in the window.
+    """
+    buf, begins = window.content, messages.begins
+    keys, rows = lookup.keys, lookup.rows
+    with cython.nogil:
+        base = window.base
+        damaged = 0
+        wanted = messages.field << 3 | LENGTH
+        end = progress.end - base
+        for message in range(progress.at, begins.shape[0]):
+            progress.at = message
+            at, after, reach = read_whole_body(buf, begins[message] - base, end)
+            if reach >= 0:
+                progress.reach = base + reach
+                return damaged
+            if at < 0:
+                damaged += 1
+                continue
+            while at < after:
+                tag, value_at = read_varint(buf, at, after)
+                body, body_end = -1, -1
+                if value_at >= 0 and tag == wanted:
+                    body, body_end = read_length(buf, value_at, after)
+                elif value_at >= 0:
+                    body_end = skip_value(buf, value_at, after, tag & 7)
+                if body_end < 0:
+                    damaged += 1
+                    break
+                at = body_end
+                if body < 0:
+                    continue
+                key, kind, _ = decode_stat(buf, body, body_end)
+                row = find_row(keys, rows, key)
+                damaged += kind < 0
+                if kind > 0 and row >= 0:
+                    used[row] = True
         progress.at = begins.shape[0]
         return damaged
