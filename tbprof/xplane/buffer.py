@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.errors import BadTrace, Unreachable
 from tbprof.base.process.regular_files import open_regular
-from tbprof.kernels.xplane.fields import body_at
+from tbprof.kernels.xplane.fields import body_at, texts_in
 from tbprof.kernels.xplane.passes import Pass, Window
 
 # Smaller files are read completely, so later changes of the file do not matter.
@@ -124,20 +124,21 @@ class Buffer:
     def texts(self, ranges: NDArray[np.int64]) -> list[str]:
         """The texts [n] in byte ranges [n, 2]; "" for absent ones, which begin at -1."""
         if isinstance(self._source, _Held):
-            begins, ends = np.where(ranges[:, :1] >= 0, ranges, 0).T
-            return _decoded(self._source.bytes, begins, ends)
+            texts: list[str] = texts_in(self._source.bytes, 0, ranges)
+            return texts
+        decoded = [""] * len(ranges)
         rows = np.flatnonzero(ranges[:, 0] >= 0)
         rows = rows[np.argsort(ranges[rows, 0], kind="stable")]
-        begins, ends = ranges[rows].T
-        decoded = [""] * len(ranges)
+        ranges = ranges[rows]
+        begins, ends = np.ascontiguousarray(ranges.T)
         progress = self.messages()
-        for window in self.around(progress, np.ascontiguousarray(begins)):
+        for window in self.around(progress, begins):
             content, base = bytes(window.content), window.base
             # Up to the first that is not completely in the window.
             fits = ends[progress.at :] <= base + len(content)
             stop = progress.at + (fits.size if fits.all() else int(np.argmin(fits)))
             part = slice(progress.at, stop)
-            texts = _decoded(content, begins[part] - base, ends[part] - base)
+            texts = texts_in(content, base, ranges[part])
             for row, text in zip(rows[part].tolist(), texts, strict=True):
                 decoded[row] = text
             progress.at = stop
@@ -180,14 +181,6 @@ class Buffer:
                     "it is being rewritten: reload in a moment",
                 )
             done += count
-
-
-def _decoded(content: bytes, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> list[str]:
-    pieces = list(map(content.__getitem__, map(slice, begins.tolist(), ends.tolist())))
-    try:
-        return list(map(bytes.decode, pieces))  # twice as fast, and damage is rare
-    except UnicodeDecodeError:
-        return [piece.decode("utf-8", "replace") for piece in pieces]
 
 
 class _Held:

@@ -16,7 +16,7 @@ from cython.cimports.tbprof.kernels.codes import (
     MOST_FIELDS,
     VARINT,
 )
-from cython.cimports.tbprof.kernels.types import Bytes, Ints, OutInts, OutIntTable, i64
+from cython.cimports.tbprof.kernels.types import Bytes, Ints, IntTable, OutInts, OutIntTable, i64
 from cython.cimports.tbprof.kernels.xplane.passes import FieldWalk, Pass, Window
 from cython.cimports.tbprof.kernels.xplane.wire import read_length, read_varint, skip_value
 
@@ -310,3 +310,17 @@ def read_entries(
 def body_at(buf: Bytes, end: i64) -> tuple[i64, i64]:
     """(first, last) of the body whose length is the first varint; first is -1 if damaged."""
     return read_length(buf, 0, end)
+
+
+@cython.ccall
+@cython.locals(begin=i64, end=i64, row=i64, texts=list)
+def texts_in(content: bytes, base: i64, ranges: IntTable) -> list[str]:
+    """The texts [n] in byte ranges [n, 2] of a file, whose bytes from `base` on are `content`.
+
+    "" for ranges that begin before, and U+FFFD in place of invalid UTF-8.
+    """
+    texts = []
+    for row in range(ranges.shape[0]):
+        begin, end = ranges[row, 0] - base, ranges[row, 1] - base
+        texts.append(content[begin:end].decode("utf-8", "replace") if 0 <= begin < end else "")
+    return texts
