@@ -91,7 +91,7 @@ _ExchangeByName = dict[str, int]
 
 def _sampled(ran: _ExchangeByName) -> Iterator[tuple[int, int]]:
     """Yield (hash, exchange) of the names with the lowest hashes: exchanges, then other names."""
-    hashed = sorted((_hash(name), exchange) for name, exchange in ran.items())
+    hashed = sorted(zip(map(_hash, ran), ran.values(), strict=True))
     yield from [pair for pair in hashed if pair[1] != NO_EXCHANGE][:MOST_NAMES]
     yield from [pair for pair in hashed if pair[1] == NO_EXCHANGE][:MOST_NAMES]
 

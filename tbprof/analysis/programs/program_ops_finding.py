@@ -1,5 +1,7 @@
 """The instructions that ran on the devices of a host."""
 
+import functools
+
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.analysis.programs.program_ops_merging import add_up
@@ -22,7 +24,7 @@ def find_program_ops(space: Space, programs: Programs) -> ProgramOps:
     # Without XLA, the work of GPUs does not belong to compiled programs.
     is_compiled = any(names.HLO_OP in plane.stat_names for plane in gpus)
     if not tpus and not hosts and not is_compiled:
-        return add_up([])
+        return _nothing()
     finders = [(_gpu_program_ops, plane) for plane in gpus]
     finders += [(_tpu_program_ops, plane) for plane in tpus]
     reader = _reader(programs)
@@ -30,3 +32,8 @@ def find_program_ops(space: Space, programs: Programs) -> ProgramOps:
     if not any(part.name for part in found):
         found += [_cpu_program_ops(plane, programs, reader) for plane in hosts]
     return add_up([part for part in found if part.name])
+
+
+@functools.cache  # for each host of thousands
+def _nothing() -> ProgramOps:
+    return add_up([])

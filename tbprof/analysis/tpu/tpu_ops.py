@@ -1,5 +1,6 @@
 """The HLO ops of TPU cores: time, shapes, and properties from Cloud TPU's performance notes."""
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -102,7 +103,7 @@ class TpuOps:
 def find_tpu_ops(space: Space, programs: Programs) -> TpuOps:
     """The ops of all TPU cores except SparseCores, in the order in which they first ran."""
     planes = tensor_core_planes(space)
-    return _table(_read_ops(planes, programs) if planes else [])
+    return _table(_read_ops(planes, programs)) if planes else _nothing()
 
 
 def merge_tpu_ops(parts: Sequence[TpuOps]) -> TpuOps:
@@ -168,3 +169,8 @@ def _table(rows: list[TpuOpRow]) -> TpuOps:
                 yield np.array([max(-_MOST, min(_MOST, int(value))) for value in values], np.int64)
 
     return TpuOps(*columns())
+
+
+@functools.cache  # for each host of thousands
+def _nothing() -> TpuOps:
+    return _table([])

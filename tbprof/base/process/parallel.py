@@ -58,7 +58,8 @@ def in_parallel(
     The caller works as well. Threads that finish elsewhere join in. Raises what `function` raises.
     """
     # Each running item takes memory, so no more run than there are processors.
-    others = min(os.cpu_count() or 1, len(items)) - 1 if size >= _BYTES_THAT_PAY else 0
+    pays = size >= _BYTES_THAT_PAY and len(items) > 1
+    others = min(os.cpu_count() or 1, len(items)) - 1 if pays else 0
     if others < 1:
         return [function(item) for item in items]
     step = -(-len(items) // _MOST_TASKS)
