@@ -4,7 +4,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 _T = TypeVar("_T")
 _K = TypeVar("_K", bound=Hashable)
@@ -41,6 +41,11 @@ class OnceCache:
     def __len__(self) -> int:
         """The number of keys requested since the last `clear`."""
         return len(self._entries)
+
+    def get(self, key: Hashable) -> Any:
+        """The value of `key`, or None."""
+        entry = self._entries.get(key)
+        return next(iter(entry.known()), None) if entry is not None else None
 
     def get_or_compute(
         self, key: Hashable, compute: Callable[[], _T], *, is_weak: bool = False

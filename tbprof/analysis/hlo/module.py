@@ -31,7 +31,7 @@ class Module:
     def __init__(self, blob: Blob) -> None:
         self.index = ProgramIndex(blob)
         self.name = self.index.name
-        self.shapes = ProgramShapes(self.index, self.message)
+        self.shapes = ProgramShapes(self.index)
         self._instructions: dict[str, Instruction] = {}
         self._messages: dict[int, Any] = {}
         # Memoryviews are faster than arrays at reading single numbers.

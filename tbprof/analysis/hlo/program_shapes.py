@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo_shapes import Shape, read_shape
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
-from tbprof.analysis.hlo.program_index import ProgramIndex
+from tbprof.analysis.hlo.program_index import Blob, ProgramIndex
 from tbprof.analysis.vocabulary.dtypes import Tensor
 
 _TUPLE = 13  # PrimitiveType.TUPLE
@@ -35,11 +35,11 @@ class Tensors(NamedTuple):
 
 
 class ProgramShapes:
-    """The results of a program's instructions, by row; `read` returns the message of a row."""
+    """The results of a program's instructions, by row."""
 
-    def __init__(self, index: ProgramIndex, read: Callable[[int], Any]) -> None:
+    def __init__(self, index: ProgramIndex) -> None:
+        self._index = index
         self._texts = index.shapes
-        self._read = read
         self._returned: dict[int, Returned] = {}
         self._tensors: dict[int, Tensors] = {}
         self._numbers = index.instructions.shape.data
@@ -69,7 +69,10 @@ class ProgramShapes:
     def proto(self, row: int) -> Any:
         """The result shape of an instruction as a ShapeProto."""
         number = self._numbers[row]
-        return self._read(row).shape if number < 0 else self._parse(self._texts[number])
+        if number >= 0:
+            return self._parse("xla.ShapeProto", self._texts[number])
+        begin, end = self._index.instructions.message[:, row].tolist()
+        return self._parse("xla.HloInstructionProto", self._index.blob[begin:end]).shape
 
     def _add(self, row: int, known: dict[int, _T], read: Callable[[Any], _T]) -> _T:
         found, number = read(self.proto(row)), self._numbers[row]
@@ -78,14 +81,12 @@ class ProgramShapes:
         return found
 
     @cached_property
-    def _parse(self) -> Callable[[bytes], Any]:
-        """Parses a ShapeProto; of a damaged one, as in the message of an instruction, nothing."""
+    def _parse(self) -> Callable[[str, Blob], Any]:
+        """Parses a message; a damaged one is empty, as in the message of an instruction."""
         from google.protobuf.message import DecodeError
 
-        kind = message("xla.ShapeProto")
-
-        def parse(content: bytes) -> Any:
-            proto = kind()
+        def parse(name: str, content: Blob) -> Any:
+            proto = message(name)()
             try:
                 proto.ParseFromString(content)
             except DecodeError:

@@ -59,9 +59,9 @@ class SpacePool:
                 is_last = not self._users[key]
                 if is_last:
                     del self._users[key]
-            latest = self._latest.get(key) if is_last else None
-            if latest is not None:
-                for plane in latest.space.planes:
+            opened: OpenSpace | None = opened_once.get("space") or self._latest.get(key)
+            if is_last and opened is not None:
+                for plane in opened.space.planes:
                     plane.cache.clear()
 
     def decoded_ratio(self, file: TraceFile) -> float:

@@ -1,7 +1,10 @@
 """The parts of hosts: from memory, from the result store, or computed from the file."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import NamedTuple
 
 from tbprof.base.caches import OnceCache
 from tbprof.base.errors import TbprofError
@@ -24,6 +27,21 @@ _HOSTS_AT_ONCE, _SMALL_HOSTS_AT_ONCE, _SMALL = 4, 2, 4 << 20
 _Parts = dict[PartKey, PartResult]
 # The parts of a host by name, or why it cannot be read.
 FoundParts = dict[str, PartResult] | TbprofError
+
+
+class _FileWork(NamedTuple):
+    """What parts of a file are computed with.
+
+    `known` returns those that are known, `reads` are the stats that will be needed, `on_work` is
+    called with the name of each part that is computed, and `computed` collects these.
+    """
+
+    key: str
+    known: Callable[[Iterable[PartKey]], _Parts]
+    open_space: Callable[[], OpenSpace]
+    reads: AbstractSet[str]
+    on_work: Callable[[str], None]
+    computed: _Parts
 
 
 class SummaryCache:
@@ -196,7 +214,6 @@ class SummaryCache:
         on_work: Callable[[str], None],
     ) -> Iterator[Callable[[PartKey], PartResult]]:
         """A function that returns a part of a file; computed parts are stored after the block."""
-        computed: dict[PartKey, PartResult] = {}
         # Collected before anything is decoded, so that one pass reads them all.
         reads = {
             name
@@ -204,29 +221,35 @@ class SummaryCache:
             for part in (key, *key.needs, *key.uses)
             for name in part.kind.reads
         }
-        memory, known = self._memory, self._known(key)
-
-        def find(part: PartKey) -> PartResult:
-            [lock] = memory.locks(key, (part,))
-            with lock:
-                result = known((part,)).get(part)
-                if result is None:
-                    needed = [find(other).value for other in part.needs]
-                    used = known(part.uses)
-                    needed += [used[other].value if other in used else None for other in part.uses]
-                    on_work(part.name)
-                    for plane in open_space().space.planes:
-                        plane.expected_stats.update(reads)
-                    result = computed[part] = _compute(open_space(), part, needed)
-                    memory.put(key, {part: result})
-                return result
-
+        computed: _Parts = {}
         try:
             with self._spaces.using(file) as open_space:
-                yield find
+                work = _FileWork(key, self._known(key), open_space, reads, on_work, computed)
+                yield partial(self._find, work)
         finally:
             if computed and self._store is not None:
                 self._store.keep(key, computed)
+
+    def _find(self, work: _FileWork, part: PartKey) -> PartResult:
+        """A part of a file that is being worked on.
+
+        A method, since a function that calls itself would hold the space until garbage is
+        collected.
+        """
+        key, known, open_space, reads, on_work, computed = work
+        [lock] = self._memory.locks(key, (part,))
+        with lock:
+            result = known((part,)).get(part)
+            if result is None:
+                needed = [self._find(work, other).value for other in part.needs]
+                used = known(part.uses)
+                needed += [used[other].value if other in used else None for other in part.uses]
+                on_work(part.name)
+                for plane in open_space().space.planes:
+                    plane.expected_stats.update(reads)
+                result = computed[part] = _compute(open_space(), part, needed)
+                self._memory.put(key, {part: result})
+            return result
 
     def warm_up(self) -> None:
         """Prepares what the first request needs."""

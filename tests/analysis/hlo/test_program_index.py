@@ -3,7 +3,9 @@
 Source of the fields: OpenXLA's hlo.proto.
 """
 
+import gc
 import tracemalloc
+import weakref
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -255,3 +257,19 @@ def test_memory_is_a_small_multiple_of_a_programs_size():
     tracemalloc.stop()
     assert kept < len(blob)
     assert most < 2 * len(blob)
+
+
+def test_a_program_is_freed_without_collecting_garbage() -> None:
+    program = Program()
+    program.add("p", "parameter", "f32[4]{0}")
+    module = Module(program.bytes())
+    assert module.find("p") is not None
+    assert module.shapes.of(0).bytes == 16
+    kept = weakref.ref(module)
+    gc.disable()
+    try:
+        del module
+        left = kept()
+    finally:
+        gc.enable()
+    assert left is None

@@ -1,7 +1,9 @@
 """What is computed when, and how often."""
 
 import dataclasses
+import gc
 import threading
+import weakref
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +20,7 @@ from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import (
     PARTS,
 )
+from tbprof.events.space import Plane, Space
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
@@ -147,6 +150,41 @@ def test_a_host_opens_its_file_once_for_all_parts(
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda one: cache.parts(one, keys(*PARTS)), run.files))
     assert set(opened.values()) == {1}
+
+
+def test_closed_files_are_freed_without_collecting_garbage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Also where another host has taken the place of an open file."""
+    planes: list[weakref.ref[Plane]] = []
+    read = read_space
+
+    def reading(path: Path, name: str) -> Space:
+        space = read(path, name)
+        planes.extend(map(weakref.ref, space.planes))
+        return space
+
+    monkeypatch.setattr(space_pool, "read_space", reading)
+    monkeypatch.setattr(space_pool, "_OPEN_SPACES", 1)
+    for number in range(2):
+        write(tmp_path, TRACE, f"h{number}")
+    first, other = next(iter(Logdir(str(tmp_path)).runs().values())).files
+
+    def compute() -> None:
+        cache = SummaryCache(None)
+
+        def take_place(_part: str) -> None:
+            cache.parts(other, keys("steps"))
+
+        cache.parts(first, keys(*PARTS), take_place, side_by_side=False)
+
+    gc.disable()
+    try:
+        compute()
+        left = [plane() for plane in planes]
+    finally:
+        gc.enable()
+    assert left == [None] * 4
 
 
 def test_an_unreadable_file_raises_each_time(tmp_path: Path):
