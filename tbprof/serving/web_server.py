@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from waitress.adjustments import Adjustments
+from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 from waitress.wasyncore import close_all, loop
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
-    from waitress.channel import HTTPChannel
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class RequestThreads:
         # Idle threads that have not been notified yet.
         self._idle = 0
 
-    def add_task(self, channel: "HTTPChannel") -> None:
+    def add_task(self, channel: HTTPChannel) -> None:
         """Queues the first request of a connection; Waitress calls it."""
         with self._changed:
             self._waiting.append((_run_of(channel), channel))
@@ -80,7 +80,7 @@ class RequestThreads:
                 with self._changed:
                     self._answering -= Counter((run,))  # this drops runs without busy threads
 
-    def _take(self) -> "tuple[str, HTTPChannel]":
+    def _take(self) -> tuple[str, HTTPChannel]:
         """Waits for a request that may be answered now, and returns it."""
         with self._changed:
             while (at := self._first()) is None:
@@ -100,11 +100,27 @@ class RequestThreads:
         return None
 
 
+class _Connection(HTTPChannel):  # type: ignore[misc] # Waitress is untyped
+    """A connection that one thread may close while another sends."""
+
+    def send(self, data: bytes, do_close: bool = True) -> int:
+        """The number of bytes sent. Raises OSError if the connection is closed."""
+        try:
+            return int(super().send(data, do_close))
+        except AttributeError:
+            if self.socket is not None:
+                raise
+            raise ConnectionResetError("the connection is closed") from None
+
+
 class WebServer(TcpWSGIServer):  # type: ignore[misc] # Waitress is untyped
     """Answers requests at a bound socket."""
 
+    channel_class = _Connection
+
     def __init__(self, application: "WSGIApplication", bound: socket.socket) -> None:
         self._is_closing = False
+        self._is_closed = False
         chosen = Adjustments(
             sockets=[bound],
             ident="tbprof",
@@ -144,8 +160,14 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc] # Waitress is untyped
         self._is_closing = True
         self.pull_trigger()
 
+    def pull_trigger(self) -> None:
+        """Wakes the thread that holds the connections, if there still is one."""
+        if not self._is_closed:
+            super().pull_trigger()
+
     def server_close(self) -> None:
         """Stops listening, and closes all connections."""
+        self._is_closed = True
         close_all(self._map)
 
     def maintenance(self, now: float) -> None:
@@ -157,7 +179,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc] # Waitress is untyped
                 self.trigger.pull_trigger(channel.handle_close)
 
 
-def _run_of(channel: "HTTPChannel") -> str:
+def _run_of(channel: HTTPChannel) -> str:
     """The run that a request is about, "" for quick requests."""
     request = channel.requests[0]
     if request.error or request.path.endswith(_PROGRESS):

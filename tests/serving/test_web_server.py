@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -188,6 +189,27 @@ def test_a_defect_ends_no_thread(caplog: pytest.LogCaptureFixture):
         for _ in range(web_server._THREADS * 2):
             assert get(port, "/version")[0] == 500
     assert "a defect" in caplog.text
+
+
+def test_a_connection_that_is_closed_while_something_is_sent_is_not_reported(
+    held: Held, caplog: pytest.LogCaptureFixture
+):
+    server = WebServer(held, _listen("127.0.0.1", 0))
+    here, there = socket.socketpair()
+    with closing(server), closing(there):
+        connection = server.channel_class(server, here, ("", 0), server.adj, map=server._map)
+        connection.outbufs[-1].append(b"late")
+        connection.total_outbufs_len = 4
+        connection.close()
+        connection.handle_write()
+        assert connection.will_close
+    assert caplog.text == ""
+
+
+def test_an_answer_that_ends_after_the_server_does_not_write_to_its_pipe(held: Held):
+    server = WebServer(held, _listen("127.0.0.1", 0))
+    server.server_close()
+    server.pull_trigger()  # as Waitress does after each answer; the number may be another file's
 
 
 def test_small_runs_are_answered_while_a_large_one_is_prepared(
