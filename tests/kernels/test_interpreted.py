@@ -14,7 +14,8 @@ from traces.memory_plans import train_step
 from traces.programs import Program
 from xplane import fuzz, generate, questions
 
-from tbprof.analysis.hlo.program_index import ProgramIndex
+from tbprof.analysis.costs.alike import Alike
+from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.program_memory.buffer_assignment import read_assignment
 from tbprof.events.space import Space
 from tbprof.events.strings import Strings
@@ -70,7 +71,9 @@ def ask_what_few_traces_need(random: Random) -> None:
     assert [strings[one].encode() for one in ids.tolist()] == texts
     program = Program()
     program.add("x", "add", "f32[2]")
-    assert ProgramIndex(program.bytes()).find("x") == 0
+    module = Module(program.bytes())
+    assert module.index.find("x") == 0
+    assert list(Alike(module).instruction) == [0]
     assert read_assignment(train_step().bytes()).spaces == [0]
     for points in range(1, 12):
         x, y, level, slope = np.array([

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tbprof.analysis.costs.alike import BY_ATTRIBUTES, AlikeComputations, AlikeShapes, attributes_of
+from tbprof.analysis.costs.alike import Alike
 from tbprof.analysis.costs.cost import NOTHING, UNKNOWN, Cost, add_costs, most_of_each
 from tbprof.analysis.costs.custom_calls import custom_call
 from tbprof.analysis.costs.fusions import fusion_traffic
@@ -33,8 +33,8 @@ class ProgramCosts:
         self._is_still = [opcode in NOTHING_MOVED for opcode in module.index.opcodes]
         self._opcode = module.index.instructions.opcode.data
         # Costs shared by equal instructions.
-        self._computations, self._shapes = AlikeComputations(module), AlikeShapes(module)
-        self._alike: dict[tuple[object, ...], Cost] = {}
+        self._alike = Alike(module)
+        self._shared: dict[tuple[int, bool], Cost] = {}
 
     def of(self, name: str) -> Cost | None:
         """The cost of the instruction with that name, None if there is none."""
@@ -94,19 +94,15 @@ class ProgramCosts:
         opcode = module.opcode(row)
         if opcode in NOTHING_MOVED:
             return NOTHING
-        shapes = self._shapes.of(row)
-        calls = module.calls(row)
-        callees = [self._computations.first(called) for called in module.called_rows(row)]
-        attributes = attributes_of(module.message(row)) if opcode in BY_ATTRIBUTES else b""
-        key = (opcode, is_work, attributes, calls, shapes, *callees)
-        known = None if shapes is None else self._alike.get(key)
+        number = self._alike.instruction[row]
+        known = self._shared.get((number, is_work))
         if known is None:
             if opcode in _CALLERS:
                 known = self._compute_caller(row, opcode, depth, is_work=is_work)
             else:
                 known = self._compute_one(row, depth, is_work=is_work)
-            if shapes is not None:
-                self._alike[key] = known
+            if number >= 0:
+                self._shared[number, is_work] = known
         return known
 
     def _compute_caller(self, row: int, opcode: str, depth: int, *, is_work: bool) -> Cost:
@@ -134,5 +130,4 @@ class ProgramCosts:
         if len(called) < self._module.calls(row):
             yield UNKNOWN  # the file lacks some of them
         for computation in called:
-            first = self._computations.first(computation)
-            yield self._sum(first, depth, is_work=is_work)
+            yield self._sum(self._alike.computation[computation], depth, is_work=is_work)

@@ -1,9 +1,11 @@
 """An index of the computations and instructions in an HLO proto: columns over its bytes."""
 
+import math
 import os
 from bisect import bisect_right
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from tbprof.kernels.programs.program_columns import (
 )
 from tbprof.kernels.programs.program_scan import scan_program
 from tbprof.kernels.xplane.equal_texts import KnownTexts
+from tbprof.kernels.xplane.equal_texts import number_ranges as _number_ranges
 
 # The bytes of an HloProto: a view if they are part of a file in memory.
 Blob = bytes | memoryview
@@ -80,8 +83,8 @@ class ProgramIndex:
 
     def __init__(self, blob: Blob) -> None:
         self.blob = blob
-        self._bytes = np.frombuffer(blob if len(blob) <= _LARGEST else b"", np.uint8)
-        scan, tables, opcodes, shapes = _scan(self._bytes)
+        self.content = np.frombuffer(blob if len(blob) <= _LARGEST else b"", np.uint8)
+        scan, tables, opcodes, shapes = _scan(self.content)
         self.computations = tables.computations
         self.instructions = tables.instructions
         self.headers = tables.headers
@@ -154,7 +157,7 @@ class ProgramIndex:
     def _names(self) -> NameTable:
         at, end = self.instructions.name
         slots = np.full(2 << (2 * at.size).bit_length(), -1, np.int32)
-        table = NameTable(self._bytes, at, end, _multiplier(), slots)
+        table = NameTable(self.content, at, end, _multiplier(), slots)
         fill_names(table)
         return table
 
@@ -258,6 +261,18 @@ def _scan(content: NDArray[np.uint8]) -> tuple[ProgramScan, _Tables, _Texts, _Te
             return scan, tables, opcodes, shapes
         most = counts.instructions + 1, content.size
         opcodes, shapes = opcodes.larger(*most), shapes.larger(*most)
+
+
+def number_ranges(
+    values: NDArray[np.int32] | NDArray[np.uint8], ends: NDArray[Any]
+) -> NDArray[np.int32]:
+    """[n] a number for each `values[ends[i]:ends[i + 1]]`, the same for equal ones."""
+    content = np.ascontiguousarray(values).view(np.uint8).ravel()
+    code = np.empty(ends.size - 1, np.int32)
+    width = values.itemsize * math.prod(values.shape[1:])
+    known = _Texts(ends.size, content.size).known
+    _number_ranges(content, ends.astype(np.int64) * width, known, code)
+    return code
 
 
 def _multiplier() -> int:

@@ -7,6 +7,7 @@ from cython.cimports.tbprof.kernels.types import (
     Bytes,
     Int32s,
     Ints,
+    OutBytes,
     OutInt32s,
     OutInts,
     OutIntTable,
@@ -137,4 +138,40 @@ def list_numbers(
                         owner[count] = cython.cast(cython.int, row)
                         value[count] = number
                     count += 1
+        return count
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(
+    after=i64, at=i64, byte=i64, count=i64, each=i64, end=i64, is_kept=cython.bint, row=i64,
+    size=i64, tag=i64,
+)  # fmt: skip
+def copy_fields(
+    buf: Bytes, begins: Int32s, ends: Int32s, left_out: Ints, content: OutBytes, copied: OutInts
+) -> i64:
+    """Copies messages [n] without the fields `left_out`, to content[copied[i]:copied[i + 1]].
+
+    Returns how many messages are damaged; these are copied up to the damage.
+    """
+    with cython.nogil:
+        count = 0
+        size = 0
+        for row in range(begins.shape[0]):
+            at = begins[row]
+            end = ends[row]
+            while at < end:
+                tag, _, after = _read_field(buf, at, end)
+                if after < 0:
+                    count += 1
+                    break
+                is_kept = True
+                for each in range(left_out.shape[0]):
+                    is_kept = is_kept and left_out[each] != tag >> 3
+                if is_kept:
+                    for byte in range(at, after):
+                        content[size] = buf[byte]
+                        size += 1
+                at = after
+            copied[row + 1] = size
         return count

@@ -130,3 +130,14 @@ def number_texts(
                 return
             code[row] = number
         progress.at = at.shape[0]
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(row=i64)
+def number_ranges(buf: Bytes, ends: Ints, known: KnownTexts, code: OutInt32s) -> cython.void:
+    """Fills code [n] with the number of each text buf[ends[i]:ends[i + 1]]; all must fit."""
+    known.source = buf
+    with cython.nogil:
+        for row in range(code.shape[0]):
+            code[row] = cython.cast(cython.int, number_text(ends[row], ends[row + 1], known))

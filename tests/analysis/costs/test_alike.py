@@ -1,13 +1,15 @@
 """Computations that do the same are costed once, and no others."""
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
 from helpers.drawn.program_costs import cost_of
+from kernels.interpreted import checked_kernels
 from traces.programs import Program
 
-from tbprof.analysis.costs.alike import AlikeComputations
+from tbprof.analysis.costs.alike import Alike
 from tbprof.analysis.hlo.module import Module
 
 
@@ -29,9 +31,8 @@ def layers(change: Callable[[Program], Any]) -> tuple[Program, list[int]]:
     program.add("p", "parameter", "f32[8,8]")
     add_layer(program, "one")
     change(program)
-    module = Module(program.bytes())
-    found = AlikeComputations(module)
-    return program, [found.first(row) for row in (1, 2)]
+    found = Alike(Module(program.bytes()))
+    return program, list(found.computation[1:3])
 
 
 def test_layers_with_other_names_are_alike():
@@ -59,7 +60,61 @@ def test_computations_that_call_each_other_end():
     program = Program()
     for name, other in (("f", "g"), ("g", "f")):
         program.add(f"x.{name}", "call", "f32[2]", calls=other, within=name)
-    module = Module(program.bytes())
-    found = AlikeComputations(module)
-    assert [found.first(row) for row in range(3)] == [0, 1, found.first(2)]
+    assert list(Alike(Module(program.bytes())).computation) == [0, 1, 1]
     assert not cost_of(program, "x.f").is_known
+
+
+COMPUTATIONS = ("main", "one", "two", "three", "four", "five")
+
+
+def random_program(random: Random) -> tuple[Program, list[list[Any]]]:
+    """Small computations that call earlier ones, and what decides about each instruction."""
+    program = Program()
+    contents: list[list[Any]] = []
+    for computation in COMPUTATIONS:
+        content: list[Any] = []
+        shapes = [random.choice(("f32[8,8]", "f32[4,4]")) for _ in range(random.choice((1, 1, 2)))]
+        for place, shape in enumerate(shapes):
+            opcode = random.choice(("add", "dot", "call") if contents else ("add", "dot"))
+            operands = random.choices(range(place), k=2) if place else []
+            callee = random.randrange(len(contents)) if opcode == "call" else None
+            one = program.add(
+                f"{computation}.{place}", opcode, shape,
+                *(f"{computation}.{operand}" for operand in operands),
+                within=computation, calls="" if callee is None else COMPUTATIONS[callee],
+            )  # fmt: skip
+            axis = random.choice((0, 1)) if opcode == "dot" else 0
+            one.dot_dimension_numbers.lhs_contracting_dimensions.extend([axis] * (opcode == "dot"))
+            inside = () if callee is None else contents[callee]
+            taken = [(operand, shapes[operand]) for operand in operands]
+            content.append((opcode, shape, taken, axis, inside))
+        contents.append(content)
+    return program, contents
+
+
+def check_alike(seed: int) -> None:
+    program, contents = random_program(Random(seed))
+    found = Alike(Module(program.bytes()))
+    assert list(found.computation) == [contents.index(content) for content in contents]
+    instructions = [
+        (opcode, shape, [array for _, array in taken], axis, inside)
+        for content in contents
+        for opcode, shape, taken, axis, inside in content
+    ]
+    numbers = list(found.instruction)
+    assert [numbers.index(number) for number in numbers] == [
+        instructions.index(one) for one in instructions
+    ]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_whatever_is_equal_is_alike_and_nothing_else(seed: int):
+    check_alike(seed)
+
+
+def test_kernels_do_what_their_sources_say_of_equal_instructions():
+    with checked_kernels() as calls:
+        check_alike(1)
+    assert {"xplane.equal_texts.number_ranges", "programs.message_columns.copy_fields"} <= set(
+        calls
+    )
