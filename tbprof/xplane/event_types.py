@@ -20,9 +20,8 @@ def read_event_types(
 
     def read_part(begin: int) -> None:
         part = source[begin : begin + _PER_PASS]
-        rows = in_file_order(part)
-        progress = buffer.messages()
-        begins, targets = part[rows], rows + begin
+        begins, rows = in_file_order(part)
+        progress, targets = buffer.messages(), rows + begin
         for window in buffer.around(progress, begins):
             find_types(window, progress, begins, targets, dictionary.lookup, types)
 

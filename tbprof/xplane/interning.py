@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.events.strings import Strings
 from tbprof.kernels.xplane.equal_texts import KnownTexts, number_texts
+from tbprof.kernels.xplane.passes import is_ascending
 from tbprof.xplane.buffer import Buffer
 
 # Usually few texts are distinct, whose tables stay in the processor's cache.
@@ -26,8 +27,7 @@ def intern_texts(buffer: Buffer, offsets: NDArray[np.int64], strings: Strings) -
     One string is made for equal texts, and no array of all texts is needed.
     """
     out = np.full(offsets.size, -1, np.int32)
-    rows = in_file_order(offsets)
-    begins = offsets[rows]
+    begins, rows = in_file_order(offsets)
     number = np.empty(begins.size, np.int64)
     progress = buffer.messages()
     numbered = NumberedTexts(strings)
@@ -85,12 +85,10 @@ class NumberedTexts:
         )
 
 
-def in_file_order(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows of `offsets` in ascending order, without those below 0."""
-    if offsets.size and offsets[0] >= 0 and (offsets[1:] > offsets[:-1]).all():
-        return np.arange(offsets.size)
+def in_file_order(offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(the offsets in ascending order, the row of each), without those below 0."""
+    if is_ascending(offsets):
+        return offsets, np.arange(offsets.size)
     rows = np.flatnonzero(offsets >= 0)
-    present = offsets[rows]
-    if (present[1:] < present[:-1]).any():
-        return rows[np.argsort(present, kind="stable")]
-    return rows
+    rows = rows[np.argsort(offsets[rows], kind="stable")]
+    return offsets[rows], rows

@@ -152,10 +152,8 @@ class StatReader:
 
         def decode_part(begin: int) -> int:
             part = source[begin : begin + _PER_PASS]
-            rows = in_file_order(part)
-            begins = part[rows]
-            rows += begin
-            messages = StatMessages(begins, rows, field)
+            begins, rows = in_file_order(part)
+            messages = StatMessages(begins, rows + begin if begin else rows, field)
             progress = self._buffer.messages()
             texts = self._take_texts()
             damaged = 0
@@ -182,8 +180,7 @@ class StatReader:
     def used_names(self, source: NDArray[np.int64], field: int) -> frozenset[str]:
         """The names of all stats in field `field` of the messages at `source` [n], -1 for none."""
         used = np.zeros(len(self.names), np.uint8)
-        targets = in_file_order(source)
-        begins = source[targets]
+        begins, targets = in_file_order(source)
         messages = StatMessages(begins, targets, field)
         progress = self._buffer.messages()
         damaged = 0

@@ -23,8 +23,7 @@ def read_rows(
     For the stats in field `field` of the messages at `source` [n]: offsets of their length varints,
     -1 for none.
     """
-    targets = in_file_order(source)
-    begins = source[targets]
+    begins, targets = in_file_order(source)
     spans = np.zeros((source.size, 2), np.int64)
     parts = [_columns(0)]
     messages = StatMessages(begins, targets, field)

@@ -1,7 +1,7 @@
 """Windows of a file's bytes, and the progress of passes over them."""
 
 import cython
-from cython.cimports.tbprof.kernels.types import Bytes, i64
+from cython.cimports.tbprof.kernels.types import Bytes, Ints, i64
 
 
 @cython.final
@@ -73,3 +73,17 @@ class Writing:
         self.written = 0
         self.needed = 0
         self.stamp = 0
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(before=i64, row=i64)
+def is_ascending(offsets: Ints) -> cython.bint:
+    """Whether each offset is greater than the one before, and the first is not negative."""
+    with cython.nogil:
+        before = -1
+        for row in range(offsets.shape[0]):
+            if offsets[row] <= before:
+                return False
+            before = offsets[row]
+        return True
