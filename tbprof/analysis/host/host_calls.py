@@ -17,7 +17,7 @@ from tbprof.analysis.host.host_roles import (
     role_without_device,
 )
 from tbprof.analysis.spans.groups import reduce_groups
-from tbprof.analysis.spans.nesting import are_inside, nest, self_times
+from tbprof.analysis.spans.nesting import nearest_above, nest, self_times
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import NameFamilies, name_families
 from tbprof.base.records import dataclass
@@ -93,7 +93,7 @@ def _add(rows: dict[tuple[str, str], NDArray[np.int64]], plane: Plane) -> None:
     lasts[async_rows(events)] = False
     # Events inside those of the runtime, and inside compiled functions, belong to the runtime.
     hides = events.by_type(~is_transparent) & lasts
-    is_call = events.by_type(kind >= 0) & lasts & ~are_inside(parent, hides)
+    is_call = events.by_type(kind >= 0) & lasts & (nearest_above(parent, hides) < 0)
     is_call &= np.repeat(_is_program(events, types), np.diff(events.first_event))
     calls = events.select(np.flatnonzero(is_call))
     self_ps = self_times(

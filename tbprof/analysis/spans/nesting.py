@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from tbprof.base.process.parallel import in_line_ranges
 from tbprof.kernels.analysis.event_nesting import (
     fill_self_times,
+    find_above,
     inherit_values,
-    look_around,
     nest_events,
 )
 
@@ -55,8 +55,8 @@ def inherit(parent: NDArray[np.int32], value: NDArray[np.int64]) -> NDArray[np.i
     return out
 
 
-def are_inside(parent: NDArray[np.int32], is_marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """[n] whether any event that encloses each event is marked."""
-    is_inside = np.empty(parent.size, np.bool_)
-    look_around(parent, is_marked, is_inside)
-    return is_inside
+def nearest_above(parent: NDArray[np.int32], is_wanted: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """[n] the innermost wanted event that encloses each event, -1 for none."""
+    nearest = np.empty(parent.size, np.int32)
+    find_above(parent, is_wanted, nearest)
+    return nearest

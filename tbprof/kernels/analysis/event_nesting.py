@@ -72,12 +72,12 @@ def inherit_values(parent: Int32s, value: OutInts) -> cython.void:
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(above=i64, row=i64)
-def look_around(parent: Int32s, is_marked: Flags, is_inside: OutFlags) -> cython.void:
-    """Fills in whether each event has a marked ancestor."""
+def find_above(parent: Int32s, is_wanted: Flags, nearest: OutInt32s) -> cython.void:
+    """Fills in the nearest wanted ancestor of each event, -1 for none."""
     with cython.nogil:
         for row in range(parent.shape[0]):
             above = parent[row]
-            is_inside[row] = above >= 0 and (is_marked[above] or is_inside[above])
+            nearest[row] = above if above < 0 or is_wanted[above] else nearest[above]
 
 
 @cython.ccall

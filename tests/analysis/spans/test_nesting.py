@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tbprof.analysis.spans.code_sums import sum_by_code
 from tbprof.analysis.spans.intervals import busy_time
-from tbprof.analysis.spans.nesting import are_inside, inherit, nest, self_times
+from tbprof.analysis.spans.nesting import inherit, nearest_above, nest, self_times
 from tbprof.base.process import parallel
 
 Interval = tuple[int, int]  # start, duration
@@ -138,18 +138,17 @@ def test_inherited_values_are_those_of_the_nearest_enclosing_event(lines, data):
 
 
 @given(LINES, st.data())
-def test_events_are_inside_of_the_marked_ones_around_them(lines, data):
+def test_the_nearest_of_the_marked_events_around_each_is_found(lines, data):
     first, start, duration = columns(lines)
     parent = nest(first, start, duration)
     marks = st.lists(st.booleans(), min_size=start.size, max_size=start.size)
     is_marked = np.array(data.draw(marks), np.bool_)
-    found = are_inside(parent, is_marked)
+    found = nearest_above(parent, is_marked)
     for row in range(start.size):
-        above, around = parent[row], []
-        while above >= 0:
-            around.append(above)
+        above = parent[row]
+        while above >= 0 and not is_marked[above]:
             above = parent[above]
-        assert found[row] == is_marked[around].any()
+        assert found[row] == above
 
 
 @given(LINES, st.randoms(use_true_random=False))
