@@ -5,7 +5,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.host.host_events import HostThreads, execution_ids
+from tbprof.analysis.host.host_events import HostThreads, executed_functions
 from tbprof.analysis.host.host_roles import HostTypes, Role, role_without_device
 from tbprof.analysis.vocabulary import input_names
 from tbprof.analysis.vocabulary.name_families import name_families, remembered
@@ -182,14 +182,7 @@ def activity_of(text: str, role: int) -> int:
 def _functions_of_pipelines(threads: HostThreads) -> NDArray[np.int64]:
     """The rows, ascending, of executions of functions that a pipeline captured."""
     events = threads.events
-    none = np.empty(0, np.int64)
-    if names.EXECUTION_ID not in events.plane.stat_names:
-        return none
     families = name_families(events.plane)
     functions = events.rows_of(families.classify(names.CAPTURED_FUNCTIONS.__contains__, np.bool_))
     runs = events.rows_of(families.classify(names.EXECUTOR.__eq__, np.bool_))
-    if not functions.size or not runs.size:
-        return none
-    known = events.stats([names.EXECUTION_ID], functions)[names.EXECUTION_ID]
-    is_known, of_run = execution_ids(events, runs)
-    return runs[is_known & is_in(of_run, known.bits[known.is_integer])]
+    return runs[executed_functions(events, functions, runs) >= 0]

@@ -16,6 +16,8 @@ from tbprof.events.stats import StatColumn
 
 # Events of pool threads that execute a function asynchronously.
 EXECUTIONS = (names.EXECUTOR, "ExecutorDoneCallback")
+# Events that run a function that a pipeline has captured, or wait until one has run.
+CAPTURED_FUNCTION = "InstantiatedCapturedFunction::Run"
 # In grouped files: the group of an event, and the stats of the few events that are roots.
 GROUP_STATS = (names.GROUP_ID, names.STEP_NAME, names.ROOT)
 _FLAGS = (names.IS_EAGER, names.ASYNC)
@@ -146,29 +148,57 @@ def stats_by_pieces(
         yield piece, events.stats(stat_names, piece, texts)
 
 
-def execution_ids(
+def executed_functions(
+    events: Events, functions: NDArray[np.int64], executions: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """[executions] the function that each executes, -1 for none; both are rows of `events`.
+
+    They have the same id. Executions are `EXECUTIONS`, names of functions begin with
+    `CAPTURED_FUNCTION`.
+    """
+    out = np.full(executions.size, -1, np.int64)
+    if not functions.size or not executions.size:
+        return out
+    is_known, ids = _execution_ids(events, functions)
+    functions, ids = functions[is_known], ids[is_known]
+    if not functions.size:
+        return out
+    order = np.argsort(ids, kind="stable")
+    ids = ids[order]
+    is_known, wanted = _execution_ids(events, executions)
+    position = np.minimum(np.searchsorted(ids, wanted), ids.size - 1)
+    is_match = is_known & (ids[position] == wanted)
+    out[is_match] = functions[order[position[is_match]]]
+    return out
+
+
+def _execution_ids(
     events: Events, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """(whether it is known, the stat `id`) of rows of `events` that are `EXECUTIONS`.
+    """(whether it is known, the stat `id`) of rows that are functions or executions.
 
     They are read once and cached, since they are few and scattered over the file.
     """
     plane = events.plane
     source, is_known, ids = plane.cache.get_or_compute(
-        "execution ids", lambda: _execution_ids(plane)
+        "execution ids", lambda: _read_execution_ids(plane)
     )
     position = np.searchsorted(source, events.source[rows])
     return is_known[position], ids[position]
 
 
-def _execution_ids(
+def _read_execution_ids(
     plane: Plane,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
     events = host_events(plane, is_kept=False)
-    rows = np.flatnonzero(kinds(events, dict.fromkeys(EXECUTIONS, 1)))
+    rows = events.rows_of(name_families(plane).classify(_has_execution_id, np.bool_))
     rows = rows[np.argsort(events.source[rows], kind="stable")]
     stat = events.stats([names.EXECUTION_ID], rows)[names.EXECUTION_ID]
     return events.source[rows], stat.is_integer, stat.bits
+
+
+def _has_execution_id(text: str) -> bool:
+    return text in EXECUTIONS or text.startswith(CAPTURED_FUNCTION)
 
 
 def kinds(events: Events, kind_of: Mapping[str, int]) -> NDArray[np.int8]:

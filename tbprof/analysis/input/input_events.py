@@ -5,7 +5,11 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.host.host_events import EXECUTIONS, execution_ids
+from tbprof.analysis.host.host_events import (
+    CAPTURED_FUNCTION,
+    EXECUTIONS,
+    executed_functions,
+)
 from tbprof.analysis.host.host_roles import is_jitted
 from tbprof.analysis.host.input_stages import find_input_stages
 from tbprof.analysis.spans.groups import group_rows
@@ -20,7 +24,6 @@ from tbprof.base.records import dataclass, field
 from tbprof.base.values import is_in
 from tbprof.events.space import Events, Plane
 
-_FUNCTION = "InstantiatedCapturedFunction::Run"
 _ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
 # Source: jax/_src/api.py, device_put.
 _DEVICE_PUT = regex(r"\$api\.py:\d+ device_put\Z")
@@ -189,7 +192,7 @@ def _kind_of(text: str) -> InputKind:
         return InputKind.GET_NEXT
     if input_names.is_producer(text):
         return InputKind.PRODUCER
-    if text.startswith(_FUNCTION):
+    if text.startswith(CAPTURED_FUNCTION):
         return InputKind.ASYNC_FUNCTION if text == _ASYNC_FUNCTION else InputKind.FUNCTION
     if text in EXECUTIONS:
         return InputKind.EXECUTION
@@ -219,16 +222,7 @@ def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int6
     runs = np.full(len(events), -1, np.int64)
     functions = np.flatnonzero(is_in(kind, (InputKind.FUNCTION, InputKind.ASYNC_FUNCTION)))
     executions = np.flatnonzero(kind == InputKind.EXECUTION)
-    if not functions.size or not executions.size:
-        return runs
-    ids = events.stats([names.EXECUTION_ID], functions)[names.EXECUTION_ID]
-    unique_ids, first = np.unique(ids.bits[ids.is_integer], return_index=True)
-    if not unique_ids.size:
-        return runs
-    is_known, execution = execution_ids(events, executions)
-    position = np.minimum(np.searchsorted(unique_ids, execution), unique_ids.size - 1)
-    is_match = is_known & (unique_ids[position] == execution)
-    runs[executions[is_match]] = functions[ids.is_integer][first[position[is_match]]]
+    runs[executions] = executed_functions(events, functions, executions)
     return runs
 
 

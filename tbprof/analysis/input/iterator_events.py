@@ -5,9 +5,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.host.host_events import EXECUTIONS, execution_ids, stats_by_pieces
+from tbprof.analysis.host.host_events import EXECUTIONS, executed_functions, stats_by_pieces
 from tbprof.analysis.spans.groups import group_rows
-from tbprof.analysis.spans.nesting import inherit, nest
+from tbprof.analysis.spans.nesting import nearest_above, nest
 from tbprof.analysis.vocabulary import input_names
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base import names
@@ -105,7 +105,7 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     calls = np.flatnonzero(is_call)
     id_, parent_id = _iterator_ids(events, calls)
     runs = _match_executions(events, kind)
-    around = _around(parent, is_call | (kind == _Kind.PRODUCE))
+    around = nearest_above(parent, is_call | (kind == _Kind.PRODUCE))
     served = _find_served(kind, around, parent_id)
     owner = _find_owners(kind, around, runs, id_, served)
     is_beside = (runs >= 0) & (kind[runs] == _Kind.ASYNC_FUNCTION)
@@ -125,7 +125,7 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     last_ps = end_ps.copy()
     last_ps[number[consuming_calls]] = 0
     np.maximum.at(last_ps, number[consuming_calls], consumed_ps)
-    is_loose = (above < 0) & (_around(parent, kind == _Kind.PRODUCE) < 0)
+    is_loose = (above < 0) & (nearest_above(parent, kind == _Kind.PRODUCE) < 0)
     return IteratorEvents(
         plane,
         id_[calls],
@@ -235,15 +235,7 @@ def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int6
     runs = np.full(len(events), -1, np.int64)
     functions = np.flatnonzero((kind == _Kind.FUNCTION) | (kind == _Kind.ASYNC_FUNCTION))
     executions = np.flatnonzero(kind == _Kind.EXECUTION)
-    has_execution, ids = _integers(events, names.EXECUTION_ID, functions)
-    functions = functions[has_execution]
-    if not functions.size or not executions.size:
-        return runs
-    unique, first = np.unique(ids, return_index=True)
-    is_known, execution = execution_ids(events, executions)
-    position = np.minimum(np.searchsorted(unique, execution), unique.size - 1)
-    is_match = is_known & (unique[position] == execution)
-    runs[executions[is_match]] = functions[first[position[is_match]]]
+    runs[executions] = executed_functions(events, functions, executions)
     return runs
 
 
@@ -261,16 +253,9 @@ def _integers(
     return np.concatenate(has), np.concatenate(values)
 
 
-def _around(parent: NDArray[np.int32], wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return [rows] the innermost enclosing row that is `wanted`, -1 for none."""
-    rows = np.arange(parent.size)
-    nearest = np.append(inherit(parent, np.where(wanted, rows, -1)), -1)
-    return nearest[parent]
-
-
 def _find_served(
     kind: NDArray[np.int8],
-    around: NDArray[np.int64],
+    around: NDArray[np.int32],
     parent_id: NDArray[np.uint64],
 ) -> NDArray[np.uint64]:
     """Return [rows] the iterator that a producer event works for, 0 if unknown.
@@ -288,7 +273,7 @@ def _find_served(
 
 def _find_owners(
     kind: NDArray[np.int8],
-    around: NDArray[np.int64],
+    around: NDArray[np.int32],
     runs: NDArray[np.int64],
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
@@ -314,7 +299,7 @@ def _match_elements(
     parent: NDArray[np.int32],
     id_: NDArray[np.uint64],
     served: NDArray[np.uint64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """Return ([rows] the call that consumed a producer event's element, else -1; all consumers).
 
     Consumers are calls that consumed any element, with the time [consumers] of consumption. Stages
@@ -322,7 +307,7 @@ def _match_elements(
     element of this number after production began.
     """
     out = np.full(kind.size, -1, np.int64)
-    around = _around(parent, kind == _Kind.CALL)
+    around = nearest_above(parent, kind == _Kind.CALL)
     producers = np.flatnonzero((kind == _Kind.PRODUCE) & (served != 0))
     consumers = np.flatnonzero((kind == _Kind.CONSUME) & (around >= 0))
     has_id, produced_element = _integers(events, _ELEMENT_ID, producers)
@@ -357,7 +342,7 @@ def _find_work(
     """
     is_work = is_in(kind, (_Kind.PRODUCE, _Kind.EXECUTION)) & (served != 0)
     is_call = kind == _Kind.CALL
-    around = _around(parent, is_work | is_call)
+    around = nearest_above(parent, is_work | is_call)
     above = np.where(around >= 0, around, 0)
     inside = (around >= 0) & is_work[above]
     work = np.flatnonzero(is_work)

@@ -17,8 +17,10 @@ def group_rows(
 
     Rows are in one group if they are equal in every column; groups are numbered as they appear.
     """
-    matrix = np.stack([np.asarray(column, np.int64) for column in columns])
-    rows = matrix.shape[1]
+    rows = columns[0].size
+    matrix = np.empty((len(columns), rows), np.int64)
+    for index, column in enumerate(columns):
+        matrix[index] = column
     code = np.empty(rows, np.int32)
     first = np.empty(rows, np.int64)
     # Usually there are few groups, and their slots fit into the processor's cache.
