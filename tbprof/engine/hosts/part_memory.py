@@ -63,9 +63,10 @@ class PartMemory:
                 file.bytes += sizes[part]
                 self._bytes += sizes[part]
             # Parts for parameters of requests accumulate; those without parameters stay.
-            chosen = [part for part in file.results if any(part.values) and part not in results]
-            for part in chosen[:-_MOST_CHOICES]:
-                self._remove(file, part)
+            if any(any(part.values) for part in results):
+                chosen = [part for part in file.results if any(part.values) and part not in results]
+                for part in chosen[:-_MOST_CHOICES]:
+                    self._remove(file, part)
             while self._bytes > _MOST_BYTES and len(self._files) > 1:
                 self._remove_oldest()
 

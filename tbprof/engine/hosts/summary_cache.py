@@ -199,8 +199,9 @@ class SummaryCache:
                 arrays = shared.get_or_compute("arrays", lambda: store.load(key))
                 stored = {part: store.find(key, part, arrays) for part in missing}
                 new = {part: result for part, result in stored.items() if result is not None}
-                memory.put(key, new)
-                results.update(new)
+                if new:
+                    memory.put(key, new)
+                    results.update(new)
             return results
 
         return known
@@ -245,9 +246,10 @@ class SummaryCache:
                 used = known(part.uses)
                 needed += [used[other].value if other in used else None for other in part.uses]
                 on_work(part.name)
-                for plane in open_space().space.planes:
+                opened = open_space()
+                for plane in opened.space.planes:
                     plane.expected_stats.update(reads)
-                result = computed[part] = _compute(open_space(), part, needed)
+                result = computed[part] = _compute(opened, part, needed)
                 self._memory.put(key, {part: result})
             return result
 
