@@ -17,7 +17,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.lazy import regex
 
 if TYPE_CHECKING:
-    from tbprof.analysis.hlo.instruction import Instruction
+    from tbprof.analysis.hlo.instruction import Fusion
 
 # Substrings of NVIDIA kernels: plain substrings are ten times faster than an alternation.
 _NVIDIA = (
@@ -60,6 +60,7 @@ _NOT_AMD = regex(
 )
 # Products that XLA compiles with Triton: the multiplied types decide whether they use these cores.
 _TRITON = regex(r"gemm_fusion_dot|triton_gemm")
+_PHASES = {**FLOATS, **INTEGERS}
 _NARROW = (Phase.COMPUTE_16, Phase.COMPUTE_8)
 # XLA emits these kinds of fusion element by element.
 _ELEMENTWISE = ("kLoop", "kInput")
@@ -101,30 +102,29 @@ def core_use(
     *,
     is_amd: bool,
     compute_major: int = -1,
-    instruction: "Instruction | None" = None,
+    fusion: "Fusion | None" = None,
 ) -> CoreUse:
     """Whether the kernel with this (raw or demangled) name uses Tensor Cores or Matrix Cores.
 
-    `instruction` is the HLO instruction that launched it: a fusion without a product does not use
-    them, and for a fusion that Triton compiles, the types decide. `compute_major` is NVIDIA's, -1
-    if unknown: devices before Volta have no Tensor Cores, regardless of kernel names.
+    `fusion` is the HLO fusion that launched it: one that is emitted element by element does not use
+    them, and for one that Triton compiles, the types decide. `compute_major` is NVIDIA's, -1 if
+    unknown: devices before Volta have no Tensor Cores, regardless of kernel names.
     """
     if not is_amd and 0 <= compute_major < _FIRST_TENSOR_CORES:
         return CoreUse.NO
-    if instruction is not None and instruction.opcode == "fusion":
-        if instruction.fusion_kind in _ELEMENTWISE:
+    if fusion is not None:
+        if fusion.kind in _ELEMENTWISE:
             return CoreUse.NO
-        if instruction.products:
+        if fusion.products:
             if _TRITON.search(kernel):
-                return CoreUse.YES if _is_narrow(instruction) else CoreUse.UNKNOWN
+                return CoreUse.YES if _is_narrow(fusion) else CoreUse.UNKNOWN
             return CoreUse.YES if _use_by_name(kernel, is_amd) == CoreUse.YES else CoreUse.UNKNOWN
     return _use_by_name(kernel, is_amd)
 
 
-def _is_narrow(instruction: "Instruction") -> bool:
-    """Whether all operands of an instruction's products have at most 16 bits."""
-    words = {**FLOATS, **INTEGERS}
-    return all(words.get(tensor.dtype) in _NARROW for tensor in instruction.products)
+def _is_narrow(fusion: "Fusion") -> bool:
+    """Whether all operands of the products in a fusion have at most 16 bits."""
+    return all(_PHASES.get(tensor.dtype) in _NARROW for tensor in fusion.products)
 
 
 @functools.lru_cache(maxsize=8192)

@@ -19,7 +19,7 @@ from tbprof.base.records import dataclass, field
 from tbprof.events.space import Plane, Space
 
 if TYPE_CHECKING:
-    from tbprof.analysis.hlo.instruction import Instruction
+    from tbprof.analysis.hlo.instruction import Fusion
 
 
 class KernelKey(NamedTuple):
@@ -232,13 +232,13 @@ def _find_keys(plane: Plane, kinds: GpuKinds, programs: Programs) -> _KernelKind
             continue
         launch = parse_launch(details)
         kernel, op = kinds.event_name[kind], kinds.op[kind]
-        instruction = _instruction(kinds, kind, programs)
+        fusion = _fusion(kinds, kind, programs)
         use_of_cores = CoreUse.NO
         if not kinds.copy[kind]:
             use_of_cores = core_use(
-                kernel, is_amd=of_amd, compute_major=compute_major, instruction=instruction
+                kernel, is_amd=of_amd, compute_major=compute_major, fusion=fusion
             )
-        could_use = _could_use(kinds, kind, instruction) or (
+        could_use = _could_use(kinds, kind, fusion) or (
             use_of_cores == CoreUse.YES and bool(op.name)
         )
         key = KernelKey(
@@ -262,21 +262,21 @@ def _find_keys(plane: Plane, kinds: GpuKinds, programs: Programs) -> _KernelKind
     return _KernelKinds(np.array(ran, np.int64), keys, np.array(occupancy, np.float64), work)
 
 
-def _instruction(kinds: GpuKinds, kind: int, programs: Programs) -> "Instruction | None":
-    """The HLO instruction that launched a kernel, None if it is not in the trace."""
+def _fusion(kinds: GpuKinds, kind: int, programs: Programs) -> "Fusion | None":
+    """The fusion that launched a kernel, None if it is unknown or another instruction."""
     name = kinds.instruction[kind]
-    return programs.instruction(kinds.program_id[kind], kinds.module[kind], name) if name else None
+    return programs.fusion(kinds.program_id[kind], kinds.module[kind], name) if name else None
 
 
-def _could_use(kinds: GpuKinds, kind: int, instruction: "Instruction | None") -> bool:
+def _could_use(kinds: GpuKinds, kind: int, fusion: "Fusion | None") -> bool:
     """Whether the op could use Tensor Cores, by its program, else by its type and name.
 
     Fusions next to a product may have the product's name, but multiply nothing.
     """
     if kinds.copy[kind]:
         return False
-    if instruction is not None and instruction.opcode == "fusion":
-        return bool(instruction.products)
+    if fusion is not None:
+        return bool(fusion.products)
     op = kinds.op[kind]
     return is_eligible(op.name, op.type, kinds.equation[kind])
 

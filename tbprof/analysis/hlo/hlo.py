@@ -14,13 +14,14 @@ from tbprof.events.space import Space
 from tbprof.events.stats import BYTES, TEXT, StatColumn
 
 if TYPE_CHECKING:
-    from tbprof.analysis.hlo.instruction import Instruction
+    from tbprof.analysis.hlo.instruction import Fusion, Instruction
     from tbprof.analysis.hlo.module import Module
     from tbprof.analysis.hlo.program_functions import Place
     from tbprof.analysis.hlo.program_index import Blob
 
 # Many traces contain no programs.
 _parse = Later("tbprof.analysis.hlo.module.Module")
+_read_fusion = Later("tbprof.analysis.hlo.instruction.read_fusion")
 _locate_functions = Later("tbprof.analysis.hlo.program_functions.locate_functions")
 _places_of = Later("tbprof.analysis.hlo.program_functions.places_of")
 _with_location = Later("tbprof.analysis.hlo.program_functions.with_location")
@@ -139,6 +140,12 @@ class Programs:
         """The instruction with that name, None if unknown; the program is found as in `op_name`."""
         program = self.module(program_id, module)
         return None if program is None else program.instruction(instruction)
+
+    def fusion(self, program_id: int, module: str, instruction: str) -> "Fusion | None":
+        """The fusion with that name, None if it is unknown or none; otherwise as `instruction`."""
+        program = self.module(program_id, module)
+        row = -1 if program is None else program.index.find(instruction)
+        return _read_fusion(program, row) if row >= 0 else None
 
     def module(self, program_id: int, module: str) -> "Module | None":
         """The parsed program, None if unknown; it is found as in `op_name`."""

@@ -23,7 +23,7 @@ class Instruction(NamedTuple):
     `products` are the operands of the matrix products and convolutions in it or in its fusion.
     `wrapped` is the opcode inside an asynchronous start, update or done. `handler` serves the
     host's end of a transfer, and `op` is the framework op; "" if unknown. `is_in_host` says that an
-    operand or a result is in host memory, `fusion_kind` how a fusion is emitted ("kLoop").
+    operand or a result is in host memory.
     """
 
     opcode: str
@@ -34,9 +34,15 @@ class Instruction(NamedTuple):
     wrapped: str
     is_host_transfer: bool
     is_in_host: bool = False
-    fusion_kind: str = ""
     handler: str = ""
     op: str = ""
+
+
+class Fusion(NamedTuple):
+    """A fusion: how it is emitted ("kLoop"), and `products` as in `Instruction`."""
+
+    kind: str
+    products: tuple[Tensor, ...]
 
 
 def read_instruction(module: "Module", row: int) -> Instruction:
@@ -55,10 +61,16 @@ def read_instruction(module: "Module", row: int) -> Instruction:
         module.opcode(root) if root >= 0 and proto.opcode.startswith("async-") else "",
         proto.is_host_transfer,
         any(part.is_in_host for part in (returned, *taken)),
-        proto.fusion_kind,
         _handler(module, row) if module.has_handlers else "",
         proto.metadata.op_name,
     )
+
+
+def read_fusion(module: "Module", row: int) -> Fusion | None:
+    """The fusion of a module's row, None for other instructions."""
+    if module.opcode(row) != "fusion":
+        return None
+    return Fusion(module.message(row).fusion_kind, tuple(_products(module, row)))
 
 
 def multiplies(module: "Module", row: int) -> bool:
@@ -69,8 +81,10 @@ def multiplies(module: "Module", row: int) -> bool:
 def _start(module: "Module", row: int) -> int:
     """The row of the start that an `async-done` or `async-update` belongs to; others unchanged."""
     for _ in range(64):  # a chain of updates
+        if module.opcode(row) not in ("async-done", "async-update"):
+            break
         operands = module.operand_rows(row)
-        if module.opcode(row) not in ("async-done", "async-update") or not operands:
+        if not operands:
             break
         row = operands[0]
     return row

@@ -114,9 +114,7 @@ def _core_use(kinds: GpuKinds, row: int, programs: Programs, plane: Plane) -> Co
         kinds.event_name[row],
         is_amd=is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME)),
         compute_major=major if isinstance(major, int) else -1,
-        instruction=programs.instruction(
-            kinds.program_id[row], kinds.module[row], kinds.instruction[row]
-        ),
+        fusion=programs.fusion(kinds.program_id[row], kinds.module[row], kinds.instruction[row]),
     )
 
 

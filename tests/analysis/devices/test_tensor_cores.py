@@ -1,9 +1,11 @@
 """Which kernels run Tensor Core instructions, and which ops could."""
 
 import pytest
+from traces.programs import Program
 
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_name, core_use, is_amd, is_eligible
-from tbprof.analysis.hlo.instruction import Instruction
+from tbprof.analysis.hlo.instruction import Fusion, read_fusion
+from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.vocabulary.dtypes import Tensor
 
 YES, NO, UNKNOWN = CoreUse.YES, CoreUse.NO, CoreUse.UNKNOWN
@@ -160,10 +162,9 @@ def test_names_of_amd_libraries(kernel, use):
     assert core_use(kernel, is_amd=True) == use
 
 
-def fusion(kind: str, *dtypes: str) -> Instruction:
+def fusion(kind: str, *dtypes: str) -> Fusion:
     """A fusion that multiplies arrays of these types."""
-    products = tuple(Tensor(dtype, 64) for dtype in dtypes)
-    return Instruction("fusion", "", (), (), products, "", is_host_transfer=False, fusion_kind=kind)
+    return Fusion(kind, tuple(Tensor(dtype, 64) for dtype in dtypes))
 
 
 @pytest.mark.parametrize("of_amd", [True, False])
@@ -180,22 +181,24 @@ def fusion(kind: str, *dtypes: str) -> Instruction:
 )
 def test_products_of_triton_go_by_the_types_in_the_program(of_amd, dtypes, use):
     given = fusion("kCustom", *dtypes)
-    assert core_use("gemm_fusion_dot_6.kd", is_amd=of_amd, instruction=given) == use
+    assert core_use("gemm_fusion_dot_6.kd", is_amd=of_amd, fusion=given) == use
 
 
 def test_fusions_that_are_emitted_element_by_element_use_none():
     for kind in ("kLoop", "kInput"):
         given = fusion(kind, "bf16", "bf16")
-        assert core_use("loop_reduce_fusion_3", is_amd=True, instruction=given) == NO
-        assert core_use("gemm_fusion_dot", is_amd=False, instruction=given) == NO
+        assert core_use("loop_reduce_fusion_3", is_amd=True, fusion=given) == NO
+        assert core_use("gemm_fusion_dot", is_amd=False, fusion=given) == NO
 
 
 def test_of_library_calls_the_kernel_counts_and_not_the_call():
-    call = Instruction(
-        "custom-call", "attention", (), (), (Tensor("bf16", 8),), "", is_host_transfer=False
-    )
-    assert core_use("populate_rng_state_kernel", is_amd=True, instruction=call) == NO
-    assert core_use(AMD_MATRIX[0], is_amd=True, instruction=call) == YES
+    program = Program()
+    program.add("p", "parameter", "bf16[8]")
+    program.add("call", "custom-call", "bf16[8]", "p").custom_call_target = "attention_matmul"
+    module = Module(program.bytes())
+    call = read_fusion(module, module.index.find("call"))
+    assert core_use("populate_rng_state_kernel", is_amd=True, fusion=call) == NO
+    assert core_use(AMD_MATRIX[0], is_amd=True, fusion=call) == YES
 
 
 def test_who_made_a_gpu():
