@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.costs.operations import is_elementwise
@@ -16,6 +17,7 @@ from tbprof.analysis.hlo.hlo_shapes import Shape, largest_dtype, parse_shapes
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
 from tbprof.analysis.hlo.instruction import multiplies
 from tbprof.analysis.hlo.module import Computation, Module
+from tbprof.analysis.hlo.program_index import ProgramIndex
 from tbprof.analysis.hlo_text.hlo_devices import numbers, replica_groups
 from tbprof.analysis.programs.matrix_products import MatrixProduct, product_in
 from tbprof.analysis.vocabulary.collectives import is_collective_op
@@ -107,7 +109,6 @@ def _digest(program: Module) -> str:
     index, columns = program.index, program.index.instructions
     unread = np.flatnonzero(columns.shape < 0).tolist()
     parts = (
-        *(program.blob[at:end] for at, end in zip(*columns.name.tolist(), strict=True)),
         # Numbered in the order of the instructions.
         columns.opcode.tobytes(),
         *(opcode.encode() for opcode in index.opcodes),
@@ -115,7 +116,21 @@ def _digest(program: Module) -> str:
         *index.shapes,
         *(program.message(row).shape.SerializeToString() for row in unread),
     )
-    return blake2b(b"\0".join(parts)).hexdigest()[:16]
+    digest = blake2b(_names(index).data)
+    digest.update(b"\0".join(parts))
+    return digest.hexdigest()[:16]
+
+
+def _names(index: ProgramIndex) -> NDArray[np.uint8]:
+    """The names of all instructions, each followed by a zero."""
+    at, end = index.instructions.name
+    sizes = end - at + 1
+    ends = np.cumsum(sizes)
+    # Of the byte after each name, a zero takes the place.
+    place = np.arange(int(sizes.sum())) + np.repeat(at - ends + sizes, sizes)
+    out: NDArray[np.uint8] = index.content.take(place, mode="clip")
+    out[ends - 1] = 0
+    return out
 
 
 class _ProgramReader:
