@@ -100,8 +100,7 @@ class ProgramIndex:
 
     def find(self, name: str) -> int:
         """The row of the instruction with that name, -1 if there is none."""
-        text = np.frombuffer(name.encode("utf-8", "replace"), np.uint8)
-        return int(find_name(self._names, text))
+        return int(find_name(self._names, name.encode("utf-8", "replace")))
 
     @cached_property
     def ids(self) -> "IdRows":

@@ -84,17 +84,16 @@ def fill_names(table: NameTable) -> cython.void:
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(mask=i64, row=i64, slot=i64)
+@cython.locals(mask=i64, row=i64, size=i64, slot=i64)
 def find_name(table: NameTable, name: Bytes) -> i64:
     """The row of a name, -1 if there is none."""
     with cython.nogil:
         mask = table.slots.shape[0] - 1
-        slot = _slot_of(name, 0, name.shape[0], table.multiplier, mask)
+        size = len(name)
+        slot = _slot_of(name, 0, size, table.multiplier, mask)
         while table.slots[slot] >= 0:
             row = table.slots[slot]
-            if _are_equal(
-                table.buf, table.name_at[row], table.name_end[row], name, 0, name.shape[0]
-            ):
+            if _are_equal(table.buf, table.name_at[row], table.name_end[row], name, 0, size):
                 return row
             slot = (slot + 1) & mask
         return -1
