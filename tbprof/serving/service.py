@@ -187,7 +187,7 @@ def _make_engine(logdir: "Logdir", processes: int | None) -> "Engine":
         processes = int(chosen) if chosen.isdecimal() else usual_processes()
     workers: Workers | None = None
     if processes > 0:
-        workers = WorkerProcesses(results, processes, chosen_limits())
+        workers = WorkerProcesses(results, processes, chosen_limits(), keeps_later=True)
     if scheduler := os.environ.get(SCHEDULER, ""):
         workers = serving_workers(scheduler, workers or Threads(results, _HOSTS_AT_ONCE))
     return Engine(logdir, results, background=True, workers=workers)

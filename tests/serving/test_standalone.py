@@ -133,7 +133,7 @@ def test_traces_are_read_in_as_many_processes_as_was_chosen(
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     monkeypatch.setattr(
         "tbprof.engine.workers.processes.WorkerProcesses",
-        lambda _results, processes, _limits: made.append(processes),
+        lambda _results, processes, _limits, **_: made.append(processes),
     )
     monkeypatch.setenv(service.PROCESSES, environment)
     service.Service(str(sample_logdir), processes=argument).engine()

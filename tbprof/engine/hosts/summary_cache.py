@@ -49,7 +49,7 @@ class SummaryCache:
 
     Parts are computed by `workers`, or without any in threads of this process. They are kept in
     `results`, as are copies of remote files unless `copies` is given; those of the latest `files`
-    stay in memory.
+    stay in memory. With `keeps_later`, parts that are computed here are kept by `keep_computed`.
     """
 
     def __init__(
@@ -59,11 +59,14 @@ class SummaryCache:
         *,
         copies: ResultStore | None = None,
         files: int = FILES_IN_MEMORY,
+        keeps_later: bool = False,
     ) -> None:
         self._store = None if results is None else PartStore(results)
         self._workers = workers
         self._memory = PartMemory(files)
         self._spaces = SpacePool(results or copies)
+        self._keeps_later = keeps_later
+        self._not_kept: list[Callable[[], None]] = []
 
     def parts(
         self,
@@ -229,7 +232,16 @@ class SummaryCache:
                 yield partial(self._find, work)
         finally:
             if computed and self._store is not None:
-                self._store.keep(key, computed)
+                keep = partial(self._store.keep, key, computed)
+                if self._keeps_later:
+                    self._not_kept.append(keep)
+                else:
+                    keep()
+
+    def keep_computed(self) -> None:
+        """With `keeps_later`: keeps what has been computed since the last call."""
+        while self._not_kept:
+            self._not_kept.pop(0)()
 
     def _find(self, work: _FileWork, part: PartKey) -> PartResult:
         """A part of a file that is being worked on.

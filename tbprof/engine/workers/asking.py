@@ -17,10 +17,11 @@ from tbprof.storage.runs import TraceFile
 
 
 class Kept(NamedTuple):
-    """Where results are stored, and their maximum size."""
+    """Where results are stored, their maximum size, and whether answers are sent before."""
 
     directory: Path
     most_bytes: int
+    is_after_answers: bool
 
 
 class Job(NamedTuple):

@@ -69,7 +69,11 @@ def usual_processes() -> int:
 
 
 class WorkerProcesses(Workers):
-    """Workers in as many `processes`; one more reads small files while they read large ones."""
+    """Workers in as many `processes`; one more reads small files while they read large ones.
+
+    With `keeps_later`, they answer before they store results, which are lost if they are ended
+    meanwhile.
+    """
 
     keeps_results = True
 
@@ -79,8 +83,14 @@ class WorkerProcesses(Workers):
         processes: int,
         limits: Limits = _BY_SIZE,
         make: Callable[[], Starter] = make_starter,
+        *,
+        keeps_later: bool = False,
     ) -> None:
-        self._kept = None if results is None else Kept(results.directory, results.max_bytes)
+        self._kept = (
+            None
+            if results is None
+            else Kept(results.directory, results.max_bytes, is_after_answers=keeps_later)
+        )
         self._limits = limits
         self._endings = Endings()
         self._changed = threading.Condition()

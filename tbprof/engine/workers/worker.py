@@ -48,7 +48,7 @@ def work(reader: IO[bytes], writer: IO[bytes]) -> None:
     # The connection is reset if the server ends before it has read everything.
     with suppress(EOFError, ConnectionResetError):
         kept: Kept | None = _receive(reader)
-        worker = _JobRunner(writer, None if kept is None else ResultStore(*kept))
+        worker = _JobRunner(writer, kept)
         idle = threading.Timer(0, worker.forget)
         while True:
             job: Job | None = _receive(reader)
@@ -65,18 +65,20 @@ def work(reader: IO[bytes], writer: IO[bytes]) -> None:
 class _JobRunner:
     """The cache of a worker, and how it answers."""
 
-    def __init__(self, writer: IO[bytes], results: ResultStore | None) -> None:
+    def __init__(self, writer: IO[bytes], kept: Kept | None) -> None:
         self._writer = writer
-        self._results = results
+        self._results = None if kept is None else ResultStore(kept.directory, kept.most_bytes)
+        self._keeps_later = kept is not None and kept.is_after_answers
         self._lock = threading.Lock()
         self._begun: list[str] = []
-        self._cache = SummaryCache(results, files=OPEN_FILES)
+        self.forget()
 
     def answer(self, job: Job) -> bool:
         """Answers a job; returns whether the worker can continue."""
         with self._pulse(job.file):
             answer = self._answer(job)
         self._send(answer)
+        self._cache.keep_computed()
         return not answer.is_too_large
 
     def rehearse(self) -> None:
@@ -86,7 +88,7 @@ class _JobRunner:
 
     def forget(self) -> None:
         """Closes files and drops parts, which are on disk."""
-        self._cache = SummaryCache(self._results, files=OPEN_FILES)
+        self._cache = SummaryCache(self._results, files=OPEN_FILES, keeps_later=self._keeps_later)
 
     def _answer(self, job: Job) -> Answer:
         file, parts, most_bytes = job

@@ -53,6 +53,14 @@ def test_a_large_part_is_written_behind_the_answer(
     assert counting.counts == {"ops": 1}
 
 
+def test_parts_may_be_kept_later(file: TraceFile, store: ResultStore):
+    cache = SummaryCache(store, keeps_later=True)
+    cache.parts(file, keys("ops"))
+    assert not SummaryCache(store).has_stored(file, keys("ops"))
+    cache.keep_computed()
+    assert SummaryCache(store).has_stored(file, keys("ops"))
+
+
 def test_only_what_is_asked_for_is_computed(
     file: TraceFile, store: ResultStore, counting: Counting
 ):

@@ -26,8 +26,12 @@ def pool() -> Iterator[Callable[..., WorkerProcesses]]:
         processes: int = 2,
         limits: Limits | None = None,
         make: Callable[[], Starter] = make_starter,
+        *,
+        keeps_later: bool = False,
     ) -> WorkerProcesses:
-        made.append(WorkerProcesses(results, processes, limits or Limits(), make))
+        made.append(
+            WorkerProcesses(results, processes, limits or Limits(), make, keeps_later=keeps_later)
+        )
         return made[-1]
 
     yield make

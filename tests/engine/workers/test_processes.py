@@ -15,6 +15,7 @@ from helpers.started.worker_pools import STARTERS, ignored, kernels, ops, outlin
 
 from tbprof.base.errors import BadTrace, TbprofError
 from tbprof.engine.engine import DataRequest, Engine
+from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.workers import processes, worker
 from tbprof.engine.workers.starting import (
     Starter,
@@ -74,6 +75,17 @@ def test_workers_keep_what_they_compute(
     )
     monkeypatch.setattr("tbprof.engine.hosts.summary_cache._compute", None)
     assert content_of(Engine(Logdir(str(logdir)), store), DataRequest("gpu", OPS)) == page
+
+
+def test_workers_may_keep_what_they_compute_after_they_answer(
+    tmp_path: Path, pool, hosts: Sequence[TraceFile]
+):
+    store = ResultStore(tmp_path / "store")
+    workers = pool(store, keeps_later=True)
+    asked = [ops, kernels]
+    workers.compute(hosts[0], asked, ignored)
+    kept = SummaryCache(store)
+    until(lambda: kept.has_stored(hosts[0], asked))
 
 
 def test_progress_comes_from_workers(
