@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.hlo.messages import DamagedMessage, Messages
 from tbprof.analysis.hlo.program_index import Blob, IdRows
-from tbprof.analysis.program_memory.messages import DamagedMessage, Messages
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.kernels.codes import HEAP_SHARE_WITH
