@@ -28,6 +28,10 @@ _ATTRIBUTES = regex(r"\)(?:, [a-z_]+=|\Z)")
 _JOINED = -(2**63)
 
 
+# The fields of a Shape that its layout states: minor_to_major, tiles, space, width.
+Layout = tuple[tuple[int, ...], tuple[tuple[int, ...], ...], int, int]
+
+
 class Shape(NamedTuple):
     """An array: its type, sizes, order of dimensions and tiles.
 
@@ -187,20 +191,28 @@ def read_shape(proto: Any, depth: int = 0) -> Iterator[Shape]:
         for part in proto.tuple_shapes if depth < 16 else ():
             yield from read_shape(part, depth + 1)
         return
-    word = _word(proto.element_type)
-    sizes = tuple(proto.dimensions)
+    array = array_of(proto.element_type, tuple(proto.dimensions), read_layout(proto.layout))
+    if array is not None:
+        yield array
+
+
+def array_of(element_type: int, sizes: tuple[int, ...], layout: Layout) -> Shape | None:
+    """An array; None for what is none, such as a token, and for unknown sizes."""
+    word = _word(element_type)
     # Negative sizes are unbounded dimensions, whose real size is unknown.
     if not _is_array(word) or len(sizes) > _MOST_DIMENSIONS or (sizes and min(sizes) < 0):
-        return
-    layout = proto.layout
-    tiles = layout.tiles
-    yield Shape(
-        word,
-        sizes,
-        tuple(layout.minor_to_major),
+        return None
+    return Shape(word, sizes, *layout)
+
+
+def read_layout(proto: Any) -> Layout:
+    """The layout of an array as a LayoutProto states it."""
+    tiles = proto.tiles
+    return (
+        tuple(proto.minor_to_major),
         tuple([tuple(tile.dimensions) for tile in tiles if tile.dimensions]) if tiles else (),
-        layout.memory_space,
-        layout.element_size_in_bits,
+        proto.memory_space,
+        proto.element_size_in_bits,
     )
 
 

@@ -30,7 +30,7 @@ class Messages:
     ) -> None:
         self._content = content
         self._bytes = content.data
-        self._at, self._end = at, end
+        self.at, self.end = at, end
 
     @classmethod
     def one(cls, blob: Blob) -> "Messages":
@@ -41,12 +41,12 @@ class Messages:
         return cls(np.frombuffer(blob, np.uint8), begin, end)
 
     def __len__(self) -> int:
-        return self._at.size
+        return self.at.size
 
     def numbers(self, *fields: int) -> NDArray[np.int64]:
         """[k, n] the integers in `k` fields, 0 where a message has none."""
         values = np.zeros((len(fields), len(self)), np.int64)
-        if read_numbers(self._content, self._at, self._end, np.array(fields, np.int64), values):
+        if read_numbers(self._content, self.at, self.end, np.array(fields, np.int64), values):
             raise DamagedMessage
         return values
 
@@ -60,7 +60,7 @@ class Messages:
         count, owner, value = 0, np.zeros(0, np.int32), np.zeros(0, np.int64)
         for _ in range(2):
             owner, value = np.zeros(count, np.int32), np.zeros(count, np.int64)
-            count = list_numbers(self._content, self._at, self._end, field, owner, value)
+            count = list_numbers(self._content, self.at, self.end, field, owner, value)
             if count < 0:
                 raise DamagedMessage
         return owner, value
@@ -77,7 +77,7 @@ class Messages:
         # The first pass only counts.
         for _ in range(2):
             columns = np.zeros((3, count), np.int32)
-            count = list_bodies(self._content, self._at, self._end, field, BodyColumns(*columns))
+            count = list_bodies(self._content, self.at, self.end, field, BodyColumns(*columns))
             if count < 0:
                 raise DamagedMessage
         return columns

@@ -7,11 +7,15 @@ from typing import Any, NamedTuple, TypeVar
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo_shapes import Shape, read_shape
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
+from tbprof.analysis.hlo.messages import DamagedMessage
 from tbprof.analysis.hlo.program_index import Blob, ProgramIndex
+from tbprof.analysis.hlo.shape_columns import ShapeColumns
 from tbprof.analysis.vocabulary.dtypes import Tensor
 
 _TUPLE = 13  # PrimitiveType.TUPLE
 _DEEPEST = 16
+# Columns of fewer shapes take more time than they save.
+_MANY = 100
 _MOST_ELEMENTS = 2**62
 _T = TypeVar("_T")
 
@@ -51,7 +55,7 @@ class ProgramShapes:
     def of(self, row: int) -> Returned:
         """The arrays that an instruction returns."""
         found = self._returned.get(self._numbers[row])
-        return found or self._add(row, self._returned, _read_returned)
+        return found or self._add(row, self._returned, self._read_returned)
 
     def tensors(self, row: int) -> Tensors:
         """The tensors that an instruction returns."""
@@ -60,7 +64,7 @@ class ProgramShapes:
             return found
         returned = self.of(row)
         if not returned.is_array or self._numbers[row] < 0:
-            return self._add(row, self._tensors, _read_tensors)
+            return self._add(row, self._tensors, self._read_tensors)
         [shape] = returned.shapes
         tensor = Tensor(shape.dtype, min(shape.elements, _MOST_ELEMENTS))
         found = self._tensors[self._numbers[row]] = Tensors((tensor,), shape.space == HOST_SPACE)
@@ -74,11 +78,33 @@ class ProgramShapes:
         begin, end = self._index.instructions.message[:, row].tolist()
         return self._parse("xla.HloInstructionProto", self._index.blob[begin:end]).shape
 
-    def _add(self, row: int, known: dict[int, _T], read: Callable[[Any], _T]) -> _T:
-        found, number = read(self.proto(row)), self._numbers[row]
+    def _add(self, row: int, known: dict[int, _T], read: Callable[[int], _T]) -> _T:
+        found, number = read(row), self._numbers[row]
         if number >= 0:
             known[number] = found
         return found
+
+    def _read_returned(self, row: int) -> Returned:
+        number, columns = self._numbers[row], self._columns
+        shapes = columns.read(number) if columns is not None and number >= 0 else None
+        if columns is not None and shapes is not None:
+            return _returned(shapes, is_tuple=columns.is_tuple(number))
+        proto = self.proto(row)
+        return _returned(tuple(read_shape(proto)), is_tuple=proto.element_type == _TUPLE)
+
+    def _read_tensors(self, row: int) -> Tensors:
+        proto = self.proto(row)
+        return Tensors(tuple(_tensors(proto)), _is_in_host(proto))
+
+    @cached_property
+    def _columns(self) -> ShapeColumns | None:
+        """Columns of the shapes, None for few shapes, or if one is damaged."""
+        if len(self._texts) < _MANY:
+            return None
+        try:
+            return ShapeColumns(self._texts)
+        except DamagedMessage:
+            return None
 
     @cached_property
     def _parse(self) -> Callable[[str, Blob], Any]:
@@ -96,14 +122,9 @@ class ProgramShapes:
         return parse
 
 
-def _read_returned(proto: Any) -> Returned:
-    shapes = tuple(read_shape(proto))
-    is_array = len(shapes) == 1 and proto.element_type != _TUPLE
-    return Returned(shapes, sum(shape.bytes for shape in shapes), is_array)
-
-
-def _read_tensors(proto: Any) -> Tensors:
-    return Tensors(tuple(_tensors(proto)), _is_in_host(proto))
+def _returned(shapes: tuple[Shape, ...], *, is_tuple: bool) -> Returned:
+    size = sum([shape.bytes for shape in shapes])
+    return Returned(shapes, size, len(shapes) == 1 and not is_tuple)
 
 
 def _is_in_host(shape: Any, depth: int = 0) -> bool:
