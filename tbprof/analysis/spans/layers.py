@@ -23,15 +23,6 @@ def _ascending(start: NDArray[np.int64], end: NDArray[np.int64]) -> Spans:
     return start, end
 
 
-def _added(covered: Spans, start: NDArray[np.int64], end: NDArray[np.int64]) -> Spans:
-    """The union of disjoint, ascending spans and of intervals in any order."""
-    start, end = _ascending(start, end)
-    size = covered[0].size + start.size
-    out_start, out_end = np.empty(size, np.int64), np.empty(size, np.int64)
-    rows = merge_layers(*covered, start, end, out_start, out_end)
-    return out_start[:rows], out_end[:rows]
-
-
 def unite_lines(
     first: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.int64]
 ) -> Spans:
@@ -54,14 +45,15 @@ def exclusive_time(
         return np.zeros((0, sum(1 for _ in layers)), np.int64)
     columns = [np.empty((0, window_start.size), np.int64)]
     covered: Spans = (np.empty(0, np.int64), np.empty(0, np.int64))
+    first, last = int(window_start[0]), int(window_end[-1])
     before_ps = np.zeros(window_start.size, np.int64)
     for start, end in layers:
         covered_ps = before_ps
-        inside = (end > window_start[0]) & (start < window_end[-1])
-        if inside.any():
-            if not inside.all():
-                start, end = start[inside], end[inside]
-            covered = _added(covered, start, end)
+        if start.size:
+            size = covered[0].size + start.size
+            out_start, out_end = np.empty((2, size), np.int64)
+            rows = merge_layers(*covered, *_ascending(start, end), first, last, out_start, out_end)
+            covered = out_start[:rows], out_end[:rows]
             covered_ps = np.empty(window_start.size, np.int64)
             measure_windows(*covered, window_start, window_end, covered_ps)
         columns.append((covered_ps - before_ps)[None])

@@ -29,9 +29,13 @@ def unite_by_line(first: Ints, start: Ints, end: Ints, out_start: OutInts, out_e
 @cython.exceptval(check=False)
 @cython.locals(begin=i64, finish=i64, one=i64, other=i64, rows=i64)
 def merge_layers(
-    start: Ints, end: Ints, more_start: Ints, more_end: Ints, out_start: OutInts, out_end: OutInts
-) -> i64:
-    """Writes the union of two layers of disjoint spans; returns how many spans it has."""
+    start: Ints, end: Ints, more_start: Ints, more_end: Ints, first: i64, last: i64,
+    out_start: OutInts, out_end: OutInts,
+) -> i64:  # fmt: skip
+    """Writes the union of two layers of spans, by start, in [first, last); returns how many it has.
+
+    Spans that overlap this range are whole.
+    """
     with cython.nogil:
         rows = 0
         one = 0
@@ -45,7 +49,7 @@ def merge_layers(
             else:
                 begin, finish = more_start[other], more_end[other]
                 other += 1
-            if finish <= begin:
+            if finish <= begin or finish <= first or begin >= last:
                 continue
             if rows > 0 and begin <= out_end[rows - 1]:
                 out_end[rows - 1] = max(out_end[rows - 1], finish)
