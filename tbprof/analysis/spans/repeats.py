@@ -1,5 +1,7 @@
 """Events that repeat on a thread: how often, how long and how regularly."""
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -78,8 +80,10 @@ def regularity(
 def _medians(values: NDArray[np.int64], cuts: NDArray[np.int64]) -> NDArray[np.float64]:
     """[k] the median of each `values[cuts[k]:cuts[k + 1]]`, 0 if empty."""
     count = np.diff(cuts)
-    part = np.repeat(np.arange(count.size), count)
-    ordered = np.append(values[np.lexsort((values, part))], 0).astype(np.float64)
+    ordered = np.append(values, 0)
+    for begin, end in pairwise(cuts.tolist()):
+        ordered[begin:end].sort()
+    ordered = ordered.astype(np.float64)
     first = np.where(count, cuts[:-1], values.size)
     lower, upper = first + np.maximum(count - 1, 0) // 2, first + count // 2
     middle: NDArray[np.float64] = (ordered[lower] + ordered[upper]) / 2
