@@ -55,10 +55,11 @@ class OnceCache:
         If all requests are `is_weak`, the value is dropped with its last user. `compute` may
         request other keys, but never in a cycle.
         """
+        entry = self._entries.get(key)
+        if entry is not None and entry.strong:
+            return cast("_T", entry.strong[0])
         with self._lock:
-            entry = self._entries.get(key)
-            if entry is None:
-                entry = self._entries[key] = _Entry()
+            entry = self._entries.setdefault(key, entry or _Entry())
         with entry.lock:
             (value,) = entry.known() or (compute(),)
             if not is_weak:
