@@ -92,14 +92,14 @@ def _classify(
     ops: list[OpName] = []
     index: dict[str, int] = {}
 
-    def number(op: OpName) -> int:
-        position = index.get(op.name)
-        if position is None:
-            position = index[op.name] = len(ops)
-            ops.append(op)
-        elif not ops[position].type:
-            ops[position] = op
-        return position
+    def number(found: Sequence[OpName]) -> list[int]:
+        positions = [index.setdefault(op.name, len(index)) for op in found]
+        for op, position in zip(found, positions, strict=True):
+            if position == len(ops):
+                ops.append(op)
+            elif not ops[position].type:
+                ops[position] = op
+        return positions
 
     families = name_families(plane)
     category = families.classify(_category, np.int8)
@@ -107,7 +107,7 @@ def _classify(
     used = used[category[used] != OpCategory.UNKNOWN]
     texts = plane.strings.take(plane.types.name[used].tolist())
     of_type = np.full(category.size, _NO_OP, np.int32)  # the last: events of no type
-    of_type[used] = list(map(number, _parsed(texts, category[used])))
+    of_type[used] = number(_parsed(texts, category[used]))
     of_type[families.classify(names.EAGER_EXECUTE.__eq__, np.bool_)] = _MARKER
     out: NDArray[np.int32] = events.by_type(of_type)
     if names.HLO_OP in plane.stat_names:
@@ -142,7 +142,7 @@ def _classify_hlo(
     events: Events,
     programs: Programs,
     out: NDArray[np.int32],
-    number: Callable[[OpName], int],
+    number: Callable[[Sequence[OpName]], list[int]],
 ) -> None:
     """Assigns the framework op of the instruction to events that ran an HLO instruction."""
     texts = plane.types.full_names
@@ -155,16 +155,16 @@ def _classify_hlo(
     module = stats[names.HLO_MODULE].texts()[has_op]
     program = stats[names.PROGRAM_ID].integers(-1)[has_op]
     code, first = group_rows([hlo, module, program])
-    numbers = np.empty(first.size, np.int64)
-    for group, row in enumerate(first.tolist()):
+    found: list[OpName] = []
+    for row in first.tolist():
         instruction = plane.strings[int(hlo[row])].rpartition("::")[2]
         where = (int(program[row]), plane.strings[int(module[row])], instruction)
         op = parse_provenance(programs.op_name(*where))
         if op.category == OpCategory.UNKNOWN:
             type_ = programs.op_type(*where) or UNKNOWN_TYPE
             op = OpName(OpCategory.JAX, op.name or instruction, type_)
-        numbers[group] = number(op)
-    out[rows] = numbers[code]
+        found.append(op)
+    out[rows] = np.array(number(found), np.int64)[code]
 
 
 def _classify_calls(
@@ -191,19 +191,17 @@ def _classify_stages(
     events: Events,
     out: NDArray[np.int32],
     ops: Sequence[OpName],
-    number: Callable[[OpName], int],
+    number: Callable[[Sequence[OpName]], list[int]],
 ) -> None:
     """Turns each input pipeline stage into its own op, with the stage's category as type."""
     stages = find_input_stages(events, np.flatnonzero(out >= 0))
     code, first = group_rows([out[stages.rows], stages.stage, stages.category])
-    numbers = np.empty(first.size, np.int64)
-    for group, index in enumerate(first.tolist()):
+    found: list[OpName] = []
+    for index in first.tolist():
         op = ops[int(out[stages.rows[index]])]
-        label = stages.label(op.name, index)
-        numbers[group] = number(
-            OpName(op.category, label, plane.strings[int(stages.category[index])])
-        )
-    out[stages.rows] = numbers[code]
+        type_ = plane.strings[int(stages.category[index])]
+        found.append(OpName(op.category, stages.label(op.name, index), type_))
+    out[stages.rows] = np.array(number(found), np.int64)[code]
 
 
 def _is_eager(

@@ -81,12 +81,17 @@ class _Side:
 
     def number_rows(self, names: Sequence[str], types: Sequence[str]) -> None:
         """Sets the rows of the ops with these names, and their types."""
+        self.names = names
+        distinct = dict(zip(names, range(len(names)), strict=True))
+        if not self.number and len(distinct) == len(names):
+            self.number, self.type, self.row = distinct, list(types), np.arange(len(names))
+            return
         rows = [self.number.setdefault(name, len(self.number)) for name in names]
         self.type += [""] * (len(self.number) - len(self.type))
         for row, type_ in zip(rows, types, strict=True):
             if not self.type[row]:
                 self.type[row] = type_
-        self.names, self.row = names, np.array(rows, np.int64)
+        self.row = np.array(rows, np.int64)
 
     def total(self, name: str) -> NDArray[np.int64]:
         """[ops] the sums of one column, at most `_MOST`, since counts and sizes may be damaged."""
