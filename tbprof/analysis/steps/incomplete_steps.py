@@ -1,6 +1,7 @@
 """Steps of a worker that were not recorded, or only partly."""
 
 from collections.abc import Sequence
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,10 +97,9 @@ def find_truncated(
         work = np.searchsorted(work_start_ps, windows.end_ps) - np.searchsorted(
             work_start_ps, windows.start_ps
         )
-        least = min(
-            _LEAST_WORK * median(work[inner]),
-            np.quantile(work[inner], _FEW, method="inverted_cdf"),
-        )
+        ordered = np.sort(work[inner])
+        few = ordered[ceil(_FEW * ordered.size) - 1]  # `np.quantile` takes 70 µs
+        least = min(_LEAST_WORK * median(ordered), few)
         out |= (is_first | is_last) & (work < least)
     return out
 
