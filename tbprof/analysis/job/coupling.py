@@ -1,7 +1,5 @@
 """Evidence that workers of a job wait for each other: data exchanges and programs."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -69,15 +67,15 @@ def find_coupling(space: Space, programs: Programs) -> Coupling:
     meetings = [_meetings(plane) for plane in host_planes(space)] if not named else []
     if not named:
         named = [_cpu_names(space)]
-    rows = [(worker, *row) for worker, (_, ran) in enumerate(named) for row in _sampled(ran)]
+    sampled = [_sampled(ran) for _, ran in named]
     columns = [np.concatenate(column) for column in zip(*meetings, strict=True)] or [
         np.empty(0, np.int64)
     ] * 4
     return Coupling(
         [name for name, _ in named],
-        np.array([row[0] for row in rows], np.int32),
-        np.array([row[1] for row in rows], np.int64),
-        np.array([row[2] for row in rows], np.int8),
+        np.repeat(np.arange(len(named), dtype=np.int32), [hash_.size for hash_, _ in sampled]),
+        np.concatenate([hash_ for hash_, _ in sampled]),
+        np.concatenate([exchange for _, exchange in sampled]),
         columns[0].astype(np.int32),
         columns[1].astype(np.int32),
         columns[2],
@@ -89,11 +87,15 @@ def find_coupling(space: Space, programs: Programs) -> Coupling:
 _ExchangeByName = dict[str, int]
 
 
-def _sampled(ran: _ExchangeByName) -> Iterator[tuple[int, int]]:
-    """Yield (hash, exchange) of the names with the lowest hashes: exchanges, then other names."""
-    hashed = sorted(zip(map(_hash, ran), ran.values(), strict=True))
-    yield from [pair for pair in hashed if pair[1] != NO_EXCHANGE][:MOST_NAMES]
-    yield from [pair for pair in hashed if pair[1] == NO_EXCHANGE][:MOST_NAMES]
+def _sampled(ran: _ExchangeByName) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    """Return (hash, exchange) of the names with the lowest hashes: exchanges, then other names."""
+    hash_ = np.fromiter(map(_hash, ran), np.int64, len(ran))
+    exchange = np.fromiter(ran.values(), np.int8, len(ran))
+    order = np.lexsort((exchange, hash_))
+    exchanges = order[exchange[order] != NO_EXCHANGE][:MOST_NAMES]
+    others = order[exchange[order] == NO_EXCHANGE][:MOST_NAMES]
+    rows = np.concatenate([exchanges, others])
+    return hash_[rows], exchange[rows]
 
 
 @remembered
@@ -147,8 +149,9 @@ def _cpu_names(space: Space) -> tuple[str, _ExchangeByName]:
         works = is_in(types.role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) | types.is_hlo
         rows = np.flatnonzero(works[:-1])
         texts = plane.strings.take(plane.types.name[rows].tolist())
-        for text, role in zip(texts, types.role[rows].tolist(), strict=True):
-            ran[text] = int(role == Phase.COLLECTIVES or is_collective_op(text))
+        meets = np.fromiter(map(is_collective_op, texts), np.bool_, len(texts))
+        meets |= types.role[rows] == Phase.COLLECTIVES
+        ran.update(zip(texts, meets.astype(np.int64).tolist(), strict=True))
     return _CPU, ran
 
 
