@@ -1,7 +1,7 @@
 """Gathers the evidence of a run from the parts of its hosts."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.input.input_diagnosis import diagnose_input, find_cause
@@ -25,6 +25,7 @@ from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.analysis.run.environment import Environment
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.tpu.tpu_ops import TpuOps, merge_tpu_ops
+from tbprof.base.records import NamedTuple
 
 
 class _Source(NamedTuple):

@@ -1,12 +1,11 @@
 """Why a tool has nothing to show, and what is missing from what it shows."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import CUT_HINT, NoData, Notice, TbprofError
 from tbprof.base.recorder_errors import complaint_notices
-from tbprof.base.records import replace
+from tbprof.base.records import NamedTuple, replace
 from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.storage.runs import Run, TraceFile
 from tbprof.tools.model.tool import Tool

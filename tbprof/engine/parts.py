@@ -3,13 +3,13 @@
 import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tbprof.base import names
 from tbprof.base.lazy import Later, object_named
-from tbprof.base.records import dataclass
+from tbprof.base.records import NamedTuple, dataclass
 from tbprof.storage.packing import LONG
 
 

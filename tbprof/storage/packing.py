@@ -4,14 +4,14 @@ import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.caches import LatestCache
 from tbprof.base.digests import blake2b
-from tbprof.base.records import as_dict, is_record
+from tbprof.base.records import NamedTuple, as_dict, is_record
 
 _T = TypeVar("_T")
 

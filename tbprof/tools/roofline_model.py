@@ -1,7 +1,6 @@
 """Roofline: how close programs and their instructions come to the limits of the device."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from tbprof.analysis.programs.program_ops_merging import merge_program_ops
 from tbprof.analysis.steps.step_ops import StepOps
 from tbprof.analysis.steps.steps import Steps
 from tbprof.base.errors import BadRequest
+from tbprof.base.records import NamedTuple
 from tbprof.base.values import ratio
 from tbprof.tools.model.datatable import Column, Table, boolean, number, text
 from tbprof.tools.programs.roofline_rows import RooflineRows, is_feed, op_rows, program_rows

@@ -4,9 +4,11 @@ import copy
 import dataclasses
 import functools
 import os
+import pickle
 import re
 import subprocess
 import sys
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import numpy as np
 import pytest
 
 from tbprof.base.records import (
+    NamedTuple,
     as_dict,
     dataclass,
     field,
@@ -158,12 +161,88 @@ def test_a_base_class_may_keep_values_beside_the_fields(make: Any) -> None:
     assert (one.total, one.__dict__) == (7, {"total": 7})
 
 
-def test_all_dataclasses_are_ours() -> None:
+class Ours(NamedTuple):
+    """A span."""
+
+    begin: int
+    end: "float" = 2.5
+    name: str = ""
+
+    @property
+    def length(self) -> float:
+        """Its length."""
+        return self.end - self.begin
+
+
+class Theirs(typing.NamedTuple):
+    """A span."""
+
+    begin: int
+    end: "float" = 2.5
+    name: str = ""
+
+    @property
+    def length(self) -> float:
+        """Its length."""
+        return self.end - self.begin
+
+
+@pytest.mark.parametrize("span", [Ours, Theirs])
+def test_named_tuples_are_tuples_with_names(span: Any) -> None:
+    one = span(1)
+    begin, *rest = one
+    assert (begin, rest) == (1, [2.5, ""])
+    assert (one.begin, one.end, one.name, one.length) == (1, 2.5, "", 1.5)
+    assert one == (1, 2.5, "") == span(name="", begin=1) == span._make((1, 2.5, ""))
+    assert {one: 5}[1, 2.5, ""] == 5
+    assert one < span(1, 3.0) == one._replace(end=3.0)
+    assert one[1:] == (2.5, "")
+    assert type(one._replace(end=3.0)) is type(span._make(one)) is span
+    assert span._fields == span.__match_args__ == field_names(one) == ("begin", "end", "name")
+    assert as_dict(one) == {"begin": 1, "end": 2.5, "name": ""}
+    assert repr(one) == f"{span.__name__}(begin=1, end=2.5, name='')"
+    for equal in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert equal == one
+        assert type(equal) is span
+    assert span.__doc__ == "A span."
+    assert not hasattr(one, "__dict__")
+    assert not is_record(span)
+    match one:
+        case (begin, end, _):
+            assert (begin, end) == (1, 2.5)
+    match one:
+        case span(begin, name=name):
+            assert (begin, name) == (1, "")
+
+
+@pytest.mark.parametrize("span", [Ours, Theirs])
+def test_wrong_arguments_of_named_tuples_are_named(span: Any) -> None:
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'begin'"):
+        span(end=1.0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'z'"):
+        span(1, z=3)
+    with pytest.raises(TypeError, match="multiple values for argument 'begin'"):
+        span(1, begin=2)
+    with pytest.raises(TypeError, match=r"takes .* 5 were given|takes 3 arguments but 4"):
+        span(1, 2.0, "", 4)
+    with pytest.raises(AttributeError):
+        span(1).begin = 2
+    with pytest.raises((TypeError, ValueError)):
+        span(1)._replace(z=3)
+    with pytest.raises(TypeError):
+        span._make((1, 2.0, "", 4))
+
+
+@pytest.mark.parametrize("module", ["dataclasses", "typing"])
+def test_all_dataclasses_and_named_tuples_are_ours(module: str) -> None:
     theirs = [
         path.name
         for path in PACKAGE.rglob("*.py")
-        if re.search(
-            r"^from dataclasses import .*\b(dataclass|field)\b", path.read_text("utf-8"), re.M
+        if path.name != "records.py"
+        and re.search(
+            rf"^from {module} import .*\b(dataclass|field|NamedTuple)\b",
+            path.read_text("utf-8"),
+            re.M,
         )
     ]
     assert theirs == []

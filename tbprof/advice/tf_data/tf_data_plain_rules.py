@@ -1,7 +1,6 @@
 """Advice that depends only on the kind of a stage."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from tbprof.advice.finding import Finding
 from tbprof.advice.guides import (
@@ -16,6 +15,7 @@ from tbprof.advice.guides import (
 )
 from tbprof.advice.tf_data.tf_data_case import Case, evidence
 from tbprof.advice.tf_data.tf_data_stages import Kind
+from tbprof.base.records import NamedTuple
 
 
 class _Plain(NamedTuple):

@@ -1,7 +1,5 @@
 """Finds what limits instructions, where the trace proves it, and the time that it costs."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +12,7 @@ from tbprof.analysis.programs.instruction_facts import COMMAND_BUFFER
 from tbprof.analysis.programs.program_ops import SPARSE_CORE, ProgramOps
 from tbprof.analysis.vocabulary.instruction_roles import Move
 from tbprof.analysis.vocabulary.tpu_op_names import SPACE_TYPES
+from tbprof.base.records import NamedTuple
 
 # From this share of a peak on, an instruction is bound by it: memory as well as compute.
 BUSY = 0.5

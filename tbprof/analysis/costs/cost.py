@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
+
+from tbprof.base.records import NamedTuple
 
 _Key = TypeVar("_Key", str, int)
 

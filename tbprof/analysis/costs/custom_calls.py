@@ -6,7 +6,7 @@ The cost of any other call is unknown, not zero.
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tbprof.analysis.costs.cost import UNKNOWN, Cost
 from tbprof.analysis.costs.operations import Arrays, of_type, product_operations
@@ -14,6 +14,7 @@ from tbprof.analysis.costs.traffic import size_of
 from tbprof.analysis.costs.windows import convolution_products
 from tbprof.analysis.hlo.hlo_shapes import Shape
 from tbprof.base.lazy import regex
+from tbprof.base.records import NamedTuple
 
 # `"lhs_contracting_dimensions":["1"]` in a backend_config, whose other contents depend on the
 # version.

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from tbprof.analysis.costs.cost import spaces
 from tbprof.analysis.costs.operations import Arrays
 from tbprof.analysis.hlo.hlo_shapes import Shape
+from tbprof.base.records import NamedTuple
 
 # These only refer to data, and compute nothing.
 NOTHING_MOVED = frozenset(

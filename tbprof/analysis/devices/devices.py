@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from tbprof._pb import message
 from tbprof.analysis.devices.peaks import HBM, find_peaks
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.vocabulary.lines import gpu_planes, tensor_core_planes
 from tbprof.base import names
-from tbprof.base.records import dataclass
+from tbprof.base.records import NamedTuple, dataclass
 from tbprof.events.space import Plane, Space
 
 

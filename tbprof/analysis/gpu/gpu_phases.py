@@ -2,7 +2,6 @@
 
 import functools
 import re
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from tbprof.analysis.vocabulary.collectives import is_collective_kernel, is_coll
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.lazy import regex
+from tbprof.base.records import NamedTuple
 from tbprof.events.space import Events, Plane
 
 # Copies: `MemcpyH2D`, `MEMCPYHtoD`, `Memcpy HtoD (Pinned -> Device)`, ROCm's `CopyHostToDevice` and

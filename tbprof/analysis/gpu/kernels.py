@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from tbprof.analysis.gpu.kernel_launch import parse_launch
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.vocabulary.lines import gpus_with_lines
 from tbprof.base import names
-from tbprof.base.records import dataclass, field
+from tbprof.base.records import NamedTuple, dataclass, field
 from tbprof.events.space import Plane, Space
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from collections import deque
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
 
 from tbprof.analysis.graphs.program_links import ProgramLinks
+from tbprof.base.records import NamedTuple
 
 MOST_HOPS = 4
 # If there are more users than this, they are not followed. Source: XLA, HloGraphDumper's

@@ -1,7 +1,7 @@
 """The facts about an instruction in the node of a graph."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.graphs.program_links import ProgramLinks
@@ -12,6 +12,7 @@ from tbprof.analysis.hlo_text.hlo_quoting import one_line
 from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
 from tbprof.analysis.programs.instruction_facts import category_of, place_of
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
+from tbprof.base.records import NamedTuple
 
 _MOST_SHAPE, _MOST_ATTRIBUTE, _MOST_ATTRIBUTES, _MOST_INSIDE = 160, 120, 3, 4
 _MOST_ELEMENTS = 8

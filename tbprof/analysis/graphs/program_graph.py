@@ -1,10 +1,10 @@
 """The drawing of a neighborhood: nodes, edges, and clusters for opened computations."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from tbprof.analysis.graphs.neighborhood import Neighborhood
 from tbprof.analysis.graphs.program_links import ProgramLinks
+from tbprof.base.records import NamedTuple
 
 _TUPLE_ELEMENT = "get-tuple-element"
 _CONSTANT, _PARAMETER = "constant", "parameter"

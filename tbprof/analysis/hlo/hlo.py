@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from tbprof.analysis.vocabulary.lines import metadata_planes
 from tbprof.analysis.vocabulary.op_names import parse_provenance
 from tbprof.base import names
 from tbprof.base.lazy import Later, regex
+from tbprof.base.records import NamedTuple
 from tbprof.events.space import Space
 from tbprof.events.stats import BYTES, TEXT, StatColumn
 

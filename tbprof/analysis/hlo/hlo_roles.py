@@ -1,11 +1,12 @@
 """The roles of a program's instructions: moves of data, dimensions, reductions."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tbprof.analysis.hlo.hlo_shapes import Shape, read_shape
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.vocabulary.instruction_roles import Move, Reduction
+from tbprof.base.records import NamedTuple
 
 PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot"})
 # Opcodes that cost nothing, or only refer to data.

@@ -4,11 +4,12 @@ import functools
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
 from tbprof.base.lazy import regex
+from tbprof.base.records import NamedTuple
 
 _TUPLE = 13  # PrimitiveType.TUPLE
 _MOST_DIMENSIONS = 64

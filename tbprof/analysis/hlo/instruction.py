@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tbprof.analysis.hlo.host_channels import HANDLER
 from tbprof.analysis.vocabulary.dtypes import Tensor
 from tbprof.base.lazy import regex
+from tbprof.base.records import NamedTuple
 
 if TYPE_CHECKING:
     from tbprof.analysis.hlo.module import Module

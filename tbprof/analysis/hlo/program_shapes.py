@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo_shapes import Shape, read_shape
@@ -11,6 +11,7 @@ from tbprof.analysis.hlo.messages import DamagedMessage
 from tbprof.analysis.hlo.program_index import Blob, ProgramIndex
 from tbprof.analysis.hlo.shape_columns import ShapeColumns
 from tbprof.analysis.vocabulary.dtypes import Tensor
+from tbprof.base.records import NamedTuple
 
 _TUPLE = 13  # PrimitiveType.TUPLE
 _DEEPEST = 16

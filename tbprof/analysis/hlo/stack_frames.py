@@ -1,7 +1,9 @@
 """The source locations of a program's instructions, as stacks of frames."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from tbprof.base.records import NamedTuple
 
 # Deeper stacks are damaged, or too long to read.
 _DEEPEST = 256

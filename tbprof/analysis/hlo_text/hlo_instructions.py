@@ -1,7 +1,7 @@
 """The HLO text of instructions."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo_text.hlo_attributes import own_attributes
@@ -9,6 +9,7 @@ from tbprof.analysis.hlo_text.hlo_devices import sharding_text, word_of
 from tbprof.analysis.hlo_text.hlo_literals import ELIDED, FEW_ELEMENTS, literal_text
 from tbprof.analysis.hlo_text.hlo_quoting import frontend_text, one_line, quoted, value_text
 from tbprof.analysis.hlo_text.hlo_shape_text import numbered, shape_text
+from tbprof.base.records import NamedTuple
 
 # Attributes name the computations that instructions with these opcodes call.
 _APPLIES = frozenset(

@@ -2,9 +2,10 @@
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tbprof._pb import message
+from tbprof.base.records import NamedTuple
 
 # The text of unknown elements: the field is missing, damaged, or of a newer format.
 ELIDED = "{...}"

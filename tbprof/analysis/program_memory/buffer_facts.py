@@ -1,6 +1,6 @@
 """The contents of a program's buffers: the instruction, its shape, its op and its source."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from tbprof.analysis.hlo.hlo_shapes import read_shape
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
 from tbprof.analysis.program_memory.buffer_assignment import Buffers
-from tbprof.base.records import dataclass
+from tbprof.base.records import NamedTuple, dataclass
 
 _TUPLE = 13  # PrimitiveType
 _POINTER_BYTES = 8

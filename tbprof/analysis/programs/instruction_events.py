@@ -1,7 +1,6 @@
 """The events that are executions of each instruction."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.tpu.tpu_kinds import OP_LINES, instruction_name
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, named_lines, tpu_planes
 from tbprof.base import names
+from tbprof.base.records import NamedTuple
 from tbprof.events.space import Events, Plane, Space
 
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from tbprof.analysis.programs.matrix_products import MatrixProduct, product_in
 from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.analysis.vocabulary.instruction_roles import Move
 from tbprof.base.digests import blake2b
+from tbprof.base.records import NamedTuple
 
 # The category of an instruction whose program is not in the trace.
 NO_HLO = "HLO not in the trace"

@@ -1,13 +1,14 @@
 """The matrix product or convolution in an instruction or its fusion."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from tbprof.analysis.costs.custom_calls import is_library_product
 from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.hlo.hlo_roles import PRODUCTS, rows_inside
 from tbprof.analysis.hlo.hlo_shapes import Shape
 from tbprof.analysis.hlo.module import Module
+from tbprof.base.records import NamedTuple
 
 _MATRIX_PRODUCTS = ("dot", "scaled-dot")
 # By PrecisionConfig.Precision. Source: JAX, lax.Precision ("bf16_3x", "bf16_6x").

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from tbprof.analysis.devices.tensor_cores import CoreUse
 from tbprof.analysis.programs.instruction_facts import CONTROL, InstructionFacts
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 from tbprof.analysis.programs.program_ops_merging import arrange_kernels
+from tbprof.base.records import NamedTuple
 from tbprof.base.values import as_counts
 
 _MASK = 2**64 - 1

@@ -1,12 +1,13 @@
 """Adds up tables of instructions: those of a host's devices, and those of hosts."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
+from tbprof.base.records import NamedTuple
 
 _MOST = 2**63 - 1
 _TEXTS = (

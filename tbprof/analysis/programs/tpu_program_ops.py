@@ -1,7 +1,7 @@
 """The instructions that ran on a TPU core, with their work as recorded."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +42,7 @@ from tbprof.analysis.tpu.tpu_pairs import Pair, ends_that_state, find_pairs
 from tbprof.analysis.vocabulary.lines import is_sparse_core
 from tbprof.base import names
 from tbprof.base.lazy import regex
+from tbprof.base.records import NamedTuple
 from tbprof.events.space import Plane
 
 _DMA_STALL = "dma_stall_duration_ps"

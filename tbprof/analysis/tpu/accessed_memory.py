@@ -1,9 +1,9 @@
 """The recorded memory accesses of TPU ops, by memory."""
 
 from collections import Counter
-from typing import NamedTuple
 
 from tbprof._pb import message
+from tbprof.base.records import NamedTuple
 
 _READ = 1
 _HBM, _CMEM = 1, 2

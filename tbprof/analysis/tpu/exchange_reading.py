@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from tbprof.analysis.hlo.host_channels import is_exchange
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.tpu.exchanges import ExchangeRole
 from tbprof.analysis.vocabulary.collectives import is_collective_op
+from tbprof.base.records import NamedTuple
 
 # Longer lists of devices are ignored.
 _MOST_DEVICES = 65_536

@@ -1,7 +1,6 @@
 """Pairs of ops of a TPU core: one starts an asynchronous transfer, the other waits for it."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +9,7 @@ from tbprof.analysis.hlo.awaited import awaited_in, awaited_start
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.tpu.tpu_kinds import OP_LINES, find_tpu_kinds, instruction_name
 from tbprof.base import names
+from tbprof.base.records import NamedTuple
 from tbprof.events.space import Plane
 
 _DONE, _UPDATE = "-done", "-update"

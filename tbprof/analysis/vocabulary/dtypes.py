@@ -2,10 +2,10 @@
 
 import functools
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.lazy import regex
+from tbprof.base.records import NamedTuple
 
 
 class Tensor(NamedTuple):

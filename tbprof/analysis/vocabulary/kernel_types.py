@@ -7,10 +7,10 @@ names); CUDA and HIP vector types.
 
 import functools
 import re
-from typing import NamedTuple
 
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.lazy import regex
+from tbprof.base.records import NamedTuple
 
 _64, _32, _TF32 = Phase.COMPUTE_64, Phase.COMPUTE_32, Phase.COMPUTE_TF32
 _16, _8 = Phase.COMPUTE_16, Phase.COMPUTE_8

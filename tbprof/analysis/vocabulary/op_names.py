@@ -6,9 +6,9 @@ Source: xla/tsl/profiler/utils/tf_op_utils.h, ParseTfOpFullname, and what record
 import functools
 import re
 from enum import IntEnum
-from typing import NamedTuple
 
 from tbprof.base.lazy import regex
+from tbprof.base.records import NamedTuple
 
 # Part of the names of ops that jax.checkpoint recomputes in the backward pass.
 # Source: JAX, ad_checkpoint.py.

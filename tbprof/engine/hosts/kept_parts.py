@@ -5,14 +5,14 @@ The file of a host holds the bytes of each part, so that only requested parts ar
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import Notice
-from tbprof.base.records import dataclass
+from tbprof.base.records import NamedTuple, dataclass
 from tbprof.engine.hosts.kept_texts import LONG_TEXT, KeptTexts
 from tbprof.engine.parts import PartKey
 from tbprof.storage.arrays import has_arrays, keep_arrays, load_arrays

@@ -4,11 +4,12 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tbprof.base.caches import LatestCache, OnceCache
 from tbprof.base.errors import Notice
 from tbprof.base.lazy import Later
+from tbprof.base.records import NamedTuple
 from tbprof.storage.files import fingerprint, local_trace
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile, called

@@ -4,11 +4,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import NamedTuple
 
 from tbprof.base.caches import OnceCache
 from tbprof.base.errors import TbprofError
 from tbprof.base.process.parallel import thread_pool
+from tbprof.base.records import NamedTuple
 from tbprof.engine.hosts.kept_parts import PartResult, PartStore
 from tbprof.engine.hosts.part_memory import FILES_IN_MEMORY, PartMemory
 from tbprof.engine.hosts.space_pool import OpenSpace, SpacePool

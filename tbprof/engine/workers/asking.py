@@ -8,8 +8,8 @@ import pickle
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
+from tbprof.base.records import NamedTuple
 from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.parts import PartKey
 from tbprof.engine.workers.starting import WorkerProcess

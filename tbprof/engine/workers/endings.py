@@ -2,10 +2,10 @@
 
 import signal
 from time import monotonic
-from typing import NamedTuple
 
 from tbprof.base.caches import LatestCache
 from tbprof.base.errors import TbprofError
+from tbprof.base.records import NamedTuple
 from tbprof.engine.workers.limits import MEMORY_GIB, SECONDS
 
 _MOST_FILES = 256

@@ -1,10 +1,11 @@
 """The interface of workers, which compute the parts of hosts outside of this process."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from tbprof.base.errors import TbprofError
 from tbprof.base.process.parallel import helpers, thread_pool
+from tbprof.base.records import NamedTuple
 from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.parts import PartKey
 from tbprof.storage.runs import TraceFile

@@ -1,7 +1,6 @@
 """The program and the instruction of a request to the graph viewer."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from tbprof.analysis.graphs.program_source import ProgramList
 from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.base.errors import BadRequest
 from tbprof.base.lazy import regex
+from tbprof.base.records import NamedTuple
 
 _MASK = 2**64 - 1
 _NUMBER = regex(r"-?[0-9]{1,20}")

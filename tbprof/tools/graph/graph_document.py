@@ -1,7 +1,6 @@
 """The documents of the graph viewer: a graph, one instruction, and search results."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
 from tbprof.analysis.hlo_text.hlo_text import lines_from, module_text
 from tbprof.analysis.programs.instruction_facts import place_of
 from tbprof.base.errors import BadRequest
+from tbprof.base.records import NamedTuple
 from tbprof.tools.graph.graph_choice import Center, ListedProgram, search_names
 from tbprof.tools.model.datatable import Numbers, Table, number, text
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timezone
-from typing import NamedTuple
 
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.sentences import milliseconds
 from tbprof.analysis.run.environment import Environment
 from tbprof.analysis.vocabulary.training import is_training
+from tbprof.base.records import NamedTuple
 from tbprof.tools.model.datatable import Table, text
 
 # How many different values of a fact are listed.

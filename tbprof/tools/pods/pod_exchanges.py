@@ -6,7 +6,7 @@ have no field.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.spans.groups import repeats
 from tbprof.analysis.tpu.exchanges import ExchangeRole, Exchanges, numbers_in
+from tbprof.base.records import NamedTuple
 from tbprof.base.values import is_in, unique
 
 

@@ -1,14 +1,13 @@
 """The programs of all hosts, and the memory of the one that a request names."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from tbprof.analysis.program_memory.program_memory import ProgramMemory
 from tbprof.analysis.program_memory.program_peaks import ProgramPeaks
 from tbprof.base.errors import NoData
-from tbprof.base.records import dataclass
+from tbprof.base.records import NamedTuple, dataclass
 
 _EVER = "all"
 _MOST_DIGITS = 9

@@ -1,13 +1,14 @@
 """The tree of op_profile as scripts know it: programs, categories, groups of equal ops, ops."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.devices.peaks import Peaks
 from tbprof.analysis.programs.program_ops import SPARSE_CORE, ProgramOps
+from tbprof.base.records import NamedTuple
 from tbprof.tools.programs.op_texts import expressions, scopes
 
 Node = dict[str, Any]

@@ -1,11 +1,11 @@
 """The timelines of a plane, found by their headers without touching their events."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.base.records import NamedTuple
 from tbprof.kernels.codes import (
     LINE_DISPLAY_ID,
     LINE_DISPLAY_NAME,

@@ -1,7 +1,6 @@
 """Repeated events, which could mark the steps of a program that does not mark them."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from tbprof.analysis.spans.repeats import find_repeats, regularity
 from tbprof.analysis.vocabulary.name_families import name_families, remembered
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.lazy import regex
-from tbprof.base.records import dataclass
+from tbprof.base.records import NamedTuple, dataclass
 
 # Events with fewer occurrences do not repeat, and users cannot choose from more candidates.
 _LEAST = 3

@@ -7,9 +7,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tbprof.base.errors import TbprofError, Unreachable
+from tbprof.base.records import NamedTuple
 from tbprof.engine.workers.workers import BatchWorkers, HostParts, HostWork
 from tbprof.storage.runs import TraceFile
 
