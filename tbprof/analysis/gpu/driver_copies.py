@@ -42,7 +42,7 @@ def find_driver_copies(space: Space, plane: Plane, events: Events) -> NDArray[np
     `correlation_id`: "MemcpyDToD", or "Memcpy" if no such call is known.
     """
     texts = plane.types.full_names
-    if not any(map(driver_copy, texts)):
+    if not any(text.startswith((_SET, _COPY)) for text in texts):
         return None
     of_type = np.array([KINDS.index(driver_copy(text)) for text in [*texts, ""]], np.int64)
     out = events.by_type(of_type)

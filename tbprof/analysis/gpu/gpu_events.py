@@ -161,7 +161,7 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
         text.get(_SHAPES, nothing),
         program,
         op_texts[names.HLO_MODULE],
-        [instruction_of(path) for path in op_texts[names.HLO_OP]],
+        [instruction_of(path) for path in text[names.HLO_OP]] if names.HLO_OP in text else nothing,
         occurrences,
         total,
         least,

@@ -1,5 +1,6 @@
 """GPU kernels by kernel-op pair."""
 
+import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from tbprof.analysis.gpu.gpu_work import GpuWork, find_gpu_work
 from tbprof.analysis.gpu.kernel_launch import parse_launch
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.vocabulary.lines import gpus_with_lines
+from tbprof.analysis.vocabulary.op_names import OpName
 from tbprof.base import names
 from tbprof.base.records import NamedTuple, dataclass, field
 from tbprof.events.space import Plane, Space
@@ -224,42 +226,64 @@ def _find_keys(plane: Plane, kinds: GpuKinds, programs: Programs) -> _KernelKind
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
     compute_major = major if isinstance(major, int) else -1
     work = find_gpu_work(plane, programs)
+    is_product, is_computed = work.is_product.tolist(), work.is_computed.tolist()
     keys: list[KernelKey] = []
     occupancy: list[float] = []
     ran: list[int] = []
     for kind, details in enumerate(kinds.details):
         if details is None:
             continue
-        launch = parse_launch(details)
-        kernel, op = kinds.event_name[kind], kinds.op[kind]
-        fusion = _fusion(kinds, kind, programs)
-        use_of_cores = CoreUse.NO
-        if not kinds.copy[kind]:
-            use_of_cores = core_use(
-                kernel, is_amd=of_amd, compute_major=compute_major, fusion=fusion
-            )
-        could_use = _could_use(kinds, kind, fusion) or (
-            use_of_cores == CoreUse.YES and bool(op.name)
-        )
-        key = KernelKey(
-            kernel,
-            op.name,
-            launch.block,
-            launch.grid,
-            launch.registers,
-            launch.shared_bytes,
-            could_use,
-            use_of_cores,
+        key, occupancy_pct = _key(
+            kinds.event_name[kind],
+            kinds.op[kind],
+            details,
             kinds.copy[kind],
-            of_amd,
-            work.dtype[kind],
-            bool(work.is_product[kind]),
-            bool(work.is_computed[kind]),
+            kinds.equation[kind],
+            (of_amd, compute_major),
+            (work.dtype[kind], is_product[kind], is_computed[kind]),
+            _fusion(kinds, kind, programs),
         )
         keys.append(key)
-        occupancy.append(math.nan if launch.occupancy_pct is None else launch.occupancy_pct)
+        occupancy.append(occupancy_pct)
         ran.append(kind)
     return _KernelKinds(np.array(ran, np.int64), keys, np.array(occupancy, np.float64), work)
+
+
+@functools.lru_cache(maxsize=8192)  # the devices of a job launch the same kernels
+def _key(
+    kernel: str,
+    op: OpName,
+    details: str,
+    copy: str,
+    equation: str,
+    device: tuple[bool, int],
+    work: tuple[str, bool, bool],
+    fusion: "Fusion | None",
+) -> tuple[KernelKey, float]:
+    """(the row of a kernel, its occupancy).
+
+    The `device` is (whether it is AMD's, its major version); `work` is the end of the row.
+    """
+    launch = parse_launch(details)
+    of_amd, compute_major = device
+    use_of_cores = CoreUse.NO
+    if not copy:
+        use_of_cores = core_use(kernel, is_amd=of_amd, compute_major=compute_major, fusion=fusion)
+    could_use = not copy and _could_use(op, equation, fusion)
+    key = KernelKey(
+        kernel,
+        op.name,
+        launch.block,
+        launch.grid,
+        launch.registers,
+        launch.shared_bytes,
+        could_use or (use_of_cores == CoreUse.YES and bool(op.name)),
+        use_of_cores,
+        copy,
+        of_amd,
+        *work,
+    )
+    return key, math.nan if launch.occupancy_pct is None else launch.occupancy_pct
 
 
 def _fusion(kinds: GpuKinds, kind: int, programs: Programs) -> "Fusion | None":
@@ -268,17 +292,14 @@ def _fusion(kinds: GpuKinds, kind: int, programs: Programs) -> "Fusion | None":
     return programs.fusion(kinds.program_id[kind], kinds.module[kind], name) if name else None
 
 
-def _could_use(kinds: GpuKinds, kind: int, fusion: "Fusion | None") -> bool:
+def _could_use(op: OpName, equation: str, fusion: "Fusion | None") -> bool:
     """Whether the op could use Tensor Cores, by its program, else by its type and name.
 
     Fusions next to a product may have the product's name, but multiply nothing.
     """
-    if kinds.copy[kind]:
-        return False
     if fusion is not None:
         return bool(fusion.products)
-    op = kinds.op[kind]
-    return is_eligible(op.name, op.type, kinds.equation[kind])
+    return is_eligible(op.name, op.type, equation)
 
 
 def merge_kernels(parts: Sequence[Kernels]) -> Kernels:
