@@ -58,13 +58,14 @@ UNKNOWN = NOTHING._replace(is_known=False)
 
 def add_costs(costs: Iterable[Cost], *, is_work: bool = False) -> Cost:
     """The sum of costs, known if all of them are; with `is_work`, without traffic."""
+    costs = [cost for cost in costs if cost is not NOTHING]
+    if len(costs) == 1 and not (is_work and (costs[0].read or costs[0].written)):
+        return costs[0]
     flops: dict[str, int] = {}
     read: dict[int, int] = {}
     written: dict[int, int] = {}
     transcendentals, is_known = 0, True
     for cost in costs:
-        if cost is NOTHING:
-            continue
         for dtype, count in cost.flops.items():
             flops[dtype] = flops.get(dtype, 0) + count
         if not is_work:

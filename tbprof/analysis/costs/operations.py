@@ -100,7 +100,8 @@ def of_type(shapes: Sequence[Shape], count: int | None) -> Cost:
     """`count` operations on elements of the first array's type, unknown if None."""
     if count is None:
         return UNKNOWN
-    return NOTHING._replace(flops=counter({shapes[0].dtype: count} if shapes and count else {}))
+    flops = counter({shapes[0].dtype: count} if shapes and count else {})
+    return Cost(flops, 0, NOTHING.read, NOTHING.written)
 
 
 def product_operations(left: Shape, returned: Shape, contracted: Sequence[int]) -> int:

@@ -31,6 +31,8 @@ _ELEMENTWISE = frozenset(
         "subtract", "tan", "tanh", "xor",
     }
 )  # fmt: skip
+# A fusion of nothing else moves data.
+MOVING = _NOTHING | _TRANSPOSES | _RESHAPES | _SLICES | _BESIDE_MOVES | {"fusion"}
 _SCALING = frozenset({"multiply", "divide"})
 _PASSING = frozenset({"bitcast", "get-tuple-element", "copy", "reshape", "convert"})
 # The greatest depth of nested fusions; deeper files are damaged.

@@ -114,16 +114,23 @@ class Shape(NamedTuple):
     @property
     def layout(self) -> str:
         """The layout as HLO text, "" if none is stated."""
-        tiles = "".join(
-            f"({','.join('*' if size < 0 else str(size) for size in tile)})" for tile in self.tiles
-        )
-        space = f"S({self.space})" if self.space else ""
-        after = f":{f'T{tiles}' if tiles else ''}{space}" if tiles or space else ""
-        order = ",".join(map(str, self.minor_to_major))
-        return f"{{{order}{after}}}" if order or after else ""
+        return _layout_text(self.minor_to_major, self.tiles, self.space)
 
     def _tiles(self) -> tuple[tuple[int, ...], ...]:
         return _native_tiles(self) if self.is_assumed else self.tiles
+
+
+@functools.lru_cache(maxsize=256)
+def _layout_text(
+    minor_to_major: tuple[int, ...], tiles: tuple[tuple[int, ...], ...], space: int
+) -> str:
+    tiling = "".join(
+        f"({','.join('*' if size < 0 else str(size) for size in tile)})" for tile in tiles
+    )
+    place = f"S({space})" if space else ""
+    after = f":{f'T{tiling}' if tiling else ''}{place}" if tiling or place else ""
+    order = ",".join(map(str, minor_to_major))
+    return f"{{{order}{after}}}" if order or after else ""
 
 
 def _native_tiles(shape: Shape) -> tuple[tuple[int, ...], ...]:

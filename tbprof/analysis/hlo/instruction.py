@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Library calls that multiply matrices or convolve.
 _PRODUCT_CALL = regex(r"gemm|matmul|conv|fmha|dot", re.IGNORECASE)
-_PRODUCTS = ("dot", "convolution", "ragged-dot", "scaled-dot")
+_PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot"})
 _CALLERS = ("fusion", "async-start", "async-update", "async-done", "call")
 
 
@@ -114,8 +114,9 @@ def _products(module: "Module", row: int) -> Iterator[Tensor]:
     ):
         yield from _operands(module, row)
     elif opcode in _CALLERS:
+        has_product = module.computations_with(_PRODUCTS)
         for computation in module.called_rows(row):
-            for part in module.rows_in(computation):
+            for part in module.rows_in(computation) if has_product[computation] else ():
                 if module.opcode(part) in _PRODUCTS:
                     yield from _operands(module, part)
 

@@ -33,6 +33,7 @@ class Module:
         self.name = self.index.name
         self.shapes = ProgramShapes(self.index)
         self._instructions: dict[str, Instruction] = {}
+        self._with: dict[frozenset[str], memoryview] = {}
         self._messages: dict[int, Any] = {}
         # Memoryviews are faster than arrays at reading single numbers.
         rows = self.index.instructions
@@ -160,6 +161,14 @@ class Module:
     def opcode(self, row: int) -> str:
         """The opcode of an instruction."""
         return self.index.opcodes[self._opcode[row]]
+
+    def computations_with(self, opcodes: frozenset[str]) -> memoryview:
+        """[c] whether each computation has an instruction with one of these opcodes."""
+        if opcodes not in self._with:
+            has_some = np.zeros(len(self._first) - 1, np.bool_)
+            has_some[self.index.computation[self.index.rows_of(opcodes)]] = True
+            self._with[opcodes] = has_some.data
+        return self._with[opcodes]
 
     def operand_rows(self, row: int) -> list[int]:
         """The rows of an instruction's operands, in the order of `operands_of`."""

@@ -12,7 +12,7 @@ from tbprof.analysis.costs.operations import is_elementwise
 from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.hlo.awaited import awaited_start
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.hlo.hlo_roles import PRODUCTS, move_of, opcodes_of
+from tbprof.analysis.hlo.hlo_roles import MOVING, PRODUCTS, move_of, opcodes_of
 from tbprof.analysis.hlo.hlo_shapes import Shape, largest_dtype, parse_shapes
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
 from tbprof.analysis.hlo.instruction import multiplies
@@ -143,6 +143,8 @@ class _ProgramReader:
         self._facts: dict[str, InstructionFacts] = {}
         entry = program.entry()
         self._entry = entry.rows if entry is not None else range(0)
+        others = frozenset(program.index.opcodes) - MOVING
+        self._computes = program.computations_with(others)
         self._places: dict[tuple[str, int, int], tuple[str, str]] = {}
 
     def read(self, name: str) -> InstructionFacts | None:
@@ -165,7 +167,8 @@ class _ProgramReader:
         is_product = multiplies(program, row)
         product = product_in(program, row, self._costs) if is_product else MatrixProduct()
         is_entry = row in self._entry
-        move = move_of(opcodes_of(program, row), results, operands)
+        computes = any(map(self._computes.__getitem__, program.called_rows(row)))
+        move = Move.NONE if computes else move_of(opcodes_of(program, row), results, operands)
         return InstructionFacts(
             proto.opcode,
             _category(program, row, proto),
