@@ -4,6 +4,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial
+from time import sleep
 from typing import Any, Literal
 
 from tbprof.base.errors import TbprofError
@@ -25,6 +26,8 @@ _MOST_WITH_ROWS = 16
 # parts are held in memory.
 _MOST_OPEN = 4
 _AT_ONCE = 256
+# The first page is sent in the meantime: threads that compute would delay that by 5 ms at a time.
+_PAUSE_S = 0.05
 # How many choices of hosts wait at most, and how many prepared ones are remembered.
 _MOST_WAITING = 4
 _MOST_PREPARED = 256
@@ -73,6 +76,7 @@ class LookAhead:
             self._changed.wait_for(lambda: not self._is_running)
 
     def _work(self) -> None:
+        sleep(_PAUSE_S)
         while (choice := self._next()) is not None:
             run, files = choice
             hosts = tuple(file.host for file in files)

@@ -18,7 +18,7 @@ from traces import write
 
 from tbprof.base.errors import NoData
 from tbprof.base.lazy import object_named
-from tbprof.engine import encode
+from tbprof.engine import encode, look_ahead
 from tbprof.engine.engine import ALL_HOSTS, Body, DataRequest, Engine
 from tbprof.engine.hosts import space_pool, summary_cache
 from tbprof.engine.look_ahead import LookAhead
@@ -132,6 +132,25 @@ def test_what_is_prepared_is_what_pages_and_scripts_request(logdir: Path):
         if not tool.is_streamed
         for layout in ("rows", "columns")
     }
+
+
+def test_the_first_page_is_sent_before_others_are_prepared(
+    logdir: Path, monkeypatch: pytest.MonkeyPatch
+):
+    asked, is_sent = list[DataRequest](), threading.Event()
+
+    def data(request: DataRequest) -> Body:
+        asked.append(request)
+        return Body(b"", "application/json")
+
+    monkeypatch.setattr(look_ahead, "sleep", lambda _: is_sent.wait())
+    run = Logdir(str(logdir)).run("gpu")
+    ahead = LookAhead(data, lambda *_: None)
+    ahead.start(run, run.files)
+    assert not asked
+    is_sent.set()
+    ahead.wait()
+    assert asked
 
 
 ENTRIES = Path(__file__).resolve().parents[2] / "frontend/src/tools"
