@@ -73,7 +73,7 @@ def is_in(values: NDArray[Any], others: ArrayLike) -> NDArray[np.bool_]:
     wanted = np.asarray(others)
     if wanted.size <= _FEW:
         is_found = np.zeros(values.shape, bool)
-        for value in wanted.ravel():
+        for value in wanted.ravel().tolist():  # plain values do not convert the array
             is_found |= values == value
         return is_found
     ordered = unique(wanted)

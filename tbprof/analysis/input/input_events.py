@@ -1,7 +1,5 @@
 """The events of an input pipeline on a host plane, with the op that each belongs to."""
 
-from enum import IntEnum
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,8 +27,8 @@ _ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
 _DEVICE_PUT = regex(r"\$api\.py:\d+ device_put\Z")
 
 
-class InputKind(IntEnum):
-    """The role of an event in the pipeline."""
+class InputKind:
+    """The role of an event in the pipeline: plain integers, as in `CausalKind`."""
 
     NONE = 0
     OP = 1
@@ -180,7 +178,7 @@ def _is_device_put(text: str) -> bool:
     return _DEVICE_PUT.match(text) is not None
 
 
-def _kind_of(text: str) -> InputKind:
+def _kind_of(text: str) -> int:
     if input_names.is_iterator(text):
         parts = input_names.parts_of(text)
         if input_names.is_device_iterator(parts):

@@ -317,7 +317,7 @@ def _gather_activities(
             name,
             op,
             int(role[row]),
-            _category(InputKind(rows.kind[row]), op, gatherer.index),
+            _category(int(rows.kind[row]), op, gatherer.index),
             threads[int(thread_of[row])],
         )
         gatherer.add_activity(
@@ -325,7 +325,7 @@ def _gather_activities(
         )
 
 
-def _category(kind: InputKind, op: int, index: OpIndex) -> int:
+def _category(kind: int, op: int, index: OpIndex) -> int:
     if kind == InputKind.GET_NEXT:
         return NO_CATEGORY
     return int(index.categories[op] if op >= 0 else InputCategory.PREPROCESSING)

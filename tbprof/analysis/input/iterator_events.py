@@ -1,7 +1,5 @@
 """Calls of tf.data iterators on a host's threads, with the call that each one serves."""
 
-from enum import IntEnum
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,8 +22,8 @@ _ELEMENT_ID = "element_id"
 _ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
 
 
-class _Kind(IntEnum):
-    """The role of an event in iterator calls."""
+class _Kind:
+    """The role of an event in iterator calls: plain integers, as in `CausalKind`."""
 
     NONE = 0
     CALL = 1
@@ -164,7 +162,7 @@ def _classify(plane: Plane, events: Events) -> NDArray[np.int8]:
     return kind
 
 
-def _kind_of(text: str) -> _Kind:
+def _kind_of(text: str) -> int:
     if input_names.is_iterator(text):
         return _Kind.CALL
     if input_names.is_producer(text):
