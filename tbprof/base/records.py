@@ -11,9 +11,19 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
-__all__ = ["NamedTuple", "as_dict", "dataclass", "field", "field_names", "is_record", "replace"]
+__all__ = [
+    "NamedTuple",
+    "as_dict",
+    "dataclass",
+    "field",
+    "field_names",
+    "is_record",
+    "replace",
+    "values_of",
+]
 
 _FIELDS = "__dataclass_fields__"
+_VALUES = "__values__"
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -98,6 +108,12 @@ def field_names(record: Any) -> tuple[str, ...]:
     return names
 
 
+def values_of(record: Any) -> tuple[Any, ...]:
+    """The values of an instance of a dataclass, as they are."""
+    values: tuple[Any, ...] = getattr(type(record), _VALUES, _values)(record)
+    return values
+
+
 def as_dict(record: Any) -> dict[str, Any]:
     """The values of an instance by field, as they are."""
     return {name: getattr(record, name) for name in field_names(record)}
@@ -167,7 +183,7 @@ def _refuse(cls: type, problem: str) -> NoReturn:
 
 
 def _comparisons(names: tuple[str, ...], *, is_frozen: bool) -> dict[str, Any]:
-    """The methods `__eq__` and `__hash__` of a class with these slots."""
+    """The methods `__eq__` and `__hash__` of a class with these slots, and what gets its values."""
     values: Callable[[object], object] = attrgetter(*names) if len(names) > 1 else _values
 
     def equals(self: object, other: object) -> Any:
@@ -178,7 +194,7 @@ def _comparisons(names: tuple[str, ...], *, is_frozen: bool) -> dict[str, Any]:
     def hashed(self: object) -> int:
         return hash(values(self))
 
-    return {"__eq__": equals, "__hash__": hashed if is_frozen else None}
+    return {_VALUES: values, "__eq__": equals, "__hash__": hashed if is_frozen else None}
 
 
 def _values(record: Any) -> tuple[object, ...]:
@@ -191,7 +207,7 @@ def _repr(self: Any) -> str:
 
 
 def _reduce(self: object) -> tuple[type, tuple[object, ...]]:
-    return type(self), _values(self)
+    return type(self), values_of(self)
 
 
 def _set(_self: object, name: str, _value: object) -> None:

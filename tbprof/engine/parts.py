@@ -9,7 +9,7 @@ import numpy as np
 
 from tbprof.base import names
 from tbprof.base.lazy import Later, object_named
-from tbprof.base.records import NamedTuple, dataclass
+from tbprof.base.records import NamedTuple, dataclass, values_of
 from tbprof.storage.packing import LONG
 
 
@@ -226,15 +226,14 @@ def part_keys(names: Iterable[str], params: Mapping[str, str]) -> list[PartKey]:
 
 # The texts of one list have similar lengths.
 _SAMPLED = 16
-# References to a list from within `bytes_of`: its name, and the argument.
-_OURS = 2
+# References to a list from within `bytes_of`: the values, its name, and the argument.
+_OURS = 3
 
 
 def bytes_of(part: Any) -> int:
     """An estimate of the memory that a part takes: its arrays and texts."""
     total = 0
-    for name in part.__match_args__:
-        value = getattr(part, name)
+    for value in values_of(part):
         if isinstance(value, np.ndarray):
             total += value.nbytes
         elif isinstance(value, list) and value:

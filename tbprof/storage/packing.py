@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tbprof.base.caches import LatestCache
 from tbprof.base.digests import blake2b
-from tbprof.base.records import NamedTuple, as_dict, is_record
+from tbprof.base.records import NamedTuple, as_dict, is_record, values_of
 
 _T = TypeVar("_T")
 
@@ -79,12 +79,11 @@ def share_texts(value: _T) -> _T:
     """An equal dataclass whose long lists of texts are shared with equal dataclasses before it."""
     kind: Any = type(value)
     changes: dict[str, Any] = {}
-    for name, form, _, _ in _fields(kind):
-        if form in ("texts", "nested"):
-            own = getattr(value, name)
-            shared = _shared_value(own, form)
-            if shared is not own:
-                changes[name] = shared
+    for name, form in _fields_with_texts(kind):
+        own = getattr(value, name)
+        shared = _shared_value(own, form)
+        if shared is not own:
+            changes[name] = shared
     return kind(**{**as_dict(value), **changes}) if changes else value
 
 
@@ -109,6 +108,11 @@ def _fields(kind: type) -> list[_PackedField]:
     return [_field(name, type_) for name, type_ in kind.__annotations__.items()]
 
 
+@functools.cache
+def _fields_with_texts(kind: type) -> list[tuple[str, str]]:
+    return [(name, form) for name, form, _, _ in _fields(kind) if form in ("texts", "nested")]
+
+
 def _field(name: str, kind: Any) -> _PackedField:
     origin, inner = get_origin(kind), [*get_args(kind), None][0]
     if origin is _ARRAY:
@@ -127,8 +131,7 @@ def _pack(
 ) -> None:
     """Adds the arrays of a dataclass to `arrays`, its other fields to `plain`."""
     holder: type = type(value)
-    for name, form, kind, _ in _fields(holder):
-        field_value = getattr(value, name)
+    for (name, form, kind, _), field_value in zip(_fields(holder), values_of(value), strict=True):
         if form == "array":
             arrays[prefix + name] = field_value
         elif form == "texts":

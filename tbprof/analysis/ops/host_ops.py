@@ -215,7 +215,7 @@ def _is_eager(
     """
     eager = np.zeros(len(events), bool)
     if names.EAGER_OP in plane.stat_names:
-        eager = np.array([*(op.name.startswith(_CALL) for op in ops), False, False])[code]
+        eager = np.array([op.name.startswith(_CALL) for op in ops] + [False, False])[code]
     if names.IS_EAGER in plane.stat_names:
         return eager | has_flag(events, names.IS_EAGER)
     markers = np.flatnonzero(code == _MARKER)
