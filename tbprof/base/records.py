@@ -252,10 +252,14 @@ class _Fields:
 def _tuple_maker(names: tuple[str, ...], defaults: dict[str, Any]) -> Callable[..., Any]:
     """The method `__new__` of named tuples with these fields."""
     count, make = len(names), tuple.__new__
+    required, last = count - len(defaults), tuple(defaults.values())
 
     def new(cls: Any, /, *values: object, **named: object) -> Any:
-        if named or len(values) != count:
+        given = len(values)
+        if named or not required <= given <= count:
             values = _completed(cls, names, defaults, values, named)
+        elif given != count:
+            values += last[given - required :]
         return make(cls, values)
 
     return new
