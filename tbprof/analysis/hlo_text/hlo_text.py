@@ -92,10 +92,11 @@ def lines_from(module: Module, first_line: int) -> Iterator[str]:
     lines = [f"HloModule {', '.join(_header(module))}", ""]
     yield from lines[first_line:]
     line, writer = len(lines), InstructionWriter(module)
-    for computation in module.computations():
-        end = line + len(computation.rows) + 2  # with its head and its last line
+    for computation in range(module.index.computations.id.size):
+        end = line + len(module.rows_in(computation)) + 2  # with its head and its last line
         if end > first_line:
-            yield from computation_text(writer, computation, first_line - line)
+            part = Computation(module, computation)
+            yield from computation_text(writer, part, first_line - line)
         if end >= first_line:
             yield ""
         line = end + 1
