@@ -129,20 +129,21 @@ def _attention(sizes: _Attention | None, *, is_backward: bool) -> int | None:
 
 
 def _transformer_engine(arrays: Arrays) -> int | None:
-    stated = _attributes(_configuration(arrays.proto))
+    sizes = _stated_sizes(_configuration(arrays.proto))
+    is_backward = arrays.proto.custom_call_target.startswith("te_fused_attn_backward")
+    return _attention(sizes, is_backward=is_backward)
+
+
+@functools.lru_cache(64)  # layers of a model repeat
+def _stated_sizes(configuration: str) -> _Attention | None:
+    """The sizes as stated, None if some are missing, or if windows or segments leave out keys."""
+    stated = dict(_ATTRIBUTE.findall(configuration))
     if any(name not in stated for name in (*_TE_SIZES, "mask_type")):
         return None
     windows = (int(stated.get(f"window_size_{side}", -1)) for side in ("left", "right"))
     if max(windows) >= 0 or int(stated.get("max_segments_per_seq", 1)) > 1:
         return None
-    sizes = (int(stated[name]) for name in (*_TE_SIZES, "mask_type"))
-    is_backward = arrays.proto.custom_call_target.startswith("te_fused_attn_backward")
-    return _attention(_Attention(*sizes), is_backward=is_backward)
-
-
-@functools.lru_cache(64)  # layers of a model repeat
-def _attributes(configuration: str) -> Mapping[str, str]:
-    return dict(_ATTRIBUTE.findall(configuration))
+    return _Attention(*(int(stated[name]) for name in (*_TE_SIZES, "mask_type")))
 
 
 def _cudnn_attention(arrays: Arrays) -> int | None:
