@@ -56,8 +56,8 @@ class Body(_Keeping):
         """The content compressed, made once."""
         import gzip
 
-        # The first page waits for it. Level 5 takes more than twice as long, 18 ms for the op stats
-        # of a trace of 3 MB, and saves a tenth of the bytes.
+        # The first page waits for it. Level 5 saves a tenth of the bytes, but takes more than twice
+        # as long: for the op stats of a trace of 3 MB, 18 ms more.
         return gzip.compress(self.content, 2, mtime=0)
 
 
