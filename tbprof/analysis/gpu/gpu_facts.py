@@ -178,10 +178,9 @@ def gaps_before(start: NDArray[np.int64], duration: NDArray[np.int64]) -> NDArra
 
 def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
     """The copies of one GPU by kind, without memsets."""
-    copy_kinds = sorted({kind for kind in kinds.copy if kind.startswith("Memcpy")})
-    number = np.array(
-        [copy_kinds.index(kind) if kind in copy_kinds else -1 for kind in kinds.copy], np.int64
-    )
+    copy_kinds = sorted(kind for kind in set(kinds.copy) if kind.startswith("Memcpy"))
+    number_of = dict(zip(copy_kinds, range(len(copy_kinds)), strict=True))
+    number = np.array([number_of.get(kind, -1) for kind in kinds.copy], np.int64)
     events = kinds.events
     rows = np.flatnonzero(number[kinds.code] >= 0)
     if not rows.size:

@@ -106,12 +106,10 @@ def _kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[n
 def _is_offload(kinds: GpuKinds, programs: Programs) -> NDArray[np.bool_]:
     """[kinds] whether an instruction copies from or to an array in host memory."""
     out = np.zeros(len(kinds.event_name), np.bool_)
-    for kind, phase in enumerate(map(_named, kinds.copy, kinds.event_name)):
-        if phase.copy is None or not kinds.instruction[kind]:
+    for kind, instruction in enumerate(kinds.instruction):
+        if not instruction or _named(kinds.copy[kind], kinds.event_name[kind]).copy is None:
             continue
-        found = programs.instruction(
-            kinds.program_id[kind], kinds.module[kind], kinds.instruction[kind]
-        )
+        found = programs.instruction(kinds.program_id[kind], kinds.module[kind], instruction)
         out[kind] = found is not None and is_host_copy(
             found.opcode, "", is_in_host=found.is_in_host
         )

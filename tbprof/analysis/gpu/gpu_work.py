@@ -101,10 +101,9 @@ def _find(kinds: GpuKinds, programs: Programs) -> GpuWork:
 def rows_by_instruction(kinds: GpuKinds) -> list[list[int]]:
     """The rows of each instruction that launched anything."""
     rows = defaultdict(list)
-    names = zip(kinds.program_id, kinds.module, kinds.instruction, strict=True)
-    for row, name in enumerate(names):
-        if name[2]:
-            rows[name].append(row)
+    for row, instruction in enumerate(kinds.instruction):
+        if instruction:
+            rows[kinds.program_id[row], kinds.module[row], instruction].append(row)
     return list(rows.values())
 
 

@@ -94,7 +94,8 @@ def find_activity(threads: HostThreads, types: HostTypes, marker: str = "") -> T
     texts = [*threads.plane.types.full_names, ""]
     families = name_families(threads.plane)
     does = families.classify_with_roles(activity_of, types.role, np.int8)
-    is_marker = np.array([text == marker for text in texts]) & (does == _ANNOTATION)
+    is_marker = np.fromiter(map(marker.__eq__, texts), np.bool_, len(texts))
+    is_marker &= does == _ANNOTATION
     named = families.classify(role_without_device, np.int8)
     # Wrappers with unknown names were recognized by a stat: they are markers or function calls.
     is_marker |= (types.role == Role.WRAPPER) & (named == Role.ACTIVITY) & ~types.is_function
