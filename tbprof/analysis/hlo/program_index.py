@@ -29,6 +29,8 @@ Blob = bytes | memoryview
 _LARGEST = 2**31 - 1
 # The initial capacity for distinct texts, and its growth factor.
 _FEW_TEXTS, _FEW_BYTES, _GROWTH = 1 << 10, 1 << 15, 8
+# In large programs, there is at first room for one distinct shape per so many instructions.
+_PER_SHAPE, _SHAPE_BYTES = 4, 32
 # The number of slots for the most recent texts.
 _LATEST = 1 << 11
 
@@ -250,9 +252,11 @@ class _Texts:
 
 def _scan(content: NDArray[np.uint8]) -> tuple[ProgramScan, _Tables, _Texts, _Texts]:
     """Counts the contents, then reads them, again while the tables of texts are too small."""
-    opcodes, shapes = _Texts(_FEW_TEXTS, _FEW_BYTES), _Texts(_FEW_TEXTS, _FEW_BYTES)
+    opcodes = _Texts(_FEW_TEXTS, _FEW_BYTES)
     counts = ProgramScan(0)
-    scan_program(content, counts, *_Tables(counts).columns, opcodes.known, shapes.known)
+    scan_program(content, counts, *_Tables(counts).columns, opcodes.known, opcodes.known)
+    texts = max(_FEW_TEXTS, counts.instructions // _PER_SHAPE)
+    shapes = _Texts(texts, max(_FEW_BYTES, texts * _SHAPE_BYTES))
     while True:
         tables, scan = _Tables(counts), ProgramScan(1)
         scan_program(content, scan, *tables.columns, opcodes.known, shapes.known)
