@@ -4,6 +4,7 @@
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 # Larger arrays return to the system with their last reference.
 _LARGE = 8 << 20
+_BLOCK = 4 << 20
 
 
 def share_heap(kept_bytes: int) -> None:
@@ -24,3 +25,12 @@ def share_heap(kept_bytes: int) -> None:
     mallopt(_ARENA_MAX, 1)
     mallopt(_MMAP_THRESHOLD, _LARGE)
     mallopt(_TRIM_THRESHOLD, kept_bytes)
+
+
+def fill_heap(size: int) -> None:
+    """Takes free memory from the system in advance, which clears each page when it is first used.
+
+    `share_heap`, which is called before, keeps it.
+    """
+    blocks = [b"\1" * _BLOCK for _ in range(size // _BLOCK)]
+    del blocks

@@ -51,3 +51,31 @@ def test_threads_share_one_heap_that_keeps_what_is_freed() -> None:
         arenas[way], faults = ran.stderr.count("Arena "), int(ran.stdout)
     assert arenas["shared"] == 1 < arenas["own"]
     assert faults < 20  # 6 MB are 1,536 pages
+
+
+FILLED = """
+import resource, sys
+from tbprof.base.process.heap import fill_heap, share_heap
+
+share_heap(64 << 20)
+fill_heap(int(sys.argv[1]))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+blocks = [b"1" * (1 << 20) for _ in range(8)]
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has a heap per thread")
+def test_a_filled_heap_needs_no_pages_later() -> None:
+    faults = {
+        size: int(
+            subprocess.run(
+                [sys.executable, "-c", FILLED, str(size)],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+        )
+        for size in (0, 12 << 20)
+    }
+    assert 10 * faults[12 << 20] < faults[0]
