@@ -163,6 +163,23 @@ test("a search counts its hits, lists them, and goes through them", async () => 
   expect(text(".trace-panel")).toContain("No search yet.");
 });
 
+test("what is typed while a search begins stays in its field", async () => {
+  fakeServer();
+  await show();
+  const field = query<HTMLInputElement>(".trace-search input");
+  // Before the page is drawn again.
+  const stop = model().search.subscribe((search) => {
+    if (search?.text !== "mat") return;
+    field.value = "matmul";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  await type(field, "mat");
+  await wait(260);
+  stop();
+  expect(field.value).toBe("matmul");
+  expect(model().search.value?.text).toBe("matmul");
+});
+
 test("the server says what is wrong with the pattern of a search, beside the field", async () => {
   fakeServer({
     timeline_search: () => {

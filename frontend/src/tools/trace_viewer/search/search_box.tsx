@@ -25,8 +25,12 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
   const { error, count, isLoading } = hits.state.value;
   const problem = error === null ? "" : describeProblem(error).message;
 
-  // The search was changed from elsewhere: a link, "show all", the address.
+  const own = useRef(search);
+  // The search was changed from elsewhere: a link, "show all", the address. After one of its own
+  // more may have been typed already.
   useEffect(() => {
+    if (model.search.peek() === own.current) return;
+    own.current = search;
     clearTimeout(timer.current);
     setText(search?.text ?? "");
     if (search) {
@@ -46,6 +50,10 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
   );
   useEffect(() => () => clearTimeout(timer.current), []);
 
+  const ask = (next: Search | null) => {
+    own.current = next;
+    model.search.value = next;
+  };
   const commit = (next: Search) => {
     clearTimeout(timer.current);
     const before = model.search.peek();
@@ -54,7 +62,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
       before.isRegex === next.isRegex &&
       before.isCase === next.isCase;
     if (isSame) return;
-    model.search.value = next.text === "" ? null : next;
+    ask(next.text === "" ? null : next);
   };
   const type = (next: Search) => {
     clearTimeout(timer.current);
@@ -88,7 +96,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
   const clear = () => {
     clearTimeout(timer.current);
     setText("");
-    model.search.value = null;
+    ask(null);
   };
   const inView = hits.inView.value;
   // While the text is being changed, the previous results do not match the field.
