@@ -91,7 +91,8 @@ def _add_instruction(
         use = _core_use(kinds, longest, programs, plane)
         tile = tile_of(kinds.event_name[longest])
         tiling = tiling_of(facts.product_rows, facts.product_columns, tile)
-        facts = facts._replace(tiling=tiling.text, tile_waste_ppm=tiling.waste_ppm)
+        if tiling.text:
+            facts = facts._replace(tiling=tiling.text, tile_waste_ppm=tiling.waste_ppm)
     executions = executions_of(kinds, of_instruction)
     total = _sum(kinds.total_ps, of_instruction)
     launches = _sum(kinds.occurrences, of_instruction)

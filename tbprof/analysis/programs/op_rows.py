@@ -47,6 +47,9 @@ class InstructionWork(NamedTuple):
 
 
 NO_WORK = InstructionWork(*(0,) * 9)
+# The last fields of computed work, by position, which is faster: the traffic of other memories is
+# unknown.
+_OF_COMPUTED = (*(UNKNOWN,) * 4, True)
 
 
 def computed_work(cost: Cost | None, executions: int) -> InstructionWork:
@@ -57,7 +60,7 @@ def computed_work(cost: Cost | None, executions: int) -> InstructionWork:
     main = cost.read[_MAIN_MEMORY] + cost.written[_MAIN_MEMORY]
     return InstructionWork(
         flops, flops, cost.transcendentals * executions, cost.bytes * executions,
-        main * executions, is_computed=True,
+        main * executions, *_OF_COMPUTED,
     )  # fmt: skip
 
 
