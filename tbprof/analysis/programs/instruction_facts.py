@@ -158,7 +158,8 @@ class _ProgramReader:
 
     def _read(self, row: int) -> InstructionFacts:
         program, cost = self._program, self._costs.of_row(row)
-        proto = program.message(row)
+        proto, opcode = program.message(row), program.opcode(row)
+        metadata = proto.metadata
         shapes_of = program.shapes.of
         results = shapes_of(row).shapes
         operands = tuple(
@@ -170,17 +171,17 @@ class _ProgramReader:
         computes = any(map(self._computes.__getitem__, program.called_rows(row)))
         move = Move.NONE if computes else move_of(opcodes_of(program, row), results, operands)
         return InstructionFacts(
-            proto.opcode,
-            _category(program, row, proto),
-            proto.metadata.deduplicated_name,
-            _scope(proto.metadata),
-            *self._place(proto.metadata),
+            opcode,
+            _category(program, row, proto.fusion_kind),
+            metadata.deduplicated_name,
+            _scope(metadata),
+            *self._place(metadata),
             cost.dtype or largest_dtype((*results, *operands)),
             shapes_text(results),
             shapes_text(operands),
             is_product,
             cost,
-            _groups(program, proto),
+            _groups(program, row),
             product.dtype,
             product.size,
             product.passes,
@@ -201,12 +202,13 @@ class _ProgramReader:
         return self._places[key]
 
 
-def _category(program: Module, row: int, proto: Any) -> str:
-    called = program.called_rows(row) if proto.opcode == "call" else []
-    names = (Computation(program, computation).name for computation in called)
-    if any(name.startswith(COMMAND_BUFFER_NAME) for name in names):
-        return COMMAND_BUFFER
-    return category_of(proto.opcode, proto.fusion_kind)
+def _category(program: Module, row: int, fusion_kind: str) -> str:
+    opcode = program.opcode(row)
+    if opcode == "call":
+        called = [Computation(program, computation) for computation in program.called_rows(row)]
+        if any(one.name.startswith(COMMAND_BUFFER_NAME) for one in called):
+            return COMMAND_BUFFER
+    return category_of(opcode, fusion_kind)
 
 
 def _is_of_argument(program: Module, row: int) -> bool:
@@ -219,11 +221,13 @@ def _is_of_argument(program: Module, row: int) -> bool:
     )
 
 
-def _groups(program: Module, proto: Any) -> str:
+def _groups(program: Module, row: int) -> str:
     """The groups of a collective, or of the one that an instruction completes; "" for others."""
-    awaited = (
-        program.find(awaited_start(program, proto)) if proto.opcode.endswith("-done") else None
-    )
+    is_done = program.opcode(row).endswith("-done")
+    if not is_done and not is_collective_op(program.opcode(row)):
+        return ""
+    proto = program.message(row)
+    awaited = program.find(awaited_start(program, proto)) if is_done else None
     collective = awaited or proto
     if not is_collective_op(collective.opcode):
         return ""
