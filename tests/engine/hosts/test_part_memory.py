@@ -31,7 +31,7 @@ def test_lists_that_hosts_share_count_for_each_host_in_part():
     assert alone > 60_000
     hosts = [host(names) for _ in range(9)]  # and this function
     together = sum(bytes_of(one) - others for one in hosts)
-    assert together == pytest.approx(alone * 9 / 10, rel=0.01)
+    assert together == pytest.approx(alone * 9 / 10, rel=0.02)
     few = names[:9]
     one = host(few)
     assert bytes_of(one) == bytes_of(host(few))
