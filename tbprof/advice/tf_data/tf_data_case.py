@@ -257,6 +257,15 @@ def is_injected(stage: Stage) -> bool:
     return str(stage.parameters.get("name", "")).startswith("inject/")
 
 
+def private_pool(threads: float) -> str:
+    """The code that gives a pipeline threads of its own."""
+    return (
+        "options = tf.data.Options()\n"
+        f"options.threading.private_threadpool_size = {threads:.0f}\n"
+        "dataset = dataset.with_options(options)"
+    )
+
+
 def duration(value_ps: int) -> str:
     """A time for a sentence."""
     return milliseconds(value_ps / 1e9)

@@ -25,6 +25,7 @@ from tbprof.advice.tf_data.tf_data_case import (
     evidence,
     fused,
     of_kinds,
+    private_pool,
 )
 from tbprof.advice.tf_data.tf_data_pipelines import Stage
 from tbprof.advice.tf_data.tf_data_stages import BATCHES, MAPS, Kind
@@ -69,7 +70,7 @@ def map_parallel(case: Case) -> Iterator[Finding]:
                 "Give tf.data its own, larger pool of threads: "
                 f"options.threading.private_threadpool_size = {processors:.0f}."
             ),
-            code=_private_pool(processors),
+            code=private_pool(processors),
             guide=THREADING,
             stage=stage.long_name,
         )
@@ -90,7 +91,7 @@ def map_parallel(case: Case) -> Iterator[Finding]:
                 "for a server can use more threads than there are processors: use "
                 "num_parallel_calls=16, with as many threads in the pool."
             ),
-            code=_private_pool(16),
+            code=private_pool(16),
             guide=THREADING,
             stage=stage.long_name,
         )
@@ -109,14 +110,6 @@ def map_parallel(case: Case) -> Iterator[Finding]:
             guide=CPU_BOUND,
             stage=stage.long_name,
         )
-
-
-def _private_pool(threads: float) -> str:
-    return (
-        "options = tf.data.Options()\n"
-        f"options.threading.private_threadpool_size = {threads:.0f}\n"
-        "dataset = dataset.with_options(options)"
-    )
 
 
 def _reached(case: Case) -> str:
@@ -242,7 +235,7 @@ def map_python(case: Case) -> Iterator[Finding]:
             "files or a server instead of computing, run more calls in parallel: "
             "num_parallel_calls=16, with as many threads in the pool."
         ),
-        code=_private_pool(16),
+        code=private_pool(16),
         guide=TRANSFORMATIONS,
         stage=case.stage.long_name,
     )
@@ -338,7 +331,7 @@ def pool(case: Case) -> Iterator[Finding]:
             "options.threading.private_threadpool_size. If it has one, another pipeline occupies "
             "it."
         ),
-        code=_private_pool(16),
+        code=private_pool(16),
         guide=THREADING,
         stage=case.stage.long_name,
     )

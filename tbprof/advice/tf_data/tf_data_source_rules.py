@@ -4,7 +4,14 @@ from collections.abc import Iterator
 
 from tbprof.advice.finding import Finding
 from tbprof.advice.guides import CACHING, DATASET, PARALLEL_READING, SOURCES, TRANSFORMATIONS
-from tbprof.advice.tf_data.tf_data_case import Case, StageRule, duration, evidence, of_kinds
+from tbprof.advice.tf_data.tf_data_case import (
+    Case,
+    StageRule,
+    duration,
+    evidence,
+    of_kinds,
+    private_pool,
+)
 from tbprof.advice.tf_data.tf_data_stages import INTERLEAVES, Kind, shown_type
 
 # With fewer elements per input, opening inputs is most of the work.
@@ -237,10 +244,7 @@ def generator(case: Case) -> Iterator[Finding]:
             "dataset = tf.data.Dataset.range(8).interleave(\n"
             "    lambda n: tf.data.Dataset.from_generator(\n"
             "        generator, args=(n,), output_signature=signature),\n"
-            "    cycle_length=8, num_parallel_calls=8, deterministic=False)\n"
-            "options = tf.data.Options()\n"
-            "options.threading.private_threadpool_size = 8\n"
-            "dataset = dataset.with_options(options)"
+            f"    cycle_length=8, num_parallel_calls=8, deterministic=False)\n{private_pool(8)}"
         ),
         guide=DATASET.section("from_generator"),
         stage=case.stage.long_name,
