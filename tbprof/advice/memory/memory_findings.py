@@ -16,7 +16,15 @@ from tbprof.advice.memory.memory_facts import (
     PeakFacts,
     PeakGroup,
 )
-from tbprof.advice.memory_limits import FRAGMENTED, FULL, IN_USE
+from tbprof.advice.memory_limits import (
+    ALLOCATE_ALIKE,
+    FRAGMENTED,
+    FULL,
+    IN_USE,
+    fragmented_title,
+    full_title,
+    largest_chunk,
+)
 from tbprof.advice.sentences import owner, percent, size
 
 # Percentages of the bytes in use at the peak, ours: a group below the first is too small to start
@@ -78,7 +86,7 @@ def _near_capacity(facts: PeakFacts) -> Iterator[Finding]:
     yield Finding(
         id="near_capacity",
         severity=grade[0],
-        title=f"The memory of {owner(facts.name)} is {percent(used)} full at its peak",
+        title=full_title(facts.name, used),
         detail=f"{detail} If it needs slightly more, the program runs out of memory.",
         action=(
             "Reduce the largest group below first."
@@ -148,18 +156,11 @@ def _fragmentation(facts: PeakFacts) -> Iterator[Finding]:
     yield Finding(
         id="fragmentation",
         severity="moderate" if grade[0] == "high" else "low",
-        title=(
-            f"The free memory on {owner(facts.name)} is {percent(scattered)} fragmented at the peak"
+        title=f"{fragmented_title(facts.name, scattered)} at the peak",
+        detail=largest_chunk(
+            f"{size(facts.free_bytes)} of free memory", size(facts.free_bytes - lost)
         ),
-        detail=(
-            f"The largest chunk of the {size(facts.free_bytes)} of free memory is "
-            f"{size(facts.free_bytes - lost)}: a larger tensor does not fit, even if more is free "
-            "in total."
-        ),
-        action=(
-            "Use only a few different sizes (constant batch and sequence lengths), and allocate "
-            "large tensors first." + _allocators(facts)
-        ),
+        action=ALLOCATE_ALIKE + _allocators(facts),
         value=lost,
         unit="bytes",
         share=lost / facts.capacity_bytes,

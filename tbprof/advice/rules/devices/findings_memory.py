@@ -8,9 +8,17 @@ from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.gain import UNKNOWN_GAIN
 from tbprof.advice.guides import MEMORY_GUIDE
-from tbprof.advice.memory_limits import FRAGMENTED, FULL, IN_USE
+from tbprof.advice.memory_limits import (
+    ALLOCATE_ALIKE,
+    FRAGMENTED,
+    FULL,
+    IN_USE,
+    fragmented_title,
+    full_title,
+    largest_chunk,
+)
 from tbprof.advice.pages import MEMORY
-from tbprof.advice.sentences import owner, percent, size
+from tbprof.advice.sentences import size
 
 
 def near_capacity(evidence: Evidence) -> Iterator[Finding]:
@@ -23,12 +31,11 @@ def near_capacity(evidence: Evidence) -> Iterator[Finding]:
     grade = graded(float(used[worst]), *FULL)
     if grade is None:
         return
-    name = owner(memory.name[worst])
     page = MEMORY.choosing(memory_id=memory.name[worst])
     yield Finding(
         id="memory_near_capacity",
         severity=grade[0],
-        title=f"The memory of {name} is {percent(float(used[worst]))} full at its peak",
+        title=full_title(memory.name[worst], float(used[worst])),
         detail=(
             f"{size(int(memory.peak_bytes[worst]))} of {size(int(memory.capacity_bytes[worst]))}: "
             "if it needs slightly more, the program runs out of memory."
@@ -66,22 +73,13 @@ def fragmentation(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         id="memory_fragmentation",
         severity="moderate" if grade[0] == "high" else "low",
-        title=(
-            f"The free memory on {owner(memory.name[worst])} is "
-            f"{percent(float(scattered[worst]))} fragmented"
-        ),
-        detail=(
-            f"The largest chunk of the {size(free)} of free memory at the peak is "
-            f"{size(largest)}: a larger tensor does not fit, even if more is free in total."
-        ),
+        title=fragmented_title(memory.name[worst], float(scattered[worst])),
+        detail=largest_chunk(f"{size(free)} of free memory at the peak", size(largest)),
         value=float(scattered[worst]),
         unit="%",
         threshold=grade[1],
         gain=UNKNOWN_GAIN,
-        action=(
-            "Use only a few different sizes (constant batch and sequence lengths), and allocate "
-            f"large tensors first.{_other_allocator(evidence, worst)}"
-        ),
+        action=f"{ALLOCATE_ALIKE}{_other_allocator(evidence, worst)}",
         next_page=page,
         evidence=page,
         guide=MEMORY_GUIDE,
