@@ -206,13 +206,16 @@ def test_no_steps():
 
 
 @pytest.mark.slow
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**9), st.sampled_from([2, 3, 8]), st.sampled_from(["normal", "skewed"]))
-def test_noise_is_hardly_ever_called_late(seed: int, workers: int, noise: str):
-    """Of 40 jobs whose workers differ by chance alone: in each the early wait for the latest."""
-    random = np.random.default_rng(seed)
+@pytest.mark.parametrize("noise", ["normal", "skewed"])
+@pytest.mark.parametrize("workers", [2, 3, 8])
+def test_noise_is_hardly_ever_called_late(workers: int, noise: str):
+    """Of 200 jobs whose workers differ by chance alone: in each the early wait for the latest.
+
+    They are the same in each run: by chance, some other sample would exceed any limit.
+    """
+    random = np.random.default_rng(workers)
     claims = 0
-    for _ in range(40):
+    for _ in range(200):
         shape = workers, int(random.integers(1, 30))
         if noise == "normal":
             own = random.normal(500, 60, shape)
@@ -222,7 +225,7 @@ def test_noise_is_hardly_ever_called_late(seed: int, workers: int, noise: str):
         wait = own.max(axis=0) - own + 5
         cells = zip(own.tolist(), wait.tolist(), strict=True)
         claims += bool(stragglers_of(job(*(split(*zip(*one, strict=True)) for one in cells))).late)
-    assert claims <= 5
+    assert claims <= 10
 
 
 @settings(max_examples=50, deadline=None)
