@@ -95,6 +95,15 @@ def _skip(buf: Any, pos: int, end: int, wire_type: int) -> int:
     return pos + size if size and pos + size <= end else -1
 
 
+def read_body_of(buf: Any, pos: int, end: int, wanted: int) -> tuple[int, int]:
+    tag, value_at = read_varint(buf, pos, end)
+    if value_at < 0:
+        return -1, -1
+    if tag == wanted:
+        return read_length(buf, value_at, end)
+    return -1, skip_value(buf, value_at, end, tag % 8)
+
+
 def read_fixed64(buf: Any, pos: int) -> int:
     return signed(sum(buf[pos + byte] << 8 * byte for byte in range(8)))
 

@@ -34,6 +34,7 @@ from cython.cimports.tbprof.kernels.xplane.id_lookup import Lookup
 from cython.cimports.tbprof.kernels.xplane.passes import Pass, StatListing, Window
 from cython.cimports.tbprof.kernels.xplane.wire import (
     find_row,
+    read_body_of,
     read_fixed64,
     read_length,
     read_varint,
@@ -309,8 +310,8 @@ def decode_stats(
     after=i64, at=i64, base=i64, before=i64, begins=Ints, bits=OutInts, body=i64, body_end=i64,
     buf=Bytes, byte=i64, content=OutBytes, copied=i64, copied_before=i64, damaged=i64, end=i64,
     key=i64, keys=Ints, kind=OutBytes, length=i64, listed=i64, message=i64, name=OutInt32s,
-    reach=i64, rows=Int32s, size=OutInts, spans=OutIntTable, start=i64, stop=i64, tag=i64,
-    target=i64, value=i64, value_at=i64, wanted=i64, what=i64,
+    reach=i64, rows=Int32s, size=OutInts, spans=OutIntTable, start=i64, stop=i64, target=i64,
+    value=i64, wanted=i64, what=i64,
 )  # fmt: skip
 def list_stats(
     window: Window, progress: StatListing, messages: StatMessages, lookup: Lookup, lists: StatLists
@@ -345,12 +346,7 @@ def list_stats(
                 continue
             spans[target, 0] = before + listed
             while at < after:
-                tag, value_at = read_varint(buf, at, after)
-                body, body_end = -1, -1
-                if value_at >= 0 and tag == wanted:
-                    body, body_end = read_length(buf, value_at, after)
-                elif value_at >= 0:
-                    body_end = skip_value(buf, value_at, after, tag & 7)
+                body, body_end = read_body_of(buf, at, after, wanted)
                 if body_end < 0:
                     damaged += 1
                     break
@@ -388,8 +384,7 @@ def list_stats(
 @cython.exceptval(check=False)
 @cython.locals(
     _=i64, after=i64, at=i64, base=i64, begins=Ints, body=i64, body_end=i64, buf=Bytes, damaged=i64,
-    end=i64, key=i64, keys=Ints, kind=i64, message=i64, reach=i64, row=i64, rows=Int32s, tag=i64,
-    value_at=i64, wanted=i64,
+    end=i64, key=i64, keys=Ints, kind=i64, message=i64, reach=i64, row=i64, rows=Int32s, wanted=i64,
 )  # fmt: skip
 def mark_stats(
     window: Window, progress: Pass, messages: StatMessages, lookup: Lookup, used: OutFlags
@@ -415,12 +410,7 @@ def mark_stats(
                 damaged += 1
                 continue
             while at < after:
-                tag, value_at = read_varint(buf, at, after)
-                body, body_end = -1, -1
-                if value_at >= 0 and tag == wanted:
-                    body, body_end = read_length(buf, value_at, after)
-                elif value_at >= 0:
-                    body_end = skip_value(buf, value_at, after, tag & 7)
+                body, body_end = read_body_of(buf, at, after, wanted)
                 if body_end < 0:
                     damaged += 1
                     break

@@ -109,6 +109,20 @@ cdef inline i64 skip_value(Bytes buf, i64 pos, i64 end, i64 wire_type) noexcept 
     return pos
 
 
+cdef inline (i64, i64) read_body_of(Bytes buf, i64 pos, i64 end, i64 wanted) noexcept nogil:
+    """(first, last) of the body of the field at `pos`; first is -1 if its tag is not `wanted`.
+
+    The next field begins at last, which is negative where this one is damaged.
+    """
+    cdef i64 tag, value_at
+    tag, value_at = read_varint(buf, pos, end)
+    if value_at < 0:
+        return -1, -1
+    if tag == wanted:
+        return read_length(buf, value_at, end)
+    return -1, skip_value(buf, value_at, end, tag & 7)
+
+
 cdef inline i64 read_fixed64(Bytes buf, i64 pos) noexcept nogil:
     """The 8 little-endian bytes at `pos`; the caller has checked that they are there."""
     cdef unsigned long long value = 0
