@@ -278,36 +278,34 @@ def _decode(
         number = -1
         bits = 0
         at = body
-        while at < after:
-            inner, inner_at = read_varint(buf, at, after)
-            if inner_at < 0:
-                at = -1
-                break
-            if inner == 0x22:
+        while 0 <= at < after:
+            inner, at = read_varint(buf, at, after)
+            if at >= 0 and inner == 0x22:
                 # Stats are the bulk of an event: most are stepped over, and read later by key.
-                size, at = read_varint(buf, inner_at, after)
-                if at < 0 or size < 0 or size > after - at:
+                size, at = read_varint(buf, at, after)
+                if at >= 0 and 0 <= size <= after - at:
+                    if reads:
+                        number, bits = _mark(buf, at, at + size, marks, number, bits)
+                    at += size
+                else:
                     at = -1
-                    break
-                at += size
-                if reads:
-                    number, bits = _mark(buf, at - size, at, marks, number, bits)
-            elif inner == 0x08:
-                metadata_id, at = read_varint(buf, inner_at, after)
+                continue
+            if at < 0:
+                break
+            if inner == 0x08:
+                metadata_id, at = read_varint(buf, at, after)
             elif inner == 0x10:
-                offset, at = read_varint(buf, inner_at, after)
+                offset, at = read_varint(buf, at, after)
                 aggregated = False
             elif inner == 0x18:
-                length_ps, at = read_varint(buf, inner_at, after)
+                length_ps, at = read_varint(buf, at, after)
             elif inner == 0x28:
-                occurrences, at = read_varint(buf, inner_at, after)
+                occurrences, at = read_varint(buf, at, after)
                 aggregated = True
             elif inner >> 3 <= 0:
                 at = -1
             else:
-                at = skip_value(buf, inner_at, after, inner & 7)
-            if at < 0:
-                break
+                at = skip_value(buf, at, after, inner & 7)
         if at < 0:
             if lines.damaged[line] == 0:
                 lines.damaged_at[line] = base + pos
