@@ -110,8 +110,8 @@ def _profilers(count: int, size: int) -> "Iterator[subprocess.Popen[str]]":
 
 def _line(child: "subprocess.Popen[str]") -> list[float]:
     assert child.stdout is not None
-    found: list[float] = json.loads(child.stdout.readline())
-    return found
+    seconds: list[float] = json.loads(child.stdout.readline())
+    return seconds
 
 
 def measure_start(scratch: Path) -> float:
@@ -187,34 +187,34 @@ def measure_clicks(
 
 def measure_captures(programs: Programs) -> Measured:
     """All figures."""
-    found = Measured()
+    measured = Measured()
     with tempfile.TemporaryDirectory(prefix="tbprof-captures-") as folder:
         scratch = Path(folder)
-        found.spread_ms = measure_start(scratch / "many")
+        measured.spread_ms = measure_start(scratch / "many")
         for start in range(STARTS):
             logdir = scratch / f"clicked{start}"
             logdir.mkdir()
-            clicks, found.program = measure_clicks(
+            clicks, measured.program = measure_clicks(
                 programs, logdir, programs.fresh_cache(), 1 + (CLICKS if start == 0 else 0)
             )
-            found.firsts_ms.append(clicks[0])
-            found.clicks_ms += clicks[1:]
-        found.memory = measure_memory(scratch / "large")
-    print(f"captures: {found}", file=sys.stderr)
-    return found
+            measured.firsts_ms.append(clicks[0])
+            measured.clicks_ms += clicks[1:]
+        measured.memory = measure_memory(scratch / "large")
+    print(f"captures: {measured}", file=sys.stderr)
+    return measured
 
 
-def section(found: Measured) -> list[str]:
+def section(measured: Measured) -> list[str]:
     """The lines of the report."""
-    clicks = statistics.median(found.clicks_ms) / 1000
-    what = f"a capture of 1 s of {found.program}"
-    first = statistics.median(found.firsts_ms) / 1000
+    clicks = statistics.median(measured.clicks_ms) / 1000
+    what = f"a capture of 1 s of {measured.program}"
+    first = statistics.median(measured.firsts_ms) / 1000
     what = f"from the click to the overview on screen, {what}"
     rows = {
         f"{what}, as soon as the server has started, median of {STARTS}": f"{first:.2f} s",
         f"the same, later captures, median of {CLICKS}": f"{clicks:.2f} s",
-        f"from the first to the last of {WORKERS} workers to begin": f"{found.spread_ms:.1f} ms",
-        f"memory for a trace of {TRACE_BYTES / 1e6:.0f} MB": f"{found.memory:.2f} × the trace",
+        f"from the first to the last of {WORKERS} workers to begin": f"{measured.spread_ms:.1f} ms",
+        f"memory for a trace of {TRACE_BYTES / 1e6:.0f} MB": f"{measured.memory:.2f} × the trace",
     }
     table = [f"| {name} | {figure} |" for name, figure in rows.items()]
     return ["## Captures", "", "| what | figure |", "| --- | --- |", *table, ""]

@@ -76,23 +76,23 @@ def _size(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def section(found: Installation) -> list[str]:
+def section(sizes: Installation) -> list[str]:
     """Lines of the page."""
     return [
         "## An installation",
         "",
         "| what | figure |",
         "| --- | --- |",
-        f"| the wheel | {found.wheel / 1e6:.1f} MB |",
-        f"| the package, installed | {found.package / 1e6:.1f} MB |",
-        f"| all that is installed beyond TensorBoard, and NumPy | {found.beyond / 1e6:.0f} MB |",
+        f"| the wheel | {sizes.wheel / 1e6:.1f} MB |",
+        f"| the package, installed | {sizes.package / 1e6:.1f} MB |",
+        f"| all that is installed beyond TensorBoard, and NumPy | {sizes.beyond / 1e6:.0f} MB |",
         (
             f"| `tbprof --help`, median of {HELP_REPEATS} "
-            f"| {found.help.wall_s * 1e3:.0f} ms, {found.help.cpu_s * 1e3:.0f} ms processor time |"
+            f"| {sizes.help.wall_s * 1e3:.0f} ms, {sizes.help.cpu_s * 1e3:.0f} ms processor time |"
         ),
         (
             f"| the very first page, an overview of 3 MB, and such a page of later servers "
-            f"| {found.first_page_ms:,.0f} ms, {found.next_page_ms:,.0f} ms |"
+            f"| {sizes.first_page_ms:,.0f} ms, {sizes.next_page_ms:,.0f} ms |"
         ),
         "",
     ]
@@ -100,5 +100,5 @@ def section(found: Installation) -> list[str]:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="tbprof-bench-") as scratch:
-        found = measure_installation(Programs.installed(Path(scratch)))
-    print("\n".join(section(found)))
+        sizes = measure_installation(Programs.installed(Path(scratch)))
+    print("\n".join(section(sizes)))

@@ -45,7 +45,7 @@ engine = Engine(logdir)
 engine.load_tools()
 collect_garbage()  # as servers do
 run, tool, params = list(logdir.runs())[0], sys.argv[2], json.loads(sys.argv[3])
-first_row = 0 if any(one.name == tool and one.is_in_batches for one in TOOLS) else None
+first_row = 0 if any(listed.name == tool and listed.is_in_batches for listed in TOOLS) else None
 body = engine.data(DataRequest(run, tool, layout="columns", first_row=first_row, params=params))
 open(sys.argv[4], "w").write(str(len(body.gzipped)))
 """
@@ -86,19 +86,19 @@ def build(instructions: int, *, is_varied: bool) -> Path:
 
 def measure_program(programs: Programs, label: str, trace: Path, repeats: int) -> LargeProgram:
     """The median cost of each request."""
-    found = LargeProgram(label, trace)
+    program = LargeProgram(label, trace)
     for tool, params in REQUESTS:
         name = " ".join([f"`{tool}`", *(f"{key}={value}" for key, value in params.items())])
-        (small, _), (large, found.sent_bytes[name]) = (
-            _ask(programs, one, tool, params, repeats) for one in (small_program(), trace)
+        (small, _), (large, program.sent_bytes[name]) = (
+            _ask(programs, made, tool, params, repeats) for made in (small_program(), trace)
         )
-        found.costs[name] = Cost(
+        program.costs[name] = Cost(
             large.wall_s - small.wall_s,
             large.cpu_s - small.cpu_s,
             large.peak_bytes - small.peak_bytes,
         )
-        print(f"{trace.name} {name}: {found.costs[name]}", file=sys.stderr)
-    return found
+        print(f"{trace.name} {name}: {program.costs[name]}", file=sys.stderr)
+    return program
 
 
 def _ask(
@@ -132,20 +132,20 @@ def measure_frames(programs: Programs, trace: Path) -> list[dict[str, Any]]:
 
 def measure_all(programs: Programs, instructions: Sequence[int], repeats: int) -> list[str]:
     """The lines of the page's section."""
-    found = []
+    measured = []
     for count in instructions:
         is_first = count == instructions[0]
         for is_varied in (False, True) if is_first else (False,):
             label = f"{count:,}{', all shapes different' if is_varied else ''}"
             trace = build(count, is_varied=is_varied)
-            found.append(measure_program(programs, label, trace, repeats if is_first else 1))
+            measured.append(measure_program(programs, label, trace, repeats if is_first else 1))
     frames = []
     if (FRONTEND / "node_modules").is_dir():
-        frames = measure_frames(programs, found[0].trace)
-    return section(found, frames)
+        frames = measure_frames(programs, measured[0].trace)
+    return section(measured, frames)
 
 
-def section(found: Sequence[LargeProgram], frames: Sequence[dict[str, Any]]) -> list[str]:
+def section(programs: Sequence[LargeProgram], frames: Sequence[dict[str, Any]]) -> list[str]:
     """Lines of the page."""
     lines = [
         "## Large programs",
@@ -159,17 +159,17 @@ def section(found: Sequence[LargeProgram], frames: Sequence[dict[str, Any]]) -> 
             "programs are measured once."
         ),
         "",
-        f"| request | {' | '.join(f'{one.label}: {_size(one)}' for one in found)} |",
-        f"| --- |{' --- |' * len(found)}",
+        f"| request | {' | '.join(f'{program.label}: {_size(program)}' for program in programs)} |",
+        f"| --- |{' --- |' * len(programs)}",
     ]
-    for name in found[0].costs:
-        cells = [_cell(one, name) for one in found]
+    for name in programs[0].costs:
+        cells = [_cell(program, name) for program in programs]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     if frames:
         lines += [
             "",
             (
-                f"Frames on {found[0].label} instructions in headless Chromium, with one input "
+                f"Frames on {programs[0].label} instructions in headless Chromium, with one input "
                 "per frame: processor time of the page's scripts, and of its main thread, which "
                 "includes styles, layout and painting. A display of 60 Hz leaves 16.7 ms."
             ),
@@ -177,20 +177,25 @@ def section(found: Sequence[LargeProgram], frames: Sequence[dict[str, Any]]) -> 
             "| part | rows or nodes | scripts | main thread |",
             "| --- | --- | --- | --- |",
         ]
-        for one in frames:
-            rows = f"{one['rows']:,}" if one["rows"] else ""
-            cells = [one["part"], rows, f"{one['script_ms']:.1f} ms", f"{one['task_ms']:.1f} ms"]
+        for frame in frames:
+            rows = f"{frame['rows']:,}" if frame["rows"] else ""
+            cells = [
+                frame["part"],
+                rows,
+                f"{frame['script_ms']:.1f} ms",
+                f"{frame['task_ms']:.1f} ms",
+            ]
             lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
 
-def _size(one: LargeProgram) -> str:
-    return f"{one.trace.stat().st_size / 1e6:,.0f} MB"
+def _size(program: LargeProgram) -> str:
+    return f"{program.trace.stat().st_size / 1e6:,.0f} MB"
 
 
-def _cell(one: LargeProgram, name: str) -> str:
-    cost, sent = one.costs[name], one.sent_bytes[name]
-    ratio = cost.peak_bytes / one.trace.stat().st_size
+def _cell(program: LargeProgram, name: str) -> str:
+    cost, sent = program.costs[name], program.sent_bytes[name]
+    ratio = cost.peak_bytes / program.trace.stat().st_size
     peak = f"{cost.peak_bytes / 1e6:,.0f} MB ({ratio:.1f} × file)"
     return f"{cost.cpu_s:.2f} s, {peak}, {sent / 1e3:,.0f} kB"
 

@@ -113,7 +113,7 @@ class Load:
 def _figures(path: Path) -> str:
     with path.open(newline="", encoding="utf-8") as file:
         (data,) = [row for row in csv.DictReader(file) if row["Name"] == "data"]
-    times = ", ".join(f"{float(data[one]):,.0f}" for one in ("50%", "95%", "99%", "100%"))
+    times = ", ".join(f"{float(data[column]):,.0f}" for column in ("50%", "95%", "99%", "100%"))
     return (
         f"{data['Request Count']} | {float(data['Requests/s']):.1f} | {times} ms | "
         f"{data['Failure Count']}"
@@ -265,10 +265,10 @@ def main() -> None:
 
 
 def _locust() -> str:
-    found = shutil.which("locust")
-    if found is None:
+    locust = shutil.which("locust")
+    if locust is None:
         sys.exit("locust is not on PATH: install it in an environment of its own")
-    return found
+    return locust
 
 
 if __name__ == "__main__":

@@ -15,12 +15,12 @@ REPEATS = 3
 
 def measure_pages(programs: Programs, trace: Path, tools: Sequence[str]) -> dict[str, float]:
     """Median milliseconds until a page is complete, with nothing computed before."""
-    found: dict[str, float] = {}
+    seconds: dict[str, float] = {}
     for tool in tools:
         times = [cold_page_ms(programs, trace, tool, [programs.python]) for _ in range(REPEATS)]
-        found[tool] = sorted(times)[len(times) // 2]
+        seconds[tool] = sorted(times)[len(times) // 2]
         print(f"page {tool}: {times} ms", file=sys.stderr)
-    return found
+    return seconds
 
 
 def cold_page_ms(programs: Programs, trace: Path, tool: str, python: Sequence[str]) -> float:

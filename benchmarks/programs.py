@@ -49,12 +49,12 @@ class Programs:
 
     def all(self) -> dict[str, Callable[[Path, str], Cost]]:
         """The programs that are installed, by name."""
-        found: dict[str, Callable[[Path, str], Cost]] = {"tbprof": self.tbprof}
+        programs: dict[str, Callable[[Path, str], Cost]] = {"tbprof": self.tbprof}
         if self.xprof_python:
-            found["xprof"] = self.xprof
+            programs["xprof"] = self.xprof
         if self.xprof_rs:
-            found["xprof-rs"] = self.xprof_rs_server
-        return found
+            programs["xprof-rs"] = self.xprof_rs_server
+        return programs
 
     def tbprof(self, trace: Path, tool: str) -> Cost:
         """`tbprof export` with an empty cache."""
@@ -75,8 +75,8 @@ class Programs:
             command = [self.xprof_rs, "--logdir", str(logdir), "--port", "{port}"]
             with measure.serving(command, {"XPROF_CACHE_DIR": str(cache)}) as server:
                 server.wait_for(f"{ROUTE}/runs")
-                for one in tool.split("+"):
-                    server.get(f"{ROUTE}/data?run=bench&tag={one}&host=host0")
+                for name in tool.split("+"):
+                    server.get(f"{ROUTE}/data?run=bench&tag={name}&host=host0")
             assert server.cost is not None
             return server.cost
 

@@ -69,7 +69,7 @@ def measure_tools(
                     costs.setdefault(name, []).append(program(trace, tool))
                 except (Failed, OSError) as error:
                     failures[name] = str(error)
-        row: Measured = {name: measure.middle(found) for name, found in costs.items() if found}
+        row: Measured = {name: measure.middle(each) for name, each in costs.items() if each}
         row.update(failures)
         table[tool] = row
         shown = {name: c if isinstance(c, str) else f"{c.wall_s:.2f} s" for name, c in row.items()}
@@ -154,11 +154,11 @@ def measure_start(python: str, scratch: Path) -> dict[str, float]:
     logdir.mkdir(exist_ok=True)
     seconds: dict[str, list[float]] = {"without": [], "with": []}
     for _ in range(START_REPEATS):
-        for which, found in seconds.items():
+        for which, times in seconds.items():
             command = [python, "-c", TENSORBOARD_PROGRAM, which, "--logdir", str(logdir)]
             with measure.serving([*command, "--port", "{port}"]) as server:
-                found.append(server.wait_for("/data/plugins_listing"))
-    return {which: sorted(found)[len(found) // 2] for which, found in seconds.items()}
+                times.append(server.wait_for("/data/plugins_listing"))
+    return {which: sorted(times)[len(times) // 2] for which, times in seconds.items()}
 
 
 def report(
@@ -338,7 +338,7 @@ def main() -> int:
         viewer: list[trace_viewer.Measured] = []
         if not args.no_trace_viewer:
             some = args.trace or trace_viewer.scaled_traces()
-            viewer = [trace_viewer.measure_trace(programs, one, args.repeats) for one in some]
+            viewer = [trace_viewer.measure_trace(programs, trace, args.repeats) for trace in some]
         start = {} if args.no_start else measure_start(programs.python, Path(scratch))
         opened = None
         frames: list[trace_frames.Frames] = []
@@ -346,15 +346,15 @@ def main() -> int:
         if (ROOT / "frontend" / "node_modules").is_dir():
             try:
                 # A text in place of a cost: the trace has no data for that page.
-                found = tables.get(source, {})
+                table = tables.get(source, {})
                 shown = [
                     tool
                     for tool in args.tools
-                    if not isinstance(found.get(tool, {}).get("tbprof"), str)
+                    if not isinstance(table.get(tool, {}).get("tbprof"), str)
                 ]
                 opened = (source, pages.measure_pages(programs, source, shown))
-                for one in viewer:
-                    frames += [trace_frames.measure_frames(programs, one.trace, pages.REPEATS)]
+                for measured in viewer:
+                    frames += [trace_frames.measure_frames(programs, measured.trace, pages.REPEATS)]
             except (Failed, OSError, subprocess.CalledProcessError) as error:
                 print(f"no figures of pages: {error}", file=sys.stderr)
         large: list[str] = []

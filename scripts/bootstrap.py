@@ -149,9 +149,9 @@ def find_chromium() -> str:
     chosen = os.environ.get("TBPROF_CHROMIUM")
     if chosen:
         return chosen
-    found = [shutil.which(name) for name in _BROWSERS]
-    found += [path for path in _APPLICATIONS if Path(path).exists()]
-    return next((path for path in found if path), "")
+    paths = [shutil.which(name) for name in _BROWSERS]
+    paths += [path for path in _APPLICATIONS if Path(path).exists()]
+    return next((path for path in paths if path), "")
 
 
 def install_headers() -> None:
@@ -235,11 +235,11 @@ def _settings_of_pip() -> dict[str, str]:
     """Where packages come from, as pip is set up, in the variables of uv, which reads its own."""
     command = [_environment(PROJECT), "-m", "pip", "config", "list"]
     listed = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
-    found = {key.rpartition(".")[2]: value.strip("'") for key, _, value in
+    values = {key.rpartition(".")[2]: value.strip("'") for key, _, value in
              (line.partition("=") for line in listed)}  # fmt: skip
     variables = {"index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX",
                  "find-links": "UV_FIND_LINKS", "cert": "SSL_CERT_FILE"}  # fmt: skip
-    return {variables[key]: value for key, value in found.items() if key in variables}
+    return {variables[key]: value for key, value in values.items() if key in variables}
 
 
 def _try_install(python: str, *arguments: str) -> bool:

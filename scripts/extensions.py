@@ -212,8 +212,8 @@ def has_compiler() -> bool:
 def find_compiler() -> None:
     """Takes another C compiler where that of Python is missing. Raises ExtensionsError."""
     if not has_compiler():
-        found = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
-        _take(found or _zig())
+        compiler = next((name for name in ("cc", "gcc", "clang") if shutil.which(name)), None)
+        _take(compiler or _zig())
     header = Path(sysconfig.get_path("include"), "Python.h")
     if not header.exists():
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -278,9 +278,9 @@ def _changed_for_all(folder: Path) -> bool:
 
 def _write_codes(source: Path, target: Path) -> None:
     """The numbers of `codes.py` as constants of C, under names that no header has."""
-    found: dict[str, Any] = {}
-    exec(compile(source.read_bytes(), source, "exec"), found)
-    numbers = {name: value for name, value in found.items() if name.isupper()}
+    macros: dict[str, Any] = {}
+    exec(compile(source.read_bytes(), source, "exec"), macros)
+    numbers = {name: value for name, value in macros.items() if name.isupper()}
     defined = [f"    #define tbprof_{name} {_literal(value)}" for name, value in numbers.items()]
     declared = [
         f'    const {"double" if isinstance(value, float) else "long long"} {name} "tbprof_{name}"'

@@ -40,7 +40,7 @@ def _lines_of(folder: Path, step: str) -> list[str]:
     text = _ESCAPES.sub("", log.read_text("utf-8", "replace")) if log.exists() else ""
     output = [line[:COLUMNS] for line in text.splitlines() if line.strip()]
     # Errors outside of tests are in no report. Source: vitest, "Unhandled Errors".
-    loose = [at for at, line in enumerate(output) if "Unhandled Errors" in line]
+    loose = [number for number, line in enumerate(output) if "Unhandled Errors" in line]
     beside = output[loose[-1] :][:LINES_OF_LOG] if loose else []
     return [*failed_tests(folder / f"{step}.xml"), *beside] or output[-LINES_OF_LOG:]
 

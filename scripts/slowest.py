@@ -15,12 +15,12 @@ TESTS = 10
 
 def slowest_tests(folder: Path) -> list[str]:
     """Lines of seconds, step and test, the longest first; with what pytest set up for it."""
-    found = [
+    tests = [
         (float(case.get("time", 0)), f"{report.stem}: {case.get('classname')}: {case.get('name')}")
         for report in sorted(folder.glob("*.xml"))
         for case in ET.parse(report).iter("testcase")
     ]
-    return [f"{seconds:6.1f} s  {test}" for seconds, test in heapq.nlargest(TESTS, found)]
+    return [f"{seconds:6.1f} s  {test}" for seconds, test in heapq.nlargest(TESTS, tests)]
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ COPIES = (30, 400)
 def default_source() -> Path:
     """The V100 trace where this machine has it, else the sample."""
     traces = Path(os.environ.get("TBPROF_TRACES", ROOT.parent / "shared" / "traces"))
-    found = sorted((traces / "gpu_tf_v100").rglob("*.xplane.pb"))
-    return found[0] if found else SAMPLE
+    files = sorted((traces / "gpu_tf_v100").rglob("*.xplane.pb"))
+    return files[0] if files else SAMPLE
 
 
 def small_traces() -> list[Path]:

@@ -44,14 +44,14 @@ def scale_program(source: Path, target: Path, instructions: int, *, is_varied: b
     by_program: dict[int, dict[str, tuple[Any, Any]]] = defaultdict(dict)
     for line, event, program, op in _executions(space):
         by_program[program].setdefault(op, (line, event))
-    number = max(by_program, key=lambda one: len(by_program[one]))
+    number = max(by_program, key=lambda id_: len(by_program[id_]))
     stat = _program_stat(space, number)
     content = stat.bytes_value
     module = message("xla.HloProto").FromString(content).hlo_module
     copies = -(-instructions // sum(len(part.instructions) for part in module.computations))
     step = 1 + max(
         max(part.id for part in module.computations),
-        max(one.id for part in module.computations for one in part.instructions),
+        max(instruction.id for part in module.computations for instruction in part.instructions),
     )
     made = [_Copy(copy, step, is_varied) for copy in range(copies)]
     stat.bytes_value = _repeat_module(content, made) + _repeat_memory(content, made)
@@ -90,9 +90,13 @@ def _repeat_module(content: bytes, copies: list[_Copy]) -> bytes:
     proto = message("xla.HloProto").FromString(content)
     module = proto.hlo_module
     parts = [_copied(part) for part in module.computations]
-    schedule = {key: list(one.instruction_ids) for key, one in module.schedule.sequences.items()}
+    schedule = {
+        key: list(sequence.instruction_ids) for key, sequence in module.schedule.sequences.items()
+    }
     entry = next(_copied(part) for part in parts if part.id == module.entry_computation_id)
-    shared = {one.id for one in entry.instructions if one.opcode == "parameter"}
+    shared = {
+        instruction.id for instruction in entry.instructions if instruction.opcode == "parameter"
+    }
     passed = _passed_on(entry)
     main = _copied(entry)
     del module.computations[:]
@@ -101,9 +105,9 @@ def _repeat_module(content: bytes, copies: list[_Copy]) -> bytes:
             if part.id != entry.id:
                 _add_computation(module, part, copy)
         # The instructions of all copies make one entry computation.
-        for one in entry.instructions if copy.number else ():
-            if one.id not in shared:
-                _rename(main.instructions.add(), one, copy, shared, passed)
+        for instruction in entry.instructions if copy.number else ():
+            if instruction.id not in shared:
+                _rename(main.instructions.add(), instruction, copy, shared, passed)
         for key, ids in schedule.items() if copy.number else ():
             into = key if key == entry.id else copy.id(key)
             kept = (copy.id(id_) for id_ in ids if id_ not in shared)
@@ -123,13 +127,13 @@ def _add_computation(module: Any, part: Any, copy: _Copy) -> None:
     made = module.computations.add()
     made.CopyFrom(part)
     made.name, made.id, made.root_id = copy.name(part.name), copy.id(part.id), copy.id(part.root_id)
-    for one, original in zip(made.instructions, part.instructions, strict=True):
-        _rename(one, original, copy, set(), {})
+    for instruction, original in zip(made.instructions, part.instructions, strict=True):
+        _rename(instruction, original, copy, set(), {})
 
 
 def _passed_on(entry: Any) -> dict[int, int]:
     """What the next copy takes in place of a parameter: a result of the same shape."""
-    by_id = {one.id: one for one in entry.instructions}
+    by_id = {instruction.id: instruction for instruction in entry.instructions}
     root = by_id[entry.root_id]
     results = [by_id[id_] for id_ in (root.operand_ids if root.opcode == "tuple" else [root.id])]
     passed: dict[int, int] = {}
@@ -140,13 +144,15 @@ def _passed_on(entry: Any) -> dict[int, int]:
     return passed
 
 
-def _rename(made: Any, one: Any, copy: _Copy, shared: set[int], passed: dict[int, int]) -> None:
+def _rename(
+    made: Any, instruction: Any, copy: _Copy, shared: set[int], passed: dict[int, int]
+) -> None:
     """Makes an instruction that of a copy, which takes the parameters `shared` of the first one.
 
     In place of those that are `passed` on, it takes results of the copy before.
     """
-    made.CopyFrom(one)
-    made.id, made.name = copy.id(one.id), copy.name(one.name)
+    made.CopyFrom(instruction)
+    made.id, made.name = copy.id(instruction.id), copy.name(instruction.name)
     before = copy._replace(number=copy.number - 1)
 
     def taken(id_: int) -> int:
@@ -156,9 +162,9 @@ def _rename(made: Any, one: Any, copy: _Copy, shared: set[int], passed: dict[int
 
     for ids in (made.operand_ids, made.control_predecessor_ids):
         ids[:] = map(taken, ids)
-    made.called_computation_ids[:] = map(copy.id, one.called_computation_ids)
-    if one.metadata.op_name:
-        made.metadata.op_name = f"layer_{copy.number}/{one.metadata.op_name}"
+    made.called_computation_ids[:] = map(copy.id, instruction.called_computation_ids)
+    if instruction.metadata.op_name:
+        made.metadata.op_name = f"layer_{copy.number}/{instruction.metadata.op_name}"
     if copy.is_varied:
         _vary(made.shape, copy.number)
 
@@ -175,7 +181,7 @@ def _repeat_memory(content: bytes, copies: list[_Copy]) -> bytes:
     assigned = proto.buffer_assignment
     buffers, allocations = list(assigned.logical_buffers), list(assigned.buffer_allocations)
     traces = [(trace, list(trace.events)) for trace in assigned.heap_simulator_traces]
-    step = 1 + max((one.id for one in buffers), default=0)
+    step = 1 + max((buffer.id for buffer in buffers), default=0)
     for copy in copies[1:]:
         for one in buffers:
             made = assigned.logical_buffers.add()
@@ -211,8 +217,8 @@ def _repeat_executions(
         hlo_op = next((k for k, entry in plane.stat_metadata.items() if entry.name == "hlo_op"), 0)
         key = max(plane.stat_metadata, default=0)
         ends = {
-            at: max((event.offset_ps + event.duration_ps for event in line.events), default=0)
-            for at, line in lines.items()
+            number: max((event.offset_ps + event.duration_ps for event in line.events), default=0)
+            for number, line in lines.items()
         }
         for copy in copies[1:]:
             for op, (line, event) in ours.items():

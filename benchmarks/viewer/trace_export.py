@@ -37,10 +37,10 @@ class Export:
 
 def measure_exports(programs: Programs, trace: Path) -> dict[str, Export | str]:
     """The export of a trace by each program, or why there is none."""
-    found: dict[str, Export | str] = {}
+    exports: dict[str, Export | str] = {}
     output = programs.scratch / "export.json.gz"
     command = [programs.python, "-m", "tbprof.cli", "export", str(trace), "--tool", "trace_viewer"]
-    found["tbprof"] = _export(
+    exports["tbprof"] = _export(
         [*command, "-o", str(output)], output, programs.cache_at(programs.fresh_cache())
     )
     if programs.xprof_python:
@@ -48,8 +48,8 @@ def measure_exports(programs: Programs, trace: Path) -> dict[str, Export | str]:
         with measure.private_logdir(trace, programs.scratch / "xprof") as logdir:
             path = str(measure.trace_in(logdir))
             command = [programs.xprof_python, "-c", XPROF_PROGRAM, path, str(output)]
-            found["xprof"] = _export(command, output, {})
-    return found
+            exports["xprof"] = _export(command, output, {})
+    return exports
 
 
 def _export(command: list[str], output: Path, env: dict[str, str]) -> Export | str:

@@ -33,13 +33,13 @@ class Frames:
 
     def middle(self, *path: str) -> float:
         """The median over the replays of the figure at a path of keys."""
-        found = []
+        replays = []
         for replay in self.replays:
             value: Any = replay
             for key in path:
                 value = value[key]
-            found.append(float(value))
-        return statistics.median(found)
+            replays.append(float(value))
+        return statistics.median(replays)
 
 
 def measure_frames(programs: Programs, trace: Path, repeats: int) -> Frames:
@@ -54,19 +54,19 @@ def measure_frames(programs: Programs, trace: Path, repeats: int) -> Frames:
             events = json.loads(body)["events_in_file"]
             url = f"http://127.0.0.1:{server.port}{ROUTE}/index.html#run=bench&tool=trace_viewer"
             replays = [_replay(url) for _ in range(repeats)]
-    found = Frames(trace, events, replays)
+    frames = Frames(trace, events, replays)
     print(f"{trace.name} frames: {replays}", file=sys.stderr)
-    return found
+    return frames
 
 
 def _replay(url: str) -> dict[str, Any]:
     program = [shutil.which("node") or "node", "e2e/timings/frame_times.mjs", url]
     said = subprocess.run(program, cwd=FRONTEND, capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(said.stdout)
-    return found
+    frames: dict[str, Any] = json.loads(said.stdout)
+    return frames
 
 
-def report(found: Sequence[Frames]) -> list[str]:
+def report(measured: Sequence[Frames]) -> list[str]:
     """The lines of the page's section."""
     lines = [
         "## The trace viewer's frames",
@@ -83,22 +83,24 @@ def report(found: Sequence[Frames]) -> list[str]:
         "| trace | events | frame | scripts | missed at 60 Hz | heap |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
-    for one in found:
+    for frames in measured:
         cells = [
-            trace_viewer.trace_name(one.trace),
-            f"{one.events:,}",
-            *(_spread(one, kind) for kind in ("ms", "script_ms")),
-            f"{100 * one.middle('display', 'late_ratio'):.1f} %",
+            trace_viewer.trace_name(frames.trace),
+            f"{frames.events:,}",
+            *(_spread(frames, kind) for kind in ("ms", "script_ms")),
+            f"{100 * frames.middle('display', 'late_ratio'):.1f} %",
             ", ".join(
-                f"{one.middle(heap) / 1e6:,.0f} MB" for heap in ("heap_bytes", "peak_heap_bytes")
+                f"{frames.middle(heap) / 1e6:,.0f} MB" for heap in ("heap_bytes", "peak_heap_bytes")
             ),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
 
-def _spread(one: Frames, kind: str) -> str:
-    return ", ".join(f"{one.middle('free', kind, at):.1f} ms" for at in ("p50", "p95"))
+def _spread(frames: Frames, kind: str) -> str:
+    return ", ".join(
+        f"{frames.middle('free', kind, percentile):.1f} ms" for percentile in ("p50", "p95")
+    )
 
 
 if __name__ == "__main__":

@@ -59,10 +59,10 @@ class Answers:
     seconds: list[float] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
 
-    def add(self, found: tuple[float, int]) -> None:
+    def add(self, answer: tuple[float, int]) -> None:
         """Takes one answer in."""
-        self.seconds.append(found[0])
-        self.sizes.append(found[1])
+        self.seconds.append(answer[0])
+        self.sizes.append(answer[1])
 
     def __str__(self) -> str:
         if not self.seconds:
@@ -98,19 +98,19 @@ def scaled_traces() -> list[Path]:
 def measure_trace(programs: Programs, trace: Path, repeats: int) -> Measured:
     """Everything about one trace; programs take turns."""
     measure.read_once(trace)
-    found = Measured(trace)
-    _measure_opens(programs, found, repeats)
-    _measure_served(programs, found)
+    measured = Measured(trace)
+    _measure_opens(programs, measured, repeats)
+    _measure_served(programs, measured)
     if programs.xprof_python:
         try:
-            _measure_xprof_served(programs, found)
+            _measure_xprof_served(programs, measured)
         except (Failed, OSError, ValueError, KeyError, http.client.HTTPException) as error:
-            found.sessions["xprof"] = f"failed: {error}"
-    found.exports = trace_export.measure_exports(programs, trace)
-    return found
+            measured.sessions["xprof"] = f"failed: {error}"
+    measured.exports = trace_export.measure_exports(programs, trace)
+    return measured
 
 
-def _measure_opens(programs: Programs, found: Measured, repeats: int) -> None:
+def _measure_opens(programs: Programs, measured: Measured, repeats: int) -> None:
     costs: dict[str, list[Cost]] = {}
     ways = {"tbprof": _open_tbprof}
     if programs.xprof_python:
@@ -119,22 +119,22 @@ def _measure_opens(programs: Programs, found: Measured, repeats: int) -> None:
         ways["xprof-rs"] = _open_xprof_rs
     for _ in range(repeats):
         for name, way in ways.items():
-            if name in found.opens:
+            if name in measured.opens:
                 continue
             try:
-                for what, cost in way(programs, found):
+                for what, cost in way(programs, measured):
                     costs.setdefault(what, []).append(cost)
             except (Failed, OSError) as error:
-                found.opens[name] = found.opens[f"{name}, later"] = str(error)
-    found.opens.update({what: measure.middle(all_of) for what, all_of in costs.items()})
+                measured.opens[name] = measured.opens[f"{name}, later"] = str(error)
+    measured.opens.update({what: measure.middle(all_of) for what, all_of in costs.items()})
     shown = {
-        what: c if isinstance(c, str) else f"{c.wall_s:.2f} s" for what, c in found.opens.items()
+        what: c if isinstance(c, str) else f"{c.wall_s:.2f} s" for what, c in measured.opens.items()
     }
-    print(f"{found.trace.name} trace viewer: {shown}", file=sys.stderr)
+    print(f"{measured.trace.name} trace viewer: {shown}", file=sys.stderr)
 
 
-def _open_tbprof(programs: Programs, found: Measured) -> Iterator[tuple[str, Cost]]:
-    with measure.private_logdir(found.trace, programs.scratch / "opened") as logdir:
+def _open_tbprof(programs: Programs, measured: Measured) -> Iterator[tuple[str, Cost]]:
+    with measure.private_logdir(measured.trace, programs.scratch / "opened") as logdir:
         command = [programs.python, "-m", "benchmarks.viewer.trace_open", str(logdir)]
         opened = measure.run(command, programs.cache_at(programs.fresh_cache()))
         cache = programs.fresh_cache()
@@ -143,7 +143,7 @@ def _open_tbprof(programs: Programs, found: Measured) -> Iterator[tuple[str, Cos
         # Writing the timeline takes memory, too, though nobody waits for it.
         peak = max(opened.peak_bytes, kept.peak_bytes)
         yield "tbprof", Cost(opened.wall_s, opened.cpu_s, peak)
-        found.written["tbprof"] = (
+        measured.written["tbprof"] = (
             f"{_megabytes(_bytes_below(logdir))} in the logdir, "
             f"{_megabytes(_bytes_below(cache) - before)} in its own cache "
             f"after {kept.wall_s:.2f} s"
@@ -151,16 +151,16 @@ def _open_tbprof(programs: Programs, found: Measured) -> Iterator[tuple[str, Cos
         yield "tbprof, later", measure.run(command, programs.cache_at(cache))
 
 
-def _open_xprof(programs: Programs, found: Measured) -> Iterator[tuple[str, Cost]]:
-    with measure.private_logdir(found.trace, programs.scratch / "xprof") as logdir:
+def _open_xprof(programs: Programs, measured: Measured) -> Iterator[tuple[str, Cost]]:
+    with measure.private_logdir(measured.trace, programs.scratch / "xprof") as logdir:
         path = str(measure.trace_in(logdir))
         for what in ("xprof", "xprof, later"):
             yield what, measure.run([programs.xprof_python, "-c", XPROF_OPEN_PROGRAM, path])
-        found.written["xprof"] = f"{_megabytes(_bytes_below(logdir))} in the logdir"
+        measured.written["xprof"] = f"{_megabytes(_bytes_below(logdir))} in the logdir"
 
 
-def _open_xprof_rs(programs: Programs, found: Measured) -> Iterator[tuple[str, Cost]]:
-    with measure.private_logdir(found.trace, programs.scratch / "rs") as logdir:
+def _open_xprof_rs(programs: Programs, measured: Measured) -> Iterator[tuple[str, Cost]]:
+    with measure.private_logdir(measured.trace, programs.scratch / "rs") as logdir:
         cache = programs.scratch / "rs-cache"
         shutil.rmtree(cache, ignore_errors=True)
         command = [programs.xprof_rs, "--logdir", str(logdir), "--port", "{port}"]
@@ -170,14 +170,14 @@ def _open_xprof_rs(programs: Programs, found: Measured) -> Iterator[tuple[str, C
                 server.get(f"{ROUTE}/data?run=bench&tag=trace_viewer@&host=host0")
             assert server.cost is not None
             yield what, server.cost
-        found.written["xprof-rs"] = (
+        measured.written["xprof-rs"] = (
             f"{_megabytes(_bytes_below(logdir))} in the logdir, "
             f"{_megabytes(_bytes_below(cache))} in its own cache"
         )
 
 
-def _measure_served(programs: Programs, found: Measured) -> None:
-    with measure.private_logdir(found.trace, programs.scratch / "served") as logdir:
+def _measure_served(programs: Programs, measured: Measured) -> None:
+    with measure.private_logdir(measured.trace, programs.scratch / "served") as logdir:
         command = [programs.python, "-m", "tbprof.cli", "serve", str(logdir), "--port", "{port}"]
         cache = programs.fresh_cache()
         with measure.serving(command, programs.cache_at(cache)) as server:
@@ -185,16 +185,16 @@ def _measure_served(programs: Programs, found: Measured) -> None:
             with _connection(server.port) as ask:
                 index, first = trace_session.first_view(ask("timeline?run=bench&host=host0").body)
                 ask(first)
-                found.events = index["events_in_file"]
+                measured.events = index["events_in_file"]
                 session = Answers()
-                found.views = list(trace_session.views(index))
-                for view in found.views:
+                measured.views = list(trace_session.views(index))
+                for view in measured.views:
                     query = trace_session.tiles_query(index, view)
                     session.add(ask(trace_session.url("timeline_tiles", index, **query)).cost)
-                found.sessions["tbprof"] = session
+                measured.sessions["tbprof"] = session
                 for what, path in _questions(index):
-                    found.questions.setdefault(what, Answers()).add(ask(path).cost)
-    print(f"{found.trace.name} session: {found.sessions['tbprof']}", file=sys.stderr)
+                    measured.questions.setdefault(what, Answers()).add(ask(path).cost)
+    print(f"{measured.trace.name} session: {measured.sessions['tbprof']}", file=sys.stderr)
 
 
 def _questions(index: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -215,9 +215,9 @@ def _questions(index: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"aggregation over {what}", url
 
 
-def _measure_xprof_served(programs: Programs, found: Measured) -> None:
+def _measure_xprof_served(programs: Programs, measured: Measured) -> None:
     program = str(Path(programs.xprof_python).with_name("xprof"))
-    with measure.private_logdir(found.trace, programs.scratch / "served") as logdir:
+    with measure.private_logdir(measured.trace, programs.scratch / "served") as logdir:
         command = [program, "--logdir", str(logdir), "--port", "{port}"]
         with measure.serving(command) as server:
             server.wait_for(f"{ROUTE}/runs")
@@ -225,15 +225,15 @@ def _measure_xprof_served(programs: Programs, found: Measured) -> None:
             with _connection(server.port) as ask:
                 ask(f"data?{urlencode(data)}")
                 session = Answers()
-                for view in found.views:
+                for view in measured.views:
                     # Both count from the start of the profile.
                     window = {
                         "start_time_ms": view.from_ps / 1e9,
                         "end_time_ms": view.to_ps / 1e9,
                     }
                     session.add(ask(f"data?{urlencode({**data, **window})}").cost)
-                found.sessions["xprof"] = session
-    print(f"{found.trace.name} session, xprof: {session}", file=sys.stderr)
+                measured.sessions["xprof"] = session
+    print(f"{measured.trace.name} session, xprof: {session}", file=sys.stderr)
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ def _connection(port: int) -> Iterator[Callable[[str], _Answer]]:
         connection.close()
 
 
-def report(found: Sequence[Measured]) -> list[str]:
+def report(measured: Sequence[Measured]) -> list[str]:
     """The lines of the page's section."""
     lines = [
         "## The trace viewer's server",
@@ -280,15 +280,17 @@ def report(found: Sequence[Measured]) -> list[str]:
         "| trace | events | open | tbprof | xprof | xprof-rs |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
-    for one in found:
+    for trace in measured:
         for which, suffix in (("first", ""), ("later", ", later")):
-            base = one.opens.get(f"xprof{suffix}")
+            base = trace.opens.get(f"xprof{suffix}")
             cells = [
-                cost_cell(one.opens.get(f"{name}{suffix}"), base if name != "xprof" else None, one)
+                cost_cell(
+                    trace.opens.get(f"{name}{suffix}"), base if name != "xprof" else None, trace
+                )
                 for name in ("tbprof", "xprof", "xprof-rs")
             ]
             lines.append(
-                f"| {trace_name(one.trace)} | {one.events:,} | {which} | {' | '.join(cells)} |"
+                f"| {trace_name(trace.trace)} | {trace.events:,} | {which} | {' | '.join(cells)} |"
             )
     lines += [
         "",
@@ -301,43 +303,43 @@ def report(found: Sequence[Measured]) -> list[str]:
         "| trace | views | tbprof | xprof |",
         "| --- | --- | --- | --- |",
     ]
-    for one in found:
-        session = one.sessions.get("tbprof")
+    for trace in measured:
+        session = trace.sessions.get("tbprof")
         views = len(session.seconds) if isinstance(session, Answers) else 0
-        cells = [str(one.sessions.get(name, "not installed")) for name in ("tbprof", "xprof")]
-        lines.append(f"| {trace_name(one.trace)} | {views} | {' | '.join(cells)} |")
-    questions = list(dict.fromkeys(what for one in found for what in one.questions))
+        cells = [str(trace.sessions.get(name, "not installed")) for name in ("tbprof", "xprof")]
+        lines.append(f"| {trace_name(trace.trace)} | {views} | {' | '.join(cells)} |")
+    questions = list(dict.fromkeys(what for trace in measured for what in trace.questions))
     lines += [
         "",
         "Other requests, measured in the same way:",
         "",
-        f"| request | {' | '.join(trace_name(one.trace) for one in found)} |",
-        f"| --- |{' --- |' * len(found)}",
+        f"| request | {' | '.join(trace_name(trace.trace) for trace in measured)} |",
+        f"| --- |{' --- |' * len(measured)}",
         *(
-            f"| {what} | {' | '.join(str(one.questions.get(what, '')) for one in found)} |"
+            f"| {what} | {' | '.join(str(trace.questions.get(what, '')) for trace in measured)} |"
             for what in questions
         ),
         "",
         "Files written:",
         "",
     ]
-    for one in found:
-        written = "; ".join(f"{name}: {text}" for name, text in one.written.items())
-        lines.append(f"- {trace_name(one.trace)}: {written}")
+    for trace in measured:
+        written = "; ".join(f"{name}: {text}" for name, text in trace.written.items())
+        lines.append(f"- {trace_name(trace.trace)}: {written}")
     lines += trace_export.HEAD
-    for one in found:
-        size = one.trace.stat().st_size
-        lines.append(trace_export.report(trace_name(one.trace), size, one.exports))
+    for trace in measured:
+        size = trace.trace.stat().st_size
+        lines.append(trace_export.report(trace_name(trace.trace), size, trace.exports))
     return [*lines, ""]
 
 
-def cost_cell(cost: Cost | str | None, base: Cost | str | None, one: Measured) -> str:
+def cost_cell(cost: Cost | str | None, base: Cost | str | None, measured: Measured) -> str:
     """A table's cell: the cost, against the file's size and the `base`."""
     if cost is None:
         return "not installed"
     if isinstance(cost, str):
         return "failed"
-    size = one.trace.stat().st_size
+    size = measured.trace.stat().st_size
     text = f"{cost.wall_s:.2f} s, {cost.cpu_s:.2f} s, {cost.peak_bytes / 1e6:,.0f} MB"
     text += f" ({cost.peak_bytes / size:.2f} × file)"
     if isinstance(base, Cost):

@@ -42,13 +42,13 @@ _NUMPY = orjson.OPT_SERIALIZE_NUMPY
 def _batch(table: Table, first_row: int, count: int) -> dict[str, object]:
     """The JSON of some rows; equal columns and repeated texts are sent once."""
     rows = slice(first_row, first_row + count)
-    columns = tuple(replace(one, values=one.values[rows]) for one in table.columns)
+    columns = tuple(replace(each, values=each.values[rows]) for each in table.columns)
     made = by_columns(replace(table, columns=columns))
-    packed = [_packed(one) for one in columns]
-    for at, column in enumerate(columns):
-        same = next((other for other in columns[:at] if _are_equal(other, column)), None)
+    packed = [_packed(each) for each in columns]
+    for number, column in enumerate(columns):
+        same = next((other for other in columns[:number] if _are_equal(other, column)), None)
         if same is not None:
-            packed[at] = {"same_as": same.id}
+            packed[number] = {"same_as": same.id}
     return {**made, "columns": packed, "first_row": first_row, "all_rows": len(table)}
 
 
@@ -62,9 +62,9 @@ def _packed(column: Column) -> object:
     return {"texts": list(place), "codes": codes}
 
 
-def _are_equal(one: Column, other: Column) -> bool:
+def _are_equal(column: Column, other: Column) -> bool:
     """Whether two columns hold the same numbers."""
-    values, others = one.values, other.values
+    values, others = column.values, other.values
     if not (isinstance(values, np.ndarray) and isinstance(others, np.ndarray)):
         return False
     return values.dtype == others.dtype and values.tobytes() == others.tobytes()

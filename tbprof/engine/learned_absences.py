@@ -37,10 +37,10 @@ class LearnedAbsences:
         self, run: Run, files: Sequence[TraceFile], good: Mapping[str, dict[str, PartResult]]
     ) -> None:
         """Remembers the tools without data if the hosts that can be read have no steps."""
-        steps = [found["steps"].value for found in good.values() if "steps" in found]
+        steps = [parts["steps"].value for parts in good.values() if "steps" in parts]
         if not steps or any(step.worker.size or step.candidate_name for step in steps):
             return
-        outlines = {host: found["outline"].value for host, found in good.items()}
+        outlines = {host: parts["outline"].value for host, parts in good.items()}
         for tool in TOOLS:
             if tool.rests_on_steps:
                 self.learn(tool, run, files, empty_tool(tool, outlines))

@@ -83,20 +83,20 @@ class RequestThreads:
     def _take(self) -> tuple[str, HTTPChannel]:
         """Waits for a request that may be answered now, and returns it."""
         with self._changed:
-            while (at := self._first()) is None:
+            while (index := self._first()) is None:
                 self._idle += 1
                 self._changed.wait()
-            run, channel = self._waiting[at]
-            del self._waiting[at]
+            run, channel = self._waiting[index]
+            del self._waiting[index]
             self._answering[run] += 1
             return run, channel
 
     def _first(self) -> int | None:
         """The index of the first request that only waits for a thread."""
         of_runs = self._answering.total() - self._answering[""]
-        for at, (run, _) in enumerate(self._waiting):
+        for index, (run, _) in enumerate(self._waiting):
             if not run or (of_runs < _THREADS_OF_RUNS and self._answering[run] < _THREADS_OF_RUN):
-                return at
+                return index
         return None
 
 

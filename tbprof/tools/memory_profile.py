@@ -48,7 +48,7 @@ def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
     ]
 
     def column(name: str) -> NDArray[np.int64]:
-        return np.concatenate([getattr(found, name).astype(np.int64) for _, found in shown])
+        return np.concatenate([getattr(rows, name).astype(np.int64) for _, rows in shown])
 
     def known(name: str) -> Numbers:
         values = column(name)
@@ -60,7 +60,7 @@ def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
             text(
                 "memory_id",
                 "Memory ID",
-                [allocator.id for allocator, found in shown for _ in found.op],
+                [allocator.id for allocator, rows in shown for _ in rows.op],
             ),
             text("op_name", "Op Name", [op for pair in shown for op in _ops(*pair)]),
             number("allocated_bytes", "Allocation Size (bytes)", known("allocated_bytes")),
@@ -80,8 +80,8 @@ def _table(allocators: Sequence[Allocator], params: Mapping[str, str]) -> Table:
                 "Step",
                 [
                     allocator.memory.label_of(allocator.row, step)
-                    for allocator, found in shown
-                    for step in found.step.tolist()
+                    for allocator, rows in shown
+                    for step in rows.step.tolist()
                 ],
             ),
             number(

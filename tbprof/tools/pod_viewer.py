@@ -314,7 +314,7 @@ def _one(job: JobSteps, event_ps: NDArray[np.int64], step: int) -> dict[str, obj
         "event_us": {
             str(id_): event_ps[rows, index] / 1e6 for index, (id_, _, _) in enumerate(EVENTS)
         },
-        "bottleneck": [EVENTS[at][0] for at in bottleneck],
+        "bottleneck": [EVENTS[phase][0] for phase in bottleneck],
         "is_truncated": job.is_truncated[rows],
     }
 
@@ -324,7 +324,7 @@ def _table(job: JobSteps, event_ps: NDArray[np.int64], chosen: int | None) -> Ta
     if chosen is not None:
         rows = np.flatnonzero(job.step == chosen)
     worker, step = job.worker[rows], job.step[rows]
-    bottleneck = [EVENTS[at][1] for at in _bottlenecks(event_ps[rows])]
+    bottleneck = [EVENTS[phase][1] for phase in _bottlenecks(event_ps[rows])]
     is_known = ~job.is_unrecorded[rows]
 
     def microseconds(values: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -333,10 +333,10 @@ def _table(job: JobSteps, event_ps: NDArray[np.int64], chosen: int | None) -> Ta
     return Table(
         (
             number("step_number", "Step number", job.number[step]),
-            text("step_name", "Step", [job.label[at] for at in step.tolist()]),
-            text("host", "Host", [job.hosts[job.worker_host[at]] for at in worker.tolist()]),
+            text("step_name", "Step", [job.label[row] for row in step.tolist()]),
+            text("host", "Host", [job.hosts[job.worker_host[row]] for row in worker.tolist()]),
             number("core_id", "Core id", job.core_id[worker]),
-            text("worker", "Worker", [job.worker_name[at] for at in worker.tolist()]),
+            text("worker", "Worker", [job.worker_name[row] for row in worker.tolist()]),
             number("total_us", "Step time (μs)", microseconds(job.duration_ps)),
             *(
                 number(f"event_{id_}_us", f"{name} (μs)", microseconds(event_ps[:, index]))

@@ -82,7 +82,7 @@ def build(summaries: Summaries) -> Sequence[Table]:
         about = _OF_STEPS if groups else _NO_STEPS
     else:
         make = program_rows if per == "program" else op_rows
-        groups = [_of_whole(make(ops, peaks, has_feeds=one), one) for one in has_feeds]
+        groups = [_of_whole(make(ops, peaks, has_feeds=is_fed), is_fed) for is_fed in has_feeds]
         about = _WHOLE
     return [
         _records(groups, ops, peaks, properties),

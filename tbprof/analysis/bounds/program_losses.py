@@ -57,16 +57,16 @@ def find_program_losses(
     causes, facts = _find_cause_facts(ops, peaks)
     own_ps = ops.self_ps
     is_of_device = np.array([core != SPARSE_CORE or not ops.devices for core in ops.core], np.bool_)
-    found = sorted({cause for cause in causes.cause.tolist() if cause})
+    names = sorted({cause for cause in causes.cause.tolist() if cause})
     argument_ps = np.where(ops.is_of_argument, own_ps, 0)
 
     def summed(values: NDArray[np.int64]) -> NDArray[np.int64]:
-        sums = [int(values[causes.cause == cause].sum()) for cause in found]
+        sums = [int(values[causes.cause == cause].sum()) for cause in names]
         return np.array(sums, np.int64)
 
     return ProgramLosses(
         int(own_ps[is_of_device].sum()),
-        np.array(found, np.int64),
+        np.array(names, np.int64),
         summed(own_ps),
         summed(causes.saved_ps),
         summed(argument_ps),

@@ -182,8 +182,8 @@ def _launch_of(
     out[id_ == 0] = Unlinked.NO_ID
     if not calls:
         return out
-    at = np.minimum(np.searchsorted(launches.id, id_), calls - 1)
-    out[(launches.id[at] == id_) & (id_ != 0)] = Unlinked.EARLY
+    index = np.minimum(np.searchsorted(launches.id, id_), calls - 1)
+    out[(launches.id[index] == id_) & (id_ != 0)] = Unlinked.EARLY
     ids = np.concatenate([launches.id, id_])
     is_work = np.arange(ids.size) >= calls
     order = np.lexsort((is_work, np.concatenate([launches.start_ps, start]), ids))

@@ -34,21 +34,21 @@ def dot_text(
     # Not recursive, since computations in a file may be nested to any depth.
     waiting: list[int | str] = list(reversed(children.get(-1, [])))
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
             continue
-        cluster = graph.clusters[one]
+        cluster = graph.clusters[item]
         if cluster.parent >= 0:
-            yield f"subgraph cluster_{one} {{"
+            yield f"subgraph cluster_{item} {{"
             yield f"label = {_quoted(name_of(cluster.computation))};"
             waiting.append("}")
         for node in graph.nodes:
-            if node.cluster == one:
+            if node.cluster == item:
                 lines, group = describe(node.row)
                 color = _COLORS.get(group, "#ffffff")
                 yield f'{node.row} [label = {_quoted(*lines)}, fillcolor = "{color}"];'
-        waiting.extend(reversed(children.get(one, [])))
+        waiting.extend(reversed(children.get(item, [])))
     for edge in graph.edges:
         label = str(edge.operand) if edge.operand >= 0 else ""
         if edge.tuple_index >= 0:

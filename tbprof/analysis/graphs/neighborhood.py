@@ -74,11 +74,11 @@ def _take(
     rows: dict[int, int],
     left_out: dict[int, int],
     computation: int,
-    found: Iterator[tuple[int, int]],
+    reached: Iterator[tuple[int, int]],
     most: int,
 ) -> None:
     """Adds rows with their hops while there is room, and counts the rest."""
-    for row, distance in found:
+    for row, distance in reached:
         if len(rows) < most:
             rows.setdefault(row, distance)
         elif row not in rows:

@@ -77,15 +77,15 @@ def times_of(ops: ProgramOps, program_id: str) -> dict[str, NodeTimes]:
     return times
 
 
-def _add(one: NodeTimes, other: NodeTimes) -> NodeTimes:
+def _add(times: NodeTimes, other: NodeTimes) -> NodeTimes:
     unknown = (UNKNOWN,) * 2
     work = (
-        one.flops + other.flops if UNKNOWN not in (one.flops, other.flops) else unknown[0],
-        one.bytes + other.bytes if UNKNOWN not in (one.bytes, other.bytes) else unknown[1],
+        times.flops + other.flops if UNKNOWN not in (times.flops, other.flops) else unknown[0],
+        times.bytes + other.bytes if UNKNOWN not in (times.bytes, other.bytes) else unknown[1],
     )
     return NodeTimes(
-        one.occurrences + other.occurrences, one.total_ps + other.total_ps,
-        one.self_ps + other.self_ps, *work,
+        times.occurrences + other.occurrences, times.total_ps + other.total_ps,
+        times.self_ps + other.self_ps, *work,
     )  # fmt: skip
 
 

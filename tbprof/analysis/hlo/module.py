@@ -321,10 +321,10 @@ class Instructions(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            return Instructions(self._module, self._rows[at])
-        return self._module.message(self._rows[at])
+    def __getitem__(self, row: Any) -> Any:
+        if isinstance(row, slice):
+            return Instructions(self._module, self._rows[row])
+        return self._module.message(self._rows[row])
 
     def __iter__(self) -> Iterator[Any]:
         return map(self._module.message, self._rows)

@@ -79,5 +79,5 @@ def places_of(module: Module) -> set[Place]:
 
 def _outermost(frames: Sequence[Frame], function: str) -> Sequence[Place]:
     """The location of the outermost frame of a function on a stack; empty if it has none."""
-    found = [frame for frame in frames if frame.function.rpartition(".")[2] == function]
-    return [(frame.file, frame.line if function == _LAMBDA else 0) for frame in found[-1:]]
+    matching = [frame for frame in frames if frame.function.rpartition(".")[2] == function]
+    return [(frame.file, frame.line if function == _LAMBDA else 0) for frame in matching[-1:]]

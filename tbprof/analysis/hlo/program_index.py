@@ -175,15 +175,15 @@ class IdRows:
 
     def row(self, id_: int) -> int:
         """The row of an id, -1 if there is none."""
-        at = bisect_right(self._each_id, id_) - 1
-        return self._each_row[at] if at >= 0 and self._each_id[at] == id_ else -1
+        index = bisect_right(self._each_id, id_) - 1
+        return self._each_row[index] if index >= 0 and self._each_id[index] == id_ else -1
 
     def rows(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
         """The row of each id, -1 where there is none."""
         if not self._ids.size:
             return np.full(ids.size, -1, np.int32)
-        at = np.searchsorted(self._ids, ids, side="right") - 1
-        return np.where(self._ids[at] == ids, self._rows[at], np.int32(-1))
+        index = np.searchsorted(self._ids, ids, side="right") - 1
+        return np.where(self._ids[index] == ids, self._rows[index], np.int32(-1))
 
 
 class _Tables:

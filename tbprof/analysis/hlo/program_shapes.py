@@ -55,21 +55,21 @@ class ProgramShapes:
 
     def of(self, row: int) -> Returned:
         """The arrays that an instruction returns."""
-        found = self._returned.get(self._numbers[row])
-        return found or self._add(row, self._returned, self._read_returned)
+        returned = self._returned.get(self._numbers[row])
+        return returned or self._add(row, self._returned, self._read_returned)
 
     def tensors(self, row: int) -> Tensors:
         """The tensors that an instruction returns."""
-        found = self._tensors.get(self._numbers[row])
-        if found is not None:
-            return found
+        tensors = self._tensors.get(self._numbers[row])
+        if tensors is not None:
+            return tensors
         returned = self.of(row)
         if not returned.is_array or self._numbers[row] < 0:
             return self._add(row, self._tensors, self._read_tensors)
         [shape] = returned.shapes
         tensor = Tensor(shape.dtype, min(shape.elements, _MOST_ELEMENTS))
-        found = self._tensors[self._numbers[row]] = Tensors((tensor,), shape.space == HOST_SPACE)
-        return found
+        tensors = self._tensors[self._numbers[row]] = Tensors((tensor,), shape.space == HOST_SPACE)
+        return tensors
 
     def proto(self, row: int) -> Any:
         """The result shape of an instruction as a ShapeProto."""

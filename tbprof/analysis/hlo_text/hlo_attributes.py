@@ -180,8 +180,9 @@ def _rng(proto: Any, _: Sequence[Any]) -> Iterator[str]:
 
 def _parameter(proto: Any, _: Sequence[Any]) -> Iterator[str]:
     if proto.HasField("parameter_replication"):
-        replicated = proto.parameter_replication.replicated_at_leaf_buffers
-        yield f"parameter_replication={{{','.join(str(bool(one)).lower() for one in replicated)}}}"
+        leaves = proto.parameter_replication.replicated_at_leaf_buffers
+        replicated = ",".join(str(bool(leaf)).lower() for leaf in leaves)
+        yield f"parameter_replication={{{replicated}}}"
 
 
 def _infeed(proto: Any, _: Sequence[Any]) -> Iterator[str]:

@@ -47,7 +47,7 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
         events, code, ops = find_op_events(plane, programs)
         eager = unique(np.maximum(code[_is_eager(plane, events, code, ops)], _NO_OP)).tolist()
         # Iterators and XLA instructions are never executed eagerly.
-        eager = [at for at in eager if at >= 0 and ops[at].category == OpCategory.TENSORFLOW]
+        eager = [op for op in eager if op >= 0 and ops[op].category == OpCategory.TENSORFLOW]
         is_eager = np.zeros(len(ops), bool)
         is_eager[eager] = True
         times = events.first_event, events.start_ps, events.duration_ps
@@ -92,9 +92,9 @@ def _classify(
     ops: list[OpName] = []
     index: dict[str, int] = {}
 
-    def number(found: Sequence[OpName]) -> list[int]:
-        positions = [index.setdefault(op.name, len(index)) for op in found]
-        for op, position in zip(found, positions, strict=True):
+    def number(named: Sequence[OpName]) -> list[int]:
+        positions = [index.setdefault(op.name, len(index)) for op in named]
+        for op, position in zip(named, positions, strict=True):
             if position == len(ops):
                 ops.append(op)
             elif not ops[position].type:
@@ -155,7 +155,7 @@ def _classify_hlo(
     module = stats[names.HLO_MODULE].texts()[has_op]
     program = stats[names.PROGRAM_ID].integers(-1)[has_op]
     code, first = group_rows([hlo, module, program])
-    found: list[OpName] = []
+    ops: list[OpName] = []
     for row in first.tolist():
         instruction = plane.strings[int(hlo[row])].rpartition("::")[2]
         where = (int(program[row]), plane.strings[int(module[row])], instruction)
@@ -163,8 +163,8 @@ def _classify_hlo(
         if op.category == OpCategory.UNKNOWN:
             type_ = programs.op_type(*where) or UNKNOWN_TYPE
             op = OpName(OpCategory.JAX, op.name or instruction, type_)
-        found.append(op)
-    out[rows] = np.array(number(found), np.int64)[code]
+        ops.append(op)
+    out[rows] = np.array(number(ops), np.int64)[code]
 
 
 def _classify_calls(

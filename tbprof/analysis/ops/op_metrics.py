@@ -241,9 +241,11 @@ def _has_rows_of(part: OpMetrics, other: OpMetrics) -> bool:
 def _rows_of_sides(part: OpMetrics) -> list[_SideRows]:
     """The rows of each side, with their names and types."""
     sides = ((DEVICE, part.is_device), (SPARSE_CORE, part.is_sparse_core), (HOST, part.is_host))
-    found: list[_SideRows] = []
+    of_sides: list[_SideRows] = []
     for side, is_here in sides:
         rows = np.flatnonzero(is_here)
         own = rows.tolist()
-        found.append((side, rows, [part.name[row] for row in own], [part.type[row] for row in own]))
-    return found
+        of_sides.append(
+            (side, rows, [part.name[row] for row in own], [part.type[row] for row in own])
+        )
+    return of_sides

@@ -191,14 +191,14 @@ def _read_heap(assigned: Messages, buffer_id: NDArray[np.int64]) -> Heap:
         for row in known.tolist()
         for text in (instructions[row], computations[row])
     ]
-    at = np.array(rows, np.int32).reshape(-1, 2)
+    name_rows = np.array(rows, np.int32).reshape(-1, 2)
     row_of = IdRows(buffer_id)
     return Heap(
         trace[known],
         kind[known].astype(np.int8),
         row_of.rows(buffer[known]),
         row_of.rows(shared[known]),
-        at[:, 0].copy(),
-        at[:, 1].copy(),
+        name_rows[:, 0].copy(),
+        name_rows[:, 1].copy(),
         [name.decode("utf-8", "replace") for name in names],
     )

@@ -86,10 +86,10 @@ class Definitions:
 
 def _shape_facts(shape: Any, index: tuple[int, ...]) -> ShapeFacts | None:
     """The part of a shape at an index, None if there is none."""
-    for at in index:
-        if not 0 <= at < len(shape.tuple_shapes):
+    for position in index:
+        if not 0 <= position < len(shape.tuple_shapes):
             return None
-        shape = shape.tuple_shapes[at]
+        shape = shape.tuple_shapes[position]
     return ShapeFacts(shape_text(shape), _bytes_of(shape))
 
 
@@ -111,19 +111,19 @@ def describe_buffers(
     places: dict[tuple[str, int, int], tuple[int, int]] = {}
     facts = np.zeros((rows.size, 8), np.int32)
     module = definitions.module
-    for at, row in enumerate(rows.tolist()):
+    for out, row in enumerate(rows.tolist()):
         defined, shape = definitions.rows[row], definitions.shapes[row]
         index = buffers.shape_index[row]
         part = number(f"{{{','.join(map(str, index))}}}") if index else 0
         if shape is None or module is None:
-            facts[at, :2] = number(buffers.instruction_name[row]), part
+            facts[out, :2] = number(buffers.instruction_name[row]), part
             continue
         instruction = module.message(defined)
         metadata = instruction.metadata
         place = (metadata.source_file, metadata.source_line, metadata.stack_frame_id)
         if place not in places:
             places[place] = _place(module, *place, number)
-        facts[at] = (
+        facts[out] = (
             number(instruction.name), part, number(instruction.opcode),
             number(instruction.fusion_kind), number(shape.text), number(metadata.op_name),
             *places[place],

@@ -102,6 +102,6 @@ def _in_order(trace: NDArray[np.int32], rank: NDArray[np.int64]) -> NDArray[np.i
     """The order of events by rank, which keeps the order within each trace."""
     reached = rank.copy()
     for number in unique(trace).tolist():
-        at = np.flatnonzero(trace == number)
-        reached[at] = np.maximum.accumulate(rank[at])
+        rows = np.flatnonzero(trace == number)
+        reached[rows] = np.maximum.accumulate(rank[rows])
     return np.lexsort((np.arange(trace.size), reached))

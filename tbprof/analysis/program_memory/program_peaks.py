@@ -105,8 +105,8 @@ def ranks_of_events(assignment: BufferAssignment, blob: Blob) -> NDArray[np.int6
     is_named[heap.instruction] = True
     # The last rank is that of names that the program lacks.
     row = np.full(len(heap.names), -1, np.int64)
-    for at in np.flatnonzero(is_named).tolist():
-        row[at] = module.index.find(heap.names[at])
+    for index in np.flatnonzero(is_named).tolist():
+        row[index] = module.index.find(heap.names[index])
     return rank[row[heap.instruction]]
 
 

@@ -16,10 +16,10 @@ def find_programs_that_ran(space: Space) -> set[int] | None:
     TPUs state the program of each op, GPUs and CPUs that of each event. Events of the host count
     only if no device has any: they are launches of programs whose ops may not have been recorded.
     """
-    found = {number for plane in tpu_planes(space) for number in _of_ops(plane)}
-    found |= {number for plane in gpu_planes(space) for number in _of_events(plane)}
-    found = found or {number for plane in host_planes(space) for number in _of_events(plane)}
-    return found or None
+    ids = {number for plane in tpu_planes(space) for number in _of_ops(plane)}
+    ids |= {number for plane in gpu_planes(space) for number in _of_events(plane)}
+    ids = ids or {number for plane in host_planes(space) for number in _of_events(plane)}
+    return ids or None
 
 
 def _of_ops(plane: Plane) -> set[int]:

@@ -41,23 +41,26 @@ def instruction_events(
 
     `program_id` is as in `ProgramOps`, None for any.
     """
-    for found in all_instruction_events(space, programs):
-        keys = zip(found.name, found.program_id, strict=True)
+    for executions in all_instruction_events(space, programs):
+        keys = zip(executions.name, executions.program_id, strict=True)
         is_wanted = [own_name == name and program_id in (None, number) for own_name, number in keys]
-        yield found.plane, found.events.source[np.array(is_wanted, np.bool_)[found.code]]
+        yield (
+            executions.plane,
+            executions.events.source[np.array(is_wanted, np.bool_)[executions.code]],
+        )
 
 
 def all_instruction_events(space: Space, programs: Programs) -> Iterator[InstructionEvents]:
     """The executions on each device; those on the CPU if no GPU or TPU ran anything."""
     has_devices = False
     for plane in gpu_planes(space):
-        found = _of_gpu(plane, find_gpu_kinds(plane, programs))
-        has_devices |= bool(found.name)
-        yield found
+        executions = _of_gpu(plane, find_gpu_kinds(plane, programs))
+        has_devices |= bool(executions.name)
+        yield executions
     for plane in tpu_planes(space):
-        found = _of_tpu(plane)
-        has_devices |= bool(len(found.events))
-        yield found
+        executions = _of_tpu(plane)
+        has_devices |= bool(len(executions.events))
+        yield executions
     for plane in host_planes(space) if not has_devices else ():
         yield _of_cpu(plane)
 

@@ -206,7 +206,7 @@ def _category(program: Module, row: int, fusion_kind: str) -> str:
     opcode = program.opcode(row)
     if opcode == "call":
         called = [Computation(program, computation) for computation in program.called_rows(row)]
-        if any(one.name.startswith(COMMAND_BUFFER_NAME) for one in called):
+        if any(callee.name.startswith(COMMAND_BUFFER_NAME) for callee in called):
             return COMMAND_BUFFER
     return category_of(opcode, fusion_kind)
 

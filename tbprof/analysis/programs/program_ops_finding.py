@@ -28,10 +28,10 @@ def find_program_ops(space: Space, programs: Programs) -> ProgramOps:
     finders = [(_gpu_program_ops, plane) for plane in gpus]
     finders += [(_tpu_program_ops, plane) for plane in tpus]
     reader = _reader(programs)
-    found = [find(plane, programs, reader) for find, plane in finders]
-    if not any(part.name for part in found):
-        found += [_cpu_program_ops(plane, programs, reader) for plane in hosts]
-    return add_up([part for part in found if part.name])
+    parts = [find(plane, programs, reader) for find, plane in finders]
+    if not any(part.name for part in parts):
+        parts += [_cpu_program_ops(plane, programs, reader) for plane in hosts]
+    return add_up([part for part in parts if part.name])
 
 
 @functools.cache  # for each host of thousands

@@ -78,10 +78,12 @@ class _Programs:
 
 def find_host_runs(hosts: Sequence[HostThreads]) -> HostRuns:
     """The runs of all hosts that launch programs for their own processors."""
-    found = [NO_RUNS]
-    found += [_of_host(threads) for threads in hosts if names.RUN_ID in threads.plane.stat_names]
+    of_hosts = [NO_RUNS]
+    of_hosts += [_of_host(threads) for threads in hosts if names.RUN_ID in threads.plane.stat_names]
     columns = field_names(HostRuns)
-    return HostRuns(*(np.concatenate([getattr(runs, name) for runs in found]) for name in columns))
+    return HostRuns(
+        *(np.concatenate([getattr(runs, name) for runs in of_hosts]) for name in columns)
+    )
 
 
 def program_doubts(hosts: Sequence[HostThreads]) -> list[str]:

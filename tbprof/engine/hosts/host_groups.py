@@ -47,7 +47,11 @@ class HostGroups:
         self._arrived[group] += 1
         if self._arrived[group] == GROUP:
             members = self._files[group * GROUP : (group + 1) * GROUP]
-            hosts = {one: parts for one in members if isinstance(parts := self._found[one], dict)}
+            hosts = {
+                member: parts
+                for member in members
+                if isinstance(parts := self._found[member], dict)
+            }
             for key, merge in self._merges.items() if hosts else ():
                 self._merge(key, merge, hosts)
 

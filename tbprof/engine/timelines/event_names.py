@@ -79,9 +79,9 @@ def _names_with(opened: OpenTimeline, words: Sequence[str]) -> dict[str, int]:
     counts = opened.cache.get_or_compute("events by name", lambda: _count_names(opened))
     folded = opened.cache.get_or_compute("folded names", lambda: [*map(str.casefold, names)])
     return {
-        shorten(names[at]): counts[at]
-        for at, name in enumerate(folded)
-        if counts[at] and all(word in name for word in words)
+        shorten(names[number]): counts[number]
+        for number, name in enumerate(folded)
+        if counts[number] and all(word in name for word in words)
     }
 
 

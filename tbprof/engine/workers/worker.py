@@ -116,8 +116,8 @@ class _JobRunner:
 
         try:
             with held_to(most_bytes):
-                found = _gently(find) if file.bytes >= LARGE else find()
-            return Answer({part: found[part.name] for part in parts})
+                computed = _gently(find) if file.bytes >= LARGE else find()
+            return Answer({part: computed[part.name] for part in parts})
         except MemoryError:
             return Answer(None)
         except Exception as error:  # noqa: BLE001 - whatever it is, the server's caller sees it

@@ -65,12 +65,12 @@ def aggregate(
     parts = _shares(bounds)
     code = groups.of_type
     size = len(groups.key)
-    found = in_parallel(
+    of_parts = in_parallel(
         lambda part: sum_tracks(opened.columns, bounds, parts[part], code, size, begin, end),
         range(len(parts)),
     )
-    sums = found[0]
-    for other in found[1:]:
+    sums = of_parts[0]
+    for other in of_parts[1:]:
         sums.add(other)
     busy = union_ps(bounds)
     length = max(0, min(end, opened.timeline.end_ps) - begin)
@@ -106,7 +106,7 @@ def chosen_tracks(opened: OpenTimeline, tracks: Sequence[int] | None) -> NDArray
 def _groups(opened: OpenTimeline, by: By, chosen: NDArray[np.int64]) -> EventGroups:
     if by == "track":
         tracks = opened.timeline.tracks
-        names = [tracks[at].name for at in chosen.tolist()]
+        names = [tracks[index].name for index in chosen.tolist()]
         return EventGroups(np.empty(0, np.int32), names, [""] * chosen.size)
     known = [name for name, _ in CATEGORIES]
     if by == "category":

@@ -44,11 +44,11 @@ def list_programs(
         for program_id, self_ps in zip(ran.program_id, ran.self_ps.tolist(), strict=True):
             times[program_id] = times.get(program_id, 0) + self_ps
         for program_id, name in zip(programs.program_id, programs.name, strict=True):
-            one = ListedProgram(program_id, name, host, times.get(program_id, 0))
+            program = ListedProgram(program_id, name, host, times.get(program_id, 0))
             before = listed.get((program_id, name))
-            if before is None or (not before.device_ps and one.device_ps):
-                listed[program_id, name] = one
-    return sorted(listed.values(), key=lambda one: -one.device_ps)
+            if before is None or (not before.device_ps and program.device_ps):
+                listed[program_id, name] = program
+    return sorted(listed.values(), key=lambda program: -program.device_ps)
 
 
 def choose_program(
@@ -103,7 +103,7 @@ def choose_center(
     """
     name = node_name.removeprefix("%")
     if not name:
-        ran = [(one.self_ps, links.find(key)) for key, one in times.items()]
+        ran = [(node.self_ps, links.find(key)) for key, node in times.items()]
         known = [(self_ps, row) for self_ps, row in ran if row >= 0]
         if known:
             return Center(max(known, key=lambda pair: (pair[0], -pair[1]))[1])

@@ -62,9 +62,9 @@ def graph_document(
     links, reader = program.links, program.reader()
     head: dict[str, object] = {
         "programs": [
-            {"program_id": one.program_id, "name": one.name, "host": one.host,
-             "device_ps": one.device_ps}
-            for one in programs
+            {"program_id": listed.program_id, "name": listed.name, "host": listed.host,
+             "device_ps": listed.device_ps}
+            for listed in programs
         ],
         "program_id": program.listed.program_id,
         "name": program.listed.name,

@@ -17,9 +17,9 @@ def allocator_named(allocators: Sequence[Allocator], params: Mapping[str, str]) 
 
 def chosen(allocators: Sequence[Allocator], params: Mapping[str, str]) -> int:
     """The row of the allocator to show: the one named, else the fullest device, else the first."""
-    at = allocator_named(allocators, params)
-    if at >= 0:
-        return at
+    named = allocator_named(allocators, params)
+    if named >= 0:
+        return named
     devices = [row for row, allocator in enumerate(allocators) if allocator.is_device]
     return max(devices, key=lambda row: allocators[row].used_share, default=0)
 

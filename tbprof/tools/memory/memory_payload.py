@@ -232,9 +232,9 @@ def _steps(allocator: Allocator, usage: StepUsage) -> dict[str, object]:
 def _rows(breakdown: Breakdown, texts: _Texts) -> dict[str, object]:
     columns = {name: texts.numbers(getattr(breakdown, name)) for name in _KINDS}
     for age, op in ((Age.BEFORE, BEFORE_OP), (Age.STACK, STACK_OP)):
-        at = np.flatnonzero(breakdown.age == age)
-        if at.size:
-            columns["op"][at] = texts.add(op)
+        rows = np.flatnonzero(breakdown.age == age)
+        if rows.size:
+            columns["op"][rows] = texts.add(op)
     return {
         **columns,
         "allocated_bytes": breakdown.allocated_bytes,

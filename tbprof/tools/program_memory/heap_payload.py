@@ -65,15 +65,15 @@ def heap_page(
         "live": _live(memory, params, texts),
         "findings": [
             {
-                "id": one.id,
-                "severity": one.severity,
-                "title": one.title,
-                "detail": one.detail,
-                "action": one.action,
-                "bytes": int(one.value),
-                "share": one.share,
+                "id": finding.id,
+                "severity": finding.severity,
+                "title": finding.title,
+                "detail": finding.detail,
+                "action": finding.action,
+                "bytes": int(finding.value),
+                "share": finding.share,
             }
-            for one in find_program_memory_findings(memory)
+            for finding in find_program_memory_findings(memory)
         ],
         "texts": texts.used,
     }
@@ -165,18 +165,18 @@ def _timeline(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -
     """The memory in use after the events of the window, or after a sample with all extremes."""
     use = memory.use
     begin, end = _window(memory, params)
-    at = points_of(use.in_use_bytes, begin, end, MOST_POINTS)
-    in_use = use.in_use_bytes[at] + memory.fixed_bytes
-    padding = use.in_use_bytes[at] - use.unpadded_bytes[at]
+    points = points_of(use.in_use_bytes, begin, end, MOST_POINTS)
+    in_use = use.in_use_bytes[points] + memory.fixed_bytes
+    padding = use.in_use_bytes[points] - use.unpadded_bytes[points]
     return {
         "from_event": begin,
         "to_event": end,
-        "is_sampled": bool(at.size < end - begin),
-        "event": at,
+        "is_sampled": bool(points.size < end - begin),
+        "event": points,
         "in_use_bytes": in_use,
         "unpadded_bytes": in_use - padding if padding.any() else None,
         "instruction": [
-            texts.add(memory.instructions[row]) for row in use.instruction[at].tolist()
+            texts.add(memory.instructions[row]) for row in use.instruction[points].tolist()
         ],
     }
 

@@ -96,7 +96,7 @@ def _peak_objects(memory: ProgramMemory) -> tuple[list[Record], list[Record], ND
         )
         ordered = np.append(ordered, small)
     order = np.argsort(-ordered, kind="stable")
-    return objects, [objects[at] for at in order.tolist()], order
+    return objects, [objects[index] for index in order.tolist()], order
 
 
 def _object(memory: ProgramMemory, row: int, number: int) -> Record:
@@ -154,18 +154,18 @@ def _fixed_allocations(memory: ProgramMemory) -> Iterator[Record]:
     kinds = memory.allocations
     order = np.argsort(memory.allocation, kind="stable")
     first = np.searchsorted(memory.allocation[order], np.arange(kinds.index.size + 1))
-    for at in np.flatnonzero(kinds.is_fixed).tolist():
-        rows = order[first[at] : first[at + 1]].tolist()
+    for index in np.flatnonzero(kinds.is_fixed).tolist():
+        rows = order[first[index] : first[index + 1]].tolist()
         shapes = {int(memory.facts.shape[row]) for row in rows}
         attributes = {
-            "entry computation parameter": kinds.is_parameter[at],
-            "may-be live out": kinds.is_output[at],
-            "reusable": not kinds.is_tuple[at],
+            "entry computation parameter": kinds.is_parameter[index],
+            "may-be live out": kinds.is_output[index],
+            "reusable": not kinds.is_tuple[index],
         }
         yield _without_defaults(
             {
-                "id": _whole(kinds.index[at]),
-                "sizeMib": int(kinds.size_bytes[at]) / _MIB,
+                "id": _whole(kinds.index[index]),
+                "sizeMib": int(kinds.size_bytes[index]) / _MIB,
                 "attributes": [name for name, holds in attributes.items() if holds],
                 "logicalBuffers": [_fixed_buffer(memory, row) for row in rows],
                 "commonShape": memory.facts.texts[shapes.pop()] if len(shapes) == 1 else "",
@@ -199,13 +199,13 @@ def _blocks(memory: ProgramMemory) -> Iterator[Record]:
     in_heap = unique(allocation)
     base = np.zeros(kinds.index.size, np.int64)
     base[in_heap] = np.cumsum(kinds.size_bytes[in_heap]) - kinds.size_bytes[in_heap]
-    for at in in_heap.tolist():
+    for index in in_heap.tolist():
         yield _without_defaults(
             {
                 "logicalBufferId": _NO_BUFFER,
                 "name": PURPOSES[Purpose.TEMPORARY],
-                "offset": int(base[at]),
-                "size": int(kinds.size_bytes[at]),
+                "offset": int(base[index]),
+                "size": int(kinds.size_bytes[index]),
                 "endStep": use.instruction.size,
                 "category": PURPOSES[Purpose.TEMPORARY],
             }

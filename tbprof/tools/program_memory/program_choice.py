@@ -63,7 +63,7 @@ def _listed(
 ) -> ProgramEntry:
     host, row = places[0]
     own = peaks[host]
-    at = np.flatnonzero(own.program == row)
+    spaces = np.flatnonzero(own.program == row)
     device_bytes = int(own.device_bytes()[row])
     is_known = any(peaks[host].are_runs_known for host, _ in places)
     return ProgramEntry(
@@ -71,9 +71,9 @@ def _listed(
         own.program_id[row],
         own.digest[row],
         tuple(hosts[host] for host, _ in places),
-        any(bool(peaks[host].has_run[at]) for host, at in places) if is_known else None,
+        any(bool(peaks[host].has_run[place]) for host, place in places) if is_known else None,
         own.reason[row],
-        dict(zip(own.space[at].tolist(), own.peak_bytes[at].tolist(), strict=True)),
+        dict(zip(own.space[spaces].tolist(), own.peak_bytes[spaces].tolist(), strict=True)),
         device_bytes if device_bytes >= 0 else None,
     )
 

@@ -142,9 +142,11 @@ class ProfilePage:
             groups.setdefault((self._labels[row], ops.category[row]), []).append(row)
         numbers = self._numbers()
         for (label, category), of_group in groups.items():
-            first, at = of_group[0], np.array(of_group)
-            at = at[~ops.has_inner[at]] if not ops.has_inner[at].all() else at
-            sums = {name: _known_sum(values[at]) for name, values in numbers.items()}
+            first, members = of_group[0], np.array(of_group)
+            members = (
+                members[~ops.has_inner[members]] if not ops.has_inner[members].all() else members
+            )
+            sums = {name: _known_sum(values[members]) for name, values in numbers.items()}
             own = ("occurrences", "kernels", "total_ps", "self_ps")
             sums |= {name: int(numbers[name][of_group].sum()) for name in own}
             yield {
@@ -226,7 +228,7 @@ class ProfilePage:
                 -int(self._wasted[row]), -int(ops.self_ps[row]), ops.name[row], self._labels[row],
             ),
         )  # fmt: skip
-        at = np.array(order, np.int64)
+        ordered = np.array(order, np.int64)
         notes = self._notes()
         saved_ps = self._numbers()["could_save_ps"]
 
@@ -234,11 +236,11 @@ class ProfilePage:
             return [values[row] for row in order]
 
         def known(values: NDArray[Any]) -> NDArray[np.float64]:
-            return np.where(values[at] < 0, np.nan, values[at].astype(np.float64))
+            return np.where(values[ordered] < 0, np.nan, values[ordered].astype(np.float64))
 
         return Table(
             (
-                number("rank", "Rank", np.arange(1, at.size + 1)),
+                number("rank", "Rank", np.arange(1, ordered.size + 1)),
                 text("program", "Program", texts(self._labels)),
                 text("program_id", "Program id", texts(ops.program_id)),
                 text("category", "Category", texts(ops.category)),
@@ -247,27 +249,27 @@ class ProfilePage:
                 text("scope", "Framework op", texts(ops.scope)),
                 text("source", "Source", texts(ops.source)),
                 text("core", "Core", texts(ops.core)),
-                number("occurrences", "Executions", ops.occurrences[at]),
-                number("kernels", "Kernels", ops.kernels[at]),
-                number("total_time", "Total time (us)", ops.total_ps[at] / 1e6),
-                number("self_time", "Self time (us)", ops.self_ps[at] / 1e6),
-                number("span_time", "Time of its work (us)", ops.span_ps[at] / 1e6),
+                number("occurrences", "Executions", ops.occurrences[ordered]),
+                number("kernels", "Kernels", ops.kernels[ordered]),
+                number("total_time", "Total time (us)", ops.total_ps[ordered] / 1e6),
+                number("self_time", "Self time (us)", ops.self_ps[ordered] / 1e6),
+                number("span_time", "Time of its work (us)", ops.span_ps[ordered] / 1e6),
                 number("wasted_time", "Wasted time (us)", known(self._wasted) / 1e6),
                 number("flops", "FLOPs", known(ops.flops)),
                 number("model_flops", "Model FLOPs", known(ops.model_flops)),
                 number("transcendentals", "Transcendentals", known(ops.transcendentals)),
                 number("bytes_accessed", "Bytes accessed", known(ops.bytes_accessed)),
                 number("hbm_bytes", "HBM bytes", known(ops.hbm_bytes)),
-                number("gflops", "GFLOP/s", self._rates.gflops[at]),
-                number("hbm_gbytes", "HBM GB/s", self._rates.memory_gbytes[HBM][at]),
-                number("flop_share", "FLOP rate / peak", self._rates.flop_share[at]),
-                number("hbm_share", "HBM bandwidth / peak", self._shares["hbm_share"][at]),
+                number("gflops", "GFLOP/s", self._rates.gflops[ordered]),
+                number("hbm_gbytes", "HBM GB/s", self._rates.memory_gbytes[HBM][ordered]),
+                number("flop_share", "FLOP rate / peak", self._rates.flop_share[ordered]),
+                number("hbm_share", "HBM bandwidth / peak", self._shares["hbm_share"][ordered]),
                 text("bound_by", "Bound by", texts(self._rates.bound_by)),
                 text("cause", "Why slow", texts(self._causes.names)),
                 number("could_save", "Could save at most (us)", known(saved_ps) / 1e6),
                 text("dtype", "Type", texts(ops.dtype)),
                 text("roof", "Peak of", texts(self._roof)),
-                boolean("is_computed", "Work follows from shapes", ops.is_computed[at]),
+                boolean("is_computed", "Work follows from shapes", ops.is_computed[ordered]),
                 text("note", "Note", texts(notes)),
             ),
             {"device_type": ops.device_type},

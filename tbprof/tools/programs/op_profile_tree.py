@@ -43,14 +43,14 @@ def program_label(program_id: str, program: str, core: str) -> str:
 def scope_parts(scope: str) -> list[str]:
     """The parts of a scope: "jit(f)/jvp(a/b)/dot:" is jit(f), jvp(a/b), dot."""
     parts, depth, begin = [], 0, 0
-    for at, letter in enumerate(scope):
+    for position, letter in enumerate(scope):
         if letter in _OPENING:
             depth += 1
         elif letter in _CLOSING:
             depth = max(depth - 1, 0)
         elif letter == "/" and not depth:
-            parts.append(scope[begin:at])
-            begin = at + 1
+            parts.append(scope[begin:position])
+            begin = position + 1
     last = scope[begin:]
     parts.append(last.rpartition(":")[0] if ":" in last else last)
     return [part for part in parts if part]
@@ -175,14 +175,14 @@ class _Tree:
 
     def _sums(self, rows: list[int], *, is_outer: bool = False) -> _Sums:
         """`is_outer`: the work of rows that contain others is that of these, and counts once."""
-        ops, at = self._ops, np.array(rows, np.int64)
-        working = at[~ops.has_inner[at]] if is_outer else at
+        ops, row = self._ops, np.array(rows, np.int64)
+        working = row[~ops.has_inner[row]] if is_outer else row
         moved = [_total(column[working]) for column in self._moved]
         return _Sums(
-            _total(ops.self_ps[at]), _total(ops.total_ps[at]), _total(ops.span_ps[at]),
+            _total(ops.self_ps[row]), _total(ops.total_ps[row]), _total(ops.span_ps[row]),
             _total(self._flops[working]),
-            _total(self._model_flops[working]), moved, _total(ops.occurrences[at]),
-            _total(self._uncosted[at]),
+            _total(self._model_flops[working]), moved, _total(ops.occurrences[row]),
+            _total(self._uncosted[row]),
         )  # fmt: skip
 
     def _metrics(

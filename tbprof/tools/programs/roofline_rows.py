@@ -107,15 +107,15 @@ def program_rows(ops: ProgramOps, peaks: Peaks, *, has_feeds: bool) -> RooflineR
     unknown = np.where(np.isnan(work.flops), own, 0)
     spans = np.bincount(group[shown], own[shown], len(names)).astype(np.float64)
     sums = sum_work(work, group, spans, ~ops.has_inner, ops.self_ps)
-    order = np.array(sorted(range(len(names)), key=lambda at: (-spans[at], names[at])), np.int64)
+    order = np.array(sorted(range(len(names)), key=lambda row: (-spans[row], names[row])), np.int64)
     order = order[np.bincount(group[shown], minlength=len(names))[order] > 0]
     first = {int(number): row for row, number in reversed(list(enumerate(group.tolist())))}
-    heads = [first[at] for at in order.tolist()]
+    heads = [first[index] for index in order.tolist()]
     computed = np.bincount(group[shown], ops.is_computed[shown], len(names)) > 0
     ran = _executions(ops, group, len(names))
     count = order.size
     return RooflineRows(
-        [PROGRAM, *(names[at] for at in order.tolist())],
+        [PROGRAM, *(names[index] for index in order.tolist())],
         [PROGRAM] * (count + 1),
         ["0", *(ops.program_id[row] for row in heads)],
         ["", *(ops.program[row] for row in heads)],

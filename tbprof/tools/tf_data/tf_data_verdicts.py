@@ -125,7 +125,7 @@ def advice_table(diagnoses: Sequence[Diagnosis]) -> Table:
         (
             text("host", "Host", [pipeline.host for pipeline, _, _ in rows]),
             text("input_pipeline", "Input Pipeline", [pipeline.name for pipeline, _, _ in rows]),
-            number("rank_in_order", "Order", np.array([at + 1 for _, at, _ in rows], np.int64)),
+            number("rank_in_order", "Order", np.array([rank + 1 for _, rank, _ in rows], np.int64)),
             text("id", "Id", texts("id")),
             text("severity", "Severity", texts("severity")),
             text("title", "What", texts("title")),

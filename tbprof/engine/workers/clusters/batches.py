@@ -43,8 +43,8 @@ def compute_batch(software: Software, topic: str, content: bytes) -> bytes | Sof
         return SOFTWARE
     work: list[HostWork] = pickle.loads(content)  # noqa: S301 - from whom the scheduler lets in
     task = _Task(topic, work)
-    found = dict(Threads(ResultStore(), hosts_at_once=1).compute_hosts(work, task.note))
-    return pickle.dumps([found[asked] for asked in work])
+    parts = dict(Threads(ResultStore(), hosts_at_once=1).compute_hosts(work, task.note))
+    return pickle.dumps([parts[asked] for asked in work])
 
 
 class _Task:
@@ -56,7 +56,7 @@ class _Task:
         self._worker = get_worker()
         self._key = self._worker.get_current_task()
         self._topic = topic
-        self._index = {asked.file: at for at, asked in enumerate(work)}
+        self._index = {asked.file: index for index, asked in enumerate(work)}
         self._noted = 0.0
 
     def note(self, file: TraceFile, part: str) -> None:

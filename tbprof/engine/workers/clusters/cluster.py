@@ -182,9 +182,9 @@ class _Sent:
                 self._suspects += hosts
                 return []
             return [(hosts[0], _killed(hosts[0].file, err.allowed_failures + 1))]
-        parts = unpack_parts(content)
         return [
-            (asked, _explained(asked, found)) for asked, found in zip(hosts, parts, strict=True)
+            (asked, _explained(asked, parts))
+            for asked, parts in zip(hosts, unpack_parts(content), strict=True)
         ]
 
     def _look(self) -> None:
@@ -303,11 +303,11 @@ def _killed(file: TraceFile, times: int) -> WorkersDied:
     )
 
 
-def _explained(asked: HostWork, found: HostParts) -> HostParts:
+def _explained(asked: HostWork, parts: HostParts) -> HostParts:
     """Turns the error of a file that only the workers cannot read into one of the cluster."""
-    if not isinstance(found, Unreachable) or not Path(asked.file.url).exists():
-        return found
+    if not isinstance(parts, Unreachable) or not Path(asked.file.url).exists():
+        return parts
     return Unreachable(
-        f"a worker of the cluster cannot read a file: {found.message}",
+        f"a worker of the cluster cannot read a file: {parts.message}",
         "workers read the traces themselves: mount the logdir on all of them at the same path",
     )
