@@ -56,7 +56,7 @@ def ended_by_itself(host: str, status: int) -> WorkerEnded:
 class _Ending(NamedTuple):
     error: WorkerEnded
     pause_s: float
-    until: float
+    until_s: float
 
 
 class Endings:
@@ -68,15 +68,17 @@ class Endings:
     def __init__(self) -> None:
         self._endings: LatestCache[str, _Ending] = LatestCache(_MOST_FILES, 0)
 
-    def check(self, key: str) -> None:
-        """Raises the last error of a file during its pause."""
+    def check(self, key: str) -> float:
+        """Returns when the attempt begins. Raises the last error of a file during its pause."""
         ending = self._endings.get(key)
-        if ending is not None and monotonic() < ending.until:
+        now_s = monotonic()
+        if ending is not None and now_s < ending.until_s:
             raise WorkerEnded(ending.error.message, ending.error.hint)
+        return now_s
 
-    def note(self, key: str, error: WorkerEnded, seconds: float) -> None:
-        """Records that a worker ended with this error after `seconds` on a file."""
-        before = self._endings.get(key)
-        pause = max(_LEAST_PAUSE_S, seconds, 2 * before.pause_s if before else 0.0)
-        pause = min(pause, _LONGEST_PAUSE_S)
-        self._endings.put(key, _Ending(error, pause, monotonic() + pause))
+    def note(self, key: str, error: WorkerEnded, begun_s: float) -> None:
+        """Records that a worker ended with this error in the attempt that began at this time."""
+        before, now_s = self._endings.get(key), monotonic()
+        pause_s = max(_LEAST_PAUSE_S, now_s - begun_s, 2 * before.pause_s if before else 0.0)
+        pause_s = min(pause_s, _LONGEST_PAUSE_S)
+        self._endings.put(key, _Ending(error, pause_s, now_s + pause_s))

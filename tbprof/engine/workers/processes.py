@@ -7,7 +7,6 @@ go to the same worker. `concurrent.futures` loses all work when one worker dies,
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
@@ -130,8 +129,7 @@ class WorkerProcesses(Workers):
         """
         key = fingerprint(file)
         with self._slot_for(key, is_large=file.bytes >= LARGE) as slot:
-            self._endings.check(key)
-            begun = time.monotonic()
+            begun_s = self._endings.check(key)
             try:
                 job = Job(file, requested, self._limits.bytes_of(file))
                 return self._computed(slot, job, on_work)
@@ -139,7 +137,7 @@ class WorkerProcesses(Workers):
                 parts = self._threads.parts(file, requested, on_work)
                 return {part: parts[part.name] for part in requested}
             except WorkerEnded as error:
-                self._endings.note(key, error, time.monotonic() - begun)
+                self._endings.note(key, error, begun_s)
                 _log.warning("%s", error.message)
                 raise
 
