@@ -1,6 +1,6 @@
 """The events of a GPU, grouped by distinct kinds; Python code runs once per kind."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.devices.correlation import correlation_ids
 from tbprof.analysis.gpu.driver_copies import KINDS, find_driver_copies
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.spans.groups import group_rows, reduce_groups
+from tbprof.analysis.spans.groups import group_rows, reduce_groups, sums_of_groups
 from tbprof.analysis.spans.intervals import busy_time
 from tbprof.analysis.vocabulary.lines import gpus_with_lines, recorded_lines
 from tbprof.analysis.vocabulary.op_names import (
@@ -19,9 +19,12 @@ from tbprof.analysis.vocabulary.op_names import (
     parse_provenance,
 )
 from tbprof.base import names
+from tbprof.base.columns import empty_column
+from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.marks import MarkNames
-from tbprof.events.space import Events, Plane
+from tbprof.events.space import Events, Plane, Space
+from tbprof.events.stats import StatColumn
 
 OP_STATS = (
     names.TF_OP,
@@ -36,6 +39,9 @@ OP_STATS = (
 _BY_ANNOTATION = (names.TF_OP, names.LEVEL_0, names.ANNOTATION)
 # The inputs of the framework op: `(half[4,384,1024];half[])`.
 _SHAPES = "shape"
+# The stats by which kinds differ; all but the program are texts.
+_KEYS = (*OP_STATS, names.KERNEL_DETAILS, names.EQUATION, _SHAPES)
+_TEXTS = tuple(name for name in _KEYS if name != names.PROGRAM_ID)
 # Annotations around everything that XLA launches; they do not name an op.
 _LAUNCHERS = ("XlaModule", "Thunk")
 _NO_OP = OpName(OpCategory.UNKNOWN, "", "")
@@ -43,6 +49,8 @@ _NO_OP = OpName(OpCategory.UNKNOWN, "", "")
 
 # Per-event numbers that are summed by kind.
 _COUNTED = (names.IS_EAGER, names.FLOPS, names.BYTES_ACCESSED)
+# Events per piece: its stats, 9 bytes per event and stat, fit in the processor's cache.
+_PIECE = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,44 +97,15 @@ def find_gpu_kinds(plane: Plane, programs: Programs) -> GpuKinds:
 
 def _find(plane: Plane, programs: Programs) -> GpuKinds:
     events = plane.events(recorded_lines(plane), _marks(plane))
-    stat_names = plane.stat_names
-    text_names = (*OP_STATS, names.KERNEL_DETAILS, names.EQUATION, _SHAPES)
-    # These are needed later to assign threads to GPUs, and one pass reads all stats.
-    more_names = (names.CORRELATION_ID,) if len(gpus_with_lines(programs.space)) > 1 else ()
-    requested = [name for name in (*text_names, *_COUNTED, *more_names) if name in stat_names]
-    # Annotation stacks differ from launch to launch, so they are read only as a last resort.
-    last_resort = names.ANNOTATION in requested and (
-        names.TF_OP in stat_names or names.LEVEL_0 in stat_names
-    )
-    if last_resort:
-        requested.remove(names.ANNOTATION)
-    stats = events.stats(requested, texts=text_names)
-    if names.CORRELATION_ID in stats:
-        correlation_ids(events, lambda: stats[names.CORRELATION_ID])
-    keys: dict[str, NDArray[np.int64]] = {}
-    for name in text_names:
-        if name in stats:
-            stat = stats[name]
-            is_number = name == names.PROGRAM_ID
-            keys[name] = stat.integers(-1) if is_number else stat.texts().astype(np.int64)
-    if names.TF_OP in keys and names.LEVEL_0 in keys:
-        keys[names.LEVEL_0] = np.where(keys[names.TF_OP] >= 0, -1, keys[names.LEVEL_0])
-    if last_resort:
-        keys[names.ANNOTATION] = _annotations(events, keys)
     copies = find_driver_copies(programs.space, plane, events)
-    more = [] if copies is None else [copies]
-    code, first = group_rows([events.type.astype(np.int64), *keys.values(), *more])
-    occurrences, total, least, most = reduce_groups(code, events.duration_ps, first.size)
+    kinds = _distinct_kinds(programs.space, events, copies)
+    keys, first = kinds.keys, kinds.first
+    eager, flops, bytes_accessed = kinds.counted
+    occurrences, total, least, most = reduce_groups(kinds.code, events.duration_ps, first.size)
     busy, window = busy_time(events.first_event, events.start_ps, events.duration_ps)
-    text = {
-        name: plane.strings.take(column[first].tolist())
-        for name, column in keys.items()
-        if name != names.PROGRAM_ID
-    }
-    program = [-1] * first.size
-    if names.PROGRAM_ID in keys:
-        program = keys[names.PROGRAM_ID][first].tolist()
     nothing = [""] * first.size
+    text = {name: plane.strings.take(keys[name].tolist()) for name in _TEXTS if name in keys}
+    program = keys[names.PROGRAM_ID].tolist() if names.PROGRAM_ID in keys else [-1] * first.size
     op_texts = {name: text.get(name, nothing) for name in OP_STATS}
     if names.HLO_OP in keys:
         ops = [
@@ -136,23 +115,17 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
     else:
         ops = list(map(_annotated_op, *(op_texts[name] for name in _BY_ANNOTATION)))
     has_details = (
-        (keys[names.KERNEL_DETAILS][first] >= 0).tolist()
+        (keys[names.KERNEL_DETAILS] >= 0).tolist()
         if names.KERNEL_DETAILS in keys
         else [False] * first.size
     )
     details = text.get(names.KERNEL_DETAILS, nothing)
     event_names = plane.types.full_names
-
-    def summed(name: str) -> NDArray[np.int64]:
-        if name not in stats:
-            return np.zeros(first.size, np.int64)
-        return reduce_groups(code, np.maximum(stats[name].integers(), 0), first.size)[1]
-
     event_name = [event_names[row] if row >= 0 else "" for row in events.type[first].tolist()]
     by_driver = [0] * first.size if copies is None else copies[first].tolist()
     return GpuKinds(
         events,
-        code.astype(np.int32),
+        kinds.code,
         event_name,
         ops,
         [detail if has else None for detail, has in zip(details, has_details, strict=True)],
@@ -166,9 +139,9 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
         total,
         least,
         most,
-        summed(names.IS_EAGER),
-        summed(names.FLOPS),
-        summed(names.BYTES_ACCESSED),
+        eager,
+        flops,
+        bytes_accessed,
         busy,
         window,
     )
@@ -182,16 +155,114 @@ def _marks(plane: Plane) -> MarkNames | None:
     return None if is_shared else MarkNames(names.GROUP_ID, (), ())
 
 
-def _annotations(events: Events, keys: Mapping[str, NDArray[np.int64]]) -> NDArray[np.int64]:
-    """[n] ids of the annotation stacks of events without an op of their own, -1 for others."""
-    is_bare = np.ones(len(events), bool)
-    for name in (names.TF_OP, names.LEVEL_0):
-        if name in keys:
-            is_bare &= keys[name] < 0
-    rows = np.flatnonzero(is_bare)
-    out = np.full(len(events), -1, np.int64)
-    out[rows] = events.stats([names.ANNOTATION], rows)[names.ANNOTATION].texts()
-    return out
+@dataclass(frozen=True, slots=True)
+class _Distinct:
+    """The kind `code` [n] of each event, and for each kind [k] its first event and its stats.
+
+    `keys` are the values of the recorded `_KEYS`, texts as ids of the space's strings; `counted`
+    are the sums [3, k] of `_COUNTED`.
+    """
+
+    code: NDArray[np.int32]
+    first: NDArray[np.int64]
+    keys: dict[str, NDArray[np.int64]]
+    counted: NDArray[np.int64]
+
+
+def _distinct_kinds(space: Space, events: Events, copies: NDArray[np.int64] | None) -> _Distinct:
+    """The kinds by type, `_KEYS` and `copies` [n], numbered as they appear.
+
+    They are found among the events of each piece, then among the kinds of all pieces: the stats of
+    all events would take 200 bytes per event.
+    """
+    stat_names = events.plane.stat_names
+    key_names = [name for name in _KEYS if name in stat_names]
+    requested = [*key_names, *(name for name in _COUNTED if name in stat_names)]
+    # Annotation stacks differ from launch to launch, so they are read only as a last resort.
+    if names.ANNOTATION in requested and not {names.TF_OP, names.LEVEL_0}.isdisjoint(requested):
+        requested.remove(names.ANNOTATION)
+    # These are needed later to assign threads to GPUs, and one pass reads all stats.
+    has_links = names.CORRELATION_ID in stat_names and len(gpus_with_lines(space)) > 1
+    links = _room(events) if has_links else None
+    requested += [names.CORRELATION_ID] if has_links else []
+    code = np.empty(len(events), np.int32)
+
+    def read(begin: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """(first, keys [keys, kinds], counted [kinds, 3]) of a piece, which gets its own codes."""
+        rows = np.arange(begin, min(begin + _PIECE, len(events)))
+        piece = slice(begin, begin + rows.size)
+        stats = events.stats(requested, rows, _TEXTS)
+        if links is not None:
+            links.kind[piece] = stats[names.CORRELATION_ID].kind
+            links.bits[piece] = stats[names.CORRELATION_ID].bits
+        keys = _keys(events, rows, key_names, stats)
+        more = [] if copies is None else [copies[piece]]
+        code[piece], first = group_rows([events.type[piece], *keys, *more])
+        counted = np.zeros((len(_COUNTED), rows.size), np.int64)
+        for column, name in zip(counted, _COUNTED, strict=True):
+            if name in stats:
+                np.maximum(stats[name].integers(), 0, out=column)
+        distinct = np.empty((len(keys), first.size), np.int64)
+        for column, key in zip(distinct, keys, strict=True):
+            column[:] = key[first]
+        return begin + first, distinct, sums_of_groups(code[piece], counted, first.size)
+
+    # A stat takes about 16 bytes.
+    begins = range(0, max(len(events), 1), _PIECE)
+    parts = in_parallel(read, begins, 16 * len(requested) * len(events))
+    if links is not None:
+        correlation_ids(events, lambda: links)
+    rows = np.concatenate([first for first, _, _ in parts])
+    keys = np.concatenate([distinct for _, distinct, _ in parts], axis=1)
+    more = [] if copies is None else [copies[rows]]
+    kind, first = group_rows([events.type[rows], *keys, *more])
+    counted = np.concatenate([counted for _, _, counted in parts]).T
+    at = 0
+    for begin, (own_first, _, _) in zip(begins, parts, strict=True):
+        piece = code[begin : begin + _PIECE]
+        piece[:] = kind[at:][piece]
+        at += own_first.size
+    return _Distinct(
+        code,
+        rows[first],
+        dict(zip(key_names, keys[:, first], strict=True)),
+        sums_of_groups(kind, counted, first.size).T,
+    )
+
+
+def _room(events: Events) -> StatColumn:
+    """A column [n] of undefined content."""
+    source = events.stats([names.CORRELATION_ID], np.zeros(0, np.int64))[names.CORRELATION_ID]
+    return StatColumn(
+        empty_column(len(events), np.uint8), empty_column(len(events), np.int64), source.source
+    )
+
+
+def _keys(
+    events: Events,
+    rows: NDArray[np.int64],
+    key_names: Sequence[str],
+    stats: Mapping[str, StatColumn],
+) -> list[NDArray[np.int32] | NDArray[np.int64]]:
+    """The columns [rows] of `key_names` by which kinds differ, -1 where a stat is missing."""
+    keys: dict[str, NDArray[np.int32] | NDArray[np.int64]] = {
+        name: stats[name].integers(-1) if name == names.PROGRAM_ID else stats[name].texts()
+        for name in key_names
+        if name in stats
+    }
+    if names.TF_OP in keys and names.LEVEL_0 in keys:
+        keys[names.LEVEL_0] = np.where(keys[names.TF_OP] >= 0, -1, keys[names.LEVEL_0])
+    if names.ANNOTATION in key_names and names.ANNOTATION not in keys:
+        is_bare = np.ones(rows.size, np.bool_)
+        for name in (names.TF_OP, names.LEVEL_0):
+            if name in keys:
+                is_bare &= keys[name] < 0
+        stacks = np.full(rows.size, -1, np.int32)
+        if is_bare.any():
+            read = events.stats([names.ANNOTATION], rows[is_bare], [names.ANNOTATION])
+            stacks[is_bare] = read[names.ANNOTATION].texts()
+        keys[names.ANNOTATION] = stacks
+    return [keys[name] for name in key_names]
 
 
 def launched_op(programs: Programs, program: int, text: Mapping[str, str]) -> OpName:
