@@ -41,13 +41,16 @@ OPS = draw(
         "t": {"step_num": 8, "_r": 1},
     },
 )
+GROUPED = draw(
+    {"/host:CPU": "python |ssssttttt"}, stats={"s": {"group_id": 3}, "t": {"group_id": 5}}
+)
 CORES = draw({f"/device:TPU:{core}": "Steps |aabb\nXLA Ops |c.ce\n |..e." for core in range(2)})
 
 
 def spaces(sample_logdir: Path) -> Iterator[Space]:
     """Recorded, drawn, generated and damaged ones."""
     recorded = sample_logdir / "plugins/profile/tensorflow_input_bound/host0.xplane.pb"
-    for content in (recorded.read_bytes(), OPS, CORES):
+    for content in (recorded.read_bytes(), OPS, GROUPED, CORES):
         yield space_in(Buffer(content, "drawn"))
     for seed in range(8):
         random = Random(seed)

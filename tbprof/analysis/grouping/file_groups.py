@@ -21,6 +21,8 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Events, Plane, Space
 from tbprof.events.stats import StatColumn
+from tbprof.kernels.analysis.row_groups import renumber_groups
+from tbprof.kernels.analysis.type_marks import mark_types
 
 _Ids = NDArray[np.int64] | NDArray[np.int32]
 _Id = TypeVar("_Id", np.int32, np.int64)
@@ -81,12 +83,7 @@ def read_groups(
 
 def _renumber(groups: NDArray[np.int32], new_number: NDArray[np.int32]) -> None:
     """Replaces each number by `new_number[number]`, in place; -1 stays."""
-    table = np.append(new_number, np.int32(-1))
-
-    def replace(begin: int, end: int) -> None:
-        groups[begin:end] = table[groups[begin:end]]
-
-    in_pieces(replace, groups.size, _PIECE)
+    in_pieces(lambda begin, end: renumber_groups(groups[begin:end], new_number), groups.size)
 
 
 def codes(ids: _Ids, column: _Ids) -> NDArray[np.int32]:
@@ -151,13 +148,16 @@ def _read(events: Events) -> _Host:
 
 def _number_all(groups: NDArray[np.int32], number_of: Callable[[_Ids], NDArray[np.int32]]) -> None:
     """Replaces ids by their numbers, in place; -1 stays."""
-
-    def find(begin: int, end: int) -> NDArray[np.int32]:
-        return _distinct(groups[begin:end], -1)
-
-    distinct = unique(
-        np.concatenate([np.empty(0, np.int32), *in_pieces(find, groups.size, _PIECE)])
-    )
+    most = int(groups.max(initial=-1))
+    if most < max(groups.size, _PIECE):  # a table is faster than searching
+        is_used = np.zeros(most + 1, np.uint8)
+        mark_types(groups, is_used)
+        used = np.flatnonzero(is_used)
+        number = np.full(most + 1, -1, np.int32)
+        number[used] = number_of(used)[:-1]
+        _renumber(groups, number)
+        return
+    distinct = _distinct(groups, -1)
     numbers = number_of(distinct)
 
     def replace(begin: int, end: int) -> None:

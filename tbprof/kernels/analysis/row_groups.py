@@ -68,6 +68,18 @@ def number_groups(columns: IntTable, code: OutInt32s, first: OutInts, slots: Out
 @cython.ccall
 @cython.exceptval(check=False)
 @cython.locals(group=i64, row=i64)
+def renumber_groups(group_of: OutInt32s, new_number: Int32s) -> cython.void:
+    """Replaces each group by its new number; group -1 stays."""
+    with cython.nogil:
+        for row in range(group_of.shape[0]):
+            group = group_of[row]
+            if group >= 0:
+                group_of[row] = new_number[group]
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(group=i64, row=i64)
 def sum_groups(
     code: Int32s, value: Ints, total: OutInts, least: OutInts, most: OutInts, count: OutInts
 ) -> cython.void:
