@@ -48,8 +48,8 @@ test("rooms of the trace viewer import from rooms below them alone", () => {
   expect(upward).toEqual([]);
 
   function rank(room: string | null): number {
-    const at = order.indexOf(room ?? "");
-    return at < 0 ? Number.POSITIVE_INFINITY : at;
+    const index = order.indexOf(room ?? "");
+    return index < 0 ? Number.POSITIVE_INFINITY : index;
   }
 });
 

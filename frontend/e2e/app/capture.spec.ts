@@ -78,7 +78,7 @@ test("mistakes are shown beside their field", async () => {
     .poll(() => dialog.getByLabel("Duration (ms)").getAttribute("aria-invalid"))
     .toBe("true");
   // A refused request is what was asked for here; the browser logs it.
-  expect(problems.filter((one) => !/status of 400/.test(one))).toEqual([]);
+  expect(problems.filter((problem) => !/status of 400/.test(problem))).toEqual([]);
 });
 
 test("presets choose levels and duration", async () => {

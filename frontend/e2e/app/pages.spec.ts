@@ -39,7 +39,7 @@ async function payload(run: string, tag: string): Promise<Payload> {
 }
 
 function column(table: Payload, id: string): (string | number | boolean | null)[] {
-  return table.columns[table.cols.findIndex((one) => one.id === id)] ?? [];
+  return table.columns[table.cols.findIndex((col) => col.id === id)] ?? [];
 }
 
 const address = (run: string, tool: string, view: View = {}) => addressOf(server, run, tool, view);

@@ -34,7 +34,9 @@ test("one Profile tab, active, with the pages in it", async () => {
   expect(tabs).toHaveLength(1);
   expect(tabs[0]?.enabled).toBe(true);
   // TensorBoard asks a font server for its own icons; our pages ask nobody.
-  expect(problems.filter((one) => /plugin\/profile|Content Security Policy/.test(one))).toEqual([]);
+  expect(
+    problems.filter((problem) => /plugin\/profile|Content Security Policy/.test(problem)),
+  ).toEqual([]);
 });
 
 test("the page follows TensorBoard's dark mode", async () => {
@@ -83,5 +85,7 @@ test("Back and Forward go from page to page, and keep what each showed", async (
   await page.goForward();
   await frame.locator(".grid-row").first().waitFor();
   expect(new URL(page.url()).hash).toContain("#profile");
-  expect(problems.filter((one) => /plugin\/profile|Content Security Policy/.test(one))).toEqual([]);
+  expect(
+    problems.filter((problem) => /plugin\/profile|Content Security Policy/.test(problem)),
+  ).toEqual([]);
 });

@@ -84,14 +84,14 @@ export async function ask<T = Table[]>(
 }
 
 export function column(table: Table | undefined, id: string): readonly Value[] {
-  return table?.columns[table.cols.findIndex((one) => one.id === id)] ?? [];
+  return table?.columns[table.cols.findIndex((col) => col.id === id)] ?? [];
 }
 
 /** The rows of a table as objects. */
 export function rows(table: Table | undefined): Readonly<Record<string, Value>>[] {
   const { cols = [], columns = [] } = table ?? {};
   return (columns[0] ?? []).map((_, row) =>
-    Object.fromEntries(cols.map(({ id }, at) => [id, columns[at]?.[row] ?? null])),
+    Object.fromEntries(cols.map(({ id }, index) => [id, columns[index]?.[row] ?? null])),
   );
 }
 

@@ -171,7 +171,7 @@ test("who waits and who works are apart", async () => {
     ["Where threads wait", "wait"],
     ["Where threads work", "work"],
   ] as const) {
-    const expected = activities.filter((one) => one.role === role);
+    const expected = activities.filter((activity) => activity.role === role);
     const lines = card(page, ".pipeline-activity", title).locator("tbody tr");
     await expect.poll(() => lines.count()).toBe(expected.length);
     const titles = () =>
@@ -197,13 +197,13 @@ test("the table of input ops sorts, filters and exports", async () => {
     await grid.getByRole("button", { name: new RegExp(`^${title}`) }).click();
     const values = column(ops, id).map(Number);
     const most = Math.max(...values);
-    const largest = names.filter((_, at) => values[at] === most);
+    const largest = names.filter((_, index) => values[index] === most);
     await expect.poll(async () => largest.includes((await first()) ?? "")).toBe(true);
   }
   await grid.focus();
   await page.keyboard.press("f");
   await page.getByRole("textbox", { name: "Filter by Input op" }).fill(`=${names[1]}`);
-  const matching = names.filter((one) => one === names[1]).length;
+  const matching = names.filter((name) => name === names[1]).length;
   expect(matching).toBeLessThan(names.length);
   await expect.poll(count).toBe(matching);
   await page.waitForURL(/f\.opName=/);

@@ -58,7 +58,7 @@ test("pointing at an event tells its ten facts; the peak is flagged where it is"
   const { time_ps, stack_bytes, heap_bytes } = memory.timeline;
   await page.mouse.move(...(await placeIn(plot(page), across(memory, peak_ps))));
   await card(page).waitFor();
-  const most = Math.max(...time_ps.map((_, at) => stack_bytes[at]! + heap_bytes[at]!));
+  const most = Math.max(...time_ps.map((_, index) => stack_bytes[index]! + heap_bytes[index]!));
   await eventually(async () => expectBytes((await cardFacts(page)).memory_in_use, most));
   await eventually(async () => {
     const box = (await plot(page).boundingBox())!;

@@ -65,8 +65,8 @@ describe("the step chart", () => {
       const height = heights.reduce((sum, pixel) => sum + pixel, 0);
       expect(height).toBeGreaterThan(150);
       // Edges between the parts take a pixel or two of each.
-      times.forEach((time, at) => {
-        expect(Math.abs(heights[at] - (time / whole) * height)).toBeLessThan(5);
+      times.forEach((time, index) => {
+        expect(Math.abs(heights[index] - (time / whole) * height)).toBeLessThan(5);
       });
     };
     for (const step of [0, 7]) await eventually(() => checkColumn(step));

@@ -78,10 +78,10 @@ async function checkWorker(page: Page, one: number, step: Step): Promise<void> {
   const labels = await lines.locator("th").allTextContents();
   for (const [id, label] of EVENTS) {
     const us = step.event_us[id]?.[row] ?? 0;
-    const at = labels.indexOf(label);
-    if (at < 0) expect(us).toBe(0);
+    const index = labels.indexOf(label);
+    if (index < 0) expect(us).toBe(0);
     else {
-      const cells = await lines.nth(at).locator("td").allTextContents();
+      const cells = await lines.nth(index).locator("td").allTextContents();
       expectTime(`${cells[0]} ${unit}`, us);
       expectPercent(cells[1], (100 * us) / step.total_us[row]);
     }

@@ -22,7 +22,7 @@ async function show(run: string, tool: string, view: View = {}, options = {}) {
 }
 
 function column(table: Table, id: string) {
-  return table.columns[table.cols.findIndex((one) => one.id === id)] ?? [];
+  return table.columns[table.cols.findIndex((col) => col.id === id)] ?? [];
 }
 
 describe("HLO op stats", () => {

@@ -57,14 +57,14 @@ test("from the sources at the left to what the program calls at the right", asyn
   const [graph] = await answer("tensorflow_input_bound", ONE);
   await eventually(async () => {
     const left = new Map<string, number>();
-    for (const one of rows(graph)) {
-      const box = (await node(page, String(one.iterator)).boundingBox())!;
-      left.set(String(one.name), box.x);
+    for (const row of rows(graph)) {
+      const box = (await node(page, String(row.iterator)).boundingBox())!;
+      left.set(String(row.name), box.x);
       expect(box.y).toBeGreaterThan(0);
     }
-    for (const one of rows(graph)) {
-      if (one.parent === "") expect(left.get(String(one.name))).toBe(Math.max(...left.values()));
-      else expect(left.get(String(one.name))).toBeLessThan(left.get(String(one.parent))!);
+    for (const row of rows(graph)) {
+      if (row.parent === "") expect(left.get(String(row.name))).toBe(Math.max(...left.values()));
+      else expect(left.get(String(row.name))).toBeLessThan(left.get(String(row.parent))!);
     }
   });
 });

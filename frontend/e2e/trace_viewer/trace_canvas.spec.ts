@@ -114,7 +114,7 @@ test("both renderers paint the same pixels", async () => {
     pictures.push(last);
     await release(trace.page);
   }
-  expect(pictures[0].filter((line, at) => line !== pictures[1][at])).toEqual([]);
+  expect(pictures[0].filter((line, index) => line !== pictures[1][index])).toEqual([]);
 });
 
 test.each(RENDERERS)(
@@ -150,8 +150,8 @@ test.each(RENDERERS)(
       [1000.08 + at * 0.1, 1000.1 + at * 0.1],
     ]);
     const inside = await Promise.all(each.map((span) => near.inside("e0", 0, span)));
-    (await near.colors(...inside)).forEach((colors, at) => {
-      expect(mostOf(colors)).toBe(at % 2 === 0 ? colorOfName("tiny") : background);
+    (await near.colors(...inside)).forEach((colors, index) => {
+      expect(mostOf(colors)).toBe(index % 2 === 0 ? colorOfName("tiny") : background);
     });
   },
 );

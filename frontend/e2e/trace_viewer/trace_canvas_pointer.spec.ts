@@ -42,8 +42,8 @@ async function expectSums(trace: TracePage, name: string, ...values: number[]): 
     const [head] = table.values();
     expect(head.slice(2, 7).join(), "times in µs").toMatch(/^Total \(µs\)/);
     const [, ...cells] = table.get(name) ?? [];
-    values.forEach((value, at) => {
-      expectNumber(cells[at]?.replace(" %", ""), value, `${name}: ${cells.join(" ")}`);
+    values.forEach((value, index) => {
+      expectNumber(cells[index]?.replace(" %", ""), value, `${name}: ${cells.join(" ")}`);
     });
   });
 }

@@ -50,7 +50,7 @@ test("sections fold to their busy share; tracks are pinned, hidden, moved and fi
     });
   const goToLane = async (name: string) => {
     await page.keyboard.press("Home");
-    for (let at = 0; at < 20 && !(await active()).startsWith(name); at++)
+    for (let index = 0; index < 20 && !(await active()).startsWith(name); index++)
       await page.keyboard.press("ArrowDown");
     await expect.poll(() => active()).toContain(name);
   };

@@ -58,11 +58,11 @@ function valuesOf(column: unknown): readonly unknown[] {
 function joined(batches: readonly Batch[]): unknown {
   const [first] = batches;
   if (batches.length === 1) return first.json;
-  const columns = first.columns.map((_, at) =>
+  const columns = first.columns.map((_, index) =>
     batches.flatMap(({ columns }) => {
       if (columns.length !== first.columns.length)
         throw new PayloadError("batches of a table differ in their columns");
-      return columns[at];
+      return columns[index];
     }),
   );
   return withTable(first.json, { ...fields(tableOf(first.json)), columns });

@@ -68,8 +68,8 @@ export function parseTable(json: unknown): DataTable {
   if (byColumn.length !== heads.length)
     throw new PayloadError("columns and headers differ in number");
   const length = byColumn.length > 0 ? cells(byColumn[0]).length : 0;
-  const columns = heads.map((head, at) => {
-    const values = cells(byColumn[at]);
+  const columns = heads.map((head, index) => {
+    const values = cells(byColumn[index]);
     if (values.length !== length) throw new PayloadError("columns differ in length");
     return parseColumn(head, values);
   });
@@ -122,19 +122,19 @@ export interface Row {
 /** The rows of a small table as objects; large tables stay columns. */
 export function readRows<T>(table: DataTable, read: (row: Row) => T): T[] {
   const columns = new Map(table.columns.map((column) => [column.id, column]));
-  return Array.from({ length: table.length }, (_, at) =>
+  return Array.from({ length: table.length }, (_, index) =>
     read({
       text: (id) => {
         const column = columns.get(id);
-        return column?.kind === "text" ? textAt(column, at) : "";
+        return column?.kind === "text" ? textAt(column, index) : "";
       },
       number: (id) => {
         const column = columns.get(id);
-        return column?.kind === "number" ? column.values[at] : Number.NaN;
+        return column?.kind === "number" ? column.values[index] : Number.NaN;
       },
       flag: (id) => {
         const column = columns.get(id);
-        return column?.kind === "flag" && column.values[at] === 1;
+        return column?.kind === "flag" && column.values[index] === 1;
       },
     }),
   );
@@ -198,9 +198,9 @@ function cells(column: unknown): readonly unknown[] {
 
 function transpose(rows: unknown, width: number): unknown[][] {
   if (!Array.isArray(rows)) throw new PayloadError("a table has no rows");
-  return Array.from({ length: width }, (_, at) =>
+  return Array.from({ length: width }, (_, index) =>
     rows.map((row) => {
-      return fields(list(fields(row).c)[at]).v ?? null;
+      return fields(list(fields(row).c)[index]).v ?? null;
     }),
   );
 }

@@ -44,8 +44,8 @@ export function CommandPalette({ commands, find, close }: CommandPaletteProps) {
   const listed = useMemo(() => [...known, ...found], [known, found]);
   const options = useMemo(
     () =>
-      listed.map((command, at) => ({
-        id: String(at),
+      listed.map((command, index) => ({
+        id: String(index),
         group: command.kind,
         text: `${command.kind} ${command.name}`,
         content: (

@@ -103,9 +103,9 @@ function Others({ others, openTool }: PageViewProps) {
   return (
     <p>
       This run has data for{" "}
-      {others.map((other, at) => (
+      {others.map((other, index) => (
         <span key={other.name}>
-          {at > 0 ? ", " : ""}
+          {index > 0 ? ", " : ""}
           <button type="button" class="link" onClick={() => openTool(other.name)}>
             {other.title}
           </button>

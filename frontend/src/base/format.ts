@@ -160,9 +160,9 @@ export function unitFactors(quantity: Quantity): ReadonlyMap<string, number> {
     case "bytes":
       return new Map([
         ["b", 1],
-        ...["k", "m", "g", "t"].flatMap((letter, at): [string, number][] => [
-          [`${letter}b`, 1000 ** (at + 1)],
-          [`${letter}ib`, 1024 ** (at + 1)],
+        ...["k", "m", "g", "t"].flatMap((letter, index): [string, number][] => [
+          [`${letter}b`, 1000 ** (index + 1)],
+          [`${letter}ib`, 1024 ** (index + 1)],
         ]),
       ]);
     case "ratio":
@@ -215,8 +215,8 @@ function stepScale(
 function smallShare(values: ArrayLike<number>, bound: number): number {
   let small = 0;
   let all = 0;
-  for (let at = 0; at < values.length; at++) {
-    const size = Math.abs(values[at]);
+  for (let index = 0; index < values.length; index++) {
+    const size = Math.abs(values[index]);
     if (!(size > 0)) continue;
     all++;
     if (size < bound) small++;

@@ -92,17 +92,17 @@ function ownName(name: string): string {
 function foldBelow(name: string, depth: number): string {
   let text = "";
   let open = 0;
-  for (let at = 0; at < name.length; at++) {
-    const token = unbracketed(name, at);
+  for (let index = 0; index < name.length; index++) {
+    const token = unbracketed(name, index);
     if (token !== "") {
       if (open <= depth) text += token;
-      at += token.length - 1;
+      index += token.length - 1;
       continue;
     }
-    const letter = name[at];
+    const letter = name[index];
     if (letter === "<" || letter === "(") {
       open++;
-      if (open === depth + 1) text += isEmptyPair(name, at) ? letter : `${letter}…`;
+      if (open === depth + 1) text += isEmptyPair(name, index) ? letter : `${letter}…`;
       else if (open <= depth) text += letter;
     } else if (letter === ">" || letter === ")") {
       if (open > 0 && open <= depth + 1) text += letter;

@@ -30,7 +30,7 @@ test("the first preset is what is chosen at first", () => {
 test("the last addresses come first, each once, and not for ever", () => {
   for (const address of ["a:1", "b:1", "a:1", "", "  "]) rememberAddresses(address);
   expect(recentAddresses()).toEqual(["a:1", "b:1"]);
-  for (let at = 0; at < 20; at++) rememberAddresses(`h${at}:1`);
+  for (let index = 0; index < 20; index++) rememberAddresses(`h${index}:1`);
   expect(recentAddresses()).toHaveLength(8);
   expect(recentAddresses()[0]).toBe("h19:1");
 });

@@ -100,11 +100,11 @@ function advancedOf(text: string): Record<string, string> {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return Object.fromEntries(
     lines.map((line) => {
-      const at = line.indexOf("=");
+      const index = line.indexOf("=");
       // The trailing space makes the server reject a line without "=", and name it.
-      return at < 0
+      return index < 0
         ? [`${line.trim()} `, ""]
-        : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+        : [line.slice(0, index).trim(), line.slice(index + 1).trim()];
     }),
   );
 }

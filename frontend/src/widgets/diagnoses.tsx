@@ -30,8 +30,8 @@ export function Diagnoses({ run, said = [] }: DiagnosesProps) {
     <details class="diagnoses" open={news.some((diagnosis) => diagnosis.kind === "bad")}>
       <summary>What was checked</summary>
       <ul aria-label="What was checked">
-        {news.map((diagnosis, at) => (
-          <li key={at} class={diagnosis.kind === "bad" ? "bad" : ""}>
+        {news.map((diagnosis, index) => (
+          <li key={index} class={diagnosis.kind === "bad" ? "bad" : ""}>
             <span aria-hidden="true">{SIGNS[diagnosis.kind] ?? "·"}</span> <b>{diagnosis.about}</b>:{" "}
             {diagnosis.text}
             {diagnosis.fix === "" ? null : <div class="muted">{diagnosis.fix}</div>}

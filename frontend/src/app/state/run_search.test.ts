@@ -3,7 +3,7 @@ import { type Command, createRunSearch } from "./run_search";
 
 afterEach(() => vi.unstubAllGlobals());
 
-const HOSTS = Array.from({ length: 6 }, (_, at) => `h${at}`);
+const HOSTS = Array.from({ length: 6 }, (_, index) => `h${index}`);
 
 /** What is found, and what the server was asked for, where it gives these answers one by one. */
 async function searched(query: string, answers: readonly object[]) {
@@ -53,7 +53,7 @@ test("large hosts that are read later add their names, as long as there are some
 });
 
 test("hosts are read only until there are names enough", async () => {
-  const many = Array.from({ length: 30 }, (_, at) => `name ${at}`);
+  const many = Array.from({ length: 30 }, (_, index) => `name ${index}`);
   const { asked, found } = await searched("name", [{ names: named(...many), unread: 1000 }]);
   expect(asked.length).toBe(1);
   expect(found.length).toBe(20);

@@ -59,8 +59,8 @@ test("hostile input ends quickly and without a name", () => {
   expect(demangle(`_Z1f${"P".repeat(15_000)}i`)).toBeNull();
   expect(demangle(`_Z${"a".repeat(1_000_000)}`)).toBeNull();
   // Every substitution doubles the text of the one before it.
-  const doubling = Array.from({ length: 30 }, (_, at) => {
-    const last = at === 0 ? "i" : `S${(at - 1).toString(36).toUpperCase()}_`;
+  const doubling = Array.from({ length: 30 }, (_, index) => {
+    const last = index === 0 ? "i" : `S${(index - 1).toString(36).toUpperCase()}_`;
     return `1aI${last}${last}E`;
   }).join("");
   demangle(`_Z1f${doubling}`);

@@ -13,7 +13,7 @@ function chartsOf(names: readonly string[], types: readonly string[], values: re
   );
 }
 
-const range = Array.from({ length: 100 }, (_, at) => at);
+const range = Array.from({ length: 100 }, (_, index) => index);
 
 test("the chart by op folds layers where single ops are too small", () => {
   const names = range.map((at) => `layer_${at}/mul`);

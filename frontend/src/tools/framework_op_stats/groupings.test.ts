@@ -16,7 +16,7 @@ const device = (name: string, type: string, self: number): Op => ({
   self,
 });
 const many = (count: number, name: (at: number) => string, type: string, self = 1) =>
-  Array.from({ length: count }, (_, at) => device(name(at), type, self));
+  Array.from({ length: count }, (_, index) => device(name(index), type, self));
 
 function usual(ops: readonly Op[], rows = ops.map((_, row) => row)) {
   const columns = sampleColumns({

@@ -175,8 +175,8 @@ function Whole({ details, node, center }: WholeProps) {
         <>
           <h4>Stack</h4>
           <ol class="graph-stack">
-            {details.stack.map((frame, at) => (
-              <li key={at}>{frame.slice(0, 300)}</li>
+            {details.stack.map((frame, index) => (
+              <li key={index}>{frame.slice(0, 300)}</li>
             ))}
           </ol>
         </>
@@ -200,8 +200,8 @@ function Names({ title, names, count = names.length, center }: NamesProps) {
       </h4>
       {count === 0 ? <p class="muted">none</p> : null}
       <ul class="graph-names">
-        {names.slice(0, LISTED).map((name, at) => (
-          <li key={at}>
+        {names.slice(0, LISTED).map((name, index) => (
+          <li key={index}>
             <button type="button" class="link" onClick={() => center(name)}>
               {name.slice(0, 100)}
             </button>

@@ -15,9 +15,9 @@ const DEFINED = /^\s*(?:ROOT |ENTRY )?%([A-Za-z_][\w.-]{0,199}) /;
 /** The defining line of each name. */
 export function definitionsOf(lines: readonly string[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
-  lines.forEach((line, at) => {
+  lines.forEach((line, index) => {
     const [, name] = DEFINED.exec(line.slice(0, 300)) ?? [];
-    if (name && !found.has(name)) found.set(name, at);
+    if (name && !found.has(name)) found.set(name, index);
   });
   return found;
 }
@@ -42,5 +42,5 @@ export function piecesOf(line: string, definitions: ReadonlyMap<string, number>)
 export function searchLines(lines: readonly string[], query: string): number[] {
   const wanted = query.toLowerCase();
   if (wanted === "") return [];
-  return lines.flatMap((line, at) => (line.toLowerCase().includes(wanted) ? [at] : []));
+  return lines.flatMap((line, index) => (line.toLowerCase().includes(wanted) ? [index] : []));
 }

@@ -34,7 +34,7 @@ export function parseGraph(json: unknown) {
     throw new PayloadError("an edge refers to a missing node");
   if (nodes.some(({ cluster }) => !clusters[cluster]))
     throw new PayloadError("a node refers to a missing cluster");
-  if (clusters.some(({ parent }, at) => parent >= at))
+  if (clusters.some(({ parent }, index) => parent >= index))
     throw new PayloadError("a cluster refers to a missing cluster");
   return {
     programs: records(json.programs).map(parseProgram),

@@ -38,8 +38,8 @@ export function Pickers({ graph, ask, select, center }: PickersProps) {
           title={`Program: ${titleOf(graph.name, graph.programId)}`}
           label="Programs"
           placeholder="Search by name or id"
-          options={graph.programs.map((program, at) => ({
-            id: String(at),
+          options={graph.programs.map((program, index) => ({
+            id: String(index),
             text: `${program.name}(${program.id})`,
             isSelected: program.id === graph.programId && program.name === graph.name,
             content: (

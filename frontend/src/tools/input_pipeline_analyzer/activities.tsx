@@ -80,8 +80,8 @@ function ActivityCard(props: ActivityCardProps) {
             </tr>
           </thead>
           <tbody>
-            {shown.map(({ name, thread, count, self, total, category, op }, at) => (
-              <tr key={at}>
+            {shown.map(({ name, thread, count, self, total, category, op }, index) => (
+              <tr key={index}>
                 <th scope="row" title={[category, op && `for ${op}`].filter(Boolean).join(", ")}>
                   <EventLink links={links} view={activityEvents(name, op)}>
                     <Name text={name} full={op && op !== name ? `${name}, for ${op}` : name} />

@@ -145,8 +145,8 @@ function AdviceGroup({ advice, isOpen }: { advice: readonly InputAdvice[]; isOpe
         {share > 0 ? <span class="muted"> {formatRatio(ratio(share))} of the work</span> : null}
       </summary>
       <ul>
-        {advice.map(({ title, text, guide }, at) => (
-          <li key={at}>
+        {advice.map(({ title, text, guide }, index) => (
+          <li key={index}>
             <b>{title}.</b> {text} <GuideLink title={guide.title} url={guide.url} />
           </li>
         ))}

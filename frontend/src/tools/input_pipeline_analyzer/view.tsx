@@ -77,8 +77,8 @@ function NoInput({ pipeline: { advice } }: { pipeline: InputPipeline }) {
         Python or reuse one batch, or it was recorded without host tracing.
       </p>
       <ul class="pipeline-notes">
-        {advice.map(({ title, text }, at) => (
-          <li key={at}>
+        {advice.map(({ title, text }, index) => (
+          <li key={index}>
             <b>{title}.</b> {text}
           </li>
         ))}

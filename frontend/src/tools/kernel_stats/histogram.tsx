@@ -25,11 +25,11 @@ export function Histogram({ calls }: { calls: KernelCalls }) {
         role="img"
         aria-label={text}
       >
-        {Array.from(counts, (count, at) => {
+        {Array.from(counts, (count, index) => {
           const height = count === 0 ? 0 : Math.max((count / most) * HEIGHT, 2);
           return (
-            <rect key={at} x={at * wide} y={HEIGHT - height} width={wide - 1} height={height}>
-              <title>{`${formatCount(count)}: ${time(edges[at])} to ${time(edges[at + 1])}`}</title>
+            <rect key={index} x={index * wide} y={HEIGHT - height} width={wide - 1} height={height}>
+              <title>{`${formatCount(count)}: ${time(edges[index])} to ${time(edges[index + 1])}`}</title>
             </rect>
           );
         })}
@@ -51,8 +51,8 @@ export function Histogram({ calls }: { calls: KernelCalls }) {
 /** The position of a duration on the axis, 0–1; bins are drawn with equal widths. */
 export function placeOf(value: number, { edges }: Bins): number {
   const bins = edges.length - 1;
-  const at = edges.findIndex((edge, bin) => bin > 0 && value <= edge);
-  if (at <= 0) return 1;
-  const [low, high] = [edges[at - 1], edges[at]];
-  return (at - 1 + (high > low ? (value - low) / (high - low) : 0.5)) / bins;
+  const index = edges.findIndex((edge, bin) => bin > 0 && value <= edge);
+  if (index <= 0) return 1;
+  const [low, high] = [edges[index - 1], edges[index]];
+  return (index - 1 + (high > low ? (value - low) / (high - low) : 0.5)) / bins;
 }

@@ -40,25 +40,25 @@ export function Devices({ memory, select }: DevicesProps) {
         ) : null}
       </header>
       <div class="memory-multiples">
-        {pictured.map((at) => (
+        {pictured.map((index) => (
           <button
             type="button"
-            key={allocators[at].id}
+            key={allocators[index].id}
             class="card memory-multiple"
-            aria-pressed={at === chosen}
-            title={allocators[at].label.slice(0, 2000)}
-            onClick={() => select({ memory_id: allocators[at].id, at_ps: null })}
+            aria-pressed={index === chosen}
+            title={allocators[index].label.slice(0, 2000)}
+            onClick={() => select({ memory_id: allocators[index].id, at_ps: null })}
           >
             <span class="memory-multiple-head">
-              <span class="cut">{allocators[at].name.slice(0, 200)}</span>
-              <b>{peakText(allocators[at])}</b>
+              <span class="cut">{allocators[index].name.slice(0, 200)}</span>
+              <b>{peakText(allocators[index])}</b>
             </span>
             {memory.hosts.length > 1 ? (
               <span class="cut muted memory-multiple-host">
-                {allocators[at].host.slice(0, 200)}
+                {allocators[index].host.slice(0, 200)}
               </span>
             ) : null}
-            <Preview allocator={allocators[at]} most={most} />
+            <Preview allocator={allocators[index]} most={most} />
           </button>
         ))}
       </div>
@@ -91,9 +91,9 @@ function previewPath(
   if (time.length === 0 || !(end > begin) || !(most > 0)) return "";
   const x = (at: number) => (((time[at] ?? end) - begin) / (end - begin)) * WIDTH;
   let d = `M${x(0).toFixed(1)} ${HEIGHT}`;
-  for (let at = 0; at < time.length; at++) {
-    const y = HEIGHT - ((bytes[at] || 0) / most) * (HEIGHT - 1);
-    d += `V${y.toFixed(1)}H${x(at + 1).toFixed(1)}`;
+  for (let index = 0; index < time.length; index++) {
+    const y = HEIGHT - ((bytes[index] || 0) / most) * (HEIGHT - 1);
+    d += `V${y.toFixed(1)}H${x(index + 1).toFixed(1)}`;
   }
   return `${d}V${HEIGHT}z`;
 }

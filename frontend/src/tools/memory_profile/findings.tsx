@@ -25,8 +25,8 @@ export function Findings({ memory }: { readonly memory: Memory }) {
     >
       <FindingList
         opens={URGENT}
-        findings={findings.map((finding, at) => ({
-          id: `${finding.id}.${at}`,
+        findings={findings.map((finding, index) => ({
+          id: `${finding.id}.${index}`,
           severity: SEVERITIES.find((one) => one === finding.severity) ?? "low",
           title: finding.title.slice(0, 1000),
           gain: gainText(finding.bytes, finding.share),

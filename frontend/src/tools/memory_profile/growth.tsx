@@ -123,8 +123,8 @@ function Leaks({ leaks }: { readonly leaks: readonly Leak[] }) {
           </tr>
         </thead>
         <tbody>
-          {leaks.slice(0, MOST_LEAKS).map((leak, at) => (
-            <tr key={at}>
+          {leaks.slice(0, MOST_LEAKS).map((leak, index) => (
+            <tr key={index}>
               <th scope="row">
                 <Name text={leak.op.slice(0, 500) || "op not recorded"} full={leak.op} />
               </th>

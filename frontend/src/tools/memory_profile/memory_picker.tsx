@@ -20,8 +20,8 @@ export function MemoryPicker({ memory, choose }: MemoryPickerProps) {
         title={`Memory ID: ${label.slice(0, 500)}`}
         label="Memory IDs"
         placeholder="Search allocators and hosts"
-        options={memory.allocators.map((allocator, at) =>
-          optionOf(allocator, at === memory.chosen),
+        options={memory.allocators.map((allocator, index) =>
+          optionOf(allocator, index === memory.chosen),
         )}
         choose={choose}
         width={420}

@@ -40,7 +40,7 @@ export function parseMemory(json: unknown) {
     /** Index into the allocators; -1 if there are none. */
     chosen,
     /** The allocators with a preview, in display order. */
-    pictured: [...numbers(json.pictured)].filter((at) => allocators[at] !== undefined),
+    pictured: [...numbers(json.pictured)].filter((index) => allocators[index] !== undefined),
     begin: number(json.begin_ps),
     end: number(json.end_ps),
     timeline: parseTimeline(json.timeline),

@@ -67,16 +67,16 @@ export function parseHeap(json: unknown) {
 function parsePrograms(json: Json) {
   const [ran, reasons, hosts] = [list(json.has_run), list(json.reason), list(json.host)];
   const [ids, peaks, counts] = [list(json.program_id), list(json.peak_bytes), list(json.hosts)];
-  return list(json.name).map((name, at) => ({
-    id: text(ids[at]),
-    title: `${text(name)}(${text(ids[at])})`,
+  return list(json.name).map((name, index) => ({
+    id: text(ids[index]),
+    title: `${text(name)}(${text(ids[index])})`,
     /** null if no event names its program. */
-    hasRun: typeof ran[at] === "boolean" ? ran[at] : null,
-    peak: number(peaks[at]),
-    reason: text(reasons[at]),
+    hasRun: typeof ran[index] === "boolean" ? ran[index] : null,
+    peak: number(peaks[index]),
+    reason: text(reasons[index]),
     /** "" if all hosts have it. */
-    host: text(hosts[at]),
-    hosts: count(counts[at]),
+    host: text(hosts[index]),
+    hosts: count(counts[index]),
   }));
 }
 
@@ -118,7 +118,7 @@ function parseHeapTimeline(json: Json, texts: readonly string[]) {
     unpadded: Array.isArray(json.unpadded_bytes)
       ? columnOf(json.unpadded_bytes, event.length)
       : inUse,
-    instruction: Array.from({ length: event.length }, (_, at) => textOf(names[at], texts)),
+    instruction: Array.from({ length: event.length }, (_, index) => textOf(names[index], texts)),
   };
 }
 

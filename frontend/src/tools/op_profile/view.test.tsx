@@ -139,7 +139,7 @@ test("what is not loaded is loaded when that is asked for", async () => {
 test("the HLO text is asked for when it is opened", async () => {
   await show({ program_id: "7", node_name: "dot.2" }, { ...DETAILS, text: "%dot.2 = fusion(...)" });
   const parts = [...document.querySelectorAll<HTMLDetailsElement>(".program-stack")];
-  const hlo = parts.find((one) => one.textContent?.startsWith("HLO text"));
+  const hlo = parts.find((part) => part.textContent?.startsWith("HLO text"));
   await act(async () => {
     hlo!.open = true;
     hlo!.dispatchEvent(new Event("toggle"));

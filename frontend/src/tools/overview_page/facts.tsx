@@ -9,8 +9,8 @@ export function Environment({ environment }: { environment: readonly Fact[] }) {
   return (
     <Card class="facts" title="Run environment">
       <DefinitionList
-        items={environment.map(({ id: name, label, value, note, host }, at) => ({
-          id: `${at} ${name}`,
+        items={environment.map(({ id: name, label, value, note, host }, index) => ({
+          id: `${index} ${name}`,
           label: host === "" ? label : `${label} (${host})`,
           value: value === "" ? null : value,
           note: value === "" ? "" : note,

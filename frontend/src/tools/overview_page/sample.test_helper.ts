@@ -29,7 +29,9 @@ function table(columns: Readonly<Record<string, Cells>>, p: Record<string, strin
 }
 
 function byRow(ids: readonly string[], rows: readonly Cells[]) {
-  return table(Object.fromEntries(ids.map((id, at) => [id, rows.map((row) => row[at] ?? null)])));
+  return table(
+    Object.fromEntries(ids.map((id, index) => [id, rows.map((row) => row[index] ?? null)])),
+  );
 }
 
 /** The list of tables, in columns. */
@@ -63,28 +65,33 @@ export function samplePayload({ kind, steps }: SampleOptions): unknown[] {
 
 function stepTable(kind: Kind, count: number) {
   const column = (mean: number, spread = 0.3) =>
-    Array.from({ length: count }, (_, at) => mean * (1 - spread / 2 + spread * noise(at + mean)));
+    Array.from(
+      { length: count },
+      (_, index) => mean * (1 - spread / 2 + spread * noise(index + mean)),
+    );
   const half = column(kind === "cpu" ? 0 : 1.1);
   const single = column(kind === "cpu" ? 0 : 0.5);
   const unknown = column(kind === "cpu" ? 0 : 0.2);
-  const input = column(1.07, 1.5).map((ms, at) => (at === Math.floor(count / 3) ? ms * 4 : ms));
+  const input = column(1.07, 1.5).map((ms, index) =>
+    index === Math.floor(count / 3) ? ms * 4 : ms,
+  );
   const parts = {
-    deviceComputeTimeMs: half.map((ms, at) => ms + single[at] + unknown[at]),
+    deviceComputeTimeMs: half.map((ms, index) => ms + single[index] + unknown[index]),
     deviceToDeviceTimeMs: column(kind === "gpu" ? 0.05 : 0),
     deviceCollectivesTimeMs: column(kind === "cpu" ? 0 : 0.3),
     hostComputeTimeMs: column(kind === "cpu" ? 1.9 : 0.1),
     kernelLaunchTimeMs: column(kind === "gpu" ? 0.2 : 0),
     infeedTimeMs: input,
     outfeedTimeMs: column(0.02),
-    compileTimeMs: Array.from({ length: count }, (_, at) => (at === 0 ? 2 : 0)),
+    compileTimeMs: Array.from({ length: count }, (_, index) => (index === 0 ? 2 : 0)),
     otherTimeMs: column(0.15),
   };
-  const total = Array.from({ length: count }, (_, at) =>
-    Object.values(parts).reduce((sum, part) => sum + part[at], 0),
+  const total = Array.from({ length: count }, (_, index) =>
+    Object.values(parts).reduce((sum, part) => sum + part[index], 0),
   );
   return table(
     {
-      stepnum: Array.from({ length: count }, (_, at) => String(at + 100)),
+      stepnum: Array.from({ length: count }, (_, index) => String(index + 100)),
       ...parts,
       stepTimeMs: total,
       deviceCompute64Ms: column(0),
@@ -93,8 +100,8 @@ function stepTable(kind: Kind, count: number) {
       deviceCompute16Ms: half,
       deviceCompute8Ms: column(0),
       deviceComputeUnknownMs: unknown,
-      startMs: total.map((_, at) => total.slice(0, at).reduce((sum, ms) => sum + ms, 0)),
-      isTruncated: total.map((_, at) => count > 2 && (at === 0 || at === count - 1)),
+      startMs: total.map((_, index) => total.slice(0, index).reduce((sum, ms) => sum + ms, 0)),
+      isTruncated: total.map((_, index) => count > 2 && (index === 0 || index === count - 1)),
     },
     {
       hardware_type: { gpu: "GPU", tpu: "TPU", cpu: "CPU_ONLY", none: "CPU_ONLY" }[kind],

@@ -93,7 +93,7 @@ const IDLE_COLORS: Readonly<Record<string, string>> = {
 
 /** The parts of the bar: rows that are not split further. */
 export function barParts(rows: readonly PartRow[]): PartRow[] {
-  return rows.filter((row, at) => row.isPart || !rows[at + 1]?.isPart);
+  return rows.filter((row, index) => row.isPart || !rows[index + 1]?.isPart);
 }
 
 /** Rows from the top of the stack; compute by precision gets a row for its total. */

@@ -254,12 +254,12 @@ function StepNote({ overview }: { overview: Overview }) {
   ].filter(({ text }) => text !== "");
   return (
     <p class="muted">
-      {facts.map(({ text, title }, at) => (
+      {facts.map(({ text, title }, index) => (
         <Fragment key={text}>
-          {at > 0 ? " " : ""}
+          {index > 0 ? " " : ""}
           <span class="measure" title={title}>
             {text}
-            {at < facts.length - 1 ? " ·" : ""}
+            {index < facts.length - 1 ? " ·" : ""}
           </span>
         </Fragment>
       ))}

@@ -75,9 +75,9 @@ export function TopOps({ overview, chosen, select, links }: TopOpsProps) {
             </tr>
           </thead>
           <tbody>
-            {ops.map(({ name, category, share, running, count }, at) => (
-              <tr key={name + at}>
-                <td>{at + 1}</td>
+            {ops.map(({ name, category, share, running, count }, index) => (
+              <tr key={name + index}>
+                <td>{index + 1}</td>
                 <td>
                   <div class="op-cell">
                     <ToolLink

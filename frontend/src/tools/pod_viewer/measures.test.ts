@@ -45,13 +45,15 @@ test("equal values are in the middle; one value, none", () => {
 
 test.each([false, true])("the ramp is even in lightness, dark page %j", (isDark) => {
   const ramp = makeRamp(isDark);
-  const lightness = Array.from({ length: RAMP_LENGTH }, (_, at) => {
-    const hex = [...ramp.slice(at * 3, at * 3 + 3)].map((value) =>
+  const lightness = Array.from({ length: RAMP_LENGTH }, (_, index) => {
+    const hex = [...ramp.slice(index * 3, index * 3 + 3)].map((value) =>
       value.toString(16).padStart(2, "0"),
     );
     return toLab(`#${hex.join("")}`)[0];
   });
-  const steps = lightness.slice(1).map((value, at) => (value - lightness[at]) * (isDark ? 1 : -1));
+  const steps = lightness
+    .slice(1)
+    .map((value, index) => (value - lightness[index]) * (isDark ? 1 : -1));
   const even = Math.abs(lightness[255] - lightness[0]) / 255;
   expect(even * 255).toBeGreaterThan(0.6);
   for (const step of steps) expect(Math.abs(step - even)).toBeLessThan(even * 1.5);

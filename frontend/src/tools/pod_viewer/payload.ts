@@ -154,9 +154,9 @@ function parseWorkers(json: Json, hosts: readonly string[]) {
   const host = Int32Array.from(checkLength(list(json.host) as readonly number[], names.length));
   const shortHosts = shortNames(hosts);
   const [chip, core, replica] = [json.chip_id, json.node_id, json.replica_id].map(list);
-  const isSparse = names.map((_, at) => list(json.kind)[at] === "SparseCore");
+  const isSparse = names.map((_, index) => list(json.kind)[index] === "SparseCore");
   const titled = (of: readonly string[]) =>
-    names.map((name, at) => (hosts.length > 1 ? `${name} · ${of[host[at]] ?? ""}` : name));
+    names.map((name, index) => (hosts.length > 1 ? `${name} · ${of[host[index]] ?? ""}` : name));
   return {
     count: names.length,
     /** "TPU:3". */
@@ -164,7 +164,7 @@ function parseWorkers(json: Json, hosts: readonly string[]) {
     /** [count] index into the hosts. */
     host,
     /** [count] "Chip 3 of the pod · core 1 · replica 0", as far as the trace says; may be "". */
-    places: names.map((_, at) => placeText(chip[at], core[at], replica[at])),
+    places: names.map((_, index) => placeText(chip[index], core[index], replica[index])),
     /** [count] Whether it is a SparseCore besides TensorCores, which do other work. */
     isAside: isSparse.map((is) => is && isSparse.includes(false)),
     /** The names, with hosts if there are several. */
@@ -188,11 +188,11 @@ function placeText(chip: unknown, core: unknown, replica: unknown): string {
 function parseMarkers(json: unknown, current: unknown): Marker[] {
   const columns = fields(json);
   const [lines, counts, medians] = [columns.line, columns.count, columns.median_ms].map(list);
-  return list(columns.name).map((name, at) => ({
+  return list(columns.name).map((name, index) => ({
     name: String(name),
-    line: String(lines[at] ?? ""),
-    count: number(counts[at]),
-    medianMs: number(medians[at]),
+    line: String(lines[index] ?? ""),
+    count: number(counts[index]),
+    medianMs: number(medians[index]),
     isCurrent: name === current,
   }));
 }

@@ -12,8 +12,8 @@ export function shortNames(names: readonly string[]): readonly string[] {
   const end = sharedLength(names.map(reverse));
   const [first] = names;
   let tail = 0;
-  for (let at = 1; at <= end; at++) {
-    if (SEPARATORS.includes(first[first.length - at])) tail = at;
+  for (let index = 1; index <= end; index++) {
+    if (SEPARATORS.includes(first[first.length - index])) tail = index;
   }
   const made = names.map((name) => name.slice(start, name.length - tail));
   return made.every(Boolean) && new Set(made).size === new Set(names).size ? made : names;
@@ -23,8 +23,8 @@ export function shortNames(names: readonly string[]): readonly string[] {
 function startWords(names: readonly string[]): number {
   const shared = names[0].slice(0, sharedLength(names));
   const starts = [0];
-  for (let at = 0; at < shared.length; at++) {
-    if (SEPARATORS.includes(shared[at])) starts.push(at + 1);
+  for (let index = 0; index < shared.length; index++) {
+    if (SEPARATORS.includes(shared[index])) starts.push(index + 1);
   }
   return starts.at(-2) ?? 0;
 }

@@ -109,17 +109,17 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
         title={`Step: ${label}`}
         label="Steps"
         placeholder="Search steps"
-        options={steps.labels.map((text, at) => ({
-          id: String(at),
+        options={steps.labels.map((text, index) => ({
+          id: String(index),
           text,
-          isSelected: at === step,
+          isSelected: index === step,
           content: (
             <>
               <span class="option-main">{text.slice(0, 200)}</span>
               <span class="option-note">
-                {time(at)}
-                {steps.isTruncated[at] ? " · not fully recorded" : ""}
-                {steps.outliers?.[at] ? " · outlier" : ""}
+                {time(index)}
+                {steps.isTruncated[index] ? " · not fully recorded" : ""}
+                {steps.outliers?.[index] ? " · outlier" : ""}
               </span>
             </>
           ),

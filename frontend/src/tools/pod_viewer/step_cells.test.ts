@@ -112,7 +112,7 @@ test("ticks are round in the written unit", () => {
 
 test("columns are named as far as names fit, and all the way along", () => {
   const widthOf = (text: string) => 6 * text.length;
-  const names = Array.from({ length: 64 }, (_, at) => `TPU:${at}`);
+  const names = Array.from({ length: 64 }, (_, index) => `TPU:${index}`);
   expect(columnNames(names, 40, widthOf)).toEqual({ texts: names, every: 1 });
   const few = columnNames(names, 12, widthOf);
   expect(few.every).toBe(2);

@@ -112,9 +112,9 @@ export function parseStepCells(json: unknown, pod: Pod, step: number): StepCells
  * which makes step times alike. NaN for SparseCores, which are not compared with TensorCores.
  */
 export function ownTimes({ phases, workers }: Pod, cells: StepCells): Float64Array {
-  const at = phases.findIndex(({ label }) => label === COLLECTIVES);
+  const index = phases.findIndex(({ label }) => label === COLLECTIVES);
   return cells.total.map((total, row) =>
-    workers.isAside[cells.worker[row]] ? Number.NaN : total - (cells.phases[at]?.[row] ?? 0),
+    workers.isAside[cells.worker[row]] ? Number.NaN : total - (cells.phases[index]?.[row] ?? 0),
   );
 }
 
@@ -136,8 +136,8 @@ export function median(values: Float64Array): number {
 function largest(phases: readonly Float64Array[], rows: number): Int32Array {
   return Int32Array.from({ length: rows }, (_, row) => {
     let most = -1;
-    phases.forEach((values, at) => {
-      if (values[row] > (most < 0 ? 0 : phases[most][row])) most = at;
+    phases.forEach((values, index) => {
+      if (values[row] > (most < 0 ? 0 : phases[most][row])) most = index;
     });
     return most;
   });

@@ -27,7 +27,7 @@ export function WorkerCard(props: WorkerCardProps) {
   const { pod, cells, worker, pointed, error, links } = props;
   const [part, pointPart] = useState<string | null>(null);
   const own = useMemo(() => ownTimes(pod, cells), [pod, cells]);
-  const hasCollectives = own.some((time, at) => time < cells.total[at]);
+  const hasCollectives = own.some((time, index) => time < cells.total[index]);
   const wanted = pointed.value ?? worker;
   const row = wanted === null ? largestAt(own) : cells.worker.indexOf(wanted);
   const shown = wanted ?? cells.worker[row] ?? 0;
@@ -69,12 +69,12 @@ export function WorkerCard(props: WorkerCardProps) {
           <PartTable
             label={`Parts of the step on ${pod.workers.titles[shown].slice(0, 200)}`}
             rows={pod.phases
-              .map(({ id: phase, label, color }, at) => ({
+              .map(({ id: phase, label, color }, index) => ({
                 id: String(phase),
                 label,
                 color,
-                time: microseconds(cells.phases[at][row]),
-                share: cells.total[row] > 0 ? cells.phases[at][row] / cells.total[row] : 0,
+                time: microseconds(cells.phases[index][row]),
+                share: cells.total[row] > 0 ? cells.phases[index][row] / cells.total[row] : 0,
                 deviation: null,
                 isPart: false,
               }))

@@ -37,9 +37,9 @@ export function InstructionLinks({ links, of }: { links: Links; of: Instruction 
   if (known.length === 0) return null;
   return (
     <p class="detail-links">
-      {known.map(([tool, view, text], at) => (
+      {known.map(([tool, view, text], index) => (
         <span key={tool}>
-          {at > 0 ? " · " : ""}
+          {index > 0 ? " · " : ""}
           <ToolLink links={links} tool={tool} view={view}>
             {text}
           </ToolLink>

@@ -7,8 +7,8 @@ export function SourceStack({ markup }: { markup: string }) {
     <details class="source-stack">
       <summary>Stack of {frames.length} frames</summary>
       <ol>
-        {frames.map((frame, at) => (
-          <li key={`${at} ${frame}`}>
+        {frames.map((frame, index) => (
+          <li key={`${index} ${frame}`}>
             <code>{frame}</code>
           </li>
         ))}

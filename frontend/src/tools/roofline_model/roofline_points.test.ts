@@ -49,7 +49,7 @@ const ROWS: readonly (readonly (string | number | null)[])[] = [
 const JSON_TABLES = [
   {
     cols: HEADS.map(([id, type]) => ({ id, label: id, type })),
-    columns: HEADS.map((_, at) => ROWS.map((row) => row[at])),
+    columns: HEADS.map((_, index) => ROWS.map((row) => row[index])),
     p: { device_type: "X", program_device: "GPU", feed_ops: "0" },
   },
   {

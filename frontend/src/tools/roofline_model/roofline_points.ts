@@ -92,11 +92,11 @@ function kindsOf(column: TextColumn | undefined, own: Float64Array, rowOf: Uint3
   if (slices.length === 0) return all;
   const named = slices.filter(({ isOthers }) => !isOthers);
   const colors = chooseColors(named.map(({ name }) => name));
-  const kinds = slices.map(({ name, isOthers, names }, at) => ({
+  const kinds = slices.map(({ name, isOthers, names }, index) => ({
     label: isOthers ? `${names} others` : name === "" ? "(none)" : name,
-    color: isOthers ? "var(--c-others)" : colors[at],
+    color: isOthers ? "var(--c-others)" : colors[index],
   }));
-  const ofCode = new Map(named.map(({ code }, at) => [code, at]));
+  const ofCode = new Map(named.map(({ code }, index) => [code, index]));
   return {
     kinds,
     kind: Int32Array.from(rowOf, (row) => ofCode.get(column.codes[row]) ?? kinds.length - 1),

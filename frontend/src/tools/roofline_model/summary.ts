@@ -37,8 +37,8 @@ export function summarize(
   const known = bounds.filter((bound) => bound.name !== "Unknown" && bound.share >= LITTLE);
   if (known.length > 0) {
     const parts = known.map(
-      (bound, at) =>
-        `${formatRatio(ratio(bound.share))} ${at === 0 ? "is bound by" : "by"} ${boundName(bound.name)}`,
+      (bound, index) =>
+        `${formatRatio(ratio(bound.share))} ${index === 0 ? "is bound by" : "by"} ${boundName(bound.name)}`,
     );
     sentences.push(`Of the ${plural}’ time, ${parts.join(", ")}.`);
   }

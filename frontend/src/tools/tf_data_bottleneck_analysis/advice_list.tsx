@@ -7,8 +7,8 @@ import type { TfDataAdvice } from "./payload";
 export function AdviceList({ advice }: { advice: readonly TfDataAdvice[] }) {
   return (
     <FindingList
-      findings={advice.map((piece, at) => ({
-        id: `${at} ${piece.id}`,
+      findings={advice.map((piece, index) => ({
+        id: `${index} ${piece.id}`,
         severity: piece.severity,
         title: cut(piece.title, 160),
         gain: "",

@@ -26,12 +26,12 @@ function many(count: number, parentOf: (at: number) => number): CallGraph {
   const [one] = graph.nodes;
   const nodes = Array.from(
     { length: count },
-    (_, at): GraphNode => ({
+    (_, index): GraphNode => ({
       ...one,
-      id: String(at),
-      parent: parentOf(at),
-      kind: at === count - 1 ? "bottleneck" : "other",
-      total: (at === 0 ? 1e6 : count - at) as GraphNode["total"],
+      id: String(index),
+      parent: parentOf(index),
+      kind: index === count - 1 ? "bottleneck" : "other",
+      total: (index === 0 ? 1e6 : count - index) as GraphNode["total"],
       self: 1 as GraphNode["self"],
     }),
   );
@@ -49,7 +49,7 @@ test("sources are at the left, what the program calls at the right", () => {
     "Root",
   ]);
   const xs = layout.nodes.map(({ x }) => x);
-  expect(xs.every((x, at) => at === 0 || x >= xs[at - 1] + NODE.width)).toBe(true);
+  expect(xs.every((x, index) => index === 0 || x >= xs[index - 1] + NODE.width)).toBe(true);
   expect(layout.edges.length).toBe(5);
   expect(layout.edges.filter(({ isCritical }) => isCritical).length).toBe(4);
 });

@@ -94,7 +94,7 @@ const MAX_PARTS = 100;
  */
 export function readLongName(longName: string): NamePart[] {
   const parts = longName.split("::").slice(0, MAX_PARTS);
-  return parts.map((text, at) => ({ text, meaning: meaningOf(text, at, parts.length) }));
+  return parts.map((text, index) => ({ text, meaning: meaningOf(text, index, parts.length) }));
 }
 
 function meaningOf(text: string, at: number, length: number): string {

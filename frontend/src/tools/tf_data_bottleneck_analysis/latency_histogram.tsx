@@ -34,19 +34,19 @@ export function LatencyHistogram({ counts, bins }: LatencyHistogramProps) {
       role="img"
       aria-label={describeBins(counts, edges)}
     >
-      {counts.map((calls, at) => {
+      {counts.map((calls, index) => {
         if (!(calls > 0)) return null;
         const height = Math.max((calls / most) * (HEIGHT - 1), LEAST);
         return (
           <rect
-            key={at}
-            class={edges[at] >= SLOW_US ? "slow" : undefined}
-            x={(at - first) * width + 0.5}
+            key={index}
+            class={edges[index] >= SLOW_US ? "slow" : undefined}
+            x={(index - first) * width + 0.5}
             y={HEIGHT - height}
             width={Math.max(width - 1, 1)}
             height={height}
           >
-            <title>{describeBin(calls, edges[at], edges[at + 1])}</title>
+            <title>{describeBin(calls, edges[index], edges[index + 1])}</title>
           </rect>
         );
       })}
@@ -89,8 +89,8 @@ function describeBin(calls: number, from: number, to: number): string {
 const SAID = 12;
 
 function describeBins(counts: readonly number[], edges: readonly number[]): string {
-  const said = counts.flatMap((calls, at) =>
-    calls > 0 ? [describeBin(calls, edges[at], edges[at + 1])] : [],
+  const said = counts.flatMap((calls, index) =>
+    calls > 0 ? [describeBin(calls, edges[index], edges[index + 1])] : [],
   );
   return `Calls by latency: ${said.slice(0, SAID).join("; ")}${said.length > SAID ? " and others" : ""}`;
 }

@@ -77,12 +77,12 @@ function readGraph(table: DataTable): CallGraph {
     (row) => row.host === host && row.pipeline === pipeline && row.rank === rank,
   );
   const places = new Map<string, number>();
-  own.forEach(({ node: { id } }, at) => {
-    if (!places.has(id)) places.set(id, at);
+  own.forEach(({ node: { id } }, index) => {
+    if (!places.has(id)) places.set(id, index);
   });
-  const nodes = own.map(({ node, parentId }, at) => {
+  const nodes = own.map(({ node, parentId }, index) => {
     const parent = parentId === "" ? -1 : (places.get(parentId) ?? -1);
-    return { ...node, parent: parent === at ? -1 : parent };
+    return { ...node, parent: parent === index ? -1 : parent };
   });
   return { host, pipeline, rank, nodes: withoutLoops(nodes) };
 }
@@ -143,7 +143,7 @@ function withoutLoops(nodes: readonly GraphNode[]): GraphNode[] {
     }
     for (const node of path) state[node] = DONE;
   });
-  return nodes.map((node, at) => (cut.has(at) ? { ...node, parent: -1 } : node));
+  return nodes.map((node, index) => (cut.has(index) ? { ...node, parent: -1 } : node));
 }
 
 /** "Shuffle" for "Iterator::Root::Shuffle". */

@@ -47,8 +47,8 @@ test("histograms begin and end where any pipeline has calls, at some width", () 
   ]);
   expect([few.first, few.last]).toEqual([0, 3]);
   const bins = usedBins(
-    Array.from({ length: 31 }, (_, at) => 10 ** (at / 5)),
-    [Array.from({ length: 30 }, (_, at) => Number(at >= 5 && at < 20))],
+    Array.from({ length: 31 }, (_, index) => 10 ** (index / 5)),
+    [Array.from({ length: 30 }, (_, index) => Number(index >= 5 && index < 20))],
   );
   expect([bins.first, bins.last]).toEqual([5, 19]);
   expect(usedBins(edges, []).last).toBe(-1);

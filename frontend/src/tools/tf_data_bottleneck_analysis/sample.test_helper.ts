@@ -14,7 +14,7 @@ export function table(ids: string, rows: readonly Cell[][], p: Record<string, st
       label: id,
       type: NUMBERS.test(id) ? "number" : id.startsWith("is_") ? "boolean" : "string",
     })),
-    columns: names.map((_, at) => rows.map((row) => row[at])),
+    columns: names.map((_, index) => rows.map((row) => row[index])),
     p,
   };
 }

@@ -166,10 +166,10 @@ function LongName({ longName }: { longName: string }) {
     <>
       <span class="tf-long-name">
         <code>
-          {parts.map(({ text }, at) => (
-            <span key={at}>
-              {at > 0 ? <span class="muted">::</span> : null}
-              <span class={at === parts.length - 1 ? "tf-bottleneck" : undefined}>
+          {parts.map(({ text }, index) => (
+            <span key={index}>
+              {index > 0 ? <span class="muted">::</span> : null}
+              <span class={index === parts.length - 1 ? "tf-bottleneck" : undefined}>
                 {text.slice(0, 300)}
               </span>
               <wbr />
@@ -185,8 +185,8 @@ function LongName({ longName }: { longName: string }) {
           left.
         </p>
         <ol>
-          {parts.toReversed().map(({ text, meaning }, at) => (
-            <li key={at}>
+          {parts.toReversed().map(({ text, meaning }, index) => (
+            <li key={index}>
               <code>{text.slice(0, 300)}</code> <span class="muted">{meaning}</span>
             </li>
           ))}

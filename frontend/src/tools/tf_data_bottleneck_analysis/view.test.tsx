@@ -155,10 +155,10 @@ test("a rank that is being typed stays when an answer comes", () => {
 });
 
 test("thousands of iterators say how many are drawn, and a stub opens", () => {
-  const graph = Array.from({ length: 3000 }, (_, at) =>
+  const graph = Array.from({ length: 3000 }, (_, index) =>
     GRAPH_ROWS[0]
-      .with(3, String(at + 1))
-      .with(4, at === 0 ? "" : "1")
+      .with(3, String(index + 1))
+      .with(4, index === 0 ? "" : "1")
       .with(5, 0),
   );
   show({}, samplePayload({ graph }));

@@ -70,7 +70,7 @@ export async function show(view: View = {}, hosts: readonly string[] = ["h0"]) {
 
 /** Lets answers come in and what they change be drawn, until nothing follows. */
 async function flush() {
-  for (let at = 0; at < 3; at++) await act(settle);
+  for (let index = 0; index < 3; index++) await act(settle);
 }
 
 export const text = (selector: string) => document.querySelector(selector)?.textContent ?? "";

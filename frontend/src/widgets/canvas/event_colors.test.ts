@@ -38,9 +38,9 @@ function contrast(one: string, other: string): number {
 test.each([false, true])("text reads on every fill, and fills stand out (dark: %s)", (isDark) => {
   const colors = themed(isDark);
   expect(colors.isDark).toBe(isDark);
-  colors.fills.forEach((fill, at) => {
-    expect(contrast(toCss(fill), colors.textColors[at])).toBeGreaterThan(4.5);
-    if (at < HUES) expect(contrast(toCss(fill), colors.css.background)).toBeGreaterThan(1.9);
+  colors.fills.forEach((fill, index) => {
+    expect(contrast(toCss(fill), colors.textColors[index])).toBeGreaterThan(4.5);
+    if (index < HUES) expect(contrast(toCss(fill), colors.css.background)).toBeGreaterThan(1.9);
   });
 });
 
@@ -55,11 +55,11 @@ test.each([false, true])("the hues are of one lightness and all different (dark:
 
 test("names spread over all hues, and keep theirs", () => {
   const counts = new Array<number>(HUES).fill(0);
-  for (let at = 0; at < 2400; at++) counts[hueOfName(`fusion.${at}`)]++;
+  for (let index = 0; index < 2400; index++) counts[hueOfName(`fusion.${index}`)]++;
   expect(Math.min(...counts)).toBeGreaterThan(50);
   expect(Math.max(...counts)).toBeLessThan(200);
   expect(hueOfName("MatMul")).toBe(hueOfName("MatMul"));
-  expect(new Set(Array.from({ length: HUES }, (_, at) => hueOfNumber(at))).size).toBe(HUES);
+  expect(new Set(Array.from({ length: HUES }, (_, index) => hueOfNumber(index))).size).toBe(HUES);
 });
 
 test("a category has the color of its meaning, else gray", () => {

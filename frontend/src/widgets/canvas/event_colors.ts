@@ -88,7 +88,7 @@ export function makeColors(resolve: (property: string) => string): EventColors {
     isDark,
     fills,
     textColors,
-    textUpon: new Map(textColors.map((color, at) => [fills[at], color])),
+    textUpon: new Map(textColors.map((color, index) => [fills[index], color])),
     background: toPixel(background),
     header: toPixel(of("--panel")),
     separator: toPixel(of("--border")),
@@ -117,9 +117,9 @@ export function makeColors(resolve: (property: string) => string): EventColors {
 /** [HUES] RGB of 0–255, around the circle. */
 export function hueColors(isDark: boolean): number[][] {
   const lightness = isDark ? LIGHTNESS.dark : LIGHTNESS.light;
-  return Array.from({ length: HUES }, (_, at) => {
-    const angle = ((at + 0.5) / HUES) * 2 * Math.PI;
-    let chroma = CHROMAS[at % CHROMAS.length];
+  return Array.from({ length: HUES }, (_, index) => {
+    const angle = ((index + 0.5) / HUES) * 2 * Math.PI;
+    let chroma = CHROMAS[index % CHROMAS.length];
     // The highest chroma up to this one that sRGB can show at this lightness.
     for (; ; chroma -= 0.005) {
       const rgb = toRgb([lightness, chroma * Math.cos(angle), chroma * Math.sin(angle)]);
@@ -132,8 +132,8 @@ export function hueColors(isDark: boolean): number[][] {
 /** A hash (FNV-1a): the same name has the same hue on every page and in every trace. */
 export function hueOfName(name: string): ColorIndex {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < name.length; at++)
-    hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193) >>> 0;
+  for (let index = 0; index < name.length; index++)
+    hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193) >>> 0;
   // Hashes of short names differ little in their low bits.
   return ((hash ^ (hash >>> 13)) >>> 0) % HUES;
 }
@@ -145,8 +145,8 @@ export function hueOfNumber(at: number): ColorIndex {
 
 /** The color of a meaning; gray if there is none. */
 export function colorOfMeaning(meaning: string): ColorIndex {
-  const at = MEANING_NAMES.indexOf(meaning as (typeof MEANING_NAMES)[number]);
-  return at < 0 ? GRAY : HUES + at;
+  const index = MEANING_NAMES.indexOf(meaning as (typeof MEANING_NAMES)[number]);
+  return index < 0 ? GRAY : HUES + index;
 }
 
 /** Parses "rgb(1, 2, 3)" or "#010203"; anything else is black. */
@@ -154,7 +154,7 @@ export function parseRgb(color: string): number[] {
   const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color);
   if (hex) return hex.slice(1).map((part) => Number.parseInt(part, 16));
   const parts = color.match(/\d+(\.\d+)?/g) ?? [];
-  return [0, 1, 2].map((at) => Math.round(Number(parts[at] ?? 0)));
+  return [0, 1, 2].map((index) => Math.round(Number(parts[index] ?? 0)));
 }
 
 function toPixel(rgb: readonly number[]): Pixel {
@@ -167,7 +167,7 @@ export function toCss(pixel: Pixel): string {
 
 /** Linear interpolation: `other` if `part` is 1. */
 function mix(one: readonly number[], other: readonly number[], part: number): number[] {
-  return one.map((value, at) => Math.round(value + (other[at] - value) * part));
+  return one.map((value, index) => Math.round(value + (other[index] - value) * part));
 }
 
 function sum(rgb: readonly number[]): number {

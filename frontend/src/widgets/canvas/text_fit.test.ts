@@ -22,6 +22,6 @@ test("letters beyond the first plane are not cut in two", () => {
 test("each letter is measured once", () => {
   const fit = new TextFit(measure);
   measure.mockClear();
-  for (let at = 0; at < 100; at++) fit.fit("banana😀", 30);
+  for (let index = 0; index < 100; index++) fit.fit("banana😀", 30);
   expect(measure.mock.calls.length).toBeLessThanOrEqual(4);
 });

@@ -40,10 +40,10 @@ export function sparkPath(values: Float64Array): string {
   const top = Math.max(...points);
   if (points.length < 2 || !(top > 0)) return "";
   return points
-    .map((value, at) => {
-      const x = (at / (points.length - 1)) * WIDTH;
+    .map((value, index) => {
+      const x = (index / (points.length - 1)) * WIDTH;
       const y = HEIGHT - 1 - (value / top) * (HEIGHT - 2);
-      return `${at === 0 ? "M" : "L"}${x.toFixed(1)} ${y.toFixed(1)}`;
+      return `${index === 0 ? "M" : "L"}${x.toFixed(1)} ${y.toFixed(1)}`;
     })
     .join("");
 }

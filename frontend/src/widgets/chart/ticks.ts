@@ -49,7 +49,7 @@ export function marksOf(
   const last = Math.floor(to / increment + 1e-9);
   const values = Array.from(
     { length: Math.max(last - first + 1, 0) },
-    (_, at) => (first + at) * increment,
+    (_, index) => (first + index) * increment,
   );
   return { values, increment };
 }

@@ -67,15 +67,15 @@ export function Donut(props: DonutProps) {
         // biome-ignore lint/a11y/noStaticElementInteractions: only ends what the buttons within began
         <div class="donut-body" onMouseLeave={() => point(-1)}>
           <svg class="ring" viewBox="-62 -62 124 124" role="img" aria-label={summary(props, total)}>
-            {paths.map((path, at) => (
+            {paths.map((path, index) => (
               // biome-ignore lint/a11y/noStaticElementInteractions: the legend holds the same as buttons
               <path
-                key={slices[at].name}
+                key={slices[index].name}
                 d={path}
-                style={{ fill: colors[at] }}
-                class={pointed >= 0 && pointed !== at ? "faded" : ""}
-                onMouseEnter={() => point(at)}
-                onClick={() => props.choose(slices[at])}
+                style={{ fill: colors[index] }}
+                class={pointed >= 0 && pointed !== index ? "faded" : ""}
+                onMouseEnter={() => point(index)}
+                onClick={() => props.choose(slices[index])}
               />
             ))}
             <text class="ring-total" y="-2">
@@ -86,19 +86,19 @@ export function Donut(props: DonutProps) {
             </text>
           </svg>
           <ul class="legend">
-            {slices.map((slice, at) => (
+            {slices.map((slice, index) => (
               <li key={slice.name}>
                 <button
                   type="button"
-                  class={pointed === at ? "pointed" : ""}
+                  class={pointed === index ? "pointed" : ""}
                   aria-pressed={slice.isOthers ? undefined : slice.name === props.chosen}
                   aria-disabled={slice.isOthers}
-                  onMouseEnter={() => point(at)}
-                  onFocus={() => point(at)}
+                  onMouseEnter={() => point(index)}
+                  onFocus={() => point(index)}
                   onBlur={() => point(-1)}
                   onClick={() => props.choose(slice)}
                 >
-                  <span class="swatch" style={{ background: colors[at] }} />
+                  <span class="swatch" style={{ background: colors[index] }} />
                   <Name text={label(slice, props)} full={slice.name || undefined} />
                   <span class="legend-share">{formatRatio(ratio(slice.share))}</span>
                 </button>
@@ -142,7 +142,7 @@ function SliceTable(props: DonutProps) {
 
 function sliceColors(slices: readonly Slice[]): string[] {
   const named = chooseColors(slices.filter((slice) => !slice.isOthers).map((slice) => slice.name));
-  return slices.map((slice, at) => (slice.isOthers ? "var(--c-others)" : named[at]));
+  return slices.map((slice, index) => (slice.isOthers ? "var(--c-others)" : named[index]));
 }
 
 function label(slice: Slice, { noun, nameOf }: DonutProps): string {

@@ -31,16 +31,16 @@ export function drawSvg({ title, slices, colors, labels }: Picture): string {
     slices.map((slice) => slice.share),
     68,
     42,
-  ).forEach((d, at) => {
-    ring.append(svgElement("path", { d, fill: color(colors[at]) }));
+  ).forEach((d, index) => {
+    ring.append(svgElement("path", { d, fill: color(colors[index]) }));
   });
   root.append(ring);
-  slices.forEach((slice, at) => {
-    const y = 60 + at * LINE;
+  slices.forEach((slice, index) => {
+    const y = 60 + index * LINE;
     root.append(
-      svgElement("rect", { x: 190, y: y - 10, width: 11, height: 11, fill: color(colors[at]) }),
+      svgElement("rect", { x: 190, y: y - 10, width: 11, height: 11, fill: color(colors[index]) }),
     );
-    const label = labels[at];
+    const label = labels[index];
     const short = label.length > MAX_LABEL ? `${label.slice(0, MAX_LABEL - 1)}…` : label;
     root.append(svgText(208, y, short, color("var(--text)")));
     const share = svgText(WIDTH - 16, y, formatRatio(ratio(slice.share)), color("var(--text)"));

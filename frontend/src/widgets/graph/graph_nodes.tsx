@@ -110,7 +110,11 @@ export function GraphNodes(props: GraphNodesProps) {
 
 export function Shapes({ shapes }: { shapes: readonly Shape[] }) {
   return (
-    <>{shapes.map(({ kind, attributes, text }, at) => h(kind, { key: at, ...attributes }, text))}</>
+    <>
+      {shapes.map(({ kind, attributes, text }, index) =>
+        h(kind, { key: index, ...attributes }, text),
+      )}
+    </>
   );
 }
 

@@ -38,17 +38,19 @@ export function layLayers(nodes: readonly LayerNode[], edges: readonly LayerEdge
   const x = place(chains);
   const depth = Math.max(0, ...chains.rank) + 1;
   const heights = new Array<number>(depth).fill(0);
-  for (let at = 0; at < nodes.length; at++)
-    heights[rank[at]] = Math.max(heights[rank[at]], nodes[at].height);
+  for (let index = 0; index < nodes.length; index++)
+    heights[rank[index]] = Math.max(heights[rank[index]], nodes[index].height);
   const tops: number[] = [];
   let top = 0;
   for (const height of heights) {
     tops.push(top);
     top += height + GAP.down;
   }
-  const y = nodes.map(({ height }, at) => tops[rank[at]] + (heights[rank[at]] - height) / 2);
+  const y = nodes.map(
+    ({ height }, index) => tops[rank[index]] + (heights[rank[index]] - height) / 2,
+  );
   return {
-    width: Math.max(0, ...nodes.map(({ width }, at) => x[at] + width)),
+    width: Math.max(0, ...nodes.map(({ width }, index) => x[index] + width)),
     height: nodes.length === 0 ? 0 : top - GAP.down,
     x: x.slice(0, nodes.length),
     y,
@@ -69,8 +71,8 @@ interface Forward extends LayerEdge {
 /** The edges with back edges of a depth-first search reversed. */
 function acyclic(count: number, edges: readonly LayerEdge[]): Forward[] {
   const after: number[][] = Array.from({ length: count }, () => []);
-  edges.forEach(({ from }, at) => {
-    after[from].push(at);
+  edges.forEach(({ from }, index) => {
+    after[from].push(index);
   });
   const state = new Uint8Array(count);
   const isBack = new Uint8Array(edges.length);
@@ -95,8 +97,8 @@ function acyclic(count: number, edges: readonly LayerEdge[]): Forward[] {
       }
     }
   }
-  return edges.map(({ from, to }, at) =>
-    isBack[at] ? { from: to, to: from, isReversed: true } : { from, to, isReversed: false },
+  return edges.map(({ from, to }, index) =>
+    isBack[index] ? { from: to, to: from, isReversed: true } : { from, to, isReversed: false },
   );
 }
 
@@ -177,8 +179,8 @@ function withLanes(
     above[to].push(from);
   }
   const layers: number[][] = Array.from({ length: Math.max(0, ...rank) + 1 }, () => []);
-  rank.forEach((layer, at) => {
-    layers[layer].push(at);
+  rank.forEach((layer, index) => {
+    layers[layer].push(index);
   });
   return { width, rank, lanes, above, below, layers };
 }
@@ -225,8 +227,8 @@ function countCrossings(
   position: Float64Array,
 ): number {
   let count = 0;
-  layers.forEach((layer, at) => {
-    const size = layers[at + 1]?.length ?? 0;
+  layers.forEach((layer, index) => {
+    const size = layers[index + 1]?.length ?? 0;
     // A Fenwick tree of the end positions seen so far.
     const tree = new Uint32Array(size + 1);
     let taken = 0;
@@ -260,16 +262,17 @@ function place({ layers, above, below, width }: Chains): number[] {
     const isDown = sweep % 2 === 0;
     const isLast = sweep >= SWEEPS - 2;
     for (const layer of isDown ? layers : layers.toReversed()) {
-      const wish = layer.map((at) => {
-        const near = isLast ? [...above[at], ...below[at]] : (isDown ? above : below)[at];
-        return mean(near, center) ?? center[at];
+      const wish = layer.map((index) => {
+        const near = isLast ? [...above[index], ...below[index]] : (isDown ? above : below)[index];
+        return mean(near, center) ?? center[index];
       });
       spread(layer, wish, width, center);
     }
   }
   let least = Number.POSITIVE_INFINITY;
-  for (let at = 0; at < width.length; at++) least = Math.min(least, center[at] - width[at] / 2);
-  return width.map((size, at) => center[at] - size / 2 - least);
+  for (let index = 0; index < width.length; index++)
+    least = Math.min(least, center[index] - width[index] / 2);
+  return width.map((size, index) => center[index] - size / 2 - least);
 }
 
 /** The ordered positions closest to the desired ones in least squares: pool adjacent violators. */

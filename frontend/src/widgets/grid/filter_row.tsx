@@ -8,8 +8,8 @@ import type { Places } from "./places";
 export function FilterRow({ model, places }: { model: TableModel; places: Places }) {
   return (
     <div class="grid-row filter-row" role="row">
-      {model.visible.map((column, at) => (
-        <FilterCell key={column.id} model={model} column={column} left={places.left[at]} />
+      {model.visible.map((column, index) => (
+        <FilterCell key={column.id} model={model} column={column} left={places.left[index]} />
       ))}
     </div>
   );

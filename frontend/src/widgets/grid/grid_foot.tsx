@@ -28,14 +28,14 @@ export const GridFoot = steady(function GridFoot({ model, places, rowIndex }: Gr
   return (
     <div class="grid-foot" role="rowgroup">
       <div class="grid-row" role="row" aria-rowindex={rowIndex}>
-        {visible.map((column, at) => (
+        {visible.map((column, index) => (
           <div
             key={column.id}
             role="gridcell"
-            class={cellClass(column, "cell", places.left[at])}
-            style={places.left[at] === undefined ? undefined : { left: places.left[at] }}
+            class={cellClass(column, "cell", places.left[index])}
+            style={places.left[index] === undefined ? undefined : { left: places.left[index] }}
           >
-            {at === labelAt ? `Total of ${countText(model)}` : totals[at]}
+            {index === labelAt ? `Total of ${countText(model)}` : totals[index]}
           </div>
         ))}
       </div>

@@ -19,14 +19,14 @@ export const GridHead = steady(function GridHead(props: GridHeadProps) {
   const { model, places, resize, natural } = props;
   return (
     <div class="grid-row" role="row" aria-rowindex={1}>
-      {model.visible.map((column, at) => (
+      {model.visible.map((column, index) => (
         <Header
           key={column.id}
           model={model}
           column={column}
-          left={places.left[at]}
+          left={places.left[index]}
           resize={(width) => resize(column.id, width)}
-          natural={() => natural(at)}
+          natural={() => natural(index)}
         />
       ))}
     </div>
@@ -49,8 +49,8 @@ function Header({
   resize: (width: number | null) => void;
   natural: () => number;
 }) {
-  const at = model.sort.findIndex((key) => key.id === column.id);
-  const key = model.sort[at];
+  const index = model.sort.findIndex((key) => key.id === column.id);
+  const key = model.sort[index];
   const order = key ? (key.isDescending ? "descending" : "ascending") : "none";
   return (
     <div
@@ -77,7 +77,7 @@ function Header({
           <span class="sort-title">{column.title}</span>
           <span class="sort-mark" aria-hidden="true">
             {key ? (key.isDescending ? "▼" : "▲") : ""}
-            {key && model.sort.length > 1 ? at + 1 : ""}
+            {key && model.sort.length > 1 ? index + 1 : ""}
           </span>
         </span>
         <span class="unit">{column.scale?.unit}</span>

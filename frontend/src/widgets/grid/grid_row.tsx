@@ -60,9 +60,9 @@ export const GridRow = steady(function GridRow(props: GridRowProps) {
         onClick={() => props.onSelect(props.position)}
         onDblClick={() => props.onToggle(props.position)}
       >
-        {model.visible.map((column, at) => {
+        {model.visible.map((column, index) => {
           const source = sources.find((candidate) => candidate.id === column.id) ?? column;
-          const left = props.places.left[at];
+          const left = props.places.left[index];
           return (
             <div
               key={column.id}

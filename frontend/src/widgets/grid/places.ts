@@ -18,18 +18,18 @@ export function columnPlaces(columns: readonly TableColumn[], chosen: Widths = {
   const widths = columns.map((column) => chosen[column.id] ?? column.width);
   let width = 0;
   let isLeading = true;
-  const left = columns.map((column, at) => {
+  const left = columns.map((column, index) => {
     isLeading = isLeading && column.isSticky === true;
     const place = isLeading ? `${width}px` : undefined;
-    width += widths[at];
+    width += widths[index];
     return place;
   });
   const isFree = (column: TableColumn) => column.isName && chosen[column.id] === undefined;
   const hasName = columns.some(isFree);
   const template = columns
-    .map((column, at) => {
-      const takesRest = isFree(column) || (!hasName && at === columns.length - 1);
-      return takesRest ? `minmax(${widths[at]}px, 1fr)` : `${widths[at]}px`;
+    .map((column, index) => {
+      const takesRest = isFree(column) || (!hasName && index === columns.length - 1);
+      return takesRest ? `minmax(${widths[index]}px, 1fr)` : `${widths[index]}px`;
     })
     .join(" ");
   return { template, width, left };

@@ -20,6 +20,8 @@ export function icicleStep(
   const { row, rowFirst } = layout;
   const first = rowFirst[tree.depth[node]];
   const last = rowFirst[tree.depth[node] + 1];
-  const at = row.subarray(first, last).indexOf(node);
-  return at < 0 ? node : (row[Math.max(first, Math.min(first + at + step, last - 1))] ?? node);
+  const index = row.subarray(first, last).indexOf(node);
+  return index < 0
+    ? node
+    : (row[Math.max(first, Math.min(first + index + step, last - 1))] ?? node);
 }

@@ -20,8 +20,8 @@ export function layOutIcicle(tree: WeightedTree, focus: number): IcicleLayout {
   const row: number[] = [];
   const rowFirst = new Int32Array(deepest + 2);
   let level = [0];
-  for (let at = 0; at <= deepest; at++) {
-    rowFirst[at] = row.length;
+  for (let index = 0; index <= deepest; index++) {
+    rowFirst[index] = row.length;
     for (const node of level) row.push(node);
     const next: number[] = [];
     for (const node of level) {

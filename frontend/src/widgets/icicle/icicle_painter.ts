@@ -73,8 +73,8 @@ export class IciclePainter {
     const { row, rowFirst, left } = layout;
     const y = depth * style.rowHeight - top;
     let drawn = 0;
-    for (let at = rowFirst[depth]; at < rowFirst[depth + 1]; at++) {
-      const node = row[at];
+    for (let index = rowFirst[depth]; index < rowFirst[depth + 1]; index++) {
+      const node = row[index];
       // A node narrower than a pixel fills that pixel, unless an earlier node has done so.
       const from = Math.max(Math.round(left[node] * width * dpr) / dpr, drawn);
       const end = left[node] + layout.width[node];

@@ -31,7 +31,7 @@ export function arrangeTree(
     childFirst[parent[at] + 1]++;
   }
   for (let at = 0; at < length; at++) childFirst[at + 1] += childFirst[at];
-  const child = Int32Array.from({ length: Math.max(length - 1, 0) }, (_, at) => at + 1);
+  const child = Int32Array.from({ length: Math.max(length - 1, 0) }, (_, index) => index + 1);
   child.sort(
     (a, b) => parent[a] - parent[b] || compare(a, b) || weightPs[b] - weightPs[a] || a - b,
   );

@@ -43,11 +43,11 @@ function MenuList({ items, close }: { items: readonly MenuItem[]; close: () => v
   }, []);
   const move = (event: KeyboardEvent) => {
     const buttons = [...(list.current?.querySelectorAll("button") ?? [])];
-    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+    const index = buttons.indexOf(document.activeElement as HTMLButtonElement);
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step === 0) return;
     event.preventDefault();
-    buttons[(at + step + buttons.length) % buttons.length]?.focus();
+    buttons[(index + step + buttons.length) % buttons.length]?.focus();
   };
   return (
     <div class="menu" ref={list} onKeyDown={move} role="none">

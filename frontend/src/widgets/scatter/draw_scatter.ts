@@ -262,7 +262,7 @@ function markBoxes(picture: ScatterPicture): Box[] {
 }
 
 function mainFirst(roofs: readonly Roof[]): readonly Roof[] {
-  return [...roofs].sort((one, other) => Number(other.isMain) - Number(one.isMain));
+  return [...roofs].sort((roof, other) => Number(other.isMain) - Number(roof.isMain));
 }
 
 /** Writes a label on a translucent background. */
@@ -310,15 +310,15 @@ const MARKS: readonly (Corners | null)[] = [
 ];
 
 function polygon(corners: number, turn: number): Corners {
-  return Array.from({ length: corners }, (_, at) => {
-    const angle = turn + (2 * Math.PI * at) / corners;
+  return Array.from({ length: corners }, (_, index) => {
+    const angle = turn + (2 * Math.PI * index) / corners;
     return [Math.cos(angle), Math.sin(angle)] as const;
   });
 }
 
 function star(points: number): Corners {
-  return polygon(2 * points, -Math.PI / 2).map(([x, y], at) =>
-    at % 2 === 0 ? ([x, y] as const) : ([x / 2, y / 2] as const),
+  return polygon(2 * points, -Math.PI / 2).map(([x, y], index) =>
+    index % 2 === 0 ? ([x, y] as const) : ([x / 2, y / 2] as const),
   );
 }
 
@@ -329,8 +329,8 @@ function traceMark(pen: Pen, kind: number, x: number, y: number, radius: number)
     pen.arc(x, y, radius, 0, 2 * Math.PI);
     return;
   }
-  corners.forEach(([dx, dy], at) => {
-    if (at === 0) pen.moveTo(x + dx * radius, y + dy * radius);
+  corners.forEach(([dx, dy], index) => {
+    if (index === 0) pen.moveTo(x + dx * radius, y + dy * radius);
     else pen.lineTo(x + dx * radius, y + dy * radius);
   });
   pen.closePath();

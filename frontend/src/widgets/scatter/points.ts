@@ -57,8 +57,8 @@ export function wholeRange(points: ScatterPoints, roofs: readonly Roof[]): Range
 function decades(values: readonly ArrayLike<number>[]): [number, number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const list of values) {
-    for (let at = 0; at < list.length; at++) {
-      const power = Math.log10(list[at]);
+    for (let index = 0; index < list.length; index++) {
+      const power = Math.log10(list[index]);
       if (!Number.isFinite(power)) continue;
       low = Math.min(low, power);
       high = Math.max(high, power);

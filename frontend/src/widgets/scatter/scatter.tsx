@@ -175,8 +175,8 @@ function Plot(props: PlotProps) {
   const keys = scatterKeys({
     move: (by) => {
       const before = pointed.peek();
-      const at = before === null ? (by > 0 ? -1 : order.length) : order.indexOf(before);
-      pointed.value = order[Math.max(0, Math.min(at + by, order.length - 1))] ?? null;
+      const index = before === null ? (by > 0 ? -1 : order.length) : order.indexOf(before);
+      pointed.value = order[Math.max(0, Math.min(index + by, order.length - 1))] ?? null;
     },
     choose: () => {
       const chosen = pointed.peek();

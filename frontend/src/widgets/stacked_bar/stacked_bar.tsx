@@ -25,7 +25,7 @@ export function StackedBar({ label, parts, pointed = null, point }: StackedBarPr
   const words = shown.map((part) => `${part.label} ${formatRatio(ratio(part.share))}`);
   return (
     <div class="stacked-bar" role="img" aria-label={`${label}: ${words.join(", ")}`}>
-      {shown.map((part, at) => (
+      {shown.map((part, index) => (
         // biome-ignore lint/a11y/noStaticElementInteractions: only shows what the table says
         <span
           key={part.id}
@@ -35,7 +35,7 @@ export function StackedBar({ label, parts, pointed = null, point }: StackedBarPr
             background: part.color,
             color: textColorOn(part.color),
           }}
-          title={words[at]}
+          title={words[index]}
           onMouseEnter={() => point?.(part.id)}
           onMouseLeave={() => point?.(null)}
         >

@@ -29,8 +29,8 @@ export function shortLabels(labels: readonly string[]): {
   readonly short: readonly string[];
 } {
   const first = labels[0] ?? "";
-  const at = first.lastIndexOf(" ");
-  const shared = first.slice(0, at + 1);
+  const index = first.lastIndexOf(" ");
+  const shared = first.slice(0, index + 1);
   if (labels.length < 2 || shared === "" || !labels.every((label) => label.startsWith(shared)))
     return { shared: "", short: labels };
   return { shared: shared.trim(), short: labels.map((label) => label.slice(shared.length)) };

@@ -62,7 +62,7 @@ const LEAST_DRAG = 6;
 const DOUBLE_CLICK_MS = 250;
 const INCREMENTS = Array.from(
   { length: 45 },
-  (_, at) => [1, 2, 5][at % 3] * 10 ** (Math.floor(at / 3) - 5),
+  (_, index) => [1, 2, 5][index % 3] * 10 ** (Math.floor(index / 3) - 5),
 );
 
 export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEvents): Plot {
@@ -239,5 +239,5 @@ export function createPlot(host: HTMLElement, first: PlotInput, events: PlotEven
 }
 
 function indices(count: number): Float64Array {
-  return Float64Array.from({ length: count }, (_, at) => at);
+  return Float64Array.from({ length: count }, (_, index) => index);
 }

@@ -136,7 +136,7 @@ class NameTexts {
     this.foldeds ??=
       this.column.strings.length > MOST_COMPARED
         ? []
-        : foldNames(this.column.strings.map((_, at) => this.readable(at)));
+        : foldNames(this.column.strings.map((_, index) => this.readable(index)));
     this.foldeds[code] ??= foldName(this.readable(code));
     return this.foldeds[code];
   }

@@ -40,9 +40,9 @@ export function parseFilter(text: string, column: TableColumn): Filter | null {
 function numberFilter(asked: string, column: TableColumn, values: Float64Array): Filter {
   const range = /^(.*?)\.\.(.*)$/.exec(asked);
   if (range) {
-    const [low, high] = [range[1], range[2]].map((end, at) =>
+    const [low, high] = [range[1], range[2]].map((end, index) =>
       end.trim() === ""
-        ? at === 0
+        ? index === 0
           ? Number.NEGATIVE_INFINITY
           : Number.POSITIVE_INFINITY
         : parseQuantity(end, column),

@@ -51,7 +51,7 @@ export function groupRows(
   groups.sort((a, b) => a.section - b.section || b.size - a.size || (a.label < b.label ? -1 : 1));
   const members = groups.map((group) => group.members);
   const labels = groups.map((group) => group.label);
-  const isFirst = groups.map(({ section }, at) => section !== groups[at - 1]?.section);
+  const isFirst = groups.map(({ section }, index) => section !== groups[index - 1]?.section);
   const made = new Map<string, Column>();
   const make = (column: TableColumn): Column => {
     const known = made.get(column.id);

@@ -11,11 +11,11 @@ export function foldNumbers(names: readonly string[]): string[] {
   const parts = names.map((name) => cut(name).split("/"));
   const stems = parts.map((segments) => segments.map(stem));
   const families = new Map<string, number[]>();
-  stems.forEach((segments, at) => {
+  stems.forEach((segments, index) => {
     const key = segments.join("/");
     const known = families.get(key);
-    if (known) known.push(at);
-    else families.set(key, [at]);
+    if (known) known.push(index);
+    else families.set(key, [index]);
   });
   const folded = names.slice();
   for (const members of families.values()) {
@@ -23,11 +23,11 @@ export function foldNumbers(names: readonly string[]): string[] {
     const [first] = members;
     const name = parts[first]
       .map((text, level) =>
-        members.every((at) => parts[at][level] === text)
+        members.every((index) => parts[index][level] === text)
           ? text
           : starred(
               stems[first][level],
-              members.map((at) => parts[at][level]),
+              members.map((index) => parts[index][level]),
             ),
       )
       .join("/");

@@ -41,8 +41,8 @@ export function clickSort(
         : null;
   const others = isAdding ? keys.filter((key) => key.id !== column.id) : [];
   if (next === null) return others;
-  const at = isAdding && current ? keys.indexOf(current) : others.length;
-  return others.toSpliced(at, 0, next);
+  const index = isAdding && current ? keys.indexOf(current) : others.length;
+  return others.toSpliced(index, 0, next);
 }
 
 /** `rows` sorted by `keys`. The order is stable; missing values come last. */
@@ -59,7 +59,7 @@ export function sortRows(
   const [first, ...others] = compares;
   return rows.slice().sort((a, b) => {
     let order = first(a, b);
-    for (let at = 0; order === 0 && at < others.length; at++) order = others[at](a, b);
+    for (let index = 0; order === 0 && index < others.length; index++) order = others[index](a, b);
     return order === 0 ? a - b : order;
   });
 }
@@ -88,8 +88,8 @@ function sortValues({ data }: TableColumn): Float64Array {
   );
   const ranks = new Float64Array(lower.length);
   let rank = 0;
-  byText.forEach((code, at) => {
-    if (at > 0 && lower[code] !== lower[byText[at - 1]]) rank++;
+  byText.forEach((code, index) => {
+    if (index > 0 && lower[code] !== lower[byText[index - 1]]) rank++;
     ranks[code] = rank;
   });
   return Float64Array.from(data.codes, (code) => (code < 0 ? Number.NaN : ranks[code]));

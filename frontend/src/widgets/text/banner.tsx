@@ -37,8 +37,8 @@ export function Banner({ summary, details }: BannerProps) {
       </div>
       {isOpen ? (
         <ul>
-          {details.slice(0, FIRST).map((warning, at) => (
-            <li key={at}>
+          {details.slice(0, FIRST).map((warning, index) => (
+            <li key={index}>
               {warning.host ? <b>{warning.host}: </b> : null}
               {warning.message}
               {warning.hint ? <span class="muted"> {warning.hint}</span> : null}

@@ -26,8 +26,8 @@ export function Diagnostics({ diagnostics }: { diagnostics: readonly Diagnostic[
   return (
     <Card class="facts" title="About this trace">
       <ul class="diagnostics">
-        {diagnostics.slice(0, MOST).map(({ severity, message }, at) => (
-          <li key={at}>
+        {diagnostics.slice(0, MOST).map(({ severity, message }, index) => (
+          <li key={index}>
             <span class="diagnostic-sign" title={severity.toLowerCase()}>
               <span aria-hidden="true">{SIGNS[severity] ?? "•"}</span>
               <span class="unseen">{severity.toLowerCase()}: </span>

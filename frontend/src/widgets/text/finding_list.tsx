@@ -40,9 +40,9 @@ const USUAL: readonly Severity[] = ["high", "moderate", "low"];
 export function FindingList({ findings, opens = USUAL }: FindingListProps) {
   return (
     <ol class="findings">
-      {findings.map((finding, at) => (
+      {findings.map((finding, index) => (
         <li key={finding.id}>
-          <details open={at === 0 && opens.includes(finding.severity)}>
+          <details open={index === 0 && opens.includes(finding.severity)}>
             <summary>
               <SeverityTag severity={finding.severity} />
               <span class="finding-title">

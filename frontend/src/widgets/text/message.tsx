@@ -123,8 +123,8 @@ export function Skeleton({ title, text, outline = "cards", cancel }: SkeletonPro
 function Blocks({ among, count, kind }: { among: string; count: number; kind: string }) {
   return (
     <div class={among}>
-      {Array.from({ length: count }, (_, at) => (
-        <div class={`skeleton ${kind}`} key={at} />
+      {Array.from({ length: count }, (_, index) => (
+        <div class={`skeleton ${kind}`} key={index} />
       ))}
     </div>
   );

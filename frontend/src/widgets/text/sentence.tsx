@@ -6,11 +6,11 @@ export function Sentence({ text }: { readonly text: string }) {
   // The pattern has one group, so every other piece is a measure.
   return (
     <>
-      {text.split(MEASURE).map((piece, at) =>
-        at % 2 === 0 ? (
+      {text.split(MEASURE).map((piece, index) =>
+        index % 2 === 0 ? (
           piece
         ) : (
-          <span class="measure" key={at}>
+          <span class="measure" key={index}>
             {piece}
           </span>
         ),

@@ -94,9 +94,9 @@ function Edges({ layout }: Pick<GraphCanvasProps, "layout">) {
       <defs>
         <Arrow id="graph-arrow" color="var(--muted)" />
       </defs>
-      {layout.edges.map(({ path, edge }, at) => (
+      {layout.edges.map(({ path, edge }, index) => (
         <path
-          key={at}
+          key={index}
           d={path}
           class="edge"
           fill="none"

@@ -178,9 +178,9 @@ function Around({ graph, center, turn }: AroundProps) {
         <p>
           Inside computation <code>{outermost.computation.slice(0, 200)}</code>
           {outermost.callers.length > 0 ? ", called by " : ""}
-          {outermost.callers.slice(0, 8).map((name, at) => (
+          {outermost.callers.slice(0, 8).map((name, index) => (
             <>
-              {at > 0 ? ", " : ""}
+              {index > 0 ? ", " : ""}
               <button type="button" class="link" onClick={() => center(name)}>
                 {name.slice(0, 100)}
               </button>

@@ -25,10 +25,10 @@ export function drawProgramSvg(
   );
   const { root, content, text } = startPicture(layout, title, groups.length * 190);
   const muted = resolveColor("var(--muted)");
-  groups.forEach(([, [color, label]], at) => {
-    const box = { x: MARGIN + at * 190, y: 37, width: 12, height: 12, rx: 2, fill: color };
+  groups.forEach(([, [color, label]], index) => {
+    const box = { x: MARGIN + index * 190, y: 37, width: 12, height: 12, rx: 2, fill: color };
     root.append(svgElement("rect", resolveColors(box)));
-    root.append(svgText(MARGIN + at * 190 + 18, 47, label, text));
+    root.append(svgText(MARGIN + index * 190 + 18, 47, label, text));
   });
   root.append(drawArrow("arrow", muted));
   for (const { cluster, ...box } of layout.clusters) {

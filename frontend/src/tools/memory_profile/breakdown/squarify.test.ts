@@ -7,8 +7,8 @@ test("tiles fill the room in proportion", () => {
   const sizes = [6, 6, 4, 3, 2, 2, 1];
   const tiles = squarify(sizes, 600, 400);
   expect(tiles).toHaveLength(7);
-  tiles.forEach((tile, at) => {
-    expect(area(tile)).toBeCloseTo((sizes[at] / 24) * 240_000, 3);
+  tiles.forEach((tile, index) => {
+    expect(area(tile)).toBeCloseTo((sizes[index] / 24) * 240_000, 3);
   });
 });
 
@@ -21,7 +21,7 @@ test("the example of the paper: the first column has two squares below each othe
 });
 
 test("tiles do not overlap, whatever their sizes", () => {
-  const sizes = Array.from({ length: 60 }, (_, at) => 1000 / (at * at + 1));
+  const sizes = Array.from({ length: 60 }, (_, index) => 1000 / (index * index + 1));
   const tiles = squarify(sizes, 500, 300);
   for (const [at, a] of tiles.entries()) {
     expect(a.left).toBeGreaterThanOrEqual(-1e-6);

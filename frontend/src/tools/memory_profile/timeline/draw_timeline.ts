@@ -125,18 +125,18 @@ function drawAreas(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
     tops.push(timeline[id].map((value, point) => (value || 0) + (below?.[point] ?? 0)));
   }
   // Each area extends down to the axis, the highest first, so that there are no gaps between them.
-  for (let at = shown.length - 1; at >= 0; at--) {
-    pen.fillStyle = colors.fills[shown[at].id];
+  for (let index = shown.length - 1; index >= 0; index--) {
+    pen.fillStyle = colors.fills[shown[index].id];
     pen.beginPath();
-    traceArea(pen, timeline, plan, tops[at]);
+    traceArea(pen, timeline, plan, tops[index]);
     pen.fill();
   }
   // An edge, so that color is not the only distinction.
   pen.strokeStyle = "#000";
   pen.globalAlpha = 0.4;
   pen.lineWidth = 1;
-  shown.forEach(({ id }, at) => {
-    const y = (point: number) => yOf(plan, tops[at][point]);
+  shown.forEach(({ id }, index) => {
+    const y = (point: number) => yOf(plan, tops[index][point]);
     if (!timeline[id].some((value) => value > 0) || isDense(timeline, plan, y)) return;
     pen.beginPath();
     traceSteps(pen, timeline, plan, y);

@@ -5,7 +5,7 @@ import { drawMemorySvg } from "./timeline_picture";
 
 /** The lines of steps in a picture of `count` steps. */
 function stepLines(count: number): number {
-  const numbers = Array.from({ length: count }, (_, at) => at);
+  const numbers = Array.from({ length: count }, (_, index) => index);
   const steps = {
     label: numbers.map(String),
     begin_ps: numbers.map((at) => (at * 8e9) / count),

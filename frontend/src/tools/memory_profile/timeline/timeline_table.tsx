@@ -96,7 +96,7 @@ function timelineTable({ timeline, texts, steps }: Memory): DataTable {
       number(
         "in_use",
         "Memory in use",
-        Float64Array.from({ length }, (_, at) => inUse(timeline, at)),
+        Float64Array.from({ length }, (_, index) => inUse(timeline, index)),
       ),
       number("stack", "Stack", timeline.stack),
       number("heap", "Heap", timeline.heap),

@@ -41,8 +41,8 @@ export function fixedParts(figures: Heap["figures"]): { color: string; size: num
   const total = size(figures.peak - figures.temporaries);
   const constants = Math.min(size(figures.constants), total);
   const results = Math.min(size(figures.outputs - size(figures.donated)), total - constants);
-  return [total - results - constants, results, constants].map((bytes, at) => ({
-    color: PURPOSES[at].color,
+  return [total - results - constants, results, constants].map((bytes, index) => ({
+    color: PURPOSES[index].color,
     size: bytes,
   }));
 }

@@ -30,7 +30,12 @@ export function HeapTable({ heap, height }: { readonly heap: Heap; readonly heig
 
 export function saveHeapCsv(fileName: string, { timeline }: Heap): void {
   const { event, instruction, inUse, unpadded } = timeline;
-  const lines = instruction.map((name, at) => [event[at], name, inUse[at], unpadded[at]]);
+  const lines = instruction.map((name, index) => [
+    event[index],
+    name,
+    inUse[index],
+    unpadded[index],
+  ]);
   const head = ["Event", "Instruction", "In use (B)", "Without padding (B)"];
   saveFile(`${fileName}.csv`, new Blob([toCsv([head, ...lines])], { type: "text/csv" }));
 }

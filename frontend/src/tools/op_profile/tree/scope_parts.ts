@@ -7,13 +7,13 @@ export function scopeParts(scope: string): string[] {
   const parts: string[] = [];
   let depth = 0;
   let begin = 0;
-  for (let at = 0; at < scope.length; at++) {
-    const letter = scope[at];
+  for (let index = 0; index < scope.length; index++) {
+    const letter = scope[index];
     if (OPENING.includes(letter)) depth++;
     else if (CLOSING.includes(letter)) depth = Math.max(depth - 1, 0);
     else if (letter === "/" && depth === 0) {
-      parts.push(scope.slice(begin, at));
-      begin = at + 1;
+      parts.push(scope.slice(begin, index));
+      begin = index + 1;
     }
   }
   const last = scope.slice(begin);

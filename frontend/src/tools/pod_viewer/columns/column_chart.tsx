@@ -117,7 +117,7 @@ export function ColumnChart(props: ColumnChartProps) {
 }
 
 function Legend({ pod, cells }: { pod: Pod; cells: StepCells }) {
-  const shown = pod.phases.filter((_, at) => cells.phases[at].some((time) => time > 0));
+  const shown = pod.phases.filter((_, index) => cells.phases[index].some((time) => time > 0));
   return (
     <ul class="color-key" aria-label="Parts, from the top of the stack">
       {shown.toReversed().map(({ id, label, color }) => (
@@ -264,8 +264,8 @@ function ColumnPlot(props: ColumnPlotProps) {
 
 function columnText(pod: Pod, cells: StepCells, row: number): string {
   const time = (value: number) => formatTime(microseconds(value));
-  const parts = pod.phases.flatMap(({ label }, at) =>
-    cells.phases[at][row] > 0 ? [`${label} ${time(cells.phases[at][row])}`] : [],
+  const parts = pod.phases.flatMap(({ label }, index) =>
+    cells.phases[index][row] > 0 ? [`${label} ${time(cells.phases[index][row])}`] : [],
   );
   const title = pod.workers.titles[cells.worker[row]];
   return [title, time(cells.total[row]), ...parts.toReversed()].join(", ");

@@ -92,7 +92,7 @@ function stepTable({ phases, workers, hosts }: Pod, cells: StepCells): DataTable
         "Largest part",
         Array.from(cells.bottleneck, (at) => phases[at]?.label ?? null),
       ),
-      ...phases.map(({ id, label }, at) => numberColumn(`of ${id}`, label, cells.phases[at])),
+      ...phases.map(({ id, label }, index) => numberColumn(`of ${id}`, label, cells.phases[index])),
       {
         kind: "flag",
         id: "whole",

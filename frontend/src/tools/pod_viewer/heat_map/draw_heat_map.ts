@@ -58,8 +58,9 @@ function cellImage({ plan, cells, domain, ramp }: HeatDrawing): HTMLCanvasElemen
   const pixels = pen.createImageData(plan.columns, plan.rows);
   const words = new Uint32Array(pixels.data.buffer);
   const colors = new Uint32Array(RAMP_LENGTH);
-  for (let at = 0; at < RAMP_LENGTH; at++)
-    colors[at] = (255 << 24) | (ramp[at * 3 + 2] << 16) | (ramp[at * 3 + 1] << 8) | ramp[at * 3];
+  for (let index = 0; index < RAMP_LENGTH; index++)
+    colors[index] =
+      (255 << 24) | (ramp[index * 3 + 2] << 16) | (ramp[index * 3 + 1] << 8) | ramp[index * 3];
   const span = domain.high - domain.low;
   for (let cell = 0; cell < cells.length; cell++) {
     const value = cells[cell];

@@ -11,7 +11,10 @@ const GAP = 16;
 /** Workers if the rows are tall enough, else hosts. */
 export function rowLabels({ workers, hosts }: Pod, plan: HeatPlan): AxisLabel[] {
   if (plan.rowHeight >= LINE && plan.workersPerRow === 1)
-    return workers.shortTitles.map((text, at) => ({ text, middle: (at + 0.5) * plan.rowHeight }));
+    return workers.shortTitles.map((text, index) => ({
+      text,
+      middle: (index + 0.5) * plan.rowHeight,
+    }));
   const labels: AxisLabel[] = [];
   const isByHost = hosts.length > 1;
   let end = Number.NEGATIVE_INFINITY;
@@ -56,9 +59,9 @@ export function* runs(
   longest = Number.POSITIVE_INFINITY,
 ): Generator<readonly [from: number, to: number]> {
   let from = 0;
-  for (let at = 1; at <= values.length; at++) {
-    if (at < values.length && values[at] === values[from] && at - from < longest) continue;
-    yield [from, at];
-    from = at;
+  for (let index = 1; index <= values.length; index++) {
+    if (index < values.length && values[index] === values[from] && index - from < longest) continue;
+    yield [from, index];
+    from = index;
   }
 }

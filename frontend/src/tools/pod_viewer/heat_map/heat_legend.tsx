@@ -25,7 +25,7 @@ export function legendTexts(
 export function HeatLegend({ domain, ramp, measure }: LegendProps) {
   const { low, high, least, most } = domain;
   const [first, last] = legendTexts(domain, measure);
-  const stops = Array.from({ length: 17 }, (_, at) => rampColor(ramp, at / 16)).join(", ");
+  const stops = Array.from({ length: 17 }, (_, index) => rampColor(ramp, index / 16)).join(", ");
   const beyond = [
     first.startsWith("≤") ? `down to ${writeValue(least, measure)}` : "",
     last.startsWith("≥") ? `up to ${writeValue(most, measure)}` : "",

@@ -43,7 +43,7 @@ test("a shared cell has its largest value, and the pointer finds whose it is", (
 test("labels keep clear of each other", () => {
   const plan = planHeat(2, 100, 1000, 264);
   const labels = columnLabels(
-    Array.from({ length: 100 }, (_, at) => String(at)),
+    Array.from({ length: 100 }, (_, index) => String(index)),
     plan,
   );
   expect(labels[1].middle - labels[0].middle).toBeGreaterThanOrEqual(29);

@@ -14,17 +14,17 @@ export function makeRamp(isDark: boolean): Ramp {
   const path = PATH.map(toLab);
   const [top, bottom] = [path[0][0], path.at(-1)![0]];
   const ramp = new Uint8Array(RAMP_LENGTH * 3);
-  for (let at = 0; at < RAMP_LENGTH; at++) {
-    const part = at / (RAMP_LENGTH - 1);
+  for (let index = 0; index < RAMP_LENGTH; index++) {
+    const part = index / (RAMP_LENGTH - 1);
     const lightness = isDark ? bottom + (top - bottom) * part : top + (bottom - top) * part;
-    ramp.set(toRgb(atLightness(path, lightness)), at * 3);
+    ramp.set(toRgb(atLightness(path, lightness)), index * 3);
   }
   return ramp;
 }
 
 export function rampColor(ramp: Ramp, part: number): string {
-  const at = rampIndex(part) * 3;
-  return `rgb(${ramp[at]}, ${ramp[at + 1]}, ${ramp[at + 2]})`;
+  const index = rampIndex(part) * 3;
+  return `rgb(${ramp[index]}, ${ramp[index + 1]}, ${ramp[index + 2]})`;
 }
 
 /** The index at `part`, 0–1 of the ramp; clamped to its ends. */

@@ -40,7 +40,7 @@ const NONE: Drawn = { node: -1, stub: -1 };
 export function layGraph(tree: GraphTree, shown: Shown): GraphLayout {
   const drawn = new Set(shown.nodes);
   const stubs = new Map(shown.stubs.map(({ parent }, stub) => [parent, { node: -1, stub }]));
-  const roots = shown.nodes.filter((at) => !drawn.has(tree.nodes[at].parent));
+  const roots = shown.nodes.filter((index) => !drawn.has(tree.nodes[index].parent));
   const asNode = (node: number): Drawn => ({ node, stub: -1 });
   // Columns keep this order, the longest at the top.
   const below = ({ node, stub }: Drawn): Drawn[] => {

@@ -49,8 +49,8 @@ const LEGEND: readonly (readonly [kind: keyof typeof OUTLINES, label: string])[]
 ];
 
 function drawLegend(root: SVGElement, text: string): void {
-  LEGEND.forEach(([kind, label], at) => {
-    const x = MARGIN + at * 120;
+  LEGEND.forEach(([kind, label], index) => {
+    const x = MARGIN + index * 120;
     const box = { x, y: 37, width: 20, height: 12, rx: 2, fill: "none" };
     root.append(svgElement("rect", resolveColors({ ...box, ...OUTLINES[kind] })));
     root.append(svgText(x + 27, 47, label, text));

@@ -38,8 +38,8 @@ const HARDLY_MORE = 11;
 
 export function makeTree({ nodes }: CallGraph): GraphTree {
   const children: number[][] = nodes.map(() => []);
-  nodes.forEach(({ parent }, at) => {
-    if (parent >= 0) children[parent].push(at);
+  nodes.forEach(({ parent }, index) => {
+    if (parent >= 0) children[parent].push(index);
   });
   for (const list of children) list.sort((a, b) => nodes[b].total - nodes[a].total || a - b);
   const duration = nodes.find(({ parent }) => parent < 0)?.total ?? Number.NaN;
@@ -125,12 +125,12 @@ function openBelow(
   { nodes, children }: GraphTree,
   id: string,
   shown: ReadonlySet<number>,
-  add: (at: number, limit: number) => boolean,
+  add: (index: number, limit: number) => boolean,
 ): void {
-  const at = nodes.findIndex((node) => node.id === id);
+  const index = nodes.findIndex((node) => node.id === id);
   // In a chain, descendants count, too.
   let left = MORE;
-  const waiting = at < 0 || !shown.has(at) ? [] : [at];
+  const waiting = index < 0 || !shown.has(index) ? [] : [index];
   while (waiting.length > 0 && left > 0) {
     for (const child of children[waiting.shift()!]) {
       if (left <= 0) return;

@@ -59,9 +59,9 @@ function Edges({ layout }: Pick<GraphViewProps, "layout">) {
         <Arrow id="tf-arrow-critical" color="var(--text)" />
         <Arrow id="tf-arrow" color="var(--control-border)" />
       </defs>
-      {layout.edges.map(({ path, isCritical, isOfMany }, at) => (
+      {layout.edges.map(({ path, isCritical, isOfMany }, index) => (
         <path
-          key={at}
+          key={index}
           d={path}
           fill="none"
           class={isCritical ? "edge critical" : "edge"}

@@ -77,9 +77,9 @@ export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale):
       PARAMETER_LINES.length,
       NODE.width - 2 * INSET,
       11,
-    ).map((line, at) => textShape(INSET, PARAMETER_LINES[at], line, { "font-size": 11 })),
-    ...lines.flatMap(([label, value], at) => {
-      const y = FIRST_LINE + at * LINE;
+    ).map((line, index) => textShape(INSET, PARAMETER_LINES[index], line, { "font-size": 11 })),
+    ...lines.flatMap(([label, value], index) => {
+      const y = FIRST_LINE + index * LINE;
       const isMain = label === (isShared ? "Holds up" : "Self time");
       return [
         textShape(INSET, y, label, { "font-size": 11 }),

@@ -32,18 +32,20 @@ test("trees of several hosts are one, each time of which adds up", () => {
     callsJson({ train: { self: 1, below: { matmul: { self: 200 }, "…": { self: 2 } } } }),
   ).columns;
   const merged = mergeTrees([one, { ...other, host: new Int32Array(4).fill(1) }]);
-  const rows = [...merged.parent].map((parent, at) => ({
-    name: merged.name[at] < 0 ? "" : merged.names[merged.name[at]].text,
+  const rows = [...merged.parent].map((parent, index) => ({
+    name: merged.name[index] < 0 ? "" : merged.names[merged.name[index]].text,
     parent,
-    total: merged.totalPs[at],
-    longest: [merged.host[at], merged.longest[at]],
+    total: merged.totalPs[index],
+    longest: [merged.host[index], merged.longest[index]],
   }));
   expect(rows[0]).toMatchObject({ parent: -1, total: 323.5 });
   expect(rows.filter(({ name }) => name === "train")).toMatchObject([
     { parent: 0, total: 303.5, longest: [1, 1] },
   ]);
   expect(rows.filter(({ name }) => name === "matmul").map(({ total }) => total)).toEqual([40, 200]);
-  expect(rows.filter(({ name }, at) => name === "" && at > 0)).toMatchObject([{ total: 2.5 }]);
+  expect(rows.filter(({ name }, index) => name === "" && index > 0)).toMatchObject([
+    { total: 2.5 },
+  ]);
   expect(mergeTrees([one])).toBe(one);
 });
 

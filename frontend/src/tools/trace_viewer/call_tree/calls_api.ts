@@ -45,18 +45,18 @@ export function parseCalls(json: unknown): CallsAnswer {
   const column = (value: unknown) => checkLength(numbers(value), parent.length);
   const name = Int32Array.from(column(nodes.name));
   if (parent[0] !== -1) throw new PayloadError("the calls have no root");
-  for (let at = 1; at < parent.length; at++) {
-    if (!(parent[at] >= 0 && parent[at] < at))
-      throw new PayloadError(`node ${at} of the calls comes before its parent`);
-    if (!(name[at] >= -1 && name[at] < names.length))
-      throw new PayloadError(`node ${at} of the calls has no name`);
+  for (let index = 1; index < parent.length; index++) {
+    if (!(parent[index] >= 0 && parent[index] < index))
+      throw new PayloadError(`node ${index} of the calls comes before its parent`);
+    if (!(name[index] >= -1 && name[index] < names.length))
+      throw new PayloadError(`node ${index} of the calls has no name`);
   }
   return {
     columns: {
-      names: names.map((text, at) => ({
+      names: names.map((text, index) => ({
         text,
-        category: categories[at],
-        isTrack: tracks[at] >= 0,
+        category: categories[index],
+        isTrack: tracks[index] >= 0,
       })),
       parent,
       name,

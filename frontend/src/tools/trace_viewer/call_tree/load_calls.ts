@@ -47,7 +47,9 @@ function ofHost({ columns, tracks }: CallsAnswer, host: HostTimeline, isOneOfMan
 
 function repeatedTracks({ names }: CallColumns): ReadonlySet<string> {
   const texts = names.filter((name) => name.isTrack).map((name) => name.text);
-  return new Set(texts.toSorted().filter((text, at, all) => at > 0 && all[at - 1] === text));
+  return new Set(
+    texts.toSorted().filter((text, index, all) => index > 0 && all[index - 1] === text),
+  );
 }
 
 function sectionOf({ events }: HostTimeline, track: number): string {

@@ -19,35 +19,35 @@ export function mergeTrees(trees: readonly CallColumns[]): CallColumns {
   }[] = [];
   for (const tree of trees) {
     const place = new Int32Array(tree.parent.length);
-    for (let at = 0; at < tree.parent.length; at++) {
-      const part = keyPart(tree, at);
-      const parent = at === 0 ? -1 : place[tree.parent[at]];
+    for (let index = 0; index < tree.parent.length; index++) {
+      const part = keyPart(tree, index);
+      const parent = index === 0 ? -1 : place[tree.parent[index]];
       const key = `${parent}\n${part}`;
-      const known = at === 0 && nodes.length > 0 ? 0 : placeOf.get(key);
+      const known = index === 0 && nodes.length > 0 ? 0 : placeOf.get(key);
       if (known === undefined) {
-        place[at] = nodes.length;
+        place[index] = nodes.length;
         placeOf.set(key, nodes.length);
         nodes.push({
           parent,
-          name: tree.name[at] < 0 ? -1 : numberOf(part, tree.names[tree.name[at]]),
-          count: tree.count[at],
-          totalPs: tree.totalPs[at],
-          selfPs: tree.selfPs[at],
-          longest: tree.longest[at],
-          longestPs: tree.longestPs[at],
-          host: tree.host[at],
+          name: tree.name[index] < 0 ? -1 : numberOf(part, tree.names[tree.name[index]]),
+          count: tree.count[index],
+          totalPs: tree.totalPs[index],
+          selfPs: tree.selfPs[index],
+          longest: tree.longest[index],
+          longestPs: tree.longestPs[index],
+          host: tree.host[index],
         });
         continue;
       }
-      place[at] = known;
+      place[index] = known;
       const node = nodes[known];
-      node.count += tree.count[at];
-      node.totalPs += tree.totalPs[at];
-      node.selfPs += tree.selfPs[at];
-      if (tree.longestPs[at] > node.longestPs) {
-        node.longest = tree.longest[at];
-        node.longestPs = tree.longestPs[at];
-        node.host = tree.host[at];
+      node.count += tree.count[index];
+      node.totalPs += tree.totalPs[index];
+      node.selfPs += tree.selfPs[index];
+      if (tree.longestPs[index] > node.longestPs) {
+        node.longest = tree.longest[index];
+        node.longestPs = tree.longestPs[index];
+        node.host = tree.host[index];
       }
     }
   }

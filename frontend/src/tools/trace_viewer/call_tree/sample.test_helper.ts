@@ -36,9 +36,9 @@ export function callsJson(below: Readonly<Record<string, Call>>, tracks: readonl
     },
     nodes: {
       ...nodes,
-      count: nodes.parent.map((_, at) => (at === 0 ? nodes.parent.length - 1 : 1)),
-      longest: nodes.parent.map((_, at) => (at === 0 ? -1 : at)),
-      longest_ps: nodes.total_ps.map((total, at) => (at === 0 ? -1 : total)),
+      count: nodes.parent.map((_, index) => (index === 0 ? nodes.parent.length - 1 : 1)),
+      longest: nodes.parent.map((_, index) => (index === 0 ? -1 : index)),
+      longest_ps: nodes.total_ps.map((total, index) => (index === 0 ? -1 : total)),
     },
   };
 }

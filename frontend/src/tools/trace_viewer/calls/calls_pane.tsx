@@ -199,13 +199,13 @@ function Choice({ legend, name, labels, isSecond, choose }: ChoiceProps) {
   return (
     <fieldset class="trace-by">
       <legend class="unseen">{legend}</legend>
-      {labels.map((label, at) => (
+      {labels.map((label, index) => (
         <label key={label}>
           <input
             type="radio"
             name={name}
-            checked={isSecond === (at === 1)}
-            onChange={() => choose(at === 1)}
+            checked={isSecond === (index === 1)}
+            onChange={() => choose(index === 1)}
           />
           <span>{label}</span>
         </label>
@@ -227,8 +227,8 @@ function treeText(tree: CallTree): string {
       tree.count[node],
       microseconds(tree.longestPs[node]),
     ]);
-    for (let at = tree.childFirst[node + 1] - 1; at >= tree.childFirst[node]; at--)
-      waiting.push(tree.child[at]);
+    for (let index = tree.childFirst[node + 1] - 1; index >= tree.childFirst[node]; index--)
+      waiting.push(tree.child[index]);
   }
   return toTsv([head, ...rows]);
 }

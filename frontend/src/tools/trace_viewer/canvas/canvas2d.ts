@@ -101,9 +101,9 @@ function hatch(words: Uint32Array, scene: Scene, rect: number, y: number, bottom
   const x = Math.max(rects[rect * 4], 0);
   const right = Math.min(rects[rect * 4] + rects[rect * 4 + 2], width);
   for (let line = y; line < bottom; line++)
-    for (let at = x; at < right; at++)
-      if ((at + line) % HATCH_PERIOD < HATCH_STROKE)
-        words[line * width + at] = blend(background, words[line * width + at], 128);
+    for (let index = x; index < right; index++)
+      if ((index + line) % HATCH_PERIOD < HATCH_STROKE)
+        words[line * width + index] = blend(background, words[line * width + index], 128);
 }
 
 /** A quarter darker. */

@@ -26,7 +26,7 @@ test("the flag of a mark does not hide it", () => {
 });
 
 test("where there is no room it stays in the middle", () => {
-  const marks = Array.from({ length: 60 }, (_, at) => mark(at * 20, "mark"));
+  const marks = Array.from({ length: 60 }, (_, index) => mark(index * 20, "mark"));
   expect(lengthPill(place(marks), { from: 200, to: 600 }, fit).x).toBe(377);
 });
 

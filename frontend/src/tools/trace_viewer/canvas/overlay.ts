@@ -111,8 +111,8 @@ export class Overlay {
     const { pen, fit } = this;
     const { scene, dpr, colors, types } = input;
     let style = "";
-    for (let at = 0; at < scene.labelCount; at++) {
-      const rect = scene.labels[at];
+    for (let index = 0; index < scene.labelCount; index++) {
+      const rect = scene.labels[index];
       const left = scene.rects[rect * 4] / dpr;
       const x = Math.max(left, 0) + LABEL_INSET;
       const right = Math.min(left + scene.rects[rect * 4 + 2] / dpr, input.width) - LABEL_INSET + 1;

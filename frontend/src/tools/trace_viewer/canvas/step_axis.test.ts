@@ -46,9 +46,9 @@ test("texts never overlap, and narrow steps have none", () => {
   for (let width = 20; width < 2000; width *= 1.3) {
     const steps = [step(4, 100, 110), step(5, 110, 111), step(6, 112, 180), step(7, 180, 190)];
     const found = texts(steps, 100, 190, width);
-    found.forEach(({ x, text }, at) => {
+    found.forEach(({ x, text }, index) => {
       const end = x + fit.width(text);
-      expect(end).toBeLessThanOrEqual(found[at + 1]?.x ?? width);
+      expect(end).toBeLessThanOrEqual(found[index + 1]?.x ?? width);
     });
   }
   expect(texts([step(4, 0, 1)], 0, 1000)).toEqual([]);

@@ -31,8 +31,8 @@ export function stepTexts(
 ): readonly AxisText[] {
   const perPs = width / (view.to - view.from);
   const toX = (ps: number) => (ps - view.from) * perPs;
-  return steps.flatMap((step, at) => {
-    const next = steps[at + 1]?.from ?? step.to;
+  return steps.flatMap((step, index) => {
+    const next = steps[index + 1]?.from ?? step.to;
     const from = Math.max(step.from, view.from);
     const to = Math.min(Math.max(next, step.to), view.to);
     const [left, right] = [toX(from), toX(to)];

@@ -30,11 +30,11 @@ test("ticks are never closer than can be read", () => {
   for (let span = 100; span < 1e14; span *= 1.7) {
     const { ticks } = timeAxis({ from: span * 0.3, to: span * 1.3 }, 1340);
     expect(ticks.length).toBeGreaterThan(1);
-    for (let at = 1; at < ticks.length; at++) {
-      const gap = ((ticks[at].ps - ticks[at - 1].ps) / span) * 1340;
+    for (let index = 1; index < ticks.length; index++) {
+      const gap = ((ticks[index].ps - ticks[index - 1].ps) / span) * 1340;
       expect(gap).toBeGreaterThanOrEqual(83.9);
-      expect(ticks[at].text).not.toBe(ticks[at - 1].text);
-      expect(ticks[at].text.length).toBeLessThan(12);
+      expect(ticks[index].text).not.toBe(ticks[index - 1].text);
+      expect(ticks[index].text.length).toBeLessThan(12);
     }
   }
 });

@@ -33,12 +33,12 @@ export function timeAxis(view: Span, width: number, zero = 0): TimeAxis {
   const [unit, ps] = UNITS.find(([, one]) => one <= size) ?? UNITS[UNITS.length - 1];
   const decimals = Math.max(0, Math.ceil(-Math.log10(step / ps) - 1e-9));
   const ticks: Tick[] = [];
-  for (let at = first; at <= last; at++) {
-    const value = (at * step - origin) / ps;
+  for (let index = first; index <= last; index++) {
+    const value = (index * step - origin) / ps;
     const [whole, part] = value.toFixed(decimals).split(".");
     const number = groupDigits(whole) + (part === undefined ? "" : `.${part}`);
     const text = `${isNear ? "" : "+"}${number} ${unit}`;
-    ticks.push({ ps: at * step + zero, text: at === 0 ? "0" : text });
+    ticks.push({ ps: index * step + zero, text: index === 0 ? "0" : text });
   }
   return { ticks, origin: isNear ? "" : formatInstant(origin) };
 }

@@ -108,13 +108,14 @@ export class WebglPainter implements Painter {
     this.buffers = LAYOUT.map(() => gl.createBuffer());
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
-    LAYOUT.forEach(({ attribute }, at) => {
-      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[at]);
-      gl.enableVertexAttribArray(at);
-      if (attribute === "rect") gl.vertexAttribPointer(at, 4, gl.SHORT, false, 0, 0);
-      else if (attribute === "color") gl.vertexAttribPointer(at, 4, gl.UNSIGNED_BYTE, true, 0, 0);
-      else gl.vertexAttribIPointer(at, 1, gl.UNSIGNED_BYTE, 0, 0);
-      gl.vertexAttribDivisor(at, 1);
+    LAYOUT.forEach(({ attribute }, index) => {
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[index]);
+      gl.enableVertexAttribArray(index);
+      if (attribute === "rect") gl.vertexAttribPointer(index, 4, gl.SHORT, false, 0, 0);
+      else if (attribute === "color")
+        gl.vertexAttribPointer(index, 4, gl.UNSIGNED_BYTE, true, 0, 0);
+      else gl.vertexAttribIPointer(index, 1, gl.UNSIGNED_BYTE, 0, 0);
+      gl.vertexAttribDivisor(index, 1);
     });
   }
 
@@ -123,11 +124,11 @@ export class WebglPainter implements Painter {
     const isLarger = scene.colors.length > this.room;
     this.room = Math.max(this.room, scene.colors.length);
     const columns = [scene.rects, scene.colors, scene.flags];
-    LAYOUT.forEach(({ bytes }, at) => {
-      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[at]);
+    LAYOUT.forEach(({ bytes }, index) => {
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[index]);
       if (isLarger) gl.bufferData(gl.ARRAY_BUFFER, this.room * bytes, gl.DYNAMIC_DRAW);
-      const each = bytes / columns[at].BYTES_PER_ELEMENT;
-      gl.bufferSubData(gl.ARRAY_BUFFER, 0, columns[at], 0, scene.count * each);
+      const each = bytes / columns[index].BYTES_PER_ELEMENT;
+      gl.bufferSubData(gl.ARRAY_BUFFER, 0, columns[index], 0, scene.count * each);
     });
   }
 }
@@ -144,8 +145,8 @@ function link(gl: WebGL2RenderingContext): WebGLProgram | null {
     gl.compileShader(shader);
     gl.attachShader(program, shader);
   }
-  LAYOUT.forEach(({ attribute }, at) => {
-    gl.bindAttribLocation(program, at, attribute);
+  LAYOUT.forEach(({ attribute }, index) => {
+    gl.bindAttribLocation(program, index, attribute);
   });
   gl.linkProgram(program);
   return gl.getProgramParameter(program, gl.LINK_STATUS) ? program : null;

@@ -4,7 +4,12 @@ import { encodeTiles, inOrder } from "../protocol/tiles.test_helper";
 import { TileCache } from "./tile_cache";
 
 const events = inOrder(
-  Array.from({ length: 64 }, (_, at) => ({ row: at % 4, start: at * 100, duration: 90, type: 1 })),
+  Array.from({ length: 64 }, (_, index) => ({
+    row: index % 4,
+    start: index * 100,
+    duration: 90,
+    type: 1,
+  })),
 );
 
 function block(level: number, from: number, to: number, rows: readonly number[]): TileBlock {

@@ -40,15 +40,15 @@ export class TileCache {
       tiles = new Map();
       this.sources.set(source, tiles);
     }
-    for (let at = 0; at < block.chunkCount; at++) {
-      const key = tileKey(block.level, block.chunkTile[at]);
+    for (let index = 0; index < block.chunkCount; index++) {
+      const key = tileKey(block.level, block.chunkTile[index]);
       let rows = tiles.get(key);
       if (!rows) {
         rows = new Map();
         tiles.set(key, rows);
       }
-      const [first, last] = [block.chunkFirst[at], block.chunkFirst[at + 1]];
-      rows.set(block.chunkRow[at], { block, first, last });
+      const [first, last] = [block.chunkFirst[index], block.chunkFirst[index + 1]];
+      rows.set(block.chunkRow[index], { block, first, last });
     }
     this.held.set(block, { source, block });
     this.used.add(block);
@@ -99,11 +99,11 @@ export class TileCache {
 
   private drop(source: string, block: TileBlock): void {
     const tiles = this.sources.get(source);
-    for (let at = 0; at < block.chunkCount; at++) {
-      const key = tileKey(block.level, block.chunkTile[at]);
+    for (let index = 0; index < block.chunkCount; index++) {
+      const key = tileKey(block.level, block.chunkTile[index]);
       const rows = tiles?.get(key);
       // A later block may have brought the same chunk.
-      if (rows?.get(block.chunkRow[at])?.block === block) rows.delete(block.chunkRow[at]);
+      if (rows?.get(block.chunkRow[index])?.block === block) rows.delete(block.chunkRow[index]);
       if (rows?.size === 0) tiles?.delete(key);
     }
     if (tiles?.size === 0) this.sources.delete(source);

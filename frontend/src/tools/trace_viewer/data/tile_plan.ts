@@ -72,9 +72,9 @@ export function bareRows(want: Want, has: Has): number[] {
   const { source, level, from, to } = want;
   const top = Math.min(level + FARTHEST_STAND_IN, source.index.maxLevel);
   const isCovered = (tile: number, row: number) => {
-    for (let at = level + 1, above = tile; at <= top; at++) {
+    for (let index = level + 1, above = tile; index <= top; index++) {
       above = Math.floor(above / 2);
-      if (has(source, at, above, row)) return true;
+      if (has(source, index, above, row)) return true;
     }
     return false;
   };

@@ -58,8 +58,8 @@ const tiles = ({ query, rows }: Asked) => `${query.level}: ${query.from}-${query
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 async function answerAll(): Promise<void> {
-  for (let at = 0; at < asked.length; at++) {
-    asked[at].answer();
+  for (let index = 0; index < asked.length; index++) {
+    asked[index].answer();
     await settle();
   }
 }
@@ -130,7 +130,7 @@ test("a resting view looks around, one request at a time, until it moves", async
   asked = [];
   await vi.advanceTimersByTimeAsync(400);
   expect(live()).toHaveLength(1);
-  for (let at = 0; at < 5; at++) {
+  for (let index = 0; index < 5; index++) {
     asked.at(-1)!.answer();
     await settle();
   }

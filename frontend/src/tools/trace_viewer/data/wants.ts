@@ -112,7 +112,7 @@ function push(map: Map<Source, number[]>, source: Source | null, id: number): vo
 /** Without duplicates. */
 function ascending(ids: readonly number[]): number[] {
   const sorted = [...ids].sort((a, b) => a - b);
-  return sorted.filter((id, at) => at === 0 || id !== sorted[at - 1]);
+  return sorted.filter((id, index) => index === 0 || id !== sorted[index - 1]);
 }
 
 /** The windows of a source that are in view, and their level. */

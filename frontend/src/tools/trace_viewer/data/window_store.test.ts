@@ -66,8 +66,8 @@ test("windows are fetched coarse first, and each part is returned once", async (
 test("what does not come is known to be nothing", async () => {
   const { store } = makeStore();
   store.want([want(1, 0, 1, [7])]);
-  for (let at = 0; at < 2; at++) {
-    asked[at].answer([]);
+  for (let index = 0; index < 2; index++) {
+    asked[index].answer([]);
     await vi.advanceTimersByTimeAsync(0);
   }
   expect(store.want([want(1, 0, 1, [7])])).toBe(false);

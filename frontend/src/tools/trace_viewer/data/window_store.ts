@@ -83,8 +83,8 @@ export class WindowStore<T> {
 
   /** The piece that contains the window, or a coarser one that covers it. */
   find(source: Source, level: number, window: number, id: number): Piece<T> | undefined {
-    for (let at = level, above = window; at <= source.index.maxLevel; at++) {
-      const key = this.key(source, at, above, id);
+    for (let index = level, above = window; index <= source.index.maxLevel; index++) {
+      const key = this.key(source, index, above, id);
       const piece = this.pieces.get(key);
       if (piece) {
         this.pieces.delete(key);

@@ -43,8 +43,8 @@ export function Drawer({ page, hits, selected, links, height }: DrawerProps) {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (step === 0) return;
     event.preventDefault();
-    const at = TABS.indexOf(tab ?? "event");
-    const next = (at + step + TABS.length) % TABS.length;
+    const index = TABS.indexOf(tab ?? "event");
+    const next = (index + step + TABS.length) % TABS.length;
     page.tab.value = TABS[next];
     list.current?.querySelectorAll("button")[next]?.focus();
   };

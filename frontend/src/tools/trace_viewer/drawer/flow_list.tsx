@@ -36,8 +36,8 @@ export function FlowList({ page, flows, of, id }: FlowListProps) {
         <p class="muted">None: no causes or effects are known.</p>
       ) : (
         <ul class="trace-flows">
-          {listed.map((flow, at) => (
-            <FlowItem key={at} page={page} flow={flow} of={of} id={id} />
+          {listed.map((flow, index) => (
+            <FlowItem key={index} page={page} flow={flow} of={of} id={id} />
           ))}
         </ul>
       )}

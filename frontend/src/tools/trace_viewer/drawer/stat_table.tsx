@@ -18,8 +18,8 @@ export function StatTable({ stats }: { stats: readonly EventStat[] }) {
   return (
     <table class="trace-stats">
       <tbody>
-        {stats.map((stat, at) => (
-          <tr key={at}>
+        {stats.map((stat, index) => (
+          <tr key={index}>
             <th scope="row" title={stat.key === stat.label ? undefined : stat.key.slice(0, 500)}>
               {cut(stat.label, 200)}
             </th>

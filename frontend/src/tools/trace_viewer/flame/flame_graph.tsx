@@ -83,10 +83,10 @@ function colorsOf(
     if (name < 0 || tree.names[name].isTrack) return -1;
     const { text, category } = tree.names[name];
     if (colorBy === "category" || colorBy === "group") {
-      const at = categories.findIndex((candidate) => candidate.name === category);
+      const index = categories.findIndex((candidate) => candidate.name === category);
       return colorBy === "group"
-        ? colorOfMeaning(categories[at]?.meaning ?? "")
-        : hueOfNumber(Math.max(at, 0));
+        ? colorOfMeaning(categories[index]?.meaning ?? "")
+        : hueOfNumber(Math.max(index, 0));
     }
     let hue = hues.get(text);
     if (hue === undefined) {

@@ -63,10 +63,10 @@ test("5,000 nodes are laid out, and 5,000 levels", () => {
   const length = 5001;
   const deep = {
     names: [{ text: "f", category: "host", isTrack: false }],
-    parent: Int32Array.from({ length }, (_, at) => at - 1),
+    parent: Int32Array.from({ length }, (_, index) => index - 1),
     name: new Int32Array(length).fill(0),
     count: new Float64Array(length).fill(1),
-    totalPs: Float64Array.from({ length }, (_, at) => length - at),
+    totalPs: Float64Array.from({ length }, (_, index) => length - index),
     selfPs: new Float64Array(length).fill(1),
     longest: new Float64Array(length),
     longestPs: new Float64Array(length),
@@ -75,7 +75,9 @@ test("5,000 nodes are laid out, and 5,000 levels", () => {
   const tree = makeCallTree(deep, "top_down", 0);
   expect(tree.deepest).toBe(5000);
   expect(layOutIcicle(tree, 4000).width[5000]).toBeCloseTo(1 / 1001, 12);
-  const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`g${at}`, { self: 1 }]));
+  const wide = Object.fromEntries(
+    Array.from({ length: 5000 }, (_, index) => [`g${index}`, { self: 1 }]),
+  );
   const layout = layOutIcicle(sampleTree(wide), 0);
   expect(nodeAt(layout, 1, 2500.5 / 5000)).toBe(2501);
 });

@@ -35,13 +35,13 @@ export function Breadcrumbs({ model }: { model: TimelineModel }) {
         Whole trace
       </button>
       {trail.length > shown.length ? <span class="muted">› …</span> : null}
-      {shown.map((view, at) => (
+      {shown.map((view, index) => (
         <span key={`${view.from} ${view.to}`}>
           <span class="muted">›</span>{" "}
           <button
             type="button"
             class="link"
-            aria-current={at === shown.length - 1 ? "location" : undefined}
+            aria-current={index === shown.length - 1 ? "location" : undefined}
             title={`Zoom to ${between(view)}. Backspace undoes the last zoom or range`}
             onClick={() => {
               model.view.value = view;

@@ -86,9 +86,9 @@ function rowsOf(
   const from = host.events.beginPs + host.offsetPs;
   const to = host.events.endPs + host.offsetPs;
   if (isOneOfSeveral) return [{ name: host.host, shares: meanOf(shares), from, to }];
-  return busySections(group.sections).map((section, at) => ({
+  return busySections(group.sections).map((section, index) => ({
     name: section.label,
-    shares: shares[at],
+    shares: shares[index],
     from,
     to,
   }));
@@ -98,7 +98,7 @@ function rowsOf(
 export function meanOf(rows: readonly Float32Array[]): Float32Array {
   const mean = new Float32Array(rows[0]?.length ?? 0);
   for (const row of rows)
-    for (let at = 0; at < mean.length; at++) mean[at] += row[at] / rows.length;
+    for (let index = 0; index < mean.length; index++) mean[index] += row[index] / rows.length;
   return mean;
 }
 
@@ -106,8 +106,8 @@ export function meanOf(rows: readonly Float32Array[]): Float32Array {
 export function foldRows(rows: readonly BusyRow[], most: number): readonly BusyRow[] {
   if (rows.length <= most) return rows;
   const size = Math.ceil(rows.length / most);
-  return Array.from({ length: Math.ceil(rows.length / size) }, (_, at) => {
-    const members = rows.slice(at * size, (at + 1) * size);
+  return Array.from({ length: Math.ceil(rows.length / size) }, (_, index) => {
+    const members = rows.slice(index * size, (index + 1) * size);
     const [first, last] = [members[0], members[members.length - 1]];
     return {
       name: members.length > 1 ? `${first.name} to ${last.name}` : first.name,

@@ -40,9 +40,9 @@ export function Legend({ model }: { model: TimelineModel }) {
 
 function ofCategories(categories: readonly Category[], isDark: boolean): Entry[] {
   const hues = hueColors(isDark);
-  return categories.map(({ name }, at) => ({
+  return categories.map(({ name }, index) => ({
     label: name,
-    color: `rgb(${hues[hueOfNumber(at)].join(", ")})`,
+    color: `rgb(${hues[hueOfNumber(index)].join(", ")})`,
     title: name,
   }));
 }

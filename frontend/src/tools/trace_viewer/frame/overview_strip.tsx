@@ -207,8 +207,8 @@ function drawRows(
   const extent = model.extent.peek();
   const toX = (ps: number) => ((ps - extent.from) / (extent.to - extent.from)) * width;
   const height = (STRIP_HEIGHT - 2) / rows.length;
-  rows.forEach((row, at) => {
-    const top = 1 + at * height;
+  rows.forEach((row, index) => {
+    const top = 1 + index * height;
     const bottom = top + height - (rows.length > 1 ? 1 : 0);
     const [from, to] = [toX(row.from), toX(row.to)];
     context.fillStyle = line;
@@ -231,7 +231,7 @@ function meanShare(shares: Float32Array, from: number, to: number): number {
   const first = Math.max(Math.floor(from * shares.length), 0);
   const last = Math.min(Math.max(Math.ceil(to * shares.length), first + 1), shares.length);
   let sum = 0;
-  for (let at = first; at < last; at++) sum += shares[at];
+  for (let index = first; index < last; index++) sum += shares[index];
   return last > first ? sum / (last - first) : 0;
 }
 

@@ -117,8 +117,8 @@ function ToolPalette({ model }: { model: TimelineModel }) {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
-    const at = TOOLS.findIndex(([tool]) => tool === current);
-    const next = (at + step + TOOLS.length) % TOOLS.length;
+    const index = TOOLS.findIndex(([tool]) => tool === current);
+    const next = (index + step + TOOLS.length) % TOOLS.length;
     model.tool.value = TOOLS[next][0];
     group.current?.querySelectorAll("button")[next]?.focus();
   };

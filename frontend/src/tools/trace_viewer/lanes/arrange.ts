@@ -52,7 +52,7 @@ export function move(model: TimelineModel, key: string, target: string, isAfter:
   }
   const natural = siblings(model.groups.peek(), key);
   if (!natural.includes(target)) return;
-  const rank = new Map(order.map((key, at) => [key, at]));
+  const rank = new Map(order.map((key, index) => [key, index]));
   const rankOf = (key: string) => rank.get(key) ?? order.length;
   const shown = [...natural].sort((a, b) => rankOf(a) - rankOf(b));
   const others = order.filter((key) => !natural.includes(key));
@@ -62,7 +62,7 @@ export function move(model: TimelineModel, key: string, target: string, isAfter:
 
 /** The shortest prefix of `shown` after which the others follow in their natural order. */
 export function leading(shown: readonly string[], natural: readonly string[]): string[] {
-  const place = new Map(natural.map((key, at) => [key, at]));
+  const place = new Map(natural.map((key, index) => [key, index]));
   let length = shown.length;
   while (
     length > 0 &&

@@ -26,11 +26,11 @@ export function labelKeys({ model, active, activate, list }: LabelActions): Bind
     run: () => {
       const lanes = lanesOf(model);
       if (lanes.length === 0) return;
-      const at = Math.max(
+      const index = Math.max(
         lanes.findIndex((lane) => laneId(lane) === active()),
         0,
       );
-      run(lanes, at, lanes[at]);
+      run(lanes, index, lanes[index]);
     },
   });
   const go = (lanes: readonly Lane[], at: number) =>
@@ -77,8 +77,8 @@ export function lanesOf({ lanes }: TimelineModel): readonly Lane[] {
 
 /** The previous or next lane with the same parent; null at the end. */
 function besideOf(lanes: readonly Lane[], lane: Lane, step: 1 | -1): Lane | null {
-  for (let at = lanes.indexOf(lane) + step; at >= 0 && at < lanes.length; at += step) {
-    const other = lanes[at];
+  for (let index = lanes.indexOf(lane) + step; index >= 0 && index < lanes.length; index += step) {
+    const other = lanes[index];
     if (other.isPinned !== lane.isPinned || other.indent < lane.indent) return null;
     if (other.indent === lane.indent) return other;
   }

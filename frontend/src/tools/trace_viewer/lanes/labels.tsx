@@ -89,8 +89,8 @@ export function Labels({ model, list, isAlone }: LabelsProps) {
   // Keys of lanes may hold spaces, which ids may not.
   const idOf = (list: readonly Lane[], at: number) => `${id}-${list === pinned ? "p" : "s"}${at}`;
   const activeId = [pinned, shown].flatMap((list) => {
-    const at = list.findIndex(isActive);
-    return at < 0 ? [] : [idOf(list, at)];
+    const index = list.findIndex(isActive);
+    return index < 0 ? [] : [idOf(list, index)];
   })[0];
   const label = (lane: Lane, at: number, list: readonly Lane[]) => (
     <LaneLabel

@@ -52,7 +52,7 @@ export async function listEvents(
   const types: TypeName[] = [];
   const block = decodeTiles(buffer, (named) => {
     types.push(...named);
-    return named.map((_, at) => at);
+    return named.map((_, index) => index);
   });
   return eventsOf(block, types, span);
 }
@@ -73,20 +73,20 @@ export function eventsOf(
   const events: ListedEvent[] = [];
   const known = new Set<number>();
   for (let chunk = 0; chunk < block.chunkCount; chunk++) {
-    for (let at = block.chunkFirst[chunk]; at < block.chunkFirst[chunk + 1]; at++) {
-      const [start, end] = [block.start[at], block.end[at]];
-      if (end < from || start > to || known.has(block.id[at])) continue;
+    for (let index = block.chunkFirst[chunk]; index < block.chunkFirst[chunk + 1]; index++) {
+      const [start, end] = [block.start[index], block.end[index]];
+      if (end < from || start > to || known.has(block.id[index])) continue;
       // An event is in every tile that it overlaps.
-      known.add(block.id[at]);
-      const type = types[block.type[at]];
+      known.add(block.id[index]);
+      const type = types[block.type[index]];
       events.push({
-        id: block.id[at],
+        id: block.id[index],
         row: block.chunkRow[chunk],
         name: type?.name ?? "",
         category: type?.category ?? -1,
         startPs: start,
         durationPs: end - start,
-        count: block.count[at],
+        count: block.count[index],
         roundingPs: roundingOf(block.level),
       });
     }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { describeHosts, firstHosts, MOST_HOSTS } from "./first_hosts";
 
-const pod = Array.from({ length: 1024 }, (_, at) => `h${at}`);
+const pod = Array.from({ length: 1024 }, (_, index) => `h${index}`);
 
 test("few hosts are all shown", () => {
   expect(firstHosts(pod.slice(0, MOST_HOSTS), "h3")).toEqual(pod.slice(0, MOST_HOSTS));

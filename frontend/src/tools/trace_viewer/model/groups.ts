@@ -113,8 +113,8 @@ function addPart(byName: Map<string, Building>, host: string, index: TimelineInd
 /** Steps come first, then ops, then all others in their order. */
 function inOrder(tracks: readonly TrackItem[]): TrackItem[] {
   const rank = ({ track }: TrackItem) => {
-    const at = FIRST_KINDS.indexOf(track.kind);
-    return at < 0 ? FIRST_KINDS.length : at;
+    const index = FIRST_KINDS.indexOf(track.kind);
+    return index < 0 ? FIRST_KINDS.length : index;
   };
   return [...tracks].sort((a, b) => rank(a) - rank(b));
 }

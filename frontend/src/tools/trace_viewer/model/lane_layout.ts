@@ -91,7 +91,7 @@ export function layOutLanes(
   idle: ReadonlySet<string> = new Set(),
 ): LaneList {
   const { hidden, collapsed, trackFilter } = arrangement;
-  const rank = new Map(arrangement.order.map((key, at) => [key, at]));
+  const rank = new Map(arrangement.order.map((key, index) => [key, index]));
   const needle = trackFilter.trim().toLowerCase();
   const scrolled: Lane[] = [];
   const isPinned = new Set(arrangement.pinned);
@@ -200,8 +200,12 @@ export function lanesInView(list: LaneList, scrollTop: number, height: number): 
     placed.push({ lane, y: lane.top, clip: 0 });
   }
   const clip = list.pinnedHeight;
-  for (let at = firstLaneBelow(list.scrolled, scrollTop); at < list.scrolled.length; at++) {
-    const lane = list.scrolled[at];
+  for (
+    let index = firstLaneBelow(list.scrolled, scrollTop);
+    index < list.scrolled.length;
+    index++
+  ) {
+    const lane = list.scrolled[index];
     const y = clip + lane.top - scrollTop;
     if (y >= height) break;
     placed.push({ lane, y, clip });

@@ -11,9 +11,9 @@ export function placeHosts(
 ): HostTimeline[] {
   const known = indexes.map(({ events }) => events.originNs).filter((origin) => origin > 0n);
   const [first] = known.sort((a, b) => (a < b ? -1 : 1));
-  const placed = indexes.map(({ events, derived }, at) => ({
+  const placed = indexes.map(({ events, derived }, index) => ({
     host: events.host,
-    at,
+    at: index,
     offsetPs: events.originNs > 0n ? Number(events.originNs - first) * 1000 : 0,
     events,
     derived,

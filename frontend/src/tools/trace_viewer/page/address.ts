@@ -160,9 +160,11 @@ function readMarks(text = ""): Address["marks"] {
     .split(",")
     .filter(Boolean)
     .flatMap((item) => {
-      const at = item.indexOf("~");
-      const span = readSpan(at < 0 ? item : item.slice(0, at));
-      return span === null ? [] : [{ ...span, label: at < 0 ? "" : readItem(item.slice(at + 1)) }];
+      const index = item.indexOf("~");
+      const span = readSpan(index < 0 ? item : item.slice(0, index));
+      return span === null
+        ? []
+        : [{ ...span, label: index < 0 ? "" : readItem(item.slice(index + 1)) }];
     });
 }
 

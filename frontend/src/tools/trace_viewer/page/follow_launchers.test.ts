@@ -11,13 +11,17 @@ afterEach(() => vi.unstubAllGlobals());
 /** GPUs with a stream each, then five threads: tracks `gpus` to `gpus` + 4. */
 function pageOf(gpus: number) {
   const [stream, thread] = sampleTracks();
-  const streams = Array.from({ length: gpus }, (_, at) => ({ ...stream, id: at, section: at }));
-  const threads = Array.from({ length: 5 }, (_, at) => ({
+  const streams = Array.from({ length: gpus }, (_, index) => ({
+    ...stream,
+    id: index,
+    section: index,
+  }));
+  const threads = Array.from({ length: 5 }, (_, index) => ({
     ...thread,
-    id: gpus + at,
+    id: gpus + index,
     section: gpus,
-    name: `thread ${at}`,
-    rows: at === 0 ? 9 : 1,
+    name: `thread ${index}`,
+    rows: index === 0 ? 9 : 1,
   }));
   const sections = streams.map(({ id }) => ({
     id,

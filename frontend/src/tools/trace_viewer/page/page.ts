@@ -114,7 +114,7 @@ export function initiallyFolded(
 }
 
 export function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((key, at) => key === b[at]);
+  return a.length === b.length && a.every((key, index) => key === b[index]);
 }
 
 /** Keys that are in exactly one of the sets. */

@@ -59,12 +59,12 @@ export function applyAddress(page: Page, address: Address): void {
   const start = model.zero.peek();
   const onAxis = ({ from, to }: AddressSpan): Span => ({ from: from + start, to: to + start });
   const { event, range, pinned, order, trackFilter, isIdleShown } = address;
-  const at = event ? hosts.findIndex(({ host }) => host === event.host) : -1;
+  const index = event ? hosts.findIndex(({ host }) => host === event.host) : -1;
   const current = model.selection.peek();
   const isCurrent =
     current !== null &&
     event !== null &&
-    current.host === at &&
+    current.host === index &&
     current.part === event.part &&
     current.id === event.id;
   // The address specifies which tab is open.
@@ -75,7 +75,7 @@ export function applyAddress(page: Page, address: Address): void {
     }
     if (!isCurrent) {
       model.selection.value =
-        event && at >= 0 ? { host: at, part: event.part, id: event.id, place: null } : null;
+        event && index >= 0 ? { host: index, part: event.part, id: event.id, place: null } : null;
     }
     model.range.value = range && { ...onAxis(range), tracks: range.tracks };
     model.marks.value = address.marks.map((mark) => ({ ...onAxis(mark), label: mark.label }));

@@ -105,7 +105,7 @@ function moveSelection(
   const selection = model.selection.peek();
   if (selection === null || before.length === 0) return;
   const name = before[selection.host]?.host;
-  const at = after.findIndex((host) => host.host === name);
-  if (at === selection.host) return;
-  model.selection.value = at < 0 ? null : { ...selection, host: at };
+  const index = after.findIndex((host) => host.host === name);
+  if (index === selection.host) return;
+  model.selection.value = index < 0 ? null : { ...selection, host: index };
 }

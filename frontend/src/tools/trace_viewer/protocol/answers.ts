@@ -163,7 +163,7 @@ export function parseAggregate(json: unknown) {
     busyPs: number(answer.busy_ps),
     idlePs: number(answer.idle_ps),
     key,
-    category: key.map((_, at) => category[at] ?? ""),
+    category: key.map((_, index) => category[index] ?? ""),
     /** Track ids if the keys are tracks, otherwise []. */
     track: integers(rows.track),
     count: column(rows.count),

@@ -140,7 +140,7 @@ function parseSection(section: Json) {
     /** "device", "host" or "other". */
     kind: text(section.kind) || "other",
     /** Ids in display order. */
-    tracks: Array.from({ length: tracks }, (_, at) => first + at),
+    tracks: Array.from({ length: tracks }, (_, index) => first + index),
     events: count(section.events),
     busyPs: number(section.busy_ps),
   };
@@ -208,7 +208,7 @@ function parseInitialWindow(json: unknown): InitialWindow | null {
 
 /** Returns `items` after checking that the id of each is its index. */
 function byId<T extends { readonly id: number }>(items: readonly T[], what: string): readonly T[] {
-  if (items.some((item, at) => item.id !== at))
+  if (items.some((item, index) => item.id !== index))
     throw new PayloadError(`${what} are not numbered in order`);
   return items;
 }

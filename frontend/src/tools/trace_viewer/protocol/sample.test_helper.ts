@@ -31,15 +31,15 @@ export function sampleTimelineJson(patch: Json = {}): Json {
 
 /** As the server sends tracks. */
 function trackColumns(tracks: readonly Json[]): Json {
-  const column = (key: string) => tracks.map((one) => one[key] ?? null);
+  const column = (key: string) => tracks.map((track) => track[key] ?? null);
   const kinds = [...new Set(column("kind"))];
   return {
-    name: tracks.map((one) => one.name ?? ""),
+    name: tracks.map((track) => track.name ?? ""),
     kinds,
-    kind: tracks.map((one) => kinds.indexOf(one.kind ?? null)),
+    kind: tracks.map((track) => kinds.indexOf(track.kind ?? null)),
     rows: column("rows"),
     events: column("events"),
-    derived: tracks.flatMap((one, id) => (one.derived ? [id] : [])),
+    derived: tracks.flatMap((track, id) => (track.derived ? [id] : [])),
     unit_ps: 1,
     busy: column("busy_ps"),
     begin: column("begin_ps"),

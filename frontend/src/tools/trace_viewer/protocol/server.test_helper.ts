@@ -75,5 +75,5 @@ export function fakeServer(routes: Record<string, Route> = {}): FakeServer {
 
 /** Lets all answers come in. */
 export async function settle(): Promise<void> {
-  for (let at = 0; at < 12; at++) await new Promise((done) => setTimeout(done, 0));
+  for (let index = 0; index < 12; index++) await new Promise((done) => setTimeout(done, 0));
 }

@@ -35,7 +35,7 @@ test("events come back with their times, types, counts and ids", () => {
 
 test("what is too wide for 16 bits comes in full", () => {
   const far = 2 ** 40;
-  const many = Array.from({ length: 70_000 }, (_, at) => event(1, at / 100_000, 0, 1));
+  const many = Array.from({ length: 70_000 }, (_, index) => event(1, index / 100_000, 0, 1));
   const events = inOrder([event(0, 3, far, 1), event(0, far + 9, 2 ** 35, 2), ...many]);
   const block = decodeTiles(encodeTiles(events, { level: 33, from: 0, to: 1, rows: [0, 1] }));
   expect(block.start[0]).toBe(3);
@@ -47,7 +47,9 @@ test("what is too wide for 16 bits comes in full", () => {
 
 test("times are exact to a 16th of a bucket at every level", () => {
   const events = inOrder(
-    Array.from({ length: 300 }, (_, at) => event(at % 3, at * 977, (at % 7) * 131, at % 5)),
+    Array.from({ length: 300 }, (_, index) =>
+      event(index % 3, index * 977, (index % 7) * 131, index % 5),
+    ),
   );
   for (const level of [0, 3, 6, 9]) {
     const merged = mergeEvents(events, level);
@@ -56,12 +58,12 @@ test("times are exact to a 16th of a bucket at every level", () => {
     const byStart = new Map(merged.map((entry) => [entry.id, entry]));
     let events_ = 0;
     for (let chunk = 0; chunk < block.chunkCount; chunk++) {
-      for (let at = block.chunkFirst[chunk]; at < block.chunkFirst[chunk + 1]; at++) {
-        const entry = byStart.get(block.id[at])!;
-        expect(entry.start - block.start[at]).toBeLessThan(unit);
-        expect(Math.abs(entry.start + entry.extent - block.end[at])).toBeLessThan(2 * unit);
-        if (block.start[at] >= block.chunkTile[chunk] * 512 * 2 ** level)
-          events_ += block.count[at];
+      for (let index = block.chunkFirst[chunk]; index < block.chunkFirst[chunk + 1]; index++) {
+        const entry = byStart.get(block.id[index])!;
+        expect(entry.start - block.start[index]).toBeLessThan(unit);
+        expect(Math.abs(entry.start + entry.extent - block.end[index])).toBeLessThan(2 * unit);
+        if (block.start[index] >= block.chunkTile[chunk] * 512 * 2 ** level)
+          events_ += block.count[index];
       }
     }
     expect(events_).toBe(300);

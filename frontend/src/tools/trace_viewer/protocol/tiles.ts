@@ -162,10 +162,10 @@ function readHead(buffer: ArrayBuffer): { readonly json: Json; readonly end: num
 function readTypes(json: Json): TypeName[] {
   const names = list(json.names);
   const categories = list(json.categories);
-  return integers(json.types).map((id, at) => ({
+  return integers(json.types).map((id, index) => ({
     id,
-    name: text(names[at]),
-    category: count(categories[at]),
+    name: text(names[index]),
+    category: count(categories[index]),
   }));
 }
 

@@ -58,11 +58,12 @@ export function buildScene(scene: Scene, input: SceneInput): void {
   scene.reset(Math.round(width * dpr), Math.round(height * dpr), colors.background);
   drawGround(scene, input);
   const frame: RowFrame = input;
-  input.lanes.forEach((placed, at) => {
+  input.lanes.forEach((placed, index) => {
     const { lane } = placed;
-    if (lane.kind === "track") drawTrack(scene, frame, input, placed as PlacedLane<TrackLane>, at);
-    else if (lane.kind === "counter") drawCounterLane(scene, input, placed, at);
-    else if (isStrip(lane)) drawBusyLane(scene, input, placed, at);
+    if (lane.kind === "track")
+      drawTrack(scene, frame, input, placed as PlacedLane<TrackLane>, index);
+    else if (lane.kind === "counter") drawCounterLane(scene, input, placed, index);
+    else if (isStrip(lane)) drawBusyLane(scene, input, placed, index);
   });
 }
 

@@ -54,8 +54,8 @@ test("the order and number of pixels of a row tell what is where", () => {
   const { load, scene } = stage(events, to);
   load(6);
   const rects = eventRects(scene({ level: 6 }));
-  for (let at = 1; at < rects.length; at++)
-    expect(rects[at].x).toBeGreaterThanOrEqual(rects[at - 1].x);
+  for (let index = 1; index < rects.length; index++)
+    expect(rects[index].x).toBeGreaterThanOrEqual(rects[index - 1].x);
 });
 
 test("an event over several tiles is one rectangle", () => {
@@ -80,7 +80,7 @@ test("less than a pixel is a pale pixel, the paler the shorter", () => {
 });
 
 test("events that touch leave no gap, however narrow they are", () => {
-  const events = Array.from({ length: 700 }, (_, at) => event(0, at * 17, 17, at));
+  const events = Array.from({ length: 700 }, (_, index) => event(0, index * 17, 17, index));
   const { load, scene } = stage(events, 700 * 17);
   for (const level of [0, 4, 5]) {
     load(level);
@@ -189,7 +189,7 @@ test("the pinned lanes hide what scrolls beneath them", () => {
 });
 
 test("a picture has room for as many rectangles as there are", () => {
-  const events = Array.from({ length: 30_000 }, (_, at) => event(0, at * 10, 9));
+  const events = Array.from({ length: 30_000 }, (_, index) => event(0, index * 10, 9));
   const { load, scene } = stage(events, 300_000, 30_000);
   load(0);
   const drawn = scene();
@@ -198,11 +198,11 @@ test("a picture has room for as many rectangles as there are", () => {
 });
 
 function plainRects(scene: Scene) {
-  return Array.from({ length: scene.count - scene.fills }, (_, at) => scene.fills + at)
-    .filter((at) => (scene.flags[at] & NO_EVENT) !== 0)
-    .map((at) => {
-      const [x, y, width, height] = scene.rects.subarray(at * 4, at * 4 + 4);
-      return { x, y, width, height, color: scene.colors[at] };
+  return Array.from({ length: scene.count - scene.fills }, (_, index) => scene.fills + index)
+    .filter((index) => (scene.flags[index] & NO_EVENT) !== 0)
+    .map((index) => {
+      const [x, y, width, height] = scene.rects.subarray(index * 4, index * 4 + 4);
+      return { x, y, width, height, color: scene.colors[index] };
     });
 }
 

@@ -106,19 +106,19 @@ export interface DrawnRect {
 /** The rectangles of a scene that are events. */
 export function eventRects(scene: Scene): DrawnRect[] {
   const rects: DrawnRect[] = [];
-  for (let at = scene.fills; at < scene.count; at++) {
-    if ((scene.flags[at] & 4) !== 0) continue;
-    const block = scene.blocks[scene.blockOf[at]];
-    const [x, y, width, height] = scene.rects.subarray(at * 4, at * 4 + 4);
+  for (let index = scene.fills; index < scene.count; index++) {
+    if ((scene.flags[index] & 4) !== 0) continue;
+    const block = scene.blocks[scene.blockOf[index]];
+    const [x, y, width, height] = scene.rects.subarray(index * 4, index * 4 + 4);
     rects.push({
       x,
       y,
       width,
       height,
-      flags: scene.flags[at],
-      alpha: scene.colors[at] >>> 24,
-      id: block.id[scene.entryOf[at]],
-      count: block.count[scene.entryOf[at]],
+      flags: scene.flags[index],
+      alpha: scene.colors[index] >>> 24,
+      id: block.id[scene.entryOf[index]],
+      count: block.count[scene.entryOf[index]],
     });
   }
   return rects;

@@ -111,8 +111,8 @@ export class Scene {
   blockNumber(block: TileBlock, source: Source): number {
     const last = this.blocks.length - 1;
     if (this.blocks[last] === block) return last;
-    const at = this.blocks.indexOf(block);
-    if (at >= 0) return at;
+    const index = this.blocks.indexOf(block);
+    if (index >= 0) return index;
     this.blocks.push(block);
     this.sources.push(source);
     return last + 1;

@@ -16,8 +16,8 @@ function part<T>(data: T | null, lowPs = 0, highPs = 4000, level = 0): PiecePart
 
 /** [x, y, width, height] of what has a color. */
 function rects(scene: Scene, color: number) {
-  return Array.from({ length: scene.count }, (_, at) => at)
-    .filter((at) => scene.colors[at] === color)
+  return Array.from({ length: scene.count }, (_, index) => index)
+    .filter((index) => scene.colors[index] === color)
     .map((at) => [...scene.rects.subarray(at * 4, at * 4 + 4)]);
 }
 

@@ -43,16 +43,16 @@ export function drawCounter(
     const { timePs, min, max, last } = points;
     const end = place.source.index.beginPs + to * WINDOW_BUCKETS * 2 ** level;
     const bucket = Math.max(Math.round(2 ** level * perPs), 1);
-    for (let at = firstShown(timePs, Math.max(from, lowPs)); at < timePs.length; at++) {
-      const x = Math.max(Math.round((timePs[at] - from) * perPs), least);
+    for (let index = firstShown(timePs, Math.max(from, lowPs)); index < timePs.length; index++) {
+      const x = Math.max(Math.round((timePs[index] - from) * perPs), least);
       if (x >= most) break;
-      const next = at + 1 < timePs.length ? timePs[at + 1] : end;
+      const next = index + 1 < timePs.length ? timePs[index + 1] : end;
       const right = Math.min(Math.round((next - from) * perPs), most);
       if (right <= x) continue;
-      const top = toY(last[at]);
+      const top = toY(last[index]);
       column(scene, place, x, right, Math.min(top, zero), Math.max(top, zero), colors.counter);
-      const highest = toY(max[at]);
-      const lowest = toY(min[at]);
+      const highest = toY(max[index]);
+      const lowest = toY(min[index]);
       const spread = Math.min(x + bucket, right);
       if (lowest - highest > 1)
         column(scene, place, x, spread, highest, lowest, colors.counterSpread);
@@ -74,10 +74,10 @@ export function drawBusy(
   const { from, perPs } = axis(scene, view, place.source);
   const { beginPs, endPs } = place.source.index;
   const [leading] = shares;
-  leading?.forEach((part, at) => {
+  leading?.forEach((part, index) => {
     const { level, from: window, lowPs, highPs } = part;
     const columns = shares
-      .map((parts) => parts[at])
+      .map((parts) => parts[index])
       .filter((other) => other?.level === level && other.from === window)
       .flatMap(({ data }) => (data ? [data] : []));
     if (columns.length === 0) return;

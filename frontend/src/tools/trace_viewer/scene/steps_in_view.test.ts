@@ -23,7 +23,7 @@ test("steps are those of the row that reach into the view, each once", () => {
 });
 
 test("steps that are too many for times within them are none", () => {
-  const steps = Array.from({ length: 300 }, (_, at) => event(0, at * 10, 9, at));
+  const steps = Array.from({ length: 300 }, (_, index) => event(0, index * 10, 9, index));
   const { load, source, input } = stage(steps, 4000);
   load(0);
   expect(stepsInView(input.tiles, { source, row: 0 }, SPAN, 0)).toEqual([]);

@@ -25,12 +25,12 @@ function pageOf(hosts: readonly string[], withDerived = false): Page {
 /** Events every ms, of which a page has `size`; by the cursor, which is a place in the list. */
 function serve(size: number, total: Readonly<Record<string, number>>) {
   return ({ host, part, after, limit, from_ps, to_ps }: Readonly<Record<string, string>>) => {
-    const all = Array.from({ length: total[`${host} ${part}`] ?? 0 }, (_, at) => ({
-      id: at,
+    const all = Array.from({ length: total[`${host} ${part}`] ?? 0 }, (_, index) => ({
+      id: index,
       name: "matmul",
       track: 0,
       row: 0,
-      start_ps: at * 1e9 + (host === "h1" ? 1e6 : 0),
+      start_ps: index * 1e9 + (host === "h1" ? 1e6 : 0),
       duration_ps: 1e6,
     }));
     const kept = all.filter(
@@ -66,7 +66,7 @@ test("hits of hosts and parts are one list in time order, page by page", async (
     [1, "e", 1],
     [0, "e", 1000],
   ]);
-  for (let at = 0; at < 4; at++) {
+  for (let index = 0; index < 4; index++) {
     hits.more();
     await settle();
   }
