@@ -16,7 +16,7 @@ from tbprof.base.records import dataclass
 from tbprof.events.marks import EventMarks, MarkNames
 from tbprof.events.stats import ABSENT, StatColumn, StatRows
 from tbprof.events.strings import Strings
-from tbprof.kernels.analysis.type_marks import mark_types
+from tbprof.kernels.analysis.type_marks import find_types, mark_types
 
 Value = int | float | str | bytes
 
@@ -232,9 +232,12 @@ class Events(_Referable):
 
     def rows_of(self, wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The rows, ascending, of the types that are `wanted` [types + 1], the last for no type."""
-        if not np.count_nonzero(wanted):
-            return np.empty(0, np.int64)
-        return np.flatnonzero(self.by_type(wanted))
+        pieces = [np.empty(0, np.int64)]
+        for begin in range(0, len(self) if np.count_nonzero(wanted) else 0, _PIECE):
+            part = self.type[begin : begin + _PIECE]
+            rows = np.empty(part.size, np.int64)
+            pieces.append(rows[: find_types(part, wanted, rows)] + begin)
+        return np.concatenate(pieces)
 
     def used_types(self, types: int) -> NDArray[np.int64]:
         """The rows of types that have events, ascending; the plane has `types` types."""

@@ -167,7 +167,7 @@ def _meetings(plane: Plane) -> tuple[NDArray[np.int64], ...]:
         return nothing, nothing, nothing, nothing
     is_meeting = np.array([*(text == _RENDEZVOUS for text in texts), False], bool)
     events, parent = host_threads(plane)
-    rows = np.flatnonzero(events.by_type(is_meeting))
+    rows = events.rows_of(is_meeting)
     key = _texts(plane, rows)
     run, device = np.full(rows.size, -1, np.int64), np.full(rows.size, -1, np.int64)
     kind, above = np.full(rows.size, -1, np.int64), parent[rows].astype(np.int64)
