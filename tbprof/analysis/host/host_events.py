@@ -197,6 +197,23 @@ def _read_execution_ids(
     return events.source[rows], stat.is_integer, stat.bits
 
 
+def eager_calls(plane: Plane) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """(whether it ran a single op rather than a function, the text of the op) of eager calls.
+
+    One row per `EagerExecute` event, in the order of the host's events; -1 if no op is stated. Read
+    once.
+    """
+    return plane.cache.get_or_compute("eager calls", lambda: _read_eager_calls(plane))
+
+
+def _read_eager_calls(plane: Plane) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    events = host_events(plane, is_kept=False)
+    rows = events.rows_of(name_families(plane).classify(names.EAGER_EXECUTE.__eq__, np.bool_))
+    stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)
+    is_function = stats[names.IS_FUNCTION]
+    return is_function.is_integer & (is_function.bits == 0), stats[names.EAGER_OP].texts()
+
+
 def _has_execution_id(text: str) -> bool:
     return text in EXECUTIONS or text.startswith(CAPTURED_FUNCTION)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.host.host_events import host_events, host_threads
+from tbprof.analysis.host.host_events import eager_calls, host_events, host_threads
 from tbprof.analysis.host.host_roles import role_without_device
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.layers import unite
@@ -169,10 +169,8 @@ def _eager(plane: Plane, events: Events) -> dict[str, tuple[int, ...]]:
     rows = events.rows_of(name_families(plane).classify(names.EAGER_EXECUTE.__eq__, np.bool_))
     if not rows.size:
         return {}
-    stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)
-    is_function = stats[names.IS_FUNCTION]
-    is_op = is_function.is_integer & (is_function.bits == 0)
-    rows, op = rows[is_op], stats[names.EAGER_OP].texts()[is_op]
+    is_op, op = eager_calls(plane)
+    rows, op = rows[is_op], op[is_op]
     code, first = group_rows([op])
     count, total, _, _ = reduce_groups(code, events.duration_ps[rows], first.size)
     return {

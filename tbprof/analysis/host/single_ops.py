@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.host.host_events import host_threads
+from tbprof.analysis.host.host_events import eager_calls, host_threads
 from tbprof.analysis.host.host_roles import host_types, is_jitted
 from tbprof.analysis.spans.layers import unite
 from tbprof.analysis.spans.nesting import inherit
@@ -136,9 +136,8 @@ def _runs(plane: Plane) -> Iterator[_CallRuns]:
 
 def _eager(plane: Plane, events: Events, is_execute: NDArray[np.bool_]) -> _Calls:
     rows = events.rows_of(is_execute)
-    stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], rows)
-    is_function, op = stats[names.IS_FUNCTION], stats[names.EAGER_OP].texts()
-    is_op = is_function.is_integer & (is_function.bits == 0) & (op >= 0)
+    is_single, op = eager_calls(plane)
+    is_op = is_single & (op >= 0)
     op_rows = unique(op[is_op])
     fetches = [
         code

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.host.host_events import has_flag, host_events
+from tbprof.analysis.host.host_events import eager_calls, has_flag, host_events
 from tbprof.analysis.host.input_stages import find_input_stages
 from tbprof.analysis.ops.op_metrics import HOST, OpGatherer
 from tbprof.analysis.spans.code_sums import sum_by_code
@@ -108,13 +108,18 @@ def _classify(
     texts = plane.strings.take(plane.types.name[used].tolist())
     of_type = np.full(category.size, _NO_OP, np.int32)  # the last: events of no type
     of_type[used] = number(_parsed(texts, category[used]))
-    of_type[families.classify(names.EAGER_EXECUTE.__eq__, np.bool_)] = _MARKER
+    of_type[_is_marker(plane)] = _MARKER
     out: NDArray[np.int32] = events.by_type(of_type)
     if names.HLO_OP in plane.stat_names:
         _classify_hlo(plane, events, programs, out, number)
     if names.STAGE_ID in plane.stat_names:
         _classify_stages(plane, events, out, ops, number)
     return out, ops
+
+
+def _is_marker(plane: Plane) -> NDArray[np.bool_]:
+    """[types + 1] whether events of the type are eager calls."""
+    return name_families(plane).classify(names.EAGER_EXECUTE.__eq__, np.bool_)
 
 
 def _category(text: str) -> OpCategory:
@@ -177,9 +182,8 @@ def _classify_calls(
     parent = nest(events.first_event, events.start_ps, events.duration_ps)
     has_op = np.zeros(out.size + 1, np.bool_)
     has_op[parent[out >= 0]] = True
-    stats = events.stats([names.IS_FUNCTION, names.EAGER_OP], markers)
-    is_function, called = stats[names.IS_FUNCTION], stats[names.EAGER_OP].texts()
-    is_op = is_function.is_integer & (is_function.bits == 0) & (called >= 0) & ~has_op[markers]
+    is_single, called = eager_calls(plane)
+    is_op = is_single & (called >= 0) & ~has_op[markers]
     code, first = group_rows([called[is_op]])
     out[markers[is_op]] = len(ops) + code
     texts = plane.strings.take(called[is_op][first].tolist())
@@ -218,13 +222,11 @@ def _is_eager(
         eager = np.array([op.name.startswith(_CALL) for op in ops] + [False, False])[code]
     if names.IS_EAGER in plane.stat_names:
         return eager | has_flag(events, names.IS_EAGER)
-    markers = np.flatnonzero(code == _MARKER)
-    if not markers.size:
+    if not (code == _MARKER).any():
         return eager
     parent = nest(events.first_event, events.start_ps, events.duration_ps)
     runs = np.full(len(events), -1, np.int64)
-    is_function = events.stats([names.IS_FUNCTION], markers)[names.IS_FUNCTION]
-    runs[markers] = is_function.is_integer & (is_function.bits == 0)
+    runs[events.rows_of(_is_marker(plane))], _ = eager_calls(plane)
     ran_eagerly: NDArray[np.bool_] = eager | (inherit(parent, runs) == 1)
     return ran_eagerly
 
