@@ -6,6 +6,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 def object_named(name: str) -> Any:
     """The object with a dotted name, such as "tbprof.base.lazy.object_named"; imports its module.
@@ -23,14 +26,18 @@ class Later:
     take longer than reading a small trace.
     """
 
-    __slots__ = ("name",)
+    __slots__ = ("_module", "name")
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self._module: ModuleType | None = None
 
     def __call__(self, *arguments: object, **named_arguments: object) -> Any:
         """What the function returns."""
-        return object_named(self.name)(*arguments, **named_arguments)
+        module, _, function = self.name.rpartition(".")
+        if self._module is None:
+            self._module = import_module(module)
+        return getattr(self._module, function)(*arguments, **named_arguments)
 
 
 def load(function: Callable[..., Any]) -> None:

@@ -219,7 +219,7 @@ class PartKey(NamedTuple):
 def part_keys(names: Iterable[str], params: Mapping[str, str]) -> list[PartKey]:
     """The keys of parts for the parameters of a request."""
     return [
-        PartKey(name, tuple(params.get(param, "") for param in PARTS[name].params))
+        PartKey(name, tuple([params.get(param, "") for param in PARTS[name].params]))
         for name in names
     ]
 

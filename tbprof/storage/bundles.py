@@ -29,14 +29,16 @@ def bundle(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
     Raises ValueError for arrays of anything but numbers and truth values.
     """
     rows: list[tuple[str, str, tuple[int, ...]]] = []
-    pieces: list[bytes | memoryview] = []
+    pieces: list[bytes] = []
     for name, array in arrays.items():
         kind = _NAMES.get(array.dtype)
         if kind is None:
             raise ValueError("arrays that hold no numbers are not stored")
         rows.append((name, kind, array.shape))
-        if array.size:
-            pieces += (np.ascontiguousarray(array).data, _FILL[: -array.nbytes % _ALIGNED])
+        if size := array.nbytes:
+            pieces.append(array.tobytes())  # most are small, and bytes join faster than views
+            if size % _ALIGNED:
+                pieces.append(_FILL[: -size % _ALIGNED])
     header = orjson.dumps(rows)
     front = (len(header).to_bytes(_ALIGNED, "little"), header, _FILL[: -len(header) % _ALIGNED])
     return np.frombuffer(b"".join((*front, *pieces)), np.uint8)

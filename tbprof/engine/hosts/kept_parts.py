@@ -77,6 +77,8 @@ class PartStore:
 
         Equal small parts share memory.
         """
+        if not together and not any(part.values):
+            return None  # nothing is kept of most files that are read
         version = str(part)
         content = _APART if any(part.values) else together.get(version)
         if content is None:

@@ -255,8 +255,9 @@ class SummaryCache:
             result = known((part,)).get(part)
             if result is None:
                 needed = [self._find(work, other).value for other in part.needs]
-                used = known(part.uses)
-                needed += [used[other].value if other in used else None for other in part.uses]
+                if uses := part.uses:
+                    used = known(uses)
+                    needed += [used[other].value if other in used else None for other in uses]
                 on_work(part.name)
                 opened = open_space()
                 for plane in opened.space.planes:
