@@ -51,7 +51,7 @@ def check_longest_wait(engine: Engine, run: str, found: list[Claim]) -> None:
     """The page of input opens the longest wait that the finding about input opens."""
     steps = engine.tables(DataRequest(run, "input_pipeline_analyzer"))[1]
     waits = [one for one in found if one.id == "input_bound"]
-    assert [one.query for one in waits] in ([], [steps.properties.get("longest_wait")])
+    assert [wait.query for wait in waits] in ([], [steps.properties.get("longest_wait")])
 
 
 def test_a_link_opens_the_step_of_the_worker_that_lost_most():
@@ -119,5 +119,5 @@ def test_a_link_that_shows_less_is_found(tmp_path: Path, id_, tool, query, gain_
         "all_others", "", "", 0.01, "trace_viewer", "step=train 1&from_ms=0.04&to_ms=0.08"
     )
     check_claim(engine, "run", shown)
-    [good] = [one for one in claims(engine, "run") if one.id == "compilation"]
+    [good] = [claim for claim in claims(engine, "run") if claim.id == "compilation"]
     assert dict(parse_qsl(good.query))["q"] == "category:compilation"

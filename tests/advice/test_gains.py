@@ -92,7 +92,7 @@ def test_time_that_a_finding_promises_is_gone_for_others():
     """Of steps of 1 ms a device computes for 500 µs; launches take 200 and nothing 300."""
     split = {Phase.COMPUTE_16: 500, Phase.KERNEL_LAUNCH: 200, Phase.OTHER: 300}
     given = of(split)
-    (launch,) = (one for one in find_findings(given) if one.id == "kernel_launch")
+    (launch,) = (finding for finding in find_findings(given) if finding.id == "kernel_launch")
     left = given.excluding(launch)
     phases = (Phase.KERNEL_LAUNCH, Phase.OTHER)
     assert left.unclaimed(*phases) == pytest.approx(30)
@@ -111,10 +111,10 @@ def test_pauses_between_small_kernels_are_the_launches_that_they_wait_for():
     pauses = gpus(window_ps=[10**9], kernels=[9], small_kernels=[9], small_ps=[10**8],
                   small_gap_ps=[250 * 10**6], median_ps=[1])  # fmt: skip
     given = dataclasses.replace(of(split), gpus=pauses)
-    gains = {one.id: one.gain_ms for one in find_findings(given)}
+    gains = {finding.id: finding.gain_ms for finding in find_findings(given)}
     assert gains == pytest.approx({"all_others": 0.25, "kernel_launch": 0.2, "small_kernels": 0.05})
     check_findings(given, find_findings(given))
-    (small,) = (one for one in find_findings(given) if one.id == "small_kernels")
+    (small,) = (finding for finding in find_findings(given) if finding.id == "small_kernels")
     assert "Other findings cover 200 µs of that." in small.detail
 
 
@@ -126,7 +126,7 @@ def test_a_late_worker_and_what_makes_it_late_are_one_gain():
     given = dataclasses.replace(
         evidence(), job=job, means=step_means(job), couplings=[coupling_of(job.worker_name)]
     )
-    gains = {one.id: one.gain_ms for one in find_findings(given)}
+    gains = {finding.id: finding.gain_ms for finding in find_findings(given)}
     # Repaired, the first waits for nothing, 20 less on average, and the second 20 less for it.
     assert gains == {"straggler": pytest.approx(0.04), "collectives": pytest.approx(0.01)}
 

@@ -72,7 +72,7 @@ def rounded(value: Any) -> Any:
 @settings(max_examples=30, deadline=None)
 def test_hosts_may_be_merged_in_groups(name, hosts, cut, size):
     merge, parts = MERGES[name], [PARTS[host][name] for host in hosts]
-    groups = [parts[:cut], *(parts[at : at + size] for at in range(cut, len(parts), size))]
+    groups = [parts[:cut], *(parts[start : start + size] for start in range(cut, len(parts), size))]
     merged = merge([merge(group) for group in groups if group])
     assert rounded(list(columns(merged).values())) == rounded(list(columns(merge(parts)).values()))
 
@@ -91,7 +91,7 @@ def test_hosts_may_be_merged_in_any_order(name, hosts, seed):
 
 
 def test_many_hosts_are_merged_as_few_are(monkeypatch):
-    parts = [PARTS[at % len(PARTS)]["ops"] for at in range(150)]
+    parts = [PARTS[index % len(PARTS)]["ops"] for index in range(150)]
     in_groups = columns(op_metrics.merge_op_metrics(parts))
     monkeypatch.setattr(op_metrics, "_MERGED_AT_ONCE", len(parts))
     assert in_groups == columns(op_metrics.merge_op_metrics(parts))

@@ -17,7 +17,7 @@ def coupling_of(
     kind: int = 1,
 ) -> Coupling:
     """One host, whose workers all ran names of these hashes."""
-    names = [*((one, kind) for one in exchanges), *((one, 0) for one in ran)]
+    names = [*((exchange, kind) for exchange in exchanges), *((one, 0) for one in ran)]
     nothing = np.empty(0, np.int64)
     return Coupling(
         list(workers),

@@ -44,7 +44,7 @@ def gpus(**columns: Sequence[Any]) -> GpuFacts:
     """One GPU, or as many as the columns have."""
     count = max(map(len, (columns.get("window_ps", ()), columns.get("kernels", ()))), default=0)
     copies = len(columns.get("copies", ()))
-    fields: dict[str, Any] = {"name": [f"GPU:{at}" for at in range(count)]}
+    fields: dict[str, Any] = {"name": [f"GPU:{index}" for index in range(count)]}
     for field in dataclasses.fields(GpuFacts):
         given = "copy_ps" if field.name == "copying_ps" else field.name
         if given in columns:
@@ -88,7 +88,8 @@ def kernels(*rows: tuple[bool, int, int], of_amd: bool = False) -> Kernels:
     total = ints(*(row[2] * US for row in rows))
     return dataclasses.replace(
         find_kernels(EMPTY, Programs(EMPTY)),
-        name=[f"kernel{at}" for at in range(count)], op=[f"op{at}" for at in range(count)],
+        name=[f"kernel{index}" for index in range(count)],
+        op=[f"op{index}" for index in range(count)],
         block=shape, grid=shape, registers=nothing, shared_bytes=nothing,
         is_eligible=np.array([row[0] for row in rows], bool),
         core_use=np.array([row[1] for row in rows], np.int8), occupancy_pct=np.zeros(count),

@@ -28,7 +28,7 @@ DATA = Path(__file__).resolve().parents[1] / "data"
 def failure(target: Target) -> tuple[int, Reason | None]:
     """(how many steps went well, why the next one did not)."""
     findings = probe(target)
-    return sum(one.reason is None for one in findings), findings[-1].reason
+    return sum(finding.reason is None for finding in findings), findings[-1].reason
 
 
 @contextmanager

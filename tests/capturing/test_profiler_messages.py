@@ -52,8 +52,8 @@ def read(data: bytes, size: int = 1 << 20) -> tuple[bytes, AnswerReader]:
     """(the trace, the reader) of an answer that comes in pieces of `size` bytes."""
     pieces: list[bytes] = []
     reader = AnswerReader(pieces.append)
-    for at in range(0, len(data), size):
-        reader.feed(data[at : at + size])
+    for start in range(0, len(data), size):
+        reader.feed(data[start : start + size])
     return b"".join(pieces), reader
 
 

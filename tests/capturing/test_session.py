@@ -20,7 +20,7 @@ BUSY = (grpc.StatusCode.INTERNAL, "Another profiling session active.")
 
 
 def capture_of(tmp_path: Path, *profilers: Profiler, **choices: object) -> Capture:
-    values = {"duration_ms": 50, "addresses": ",".join(one.address for one in profilers)}
+    values = {"duration_ms": 50, "addresses": ",".join(profiler.address for profiler in profilers)}
     return Capture(parse_request({**values, **choices}), str(tmp_path))
 
 

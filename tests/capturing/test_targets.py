@@ -90,7 +90,7 @@ def test_an_empty_list_is_refused(text):
 
 def test_a_list_of_too_many_is_refused():
     with pytest.raises(BadAddress, match="too many"):
-        parse_targets(",".join(f"h{at}:1" for at in range(5000)))
+        parse_targets(",".join(f"h{index}:1" for index in range(5000)))
 
 
 def test_names_of_traces_are_plain_and_distinct():

@@ -23,7 +23,10 @@ def compiled(record_python: str) -> Callable[..., list[str]]:
             subprocess.run(list(map(str, command)), check=True, env=environment)
 
         scripts = [path.read_text() for path in sorted((FOLDER / "scripts").glob("*.py"))]
-        given = [one.read_text() if isinstance(one, Path) else one for one in arguments]
+        given = [
+            argument.read_text() if isinstance(argument, Path) else argument
+            for argument in arguments
+        ]
         made = recorded(record_python, [script, _FLAGS, *scripts, *given], record)
         return (made / "lines").read_text(encoding="utf-8").splitlines()
 

@@ -56,7 +56,9 @@ def check_menu(engine: Engine, run: str, *, is_known: bool) -> None:
         assert after[name]["available"] == (error is None), (name, error)
     told = {one.about: one for one in examine_run(engine, run)}
     outlines = engine.outlines(engine.run(run)).values()
-    has_events = any(isinstance(one, Outline) and one.event_bytes.any() for one in outlines)
+    has_events = any(
+        isinstance(outline, Outline) and outline.event_bytes.any() for outline in outlines
+    )
     for tool in TOOLS:
         error, entry = errors[tool.name], after[tool.name]
         assert (tool.name in engine.run_tools(run)) == (error is None)
@@ -169,13 +171,13 @@ def check_cut(engine: Engine, size: int, ask_for: Callable[[str], TbprofError | 
             assert "copy the file again" in error.hint
         elif not tool.is_streamed:
             first = engine.tables(DataRequest("run", tool.name))[0]
-            assert [one.hint for one in first.warnings if says in one.message]
+            assert [warning.hint for warning in first.warnings if says in warning.message]
         else:
             [timeline] = {
                 engine.timeline("run", file, "events") for file in engine.run("run").files
             }
             notices = timeline.opened.timeline.notices
-            assert [one.hint for one in notices if says in one.message]
+            assert [notice.hint for notice in notices if says in notice.message]
     told = examine_run(engine, "run")
     assert [one for one in told if one.kind == "bad" and says in one.text and "copy" in one.fix]
     for one in told:

@@ -218,11 +218,11 @@ def test_damage_and_the_recorders_complaints_are_warnings(tmp_path: Path):
     whole = space.SerializeToString()
     engine = one_run(tmp_path, h0=whole, h1=CPU_TRACE[:-3])
     warnings = payload(engine, "run", OPS)[0]["warnings"]
-    assert [(one["code"], one["message"], one["host"]) for one in warnings[:2]] == [
+    assert [(warning["code"], warning["message"], warning["host"]) for warning in warnings[:2]] == [
         ("recorder_error", "lost some", "h0"),
         ("recorder_warning", "clock went back", "h0"),
     ]
-    assert {one["host"] for one in warnings[2:]} == {"h1"}
+    assert {warning["host"] for warning in warnings[2:]} == {"h1"}
     assert len(warnings) > 2
 
 

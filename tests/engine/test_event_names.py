@@ -50,9 +50,9 @@ def test_names_of_all_hosts_are_found_the_best_ones_first(engine: Engine):
 
 def test_names_have_all_words_and_their_number_is_bounded(engine: Engine):
     found = names_of(engine, "gather all")
-    assert [one["name"] for one in found["names"]] == ["all gather"]
+    assert [name["name"] for name in found["names"]] == ["all gather"]
     few = names_of(engine, "gather", 1)
-    assert ([one["name"] for one in few["names"]], few["count"]) == (["Gather"], 3)
+    assert ([name["name"] for name in few["names"]], few["count"]) == (["Gather"], 3)
     assert names_of(engine, "nowhere")["names"] == []
 
 

@@ -285,8 +285,8 @@ def long_trace(events: int) -> bytes:
     plane.stat_metadata[1].id = 1
     plane.stat_metadata[1].name = "x"
     line = plane.lines.add(id=1, name="t")
-    for at in range(events):
-        event = line.events.add(metadata_id=1, offset_ps=at * 10, duration_ps=5)
+    for index in range(events):
+        event = line.events.add(metadata_id=1, offset_ps=index * 10, duration_ps=5)
         event.stats.add(metadata_id=1, str_value="y" * 1000)
     return bytes(space.SerializeToString())
 
@@ -354,8 +354,8 @@ def repeating(events: int) -> bytes:
     [line] = space.planes[0].lines
     for kind in space.planes[0].event_metadata.values():
         kind.name = "y" * 5000
-    for at in range(events):
-        line.events.add(metadata_id=line.events[0].metadata_id, offset_ps=at, duration_ps=1)
+    for index in range(events):
+        line.events.add(metadata_id=line.events[0].metadata_id, offset_ps=index, duration_ps=1)
     return bytes(space.SerializeToString())
 
 

@@ -44,7 +44,7 @@ def document(*traces: bytes, **params: str) -> Document:
         ],
         "program_runs": [find_program_runs(space, Programs(space)) for space in spaces],
     }
-    hosts = tuple(f"host{at}" for at in range(len(traces)))
+    hosts = tuple(f"host{index}" for index in range(len(traces)))
     found = build(Summaries(hosts, parts, params))
     assert isinstance(found, Document)
     return found

@@ -49,7 +49,7 @@ def build(*hosts: tuple[bytes, Steps]) -> list[Table]:
         computed = {**compute_parts(space, *parts), "steps": steps}
         for name, found in parts.items():
             found.append(computed[name])
-    names = tuple(f"h{at}" for at in range(len(hosts)))
+    names = tuple(f"h{index}" for index in range(len(hosts)))
     tables = overview.build(Summaries(names, parts))
     assert isinstance(tables, list)
     return tables

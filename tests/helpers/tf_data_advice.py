@@ -22,10 +22,10 @@ def advice_on(
     nodes: Sequence[Node], parameters: Parameters | None = None, facts: PipelineFacts = ALONE
 ) -> dict[str, Finding]:
     """By id: what is said of a pipeline whose every call is this one, without a pause."""
-    calls = [(at * nodes[0].total, nodes) for at in range(3)]
+    calls = [(index * nodes[0].total, nodes) for index in range(3)]
     part = made(Made(calls, parameters=parameters or {}))
     [diagnosis] = diagnose_pipelines(find_pipelines(["h0"], [part]), {"h0": facts})
-    assert len({one.id for one in diagnosis.findings}) == len(diagnosis.findings)
+    assert len({finding.id for finding in diagnosis.findings}) == len(diagnosis.findings)
     for one in diagnosis.findings:
         assert one.severity in SEVERITIES
         assert one.title
@@ -34,7 +34,7 @@ def advice_on(
         assert one.guide.url.startswith("https://")
         for code in (one.action, one.code):
             assert "nan" not in code.split()
-    return {one.id: one for one in diagnosis.findings}
+    return {finding.id: finding for finding in diagnosis.findings}
 
 
 def bound_by(

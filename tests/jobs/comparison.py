@@ -175,30 +175,30 @@ def _averages(pages: Pages, truth: Truth, slack: Slack) -> Iterable[str]:
 
 def _pods(pages: Pages, truth: Truth, named: dict[int, str], slack: Slack) -> Iterable[str]:
     """Each core has its own record of each step."""
-    for one in truth.rows:
-        if not (one.is_recorded and one.is_whole and one.number in named):
+    for row in truth.rows:
+        if not (row.is_recorded and row.is_whole and row.number in named):
             continue
-        worker = one.device.removeprefix("/device:")
-        records = pages.pod.get(named[one.number], {})
-        record = records.get((f"host{one.host}", worker))
+        worker = row.device.removeprefix("/device:")
+        records = pages.pod.get(named[row.number], {})
+        record = records.get((f"host{row.host}", worker))
         if record is None:
-            yield f"{worker} of host{one.host} has no record of {named[one.number]}"
+            yield f"{worker} of host{row.host} has no record of {named[row.number]}"
             continue
-        what = f"of {worker} in {named[one.number]}"
+        what = f"of {worker} in {named[row.number]}"
         shown = record["totalDurationUs"] * _US
-        yield from _off(f"the step {what}", shown, one.duration_ps, slack)
+        yield from _off(f"the step {what}", shown, row.duration_ps, slack)
         for id_, kinds in _POD.items():
             shown = record["stepBreakdownUs"].get(id_, 0) * _US
-            yield from _off(f"part {id_} {what}", shown, one.ps(*kinds), slack)
+            yield from _off(f"part {id_} {what}", shown, row.ps(*kinds), slack)
 
 
 def _ops(pages: Pages, truth: Truth, slack: Slack) -> Iterable[str]:
     """Ops are those that were recorded, with their own time."""
     count: Counter[str] = Counter()
     own: Counter[str] = Counter()
-    for one in _all_ops(truth, with_sparse=False):
-        count[one.name] += 1
-        own[one.name] += one.self_ps
+    for op in _all_ops(truth, with_sparse=False):
+        count[op.name] += 1
+        own[op.name] += op.self_ps
     shown = {name: row for name, row in pages.device_ops.items() if name != "IDLE"}
     if set(shown) != set(count):
         yield f"ops are {sorted(shown)}, truth {sorted(count)}"
@@ -228,7 +228,7 @@ def _timeline(pages: Pages, truth: Truth, slack: Slack) -> Iterable[str]:
         yield f"tracks hold {lengths} ops, truth {true}"
         return
     total = sum(event["dur"] for track in events for event in track) * _US
-    true_total = sum(one.end_ps - one.start_ps for one in _all_ops(truth))
+    true_total = sum(op.end_ps - op.start_ps for op in _all_ops(truth))
     count = sum(lengths)
     yield from _off("all ops", total, true_total, Slack(slack.share, 1e6 + 1000.0 * count))
     spans = sorted(
@@ -236,7 +236,7 @@ def _timeline(pages: Pages, truth: Truth, slack: Slack) -> Iterable[str]:
         for track in events
     )
     true_spans = sorted(
-        max(one.end_ps for one in ops) - min(one.start_ps for one in ops)
+        max(op.end_ps for op in ops) - min(op.start_ps for op in ops)
         for ops in truth.ops.values()
         if ops
     )

@@ -32,7 +32,7 @@ def page(pages: Pages) -> dict[str, Any]:
 def released(pages: Pages) -> list[dict[str, Any]]:
     """What was released, in order."""
     kinds = [event["activityMetadata"] for event in summary(pages)["sampledTimelineSnapshots"]]
-    return [one for one in kinds if one["memoryActivity"] == "DEALLOCATION"]
+    return [kind for kind in kinds if kind["memoryActivity"] == "DEALLOCATION"]
 
 
 @mistake(MEMORY, "The lifetime peak is the value of the last event in the file.")

@@ -46,7 +46,9 @@ def ask_xprof_graphs(
     path.write_bytes(trace)
     for name, content in Programs(read_space(path)).sources().items():
         (folder / f"{name}.hlo_proto.pb").write_bytes(content)
-    asked = json.dumps([str(folder / "answers"), [str(path)], [dict(one) for one in questions]])
+    asked = json.dumps(
+        [str(folder / "answers"), [str(path)], [dict(question) for question in questions]]
+    )
     subprocess.run([python, "-c", _GRAPHS], input=asked, text=True, check=True, capture_output=True)
     with (folder / "answers").open() as answers:
         return [base64.b64decode(line) for line in answers.read().split("\n")[:-1]]

@@ -68,16 +68,16 @@ def allocators(answer: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def rows(allocator: dict[str, Any]) -> Counter[tuple[str, ...]]:
     """What is alive at the peak: how often, by sizes, op, region, type and shape."""
     found: Counter[tuple[str, ...]] = Counter()
-    for one in allocator["activeAllocations"]:
-        at = int(one["snapshotIndex"])
+    for active in allocator["activeAllocations"]:
+        at = int(active["snapshotIndex"])
         if at < 0:
-            made = allocator["specialAllocations"][int(one["specialIndex"])]
+            made = allocator["specialAllocations"][int(active["specialIndex"])]
         else:
             made = allocator["memoryProfileSnapshots"][at]["activityMetadata"]
         op = BEFORE_OP if made["tfOpName"] == THEIR_BEFORE else made["tfOpName"]
         size, asked = made["allocationBytes"], made["requestedBytes"]
         row = (size, asked, op, made["regionType"], made["dataType"], made["tensorShape"])
-        found[row] += int(one["numOccurrences"])
+        found[row] += int(active["numOccurrences"])
     return found
 
 
@@ -220,7 +220,7 @@ def test_tpus_name_no_ops(recorded: Recorded) -> None:
     name, theirs, ours, _ = recorded
     if name == "tpu_trace":
         for answer in (theirs, ours):
-            named = {row[2] for one in allocators(answer).values() for row in rows(one)}
+            named = {row[2] for allocator in allocators(answer).values() for row in rows(allocator)}
             assert named == {"", "stack"}
 
 
@@ -266,7 +266,7 @@ def test_an_address_that_is_used_again_keeps_the_op_before(
     def released(answer: dict[str, Any]) -> list[str]:
         events = allocators(answer)[GPU]["sampledTimelineSnapshots"]
         kinds = [event["activityMetadata"] for event in events]
-        return [one["tfOpName"] for one in kinds if one["memoryActivity"] == "DEALLOCATION"]
+        return [kind["tfOpName"] for kind in kinds if kind["memoryActivity"] == "DEALLOCATION"]
 
     assert released(theirs) == ["first"]
     assert released(ours) == ["second"]

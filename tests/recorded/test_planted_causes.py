@@ -66,16 +66,16 @@ def test_nothing_else_is_graded_high(planted_runs: Runs, cause: Cause, kind: str
     shown = planted_runs(cause.framework, cause.case, kind)
     high = [one for one in claims_of(shown) if one["severity"] == "high"]
     others = [one for one in high if kind == "without" or not cause.is_named_in(one)]
-    told = [(one["id"], one["title"], one["gain_ms"]) for one in others]
-    assert all((one["gain_ms"] or 0) <= shown.delayed_ms for one in others), told
+    told = [(other["id"], other["title"], other["gain_ms"]) for other in others]
+    assert all((other["gain_ms"] or 0) <= shown.delayed_ms for other in others), told
 
 
 @each_cause
 @pytest.mark.parametrize("kind", ["planted", "without"])
 def test_links_show_what_is_counted(planted_runs: Runs, cause: Cause, kind: str):
     engine, run = planted_runs(cause.framework, cause.case, kind).opened
-    for one in claims(engine, run):
-        check_claim(engine, run, one)
+    for claim in claims(engine, run):
+        check_claim(engine, run, claim)
 
 
 def test_the_table_of_the_documents_is_what_was_found(planted_runs: Runs):

@@ -115,7 +115,7 @@ def test_secrets_are_written_nowhere(program, tmp_path):
         with running(program, tmp_path, google.environment) as server:
             assert server.captured(profiler.address)["state"] == "done"
             looked_up = server.captured("my-tpu")
-            assert [one["address"] for one in looked_up["workers"]] == ["127.0.0.1:8466"]
+            assert [worker["address"] for worker in looked_up["workers"]] == ["127.0.0.1:8466"]
             assert server.captured("broken")["error"]["message"].endswith("not be understood")
             addresses = f"grpc://user:{PASSWORD}@localhost:6009"
             for route in ("capture", "capture_test"):

@@ -35,8 +35,8 @@ def large() -> bytes:
         plane.event_metadata[number].id = number
         plane.event_metadata[number].name = f"{number}" * 100
     line = plane.lines.add(id=1, name="t")
-    for at in range(120_000):
-        line.events.add(metadata_id=1 + at % 8, offset_ps=at * 10, duration_ps=5)
+    for index in range(120_000):
+        line.events.add(metadata_id=1 + index % 8, offset_ps=index * 10, duration_ps=5)
     return bytes(space.SerializeToString())
 
 

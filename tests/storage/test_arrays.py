@@ -85,8 +85,8 @@ def test_every_damaged_byte_is_noticed(store):
     path = store.path("key", SUFFIX)
     content = path.read_bytes()
     meaningless = 0  # what only fills up
-    for at in range(len(content)):
-        overwrite(path, content[:at] + bytes([content[at] ^ 0x41]) + content[at + 1 :])
+    for index in range(len(content)):
+        overwrite(path, content[:index] + bytes([content[index] ^ 0x41]) + content[index + 1 :])
         found = load_arrays(store, "key")
         meaningless += found is not None
         assert found is None or same(found, {"a": np.arange(40), "b": np.arange(3.0)})
@@ -101,7 +101,7 @@ def test_damage_anywhere_in_pages_of_large_arrays_is_noticed(store, monkeypatch)
     content = path.read_bytes()
     first = content.index(array.tobytes())
     page = 1 << 12
-    pages = [content[at : at + page] for at in range(first, len(content), page)]
+    pages = [content[start : start + page] for start in range(first, len(content), page)]
     changes = {
         "a bit": content[: first + 50_001] + b"\x99" + content[first + 50_002 :],
         "two pages": content[:first] + b"".join([pages[1], pages[0], *pages[2:]]),

@@ -159,7 +159,7 @@ def compare_profiles(tree: dict[str, Any], page: dict[str, Any]) -> None:
 
 def compare_memory(records: dict[str, Any], page: dict[str, Any]) -> None:
     """That records and our page tell the same of each allocator, and of the chosen one's peak."""
-    assert records["memoryIds"] == [one["id"] for one in page["memory_ids"]]
+    assert records["memoryIds"] == [memory["id"] for memory in page["memory_ids"]]
     for one in page["memory_ids"]:
         summary = records["memoryProfilePerAllocator"][one["id"]]["profileSummary"]
         state = summary["peakStats"]

@@ -65,7 +65,7 @@ def test_without_a_choice_it_shows_the_op_that_took_most_time(engine: Engine):
         ("8", 4_000_000), ("7", 0),
     ]  # fmt: skip
     assert (shown["program_id"], shown["name"], shown["center_name"]) == ("8", "jit_f", "fusion.1")
-    assert [one["name"] for one in shown["nodes"]] == ["fusion.1", "p", "root"]
+    assert [node["name"] for node in shown["nodes"]] == ["fusion.1", "p", "root"]
     fusion = shown["nodes"][0]
     assert {name: fusion[name] for name in FACTS} == {
         "opcode": "fusion", "shape": "f32[8]{0}", "category": "loop fusion", "group": "fusion",
@@ -74,7 +74,7 @@ def test_without_a_choice_it_shows_the_op_that_took_most_time(engine: Engine):
         "can_open": True, "left_operands": 0, "left_users": 0,
     }  # fmt: skip
     assert shown["nodes"][1]["self_ps"] is None
-    assert [(one["operand"], one["tuple_index"]) for one in shown["edges"]] == [(0, -1), (0, -1)]
+    assert [(edge["operand"], edge["tuple_index"]) for edge in shown["edges"]] == [(0, -1), (0, -1)]
 
 
 FACTS = (
@@ -124,7 +124,7 @@ def test_names_are_found_without_case_and_with_a_percent_sign(engine: Engine):
 
 def test_a_computation_is_shown_as_a_whole(engine: Engine):
     shown = ask(engine, node_name="inner", graph_width="1")
-    assert [one["name"] for one in shown["nodes"]] == ["sum", "x"]
+    assert [node["name"] for node in shown["nodes"]] == ["sum", "x"]
     assert shown["clusters"][0]["computation"] == "inner"
     assert shown["clusters"][0]["callers"] == ["fusion.1"]
     assert not shown["clusters"][0]["is_entry"]
@@ -133,7 +133,7 @@ def test_a_computation_is_shown_as_a_whole(engine: Engine):
 def test_fusions_open_in_place(engine: Engine):
     for params in ({"opened": "fusion.1"}, {"merge_fusion": "0"}):
         shown = ask(engine, **params)
-        assert {one["name"]: one["cluster"] for one in shown["nodes"]} == {
+        assert {node["name"]: node["cluster"] for node in shown["nodes"]} == {
             "p": 0, "root": 0, "sum": 1, "x": 1,
         }  # fmt: skip
         [_, cluster] = shown["clusters"]
@@ -228,9 +228,9 @@ def test_damaged_and_hostile_programs_are_shown_as_far_as_they_are_known(tmp_pat
     hostile.add("<b>\n", "quantum", "f32[]", 'a"]; b [label="\\N')
     cyclic = message("xla.HloProto").FromString(program(3).bytes())
     for part in cyclic.hlo_module.computations:
-        for one in part.instructions:
-            one.operand_ids[:] = [one.id, 99]
-            one.called_computation_ids[:] = [part.id, 77]
+        for instruction in part.instructions:
+            instruction.operand_ids[:] = [instruction.id, 99]
+            instruction.called_computation_ids[:] = [part.id, 77]
     trace = draw(
         {"/host:CPU": "python |x", "/host:metadata": "none |"},
         names={"P": "h(1)", "Q": "cut(2)", "R": "cyclic(3)"},

@@ -166,7 +166,7 @@ READ = f"{MAP}::TFRecord"
 def calls_of(*own: tuple[str, int], total: int = 1000) -> Made:
     """A pipeline that is called all the time, whose stages take so many µs of each call."""
     nodes = [Node(name, total - at, spent) for at, (name, spent) in enumerate(own)]
-    return Made([(at * total, nodes) for at in range(3)])
+    return Made([(index * total, nodes) for index in range(3)])
 
 
 def test_advice_begins_with_what_holds_the_program_up():
@@ -194,7 +194,7 @@ def test_advice_on_a_pipeline_is_that_of_the_page_of_tf_data():
 
 
 def test_a_pipeline_that_is_fast_gets_no_advice_but_that():
-    fast = Made([(at, [Node(ROOT, 10, 10)]) for at in range(0, 9000, 1000)])
+    fast = Made([(start, [Node(ROOT, 10, 10)]) for start in range(0, 9000, 1000)])
     table = columns(advice(input_ops(), fast))
     assert [
         title

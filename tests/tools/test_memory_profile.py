@@ -47,7 +47,7 @@ def test_of_many_memories_the_fullest_and_the_chosen_one_are_pictured():
         return memory_trace("main |x", x=Tensor(peak, "read"), capacity=100)
 
     assert page(*[host(1)] * 3)["pictured"] == [0, 1, 2]
-    found = page(*[host(10 + at) for at in range(40)], memory_id=f"host3: {GPU}")
+    found = page(*[host(10 + index) for index in range(40)], memory_id=f"host3: {GPU}")
     assert found["pictured"] == [3, *range(39, 7, -1)]
     pictured = [at for at, one in enumerate(found["memory_ids"]) if one["preview"] is not None]
     assert pictured == sorted(found["pictured"])
@@ -181,17 +181,17 @@ def test_steps_say_what_they_used_and_left_behind():
 def test_allocators_come_by_host_and_the_fullest_device_is_shown():
     found = page(HOST_TRACE, TRACE)
     assert found["hosts"] == ["host0", "host1"]
-    assert [(one["id"], one["host"], one["name"]) for one in found["memory_ids"]] == [
+    assert [(memory["id"], memory["host"], memory["name"]) for memory in found["memory_ids"]] == [
         ("host0: cpu", "host0", "cpu"),
         (f"host1: {GPU}", "host1", GPU),
     ]
-    assert [one["kind"] for one in found["memory_ids"]] == ["host", "device"]
+    assert [memory["kind"] for memory in found["memory_ids"]] == ["host", "device"]
     assert found["chosen"] == 1
     chosen = page(HOST_TRACE, TRACE, memory_id="host0: cpu")
     assert (chosen["chosen"], chosen["breakdown"]["in_use_bytes"]) == (0, 30)
     assert page(HOST_TRACE, TRACE, memory_id="no such")["chosen"] == 1
     assert page(HOST_TRACE)["chosen"] == 0
-    assert [one["id"] for one in page(HOST_TRACE)["memory_ids"]] == ["cpu"]
+    assert [memory["id"] for memory in page(HOST_TRACE)["memory_ids"]] == ["cpu"]
 
 
 def test_of_several_devices_the_fullest_is_shown():
@@ -247,7 +247,7 @@ def test_what_every_step_leaves_behind_is_found():
     assert found["steps"]["end_bytes"] == [510, 520, 530, 540, 550, 560]
     assert found["steps"]["kept_bytes"] == [10] * 6
     assert found["steps"]["peak_bytes"] == [710, 720, 730, 740, 750, 760]
-    [growth] = [one for one in found["findings"] if one["id"] == "growth"]
+    [growth] = [finding for finding in found["findings"] if finding["id"] == "growth"]
     assert (growth["bytes"], growth["severity"]) == (10, "high")  # full after 44 more
     assert "10 bytes per step by losses/append" in growth["detail"]
     # At the peak, in the last step: 500 before, 200 of the step, 10 of each.

@@ -76,13 +76,15 @@ def test_records_of_a_program(step: Engine):
         "103": {"start": 1, "limit": 2},
         "104": {"start": 3, "limit": 4},
     }
-    assert [one["attributes"] for one in found["indefiniteLifetimes"]] == [
+    assert [lifetime["attributes"] for lifetime in found["indefiniteLifetimes"]] == [
         ["entry computation parameter", "reusable"],
         ["entry computation parameter", "may-be live out", "reusable"],
         ["may-be live out", "reusable"],
         ["may-be live out"],
     ]
-    blocks = [(one["name"], one.get("offset", 0), one["size"]) for one in found["bufferBlocks"]]
+    blocks = [
+        (block["name"], block.get("offset", 0), block["size"]) for block in found["bufferBlocks"]
+    ]
     assert blocks == [
         ("Temporary", 0, 1200),
         ("norm", 0, 512),

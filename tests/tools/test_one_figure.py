@@ -186,7 +186,7 @@ def test_findings_on_programs_count_what_the_table_shows(
     engine, run = opened_run(trace, request)
     _, stats, _ = answers(trace, request)
     own_us = total(stats, "total_self_time")
-    of_cause = [one for one in claims(engine, run) if "f.cause" in one.view]
+    of_cause = [claim for claim in claims(engine, run) if "f.cause" in claim.view]
     for one in of_cause:
         cause = one.view["f.cause"].removeprefix("=")
         shown = [row for row in stats if row["cause"] == cause]

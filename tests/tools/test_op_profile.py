@@ -63,7 +63,7 @@ def trace() -> bytes:
 
 def built(*traces: bytes, **params: str) -> Document:
     parts = [compute_parts(space_of(one), "program_ops", "peaks") for one in traces]
-    summed = {name: [one[name] for one in parts] for name in ("program_ops", "peaks")}
+    summed = {name: [part[name] for part in parts] for name in ("program_ops", "peaks")}
     hosts = tuple(f"h{number}" for number in range(len(traces)))
     return build(Summaries(hosts, summed, params))
 

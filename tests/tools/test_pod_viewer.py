@@ -66,7 +66,7 @@ def document(
     devices = [Devices(1, 0, kind, np.nan, np.nan) for _ in hosts]
     couplings = [coupling_of(one.worker_name if tied else []) for one in hosts]
     summaries = Summaries(
-        tuple(f"host{at}" for at in range(len(hosts))),
+        tuple(f"host{index}" for index in range(len(hosts))),
         {
             "steps": hosts,
             "devices": devices,
@@ -221,7 +221,7 @@ def test_the_page_gets_every_cell_in_whole_units_and_thousandths():
 
 def test_a_step_of_days_beside_steps_of_picoseconds_has_an_exact_number_of_units():
     times = np.array([1, 6, 2**57 + 1])
-    drawn = host(*((0, at, at, {Phase.OTHER: 1}) for at in range(3)))
+    drawn = host(*((0, index, index, {Phase.OTHER: 1}) for index in range(3)))
     phases = drawn.phase_ps // US * times[:, None]
     steps = dataclasses.replace(drawn, duration_ps=times, own_ps=times, phase_ps=phases)
     found: Any = document(steps).columns()

@@ -157,7 +157,7 @@ def test_without_a_rank_every_execution_is_there():
 
 def test_what_slow_is_over_all_calls_may_be_another_stage():
     made_ = made(Made([(0, call(1000, 100, 700)), *(
-        (at, call(900, 800, 50)) for at in range(2000, 9000, 1000)
+        (start, call(900, 800, 50)) for start in range(2000, 9000, 1000)
     )]))  # fmt: skip
     found = columns(shown(made_)[BOTTLENECKS], "bottleneck", "usual_bottleneck", "usual_self_us")
     assert found == {
@@ -296,7 +296,7 @@ def repeated(part: TfData, times: int) -> TfData:
 
 def test_what_could_not_be_made_sense_of_is_said():
     warnings = shown(made(PIPELINE), made(PIPELINE, loops=2, orphans=1))[GRAPH].warnings
-    assert [(one.code, one.host) for one in warnings] == [
+    assert [(warning.code, warning.host) for warning in warnings] == [
         ("iterator_loops", "h1"), ("iterator_orphans", "h1"),
     ]  # fmt: skip
 

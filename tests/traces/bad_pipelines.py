@@ -35,7 +35,7 @@ def made_of_themselves() -> bytes:
 
 def deep() -> bytes:
     """`DEPTH` stages, each 3 ps longer than the one inside it."""
-    space, line = _thread([ROOT + "::Map" * at for at in range(DEPTH)], ("id", "parent_id"))
+    space, line = _thread([ROOT + "::Map" * index for index in range(DEPTH)], ("id", "parent_id"))
     for at in range(DEPTH):
         event = line.events.add(metadata_id=at + 1, offset_ps=at, duration_ps=1000 - 3 * at)
         event.stats.add(metadata_id=1, uint64_value=HIGH + at + 1)
@@ -58,8 +58,8 @@ def wide() -> bytes:
 
     add(1, 1, 0, 0, 10 * MANY)
     add(2, 2, 1, 0, 10 * MANY)
-    for at in range(MANY):
-        add(3, 3 + at, 2, 10 * at, 4)
+    for index in range(MANY):
+        add(3, 3 + index, 2, 10 * index, 4)
     return bytes(space.SerializeToString())
 
 

@@ -84,8 +84,8 @@ class MemoryPlan:
 
 def planned_trace(*programs: tuple[str, bytes], ran: Sequence[int] = ()) -> bytes:
     """A trace of a GPU with compiled programs, named as "jit_f(7)"; kernels of the ids `ran`."""
-    letters = [chr(ord("A") + at) for at in range(len(programs))]
-    kernels = [chr(ord("a") + at) for at in range(len(ran))]
+    letters = [chr(ord("A") + index) for index in range(len(programs))]
+    kernels = [chr(ord("a") + index) for index in range(len(ran))]
     return draw(
         {
             "/host:metadata": "none |",

@@ -63,10 +63,10 @@ def test_every_flipped_bit_is_survived() -> None:
         stats={"m": {"tf_op": "x:X", "kernel_details": Ref("r:1")}},
         hostnames=["h"],
     )
-    for at in range(len(whole)):
+    for index in range(len(whole)):
         for bit in range(8):
             raw = bytearray(whole)
-            raw[at] ^= 1 << bit
+            raw[index] ^= 1 << bit
             fuzz.read(bytes(raw))
 
 
@@ -233,8 +233,10 @@ def test_invalid_utf8_becomes_replacement_characters() -> None:
 
 def test_a_thousand_damaged_parts_make_few_notices() -> None:
     bad = body(3, scalar(1, 1) + body(4, b"\x10") + b"\x22\x7f")
-    lines = b"".join(body(3, scalar(1, at) + body(4, b"\x10") + b"\x22\x7f") for at in range(500))
-    planes = [body(1, body(2, f"p{at}") + bad) for at in range(1000)]
+    lines = b"".join(
+        body(3, scalar(1, index) + body(4, b"\x10") + b"\x22\x7f") for index in range(500)
+    )
+    planes = [body(1, body(2, f"p{index}") + bad) for index in range(1000)]
 
     space = space_of(b"".join(planes) + body(1, body(2, "many") + lines))
     for plane in space.planes:
@@ -253,7 +255,7 @@ def test_planes_and_lines_beyond_belief_are_left_out() -> None:
     assert len(space.planes) == MOST_PLANES
     assert [notice.code for notice in space.notices] == ["planes_left_out"]
 
-    lines = b"".join(body(3, scalar(1, at)) for at in range(MOST_LINES + 9))
+    lines = b"".join(body(3, scalar(1, index)) for index in range(MOST_LINES + 9))
     (plane,) = space_of(body(1, body(2, "p") + lines)).planes
     assert plane.lines.id.size == MOST_LINES
     assert [notice.code for notice in plane.notices] == ["lines_left_out"]
@@ -261,7 +263,7 @@ def test_planes_and_lines_beyond_belief_are_left_out() -> None:
 
 def test_ids_cannot_be_made_to_collide() -> None:
     """Compared with ids in order: were the hash known, these would take 400 times as long."""
-    alike = [at << shift for shift in (0, 20, 44) for at in range(1, 20_001)]
+    alike = [index << shift for shift in (0, 20, 44) for index in range(1, 20_001)]
     others = min(seconds(_reading_of_ids(range(1, 60_001))) for _ in range(3))
     assert seconds(_reading_of_ids(alike)) < 100 * others
 
@@ -280,7 +282,9 @@ def _reading_of_ids(ids: Sequence[int]) -> Callable[[], None]:
 
 def test_texts_cannot_be_made_to_collide() -> None:
     """All texts of Aa and BB have one value under the usual multiplier 31."""
-    texts = ["".join("Aa" if at >> bit & 1 else "BB" for bit in range(15)) for at in range(2**15)]
+    texts = [
+        "".join("Aa" if index >> bit & 1 else "BB" for bit in range(15)) for index in range(2**15)
+    ]
     events = b"".join(body(4, body(4, scalar(1, 1) + body(5, text))) for text in texts)
     key = body(5, scalar(1, 1) + body(2, body(2, "tf_op")))
 

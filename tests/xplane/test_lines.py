@@ -89,7 +89,7 @@ def test_a_line_in_chunks_reads_as_if_it_were_whole() -> None:
         events = [body(4, generate.event(random)) for _ in range(9)]
         head = scalar(1, 3) + body(2, "t") + scalar(3, 50)
         whole = body(1, body(2, "p") + body(3, head + b"".join(events)))
-        parts = [body(3, head + b"".join(events[at : at + 2])) for at in range(0, 9, 2)]
+        parts = [body(3, head + b"".join(events[index : index + 2])) for index in range(0, 9, 2)]
         (one,) = space_of(whole).planes
         (many,) = space_of(body(1, body(2, "p") + b"".join(parts))).planes
         assert one.events().start_ps.tolist() == many.events().start_ps.tolist()
@@ -162,7 +162,7 @@ def _short(at: int) -> bytes:
 
 
 def test_many_short_lines_are_read_as_each_by_itself() -> None:
-    plane = body(2, "p") + b"".join(_short(at) for at in range(500))
+    plane = body(2, "p") + b"".join(_short(index) for index in range(500))
     content = body(1, plane + body(4, scalar(1, 1) + body(2, body(2, "t"))))
 
     (together,) = space_in(Buffer(content, "x")).planes
@@ -171,12 +171,14 @@ def test_many_short_lines_are_read_as_each_by_itself() -> None:
     assert _rows(together) == _rows(apart)
     for events in (together.events(), apart.events()):
         text = events.plane.strings.take
-        assert text(events.lines.name.tolist()) == [f"line {at}" for at in range(500)]
+        assert text(events.lines.name.tolist()) == [f"line {index}" for index in range(500)]
         assert text(events.lines.display_name.tolist()) == [
-            f"shown {at}" if at % 2 else f"line {at}" for at in range(500)
+            f"shown {index}" if index % 2 else f"line {index}" for index in range(500)
         ]
-        assert events.lines.display_id.tolist() == [at if at % 2 else at + 1 for at in range(500)]
-        assert events.lines.start_ps.tolist() == [at * 1000 for at in range(500)]
+        assert events.lines.display_id.tolist() == [
+            index if index % 2 else index + 1 for index in range(500)
+        ]
+        assert events.lines.start_ps.tolist() == [index * 1000 for index in range(500)]
 
 
 def _of_event(at: int, more: bytes = b"") -> bytes:
@@ -186,7 +188,7 @@ def _of_event(at: int, more: bytes = b"") -> bytes:
 _LATER = {
     "as many": b"".join(map(_of_event, range(200, 2000))),
     "more": body(4, b"") * 9000,
-    "fewer": b"".join(_of_event(at, body(9, "x" * 90)) for at in range(200, 400)),
+    "fewer": b"".join(_of_event(index, body(9, "x" * 90)) for index in range(200, 400)),
     "entries for many": (_of_event(200) + body(4, scalar(1, 1) + scalar(5, 3))) * 900,
     "none in order": b"".join(map(_of_event, range(2000, 200, -1))),
     "damage": b"".join(map(_of_event, range(200, 900))) + b"\xff" * 11 + _of_event(3) * 900,
@@ -218,12 +220,12 @@ def test_estimates_are_a_little_more_than_there_is() -> None:
     random = Random(1)
     texts = [body(4, scalar(1, 3) + body(5, "x" * size)) for size in (5, 60, 90)]
     events = b"".join(
-        _of_event(at, b"".join(random.choices(texts, k=random.randrange(4))))
-        for at in range(30_000)
+        _of_event(index, b"".join(random.choices(texts, k=random.randrange(4))))
+        for index in range(30_000)
     )
     assert 30_000 <= most_events(Buffer(events, "x"), Span(0, len(events), 0)) <= 36_000
     # What comes first does not count for all of it.
-    start = b"".join(_of_event(at, texts[2] * 9) for at in range(300))
+    start = b"".join(_of_event(index, texts[2] * 9) for index in range(300))
     mixed = Span(0, len(start + events), 0)
     assert 30_300 <= most_events(Buffer(start + events, "x"), mixed) <= 37_000
     tiny = body(4, scalar(1, 1)) * 90_000

@@ -53,7 +53,7 @@ def check(space: Space) -> int:
     stats = 0
     for plane in space.planes:
         source = plane.events().source
-        details = [detailed(plane, at) for at in source.tolist()]
+        details = [detailed(plane, index) for index in source.tolist()]
         backwards = source[::-1].copy()
         for asked, expected in ((source, details), (backwards, details[::-1])):
             rows = plane.stat_rows(asked)

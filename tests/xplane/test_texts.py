@@ -27,7 +27,7 @@ def _plane(texts: list[str]) -> Plane:
 
 def test_texts_beyond_every_table_are_read():
     long = "x" * 70_000
-    texts = ["", long, "a", *(f"op {at}" for at in range(9000)), "a", long + "y", "", long]
+    texts = ["", long, "a", *(f"op {index}" for index in range(9000)), "a", long + "y", "", long]
     plane = _plane(texts)
     source = plane.events().source
     together = plane.event_stats(source, ["tf_op"], ["tf_op"])["tf_op"]

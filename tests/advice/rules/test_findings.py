@@ -25,7 +25,7 @@ def test_findings_are_ordered_by_gain_then_severity():
         host_facts=facts,
         memory=memory(("GPU_0_bfc", True, 91, 100, 0.0)),
     )
-    assert [one.id for one in find_findings(given)] == [
+    assert [finding.id for finding in find_findings(given)] == [
         "kernel_launch", "input_bound", "collectives", "eager_ops", "memory_near_capacity",
     ]  # fmt: skip
 
@@ -42,7 +42,7 @@ def test_without_steps_that_is_the_last_finding_and_no_gain_is_told():
     job = job_of([])
     full = memory(("0", True, 95, 100, 0.0))
     given = dataclasses.replace(evidence(memory=full, devices=TPU), job=job, means=step_means(job))
-    assert [one.id for one in find_findings(given)] == ["memory_near_capacity", "no_steps"]
+    assert [finding.id for finding in find_findings(given)] == ["memory_near_capacity", "no_steps"]
     busy = dataclasses.replace(traced(1000), job=job, means=step_means(job))
     retracing = find_findings(busy)[0]
     assert (retracing.id, retracing.gain_ms, retracing.gain_ratio) == ("retracing", None, None)
@@ -54,7 +54,7 @@ def test_every_finding_is_complete_and_over_its_threshold(split):
     given = dataclasses.replace(evidence(), job=job, means=step_means(job))
     findings = find_findings(given)
     assert findings
-    assert len({one.id for one in findings}) == len(findings)
+    assert len({finding.id for finding in findings}) == len(findings)
     for one in findings:
         assert one.severity in SEVERITIES
         assert one.title
@@ -81,7 +81,7 @@ def test_findings_lead_to_their_events_in_the_worst_step():
 
     launches = [{Phase.KERNEL_LAUNCH: 100}, {Phase.KERNEL_LAUNCH: 300}, {Phase.KERNEL_LAUNCH: 200}]
     place = page(launches, "kernel_launch")
-    job = job_of([{"GPU:0": one} for one in launches])
+    job = job_of([{"GPU:0": launch} for launch in launches])
     assert place == {
         "q": "category:launch",
         "step": job.label[1],

@@ -69,7 +69,7 @@ def test_copies_that_are_the_input_are_said_once():
                   copy_bytes=[20_480], pageable=[0])  # fmt: skip
     given = evidence({Phase.INPUT: 300}, gpus=copies)
     sent = dataclasses.replace(given, input_cause=cause_of("transfer", ""))
-    assert [one.id for one in find_findings(sent)] == ["input_bound"]
+    assert [finding.id for finding in find_findings(sent)] == ["input_bound"]
     assert "10 copies of 2 KiB on average" in claim(sent, "input_bound").detail
     # Where a loader is slow copies are a part of what steps wait for.
     other = found(dataclasses.replace(given, input_cause=cause_of()), "copies_to_device")

@@ -157,7 +157,7 @@ def test_time_that_nothing_explains_is_graded_by_its_share():
 def test_what_is_small_leaves_the_headline_good():
     small = (idle(Activity.UNCOVERED, 0.04),)
     findings = find_findings(evidence({Phase.OTHER: 40}, idle=small))
-    assert [one.id for one in findings] == ["no_bottleneck", "all_others"]
+    assert [finding.id for finding in findings] == ["no_bottleneck", "all_others"]
     assert "all other findings are small" in findings[0].detail
 
 

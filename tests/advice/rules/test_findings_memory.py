@@ -69,4 +69,4 @@ def test_options_near_a_full_memory(name, device, fragmentation, is_jax, lists, 
 
 def test_an_allocator_of_no_capacity_says_nothing():
     given = evidence(memory=memory(("GPU_0_bfc", True, 0, 0, math.nan)))
-    assert [one.id for one in find_findings(given)] == ["no_bottleneck"]
+    assert [finding.id for finding in find_findings(given)] == ["no_bottleneck"]

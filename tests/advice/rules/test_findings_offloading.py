@@ -52,7 +52,7 @@ def test_a_program_that_copies_from_host_memory_waits_for_it(
     write(tmp_path, copying(is_offloaded=True, name=name, details=details))
     engine = Engine(Logdir(str(tmp_path)))
     [run] = engine.runs()
-    by_id = {one.id: one for one in claims(engine, run)}
+    by_id = {claim.id: claim for claim in claims(engine, run)}
     one = by_id["host_transfers"]
     assert one.title == "30.0 % of step time goes to copies between device and host memory"
     assert one.gain_ms == pytest.approx(6e-3)
@@ -68,4 +68,4 @@ def test_copies_of_other_arrays_are_input(tmp_path: Path):
     write(tmp_path, copying(is_offloaded=False))
     engine = Engine(Logdir(str(tmp_path)))
     [run] = engine.runs()
-    assert "host_transfers" not in {one.id for one in claims(engine, run)}
+    assert "host_transfers" not in {claim.id for claim in claims(engine, run)}

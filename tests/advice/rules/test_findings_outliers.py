@@ -46,7 +46,7 @@ def of(
 def found(given: Evidence) -> dict[str, Finding]:
     findings = find_findings(given)
     check_findings(given, findings)
-    return {one.id: one for one in findings}
+    return {finding.id: finding for finding in findings}
 
 
 def every(period: int, more: dict[Phase, int], steps: int = 20) -> dict[int, dict[Phase, int]]:
@@ -161,7 +161,7 @@ def test_what_writes_on_a_cpu_is_a_checkpoint():
 def test_a_slow_first_step_is_named_beside_how_typical_steps_are():
     given = of({0: {COMPUTE: 20, Phase.COMPILATION: 300}})
     findings = find_findings(given)
-    assert [one.id for one in findings] == ["slow_steps", "no_bottleneck"]
+    assert [finding.id for finding in findings] == ["slow_steps", "no_bottleneck"]
     assert findings[1].title.startswith("Nothing else slows down the program")
     assert "busy for 100.0 %" in findings[1].title
     one = findings[0]

@@ -35,7 +35,7 @@ FACTS: dict[str, dict[str, object]] = {
 
 def tpu_ops(*rows: tuple[str, str, int], **facts: object) -> TpuOps:
     """(text with two gaps, opcode, self ns) of each op; `facts` are columns of the first one."""
-    names = [f"op.{at}" for at in range(len(rows))]
+    names = [f"op.{index}" for index in range(len(rows))]
     found = ran(
         None, *(row[0].format(name, row[1]) for name, row in zip(names, rows, strict=True)),
         tf_op={name: f"m/{name}:Op" for name in names},
@@ -169,10 +169,10 @@ def test_the_link_shows_the_ops_worst_first():
 def test_links_hold_no_more_than_a_filter_takes():
     ops = tpu_ops(*[(WHOLE, "add", 100)] * 10)
     ops.random[:] = Random.COSTLY
-    ops.op[:] = [f"{'x' * 200}{at}" for at in range(10)]
+    ops.op[:] = [f"{'x' * 200}{index}" for index in range(10)]
     (pattern,) = parse_qs(by_rule(ops)["tpu_random"].evidence.query)["f.operation"]
     assert pattern.count("|") == 1
-    ops.op[:] = [f"{'x' * 600}{at}" for at in range(10)]
+    ops.op[:] = [f"{'x' * 600}{index}" for index in range(10)]
     (exact,) = parse_qs(by_rule(ops)["tpu_random"].evidence.query)["f.operation"]
     assert exact == f"={'x' * 600}0"
 
@@ -201,7 +201,7 @@ def test_the_trace_of_a_v6e_is_not_padded(tpu_trace: Path):
 
 def test_findings_of_tpu_ops_are_among_all_findings():
     ops = tpu_ops((PADDED, "add", 1000))
-    assert "tpu_padding" in {one.id for one in find_findings(tpu(ops))}
+    assert "tpu_padding" in {finding.id for finding in find_findings(tpu(ops))}
 
 
 def test_copies_to_and_from_the_host_are_one_finding_of_their_own():
@@ -214,7 +214,7 @@ def test_copies_to_and_from_the_host_are_one_finding_of_their_own():
     )  # fmt: skip
     assert ops.is_host_copy.tolist() == [True, True, True, False, False]
     given = tpu(ops, {Phase.HOST_TRANSFER: 400})
-    by_id = {one.id: one for one in find_findings(given)}
+    by_id = {finding.id: finding for finding in find_findings(given)}
     assert "device_to_device" not in by_id
     found = by_id["host_transfers"]
     assert found.title == "40.0 % of step time goes to copies between device and host memory"
@@ -246,7 +246,9 @@ def test_copies_from_and_to_vmem_are_xlas_own():
     ops = tpu_ops((near, "copy-done", 350), (near, "slice-start", 150), (near, "fusion", 500))
     assert ops.is_vmem_copy.tolist() == [True, True, False]
     assert not ops.is_host_copy.any()
-    by_id = {one.id: one for one in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))}
+    by_id = {
+        finding.id: finding for finding in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))
+    }
     found = by_id["device_to_device"]
     assert "50.0 % goes to copies between HBM and the cores' own memory (VMEM) (2 op ops)" in (
         found.detail
@@ -259,7 +261,9 @@ def test_copies_from_and_to_vmem_are_xlas_own():
 def test_ops_are_to_be_placed_together_where_devices_send_to_each_other():
     sent = "%{} = f32[8,128]{{1,0:T(8,128)}} {}(f32[8,128]{{1,0:T(8,128)}} %x)"
     ops = tpu_ops((sent, "recv-done", 300), (WHOLE, "copy-done", 200), (WHOLE, "fusion", 500))
-    by_id = {one.id: one for one in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))}
+    by_id = {
+        finding.id: finding for finding in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))
+    }
     found = by_id["device_to_device"]
     assert "30.0 % goes to sends and receives between devices (op.0)" in found.detail
     assert found.action.startswith("Avoid unnecessary copies")
@@ -268,7 +272,9 @@ def test_ops_are_to_be_placed_together_where_devices_send_to_each_other():
 
 def test_copies_on_the_device_are_not_said_to_go_to_the_host():
     ops = tpu_ops((WHOLE, "copy-done", 400), (WHOLE, "fusion", 600))
-    by_id = {one.id: one for one in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))}
+    by_id = {
+        finding.id: finding for finding in find_findings(tpu(ops, {Phase.DEVICE_TO_DEVICE: 400}))
+    }
     assert "host_transfers" not in by_id
     assert by_id["device_to_device"].guide.title == "Cloud TPU performance guide"
     assert "host" not in by_id["device_to_device"].detail

@@ -89,10 +89,10 @@ def test_memory_is_told_where_it_is_short():
 def test_calls_that_fit_beside_the_program_need_a_prefetch_alone(pause: int, first: str):
     names = chain("Map")
     nodes = [Node(names[0], 1000, 1), Node(names[1], 999, 900)]
-    part = made(Made([(at * (1000 + pause), nodes) for at in range(5)]))
+    part = made(Made([(index * (1000 + pause), nodes) for index in range(5)]))
     [diagnosis] = diagnose_pipelines(find_pipelines(["h0"], [part]), {"h0": ALONE})
     assert diagnosis.findings[0].id == first
-    ids = [one.id for one in diagnosis.findings]
+    ids = [finding.id for finding in diagnosis.findings]
     assert {"map_sequential", "prefetch_at_the_end"} <= set(ids)
     assert len(set(ids)) == len(ids)
 

@@ -69,7 +69,7 @@ def test_numbers_and_parameters_are_told():
 
 
 def test_work_side_by_side_is_no_share_of_the_call():
-    copies = [Node(f"{ROOT}::ParallelInterleaveV4[{at}]::Map", 70, 70) for at in range(2)]
+    copies = [Node(f"{ROOT}::ParallelInterleaveV4[{index}]::Map", 70, 70) for index in range(2)]
     nodes = [Node(ROOT, 100, 5), Node(f"{ROOT}::ParallelInterleaveV4", 95, 25), *copies]
     assert advice_on(nodes)["map_sequential"].detail == (
         "Calls to pipeline Host:0 take 100 µs on average (3 calls); Map takes 140 µs per call, "
@@ -99,8 +99,8 @@ def test_a_pipeline_that_was_recorded_in_part_says_so():
     nodes = [Node("Iterator::Root::BatchV2", 1000, 1000)]
     part = made(Made([(0, nodes), (1000, nodes)], is_partial=True))
     [diagnosis] = diagnose_pipelines(find_pipelines(["h0"], [part]), {"h0": ALONE})
-    assert "partly_recorded" in [one.id for one in diagnosis.findings]
-    assert "prefetch_at_the_end" not in [one.id for one in diagnosis.findings]
+    assert "partly_recorded" in [finding.id for finding in diagnosis.findings]
+    assert "prefetch_at_the_end" not in [finding.id for finding in diagnosis.findings]
 
 
 @pytest.mark.parametrize("parameters", ["", "[1]", "{", '{"buffer_size": {}}', '{"name": 5}'])

@@ -68,7 +68,9 @@ def test_facts_of_products():
 
 
 def test_hosts_add_up_and_the_longest_instructions_are_named():
-    first = losses(*({"name": f"t.{at}", "us": 20 - at, **MOVE} for at in range(NAMED + 2)))
+    first = losses(
+        *({"name": f"t.{index}", "us": 20 - index, **MOVE} for index in range(NAMED + 2))
+    )
     second = losses({"name": "t.1", "us": 5, **MOVE}, {"name": "f", **WAITING})
     for parts in ([first, second], [second, first]):
         both = merge_program_losses(parts)
@@ -76,7 +78,11 @@ def test_hosts_add_up_and_the_longest_instructions_are_named():
         assert both.cause.tolist() == [Cause.MOVE, Cause.MEMORY]
         assert both.time_ps.tolist() == [first.total_ps + 5_000_000, 10_000_000]
         moves = [(name, us) for cause, name, us, _ in told(both) if cause == Cause.MOVE]
-        assert moves == [("t.1", 24), ("t.0", 20), *((f"t.{at}", 20 - at) for at in range(2, 8))]
+        assert moves == [
+            ("t.1", 24),
+            ("t.0", 20),
+            *((f"t.{index}", 20 - index) for index in range(2, 8)),
+        ]
     alone = merge_program_losses([first, NO_LOSSES])
     assert told(alone) == told(first)
     assert alone.time_ps.tolist() == first.time_ps.tolist()

@@ -103,7 +103,7 @@ def check_alike(seed: int) -> None:
     ]
     numbers = list(found.instruction)
     assert [numbers.index(number) for number in numbers] == [
-        instructions.index(one) for one in instructions
+        instructions.index(instruction) for instruction in instructions
     ]
 
 

@@ -11,7 +11,7 @@ from tbprof.events.stats import StatColumn
 
 @pytest.mark.parametrize("gpus", [1, 2])
 def test_ids_of_several_gpus_are_read_with_their_other_stats(gpus: int):
-    planes = {f"/device:GPU:{at}": "Stream #1 |a.bc" for at in range(gpus)}
+    planes = {f"/device:GPU:{index}": "Stream #1 |a.bc" for index in range(gpus)}
     ids = {"a": {"correlation_id": 5}, "b": {"correlation_id": 7}}
     space = space_of(draw(planes, stats=ids))
     plane = space.planes[0]

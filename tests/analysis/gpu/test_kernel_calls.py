@@ -34,12 +34,12 @@ def drawn(planes: Mapping[str, str], ids: Mapping[str, int], kernels: str) -> An
     names, calls = calls_of(space_of(draw(planes, stats=stats)))
     found: dict[str, list[tuple[object, ...]]] = {}
     for row, name in enumerate(names.name):
-        for at in range(calls.first[row], calls.first[row + 1]):
-            stream = int(calls.stream[at])
+        for index in range(calls.first[row], calls.first[row + 1]):
+            stream = int(calls.stream[index])
             times = (
                 time if time < 0 else time / US
                 for time in (
-                    int(column[at])
+                    int(column[index])
                     for column in (calls.duration_ps, calls.idle_ps, calls.pause_ps,
                                    calls.latency_ps, calls.queue_ps)
                 )
@@ -218,7 +218,7 @@ def test_calls_are_those_of_brute_force(seed: int) -> None:
             kernels.name[row[at]],
             calls.stream_device[stream],
             calls.stream_name[stream],
-            *(time if time < 0 else time // US for time in (int(one[at]) for one in columns)),
+            *(time if time < 0 else time // US for time in (int(column[at]) for column in columns)),
         )
         for at, stream in enumerate(calls.stream.tolist())
     ]
@@ -243,11 +243,11 @@ def test_every_kernel_of_the_gpu_trace_has_the_launch_that_the_file_says(gpu_tra
     starts: list[tuple[object, int]] = []
     for plane in space.planes:
         events = plane.events()
-        for at in range(len(events)):
-            stats = dict(plane.details(int(events.source[at])))
-            if "correlation_id" not in stats or events.lines.id[events.line[at]] < 0:
+        for index in range(len(events)):
+            stats = dict(plane.details(int(events.source[index])))
+            if "correlation_id" not in stats or events.lines.id[events.line[index]] < 0:
                 continue
-            start, duration = int(events.start_ps[at]), int(events.duration_ps[at])
+            start, duration = int(events.start_ps[index]), int(events.duration_ps[index])
             if plane.name == HOST:
                 launches[stats["correlation_id"]] = (start, start + duration)
             elif "kernel_details" in stats:

@@ -37,7 +37,7 @@ def kernels(drawing: str, details: str = DETAILS, plane: str = GPU, **more) -> K
 def rows(found: Kernels) -> list[tuple[object, ...]]:
     """Every row as plain values, for comparison; NaN as None."""
     columns = [getattr(found, field.name) for field in fields(found)]
-    plain = [one.tolist() if isinstance(one, np.ndarray) else one for one in columns]
+    plain = [column.tolist() if isinstance(column, np.ndarray) else column for column in columns]
     return [
         tuple(None if cell != cell else tuple(cell) if isinstance(cell, list) else cell
               for cell in row)

@@ -110,7 +110,7 @@ def slow_groups(
     for node in nodes:
         if node.event.name in (RECORD, START, STOP):
             node.group = -1
-    groups = [[node.group for node in nodes if node.plane == at] for at in range(len(planes))]
+    groups = [[node.group for node in nodes if node.plane == index] for index in range(len(planes))]
     return groups, [label(root, number) for number, root in enumerate(begun)]
 
 
@@ -144,16 +144,16 @@ def link_contexts(nodes: Iterable[Node]) -> None:
 
 
 def link_keys(nodes: Sequence[Node]) -> None:
-    for one in nodes:
+    for node in nodes:
         for other in nodes:
             if (
-                one.event.name == EXECUTOR
+                node.event.name == EXECUTOR
                 and other.event.name == NEXT
-                and one.process == other.process
-                and execution(one) is not None
-                and execution(one) == execution(other)
+                and node.process == other.process
+                and execution(node) is not None
+                and execution(node) == execution(other)
             ):
-                one.caused.append(other)
+                node.caused.append(other)
 
 
 def execution(node: Node) -> tuple[int, int] | None:
@@ -275,7 +275,7 @@ def fill_region(mark: Node, members: Sequence[Node], number: int) -> None:
 
 
 def descendants(node: Node) -> list[Node]:
-    return [node, *(one for child in node.below for one in descendants(child))]
+    return [node, *(descendant for child in node.below for descendant in descendants(child))]
 
 
 def window(begun: Sequence[Node], number: int) -> tuple[float, float]:

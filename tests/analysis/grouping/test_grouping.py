@@ -86,8 +86,8 @@ def test_planes_of_subprocesses_share_no_contexts():
 @pytest.mark.parametrize(("producers", "is_linked"), [(63, True), (64, False)])
 def test_a_context_of_crowds_says_nothing(producers: int, is_linked: bool):
     line = [Event("train", 0, 200, ROOT)]
-    line += [Event("p", at, 1, made(1)) for at in range(producers)]
-    content = space_bytes([[line, [Event("c", at, 1, used(1)) for at in range(64)]]], [None])
+    line += [Event("p", index, 1, made(1)) for index in range(producers)]
+    content = space_bytes([[line, [Event("c", index, 1, used(1)) for index in range(64)]]], [None])
     (host,) = find_grouping(space_of(content)).hosts
     assert (host.group[-64:] == 0).all() == is_linked
     assert (host.group[: producers + 1] == 0).all()
@@ -176,18 +176,18 @@ def test_time_grows_with_the_number_of_events_whatever_they_say(shape: str):
 
 def _crossing(shape: str, size: int) -> list[list[Event]]:
     """The lines of a plane whose events hold, call and follow one another."""
-    nested = [Event("e", at, 2 * (size - at), {}) for at in range(size)]
+    nested = [Event("e", index, 2 * (size - index), {}) for index in range(size)]
     if shape == "inner first":
-        deep = [Event("e", at, 2 * (size - at), used(size - at)) for at in range(size)]
+        deep = [Event("e", index, 2 * (size - index), used(size - index)) for index in range(size)]
         main = [Event("t", 0, 2 * size, ROOT)]
-        main += [Event("p", at, 0, made(at)) for at in range(size)]
+        main += [Event("p", index, 0, made(index)) for index in range(size)]
         return [main, deep]
     if shape == "one context":
         main = [Event("t", 0, 2 * size, ROOT | made(1))]
-        return [main, [Event("e", at, 2 * (size - at), used(1)) for at in range(size)]]
+        return [main, [Event("e", index, 2 * (size - index), used(1)) for index in range(size)]]
     if shape == "levels":
-        return [[Event("e", at, 2 * (size - at), {"_r": at}) for at in range(size)]]
+        return [[Event("e", index, 2 * (size - index), {"_r": index}) for index in range(size)]]
     main = [Event("t", 0, 2 * size, ROOT)] + [Event(POOL["R"], 0, 0, made(1, 15))] * 60
-    inner = [Event(POOL["S"], at, 0, used(1, 15)) for at in range(size // 2)]
-    inner += [Event(POOL["E"], size + at, 0, {}) for at in range(size // 2)]
+    inner = [Event(POOL["S"], index, 0, used(1, 15)) for index in range(size // 2)]
+    inner += [Event(POOL["E"], size + index, 0, {}) for index in range(size // 2)]
     return [main, inner, nested]

@@ -110,11 +110,11 @@ def test_an_id_that_crowds_of_regions_share_says_nothing(records: int, is_linked
     main = [Event("t", 0, 1000, ROOT)]
     main += [Event(POOL["R"], 1, 0, made(3, 15)) for _ in range(records)]
     pool = []
-    for at in range(10, 10 + 4 * 64, 4):
+    for start in range(10, 10 + 4 * 64, 4):
         pool += [
-            Event(POOL["S"], at, 0, used(3, 15)),
-            Event("b", at + 1, 1),
-            Event(POOL["E"], at + 3, 0),
+            Event(POOL["S"], start, 0, used(3, 15)),
+            Event("b", start + 1, 1),
+            Event(POOL["E"], start + 3, 0),
         ]
     (host,) = find_grouping(space_of(space_bytes([[main, pool]], [None]))).hosts
     assert (host.group[-2:0:-3][:64] == 0).all() == is_linked

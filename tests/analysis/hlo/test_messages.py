@@ -37,7 +37,7 @@ def check_equal(made: Any) -> None:
     owner, buffers = whole.parts(1)
     assert owner.tolist() == [0] * len(buffers) == [0] * len(made.logical_buffers)
     assert buffers.numbers(1, 2, 99).T.tolist() == [
-        [one.id, one.size, 0] for one in made.logical_buffers
+        [buffer.id, buffer.size, 0] for buffer in made.logical_buffers
     ]
     of, defined = buffers.parts(3)
     assert of.tolist() == [

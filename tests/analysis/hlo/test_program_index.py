@@ -189,9 +189,9 @@ def test_what_is_damaged_inside_an_instruction_costs_its_details_alone():
 def chain(rows: int, ids: Callable[[int], int], operands: Callable[[int], int]) -> bytes:
     """Instructions of one name, each with one operand."""
     out = bytearray()
-    for at in range(rows):
-        part = field(1, b"x") + b"\x98\x02" + generate.varint(ids(at))
-        out += field(2, part + b"\xa0\x02" + generate.varint(operands(at)))
+    for index in range(rows):
+        part = field(1, b"x") + b"\x98\x02" + generate.varint(ids(index))
+        out += field(2, part + b"\xa0\x02" + generate.varint(operands(index)))
     return field(1, field(3, bytes(out)))
 
 

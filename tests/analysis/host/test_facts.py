@@ -82,13 +82,13 @@ def test_other_streams_fill_a_pause():
 def test_gaps_are_what_nothing_covers(intervals):
     start = np.array([begin for begin, _ in intervals], np.int64)
     duration = np.array([length for _, length in intervals], np.int64)
-    covered = {at for begin, length in intervals for at in range(begin, begin + length)}
+    covered = {index for begin, length in intervals for index in range(begin, begin + length)}
     instants = set(start.tolist())
     expected = 0
     if intervals:
         open_until = {begin + length for begin, length in intervals}
         assert open_until
-        expected = sum(at not in covered for at in range(min(instants), max(instants)))
+        expected = sum(index not in covered for index in range(min(instants), max(instants)))
     assert gaps_before(start, duration).sum() == expected
 
 

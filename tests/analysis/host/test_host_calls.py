@@ -16,7 +16,7 @@ def calls_of(drawing: str, **more) -> HostCalls:
 def table(found: HostCalls) -> list[tuple[str, str, int, int, int]]:
     """(name, kind, occurrences, total µs, self µs)."""
     columns = found.occurrences, found.total_ps // 1_000_000, found.self_ps // 1_000_000
-    return list(zip(found.name, found.kind, *(one.tolist() for one in columns), strict=True))
+    return list(zip(found.name, found.kind, *(column.tolist() for column in columns), strict=True))
 
 
 def test_annotations_functions_and_compiled_functions():

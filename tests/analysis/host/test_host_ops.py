@@ -268,10 +268,10 @@ def test_hundred_thousand_names_stay_cheap():
         space = message("tensorflow.profiler.XSpace")()
         plane = space.planes.add(name=HOST)
         line = plane.lines.add(id=1, name="python")
-        for at in range(1, names + 1):
-            entry = plane.event_metadata[at]
-            entry.id, entry.name = at, f"$module_{at}.py:{at} function_{at}" + "x" * 60
-            line.events.add(metadata_id=at, offset_ps=at, duration_ps=1)
+        for index in range(1, names + 1):
+            entry = plane.event_metadata[index]
+            entry.id, entry.name = index, f"$module_{index}.py:{index} function_{index}" + "x" * 60
+            line.events.add(metadata_id=index, offset_ps=index, duration_ps=1)
         opened = space_of(space.SerializeToString())
         find_ops(opened, Programs(opened))  # names are decoded
         return lambda: find_ops(opened, Programs(opened))

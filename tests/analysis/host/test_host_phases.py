@@ -59,8 +59,8 @@ def painted(drawing: str, *, has_device: bool = False, **more) -> str:
     assert (end > start).all()
     cells = ["."] * int(max(threads.events.start_ps + threads.events.duration_ps) // US)
     for row in range(start.size):
-        for at in range(int(start[row]) // US, int(end[row]) // US):
-            cells[at] = SIGNS[Phase(int(phase[row]))]
+        for index in range(int(start[row]) // US, int(end[row]) // US):
+            cells[index] = SIGNS[Phase(int(phase[row]))]
     return "".join(cells)
 
 

@@ -114,7 +114,7 @@ class _Twin:
         self.rows = sorted(events, key=lambda one: (one.line, one.start, -one.duration))
         rows = self.rows
         self.parent = [
-            max((at for at in range(row) if rows[at].holds(rows[row])), default=-1)
+            max((index for index in range(row) if rows[index].holds(rows[row])), default=-1)
             for row in range(len(rows))
         ]
         self.first: dict[int, Event] = {}
@@ -222,7 +222,7 @@ class _Twin:
         rows, above = self.rows, self.above
         tops = {}
         for id_ in self.first:
-            chain = [id_, *(one.id for one in self._up_the_iterators(id_))]
+            chain = [id_, *(iterator.id for iterator in self._up_the_iterators(id_))]
             tops[id_] = chain[-1]
         for at, row in enumerate(rows):
             if row.is_call and above[at] >= 0:

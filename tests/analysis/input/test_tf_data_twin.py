@@ -24,7 +24,7 @@ def serialized(events: list[Event], chance: random.Random) -> bytes:
     for number, name in enumerate(("id", "parent_id", "element_id"), start=1):
         plane.stat_metadata[number].id = number
         plane.stat_metadata[number].name = name
-    lines = [plane.lines.add(id=at + 1, name=f"thread {at}") for at in range(4)]
+    lines = [plane.lines.add(id=index + 1, name=f"thread {index}") for index in range(4)]
     for event in events:
         type_id = numbers.setdefault(event.name, len(numbers) + 1)
         plane.event_metadata[type_id].id = type_id

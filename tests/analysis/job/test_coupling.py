@@ -24,7 +24,7 @@ def stragglers_of(*contents: bytes) -> tuple[JobSteps, Stragglers]:
     """A host per trace."""
     spaces = [space_of(content) for content in contents]
     parts = [find_steps(space, Programs(space)) for space in spaces]
-    job = merge_steps([f"h{at}" for at in range(len(spaces))], parts)
+    job = merge_steps([f"h{index}" for index in range(len(spaces))], parts)
     couplings = [find_coupling(space, Programs(space)) for space in spaces]
     return job, find_stragglers(job, step_means(job), couplings)
 
@@ -49,7 +49,7 @@ def test_gpus_with_collectives_and_without():
     )
     assert found.worker == ["GPU:0", "GPU:1", "GPU:2"]  # a copy is not a program
     assert [exchanges(found, name) for name in found.worker] == [[COLLECTIVE], [COLLECTIVE], []]
-    names = [set(found.hash[found.worker_of == at].tolist()) for at in range(3)]
+    names = [set(found.hash[found.worker_of == index].tolist()) for index in range(3)]
     assert names[0] == names[1]
     assert names[2] < names[0]
 
@@ -82,7 +82,7 @@ def training(late: int, *, collective: str = NCCL, kernel: str = "matmul") -> by
     letters = "abcdef"
     return draw(
         {
-            "/host:CPU": "python |" + "".join(one * 19 + "." for one in letters),
+            "/host:CPU": "python |" + "".join(letter * 19 + "." for letter in letters),
             "/device:GPU:0": device(10),
             "/device:GPU:1": device(10 + late),
         },
@@ -118,7 +118,7 @@ def rendezvous(late: int, *, ordinals: bool = True, steps: int = 5) -> bytes:
     names: dict[str, str] = {}
     stats: dict[str, dict[str, str | int]] = {}
     for step in range(steps):
-        marker, early, behind, meets = (chr(0x4E00 + 4 * step + at) for at in range(4))
+        marker, early, behind, meets = (chr(0x4E00 + 4 * step + index) for index in range(4))
         lines["python"] += marker * (length - 1) + "."
         for at, (letter, came) in enumerate(((early, 3), (behind, 3 + late))):
             thread = f"pool/{1 + (step + at) % 2}"

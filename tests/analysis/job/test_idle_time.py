@@ -189,7 +189,7 @@ def test_many_functions_are_told_apart_only_as_far_as_they_matter():
 def test_how_long_a_function_is_open_with_all_that_goes_on_in_it():
     """`batch` sleeps for 2 of the 7 µs that it is open; an op in it is not idle time."""
     found, _ = parts("main|tttttttttt\n    |.bbbbbbb..\n    |..ss.mm...")
-    rows = [found.name[at] == BATCH for at in found.activity.tolist()]
+    rows = [found.name[index] == BATCH for index in found.activity.tolist()]
     assert found.open_ps[rows].tolist() == [7 * US] * 2
     assert found.open_ps[~np.array(rows)].tolist() == [0] * (len(rows) - 2)
 

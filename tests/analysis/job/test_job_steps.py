@@ -99,8 +99,8 @@ def test_hosts_that_share_no_time_are_paired_in_order_and_it_is_said():
 
 def test_hosts_without_a_common_step_number_stand_beside_each_other_and_it_is_said():
     """All at the same time: 20 steps of the job, and no mean of a step of one and of another."""
-    a = steps(*((at, at * 10, 10) for at in range(10)), numbered=True)
-    b = steps(*((at + 100, at * 10, 10) for at in range(10)), numbered=True)
+    a = steps(*((index, index * 10, 10) for index in range(10)), numbered=True)
+    b = steps(*((index + 100, index * 10, 10) for index in range(10)), numbered=True)
     c = steps((3, 30, 10), (4, 40, 10), numbered=True)
     job = merge_steps(["a", "b", "c"], [a, b, c])
     assert sorted(job.label) == sorted(f"train {at}" for at in [*range(10), *range(100, 110)])
@@ -141,7 +141,7 @@ def test_tpu_cores_keep_the_ids_of_their_planes():
 
 def test_cores_that_begin_late_or_end_early_are_said():
     """They would look like others in the averages of steps that they lack."""
-    part = steps(*((at, at * 10, 10) for at in range(3, 8)), kind="TPU", workers=(0, 1, 2))
+    part = steps(*((index, index * 10, 10) for index in range(3, 8)), kind="TPU", workers=(0, 1, 2))
     # The first two steps of TPU:1 and the last one of TPU:2.
     kept = np.ones(15, bool)
     kept[[5, 6, 14]] = False
@@ -207,21 +207,23 @@ def test_no_host_has_steps():
 
 
 def test_ten_thousand_steps_on_many_workers_are_quick_to_align():
-    rows = tuple((at, at * 10, 10) for at in range(2_000))
+    rows = tuple((index, index * 10, 10) for index in range(2_000))
     parts = [steps(*rows, workers=(0, 1)) for _ in range(8)]
-    job = merge_steps([f"h{at}" for at in range(8)], parts)
+    job = merge_steps([f"h{index}" for index in range(8)], parts)
     assert np.bincount(job.step).tolist() == [16] * 2_000
 
 
 def test_marked_steps_lead_and_inferred_ones_are_left_out():
     """4 steps of 20 that a program marks, beside an op every 3."""
-    marked = steps(*((at, at * 20, 20) for at in range(4)), kind="CPU", numbered=True)
-    guessed = steps(*((at, at * 3, 3) for at in range(27)), kind="CPU", source="pattern", name="o")
+    marked = steps(*((index, index * 20, 20) for index in range(4)), kind="CPU", numbered=True)
+    guessed = steps(
+        *((index, index * 3, 3) for index in range(27)), kind="CPU", source="pattern", name="o"
+    )
     for hosts in (["a", "b"], ["b", "a"]):
         job = merge_steps(hosts, [{"a": marked, "b": guessed}[host] for host in hosts])
         assert (job.source, job.marker, job.is_inferred) == ("markers", "train", False)
         assert job.duration_ps.tolist() == [20 * US] * 4
-        assert [job.hosts[at] for at in job.worker_host.tolist()] == ["a"]
+        assert [job.hosts[index] for index in job.worker_host.tolist()] == ["a"]
         (notice,) = job.notices
         assert (notice.code, notice.host) == ("other_steps", "b")
 
@@ -230,19 +232,19 @@ def test_hosts_without_the_chosen_event_are_left_out():
     chosen = steps((0, 0, 10), (1, 10, 10), source="chosen", name="epoch")
     job = merge_steps(["a", "b"], [steps((0, 0, 20)), chosen])
     assert (job.source, job.label) == ("chosen", ["epoch 0", "epoch 1"])
-    assert [(one.code, one.host) for one in job.notices] == [("other_steps", "a")]
+    assert [(notice.code, notice.host) for notice in job.notices] == [("other_steps", "a")]
     assert "'epoch'" in job.notices[0].message
 
 
 def test_inferred_steps_count_that_begin_alike_on_most_hosts_or_are_as_long():
     a = steps((0, 0, 100), (1, 100, 100), source="executions", name="f")
-    b = steps(*((at, at * 3, 3) for at in range(60)), source="pattern", name="o")
+    b = steps(*((index, index * 3, 3) for index in range(60)), source="pattern", name="o")
     c = steps((0, 0, 20), (1, 20, 20), source="executions", name="f")
     d = steps((0, 0, 110), (1, 110, 110), source="pattern", name="g")
     job = merge_steps(["a", "b", "c", "d"], [a, b, c, d])
     assert [host for host, _ in job.step_parts] == ["a", "c", "d"]
     assert job.is_inferred
-    assert ("other_steps", "b") in [(one.code, one.host) for one in job.notices]
+    assert ("other_steps", "b") in [(notice.code, notice.host) for notice in job.notices]
     assert merge_steps(["a", "b"], [a, b]).marker == "f"  # of one host each, the longer time
 
 
@@ -277,7 +279,7 @@ def test_unnumbered_steps_are_the_same_where_their_lengths_are(skew: int):
 def test_hosts_with_as_many_equal_steps_recorded_the_same_ones(skew: int):
     a = steps(*lengths(*[100] * 20))
     job = merge_steps(["a", "b"], [a, steps(*lengths(*[100] * 20), epoch_us=1000 + skew)])
-    assert job.step.tolist() == [at // 2 for at in range(40)]
+    assert job.step.tolist() == [index // 2 for index in range(40)]
     assert codes(job) == ([] if skew < 50 else [("doubtful_pairs", "b")])
 
 
@@ -305,7 +307,7 @@ def test_one_late_step_of_each_host_says_nothing_of_which_is_which():
     a = steps(*lengths(*[100] * 5, 300, *[100] * 14))
     b = steps(*lengths(*[100] * 9, 300, *[100] * 10))
     job = merge_steps(["a", "b"], [a, b])
-    assert job.step.tolist() == [at // 2 for at in range(40)]
+    assert job.step.tolist() == [index // 2 for index in range(40)]
 
 
 def test_steps_of_a_period_meet_where_the_clocks_say():

@@ -42,7 +42,7 @@ def found(times: list[int], **more: object) -> list[int]:
 
 def periods(times: list[int], **more: object) -> list[tuple[int, list[int]]]:
     found = outliers_of(times, **more)[1]  # type: ignore[arg-type]
-    return [(one.period, one.step.tolist()) for one in found.periods]
+    return [(period.period, period.step.tolist()) for period in found.periods]
 
 
 def every(period: int, *, steps: int, offset: int, usual: int = 20, slow: int = 62) -> list[int]:
@@ -135,7 +135,9 @@ def test_a_slow_first_step_is_apart_from_what_recurs():
     times = every(5, steps=20, offset=0)
     times[0] = 600
     _, outliers = outliers_of(times)
-    assert [(one.period, one.step.tolist()) for one in outliers.periods] == [(5, [5, 10, 15])]
+    assert [(period.period, period.step.tolist()) for period in outliers.periods] == [
+        (5, [5, 10, 15])
+    ]
     assert outliers.once.tolist() == [0]
     assert outliers.periods[0].excess_ps == pytest.approx(42e6)
 
@@ -150,7 +152,7 @@ def test_other_slow_steps_do_not_hide_a_period():
     times = every(6, steps=30, offset=4)
     times[1] = times[13] = 80
     _, outliers = outliers_of(times)
-    assert [(one.period, one.step.tolist()) for one in outliers.periods] == [
+    assert [(period.period, period.step.tolist()) for period in outliers.periods] == [
         (6, [4, 10, 16, 22, 28])
     ]
     assert outliers.once.tolist() == [1, 13]
@@ -234,7 +236,7 @@ def test_outliers_are_few_and_longer_than_what_is_typical(times):
     slow = means.duration_ps[outliers.is_outlier]
     assert (slow > np.median(means.duration_ps)).all() if slow.size else True
     assert (outliers.excess_ps >= 0).all()
-    members = [step for one in outliers.periods for step in one.step.tolist()]
+    members = [step for period in outliers.periods for step in period.step.tolist()]
     assert len(set(members)) == len(members)
     assert set(members) | set(outliers.once.tolist()) == set(outliers.step.tolist())
 
@@ -281,7 +283,7 @@ def test_slow_steps_at_random_places_have_no_period():
 
 def test_two_slow_steps_recur_only_by_the_program_s_own_numbers():
     """Steps 4 and 9 of 12: the program does something before each fifth step."""
-    steps = [{"GPU:0": {Phase.COMPUTE_32: 20, MORE: 40 * (at in (4, 9))}} for at in range(12)]
+    steps = [{"GPU:0": {Phase.COMPUTE_32: 20, MORE: 40 * (index in (4, 9))}} for index in range(12)]
     job = job_of(steps)
     means = step_means(job)
     assert [period.period for period in find_outliers(means, job.number).periods] == [5]

@@ -20,7 +20,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 Cell = Mapping[Phase, int]
 US = 1_000_000
 COMPUTE, WAIT, INPUT = Phase.COMPUTE_32, Phase.COLLECTIVES, Phase.INPUT
-TIED = coupling_of([f"GPU:{at}" for at in range(8)])
+TIED = coupling_of([f"GPU:{index}" for index in range(8)])
 
 
 def part_of(
@@ -142,7 +142,7 @@ def test_programs_with_other_names_are_no_peers():
 
 def test_the_same_recording_as_two_hosts_shows_no_one_late():
     random = np.random.default_rng(1)
-    part = part_of(split(*((int(one), 100 - int(one)) for one in random.integers(30, 70, 18))))
+    part = part_of(split(*((int(own), 100 - int(own)) for own in random.integers(30, 70, 18))))
     found = stragglers_of(merge_steps(["a", "b"], [part, part]))
     assert (found.late, found.reason) == ((), "alike")
 
@@ -224,7 +224,9 @@ def test_noise_is_hardly_ever_called_late(workers: int, noise: str):
         own = np.clip(own, 1, 2000).astype(int)
         wait = own.max(axis=0) - own + 5
         cells = zip(own.tolist(), wait.tolist(), strict=True)
-        claims += bool(stragglers_of(job(*(split(*zip(*one, strict=True)) for one in cells))).late)
+        claims += bool(
+            stragglers_of(job(*(split(*zip(*cell, strict=True)) for cell in cells))).late
+        )
     assert claims <= 10
 
 
@@ -237,7 +239,7 @@ def test_a_late_worker_is_found_in_noise(seed: int):
     own[2] += 80
     wait = own.max(axis=0) - own + 5
     cells = zip(own.tolist(), wait.tolist(), strict=True)
-    late = stragglers_of(job(*(split(*zip(*one, strict=True)) for one in cells))).late
+    late = stragglers_of(job(*(split(*zip(*cell, strict=True)) for cell in cells))).late
     assert late[0].worker == 2
     assert late[0].late_ps == pytest.approx(80 * US, rel=0.4)
     # In one of a thousand jobs chance names another beside it.

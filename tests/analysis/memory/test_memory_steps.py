@@ -109,8 +109,8 @@ def test_the_memory_of_a_device_has_the_steps_of_that_device():
     assert shown_steps(found) == {
         "GPU_1_bfc": [], "GPU_4_bfc": early, "GPU_6_bfc": late, "gpu_host_bfc": named,
     }  # fmt: skip
-    own = [found.step[found.first_event[at] : found.first_event[at + 1]].tolist()
-           for at in range(4)]  # fmt: skip
+    own = [found.step[found.first_event[index] : found.first_event[index + 1]].tolist()
+           for index in range(4)]  # fmt: skip
     # Outside of all steps an event belongs to that in which the others of its group lie.
     assert own == [[-1], [0, 0], [1, 1], [0, -1, 2]]
 

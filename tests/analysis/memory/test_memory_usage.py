@@ -150,7 +150,7 @@ def test_an_unknown_heap_leaves_the_rest_unknown():
 
 
 def test_few_events_are_drawn_as_they_are():
-    memory = memory_of(*(take(at, at + 1, heap=at) for at in range(10)))
+    memory = memory_of(*(take(index, index + 1, heap=index) for index in range(10)))
     assert sample_events(memory, 0, 0, 9 * US, 10).tolist() == list(range(10))
     assert sample_events(memory, 0, 3 * US, 5 * US, 10).tolist() == [3, 4, 5]
     assert sample_events(memory, 0, 50 * US, 60 * US, 10).tolist() == []

@@ -71,8 +71,8 @@ def test_cores_and_sparse_cores_are_apart():
     ]
     assert [one.executions.name for one in found] == [["m"], ["n"], []]
     steps = [one.steps for one in found]
-    assert [one.number.tolist() for one in steps if one] == [[11], [12], [11]]
-    assert [one.group.tolist() for one in steps if one] == [[5], [-1], [5]]
+    assert [step.number.tolist() for step in steps if step] == [[11], [12], [11]]
+    assert [step.group.tolist() for step in steps if step] == [[5], [-1], [5]]
 
 
 def test_what_a_tpu_op_waits_for_and_computes_in_by_its_program():

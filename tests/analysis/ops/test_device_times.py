@@ -76,7 +76,9 @@ def seconds(device: DeviceIntervals) -> list[float]:
 
 def test_a_clock_that_drifts_is_followed():
     starts = [3 + number * (1 + 15e-6) for number in range(6)]
-    assert seconds(steady([round(one, 6) for one in starts], drift_us=0)) == pytest.approx(starts)
+    assert seconds(steady([round(start, 6) for start in starts], drift_us=0)) == pytest.approx(
+        starts
+    )
     whole = [3.0 + number for number in range(200)]
     assert seconds(steady(whole, drift_us=15)) == pytest.approx(whole)
 

@@ -35,7 +35,7 @@ def test_the_v100_trace(gpu_trace):
     assert sums(devices[0]) == {"INPUT": 33_792_000}
     steps = [one.steps for one in devices]
     assert steps[0] is None
-    assert [(int(one.start_ps[0]), int(one.duration_ps[0])) for one in steps if one] == [
+    assert [(int(step.start_ps[0]), int(step.duration_ps[0])) for step in steps if step] == [
         (1921299828000, 19865491000),
         (2568855601000, 21310352000),
     ]

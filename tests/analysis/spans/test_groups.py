@@ -11,7 +11,7 @@ ROWS = st.lists(st.tuples(VALUES, VALUES, VALUES), max_size=40)
 
 
 def columns(rows):
-    return [np.array([row[at] for row in rows], np.int64) for at in range(3)]
+    return [np.array([row[index] for row in rows], np.int64) for index in range(3)]
 
 
 @given(ROWS)

@@ -22,7 +22,7 @@ def busy(lines):
 @given(LINES)
 def test_busy_is_the_union_and_the_window_from_first_start_to_last_end(lines):
     events = [event for line in lines for event in line]
-    moments = {at for start, length in events for at in range(start, start + length)}
+    moments = {index for start, length in events for index in range(start, start + length)}
     window = (
         max(start + length for start, length in events) - min(start for start, _ in events)
         if events

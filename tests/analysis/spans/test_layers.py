@@ -35,8 +35,8 @@ def test_no_windows_and_no_layers_are_empty() -> None:
 @given(_intervals)
 def test_unite_covers_the_same_instants(pairs: list[tuple[int, int]]) -> None:
     start, end = unite(*_columns(pairs))
-    covered = {at for begin, length in pairs for at in range(begin, begin + length)}
-    assert {at for row in range(start.size) for at in range(start[row], end[row])} == covered
+    covered = {index for begin, length in pairs for index in range(begin, begin + length)}
+    assert {index for row in range(start.size) for index in range(start[row], end[row])} == covered
     assert np.all(start < end)
     assert np.all(start[1:] > end[:-1])
 
@@ -49,9 +49,9 @@ def test_split_agrees_with_counting_instants(
     window_start, window_end = bounds[::2][: len(bounds) // 2], bounds[1::2]
     expected = np.zeros((len(window_end), len(layers)), np.int64)
     for window, (begin, finish) in enumerate(zip(window_start, window_end, strict=True)):
-        for at in range(begin, finish):
+        for index in range(begin, finish):
             for column, pairs in enumerate(layers):
-                if any(start <= at < start + length for start, length in pairs):
+                if any(start <= index < start + length for start, length in pairs):
                     expected[window, column] += 1
                     break
     found = exclusive_time(
@@ -70,7 +70,7 @@ def test_events_that_meet_a_span_stay(
     rows = [row for line in lines for row in line]
     first = np.cumsum([0, *map(len, lines)]).astype(np.int64)
     start, end = _columns(rows)
-    covered = {at for begin, length in spans for at in range(begin, begin + length)}
+    covered = {index for begin, length in spans for index in range(begin, begin + length)}
     counts = np.ones(len(rows), np.bool_)
     nothing_else = (
         np.zeros(len(rows), np.int32),

@@ -44,7 +44,7 @@ def slow_parent(first: np.ndarray, start: np.ndarray, duration: np.ndarray) -> l
 
 def covered(intervals: list[Interval]) -> int:
     """The length of the union, one unit at a time."""
-    return len({at for start, length in intervals for at in range(start, start + length)})
+    return len({index for start, length in intervals for index in range(start, start + length)})
 
 
 @given(LINES)

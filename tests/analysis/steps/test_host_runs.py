@@ -132,7 +132,7 @@ def test_as_few_runs_as_possible_are_from_before_the_recording(data: st.DataObje
         return all(at < len(launches) and launches[at] <= time for at, time in own)
 
     shift = max(filter(is_possible, range(-len(runs), 1)))
-    expected = [max(at + shift, -1) for at in range(len(runs))]
+    expected = [max(index + shift, -1) for index in range(len(runs))]
     found = match_launches(np.array(launches, np.int64), np.array(runs, np.int64))
     assert found.tolist() == expected
 

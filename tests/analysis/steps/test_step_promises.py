@@ -32,7 +32,7 @@ def test_a_gpu_that_starves_between_steps_says_so():
 def test_all_steps_are_there_and_count_where_they_were_recorded_whole(count: int):
     """xprof drops the first and the last of more than five, without a word."""
     found = steps_of(many_steps(count))
-    assert found.label == [f"train {at}" for at in range(count)]
+    assert found.label == [f"train {index}" for index in range(count)]
     assert not found.is_truncated.any()
 
 

@@ -67,7 +67,7 @@ def test_first_and_last_steps_with_too_little_work_are_cut():
 
 def test_small_steps_are_not_cut_where_the_program_has_small_steps():
     """As with gradients added up: every third step does more. One odd step is no such pattern."""
-    steps = windows(*((at * 10, at * 10 + 10) for at in range(20)))
+    steps = windows(*((index * 10, index * 10 + 10) for index in range(20)))
 
     def cut(*counts: int) -> tuple[bool, bool]:
         work = np.repeat(np.arange(len(counts)) * 10 + 1, counts)
@@ -81,7 +81,7 @@ def test_small_steps_are_not_cut_where_the_program_has_small_steps():
 
 
 def test_steps_beside_those_that_were_not_recorded_may_be_cut():
-    steps = windows(*((at * 10, at * 10 + 10) for at in range(8)))
+    steps = windows(*((index * 10, index * 10 + 10) for index in range(8)))
 
     def work(*counts: int) -> np.ndarray:
         return np.repeat(np.arange(len(counts)) * 10 + 1, counts)

@@ -39,7 +39,7 @@ def missing(found: Steps) -> dict[str, list[int]]:
 
 
 def job_of(*parts: Steps) -> JobSteps:
-    return merge_steps([f"h{at}" for at in range(len(parts))], parts)
+    return merge_steps([f"h{index}" for index in range(len(parts))], parts)
 
 
 def test_launches_without_their_kernels_are_steps_that_were_not_recorded():
@@ -134,7 +134,7 @@ def test_launches_for_other_devices_are_said():
     trace = lossy({0: STEPS}, launches=launched, says_device=True, silent=range(1, 8))
     found = steps_of(trace)
     assert (missing(found), found.lost_devices) == ({}, 7)
-    assert found.silent_device == [f"GPU:{at}" for at in range(1, 8)]
+    assert found.silent_device == [f"GPU:{index}" for index in range(1, 8)]
     [notice] = job_of(found).notices
     assert notice.message == (
         "Work was launched for 7 more devices, but none was recorded: figures cover only GPU:0."
@@ -150,7 +150,7 @@ def test_where_no_device_was_recorded_steps_are_not_known():
     job = job_of(found)
     assert step_means(job).steps == 0
     given = dataclasses.replace(evidence(), job=job, means=step_means(job))
-    assert "steps_not_recorded" in {one.id for one in find_findings(given)}
+    assert "steps_not_recorded" in {finding.id for finding in find_findings(given)}
     assert job.notices[0].message == (
         "Work was launched for 8 devices, but none was recorded: device activity in the steps is "
         "unknown."
@@ -206,7 +206,7 @@ def test_the_mi350_trace_lacks_nothing(amd_trace):
     found = find_steps(space, Programs(space))
     assert missing(found) == {}
     assert found.lost_devices == 0
-    assert found.silent_device == [f"GPU:{at}" for at in range(1, 8)]
+    assert found.silent_device == [f"GPU:{index}" for index in range(1, 8)]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_the_mi350_trace_lacks_nothing(amd_trace):
         (["GPU:0"], "GPU:0"),
         (["GPU:0", "GPU:1"], "GPU:0, GPU:1"),
         (["GPU:0", "GPU:2", "GPU:3", "GPU:4"], "GPU:0, GPU:2 to GPU:4"),
-        ([f"GPU:{at}" for at in range(0, 14, 2)], "GPU:0, GPU:2, GPU:4, GPU:6 and 3 more"),
+        ([f"GPU:{index}" for index in range(0, 14, 2)], "GPU:0, GPU:2, GPU:4, GPU:6 and 3 more"),
         (["GPU:x", "GPU:y"], "GPU:x, GPU:y"),
         ([], ""),
     ],

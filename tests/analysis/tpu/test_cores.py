@@ -80,6 +80,6 @@ def test_no_details_and_details_that_cannot_be_read():
 def test_the_cores_of_the_v6e_trace(tpu_trace: Path):
     space = read_space(tpu_trace)
     found = find_cores(space, Programs(space))
-    assert found.name == [f"TPU:{at}" for at in range(4)]
+    assert found.name == [f"TPU:{index}" for index in range(4)]
     assert found.doubts == []
     assert len(set(found.chip.tolist())) == 4

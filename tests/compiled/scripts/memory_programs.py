@@ -21,8 +21,8 @@ def layers(depth):
     def step(weights, x):
         def loss(weights):
             out = x
-            for one in weights:
-                out = jnp.tanh(out @ one)
+            for weight in weights:
+                out = jnp.tanh(out @ weight)
             return (out**2).sum()
 
         return [one - 0.1 * slope for one, slope in zip(weights, jax.grad(loss)(weights))]  # noqa: B905

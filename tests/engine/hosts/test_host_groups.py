@@ -69,7 +69,9 @@ def test_complete_groups_keep_one_part_and_all_notices(
         groups.add(file, dict(found) if isinstance(found, dict) else found)
     assert len(groups) == 7
     results = groups.all()
-    assert [isinstance(found, TbprofError) for found in results] == [at == 2 for at in range(7)]
+    assert [isinstance(found, TbprofError) for found in results] == [
+        index == 2 for index in range(7)
+    ]
     ops = [found["ops"].value for found in results if isinstance(found, dict)]
     single = [alone[file]["ops"].value for file in files if file in alone]
     for merged, members in ((ops[0], single[:2]), (ops[2], single[2:5]), (ops[5], single[5:])):

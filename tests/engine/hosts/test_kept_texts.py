@@ -13,7 +13,7 @@ from tbprof.engine.parts import PartKey
 from tbprof.storage.results import ResultStore
 
 OPS = PartKey("ops")
-LONG = [f"op {at} of a network whose layers have long names, 日本" for at in range(2000)]
+LONG = [f"op {index} of a network whose layers have long names, 日本" for index in range(2000)]
 
 
 @pytest.fixture
@@ -46,7 +46,9 @@ def test_hosts_of_one_job_keep_their_names_once(store: ResultStore) -> None:
     assert len(list(store.directory.iterdir())) == 7
     for reader in (parts, PartStore(store)):
         tables = [found(reader, f"h{host}") for host in range(5)]
-        assert [repr(table) for table in tables] == [repr(ops(LONG, at).value) for at in range(5)]
+        assert [repr(table) for table in tables] == [
+            repr(ops(LONG, index).value) for index in range(5)
+        ]
         assert len({id(table.name) for table in tables if table is not None}) == 1
         assert repr(found(reader, "other")) == repr(ops(["a", "b"]).value)
         assert reader.has("h3", [OPS])

@@ -25,7 +25,7 @@ def test_lists_that_hosts_share_count_for_each_host_in_part():
     def host(names: list[str]) -> OpMetrics:
         return dataclasses.replace(table, name=names, type=[])
 
-    names = [f"a long name of an op {at}" for at in range(1000)]
+    names = [f"a long name of an op {index}" for index in range(1000)]
     others = bytes_of(host([]))
     alone = bytes_of(host([*names])) - others
     assert alone > 60_000

@@ -36,5 +36,5 @@ def payload(engine: Engine, run: str, tag: str, **more: Any) -> Any:
 
 
 def cells(table: Any, column: str) -> list[Any]:
-    at = [one["id"] for one in table["cols"]].index(column)
+    at = [col["id"] for col in table["cols"]].index(column)
     return [row["c"][at]["v"] for row in table["rows"]]

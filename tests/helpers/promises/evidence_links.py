@@ -84,7 +84,7 @@ def claims(engine: Engine, run: str, **params: str) -> list[Claim]:
 
 def check_claim(engine: Engine, run: str, claim: Claim) -> None:
     """Fails where the link of a finding does not show what the finding counts."""
-    tools = {one["name"]: one for one in engine.session(run)["tools"]}
+    tools = {tool["name"]: tool for tool in engine.session(run)["tools"]}
     assert tools[claim.tool]["available"], (claim, tools[claim.tool]["reason"])
     if claim.tool != "trace_viewer":
         assert rows_shown(engine, run, claim), claim
@@ -256,7 +256,9 @@ def rows_shown(engine: Engine, run: str, claim: Claim) -> int:
     if not filters:
         assert claim.id in _OF_PAGES, claim
         return sum(map(len, payload))
-    with_columns = [table for table in payload if set(filters) <= {one.id for one in table.columns}]
+    with_columns = [
+        table for table in payload if set(filters) <= {column.id for column in table.columns}
+    ]
     assert with_columns, claim
     return max(_filtered(table, filters) for table in with_columns)
 

@@ -39,9 +39,9 @@ OF_ALL_STEPS = ("periodic_steps",)
 def check_findings(evidence: Evidence, findings: list[Finding]) -> None:
     """Raises where a finding breaks a promise."""
     check_sums(evidence, findings)
-    for one in findings:
-        check_gain(evidence, one)
-        for text in (one.title, one.detail, one.action):
+    for finding in findings:
+        check_gain(evidence, finding)
+        for text in (finding.title, finding.detail, finding.action):
             check_sentence(text)
 
 
@@ -61,7 +61,9 @@ def check_gain(evidence: Evidence, one: Finding) -> None:
 
 def check_sums(evidence: Evidence, findings: list[Finding]) -> None:
     """No time is promised twice: of any phases no more than these have, nor of all idle time."""
-    promising = [one for one in findings if one.gain_ms and one.id not in OF_ALL_STEPS]
+    promising = [
+        finding for finding in findings if finding.gain_ms and finding.id not in OF_ALL_STEPS
+    ]
     if not promising:
         return
     for one in promising:

@@ -81,7 +81,7 @@ def _names(engine: Engine, run: str) -> Iterator[str]:
         for plane in space.planes:
             yield plane.name
             yield from plane.strings.take(plane.lines.name.tolist())
-            yield from (" ".join(one.split()) for one in _type_names(plane))
+            yield from (" ".join(type_name.split()) for type_name in _type_names(plane))
             for value in plane.stats.values():
                 yield str(value)
 

@@ -115,28 +115,28 @@ class _Host:
     def draw(self, steps: Sequence[GpuStep]) -> None:
         """Markers, waits for batches, calls of functions, and launches."""
         job = self._job
-        for one in steps:
+        for step in steps:
             launches = sorted(
                 (op.launched_ps, device, at, op)
-                for device, ops in enumerate(one.ops)
+                for device, ops in enumerate(step.ops)
                 for at, op in enumerate(ops)
             )
             last = launches[-1][0] + LAUNCH
-            end = one.end_ps + job.idle_us * US if job.is_blocking else last + 20 * US
+            end = step.end_ps + job.idle_us * US if job.is_blocking else last + 20 * US
             if job.has_markers:
-                stats: Stats = {"_r": 1, "step_num": job.first_number + one.step}
-                self._write(self._python, job.marker, one.start_ps, end, stats)
+                stats: Stats = {"_r": 1, "step_num": job.first_number + step.step}
+                self._write(self._python, job.marker, step.start_ps, end, stats)
             if job.input_us:
-                begin, until = one.input
+                begin, until = step.input
                 self._write(self._python, "IteratorGetNext:IteratorGetNext", begin, until, {})
                 self._write(self._python, "Iterator::Root", begin + US, until - US, {})
             call = "PjitFunction(step)" if job.vendor == "AMD" else "FunctionRun"
-            self._write(self._python, call, one.input[1], last, {})
+            self._write(self._python, call, step.input[1], last, {})
             for begin, device, at, op in launches:
                 kind, _ = _kind(op.name)
                 name = _HIP[kind.launch] if job.vendor == "AMD" else kind.launch
                 own: Stats = {
-                    "correlation_id": Unsigned(correlation(job, device, one.step, at)),
+                    "correlation_id": Unsigned(correlation(job, device, step.step, at)),
                     "device_id": Unsigned(device),
                 }
                 line = self._python if self._calls is None else self._calls
@@ -170,13 +170,13 @@ class _Gpu:
         job = self._job
         lines: dict[str, object] = {}
         out = []
-        for one in steps:
-            if (self._host, self._device, one.step) in job.lost:
+        for step in steps:
+            if (self._host, self._device, step.step) in job.lost:
                 continue
-            for at, op in enumerate(one.ops[self._device]):
+            for at, op in enumerate(step.ops[self._device]):
                 kind, framework = _kind(op.name)
                 stats: dict[str, StatValue] = {
-                    "correlation_id": Unsigned(correlation(job, self._device, one.step, at))
+                    "correlation_id": Unsigned(correlation(job, self._device, step.step, at))
                 }
                 if op.work in (Work.INPUT, Work.OUTPUT):
                     stats["memcpy_details"] = f"size:4096 dest:{self._device} async:1"
@@ -199,7 +199,7 @@ class _Gpu:
 def _rows(job: GpuJob, host: int, device: int, steps: Sequence[GpuStep]) -> list[CoreStep]:
     """The steps of a GPU: by the host's markers where it waits, else by its own first op."""
     out = []
-    begins = [one.start_ps if job.is_blocking else one.ops[device][0].start_ps for one in steps]
+    begins = [step.start_ps if job.is_blocking else step.ops[device][0].start_ps for step in steps]
     for at, one in enumerate(steps):
         mine = one.ops[device]
         end = one.end_ps + job.idle_us * US if job.is_blocking else mine[-1].end_ps

@@ -95,7 +95,7 @@ def test_what_was_lost_is_not_in_the_trace() -> None:
     (content,) = drawn.files.values()
     assert lines(content, "/device:TPU:1")["Steps"] == ["0", "1", "3", "4"]
     assert lines(content, "/device:TPU:0")["Steps"] == ["0", "1", "2", "3", "4"]
-    assert sum("infeed" in one for one in lines(content, "/device:TPU:0")["XLA Ops"]) == 4
+    assert sum("infeed" in op for op in lines(content, "/device:TPU:0")["XLA Ops"]) == 4
     rows = {(row.device, row.number): row for row in drawn.truth.rows}
     assert not rows["/device:TPU:1", 102].is_recorded
     assert rows["/device:TPU:0", 100].is_recorded
@@ -120,6 +120,6 @@ def test_slices_need_an_equal_part_of_the_cores() -> None:
 def test_exchange_between_slices_is_named_by_its_runtime() -> None:
     (content,) = draw_tpu_job(TpuJob(steps=1, cores=2, slices=2, dcn_us=5000)).files.values()
     ops = lines(content, "/device:TPU:0")["XLA Ops"]
-    assert sum('"xla_megascale_runtime"' in one for one in ops) == 4
-    reduce = next(one for one in ops if "all-reduce(" in one)
+    assert sum('"xla_megascale_runtime"' in op for op in ops) == 4
+    reduce = next(op for op in ops if "all-reduce(" in op)
     assert "replica_groups={{0},{1}}" in reduce

@@ -81,7 +81,7 @@ class Instruction:
 def replica_groups(job: TpuJob) -> tuple[tuple[int, ...], ...]:
     """The cores that exchange data with each other, as numbers over all hosts."""
     each = job.hosts * job.cores // job.slices
-    return tuple(tuple(range(at * each, (at + 1) * each)) for at in range(job.slices))
+    return tuple(tuple(range(index * each, (index + 1) * each)) for index in range(job.slices))
 
 
 def instructions(job: TpuJob) -> dict[str, Instruction]:

@@ -73,7 +73,7 @@ def schedule(job: TpuJob) -> list[CoreSchedule]:
         raise ValueError("slices divide all cores evenly, and a megacore has two")
     cores = [CoreSchedule(host, core) for host in range(job.hosts) for core in range(job.cores)]
     each = len(cores) // job.slices
-    slices = [cores[at : at + each] for at in range(0, len(cores), each)]
+    slices = [cores[start : start + each] for start in range(0, len(cores), each)]
     for step in range(job.steps):
         for core in cores:
             for host, late_core, us in job.late:

@@ -47,8 +47,8 @@ def test_graphs_have_the_nodes_and_edges_of_xprof(
         ours = ask(engine, node_name=name, graph_width=str(width))
         assert isinstance(ours, dict)
         names = [
-            f"Parameter {one['details'][0].split()[-1]}" if one["opcode"] == "parameter"
-            else one["name"] for one in ours["nodes"]
+            f"Parameter {node['details'][0].split()[-1]}" if node["opcode"] == "parameter"
+            else node["name"] for node in ours["nodes"]
         ]  # fmt: skip
         assert sorted(names) == sorted(theirs)
         assert len(ours["edges"]) == len(edges)
@@ -60,7 +60,7 @@ def test_neighbors_are_those_of_xprof(
     engine: Engine, xprof_python: str, amd_trace: Path, tmp_path: Path
 ):
     """xprof passes elements of tuples only if they are named "get-tuple-element"."""
-    names = [one["name"] for one in ask(engine, node_name="main.7")["nodes"]]  # type: ignore[index]
+    names = [node["name"] for node in ask(engine, node_name="main.7")["nodes"]]  # type: ignore[index]
     answers = ask_xprof_graphs(
         xprof_python, tmp_path, amd_trace.read_bytes(),
         [{**PROGRAM, "type": "adj_nodes", "node_name": name} for name in names],

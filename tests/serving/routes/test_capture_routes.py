@@ -71,8 +71,8 @@ def test_captures_wait_for_each_other_and_can_be_cancelled(tmp_path):
         until(lambda: client.get(f"{PREFIX}/captures?id={first}").get_json()["state"] != "waiting")
         statuses = [post(client, "capture", values).status_code for _ in range(9)]
         assert statuses == [202] * 7 + [429] * 2
-        for one in client.get(f"{PREFIX}/captures").get_json()["captures"]:
-            post(client, "capture_cancel", {"id": one["id"]})
+        for capture in client.get(f"{PREFIX}/captures").get_json()["captures"]:
+            post(client, "capture_cancel", {"id": capture["id"]})
         assert finished(client, first)["state"] == "cancelled"
         assert finished(client, second)["state"] == "cancelled"
     assert list(tmp_path.iterdir()) == []

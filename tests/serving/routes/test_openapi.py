@@ -30,7 +30,7 @@ def test_every_route_is_described_and_there_are_no_others():
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_parameters_are_those_of_the_documents(route):
-    named = {one["name"] for one in PATHS[f"/{route}"]["get"]["parameters"]}
+    named = {parameter["name"] for parameter in PATHS[f"/{route}"]["get"]["parameters"]}
     of_tools = {name for tool in TOOLS for name in tool.params}
     assert named == DOCUMENTED[route] | (of_tools if route in ("data", "data_csv") else set())
 

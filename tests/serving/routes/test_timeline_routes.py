@@ -47,9 +47,9 @@ def test_index_names_sections_and_tracks(drawn):
     assert (index["host"], index["part"], index["origin_ns"]) == ("host0", "events", "0")
     assert (index["begin_ps"], index["end_ps"]) == (0, 16 * US)
     assert (index["events_in_file"], index["events"], index["unplaced"]) == (8, 8, 0)
-    assert [one["name"] for one in index["sections"]] == ["/device:GPU:0", "/host:CPU"]
-    assert [one["kind"] for one in index["sections"]] == ["device", "host"]
-    assert [one["events"] for one in index["sections"]] == [4, 4]
+    assert [section["name"] for section in index["sections"]] == ["/device:GPU:0", "/host:CPU"]
+    assert [section["kind"] for section in index["sections"]] == ["device", "host"]
+    assert [section["events"] for section in index["sections"]] == [4, 4]
     by_name = {track["name"]: track for track in index["tracks"]}
     stream = by_name["Stream #1(Compute)"]
     assert stream == {
@@ -74,7 +74,7 @@ def test_things_are_numbered_in_order_and_rows_follow_one_another(client):
                 row += track["rows"]
                 assert track["id"] in index["sections"][track["section"]]["tracks"]
             assert sum(track["events"] for track in index["tracks"]) == index["events"]
-            meanings = {one["name"]: one["meaning"] for one in index["categories"]}
+            meanings = {category["name"]: category["meaning"] for category in index["categories"]}
             assert meanings["compute"] == "compute"
 
 
@@ -155,7 +155,7 @@ def test_filter_leaves_events_out(drawn):
     assert sum(entry.count for entry in long) == 4
     of_one = {e.name for e in drawn.whole(category="collectives").entries}
     assert of_one == set()
-    names = [one["name"] for one in drawn.index["categories"]]
+    names = [category["name"] for category in drawn.index["categories"]]
     every = drawn.whole(category=",".join(names))
     assert sum(entry.count for entry in every.entries) == 8
 

@@ -174,7 +174,7 @@ def test_impossible_times_are_cut_and_that_is_said():
 
 def test_a_line_that_is_too_deep_says_so():
     deep = MOST_DEPTHS + 6
-    timeline = timeline_of(trace_of([[("a", at, 10_000 - 2 * at) for at in range(deep)]]))
+    timeline = timeline_of(trace_of([[("a", index, 10_000 - 2 * index) for index in range(deep)]]))
     check(timeline)
     assert timeline.tracks[0].rows == MOST_DEPTHS
     assert timeline.tracks[0].events == deep
@@ -195,7 +195,7 @@ def test_time_goes_by_the_number_of_lines():
     lines = 40_000
 
     def building(size: int) -> Callable[[], Timeline]:
-        content = trace_of([[("a", at, 10), ("b", at + 2, 3)] for at in range(size)])
+        content = trace_of([[("a", index, 10), ("b", index + 2, 3)] for index in range(size)])
         return lambda: timeline_of(content)
 
     assert is_linear(building, lines)
@@ -208,7 +208,7 @@ def test_time_goes_by_the_number_of_lines():
 
 def test_parts_of_large_lines_are_laid_out_as_small_ones(monkeypatch):
     """Batches end where they may: what a track is like does not depend on its neighbours."""
-    lines = [[("ab"[at % 2], at * 3, 4) for at in range(50 * row)] for row in range(12)]
+    lines = [[("ab"[index % 2], index * 3, 4) for index in range(50 * row)] for row in range(12)]
     whole = timeline_of(trace_of(lines))
     monkeypatch.setattr("tbprof.timeline.build.build.PIECE", 64)
     monkeypatch.setattr("tbprof.timeline.build.build._MOST_TRACKS", 2)

@@ -156,7 +156,7 @@ def test_shares_agree_with_counting_picoseconds(
     for section in (0, 1):
         mine = range(cuts[section], cuts[section + 1])
         is_busy = {ps for row in mine for ps in range(starts[row], ends[row])}
-        edges = [from_ps + length * at // buckets for at in range(buckets + 1)]
+        edges = [from_ps + length * index // buckets for index in range(buckets + 1)]
         expected = [
             sum(ps in is_busy for ps in range(begin, until)) / (until - begin)
             if until > begin

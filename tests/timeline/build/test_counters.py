@@ -31,8 +31,10 @@ def counters(space: Space) -> dict[tuple[str, str, str], Points]:
     time = (found.time_ps / COLUMN_PS).tolist()
     points = list(zip(time, found.value.tolist(), strict=True))
     return {
-        (unlaid.sections[one.section].name, one.name, one.unit): points[one.first : one.last]
-        for one in found.counters
+        (unlaid.sections[counter.section].name, counter.name, counter.unit): points[
+            counter.first : counter.last
+        ]
+        for counter in found.counters
     }
 
 

@@ -201,7 +201,7 @@ def test_a_track_that_is_not_there_is_refused():
 
 
 def test_events_deeper_than_rows_still_nest():
-    deep = [(at, 5000 - 2 * at, "a") for at in range(1500)]
+    deep = [(index, 5000 - 2 * index, "a") for index in range(1500)]
     opened = open_timelines.opened([deep])
     paths = nodes_of(call_tree(opened))
     assert len(paths) == 1501
@@ -250,7 +250,11 @@ def brute(tracks, begin, end, order, *, is_by_track):
             events += 1
             overlap += len(lost)
             calls[top] += 1 if top else 0
-            chains = [path] if order == "top_down" else [path[at:][::-1] for at in range(len(path))]
+            chains = (
+                [path]
+                if order == "top_down"
+                else [path[index:][::-1] for index in range(len(path))]
+            )
             for chain in chains:
                 calls[top + chain] += 1
                 during[top + chain] |= {(number, instant) for instant in instants}

@@ -93,20 +93,20 @@ def _type_args(plane: Plane, row: int) -> dict[str, Any]:
     if long_name:
         cut = long_name[:LONGEST] + "...<truncated>"
         found["long_name"] = long_name if len(long_name) <= LONGEST else cut
-    for at in range(int(rows.end[row]) - 1, int(rows.begin[row]) - 1, -1):
-        bits, kind = int(rows.bits[at]), rows.kind[at]
+    for index in range(int(rows.end[row]) - 1, int(rows.begin[row]) - 1, -1):
+        bits, kind = int(rows.bits[index]), rows.kind[index]
         value: Any = bits
         if kind == TEXT:
-            value = rows.text(at)
+            value = rows.text(index)
         elif kind == BYTES:
-            value = b"x" * int(rows.size[at])
+            value = b"x" * int(rows.size[index])
         elif kind == REFERENCE:
             value = plane.strings[int(rows.names[bits]) if bits >= 0 else -1]
         elif kind == DOUBLE:
             value = float(np.int64(bits).view(np.float64))
         elif kind == UINT64:
             value = bits & (2**64 - 1)
-        name = rows.names[rows.name[at]] if rows.name[at] >= 0 else -1
+        name = rows.names[rows.name[index]] if rows.name[index] >= 0 else -1
         found[plane.strings[int(name)]] = plain(value)
     return found
 

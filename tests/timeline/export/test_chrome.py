@@ -258,7 +258,7 @@ def test_events_that_cross_get_a_thread_beside() -> None:
 
 
 def test_a_hundred_events_that_cross_are_all_there() -> None:
-    rows = "\n".join("|" + "." * at + "ab"[at % 2] * 150 for at in range(100))
+    rows = "\n".join("|" + "." * index + "ab"[index % 2] * 150 for index in range(100))
     found = document(draw({"p": f"t {rows}"}))
     assert len(events(found)) == 100
     assert len({event["tid"] for event in events(found)}) <= 64
@@ -358,8 +358,8 @@ def test_a_range_of_any_space(seed: int, from_ps: int, length: int) -> None:
     except BadTrace:
         return
     span = TimeRange(from_ps, from_ps + length)
-    found = [without_lane(one) for one in read_events(parsed(written(space, span=span)))]
-    whole = [without_lane(one) for one in read_events(parsed(written(space)))]
+    found = [without_lane(event) for event in read_events(parsed(written(space, span=span)))]
+    whole = [without_lane(event) for event in read_events(parsed(written(space)))]
     assert found == [
         one
         for one in whole

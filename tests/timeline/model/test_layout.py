@@ -65,7 +65,7 @@ def test_a_track_is_busy_while_any_of_its_events_goes_on(tracks):
     layout = lay_out(*columns(tracks))
     assert not layout.too_deep.any()
     busy = [
-        len({at for start, length in track for at in range(start, start + length)})
+        len({index for start, length in track for index in range(start, start + length)})
         for track in tracks
     ]
     assert layout.busy_ps.tolist() == busy
@@ -125,14 +125,14 @@ def one_track(events: list[Interval]) -> Layout:
 
 
 def test_a_thousand_depths_are_a_thousand_rows():
-    nested = [(at, 2000 - 2 * at) for at in range(1000)]
+    nested = [(index, 2000 - 2 * index) for index in range(1000)]
     layout = one_track(nested)
     assert layout.depth.tolist() == list(range(1000))
     assert layout.rows.tolist() == [1000]
 
 
 def test_what_lies_deeper_than_the_last_row_lies_on_it():
-    nested = [(at, 10_000 - 2 * at) for at in range(MOST_DEPTHS + 50)]
+    nested = [(index, 10_000 - 2 * index) for index in range(MOST_DEPTHS + 50)]
     layout = one_track([*nested, (20_000, 1)])
     last = MOST_DEPTHS - 1
     assert layout.depth.tolist() == [*range(MOST_DEPTHS), *[last] * 50, 0]

@@ -163,13 +163,13 @@ def test_buckets_begin_where_the_timeline_does():
 
 
 def test_rows_of_few_events_have_no_levels():
-    levels, _ = build([[(at * 10, 1) for at in range(50)], []], 0, fewest=64)
+    levels, _ = build([[(index * 10, 1) for index in range(50)], []], 0, fewest=64)
     assert levels.row_first.tolist() == [0, 0, 0]
     assert levels.start_ps.size == 0
 
 
 def test_a_million_events_end_as_a_few_entries():
-    row = [(at * 10, 5) for at in range(1 << 16)]
+    row = [(index * 10, 5) for index in range(1 << 16)]
     levels, _ = build([row, row], 0, fewest=64)
     sizes = np.diff(levels.first)[: levels.row_first[1]]
     assert sizes[-1] < 64
@@ -178,7 +178,7 @@ def test_a_million_events_end_as_a_few_entries():
 
 
 def test_rows_are_made_side_by_side_as_one_after_another():
-    rows = [[(at * 10, 5 + row) for at in range(350 * row)] for row in range(40)]
+    rows = [[(index * 10, 5 + row) for index in range(350 * row)] for row in range(40)]
     levels, first = build(rows, 0, fewest=8)
     assert len(split_rows(first)) > 1
     assert levels.row_first[-1] == levels.shift.size == levels.first.size - 1

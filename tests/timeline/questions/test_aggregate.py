@@ -26,7 +26,7 @@ def brute(tracks, begin, end):
         for at, (start, duration, _) in enumerate(events):
             ends = [first + length for first, length, _ in events[:at]]
             holders = [one for one, end_ in enumerate(ends) if end_ >= start + duration]
-            parent[at] = max((one for one in holders if ends[one] > start), default=-1)
+            parent[at] = max((holder for holder in holders if ends[holder] > start), default=-1)
         for at, (start, duration, name) in enumerate(events):
             if end <= begin or not (start < end and (start >= begin or start + duration > begin)):
                 continue
@@ -161,7 +161,7 @@ def test_threads_share_the_tracks(tracks):
 
 
 def test_events_deeper_than_rows_still_nest():
-    deep = [(at, 5000 - 2 * at, "a") for at in range(1500)]
+    deep = [(index, 5000 - 2 * index, "a") for index in range(1500)]
     answer = aggregate(open_timelines.opened([deep]))
     assert answer["rows"]["self_ps"] == [5000]
     assert answer["busy_ps"] == 5000

@@ -18,7 +18,9 @@ US = 1_000_000
 
 
 def first(opened: OpenTimeline, name: str) -> int:
-    return next(at for at in range(opened.timeline.start_ps.size) if opened.name(at) == name)
+    return next(
+        index for index in range(opened.timeline.start_ps.size) if opened.name(index) == name
+    )
 
 
 def values(answer: dict) -> dict[str, object]:
@@ -59,7 +61,7 @@ def test_a_kernel_is_not_compared_with_its_launches():
         "count": 3, "total_ps": 9 * US, "mean_ps": 3.0 * US, "min_ps": 2 * US, "max_ps": 4 * US,
         "others": 3,
     }  # fmt: skip
-    launch = next(at for at in range(start.size) if opened.timeline.duration_ps[at] == US)
+    launch = next(index for index in range(start.size) if opened.timeline.duration_ps[index] == US)
     assert details(opened, launch)["same_name"] == {
         "count": 3, "total_ps": 3 * US, "mean_ps": 1.0 * US, "min_ps": US, "max_ps": US,
         "others": 3,
@@ -217,7 +219,7 @@ def test_sources_are_stats_or_frames():
         )
     )
     opened = open_timelines.opened_space(space)
-    sources = {opened.name(at): details(opened, at)["source"] for at in range(4)}
+    sources = {opened.name(index): details(opened, index)["source"] for index in range(4)}
     assert sources == {
         "$model.py:12 call": "model.py:12", "b": "x.py:3", "$builtins isinstance": None, "d": "y.cc"
     }  # fmt: skip

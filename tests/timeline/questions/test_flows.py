@@ -18,7 +18,9 @@ def of(opened: OpenTimeline, name: str, **options: int) -> list[tuple[str, str, 
 
 
 def first(opened: OpenTimeline, name: str) -> int:
-    return next(at for at in range(opened.timeline.start_ps.size) if opened.name(at) == name)
+    return next(
+        index for index in range(opened.timeline.start_ps.size) if opened.name(index) == name
+    )
 
 
 def gpu() -> OpenTimeline:
@@ -214,10 +216,10 @@ def test_launches_of_a_real_gpu_trace(gpu_trace):
 def test_flows_of_a_real_tpu_trace(tpu_trace):
     opened = open_timelines.opened_space(read_space(tpu_trace))
     runs = [
-        at
-        for at in range(opened.timeline.start_ps.size)
-        if opened.timeline.tracks[opened.columns.track[opened.timeline.row_of(at)]].plane == 0
-        and opened.name(at).startswith("jit_")
+        index
+        for index in range(opened.timeline.start_ps.size)
+        if opened.timeline.tracks[opened.columns.track[opened.timeline.row_of(index)]].plane == 0
+        and opened.name(index).startswith("jit_")
     ]
     kinds = {
         (one["kind"], one["from"]["name"]) for at in runs for one in flows(opened, at)["flows"]

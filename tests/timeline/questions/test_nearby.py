@@ -21,9 +21,9 @@ def family(opened: OpenTimeline, event: int) -> list[int]:
     timeline = opened.timeline
     track = opened.columns.track[timeline.row_of(event)]
     same = [
-        at
-        for at in range(timeline.start_ps.size)
-        if opened.columns.track[timeline.row_of(at)] == track
+        index
+        for index in range(timeline.start_ps.size)
+        if opened.columns.track[timeline.row_of(index)] == track
     ]
     return sorted(same, key=lambda at: (timeline.start_ps[at], -timeline.duration_ps[at], at))
 
@@ -42,7 +42,7 @@ def test_parents_and_children_are_those_of_a_brute_force(tracks):
     opened = open_timelines.opened(tracks)
     timeline = opened.timeline
     start, end = timeline.start_ps, timeline.start_ps + timeline.duration_ps
-    around = {at: holders(opened, at) for at in range(start.size)}
+    around = {index: holders(opened, index) for index in range(start.size)}
     for event in range(start.size):
         assert enclosing(opened, event) == around[event]
         below = [at for at in around if around[at] and around[at][-1] == event]
@@ -50,14 +50,14 @@ def test_parents_and_children_are_those_of_a_brute_force(tracks):
         found = children(opened, event)
         assert found.first == (below[0] if below else -1)
         assert found.count == len(below)
-        covered = {at for child in below for at in range(start[child], end[child])}
+        covered = {index for child in below for index in range(start[child], end[child])}
         assert found.covered_ps == len(covered)
-        within = [at for low, high in enclosed(opened, event) for at in range(low, high)]
+        within = [index for low, high in enclosed(opened, event) for index in range(low, high)]
         assert set(within) == {at for at in around if event in around[at]}
 
 
 def test_events_deeper_than_rows_have_parents_and_children():
-    opened = open_timelines.opened([[(at, 5000 - 2 * at, "a") for at in range(1500)]])
+    opened = open_timelines.opened([[(index, 5000 - 2 * index, "a") for index in range(1500)]])
     deep = opened.timeline.start_ps.size - 1
     assert len(enclosing(opened, deep)) == 1499
     assert len(details(opened, deep)["stack"]) == 256
@@ -74,8 +74,8 @@ def test_moves():
         [[(0, 20, "x"), (1, 8, "a"), (2, 3, "b"), (10, 5, "a"), (30, 1, "y")], [(5, 1, "a")]]
     )
     ids = {
-        (opened.name(at), int(opened.timeline.start_ps[at])): at
-        for at in range(opened.timeline.start_ps.size)
+        (opened.name(index), int(opened.timeline.start_ps[index])): index
+        for index in range(opened.timeline.start_ps.size)
     }
 
     def leads(name: str, start: int, how: Any) -> tuple[str, int] | None:

@@ -57,7 +57,7 @@ def test_a_counter_is_in_use_from_its_first_value_on():
 def test_events_that_overlap_on_the_last_row_are_found():
     # Each lies within the one before and ends at the same time; there is no row for the last two,
     # which share the last one: of these the first lasts longer.
-    nest = [(at, 3000 - at, "n") for at in range(MOST_DEPTHS - 1)]
+    nest = [(index, 3000 - index, "n") for index in range(MOST_DEPTHS - 1)]
     opened = open_timelines.opened([[*nest, (2000, 900, "long"), (2001, 1, "short")]])
     columns = opened.columns
     assert columns.crowded[-1]

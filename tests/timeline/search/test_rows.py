@@ -64,7 +64,7 @@ def test_rows_are_found_on_all_tracks_and_nowhere_else():
     def found(query: str) -> list[tuple[str, int]]:
         places = [opened.place(event) for event in find_results(opened, query).event.tolist()]
         tracks = opened.timeline.tracks
-        return [(tracks[one["track"]].name, one["start_ps"] // 10**6) for one in places]
+        return [(tracks[place["track"]].name, place["start_ps"] // 10**6) for place in places]
 
     op = "a/Mat"
     assert found("kernel:gemm") == [

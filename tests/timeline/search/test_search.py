@@ -129,7 +129,7 @@ def test_a_range_holds_what_overlaps_it():
 def brute(opened: OpenTimeline, name: str) -> list[int]:
     """The ids of events of a name, by (start, id)."""
     timeline = opened.timeline
-    found = [at for at in range(timeline.start_ps.size) if opened.name(at) == name]
+    found = [index for index in range(timeline.start_ps.size) if opened.name(index) == name]
     return sorted(found, key=lambda at: (int(timeline.start_ps[at]), at))
 
 
@@ -178,7 +178,9 @@ def test_marks_are_the_hits_of_a_window_merged_by_bucket(tracks, begin, end, lev
 
 
 def test_marks_of_rows_that_are_too_deep_to_nest():
-    deep = [(at, 5000 - 2 * at, "a") for at in range(1500)]  # 476 of them lie on the last row
+    deep = [
+        (index, 5000 - 2 * index, "a") for index in range(1500)
+    ]  # 476 of them lie on the last row
     opened = open_timelines.opened([deep])
     assert opened.timeline.tracks[0].rows == 1024
     rows = [1022, 1023]
@@ -190,7 +192,7 @@ def test_marks_of_rows_that_are_too_deep_to_nest():
 
 
 def test_marks_have_limits():
-    opened = open_timelines.opened([[(10 * at, 1, "a") for at in range(1000)]])
+    opened = open_timelines.opened([[(10 * index, 1, "a") for index in range(1000)]])
     window = {"from_ps": -(2**62), "to_ps": 2**62, "rows": [0, 7, -1]}
     assert match_overview(opened, "a", level=99, **window)["rows"] == {"0": [[0, 9991]]}
     assert len(match_overview(opened, "a", level=-3, **window)["rows"]["0"]) == 1000

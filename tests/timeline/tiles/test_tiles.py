@@ -72,8 +72,8 @@ def decode(body: bytes) -> Tiles:
     found = {}
     for chunk in range(chunks):
         units, number, out = 0, first_id[chunk], []
-        for at in range(first[chunk], first[chunk + 1]):
-            start, duration, type_, count, id_ = (column[at] for column in columns)
+        for index in range(first[chunk], first[chunk + 1]):
+            start, duration, type_, count, id_ = (column[index] for column in columns)
             units += start
             number += id_
             begin = int(base[chunk]) + units * head["unit_ps"]
@@ -240,7 +240,7 @@ def test_a_long_event_is_in_every_tile_that_it_reaches_into():
 
 
 def test_numbers_beyond_16_bits_are_told_in_full():
-    many = [(at, 0, 0) for at in range(70_000)]
+    many = [(index, 0, 0) for index in range(70_000)]
     rows = [[*many, (200_000, 2**40, 1), (2**41, 1, 2)], [(5, 2**17, 1), (2**18, 0, 0)]]
     timeline = timeline_of_rows(rows)
     assert decode(
@@ -252,7 +252,7 @@ def test_numbers_beyond_16_bits_are_told_in_full():
 
 
 def test_more_types_than_16_bits_count():
-    row = [(at * 4, 2, at) for at in range(66_000)]
+    row = [(index * 4, 2, index) for index in range(66_000)]
     timeline = timeline_of_rows([row], types=66_000)
     tiles = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 516, np.arange(1)))
     assert [entry.type for entries in tiles.chunks.values() for entry in entries] == [
@@ -273,7 +273,7 @@ def test_the_head_says_what_the_types_are():
 
 
 def test_rows_that_do_not_fit_are_left_out_and_that_is_said():
-    rows = [[(at * 4, 2, 0) for at in range(100)] for _ in range(5)]
+    rows = [[(index * 4, 2, 0) for index in range(100)] for _ in range(5)]
     timeline = timeline_of_rows(rows)
     tiles = decode(encode_tiles(timeline, all_events(timeline), 0, 0, 1, np.arange(5), most=250))
     assert tiles.head["truncated"]
@@ -357,7 +357,7 @@ def test_large_rows_are_cut_alike_from_every_level():
 
 
 def test_many_threads_get_the_same_tiles():
-    rows = [[(at * 7, 5, at % TYPES) for at in range(3000)] for _ in range(8)]
+    rows = [[(index * 7, 5, index % TYPES) for index in range(3000)] for _ in range(8)]
     timeline = timeline_of_rows(rows)
     shown = all_events(timeline)
 

@@ -17,7 +17,7 @@ def test_a_trace_without_allocations_is_no_data(ask: Ask):
 
 def test_a_host_without_allocations_is_left_out(ask: Ask):
     found = ask(one=draw({"/host:CPU": "t |aaa"}), two=TRACE).json["memory_profile", "columns"]
-    assert [one["id"] for one in found["memory_ids"]] == [f"two: {GPU}"]
+    assert [memory["id"] for memory in found["memory_ids"]] == [f"two: {GPU}"]
     assert found["hosts"] == ["one", "two"]
 
 

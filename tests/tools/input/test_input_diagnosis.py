@@ -53,7 +53,7 @@ def cause_of(
 
 
 def calls(*nodes: Node, every: int = 1000, times: int = 3, **more) -> Made:
-    return Made([(at * every, nodes) for at in range(times)], **more)
+    return Made([(index * every, nodes) for index in range(times)], **more)
 
 
 ROOT_, BATCH, FILTER, MAP = chain("BatchV2", "Filter", "ParallelMapV2")

@@ -186,14 +186,14 @@ def test_the_kernel_of_the_gpu_trace_that_fills_random_numbers(gpu_trace: Path) 
         until = None
         events = plane.events()
         recorded = events.lines.id[events.line] >= 0
-        for at in np.lexsort((np.arange(len(events)), events.start_ps)).tolist():
-            if not recorded[at]:
+        for index in np.lexsort((np.arange(len(events)), events.start_ps)).tolist():
+            if not recorded[index]:
                 continue
             start, end = (
-                int(events.start_ps[at]),
-                int(events.start_ps[at] + events.duration_ps[at]),
+                int(events.start_ps[index]),
+                int(events.start_ps[index] + events.duration_ps[index]),
             )
-            (text,) = plane.strings.take([int(plane.types.name[events.type[at]])])
+            (text,) = plane.strings.take([int(plane.types.name[events.type[index]])])
             if name in text:
                 full, kernels = text, kernels + 1
                 starts.append(start)

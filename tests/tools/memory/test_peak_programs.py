@@ -30,7 +30,7 @@ def found(runs: ProgramRuns | None = None) -> list[str]:
     programs = Programs(space)
     allocators = find_allocators(["h0"], [find_memory(space, programs, None)])
     of_host = runs or find_program_runs(space, programs)
-    return [program_at_peak(one, {"h0": of_host}) for one in allocators]
+    return [program_at_peak(allocator, {"h0": of_host}) for allocator in allocators]
 
 
 def test_it_is_the_one_that_ran_on_the_device_when_most_was_in_use():

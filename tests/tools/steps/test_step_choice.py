@@ -114,8 +114,10 @@ def test_all_pages_name_one_cause_of_slow_steps(tmp_path: Path):
     letters = "stuvwxyzSTUVWXYZ"
     slow = {4: "P", 9: "P", 14: "P", 7: "C"}
     steps = "".join(letter * (30 if at in slow else 4) for at, letter in enumerate(letters))
-    work = "".join(".ii." + ("." + slow[at] * 25 if at in slow else "") for at in range(16))
-    kernels = "".join("..nn" + "." * (26 if at in slow else 0) for at in range(16))
+    work = "".join(
+        ".ii." + ("." + slow[index] * 25 if index in slow else "") for index in range(16)
+    )
+    kernels = "".join("..nn" + "." * (26 if index in slow else 0) for index in range(16))
     trace = draw(
         {
             "/host:CPU": f"python |{steps}\n|{work}",

@@ -50,7 +50,7 @@ def test_the_memory_of_a_device_has_its_own_steps(ask: Any, gpu: int):
     steps = ask("memory_profile", memory_id=f"GPU_{gpu}_bfc")["steps"]
     start, length = STEPS[gpu]
     assert steps["label"] == ["0"]
-    assert [one / 1e9 for one in steps["begin_ps"]] == [pytest.approx(start, abs=1e-3)]
+    assert [begin_ps / 1e9 for begin_ps in steps["begin_ps"]] == [pytest.approx(start, abs=1e-3)]
     assert (steps["end_ps"][0] - steps["begin_ps"][0]) / 1e9 == pytest.approx(length, abs=1e-3)
 
 

@@ -35,7 +35,7 @@ def test_slow_calls_hold_a_program_up_by_their_share_of_the_time(
     longest: int, severity: str, is_bound: str
 ):
     """Calls every 2 ms: 60 µs of that are 3 %, 100 µs 5 %, 500 µs 25 %."""
-    calls = [(at * 2000, [Node(ROOT, longest, longest)]) for at in range(10)]
+    calls = [(index * 2000, [Node(ROOT, longest, longest)]) for index in range(10)]
     table = shown(made(Made(calls)))[BOTTLENECKS]
     assert table.column("severity").cells() == [severity]
     assert table.properties["is_input_bound"] == is_bound
@@ -45,7 +45,7 @@ def test_slow_calls_hold_a_program_up_by_their_share_of_the_time(
 
 
 def test_a_rare_stall_is_said():
-    calls = [(at * 100_000, [Node(ROOT, 40, 40)]) for at in range(100)]
+    calls = [(index * 100_000, [Node(ROOT, 40, 40)]) for index in range(100)]
     calls[50] = (calls[50][0], [Node(ROOT, 20_000, 20_000)])
     table = shown(made(Made(calls)))
     assert table[BOTTLENECKS].column("severity").cells() == ["low"]
@@ -61,7 +61,7 @@ def test_a_single_call_fills_its_own_time():
 
 
 def test_what_holds_the_program_up_comes_first_and_then_the_slowest_call():
-    rare = [(at * 100_000, [Node(ROOT, 2_000 if at == 5 else 40, 40)]) for at in range(10)]
+    rare = [(index * 100_000, [Node(ROOT, 2_000 if index == 5 else 40, 40)]) for index in range(10)]
     table = shown(made(fast(), Made(rare)), made(PIPELINE))[BOTTLENECKS]
     assert columns(table, "host", "input_pipeline", "max_latency") == {
         "host": ["h1", "h0", "h0"],

@@ -138,7 +138,10 @@ def test_graphs_of_one_name_may_be_those_of_functions(calls: str, runs: str):
     """As of Keras, whose functions for training and evaluation have one name."""
     names = {"f": "multi_step", **{letter: f"EagerLocalExecute: __inference_multi_step_{number}"
                                    for letter, number in (("a", 7), ("b", 90))}}  # fmt: skip
-    drawing = {"python": "".join("fff." for _ in calls), "": ".".join(f".{one}." for one in calls)}
+    drawing = {
+        "python": "".join("fff." for _ in calls),
+        "": ".".join(f".{call}." for call in calls),
+    }
     found = infer(
         "\n".join(f"{line:7}|{row}" for line, row in drawing.items()),
         names=names,
@@ -210,7 +213,7 @@ def test_a_single_op_marks_steps_only_where_nothing_else_repeats():
 
 def infer_jitted(drawing: str, programs: dict[str, int]) -> Any:
     """Calls of functions by their first letter, each compiled to so many instructions."""
-    names = {one[0]: f"PjitFunction({one})" for one in programs}
+    names = {program[0]: f"PjitFunction({program})" for program in programs}
     names |= {one[0].upper(): f"jit_{one}({number})" for number, one in enumerate(programs)}
     protos = {}
     for one, count in programs.items():
@@ -254,9 +257,11 @@ def every(period_ps: int, *names: str) -> Space:
     length = period_ps // len(names)
     for number, name in enumerate(names, 1):
         plane.event_metadata[number].name = name
-    for at in range(2000 * len(names)):
+    for index in range(2000 * len(names)):
         line.events.add(
-            metadata_id=at % len(names) + 1, offset_ps=at * length, duration_ps=length * 4 // 5
+            metadata_id=index % len(names) + 1,
+            offset_ps=index * length,
+            duration_ps=length * 4 // 5,
         )
     return space_of(space.SerializeToString())
 
