@@ -1,6 +1,6 @@
 """Finds the start of an asynchronous instruction: "copy-start.1" for "copy-done.1"."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tbprof.analysis.hlo.hlo_shapes import split_text
 from tbprof.base.lazy import regex
@@ -12,21 +12,22 @@ _OPERAND = regex(r"%([A-Za-z_][\w.\-]{0,200})")
 _DEEPEST = 64
 
 
-def awaited_start(program: "Module", proto: Any) -> str:
-    """The name of the start that an instruction completes, "" for other instructions.
+def awaited_start(program: "Module", row: int) -> int:
+    """The row of the start that an instruction completes, -1 for other instructions.
 
     Updates between the two are followed.
     """
-    if not proto.opcode.endswith("-done"):
-        return ""
+    if not program.opcode(row).endswith("-done"):
+        return -1
     for _ in range(_DEEPEST):
-        operands = program.operands_of(proto)
+        operands = program.operand_rows(row)
         if not operands:
-            return ""
-        proto = operands[0]
-        if not proto.opcode.endswith("-update"):
-            return str(proto.name) if proto.opcode.endswith(("-start", "send", "recv")) else ""
-    return ""
+            return -1
+        row = operands[0]
+        opcode = program.opcode(row)
+        if not opcode.endswith("-update"):
+            return row if opcode.endswith(("-start", "send", "recv")) else -1
+    return -1
 
 
 def awaited_in(text: str) -> str:

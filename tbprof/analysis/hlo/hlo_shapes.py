@@ -6,12 +6,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from tbprof._pb import message
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
 from tbprof.base.lazy import regex
 from tbprof.base.records import NamedTuple
 
-_TUPLE = 13  # PrimitiveType.TUPLE
+# The types of elements by number. Source: xla_data.proto, PrimitiveType.
+_WORDS = (
+    "primitive_type_invalid", "pred", "s8", "s16", "s32", "s64", "u8", "u16", "u32", "u64", "f16",
+    "f32", "f64", "tuple", "opaque_type", "c64", "bf16", "token", "c128", "f8e5m2", "f8e4m3fn",
+    "s4", "u4", "f8e4m3b11fnuz", "f8e5m2fnuz", "f8e4m3fnuz", "s2", "u2", "f8e4m3", "f8e3m4", "s1",
+    "u1", "f4e2m1fn", "f8e8m0fnu", "buffer", "f6e3m2fn", "f6e2m3fn",
+)  # fmt: skip
+TUPLE = _WORDS.index("tuple")
 _MOST_DIMENSIONS = 64
 # `f32[5,<=1024,256]{2,1,0:T(8,128)(2,1)S(1)}`; the layout may be missing.
 _SHAPE = regex(
@@ -195,7 +201,7 @@ def largest_dtype(shapes: Sequence[Shape]) -> str:
 
 def read_shape(proto: Any, depth: int = 0) -> Iterator[Shape]:
     """The arrays of a ShapeProto, including those inside of tuples, but not tokens."""
-    if proto.element_type == _TUPLE:
+    if proto.element_type == TUPLE:
         for part in proto.tuple_shapes if depth < 16 else ():
             yield from read_shape(part, depth + 1)
         return
@@ -206,7 +212,7 @@ def read_shape(proto: Any, depth: int = 0) -> Iterator[Shape]:
 
 def array_of(element_type: int, sizes: tuple[int, ...], layout: Layout) -> Shape | None:
     """An array; None for what is none, such as a token, and for unknown sizes."""
-    word = _word(element_type)
+    word = type_word(element_type)
     # Negative sizes are unbounded dimensions, whose real size is unknown.
     if not _is_array(word) or len(sizes) > _MOST_DIMENSIONS or (sizes and min(sizes) < 0):
         return None
@@ -224,12 +230,9 @@ def read_layout(proto: Any) -> Layout:
     )
 
 
-@functools.lru_cache(maxsize=256)
-def _word(element_type: int) -> str:
+def type_word(element_type: int) -> str:
     """The name of a PrimitiveType, "" if unknown."""
-    words = message("xla.ShapeProto").DESCRIPTOR.fields_by_name["element_type"].enum_type
-    name = words.values_by_number.get(element_type)
-    return name.name.lower() if name is not None else ""
+    return _WORDS[element_type] if 0 <= element_type < len(_WORDS) else ""
 
 
 def parse_shapes(text: str) -> tuple[Shape, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tbprof.analysis.hlo.host_channels import HANDLER
+from tbprof.analysis.hlo.messages import DamagedMessage
 from tbprof.analysis.vocabulary.dtypes import Tensor
 from tbprof.base.lazy import regex
 from tbprof.base.records import NamedTuple
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 # Library calls that multiply matrices or convolve.
 _PRODUCT_CALL = regex(r"gemm|matmul|conv|fmha|dot", re.IGNORECASE)
 _PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot"})
+# Fields of HloInstructionProto and OpMetadata. Source: hlo.proto, xla_data.proto.
+_METADATA, _TARGET, _IS_HOST_TRANSFER = 7, 28, 47
+_OP_NAME = 2
 _CALLERS = ("fusion", "async-start", "async-update", "async-done", "call")
 
 
@@ -48,23 +52,37 @@ class Fusion(NamedTuple):
 
 def read_instruction(module: "Module", row: int) -> Instruction:
     """The instruction of a module's row."""
-    proto = module.message(row)
+    opcode = module.opcode(row)
+    target, is_host_transfer, op = _stated(module, row)
     start = _start(module, row)
     root = _root(module, start)
     returned = module.shapes.tensors(row)
     taken = [module.shapes.tensors(operand) for operand in module.operand_rows(row)]
     return Instruction(
-        proto.opcode,
-        proto.custom_call_target,
+        opcode,
+        target,
         tuple(tensor for operand in taken for tensor in operand.tensors),
         returned.tensors,
         tuple(_products(module, start)),
-        module.opcode(root) if root >= 0 and proto.opcode.startswith("async-") else "",
-        proto.is_host_transfer,
+        module.opcode(root) if root >= 0 and opcode.startswith("async-") else "",
+        is_host_transfer,
         any(part.is_in_host for part in (returned, *taken)),
         _handler(module, row) if module.has_handlers else "",
-        proto.metadata.op_name,
+        op,
     )
+
+
+def _stated(module: "Module", row: int) -> tuple[str, bool, str]:
+    """(target, is_host_transfer, op) of an instruction, nothing if its message is damaged."""
+    try:
+        fields = module.fields(row)
+        [[is_host_transfer]] = fields.numbers(_IS_HOST_TRANSFER).tolist()
+        [target] = fields.texts(_TARGET)
+        _, metadata = fields.parts(_METADATA)
+        ops = [op for op in metadata.texts(_OP_NAME) if op]
+        return target.decode(), bool(is_host_transfer), ops[-1].decode() if ops else ""
+    except (DamagedMessage, UnicodeDecodeError):
+        return "", False, ""
 
 
 def read_fusion(module: "Module", row: int) -> Fusion | None:

@@ -1,5 +1,8 @@
 """Protobuf messages as columns over bytes, which needs far fewer objects than parsing."""
 
+from collections.abc import Sequence
+from itertools import accumulate
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,6 +43,12 @@ class Messages:
         begin, end = np.zeros(1, np.int32), np.full(1, len(blob), np.int32)
         return cls(np.frombuffer(blob, np.uint8), begin, end)
 
+    @classmethod
+    def of(cls, texts: Sequence[bytes]) -> "Messages":
+        """The messages in texts."""
+        ends = np.array([*accumulate(map(len, texts), initial=0)], np.int32)
+        return cls(np.frombuffer(b"".join(texts), np.uint8), ends[:-1], ends[1:])
+
     def __len__(self) -> int:
         return self.at.size
 
@@ -71,6 +80,11 @@ class Messages:
         ranges = np.zeros((2, len(self)), np.int32)
         ranges[:, owner] = at, end
         return [bytes(self._bytes[at:end]) for at, end in ranges.T.tolist()]
+
+    def and_those(self, others: "Messages") -> "Messages":
+        """These messages, then others in the same bytes."""
+        at, end = np.append(self.at, others.at), np.append(self.end, others.end)
+        return Messages(self._content, at, end)
 
     def _bodies(self, field: int) -> NDArray[np.int32]:
         count, columns = 0, np.zeros((3, 0), np.int32)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tbprof._pb import message
 from tbprof.analysis.hlo.host_channels import HANDLER
 from tbprof.analysis.hlo.instruction import Instruction, read_instruction
+from tbprof.analysis.hlo.messages import Messages
 from tbprof.analysis.hlo.program_index import Blob, ProgramIndex
 from tbprof.analysis.hlo.program_shapes import ProgramShapes
 from tbprof.analysis.hlo.stack_frames import StackFrames
@@ -136,6 +137,10 @@ class Module:
                 self._messages = {}
             self._messages[row] = proto
         return proto
+
+    def fields(self, row: int) -> Messages:
+        """The HloInstructionProto of a row, unparsed; protobuf takes a while to import."""
+        return Messages(self.index.content, *self.index.instructions.message[:, row : row + 1])
 
     def messages(self, rows: Sequence[int]) -> "Instructions":
         """The HloInstructionProtos of rows, each parsed when it is requested."""

@@ -5,18 +5,15 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from tbprof._pb import message
-from tbprof.analysis.hlo.hlo_shapes import Shape, read_shape
+from tbprof.analysis.hlo.hlo_shapes import TUPLE, Shape, read_shape
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
 from tbprof.analysis.hlo.messages import DamagedMessage
 from tbprof.analysis.hlo.program_index import Blob, ProgramIndex
-from tbprof.analysis.hlo.shape_columns import ShapeColumns
+from tbprof.analysis.hlo.shape_columns import ShapeColumns, tensor_of
 from tbprof.analysis.vocabulary.dtypes import Tensor
 from tbprof.base.records import NamedTuple
 
-_TUPLE = 13  # PrimitiveType.TUPLE
 _DEEPEST = 16
-# Columns of fewer shapes take more time than they save.
-_MANY = 100
 _MOST_ELEMENTS = 2**62
 _T = TypeVar("_T")
 
@@ -91,17 +88,19 @@ class ProgramShapes:
         if columns is not None and shapes is not None:
             return _returned(shapes, is_tuple=columns.is_tuple(number))
         proto = self.proto(row)
-        return _returned(tuple(read_shape(proto)), is_tuple=proto.element_type == _TUPLE)
+        return _returned(tuple(read_shape(proto)), is_tuple=proto.element_type == TUPLE)
 
     def _read_tensors(self, row: int) -> Tensors:
+        number, columns = self._numbers[row], self._columns
+        found = columns.tensors(number) if columns is not None and number >= 0 else None
+        if found is not None:
+            return Tensors(*found)
         proto = self.proto(row)
         return Tensors(tuple(_tensors(proto)), _is_in_host(proto))
 
     @cached_property
     def _columns(self) -> ShapeColumns | None:
-        """Columns of the shapes, None for few shapes, or if one is damaged."""
-        if len(self._texts) < _MANY:
-            return None
+        """Columns of the shapes, None if one is damaged."""
         try:
             return ShapeColumns(self._texts)
         except DamagedMessage:
@@ -130,7 +129,7 @@ def _returned(shapes: tuple[Shape, ...], *, is_tuple: bool) -> Returned:
 
 def _is_in_host(shape: Any, depth: int = 0) -> bool:
     """Whether any array of a shape is in host memory."""
-    if shape.element_type == _TUPLE:
+    if shape.element_type == TUPLE:
         parts = shape.tuple_shapes if depth < _DEEPEST else ()
         return any(_is_in_host(part, depth + 1) for part in parts)
     return bool(shape.layout.memory_space == HOST_SPACE)
@@ -138,13 +137,8 @@ def _is_in_host(shape: Any, depth: int = 0) -> bool:
 
 def _tensors(shape: Any, depth: int = 0) -> Iterator[Tensor]:
     """The arrays of a shape, including those in its tuples."""
-    if shape.element_type == _TUPLE:
+    if shape.element_type == TUPLE:
         for part in shape.tuple_shapes if depth < _DEEPEST else ():
             yield from _tensors(part, depth + 1)
         return
-    elements = 1
-    for size in shape.dimensions:
-        elements = min(elements * max(size, 0), _MOST_ELEMENTS)
-    words = type(shape).DESCRIPTOR.fields_by_name["element_type"].enum_type.values_by_number
-    word = words.get(shape.element_type)
-    yield Tensor(word.name.lower() if word is not None else "", elements)
+    yield tensor_of(shape.element_type, shape.dimensions)

@@ -1,66 +1,102 @@
-"""The arrays of many shapes: columns over ShapeProtos, of which few objects are made."""
+"""The arrays of shapes: columns over ShapeProtos, which need no protobuf and few objects."""
 
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof._pb import message
-from tbprof.analysis.hlo.hlo_shapes import Layout, Shape, array_of, read_layout
-from tbprof.analysis.hlo.messages import DamagedMessage, Messages
+from tbprof.analysis.hlo.hlo_shapes import TUPLE, Layout, Shape, array_of, type_word
+from tbprof.analysis.hlo.host_copies import HOST_SPACE
+from tbprof.analysis.hlo.messages import Messages
+from tbprof.analysis.vocabulary.dtypes import Tensor
 
-# Fields of ShapeProto. Source: xla_data.proto.
+# Fields of ShapeProto, LayoutProto and TileProto. Source: xla_data.proto.
 _TYPE, _SIZES, _PARTS, _LAYOUT = 2, 3, 4, 5
-_TUPLE = 13  # PrimitiveType.TUPLE
+_MINOR_TO_MAJOR, _TILES, _WIDTH, _SPACE = 1, 6, 7, 8
+_TILE_SIZES = 1
+_MOST_ELEMENTS = 2**62
 
 
 class ShapeColumns:
     """The arrays of ShapeProtos. Raises DamagedMessage."""
 
     def __init__(self, protos: Sequence[bytes]) -> None:
-        content = np.frombuffer(b"".join(protos), np.uint8)
-        ends = np.array([*accumulate(map(len, protos), initial=0)], np.int32)
-        shapes = Messages(content, ends[:-1], ends[1:])
+        shapes = Messages.of(protos)
         owner, parts = shapes.parts(_PARTS)
         self._parts = (len(shapes) + _firsts(owner, len(shapes))).data
         # The rows of the parts follow those of the shapes.
-        arrays = Messages(content, np.append(shapes.at, parts.at), np.append(shapes.end, parts.end))
+        arrays = shapes.and_those(parts)
         self._type = arrays.numbers(_TYPE)[0].data
         owner, sizes = arrays.lists(_SIZES)
         self._sizes, self._first_size = sizes.data, _firsts(owner, len(arrays)).data
         texts = arrays.texts(_LAYOUT)
-        layouts = {text: _layout(text) for text in set(texts)}
+        distinct = [*dict.fromkeys(texts)]
+        layouts = dict(zip(distinct, _layouts(Messages.of(distinct)), strict=True))
         self._layout = [layouts[text] for text in texts]
 
     def is_tuple(self, row: int) -> bool:
         """Whether a shape is a tuple."""
-        return bool(self._type[row] == _TUPLE)
+        return bool(self._type[row] == TUPLE)
 
     def read(self, row: int) -> tuple[Shape, ...] | None:
         """The arrays in a shape as `read_shape` yields them, None for tuples in a tuple."""
-        if not self.is_tuple(row):
-            array = self._array(row)
-            return () if array is None else (array,)
-        parts = range(self._parts[row], self._parts[row + 1])
-        if any(map(self.is_tuple, parts)):
+        parts = self._parts_of(row)
+        if parts is None:
             return None
         return tuple([array for part in parts if (array := self._array(part)) is not None])
 
+    def tensors(self, row: int) -> tuple[tuple[Tensor, ...], bool] | None:
+        """(tensors and tokens in a shape, is one in host memory); None for tuples in a tuple."""
+        parts = self._parts_of(row)
+        if parts is None:
+            return None
+        tensors = [tensor_of(self._type[part], self._sizes_of(part)) for part in parts]
+        return tuple(tensors), any(self._layout[part][2] == HOST_SPACE for part in parts)
+
+    def _parts_of(self, row: int) -> Sequence[int] | None:
+        """The rows of the arrays and tokens in a shape."""
+        if not self.is_tuple(row):
+            return (row,)
+        parts = range(self._parts[row], self._parts[row + 1])
+        return None if any(map(self.is_tuple, parts)) else parts
+
     def _array(self, row: int) -> Shape | None:
-        sizes = self._sizes[self._first_size[row] : self._first_size[row + 1]]
-        return array_of(self._type[row], tuple(sizes), self._layout[row])
+        return array_of(self._type[row], tuple(self._sizes_of(row)), self._layout[row])
+
+    def _sizes_of(self, row: int) -> memoryview:
+        return self._sizes[self._first_size[row] : self._first_size[row + 1]]
+
+
+def tensor_of(element_type: int, sizes: Iterable[int]) -> Tensor:
+    """An array or token as a tensor; negative sizes are unknown, and count as 0."""
+    elements = 1
+    for size in sizes:
+        elements = min(elements * max(size, 0), _MOST_ELEMENTS)
+    return Tensor(type_word(element_type), elements)
+
+
+def _layouts(layouts: Messages) -> Iterator[Layout]:
+    """LayoutProtos as `read_layout` returns them."""
+    orders = _grouped(*layouts.lists(_MINOR_TO_MAJOR), len(layouts))
+    owner, tiles = layouts.parts(_TILES)
+    sizes = [*_grouped(*tiles.lists(_TILE_SIZES), len(tiles))]
+    firsts = _firsts(owner, len(layouts)).tolist()
+    spaces, widths = layouts.numbers(_SPACE, _WIDTH).tolist()
+    for order, (first, last), space, width in zip(
+        orders, pairwise(firsts), spaces, widths, strict=True
+    ):
+        yield order, tuple([tile for tile in sizes[first:last] if tile]), space, width
+
+
+def _grouped(
+    owner: NDArray[np.int32], value: NDArray[np.int64], owners: int
+) -> Iterator[tuple[int, ...]]:
+    """[owners] the values of each owner."""
+    values = value.tolist()
+    return (tuple(values[begin:end]) for begin, end in pairwise(_firsts(owner, owners).tolist()))
 
 
 def _firsts(owner: NDArray[np.int32], owners: int) -> NDArray[np.int64]:
     """[owners + 1] the first row that belongs to each owner."""
     return np.searchsorted(owner, np.arange(owners + 1))
-
-
-def _layout(content: bytes) -> Layout:
-    from google.protobuf.message import DecodeError
-
-    try:
-        return read_layout(message("xla.LayoutProto").FromString(content))
-    except DecodeError as err:
-        raise DamagedMessage from err

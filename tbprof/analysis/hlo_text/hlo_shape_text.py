@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tbprof._pb import message
+from tbprof.analysis.hlo.hlo_shapes import type_word
 
 _TUPLE, _BUFFER, _OPAQUE = 13, 34, 14  # PrimitiveType
 _DEEPEST = 16
@@ -59,14 +60,11 @@ def _sizes(shape: Any) -> Iterator[str]:
             yield str(size)
 
 
-@functools.cache
 def _word(element_type: int) -> str:
     if element_type == _OPAQUE:
         return "opaque"
-    fields = message("xla.ShapeProto").DESCRIPTOR.fields_by_name
-    word = fields["element_type"].enum_type.values_by_number.get(element_type)
     # Types of newer XLA versions have no name here.
-    return word.name.lower() if word is not None and element_type else f"type{element_type}"
+    return (type_word(element_type) if element_type else "") or f"type{element_type}"
 
 
 def _layout(layout: Any) -> str:

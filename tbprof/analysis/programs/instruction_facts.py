@@ -226,9 +226,8 @@ def _groups(program: Module, row: int) -> str:
     is_done = program.opcode(row).endswith("-done")
     if not is_done and not is_collective_op(program.opcode(row)):
         return ""
-    proto = program.message(row)
-    awaited = program.find(awaited_start(program, proto)) if is_done else None
-    collective = awaited or proto
+    start = awaited_start(program, row) if is_done else -1
+    collective = program.message(start if start >= 0 else row)
     if not is_collective_op(collective.opcode):
         return ""
     pairs = [numbers((pair.source, pair.target)) for pair in collective.source_target_pairs]

@@ -2,9 +2,12 @@
 
 from collections import Counter
 
-from tbprof._pb import message
+from tbprof.analysis.hlo.messages import DamagedMessage, Messages
 from tbprof.base.records import NamedTuple
 
+# Fields of MemoryAccessBreakdown and of its MemoryAccessed.
+_ACCESSES = 1
+_OPERATION, _SPACE, _BYTES = 1, 2, 3
 _READ = 1
 _HBM, _CMEM = 1, 2
 
@@ -25,19 +28,16 @@ def read_breakdown(breakdown: bytes) -> AccessedBytes | None:
     It is repeated {1: read or write, 2: memory space, 3: bytes}; space 1 is HBM, 2 CMEM.
     Source: op_metrics.proto, OpMetrics.MemoryAccessed.
     """
-    from google.protobuf.message import DecodeError
-
-    proto = message("tensorflow.profiler.MemoryAccessBreakdown")()
     try:
-        proto.ParseFromString(breakdown)
-    except DecodeError:
+        _, accesses = Messages.one(breakdown).parts(_ACCESSES)
+        columns = accesses.numbers(_OPERATION, _SPACE, _BYTES).T.tolist()
+    except DamagedMessage:
         return None
-    if not proto.memory_accessed:
+    if not columns:
         return None
     sums: Counter[tuple[int, bool]] = Counter()
-    for access in proto.memory_accessed:
-        space = access.memory_space if access.memory_space in (_HBM, _CMEM) else 0
-        sums[space, access.operation_type == _READ] += max(int(access.bytes_accessed), 0)
+    for operation, space, size in columns:
+        sums[space if space in (_HBM, _CMEM) else 0, operation == _READ] += max(size, 0)
     return AccessedBytes(
         sums[_HBM, True] + sums[_HBM, False],
         sums[_CMEM, True], sums[_CMEM, False], sums[0, True], sums[0, False],

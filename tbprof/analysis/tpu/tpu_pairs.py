@@ -64,9 +64,10 @@ def _awaited(
         name = awaited_in(text)
         if not name or _UPDATE in name:
             module = programs.module(program[row], "")
-            proto = module.find(instruction_name(plane, row)) if module is not None else None
-            if module is not None and proto is not None:
-                name = awaited_start(module, proto)
+            done = module.index.find(instruction_name(plane, row)) if module is not None else -1
+            if module is not None and done >= 0:
+                start = awaited_start(module, done)
+                name = module.name_of(start) if start >= 0 else ""
         if name:
             yield kind, name
 

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from traces.programs import fill_shape
 
 from tbprof._pb import message
-from tbprof.analysis.hlo.hlo_shapes import Shape, padding_of, parse_shapes, read_shape, split_text
+from tbprof.analysis.hlo.hlo_shapes import (
+    Shape,
+    padding_of,
+    parse_shapes,
+    read_shape,
+    split_text,
+    type_word,
+)
 
 
 def one(text: str) -> Shape:
@@ -84,6 +91,13 @@ def test_text_and_message_tell_the_same():
         proto = message("xla.ShapeProto")()
         fill_shape(proto, one(text))
         assert list(read_shape(proto)) == [one(text)], text
+
+
+def test_types_are_named_as_in_the_protos():
+    words = message("xla.ShapeProto").DESCRIPTOR.fields_by_name["element_type"].enum_type
+    for number in range(-1, max(words.values_by_number) + 2):
+        word = words.values_by_number.get(number)
+        assert type_word(number) == (word.name.lower() if word is not None else ""), number
 
 
 def test_tuples_are_read_array_by_array_and_tokens_are_none():

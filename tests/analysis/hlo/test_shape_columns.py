@@ -11,6 +11,7 @@ from tbprof._pb import message
 from tbprof.analysis.hlo.hlo_shapes import read_shape
 from tbprof.analysis.hlo.messages import DamagedMessage
 from tbprof.analysis.hlo.module import Module
+from tbprof.analysis.hlo.program_shapes import _is_in_host, _tensors
 from tbprof.analysis.hlo.shape_columns import ShapeColumns
 
 PRED, F32, TUPLE, BF16, TOKEN, UNKNOWN = 1, 11, 13, 16, 17, 999
@@ -47,6 +48,8 @@ def test_arrays_are_those_of_the_parser(protos: list[Any]):
         assert columns.is_tuple(row) == (proto.element_type == TUPLE)
         expected = None if is_nested(proto) else tuple(read_shape(proto))
         assert columns.read(row) == expected
+        tensors = None if is_nested(proto) else (tuple(_tensors(proto)), _is_in_host(proto))
+        assert columns.tensors(row) == tensors
 
 
 @pytest.mark.parametrize("damaged", ["10", "1a02ff", "2a03080a", "2a020aff"])
