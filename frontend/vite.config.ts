@@ -16,6 +16,7 @@ export default {
     rollupOptions: { output: { experimentalMinChunkSize: 2500 } },
   },
   // Views are tested in a document; to make one for each of the other files takes half of the time.
+  // Each has a global scope of its own in one process: new processes take twice as long.
   test: {
     // Against what hangs: how long a test takes depends on what else the machine does.
     testTimeout: 120_000,
@@ -24,7 +25,10 @@ export default {
         extends: true,
         test: { include: ["src/**/*.test.ts"], environment: "node", isolate: false },
       },
-      { extends: true, test: { include: ["src/**/*.test.tsx"], environment: "happy-dom" } },
+      {
+        extends: true,
+        test: { include: ["src/**/*.test.tsx"], environment: "happy-dom", pool: "vmThreads" },
+      },
     ],
   },
 } satisfies ViteUserConfig;
