@@ -1,13 +1,17 @@
 """Time split among layers of intervals: each instant belongs to the first layer that covers it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.kernels.analysis.span_sweep import measure_windows, merge_layers, unite_by_line
+from tbprof.kernels.analysis.span_sweep import ascends, split_windows, unite_by_line
 
 Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+# Layers of fewer rows are looked at together.
+_FEW = 1 << 16
 
 
 def unite(start: NDArray[np.int64], end: NDArray[np.int64]) -> Spans:
@@ -17,7 +21,7 @@ def unite(start: NDArray[np.int64], end: NDArray[np.int64]) -> Spans:
 
 
 def _ascending(start: NDArray[np.int64], end: NDArray[np.int64]) -> Spans:
-    if start.size > 1 and not (start[1:] >= start[:-1]).all():
+    if not ascends(start):
         order = np.argsort(start, kind="stable")
         start, end = start[order], end[order]
     return start, end
@@ -39,23 +43,39 @@ def exclusive_time(
 
     An instant belongs to the first layer that covers it, so the row of a window adds up to the part
     of the window that any layer covers. Windows are disjoint and ascending; layers are intervals
-    (start, end) in any order, and only one of them is in memory at a time.
+    (start, end) in any order, and only one large one is in memory at a time.
     """
-    if not window_start.size:
+    windows = window_start.size
+    if not windows:
         return np.zeros((0, sum(1 for _ in layers)), np.int64)
-    columns = [np.empty((0, window_start.size), np.int64)]
-    covered: Spans = (np.empty(0, np.int64), np.empty(0, np.int64))
-    first, last = int(window_start[0]), int(window_end[-1])
-    before_ps = np.zeros(window_start.size, np.int64)
-    for start, end in layers:
-        covered_ps = before_ps
-        if start.size:
-            size = covered[0].size + start.size
-            out_start, out_end = np.empty((2, size), np.int64)
-            rows = merge_layers(*covered, *_ascending(start, end), first, last, out_start, out_end)
-            covered = out_start[:rows], out_end[:rows]
-            covered_ps = np.empty(window_start.size, np.int64)
-            measure_windows(*covered, window_start, window_end, covered_ps)
-        columns.append((covered_ps - before_ps)[None])
-        before_ps = covered_ps
+    columns = [np.empty((0, windows), np.int64)]
+    spans, covered = 0, np.empty((4, 0), np.int64)
+    before_ps = np.zeros(windows, np.int64)
+    for some in _batches(layers):
+        start, end = map(_joined, zip(*some, strict=True))
+        known, covered = covered, np.empty((4, spans + start.size), np.int64)
+        covered[:2, :spans] = known[:2, :spans]
+        columns.append(np.empty((len(some), windows), np.int64))
+        cuts = np.array([0, *accumulate(starts.size for starts, _ in some)], np.int64)
+        spans = split_windows(
+            cuts, start, end, window_start, window_end, covered, spans, before_ps, columns[-1]
+        )
     return np.ascontiguousarray(np.concatenate(columns).T)
+
+
+def _batches(layers: Iterable[Spans]) -> Iterator[list[Spans]]:
+    """Consecutive layers by start, as many as have few rows together."""
+    batch: list[Spans] = []
+    rows = 0
+    for start, end in layers:
+        batch.append(_ascending(start, end))
+        rows += start.size
+        if rows >= _FEW:
+            yield batch
+            batch, rows = [], 0
+    if batch:
+        yield batch
+
+
+def _joined(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)

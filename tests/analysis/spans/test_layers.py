@@ -32,6 +32,30 @@ def test_no_windows_and_no_layers_are_empty() -> None:
     assert exclusive_time(np.array([0]), np.array([1]), []).shape == (1, 0)
 
 
+def test_layers_are_split_alike_one_by_one_and_together() -> None:
+    random = np.random.default_rng(5)
+    window_start = np.sort(random.integers(0, 1 << 40, 7)).astype(np.int64)
+    window_end = np.append(window_start[1:], window_start[-1] + 5)
+    layers = []
+    for size in (70_000, 3, 0, 500, 70_000, 1, 900):
+        start = random.integers(-5, 1 << 40, size)
+        layers.append((start, start + random.integers(-9, 1 << 25, size)))
+
+    together = exclusive_time(window_start, window_end, layers)
+
+    # What the first layers cover, less what those before them cover.
+    covered = [
+        exclusive_time(window_start, window_end, [_united(layers[: index + 1])])[:, 0]
+        for index in range(len(layers))
+    ]
+    assert together.tolist() == np.diff([0 * covered[0], *covered], axis=0).T.tolist()
+
+
+def _united(layers: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    start, end = (np.concatenate(column) for column in zip(*layers, strict=True))
+    return unite(start, end)
+
+
 @given(_intervals)
 def test_unite_covers_the_same_instants(pairs: list[tuple[int, int]]) -> None:
     start, end = unite(*_columns(pairs))
