@@ -154,6 +154,12 @@ APART = -2
 # In a column of flags: the event is a row of the links, it is a row of the hand-overs.
 CAUSES = 1
 HANDS_OVER = 2
+# Kinds of events in causality: a pool thread begins and ends a region.
+POOL_START = 13
+POOL_STOP = 14
+# Events that begin at the same time as a region's mark are sorted before it if they are longer; at
+# most this many are considered.
+SAME_MOMENT = 16
 
 # Sums of the times of iterators stay below this.
 MOST_TIME = 2**61

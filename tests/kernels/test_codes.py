@@ -1,5 +1,6 @@
 """Numbers that kernels share with enumerations of the analysis are the same."""
 
+from tbprof.analysis.grouping.causality import CausalKind
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.host_roles import Role
 from tbprof.analysis.vocabulary.phases import Phase
@@ -12,6 +13,11 @@ def test_phases_of_kernels_are_those_of_steps():
     assert codes.PHASE_COMPILATION == Phase.COMPILATION
     assert codes.PHASE_LAUNCH == Phase.KERNEL_LAUNCH
     assert codes.PHASE_COMPUTE == Phase.HOST_COMPUTE
+
+
+def test_kinds_of_kernels_are_those_of_causality():
+    assert codes.POOL_START == CausalKind.POOL_START
+    assert codes.POOL_STOP == CausalKind.POOL_STOP
 
 
 def test_roles_of_kernels_are_those_of_events():

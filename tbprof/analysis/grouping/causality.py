@@ -12,6 +12,7 @@ from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Events
 from tbprof.events.stats import StatColumn
+from tbprof.kernels.analysis.stat_values import find_contexts
 
 
 class CausalKind:
@@ -173,6 +174,17 @@ def launch_keys(
     return rows, [run & _RUN_MASK, queue, device, core]
 
 
+def contexts(
+    id_: StatColumn, type_: StatColumn, *, of_pools: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """(row, id, type) of the contexts in two columns: of thread pools, or all others."""
+    row, ids, types = np.empty((3, id_.kind.size), np.int64)
+    found = find_contexts(
+        id_.kind, id_.bits, type_.kind, type_.bits, names.POOL_CONTEXT, of_pools, row, ids, types
+    )
+    return row[:found].copy(), ids[:found].copy(), types[:found].copy()
+
+
 class _Sparse:
     """Collects, piece by piece, stats that only a few events have."""
 
@@ -185,11 +197,10 @@ class _Sparse:
         for side, (id_, type_) in (("producer", PRODUCER), ("consumer", CONSUMER)):
             if id_ not in stats or type_ not in stats:
                 continue
-            is_context = stats[id_].is_integer & stats[type_].is_integer
-            has = np.flatnonzero(is_context & (stats[type_].bits != names.POOL_CONTEXT))
+            has, ids, types = contexts(stats[id_], stats[type_], of_pools=False)
             self._add(side, rows[has])
-            self._add(f"{side} id", stats[id_].bits[has])
-            self._add(f"{side} type", stats[type_].bits[has])
+            self._add(f"{side} id", ids)
+            self._add(f"{side} type", types)
             process = np.full(has.size, self._process)
             if side == "consumer" and names.CONSUMER_PROCESS in stats:
                 process = stats[names.CONSUMER_PROCESS].integers(self._process)[has]

@@ -5,17 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.grouping.causality import CONSUMER, PRODUCER, CausalKind
+from tbprof.analysis.grouping.causality import CONSUMER, PRODUCER, CausalKind, contexts
 from tbprof.analysis.grouping.context_links import CROWD
 from tbprof.analysis.host.host_events import stats_by_pieces
-from tbprof.base import names
 from tbprof.base.records import dataclass, field_names
 from tbprof.events.space import Events
-from tbprof.kernels.analysis.group_spreading import match_records, pair_regions
+from tbprof.kernels.analysis.group_spreading import find_regions, match_records
 
-# Events that begin at the same time as a region's mark are sorted before it if they are longer; at
-# most this many are considered.
-_SAME_MOMENT = 16
 _FOREVER = np.iinfo(np.int64).max
 
 
@@ -52,16 +48,15 @@ def read_pools(
     descendant, counted from `offset` on. A region lasts from a StartRegion to its StopRegion on one
     thread; a region with only one of the two is ignored. The Record with the same id submitted it.
     """
-    begin, mark, stop = _regions(events, kind)
-    # Most regions are empty, or contain one event that already has a group by contexts.
-    after = np.minimum(mark + 1, len(events) - 1)
-    is_done = (after == stop) | ((group[after] >= 0) & (last[after] - offset + 1 >= stop))
-    rows = np.flatnonzero(~is_done | (begin < mark))
-    has_id, region_id = _pool_ids(events, mark[rows], CONSUMER)
+    starts = np.count_nonzero(kind == CausalKind.POOL_START)
+    opened, regions = np.empty(starts, np.int64), np.empty((3, starts), np.int64)
+    found = find_regions(
+        events.first_event, kind, events.start_ps, group, last, offset, opened, regions
+    )
+    has_id, region_id = _pool_ids(events, regions[1, :found], CONSUMER)
     order = np.argsort(region_id)
-    rows = rows[has_id][order]
-    begin, mark, stop = begin[rows], mark[rows], stop[rows]
-    records = np.flatnonzero(kind == CausalKind.POOL_RECORD) if rows.size else rows
+    begin, mark, stop = (column[has_id[order]] for column in regions)
+    records = np.flatnonzero(kind == CausalKind.POOL_RECORD) if mark.size else mark
     has_id, record_id = _pool_ids(events, records, PRODUCER)
     records = records[has_id]
     first, until = np.zeros(records.size, np.int64), np.zeros(records.size, np.int64)
@@ -79,33 +74,12 @@ def _pool_ids(
     has, ids = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     begin = 0
     for piece, stats in stats_by_pieces(events, side, rows):
-        id_, type_ = (stats.get(name) for name in side)
-        if id_ is not None and type_ is not None:
-            is_pool = id_.is_integer & type_.is_integer & (type_.bits == names.POOL_CONTEXT)
-            has.append(begin + np.flatnonzero(is_pool))
-            ids.append(id_.bits[is_pool])
+        if stats.keys() >= set(side):
+            is_pool, pool_ids, _ = contexts(*(stats[name] for name in side), of_pools=True)
+            has.append(begin + is_pool)
+            ids.append(pool_ids)
         begin += piece.size
     return np.concatenate(has), np.concatenate(ids)
-
-
-def _regions(
-    events: Events, kind: NDArray[np.int8]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(begin, mark, stop) rows of the regions, inner regions before outer ones."""
-    rows = np.flatnonzero((kind == CausalKind.POOL_START) | (kind == CausalKind.POOL_STOP))
-    is_start = kind[rows] == CausalKind.POOL_START
-    open_marks = np.empty(np.count_nonzero(is_start), np.int64)
-    mark, stop = np.empty(rows.size // 2, np.int64), np.empty(rows.size // 2, np.int64)
-    pairs = pair_regions(events.first_event, is_start, rows, open_marks, mark, stop)
-    mark, stop = mark[:pairs], stop[:pairs]
-    line_begin = events.first_event[np.searchsorted(events.first_event, mark, side="right") - 1]
-    begin = mark.copy()
-    for _ in range(_SAME_MOMENT):
-        moves = (begin > line_begin) & (events.start_ps[begin - 1] == events.start_ps[mark])
-        if not moves.any():
-            break
-        begin -= moves
-    return begin, mark, stop
 
 
 def join_pools(parts: Sequence[Pools], offsets: Sequence[int]) -> Pools:

@@ -4,16 +4,20 @@ import cython
 from cython.cimports.tbprof.kernels.codes import (
     CAUSES,
     HANDS_OVER,
+    POOL_START,
+    POOL_STOP,
+    SAME_MOMENT,
 )
 from cython.cimports.tbprof.kernels.searches import first_not_below
 from cython.cimports.tbprof.kernels.types import (
     Bytes,
-    Flags,
+    Int8s,
     Int32s,
     Ints,
     OutFlags,
     OutInt32s,
     OutInts,
+    OutIntTable,
     i64,
 )
 
@@ -200,27 +204,46 @@ def spread_groups(
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(at=i64, depth=i64, line=i64, pairs=i64)
-def pair_regions(
-    first_event: Ints, is_start: Flags, rows: Ints, opened: OutInts, begin: OutInts, stop: OutInts
-) -> i64:
-    """Writes where each region begins and stops on its line; returns how many there are."""
+@cython.locals(
+    after=i64, begin=i64, depth=i64, found=i64, is_done=cython.bint, line=i64, mark=i64, row=i64
+)
+def find_regions(
+    first_event: Ints, kind: Int8s, start_ps: Ints, group: Int32s, last: Int32s, offset: i64,
+    opened: OutInts, out: OutIntTable,
+) -> i64:  # fmt: skip
+    """Writes a column (begin, mark, stop) of `out` for each region with events without a group.
+
+    A region's mark is row `mark`; events that begin at the same time may be before it, of which
+    `SAME_MOMENT` are considered. Inner regions come before outer ones. Returns how many there are.
+    """
     with cython.nogil:
-        pairs = 0
-        at = 0
+        found = 0
         for line in range(first_event.shape[0] - 1):
             depth = 0
-            while at < rows.shape[0] and rows[at] < first_event[line + 1]:
-                if is_start[at]:
-                    opened[depth] = rows[at]
+            for row in range(first_event[line], first_event[line + 1]):
+                if kind[row] == POOL_START:
+                    opened[depth] = row
                     depth += 1
-                elif depth > 0:
-                    depth -= 1
-                    begin[pairs] = opened[depth]
-                    stop[pairs] = rows[at]
-                    pairs += 1
-                at += 1
-        return pairs
+                if kind[row] != POOL_STOP or depth == 0:
+                    continue
+                depth -= 1
+                mark = opened[depth]
+                begin = mark
+                while (
+                    begin > first_event[line]
+                    and mark - begin < SAME_MOMENT
+                    and start_ps[begin - 1] == start_ps[mark]
+                ):
+                    begin -= 1
+                # Most regions are empty, or contain one event that already has a group by contexts.
+                after = mark + 1
+                is_done = after == row or (group[after] >= 0 and last[after] - offset + 1 >= row)
+                if not is_done or begin < mark:
+                    out[0, found] = begin
+                    out[1, found] = mark
+                    out[2, found] = row
+                    found += 1
+        return found
 
 
 @cython.ccall
