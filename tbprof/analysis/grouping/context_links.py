@@ -53,7 +53,8 @@ def join(parts: Sequence[Ends]) -> Ends:
 
 def link(producers: Ends, consumers: Ends, crowd: int = CROWD) -> Links:
     """Links from every producer to every consumer with equal keys, except in crowded contexts."""
-    producers, consumers = _among(producers, consumers), _among(consumers, producers)
+    if producers.row.size and consumers.row.size:
+        producers, consumers = _among(producers, consumers), _among(consumers, producers)
     if not producers.row.size or not consumers.row.size:
         return Links(_NOTHING, _NOTHING, np.zeros(1, np.int64), _NOTHING)
     # Constant columns are useless: most traces have one process and one type of context.
@@ -103,8 +104,6 @@ def _among(ends: Ends, others: Ends) -> Ends:
     if ends.row.size < 8 * others.row.size:
         return ends
     known_keys = unique(others.keys[0])
-    if not known_keys.size:
-        return Ends(_NOTHING, [_NOTHING for _ in ends.keys])
     index = np.minimum(np.searchsorted(known_keys, ends.keys[0]), known_keys.size - 1)
     keeps = known_keys[index] == ends.keys[0]
     return Ends(ends.row[keeps], [key[keeps] for key in ends.keys])
