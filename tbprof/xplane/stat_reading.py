@@ -21,7 +21,7 @@ from tbprof.events.stats import (
 )
 from tbprof.events.strings import Strings
 from tbprof.kernels.codes import AS_FLAG, AS_NUMBER, AS_RARE, MOST_FLAGS, STAT_DAMAGED
-from tbprof.kernels.xplane.id_lookup import find_rows, row_of
+from tbprof.kernels.xplane.id_lookup import find_texts, row_of
 from tbprof.kernels.xplane.stat_decoding import (
     StatMessages,
     WantedStats,
@@ -38,6 +38,7 @@ from tbprof.xplane.metadata import Dictionary
 from tbprof.xplane.stat_rows import read_rows
 
 _PER_PASS = 1 << 16
+_NO_IDS: NDArray[np.int32] = np.empty(0, np.int32)
 
 
 class StatReader:
@@ -206,20 +207,11 @@ class StatReader:
 
         The bits of texts that are already known are `~id`, which is negative, unlike an offset.
         """
-        out = np.full(kind.size, -1, np.int32)
-        is_reference = kind == REFERENCE
-        if is_reference.any():
-            ids = bits[is_reference]
-            row = np.empty(ids.size, np.int32)
-            find_rows(self._dictionary.lookup, ids, row)
-            # The last entry stands for references to nothing.
-            out[is_reference] = np.append(self._name_ids, np.int32(-1))[row]
-        is_text = kind == TEXT
-        is_known = is_text & (bits < 0)
-        out[is_known] = ~bits[is_known]
-        is_text &= ~is_known
-        if is_text.any():
-            out[is_text] = intern_texts(self._buffer, bits[is_text], self._strings)
+        out = np.empty(kind.size, np.int32)
+        name_ids = self._name_ids if (kind == REFERENCE).any() else _NO_IDS
+        if find_texts(self._dictionary.lookup, name_ids, kind, bits, out):
+            is_new = (kind == TEXT) & (bits >= 0)
+            out[is_new] = intern_texts(self._buffer, bits[is_new], self._strings)
         return out
 
     def bytes_at(self, bits: int) -> memoryview:

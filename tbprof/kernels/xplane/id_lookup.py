@@ -2,7 +2,8 @@
 """Hash tables from ids to rows."""
 
 import cython
-from cython.cimports.tbprof.kernels.types import Int32s, Ints, OutInt32s, OutInts, i64
+from cython.cimports.tbprof.kernels.codes import REFERENCE, TEXT
+from cython.cimports.tbprof.kernels.types import Bytes, Int32s, Ints, OutInt32s, OutInts, i64
 from cython.cimports.tbprof.kernels.xplane.wire import find_row, slot_of
 
 
@@ -24,6 +25,30 @@ def find_rows(lookup: Lookup, ids: Ints, out: OutInt32s) -> cython.void:
     with cython.nogil:
         for at in range(ids.shape[0]):
             out[at] = find_row(lookup.keys, lookup.rows, ids[at])
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(at=i64, found=i64, new=i64)
+def find_texts(lookup: Lookup, name_ids: Int32s, kind: Bytes, bits: Ints, out: OutInt32s) -> i64:
+    """Fills out [n] with the ids of referenced names, and of texts that are known, -1 for others.
+
+    Returns how many texts are new.
+    """
+    with cython.nogil:
+        new = 0
+        for at in range(kind.shape[0]):
+            out[at] = -1
+            if kind[at] == REFERENCE:
+                found = find_row(lookup.keys, lookup.rows, bits[at])
+                if found >= 0:
+                    out[at] = name_ids[found]
+            elif kind[at] == TEXT:
+                if bits[at] < 0:
+                    out[at] = -1 - bits[at]
+                else:
+                    new += 1
+        return new
 
 
 @cython.ccall
