@@ -202,12 +202,14 @@ class PartKey(NamedTuple):
     @property
     def needs(self) -> "list[PartKey]":
         """The parts that it is computed from, without choices."""
-        return part_keys(self.kind.needs, {})
+        needs = self.kind.needs
+        return part_keys(needs, {}) if needs else []
 
     @property
     def uses(self) -> "list[PartKey]":
         """The parts that it takes if they are known, without choices."""
-        return part_keys(self.kind.uses, {})
+        uses = self.kind.uses
+        return part_keys(uses, {}) if uses else []
 
     def __str__(self) -> str:
         versions = str(self.kind.version)

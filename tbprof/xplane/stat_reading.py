@@ -108,8 +108,9 @@ class StatReader:
         known, slots = self._slots(names)
         if source.size and known:
             by_id = slots[self._rows_of_short_ids]  # -1 is the last
-            numbered = [index for index, name in enumerate(names) if name in texts]
-            is_numbered = np.array([name in texts for name in names], np.uint8)
+            is_numbered = np.zeros(len(names), np.uint8)
+            numbered = [index for index, name in enumerate(names) if name in texts] if texts else []
+            is_numbered[numbered] = True
             wanted = WantedStats(known, slots, by_id, is_numbered, kinds, bits)
             self._decode(source, field, wanted, [(kinds[index], bits[index]) for index in numbered])
         return {

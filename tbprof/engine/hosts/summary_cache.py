@@ -200,8 +200,11 @@ class SummaryCache:
             missing = [part for part in parts if part not in results]
             if missing and store is not None:
                 arrays = shared.get_or_compute("arrays", lambda: store.load(key))
-                stored = {part: store.find(key, part, arrays) for part in missing}
-                new = {part: result for part, result in stored.items() if result is not None}
+                new = {
+                    part: result
+                    for part in missing
+                    if (result := store.find(key, part, arrays)) is not None
+                }
                 if new:
                     memory.put(key, new)
                     results.update(new)
