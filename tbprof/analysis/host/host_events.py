@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.nesting import nest
 from tbprof.analysis.vocabulary.lines import recorded_lines
 from tbprof.analysis.vocabulary.name_families import name_families
@@ -13,6 +14,7 @@ from tbprof.base.records import dataclass
 from tbprof.events.marks import MarkNames
 from tbprof.events.space import Events, Plane
 from tbprof.events.stats import StatColumn
+from tbprof.kernels.analysis.row_groups import match_groups
 
 # Events of pool threads that execute a function asynchronously.
 EXECUTIONS = (names.EXECUTOR, "ExecutorDoneCallback")
@@ -157,44 +159,28 @@ def executed_functions(
     `CAPTURED_FUNCTION`.
     """
     out = np.full(executions.size, -1, np.int64)
-    if not functions.size or not executions.size:
-        return out
-    is_known, ids = _execution_ids(events, functions)
-    functions, ids = functions[is_known], ids[is_known]
-    if not functions.size:
-        return out
-    order = np.argsort(ids, kind="stable")
-    ids = ids[order]
-    is_known, wanted = _execution_ids(events, executions)
-    position = np.minimum(np.searchsorted(ids, wanted), ids.size - 1)
-    is_match = is_known & (ids[position] == wanted)
-    out[is_match] = functions[order[position[is_match]]]
+    if functions.size and executions.size:
+        plane = events.plane
+        known, code, groups = plane.cache.get_or_compute(
+            "execution ids", lambda: _read_execution_ids(plane)
+        )
+        first = np.full(groups, -1, np.int64)
+        match_groups(known, code, events.source, functions, executions, first, out)
     return out
 
 
-def _execution_ids(
-    events: Events, rows: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """(whether it is known, the stat `id`) of rows that are functions or executions.
+def _read_execution_ids(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
+    """(source of functions and executions, ascending; the number of its `id` or -1; numbers).
 
-    They are read once and cached, since they are few and scattered over the file.
+    They are read once, since they are few and scattered over the file.
     """
-    plane = events.plane
-    source, is_known, ids = plane.cache.get_or_compute(
-        "execution ids", lambda: _read_execution_ids(plane)
-    )
-    position = np.searchsorted(source, events.source[rows])
-    return is_known[position], ids[position]
-
-
-def _read_execution_ids(
-    plane: Plane,
-) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
     events = host_events(plane, is_kept=False)
     rows = events.rows_of(name_families(plane).classify(_has_execution_id, np.bool_))
     rows = rows[np.argsort(events.source[rows], kind="stable")]
     stat = events.stats([names.EXECUTION_ID], rows)[names.EXECUTION_ID]
-    return events.source[rows], stat.is_integer, stat.bits
+    code, first = group_rows([stat.bits])
+    code[~stat.is_integer] = -1
+    return events.source[rows], code, first.size
 
 
 def eager_calls(plane: Plane) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:

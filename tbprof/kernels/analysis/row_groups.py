@@ -2,6 +2,7 @@
 
 import cython
 from cython.cimports.tbprof.kernels.codes import LOW_32, LOW_40
+from cython.cimports.tbprof.kernels.searches import first_not_below
 from cython.cimports.tbprof.kernels.types import (
     Flags,
     Int32s,
@@ -237,3 +238,36 @@ def stretch_windows(
             if at >= 0:
                 first[at] = min(first[at], start[row])
                 last[at] = max(last[at], end[row])
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+@cython.locals(place=i64)
+def _group_at(known: Ints, code: Int32s, offset: i64) -> i64:
+    """The group of the event at an offset, -1 for none; `known` ascends."""
+    place = first_not_below(known, 0, known.shape[0], offset)
+    return code[place] if place < known.shape[0] and known[place] == offset else -1
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(at=i64, group=i64)
+def match_groups(
+    known: Ints, code: Int32s, source: Ints, makers: Ints, takers: Ints, first: OutInts,
+    out: OutInts,
+) -> cython.void:  # fmt: skip
+    """Fills out [takers] with the first of the `makers` in the same group, -1 for none.
+
+    Both are rows of `source`. The events at the offsets `known` have the groups `code`, -1 for
+    none. `first` [groups] is -1 before.
+    """
+    with cython.nogil:
+        for at in range(makers.shape[0]):
+            group = _group_at(known, code, source[makers[at]])
+            if group >= 0 and first[group] < 0:
+                first[group] = makers[at]
+        for at in range(takers.shape[0]):
+            group = _group_at(known, code, source[takers[at]])
+            out[at] = first[group] if group >= 0 else -1
