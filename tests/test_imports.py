@@ -118,8 +118,9 @@ NOT_IMPORTED = {
     "pod_viewer": (*EVENTS, *RULES, *PIPELINES, *MEMORY, *IDLE, *OPS),
 }
 NEVER = {
-    "concurrent.futures", "csv", "decimal", "fsspec", "google.protobuf.descriptor_pb2", "grpc",
-    "gzip", "hashlib", "logging", "lzma", "numpy.ma", "tqdm", "tempfile", "tensorboard", "werkzeug",
+    "concurrent.futures", "csv", "decimal", "fsspec", "google.protobuf",
+    "google.protobuf.descriptor_pb2", "grpc", "gzip", "hashlib", "logging", "lzma", "numpy.ma",
+    "tqdm", "tempfile", "tensorboard", "werkzeug",
 }  # fmt: skip
 # They have nothing to show without programs that XLA compiled.
 OF_PROGRAMS = ("op_profile", "hlo_stats", "roofline_model", "memory_viewer", "graph_viewer")
@@ -151,6 +152,8 @@ def test_an_export_imports_what_its_tool_needs(
     modules = json.loads(result.stdout)
     assert f"tbprof.tools.{tool}" in modules
     needs = {
+        # Details of products, the text of a program.
+        **{name: {"google.protobuf"} for name in OF_PROGRAMS},
         "tf_data_bottleneck_analysis": {"numpy.ma"},  # for percentiles
         "trace_viewer": {"concurrent.futures", "logging"},
     }

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from tbprof._pb import message
 from tbprof.analysis.devices.peaks import HBM, find_peaks
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.message_fields import DamagedMessage, number_in, read_fields, text_in
 from tbprof.analysis.vocabulary.lines import gpu_planes, tensor_core_planes
 from tbprof.base import names
 from tbprof.base.records import NamedTuple, dataclass
@@ -77,6 +77,11 @@ def text_stat(plane: Plane, stat: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+# Fields of CoreDetails, the numbers in the order of those below. Source: op_stats.proto.
+_HOSTNAME, _NUMBERS, _IS_SPARSE = 1, (2, 3, 4, 5), 7
+_UINT32 = 2**32 - 1
+
+
 class CoreDetails(NamedTuple):
     """The stat `core_details` of a TPU's plane.
 
@@ -97,20 +102,13 @@ def core_details(plane: Plane) -> CoreDetails | None:
     details = plane.stats.get("core_details")
     if not isinstance(details, bytes):
         return None
-    from google.protobuf.message import DecodeError
-
     try:
-        core = message("tensorflow.profiler.CoreDetails").FromString(details)
-    except DecodeError:
+        fields = read_fields(details)
+    except DamagedMessage:
         return None
-    return CoreDetails(
-        str(core.hostname),
-        int(core.device_ordinal),
-        int(core.core_num),
-        int(core.local_chip_id),
-        int(core.global_chip_id),
-        bool(core.is_sparse_core),
-    )
+    ordinal, core, local_chip, chip = (number_in(fields, field) & _UINT32 for field in _NUMBERS)
+    hostname, is_sparse_core = text_in(fields, _HOSTNAME), bool(number_in(fields, _IS_SPARSE))
+    return CoreDetails(hostname, ordinal, core, local_chip, chip, is_sparse_core)
 
 
 def chip_and_core(plane: Plane) -> tuple[int, int] | None:

@@ -1,9 +1,8 @@
 """The roles of a program's instructions: moves of data, dimensions, reductions."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from tbprof.analysis.hlo.hlo_shapes import Shape, read_shape
+from tbprof.analysis.hlo.hlo_shapes import Shape
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.vocabulary.instruction_roles import Move, Reduction
 from tbprof.base.records import NamedTuple
@@ -70,10 +69,6 @@ def rows_inside(module: Module, row: int, depth: int = 0) -> Iterator[int]:
                 yield from rows_inside(module, part, depth + 1)
 
 
-def _inside(module: Module, proto: Any) -> Iterator[Any]:
-    return map(module.message, rows_inside(module, module.row_of(proto)))
-
-
 def move_of(opcodes: frozenset[str], results: Sequence[Shape], operands: Sequence[Shape]) -> Move:
     """How an instruction with these opcodes and arrays moves data; NONE if it also computes."""
     if opcodes & _TRANSPOSES and opcodes <= _TRANSPOSES | _RESHAPES | _SLICES | _BESIDE_MOVES:
@@ -90,14 +85,14 @@ def _is_relaid(result: Shape, operand: Shape) -> bool:
     return result.order != operand.order or result.tiles != operand.tiles
 
 
-def dimension_roles(module: Module, proto: Any) -> dict[tuple[int, ...], dict[int, str]]:
+def dimension_roles(module: Module, row: int) -> dict[tuple[int, ...], dict[int, str]]:
     """The roles of dimensions by the sizes of the arrays of an instruction's convolution."""
     roles: dict[tuple[int, ...], dict[int, str]] = {}
-    for part in _inside(module, proto):
-        operands = module.operands_of(part) if part.opcode == "convolution" else []
+    for part in rows_inside(module, row):
+        operands = module.operand_rows(part) if module.opcode(part) == "convolution" else []
         if len(operands) != 2:
             continue
-        dims = part.convolution_dimension_numbers
+        dims = module.message(part).convolution_dimension_numbers
         result = {dims.output_batch_dimension: "batch", dims.output_feature_dimension: "feature"}
         image = {dims.input_batch_dimension: "batch", dims.input_feature_dimension: "feature"}
         kernel = {
@@ -105,7 +100,7 @@ def dimension_roles(module: Module, proto: Any) -> dict[tuple[int, ...], dict[in
             dims.kernel_output_feature_dimension: "output feature",
         }
         for array, names in ((part, result), (operands[0], image), (operands[1], kernel)):
-            roles.setdefault(_sizes(array), names)
+            roles.setdefault(_sizes(module, array), names)
     return roles
 
 
@@ -114,93 +109,96 @@ class Reductions:
 
     def __init__(self, module: Module) -> None:
         self._module = module
+        # By row, as all that follows.
         self._known: dict[int, _Sum | None] = {}
         self._beside: set[int] | None = None
 
-    def role(self, proto: Any) -> Reduction:
+    def role(self, row: int) -> Reduction:
         """How an instruction could be merged into another pass."""
-        addends = self._sum(proto)
+        addends = self._sum(row)
         if addends is not None:
-            before = self._before(proto, _ELEMENTWISE | _PASSING, _MOST_STEPS)
+            before = self._before(row, _ELEMENTWISE | _PASSING, _MOST_STEPS)
             equal = [other for other in before if other[:2] == addends[:2]]
             if any(other.is_sum for other in equal):
                 return Reduction.CHAINED
             # A reduction that waits for a maximum cannot share a pass with it.
-            is_beside = not equal and proto.id in self._find_beside()
+            is_beside = not equal and row in self._find_beside()
             return Reduction.BESIDE if is_beside else Reduction.NONE
-        opcodes = opcodes_of(self._module, self._module.row_of(proto))
+        opcodes = opcodes_of(self._module, row)
         if opcodes & _SCALING and opcodes <= _ELEMENTWISE:
-            sizes = _sizes(proto)
-            for other in self._before(proto, _PASSING, 3):
+            sizes = _sizes(self._module, row)
+            for other in self._before(row, _PASSING, 3):
                 if other.is_sum and _count(other.returned) == _count(sizes):
                     return Reduction.SCALED
         return Reduction.NONE
 
-    def _sum(self, proto: Any) -> _Sum | None:
+    def _sum(self, row: int) -> _Sum | None:
         """The reduction in an instruction or its fusion, None if it has none or also a product."""
-        if proto.id not in self._known:
-            self._known[proto.id] = self._find_sum(proto)
-        return self._known[proto.id]
+        if row not in self._known:
+            self._known[row] = self._find_sum(row)
+        return self._known[row]
 
-    def _find_sum(self, proto: Any) -> _Sum | None:
-        if proto.opcode not in ("reduce", "fusion"):
+    def _find_sum(self, row: int) -> _Sum | None:
+        module = self._module
+        if module.opcode(row) not in ("reduce", "fusion"):
             return None
-        inside = list(_inside(self._module, proto))
-        reductions = [part for part in inside if part.opcode == "reduce"]
-        if not reductions or any(part.opcode in PRODUCTS for part in inside):
+        inside = list(rows_inside(module, row))
+        reductions = [part for part in inside if module.opcode(part) == "reduce"]
+        if not reductions or any(module.opcode(part) in PRODUCTS for part in inside):
             return None
-        operands = self._module.operands_of(reductions[0])
+        operands = module.operand_rows(reductions[0])
         if not operands:
             return None
-        return _Sum(_sizes(operands[0]), _sizes(reductions[0]), any(map(self._adds, reductions)))
+        taken, returned = _sizes(module, operands[0]), _sizes(module, reductions[0])
+        return _Sum(taken, returned, any(map(self._adds, reductions)))
 
-    def _adds(self, proto: Any) -> bool:
-        called = self._module.called_by(proto)
-        root = self._module.root_of(called[0]) if called else None
-        return root is not None and root.opcode == "add"
+    def _adds(self, row: int) -> bool:
+        called = self._module.called_rows(row)
+        root = self._module.root_row(called[0]) if called else -1
+        return root >= 0 and self._module.opcode(root) == "add"
 
-    def _before(self, proto: Any, through: frozenset[str], steps: int) -> Iterator[_Sum]:
+    def _before(self, row: int, through: frozenset[str], steps: int) -> Iterator[_Sum]:
         """The nearest reductions that an instruction depends on, only `through` these opcodes."""
-        visited = {proto.id}
-        edge = [proto]
+        visited = {row}
+        edge = [row]
         for _ in range(steps):
             following = []
-            for proto_at_edge in edge:
-                for operand in self._module.operands_of(proto_at_edge):
-                    if operand.id in visited or len(visited) > _MOST_SEEN:
+            for row_at_edge in edge:
+                for operand in self._module.operand_rows(row_at_edge):
+                    if operand in visited or len(visited) > _MOST_SEEN:
                         continue
-                    visited.add(operand.id)
+                    visited.add(operand)
                     reduction = self._sum(operand)
                     if reduction is not None:
                         yield reduction
-                    elif opcodes_of(self._module, self._module.row_of(operand)) <= through:
+                    elif opcodes_of(self._module, operand) <= through:
                         following.append(operand)
             edge = following
 
     def _find_beside(self) -> set[int]:
-        """The ids of reductions that read the same array as an earlier one of equal sizes."""
+        """The rows of reductions that read the same array as an earlier one of equal sizes."""
         if self._beside is None:
             beside: set[int] = set()
             known_keys: set[tuple[object, ...]] = set()
-            for proto in self._module.scheduled():
-                addends = self._sum(proto)
+            for row in self._module.scheduled_rows().tolist():
+                addends = self._sum(row)
                 if addends is None:
                     continue
                 keys = {
-                    (operand.id, addends.taken, addends.returned)
-                    for operand in self._module.operands_of(proto)
-                    if _count(_sizes(operand)) == _count(addends.taken)
+                    (operand, addends.taken, addends.returned)
+                    for operand in self._module.operand_rows(row)
+                    if _count(_sizes(self._module, operand)) == _count(addends.taken)
                 }
                 if keys & known_keys:
-                    beside.add(proto.id)
+                    beside.add(row)
                 known_keys |= keys
             self._beside = beside
         return self._beside
 
 
-def _sizes(proto: Any) -> tuple[int, ...]:
+def _sizes(module: Module, row: int) -> tuple[int, ...]:
     """The sizes of an instruction's first array."""
-    return next((shape.sizes for shape in read_shape(proto.shape)), ())
+    return next((shape.sizes for shape in module.shapes.of(row).shapes), ())
 
 
 def _count(sizes: tuple[int, ...]) -> int:

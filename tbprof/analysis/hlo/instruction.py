@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tbprof.analysis.hlo.host_channels import HANDLER
-from tbprof.analysis.hlo.messages import DamagedMessage
+from tbprof.analysis.hlo.message_fields import number_in, text_in
 from tbprof.analysis.vocabulary.dtypes import Tensor
 from tbprof.base.lazy import regex
 from tbprof.base.records import NamedTuple
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 # Library calls that multiply matrices or convolve.
 _PRODUCT_CALL = regex(r"gemm|matmul|conv|fmha|dot", re.IGNORECASE)
 _PRODUCTS = frozenset({"dot", "convolution", "ragged-dot", "scaled-dot"})
-# Fields of HloInstructionProto and OpMetadata. Source: hlo.proto, xla_data.proto.
-_METADATA, _TARGET, _IS_HOST_TRANSFER = 7, 28, 47
-_OP_NAME = 2
+# Fields of HloInstructionProto. Source: hlo.proto.
+_FUSION_KIND, _TARGET, _IS_HOST_TRANSFER = 11, 28, 47
 _CALLERS = ("fusion", "async-start", "async-update", "async-done", "call")
 
 
@@ -53,43 +52,35 @@ class Fusion(NamedTuple):
 def read_instruction(module: "Module", row: int) -> Instruction:
     """The instruction of a module's row."""
     opcode = module.opcode(row)
-    target, is_host_transfer, op = _stated(module, row)
+    fields = module.fields(row)
     start = _start(module, row)
     root = _root(module, start)
     returned = module.shapes.tensors(row)
     taken = [module.shapes.tensors(operand) for operand in module.operand_rows(row)]
     return Instruction(
         opcode,
-        target,
+        text_in(fields, _TARGET),
         tuple(tensor for operand in taken for tensor in operand.tensors),
         returned.tensors,
         tuple(_products(module, start)),
         module.opcode(root) if root >= 0 and opcode.startswith("async-") else "",
-        is_host_transfer,
+        bool(number_in(fields, _IS_HOST_TRANSFER)),
         any(part.is_in_host for part in (returned, *taken)),
         _handler(module, row) if module.has_handlers else "",
-        op,
+        module.metadata_of(row).op_name,
     )
-
-
-def _stated(module: "Module", row: int) -> tuple[str, bool, str]:
-    """(target, is_host_transfer, op) of an instruction, nothing if its message is damaged."""
-    try:
-        fields = module.fields(row)
-        [[is_host_transfer]] = fields.numbers(_IS_HOST_TRANSFER).tolist()
-        [target] = fields.texts(_TARGET)
-        _, metadata = fields.parts(_METADATA)
-        ops = [op for op in metadata.texts(_OP_NAME) if op]
-        return target.decode(), bool(is_host_transfer), ops[-1].decode() if ops else ""
-    except (DamagedMessage, UnicodeDecodeError):
-        return "", False, ""
 
 
 def read_fusion(module: "Module", row: int) -> Fusion | None:
     """The fusion of a module's row, None for other instructions."""
     if module.opcode(row) != "fusion":
         return None
-    return Fusion(module.message(row).fusion_kind, tuple(_products(module, row)))
+    return Fusion(fusion_kind(module, row), tuple(_products(module, row)))
+
+
+def fusion_kind(module: "Module", row: int) -> str:
+    """How a fusion is emitted, "" if unknown."""
+    return text_in(module.fields(row), _FUSION_KIND)
 
 
 def multiplies(module: "Module", row: int) -> bool:

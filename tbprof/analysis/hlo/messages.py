@@ -6,7 +6,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.hlo.program_index import Blob
+from tbprof.analysis.hlo.message_fields import Blob, DamagedMessage
 from tbprof.kernels.programs.message_columns import (
     BodyColumns,
     list_bodies,
@@ -16,10 +16,6 @@ from tbprof.kernels.programs.message_columns import (
 
 # Protobuf's own limit, so positions fit into 32 bits.
 _LARGEST = 2**31 - 1
-
-
-class DamagedMessage(Exception):
-    """Raised for bytes that are truncated, or no valid message."""
 
 
 class Messages:
@@ -63,6 +59,11 @@ class Messages:
         """(owner [m], messages [m]) of a field; `owner` is the row of the enclosing message."""
         owner, at, end = self._bodies(field)
         return owner, Messages(self._content, at, end)
+
+    def contents(self) -> list[bytes]:
+        """[n] the bytes of each message."""
+        ranges = zip(self.at.tolist(), self.end.tolist(), strict=True)
+        return [bytes(self._bytes[at:end]) for at, end in ranges]
 
     def lists(self, field: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """(owner [m], value [m]) of the integers in a repeated field, by message and in order."""

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from tbprof._pb import message
 from tbprof.analysis.hlo.host_channels import HANDLER
 from tbprof.analysis.hlo.instruction import Instruction, read_instruction
-from tbprof.analysis.hlo.messages import Messages
-from tbprof.analysis.hlo.program_index import Blob, ProgramIndex
+from tbprof.analysis.hlo.message_fields import Blob, DamagedMessage, Fields, bytes_in, read_fields
+from tbprof.analysis.hlo.metadata import Metadata, read_metadata
+from tbprof.analysis.hlo.program_index import ProgramIndex
 from tbprof.analysis.hlo.program_shapes import ProgramShapes
 from tbprof.analysis.hlo.stack_frames import StackFrames
 
+_STACK_FRAMES = 17  # of HloModuleProto
 # The number of cached messages: callers request the same few repeatedly.
 _MESSAGES_KEPT = 1 << 8
 
@@ -53,15 +55,13 @@ class Module:
     @cached_property
     def header(self) -> Any:
         """The HloModuleProto without its computations."""
-        headers = self.index.headers.T.tolist()
-        content = b"".join(self.blob[at:end] for at, end in headers)
-        proto = _parse("xla.HloModuleProto", content)
+        proto = _parse("xla.HloModuleProto", self._header)
         return message("xla.HloModuleProto")() if proto is None else proto
 
     @cached_property
     def stack_frames(self) -> StackFrames:
         """The stack frames of its instructions."""
-        return StackFrames(self.header.stack_frame_index)
+        return StackFrames(bytes_in(_fields(self._header), _STACK_FRAMES))
 
     def find(self, name: str) -> Any | None:
         """The instruction with that name, None if there is none."""
@@ -138,26 +138,22 @@ class Module:
             self._messages[row] = proto
         return proto
 
-    def fields(self, row: int) -> Messages:
-        """The HloInstructionProto of a row, unparsed; protobuf takes a while to import."""
-        return Messages(self.index.content, *self.index.instructions.message[:, row : row + 1])
+    def fields(self, row: int) -> Fields:
+        """The fields of the HloInstructionProto of a row, none if it is damaged."""
+        return _fields(self.blob[self._at[row] : self._end[row]])
 
     def messages(self, rows: Sequence[int]) -> "Instructions":
         """The HloInstructionProtos of rows, each parsed when it is requested."""
         return Instructions(self, rows)
 
-    def metadata_of(self, row: int) -> Any | None:
-        """The OpMetadata of an instruction, without parsing the whole message; None if damaged."""
-        at, end = self._metadata_at[row], self._metadata_end[row]
-        return _parse("xla.OpMetadata", self.blob[at:end])
+    def metadata_of(self, row: int) -> Metadata:
+        """The metadata of an instruction."""
+        return read_metadata(self.blob[self._metadata_at[row] : self._metadata_end[row]])
 
-    def metadata(self) -> Iterator[Any]:
-        """The distinct OpMetadata of all instructions."""
+    def metadata(self) -> Iterator[Metadata]:
+        """The distinct metadata of all instructions."""
         ranges = self.index.instructions.metadata.T.tolist()
-        for content in dict.fromkeys(bytes(self.blob[at:end]) for at, end in ranges):
-            proto = _parse("xla.OpMetadata", content)
-            if proto is not None:
-                yield proto
+        return map(read_metadata, dict.fromkeys(bytes(self.blob[at:end]) for at, end in ranges))
 
     def name_of(self, row: int) -> str:
         """The name of an instruction."""
@@ -239,6 +235,10 @@ class Module:
     def has_handlers(self) -> bool:
         """Whether any instruction states the handler of its transfer."""
         return re.search(re.escape(HANDLER.encode()), self.blob) is not None
+
+    @cached_property
+    def _header(self) -> bytes:
+        return b"".join(self.blob[at:end] for at, end in self.index.headers.T.tolist())
 
     @cached_property
     def _operand(self) -> memoryview:
@@ -333,6 +333,14 @@ class Instructions(Sequence[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         return map(self._module.message, self._rows)
+
+
+def _fields(content: Blob) -> Fields:
+    """The fields of a message, none if it is damaged."""
+    try:
+        return read_fields(content)
+    except DamagedMessage:
+        return {}
 
 
 def _parse(name: str, content: Blob) -> Any | None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.hlo.message_fields import Blob
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.kernels.programs.name_table import NameTable, fill_names, find_name
@@ -21,9 +22,6 @@ from tbprof.kernels.programs.program_columns import (
 from tbprof.kernels.programs.program_scan import scan_program
 from tbprof.kernels.xplane.equal_texts import KnownTexts
 from tbprof.kernels.xplane.equal_texts import number_ranges as _number_ranges
-
-# The bytes of an HloProto: a view if they are part of a file in memory.
-Blob = bytes | memoryview
 
 # Protobuf's own limit, so positions fit into 32 bits.
 _LARGEST = 2**31 - 1

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo_shapes import TUPLE, Shape, read_shape
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
-from tbprof.analysis.hlo.messages import DamagedMessage
-from tbprof.analysis.hlo.program_index import Blob, ProgramIndex
+from tbprof.analysis.hlo.message_fields import Blob, DamagedMessage
+from tbprof.analysis.hlo.program_index import ProgramIndex
 from tbprof.analysis.hlo.shape_columns import ShapeColumns, tensor_of
 from tbprof.analysis.vocabulary.dtypes import Tensor
 from tbprof.base.records import NamedTuple

@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.hlo.messages import DamagedMessage, Messages
-from tbprof.analysis.hlo.program_index import Blob, IdRows
+from tbprof.analysis.hlo.message_fields import Blob, DamagedMessage
+from tbprof.analysis.hlo.messages import Messages
+from tbprof.analysis.hlo.program_index import IdRows
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.kernels.codes import HEAP_SHARE_WITH

@@ -11,11 +11,13 @@ from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.costs.operations import is_elementwise
 from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.hlo.awaited import awaited_start
+from tbprof.analysis.hlo.device_groups import read_device_groups
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.hlo_roles import MOVING, PRODUCTS, move_of, opcodes_of
 from tbprof.analysis.hlo.hlo_shapes import Shape, largest_dtype, parse_shapes
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
-from tbprof.analysis.hlo.instruction import multiplies
+from tbprof.analysis.hlo.instruction import fusion_kind, multiplies
+from tbprof.analysis.hlo.metadata import Metadata
 from tbprof.analysis.hlo.module import Computation, Module
 from tbprof.analysis.hlo.program_index import ProgramIndex
 from tbprof.analysis.hlo_text.hlo_devices import numbers, replica_groups
@@ -158,8 +160,7 @@ class _ProgramReader:
 
     def _read(self, row: int) -> InstructionFacts:
         program, cost = self._program, self._costs.of_row(row)
-        proto, opcode = program.message(row), program.opcode(row)
-        metadata = proto.metadata
+        metadata, opcode = program.metadata_of(row), program.opcode(row)
         shapes_of = program.shapes.of
         results = shapes_of(row).shapes
         operands = tuple(
@@ -172,7 +173,7 @@ class _ProgramReader:
         move = Move.NONE if computes else move_of(opcodes_of(program, row), results, operands)
         return InstructionFacts(
             opcode,
-            _category(program, row, proto.fusion_kind),
+            _category(program, row),
             metadata.deduplicated_name,
             _scope(metadata),
             *self._place(metadata),
@@ -194,7 +195,7 @@ class _ProgramReader:
             is_entry,
         )
 
-    def _place(self, metadata: Any) -> tuple[str, str]:
+    def _place(self, metadata: Metadata) -> tuple[str, str]:
         """`place_of` with a cache, since instructions share few source locations."""
         key = (metadata.source_file, metadata.source_line, metadata.stack_frame_id)
         if key not in self._places:
@@ -202,13 +203,15 @@ class _ProgramReader:
         return self._places[key]
 
 
-def _category(program: Module, row: int, fusion_kind: str) -> str:
+def _category(program: Module, row: int) -> str:
     opcode = program.opcode(row)
+    if opcode == "fusion":
+        return category_of(opcode, fusion_kind(program, row))
     if opcode == "call":
         called = [Computation(program, computation) for computation in program.called_rows(row)]
         if any(callee.name.startswith(COMMAND_BUFFER_NAME) for callee in called):
             return COMMAND_BUFFER
-    return category_of(opcode, fusion_kind)
+    return category_of(opcode)
 
 
 def _is_of_argument(program: Module, row: int) -> bool:
@@ -227,11 +230,12 @@ def _groups(program: Module, row: int) -> str:
     if not is_done and not is_collective_op(program.opcode(row)):
         return ""
     start = awaited_start(program, row) if is_done else -1
-    collective = program.message(start if start >= 0 else row)
-    if not is_collective_op(collective.opcode):
+    collective = start if start >= 0 else row
+    if not is_collective_op(program.opcode(collective)):
         return ""
-    pairs = [numbers((pair.source, pair.target)) for pair in collective.source_target_pairs]
-    text = f"{{{','.join(pairs)}}}" if pairs else replica_groups(collective)
+    groups = read_device_groups(program.fields(collective))
+    pairs = [numbers((pair.source, pair.target)) for pair in groups.source_target_pairs]
+    text = f"{{{','.join(pairs)}}}" if pairs else replica_groups(groups)
     if text == "{}":
         return "all devices"
     return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"

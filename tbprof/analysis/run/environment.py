@@ -6,9 +6,17 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof._pb import message
 from tbprof.analysis.gpu.gpu_events import find_gpu_kinds
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.hlo.message_fields import (
+    DamagedMessage,
+    Fields,
+    bytes_in,
+    messages_in,
+    number_in,
+    read_fields,
+    text_in,
+)
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.run.recording import dropped_events, environment_stats, stated_window
 from tbprof.analysis.tpu.duty_cycle import duty_cycle
@@ -170,6 +178,12 @@ def _versions(space: Space) -> Iterator[tuple[str, str]]:
                 yield _VERSION_LABELS.get(name, name), text
 
 
+# Fields of ProfileOptions. Source: profiler_options.proto.
+_LEVELS = (("Host tracer level", 2), ("Device tracer level", 3), ("Python tracer level", 4))
+_RECORDED = (("tf.data ops", 1), ("XLA programs (HLO)", 7))
+_DURATION_MS, _SETTINGS = 9, 12
+
+
 def _cuda(value: Value) -> str:
     """CUDA counts 1000 per major and 10 per minor version. Source: cudaRuntimeGetVersion."""
     number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
@@ -182,25 +196,29 @@ def _options(value: Value | None) -> list[tuple[str, str]]:
     """(name, value) of the options that say what was recorded, [] if unknown."""
     if not isinstance(value, bytes):
         return []
-    from google.protobuf.message import DecodeError
-
     try:
-        options = message("tensorflow.ProfileOptions").FromString(value)
-    except DecodeError:
+        options = read_fields(value)
+        settings = {
+            text_in(entry, 1): read_fields(bytes_in(entry, 2))
+            for entry in messages_in(options, _SETTINGS)
+        }
+    except DamagedMessage:
         return []
-    rows = [
-        ("Host tracer level", str(options.host_tracer_level)),
-        ("Device tracer level", str(options.device_tracer_level)),
-        ("Python tracer level", str(options.python_tracer_level)),
-        ("tf.data ops", "recorded" if options.include_dataset_ops else "left out"),
-        ("XLA programs (HLO)", "recorded" if options.enable_hlo_proto else "left out"),
-    ]
-    if options.duration_ms:
-        rows.append(("Requested duration", f"{options.duration_ms} ms"))
-    for name, setting in sorted(options.advanced_configuration.items()):
-        chosen = setting.WhichOneof("value")
-        rows.append((name, str(getattr(setting, chosen)) if chosen else ""))
-    return rows
+    rows = [(label, str(number_in(options, field))) for label, field in _LEVELS]
+    for label, field in _RECORDED:
+        rows.append((label, "recorded" if number_in(options, field) else "left out"))
+    if duration_ms := number_in(options, _DURATION_MS):
+        rows.append(("Requested duration", f"{duration_ms} ms"))
+    return [*rows, *((name, _setting(settings[name])) for name in sorted(settings))]
+
+
+def _setting(value: Fields) -> str:
+    """An AdvancedConfigValue: a text, a bool or an integer, "" if it is none."""
+    if 1 in value:
+        return text_in(value, 1)
+    if 2 in value:
+        return str(bool(number_in(value, 2)))
+    return str(number_in(value, 3)) if 3 in value else ""
 
 
 def _events_window(space: Space, programs: Programs) -> int:

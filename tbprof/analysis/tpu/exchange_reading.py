@@ -2,18 +2,21 @@
 
 from collections.abc import Iterable
 from math import prod
-from typing import Any
 
 import numpy as np
 
+from tbprof.analysis.hlo.device_groups import DeviceGroups, IotaGroups, read_device_groups
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.hlo.hlo_shapes import padding_of, read_shape
+from tbprof.analysis.hlo.hlo_shapes import padding_of
 from tbprof.analysis.hlo.host_channels import is_exchange
+from tbprof.analysis.hlo.message_fields import number_in
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.tpu.exchanges import ExchangeRole
 from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.base.records import NamedTuple
 
+# Fields of HloInstructionProto. Source: hlo.proto.
+_CHANNEL, _IS_HOST_TRANSFER = 26, 47
 # Longer lists of devices are ignored.
 _MOST_DEVICES = 65_536
 _MOST_DEPTH = 8
@@ -48,68 +51,79 @@ class ExchangeReader:
         if not (is_collective_op(name) or _may_exchange(category)):
             return None  # avoids parsing the program
         module = self._programs.module(program, "")
-        proto = module.find(name) if module is not None else None
-        if module is None or proto is None or proto.is_host_transfer:
+        row = module.index.find(name) if module is not None else -1
+        if module is None or row < 0 or _is_of_host(module, row):
             return None
-        begin = _begin(module, proto)
+        begin = _begin(module, row)
         inner = _exchange_in(module, begin)
-        if inner is None or begin.is_host_transfer:
+        if inner < 0 or _is_of_host(module, begin):
             return None
-        opcode = inner.opcode.removesuffix("-start")
-        is_split = begin.opcode in ("send", "recv") or begin.opcode.endswith("-start")
+        opcode, of_begin = module.opcode(inner).removesuffix("-start"), module.opcode(begin)
+        is_split = of_begin in ("send", "recv") or of_begin.endswith("-start")
+        fields = module.fields(inner)
+        groups = read_device_groups(fields)
         instruction = ExchangeInstruction(
-            begin.name,
+            module.name_of(begin),
             self._done(program, module, begin) if is_split else "",
             opcode,
-            _listed(_groups(inner)),
-            _listed((pair.source, pair.target) for pair in inner.source_target_pairs),
+            _listed(_groups(groups)),
+            _listed((pair.source, pair.target) for pair in groups.source_target_pairs),
             program,
             _role(opcode),
-            max(begin.channel_id or inner.channel_id, 0),
+            max(number_in(module.fields(begin), _CHANNEL) or number_in(fields, _CHANNEL), 0),
             _bytes(module, begin, opcode),
         )
         return instruction, name
 
-    def _done(self, program: int, module: Module, begin: Any) -> str:
+    def _done(self, program: int, module: Module, begin: int) -> str:
         """The name of the instruction that completes another one, "" if there is none."""
         if program not in self._dones:
             self._dones[program] = {
-                _begin(module, proto).id: str(proto.name)
-                for proto in module.scheduled()
-                if proto.opcode.endswith("-done")
+                _begin(module, row): module.name_of(row)
+                for row in module.scheduled_rows().tolist()
+                if module.opcode(row).endswith("-done")
             }
-        return self._dones[program].get(begin.id, "")
+        return self._dones[program].get(begin, "")
 
 
 def _may_exchange(category: str) -> bool:
     return is_collective_op(category) or is_exchange(category) or category.startswith("async")
 
 
-def _begin(module: Module, proto: Any) -> Any:
-    """The instruction that starts what an update or a done belongs to; others are unchanged."""
+def _is_of_host(module: Module, row: int) -> bool:
+    """Whether an instruction exchanges data with the host."""
+    return bool(number_in(module.fields(row), _IS_HOST_TRANSFER))
+
+
+def _begin(module: Module, row: int) -> int:
+    """The row of what starts what an update or a done belongs to; others are unchanged."""
     for _ in range(64):  # a chain of updates
-        if not proto.opcode.endswith(("-done", "-update")):
+        if not module.opcode(row).endswith(("-done", "-update")):
             break
-        operands = module.operands_of(proto)
+        operands = module.operand_rows(row)
         if not operands:
             break
-        proto = operands[0]
-    return proto
+        row = operands[0]
+    return row
 
 
-def _exchange_in(module: Module, proto: Any, depth: int = 0) -> Any | None:
-    """The instruction that exchanges data: itself, or the first one in its fusion or async op."""
-    if proto.opcode in ("send", "recv"):
-        return proto
-    if proto.opcode in ("fusion", "async-start"):
-        for computation in module.called_by(proto) if depth < _MOST_DEPTH else ():
-            for part in computation.instructions:
+def _exchange_in(module: Module, row: int, depth: int = 0) -> int:
+    """The instruction that exchanges data: itself, or the first one in its fusion or async op.
+
+    -1 if there is none.
+    """
+    opcode = module.opcode(row)
+    if opcode in ("send", "recv"):
+        return row
+    if opcode in ("fusion", "async-start"):
+        for computation in module.called_rows(row) if depth < _MOST_DEPTH else ():
+            for part in module.rows_in(computation):
                 exchange = _exchange_in(module, part, depth + 1)
-                if exchange is not None:
+                if exchange >= 0:
                     return exchange
-        return None
-    is_part = proto.opcode.endswith(("-done", "-update"))
-    return proto if is_collective_op(proto.opcode) and not is_part else None
+        return -1
+    is_part = opcode.endswith(("-done", "-update"))
+    return row if is_collective_op(opcode) and not is_part else -1
 
 
 def _role(opcode: str) -> ExchangeRole:
@@ -120,38 +134,38 @@ def _role(opcode: str) -> ExchangeRole:
     return ExchangeRole.PERMUTE if opcode == "collective-permute" else ExchangeRole.GROUPS
 
 
-def _bytes(module: Module, begin: Any, opcode: str) -> int:
+def _bytes(module: Module, begin: int, opcode: str) -> int:
     """The bytes that one device sends, or receives if it only receives; -1 if unknown."""
     if opcode == "recv":
-        shapes = list(read_shape(begin.shape))[:1]
+        shapes = list(module.shapes.of(begin).shapes[:1])
     else:
-        operands = module.operands_of(begin)
+        operands = module.operand_rows(begin)
         # Operands after the data of a send or a permutation describe the transfer.
         has_one_operand = opcode in ("send", "collective-permute")
         shapes = [
             shape
             for operand in (operands[:1] if has_one_operand else operands)
-            for shape in read_shape(operand.shape)
+            for shape in module.shapes.of(operand).shapes
         ]
     size = padding_of(shapes).bytes if shapes else -1
     return size if 0 <= size < 2**62 else -1
 
 
-def _groups(proto: Any) -> Iterable[Iterable[int]]:
+def _groups(collective: DeviceGroups) -> Iterable[Iterable[int]]:
     """The groups of devices that exchange data, none if the program does not list them."""
-    listed = proto.replica_groups or proto.collective_device_list.replica_groups
+    listed = collective.replica_groups or collective.collective_device_list.replica_groups
     if listed:
         return [group.replica_ids for group in listed]
-    iota = proto.iota_collective_device_list
+    iota = collective.iota_collective_device_list
     if not iota.num_replica_groups:
-        iota = proto.collective_device_list.iota_replica_group_list
+        iota = collective.collective_device_list.iota_replica_group_list
     return _iota(iota)
 
 
-def _iota(proto: Any) -> Iterable[Iterable[int]]:
-    """The groups that an IotaReplicaGroupListProto describes, none if it is invalid."""
-    groups, size = proto.num_replica_groups, proto.num_devices_per_group
-    dimensions, order = list(proto.iota_reshape_dims), list(proto.iota_transpose_perm)
+def _iota(iota: IotaGroups) -> Iterable[Iterable[int]]:
+    """The groups that it describes, none if it is invalid."""
+    groups, size = iota.num_replica_groups, iota.num_devices_per_group
+    dimensions, order = list(iota.iota_reshape_dims), list(iota.iota_transpose_perm)
     order = order or list(range(len(dimensions)))
     if (
         min(groups, size, *dimensions, _MOST_DEVICES) <= 0

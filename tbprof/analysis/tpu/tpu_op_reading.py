@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.hlo_roles import (
@@ -12,7 +11,7 @@ from tbprof.analysis.hlo.hlo_roles import (
     move_of,
     opcodes_of,
 )
-from tbprof.analysis.hlo.hlo_shapes import Padding, Shape, padding_of, parse_shapes, read_shape
+from tbprof.analysis.hlo.hlo_shapes import Padding, Shape, padding_of, parse_shapes
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.tpu.tpu_kinds import TpuOpNames, find_tpu_kinds
@@ -107,16 +106,19 @@ class _OpReader:
 
     def read(self, name: str, program: int, text: str, op: OpName, category: str) -> TpuOpRow:
         module = self._programs.module(program, "")
-        proto = module.find(name) if module is not None else None
-        if module is not None and proto is not None:
-            results = tuple(read_shape(proto.shape))
+        row = module.index.find(name) if module is not None else -1
+        if module is not None and row >= 0:
+            shapes_of = module.shapes.of
+            results = shapes_of(row).shapes
             operands = tuple(
-                shape
-                for operand in module.operands_of(proto)
-                for shape in read_shape(operand.shape)
+                [
+                    shape
+                    for operand in module.operand_rows(row)
+                    for shape in shapes_of(operand).shapes
+                ]
             )
-            opcode, opcodes = proto.opcode, opcodes_of(module, module.index.find(name))
-            reduction = self._role(program, module, proto)
+            opcode, opcodes = module.opcode(row), opcodes_of(module, row)
+            reduction = self._role(program, module, row)
         else:
             result, opcode, operand_text = split_hlo(text)
             results, operands = parse_shapes(result), parse_shapes(operand_text)
@@ -128,9 +130,9 @@ class _OpReader:
         is_known = opcode not in _CONTROL and bool(results or operands)
         padding = padding_of((*results, *operands)) if is_known else _UNKNOWN
         roles: Callable[[], dict[tuple[int, ...], dict[int, str]]] = dict
-        if module is not None and proto is not None:
+        if module is not None and row >= 0:
             # Called only if there is padding.
-            roles = functools.partial(dimension_roles, module, proto)
+            roles = functools.partial(dimension_roles, module, row)
         largest = max((*results, *operands), key=lambda shape: shape.elements, default=None)
         is_jax = op.category == OpCategory.JAX
         is_layer = not is_jax and bool(batch_norm_scope(op.name)) and not opcodes & PRODUCTS
@@ -162,10 +164,10 @@ class _OpReader:
             op_peer(kind, text, instruction, f"{op.name}:{op.type}"),
         )  # fmt: skip
 
-    def _role(self, program: int, module: Module, proto: Any) -> Reduction:
+    def _role(self, program: int, module: Module, row: int) -> Reduction:
         if program not in self._reductions:
             self._reductions[program] = Reductions(module)
-        return self._reductions[program].role(proto)
+        return self._reductions[program].role(row)
 
 
 def _random(op: OpName, opcodes: frozenset[str]) -> Random:

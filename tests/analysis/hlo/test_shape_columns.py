@@ -9,7 +9,7 @@ from traces.programs import Program
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo_shapes import read_shape
-from tbprof.analysis.hlo.messages import DamagedMessage
+from tbprof.analysis.hlo.message_fields import DamagedMessage
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo.program_shapes import _is_in_host, _tensors
 from tbprof.analysis.hlo.shape_columns import ShapeColumns

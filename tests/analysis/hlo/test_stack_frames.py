@@ -5,7 +5,7 @@ from tbprof.analysis.hlo.stack_frames import Frame, StackFrames
 
 
 def index_of(frames, locations):
-    """A StackFrameIndexProto of (location, parent) and (file, function, line, column)."""
+    """A StackFrameIndexProto of (location, parent) and (file, function, line, column), as bytes."""
     made = message("xla.StackFrameIndexProto")(
         file_names=["a.py", "b.py"], function_names=["f", "g"]
     )
@@ -15,7 +15,7 @@ def index_of(frames, locations):
         made.file_locations.add(
             file_name_id=file, function_name_id=function, line=line, column=column
         )
-    return made
+    return made.SerializeToString()
 
 
 def test_a_stack_begins_with_its_innermost_frame():
@@ -31,3 +31,7 @@ def test_what_a_stack_lacks_is_left_out_or_unknown():
     assert [stacks.of(number) for number in (-1, 0, 1, 2, 4)] == [(), (), (frame,), (frame,), ()]
     # A frame that is its own parent.
     assert set(stacks.of(3)) == {frame}
+
+
+def test_a_damaged_index_has_no_stacks():
+    assert StackFrames(index_of([(1, 0)], [(1, 1, 10, 4)])[:-1]).of(1) == ()
