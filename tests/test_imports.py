@@ -130,6 +130,8 @@ NOT_THERE = (
     "analysis.hlo.module",
     "analysis.hlo.program_*",
     "analysis.ops.[gt]pu_intervals",
+    "analysis.ops.core_ops",
+    "analysis.ops.gpu_ops",
     "analysis.steps.recorded_steps",
 )
 OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")

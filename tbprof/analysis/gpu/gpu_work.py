@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from tbprof.analysis.costs.cost import UNKNOWN, Cost
 from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.hlo.hlo_shapes import largest_dtype
-from tbprof.analysis.hlo.instruction import multiplies
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.values import as_counts
@@ -22,6 +20,8 @@ if TYPE_CHECKING:
 
 # Few traces of GPUs contain programs.
 _program_costs = Later("tbprof.analysis.costs.program_costs.ProgramCosts")
+_largest_of = Later("tbprof.analysis.hlo.hlo_shapes.largest_dtype")
+_multiplies = Later("tbprof.analysis.hlo.instruction.multiplies")
 
 # The instructions in their computations run separately and have their own costs.
 _CONTROL = ("call", "conditional", "while")
@@ -79,7 +79,7 @@ def _find(kinds: GpuKinds, programs: Programs) -> GpuWork:
         instruction = module.index.find(kinds.instruction[first])
         cost = _cost(costs, module, instruction)
         if instruction >= 0 and cost is not None:
-            is_product[rows] = multiplies(module, instruction)
+            is_product[rows] = _multiplies(module, instruction)
             for row in rows:
                 dtype[row] = cost.dtype or _largest_dtype(module, instruction)
         if cost is None or any(flops[row] or moved[row] for row in rows):
@@ -109,7 +109,8 @@ def rows_by_instruction(kinds: GpuKinds) -> list[list[int]]:
 
 def _largest_dtype(module: "Module", row: int) -> str:
     arrays = (row, *module.operand_rows(row))
-    return largest_dtype([shape for array in arrays for shape in module.shapes.of(array).shapes])
+    shapes = [shape for array in arrays for shape in module.shapes.of(array).shapes]
+    return str(_largest_of(shapes))
 
 
 def _cost(costs: "dict[int, ProgramCosts]", module: "Module", row: int) -> Cost | None:
