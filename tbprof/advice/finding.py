@@ -1,6 +1,7 @@
 """What a finding is."""
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 from tbprof.advice.gain import UNKNOWN_GAIN, Gain
@@ -56,3 +57,11 @@ def graded(value: float, moderate: float, high: float = math.inf) -> tuple[Sever
     if math.isnan(value) or value < moderate:
         return None
     return ("high", high) if value >= high else ("moderate", moderate)
+
+
+def by_severity(advice: Sequence[Finding]) -> list[Finding]:
+    """Advice on the bottleneck stays first; the rest is sorted by severity."""
+    return [
+        *advice[:1],
+        *sorted(advice[1:], key=lambda finding: SEVERITIES.index(finding.severity)),
+    ]

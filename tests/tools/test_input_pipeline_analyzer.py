@@ -11,10 +11,11 @@ from builders.tf_data_calls import ROOT, Made, Node, made
 from helpers.tables import columns
 from traces import draw, space_of
 
+from tbprof.advice.finding import by_severity
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category
 from tbprof.advice.summaries import Summaries
 from tbprof.advice.tf_data.tf_data_case import PipelineFacts
-from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis, by_severity, diagnose_pipelines
+from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis, diagnose_pipelines
 from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 from tbprof.analysis.devices.devices import find_devices
 from tbprof.analysis.hlo.hlo import Programs

@@ -2,42 +2,45 @@
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tbprof.advice.guides import DATA_ANALYSIS_GUIDE, DATA_GUIDE
+from tbprof.advice.guides import DATA_GUIDE
 from tbprof.advice.input.input_cause import TRY_APART, CauseKind, InputCause
-from tbprof.advice.sentences import milliseconds, percent
+from tbprof.advice.sentences import milliseconds
 from tbprof.advice.summaries import Summaries
-from tbprof.advice.tf_data.tf_data_case import PipelineFacts, call_ms, cause_sentence, stage_ms
-from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis, diagnose_pipelines
-from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines, is_bound
-from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.input.input_ops import InputOps, merge_input_ops
 from tbprof.analysis.input.tf_data import TfData
 from tbprof.analysis.steps.steps import Steps, copies_most
 from tbprof.analysis.vocabulary.input_names import InputCategory
+from tbprof.base.lazy import Later
+
+if TYPE_CHECKING:
+    from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis
+
+# Many programs do not use tf.data.
+_diagnose = Later("tbprof.advice.input.pipeline_diagnosis.diagnose")
+_cause_of = Later("tbprof.advice.input.pipeline_diagnosis.cause_of")
 
 # The parts that a diagnosis is based on.
 INPUT_PARTS = ("tf_data", "input_ops", "devices")
 
 
-def diagnose_input(summaries: Summaries, most: int | None = None) -> list[Diagnosis]:
+def diagnose_input(summaries: Summaries, most: int | None = None) -> "list[Diagnosis]":
     """The diagnoses of all hosts' tf.data pipelines, worst first: at most `most`, or all.
 
     Empty without tf.data.
     """
-    pipelines = find_pipelines(summaries.hosts, summaries.take("tf_data", TfData))
-    has_gpu = any(devices.gpus for devices in summaries.take("devices", Devices))
-    facts = {
-        host: PipelineFacts(len(summaries.hosts), has_gpu, inputs.python_ps)
-        for host, inputs in zip(summaries.hosts, summaries.take("input_ops", InputOps), strict=True)
-    }
-    return diagnose_pipelines(pipelines, facts, most)
+    parts = summaries.take("tf_data", TfData)
+    diagnoses: list[Diagnosis] = (
+        _diagnose(summaries, most) if any(part.has_events for part in parts) else []
+    )
+    return diagnoses
 
 
-def find_cause(summaries: Summaries, diagnoses: Sequence[Diagnosis]) -> InputCause:
+def find_cause(summaries: Summaries, diagnoses: "Sequence[Diagnosis]") -> InputCause:
     """The cause of waits for input, according to the first of the diagnoses, the worst."""
     ops = merge_input_ops(summaries.take("input_ops", InputOps))
     sent_ps = ops.work_of(InputCategory.ENQUEUE)
@@ -55,49 +58,8 @@ def find_cause(summaries: Summaries, diagnoses: Sequence[Diagnosis]) -> InputCau
         return _making(ops)
     if sent_ps > worst.pipeline.total_ps:
         return _transfer(ops)
-    if not is_bound(worst.severity):
-        return _elsewhere(worst)
-    return _of_pipeline(worst)
-
-
-def _of_pipeline(worst: Diagnosis) -> InputCause:
-    """The stage that is slow, or the pipeline if the trace does not show which stage is."""
-    pipeline, stage = worst.pipeline, worst.usual
-    first = worst.findings[0]
-    lasts = call_ms(pipeline)
-    if stage is None or pipeline.is_cut or pipeline.is_device:
-        calls = f"Calls to pipeline {pipeline.name} take {milliseconds(lasts)} on average."
-        why = (
-            "It fetches from the host's pipeline, which was not recorded. A call counts as "
-            "waiting only while a device is idle."
-            if pipeline.is_device
-            else "The trace does not show which of its stages is slow: their work began before the "
-            "recording."
-            if pipeline.is_cut
-            else "None of its stages stands out."
-        )
-        return InputCause(
-            "pipeline", pipeline.host, pipeline.name, "", "", math.nan, lasts, f"{calls} {why}",
-            first.action, first.guide,
-        )  # fmt: skip
-    return InputCause(
-        "stage", pipeline.host, pipeline.name, stage.long_name, worst.case.type,
-        stage_ms(worst.case), lasts, cause_sentence(worst.case), first.action, first.guide,
-    )  # fmt: skip
-
-
-def _elsewhere(worst: Diagnosis) -> InputCause:
-    """tf.data is fast: the waits occur around its calls."""
-    pipeline, share = worst.pipeline, worst.share
-    share_text = "" if math.isnan(share) else f", {percent(share)} of the time"
-    return InputCause(
-        "elsewhere", pipeline.host, pipeline.name, "", "", math.nan, call_ms(pipeline),
-        f"The pipeline is not slow: calls to {pipeline.name} take "
-        f"{milliseconds(call_ms(pipeline))} on average{share_text}.",
-        "Check in the trace viewer what happens around calls to IteratorGetNext, such as copying "
-        "batches to devices or processing them in Python.",
-        DATA_ANALYSIS_GUIDE,
-    )  # fmt: skip
+    cause: InputCause = _cause_of(worst)
+    return cause
 
 
 def _making(ops: InputOps) -> InputCause:

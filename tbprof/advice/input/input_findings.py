@@ -1,8 +1,9 @@
 """Advice on each category of input work, based on the recorded facts."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from tbprof.advice.finding import Finding
+from tbprof.advice.finding import Finding, by_severity
 from tbprof.advice.guides import (
     DATA_ANALYSIS_GUIDE,
     DATA_GUIDE,
@@ -12,9 +13,11 @@ from tbprof.advice.guides import (
     TF_DATA_GUIDE,
 )
 from tbprof.advice.input.input_facts import InputFacts
-from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis, by_severity
 from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps
 from tbprof.analysis.vocabulary.input_names import InputCategory, stage_name
+
+if TYPE_CHECKING:
+    from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis
 
 # The category of a pipeline whose stages are unknown.
 _OTHERWISE = InputCategory.PREPROCESSING
@@ -27,7 +30,7 @@ def find_input_findings(facts: InputFacts) -> list[tuple[InputCategory, Finding]
     return [(category, finding) for category, rule in _RULES.items() for finding in rule(facts)]
 
 
-def by_category(ops: InputOps, diagnosis: Diagnosis) -> list[tuple[InputCategory, Finding]]:
+def by_category(ops: InputOps, diagnosis: "Diagnosis") -> list[tuple[InputCategory, Finding]]:
     """The findings about a tf.data pipeline, each with the category of its stage."""
     categories = {
         stage_name(name): InputCategory(category)

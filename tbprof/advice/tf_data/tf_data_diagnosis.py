@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from tbprof.advice.finding import SEVERITIES, Finding, Severity
+from tbprof.advice.finding import Finding, Severity
 from tbprof.advice.guides import DATA_ANALYSIS_GUIDE
 from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.sentences import percent
@@ -140,14 +140,6 @@ def _fine(case: Case) -> Finding:
         ),
         guide=DATA_ANALYSIS_GUIDE,
     )
-
-
-def by_severity(advice: Sequence[Finding]) -> list[Finding]:
-    """Advice on the bottleneck stays first; the rest is sorted by severity."""
-    return [
-        *advice[:1],
-        *sorted(advice[1:], key=lambda finding: SEVERITIES.index(finding.severity)),
-    ]
 
 
 def verdict(diagnoses: Sequence[Diagnosis], cause: InputCause) -> str:

@@ -1,21 +1,24 @@
 """The table of advice on an input pipeline: what to do about each kind of work."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category, find_input_facts
 from tbprof.advice.input.input_findings import by_category, find_input_findings
-from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis
 from tbprof.advice.tf_data.tf_data_pipelines import is_bound
 from tbprof.analysis.input.input_ops import InputOps
 from tbprof.analysis.vocabulary.input_names import InputCategory
 from tbprof.base.values import sum_of
 from tbprof.tools.model.datatable import Table, boolean, number, text
 
+if TYPE_CHECKING:
+    from tbprof.advice.tf_data.tf_data_diagnosis import Diagnosis
+
 
 def input_advice_table(
-    ops: InputOps, diagnoses: Sequence[Diagnosis], *, is_waited_for: bool = True
+    ops: InputOps, diagnoses: "Sequence[Diagnosis]", *, is_waited_for: bool = True
 ) -> Table:
     """The advice that applies, by category; advice on what holds up the program comes first.
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.advice.finding import by_severity
 from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.tf_data.tf_data_case import call_ms, stage_ms
 from tbprof.advice.tf_data.tf_data_diagnosis import (
     Diagnosis,
-    by_severity,
     has_slow_calls,
     is_of_devices,
     verdict,
