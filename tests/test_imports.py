@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from traces import draw, write
+from traces.programs import Program
 
 from tbprof.base.lazy import Later, compile_patterns, load, regex
 from tbprof.base.process import user_dirs
@@ -137,6 +138,17 @@ NOT_THERE = (
 OURS = ("api", "capturing*", "serving*", "engine.doctor", "storage.new_run")
 
 
+def exported(trace: Path, tool: str, tmp_path: Path) -> list[str]:
+    """The modules that an export imports."""
+    result = subprocess.run(
+        [sys.executable, "-c", EXPORT, str(trace), tool],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TBPROF_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    modules: list[str] = json.loads(result.stdout)
+    return modules
+
+
 @pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
 def test_an_export_imports_what_its_tool_needs(
     tool: str, sample_logdir: Path, tmp_path: Path
@@ -146,12 +158,7 @@ def test_an_export_imports_what_its_tool_needs(
     if tool == "kernel_stats":
         drawn = {"/device:GPU:0": "Stream #1 |k"}
         trace = write(tmp_path, draw(drawn, stats={"k": {"kernel_details": "regs:8"}}))
-    result = subprocess.run(
-        [sys.executable, "-c", EXPORT, str(trace), tool],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TBPROF_CACHE_DIR": str(tmp_path / "cache")},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    modules = json.loads(result.stdout)
+    modules = exported(trace, tool, tmp_path)
     assert f"tbprof.tools.{tool}" in modules
     needs = {
         # Details of products, the text of a program.
@@ -164,6 +171,35 @@ def test_an_export_imports_what_its_tool_needs(
     absent = () if tool in OF_PROGRAMS else NOT_THERE
     for pattern in (*OURS, *absent, *NOT_IMPORTED.get(tool, ())):
         assert not [name for name in ours if fnmatchcase(name, pattern)], pattern
+
+
+@pytest.mark.parametrize(
+    "tool",
+    ["overview_page", "framework_op_stats", "op_profile", "hlo_stats", "roofline_model"],
+)
+def test_the_programs_of_a_tpu_are_read_without_protobuf(tool: str, tmp_path: Path) -> None:
+    program = Program()
+    program.add("x", "parameter", "f32[8,128]{1,0:T(8,128)}")
+    program.add("copy-start", "copy-start", "(f32[8,128]{1,0}, f32[8,128]{1,0})", "x")
+    program.add("copy-done", "copy-done", "f32[8,128]{1,0}", "copy-start")
+    program.add("all-reduce", "all-reduce", "f32[8,128]{1,0}", "x")
+    text = "%all-reduce = f32[8,128]{1,0} all-reduce(f32[8,128]{1,0} %x)"
+    drawn = {
+        "/host:metadata": "none |",
+        "/host:CPU": "python |tt",
+        "/device:TPU:0": "Steps |11\nXLA Ops |sda",
+    }
+    names = {"P": "jit_f(7)", "s": "copy-start", "d": "copy-done", "a": text, "t": "train"}
+    stats = {"P": {"Hlo Proto": program.bytes()}, **{one: {"program_id": 7} for one in "sda"}}
+    trace = write(tmp_path, draw(drawn, names=names, type_stats=stats))
+    modules = exported(trace, tool, tmp_path)
+    assert "tbprof.analysis.hlo.program_index" in modules
+    absent = {
+        "google.protobuf",
+        "tbprof.analysis.ops.gpu_ops",
+        "tbprof.advice.tf_data.tf_data_case",
+    }
+    assert not absent.intersection(modules)
 
 
 def test_a_kept_timeline_is_opened_without_what_builds_it_and_answers_questions(
