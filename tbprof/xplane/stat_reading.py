@@ -21,6 +21,7 @@ from tbprof.events.stats import (
 )
 from tbprof.events.strings import Strings
 from tbprof.kernels.codes import AS_FLAG, AS_NUMBER, AS_RARE, MOST_FLAGS, STAT_DAMAGED
+from tbprof.kernels.xplane.equal_texts import set_text_ids
 from tbprof.kernels.xplane.id_lookup import find_texts, row_of
 from tbprof.kernels.xplane.stat_decoding import (
     StatMessages,
@@ -162,9 +163,8 @@ class StatReader:
                 damaged += decode_stats(window, progress, messages, lookup, wanted, texts.known)
                 texts.leave_window()
             for kinds, bits in numbered:
-                part_bits = bits[begin : begin + part.size]
-                is_text = kinds[begin : begin + part.size] == TEXT
-                part_bits[is_text] = ~texts.ids()[part_bits[is_text]]
+                piece = slice(begin, begin + part.size)
+                set_text_ids(kinds[piece], texts.ids(), bits[piece])
             self._idle_texts.append(texts)
             return damaged
 

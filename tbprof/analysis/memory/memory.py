@@ -27,6 +27,8 @@ from tbprof.base.records import as_dict, dataclass
 from tbprof.events.space import Plane, Space
 from tbprof.events.strings import Strings
 from tbprof.kernels.analysis.address_pairs import pair_events
+from tbprof.kernels.analysis.row_groups import renumber_groups
+from tbprof.kernels.analysis.type_marks import mark_types
 
 UNKNOWN_ALLOCATOR = "unknown allocator"
 _FEW_ADDRESSES = 1 << 14
@@ -209,10 +211,9 @@ def compact_texts(columns: Sequence[NDArray[np.int32]], strings: Strings) -> lis
 
     Missing and empty texts become -1.
     """
-    is_used = np.zeros(len(strings) + 1, np.bool_)
+    is_used = np.zeros(len(strings), np.uint8)
     for column in columns:
-        is_used[column] = True
-    is_used[-1] = False
+        mark_types(column, is_used)
     ids = np.flatnonzero(is_used)
     texts = strings.take(ids.tolist())
     if "" in texts:
@@ -222,7 +223,7 @@ def compact_texts(columns: Sequence[NDArray[np.int32]], strings: Strings) -> lis
     row_of = np.full(is_used.size, -1, np.int32)
     row_of[ids[order]] = np.arange(ids.size)
     for column in columns:
-        column[:] = row_of[column]
+        renumber_groups(column, row_of)
     return [texts[index] for index in order]
 
 

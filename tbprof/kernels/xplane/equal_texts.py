@@ -2,10 +2,16 @@
 """Equal texts among byte ranges."""
 
 import cython
-from cython.cimports.tbprof.kernels.codes import (
-    PRIME,
+from cython.cimports.tbprof.kernels.codes import PRIME, TEXT
+from cython.cimports.tbprof.kernels.types import (
+    Bytes,
+    Int32s,
+    Ints,
+    OutBytes,
+    OutInt32s,
+    OutInts,
+    i64,
 )
-from cython.cimports.tbprof.kernels.types import Bytes, Ints, OutBytes, OutInt32s, OutInts, i64
 from cython.cimports.tbprof.kernels.xplane.passes import Pass, Window
 from cython.cimports.tbprof.kernels.xplane.wire import read_whole_body, same_bytes, text_mark
 
@@ -141,3 +147,14 @@ def number_ranges(buf: Bytes, ends: Ints, known: KnownTexts, code: OutInt32s) ->
     with cython.nogil:
         for row in range(code.shape[0]):
             code[row] = cython.cast(cython.int, number_text(ends[row], ends[row + 1], known))
+
+
+@cython.ccall
+@cython.exceptval(check=False)
+@cython.locals(row=i64)
+def set_text_ids(kind: Bytes, ids: Int32s, bits: OutInts) -> cython.void:
+    """Replaces the number of each text by `~id`, which is negative, unlike an offset."""
+    with cython.nogil:
+        for row in range(bits.shape[0]):
+            if kind[row] == TEXT:
+                bits[row] = -1 - cython.cast(i64, ids[bits[row]])
