@@ -196,7 +196,7 @@ def test_the_programs_of_a_tpu_are_read_without_protobuf(tool: str, tmp_path: Pa
     assert "tbprof.analysis.hlo.program_index" in modules
     absent = {
         "google.protobuf",
-        "tbprof.analysis.ops.gpu_ops",
+        "tbprof.analysis.gpu.gpu_events",
         "tbprof.advice.tf_data.tf_data_case",
     }
     assert not absent.intersection(modules)

@@ -1,18 +1,25 @@
 """Facts about GPUs: busy time, kernels and the gaps before them, copies and their sizes."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.spans.layers import unite
 from tbprof.analysis.vocabulary.lines import gpus_with_lines
 from tbprof.base import names
+from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass, field
 from tbprof.base.values import median, unique
 from tbprof.events.space import Plane, Space
+
+if TYPE_CHECKING:
+    from tbprof.analysis.gpu.gpu_events import GpuKinds
+
+# Many traces have no GPU.
+_find_gpu_kinds = Later("tbprof.analysis.gpu.gpu_events.find_gpu_kinds")
 
 # A launch takes the host 5 to 20 µs: a shorter kernel cannot hide the launch of the next one, and a
 # longer pause has another cause. Source: Holistic Trace Analysis, "CUDA kernel launch statistics";
@@ -83,7 +90,7 @@ def find_gpu_facts(space: Space, programs: Programs) -> GpuFacts:
     """The facts of every GPU that recorded an event."""
     gpus = _Gpus()
     for plane in gpus_with_lines(space):
-        kinds = find_gpu_kinds(plane, programs)
+        kinds = _find_gpu_kinds(plane, programs)
         if len(kinds.events):
             gpus.copies.extend(_copies(plane, kinds, len(gpus.name)))
             gpus.name.append(plane.name.removeprefix("/device:"))
@@ -112,7 +119,7 @@ def find_gpu_facts(space: Space, programs: Programs) -> GpuFacts:
     )
 
 
-def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
+def _kernels(plane: Plane, kinds: "GpuKinds") -> tuple[int, ...]:
     """The row of one GPU, in the order of the fields."""
     memory = plane.stats.get("memory_size", -1)
     capacity = memory if isinstance(memory, int) and 0 < memory < 2**62 else -1
@@ -137,7 +144,7 @@ def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
     )
 
 
-def _bias_ps(kinds: GpuKinds) -> int:
+def _bias_ps(kinds: "GpuKinds") -> int:
     """The time of kernels that add a bias that the next kernel normalizes away.
 
     Events are ordered by stream, then time. A layer's op is `model/conv/BiasAdd`, that of the layer
@@ -176,7 +183,7 @@ def gaps_before(start: NDArray[np.int64], duration: NDArray[np.int64]) -> NDArra
     return gap
 
 
-def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
+def _copies(plane: Plane, kinds: "GpuKinds", gpu: int) -> list[_Copies]:
     """The copies of one GPU by kind, without memsets."""
     copy_kinds = sorted(kind for kind in set(kinds.copy) if kind.startswith("Memcpy"))
     number_of = dict(zip(copy_kinds, range(len(copy_kinds)), strict=True))

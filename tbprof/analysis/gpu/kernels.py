@@ -10,18 +10,23 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.devices.devices import text_stat
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_use, is_amd, is_eligible
-from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
-from tbprof.analysis.gpu.gpu_work import GpuWork, find_gpu_work
-from tbprof.analysis.gpu.kernel_launch import parse_launch
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.vocabulary.lines import gpus_with_lines
 from tbprof.analysis.vocabulary.op_names import OpName
 from tbprof.base import names
+from tbprof.base.lazy import Later
 from tbprof.base.records import NamedTuple, dataclass, field
 from tbprof.events.space import Plane, Space
 
 if TYPE_CHECKING:
+    from tbprof.analysis.gpu.gpu_events import GpuKinds
+    from tbprof.analysis.gpu.gpu_work import GpuWork
     from tbprof.analysis.hlo.instruction import Fusion
+
+# Many traces have no GPU.
+_find_gpu_kinds = Later("tbprof.analysis.gpu.gpu_events.find_gpu_kinds")
+_find_gpu_work = Later("tbprof.analysis.gpu.gpu_work.find_gpu_work")
+_parse_launch = Later("tbprof.analysis.gpu.kernel_launch.parse_launch")
 
 
 class KernelKey(NamedTuple):
@@ -192,7 +197,7 @@ def find_kernels(space: Space, programs: Programs) -> Kernels:
     return rows.table()
 
 
-def kernel_rows(space: Space, programs: Programs) -> Iterator[tuple[GpuKinds, NDArray[np.int64]]]:
+def kernel_rows(space: Space, programs: Programs) -> "Iterator[tuple[GpuKinds, NDArray[np.int64]]]":
     """(kinds, row in `find_kernels` of each, -1 for other events) of each GPU with kernels."""
     number: dict[KernelKey, int] = {}
     for kinds, kernels in _kernel_kinds(space, programs):
@@ -211,21 +216,21 @@ class _KernelKinds:
     kind: NDArray[np.int64]
     key: list[KernelKey]
     occupancy_pct: NDArray[np.float64]
-    work: GpuWork
+    work: "GpuWork"
 
 
-def _kernel_kinds(space: Space, programs: Programs) -> Iterator[tuple[GpuKinds, _KernelKinds]]:
+def _kernel_kinds(space: Space, programs: Programs) -> "Iterator[tuple[GpuKinds, _KernelKinds]]":
     for plane in gpus_with_lines(space):
         if names.KERNEL_DETAILS in plane.stat_names:
-            kinds = find_gpu_kinds(plane, programs)
+            kinds = _find_gpu_kinds(plane, programs)
             yield kinds, _find_keys(plane, kinds, programs)
 
 
-def _find_keys(plane: Plane, kinds: GpuKinds, programs: Programs) -> _KernelKinds:
+def _find_keys(plane: Plane, kinds: "GpuKinds", programs: Programs) -> _KernelKinds:
     of_amd = is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME))
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
     compute_major = major if isinstance(major, int) else -1
-    work = find_gpu_work(plane, programs)
+    work = _find_gpu_work(plane, programs)
     is_product, is_computed = work.is_product.tolist(), work.is_computed.tolist()
     keys: list[KernelKey] = []
     occupancy: list[float] = []
@@ -264,7 +269,7 @@ def _key(
 
     The `device` is (whether it is AMD's, its major version); `work` is the end of the row.
     """
-    launch = parse_launch(details)
+    launch = _parse_launch(details)
     of_amd, compute_major = device
     use_of_cores = CoreUse.NO
     if not copy:
@@ -286,7 +291,7 @@ def _key(
     return key, math.nan if launch.occupancy_pct is None else launch.occupancy_pct
 
 
-def _fusion(kinds: GpuKinds, kind: int, programs: Programs) -> "Fusion | None":
+def _fusion(kinds: "GpuKinds", kind: int, programs: Programs) -> "Fusion | None":
     """The fusion that launched a kernel, None if it is unknown or another instruction."""
     name = kinds.instruction[kind]
     return programs.fusion(kinds.program_id[kind], kinds.module[kind], name) if name else None

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.gpu.gpu_events import find_gpu_kinds
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.message_fields import (
     DamagedMessage,
@@ -19,12 +18,16 @@ from tbprof.analysis.hlo.message_fields import (
 )
 from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.run.recording import dropped_events, environment_stats, stated_window
-from tbprof.analysis.tpu.duty_cycle import duty_cycle
 from tbprof.analysis.vocabulary.lines import gpu_planes, is_sparse_core, recorded_lines, tpu_planes
 from tbprof.base import names
+from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.values import sum_of
 from tbprof.events.space import Plane, Space, Value
+
+# Few traces have both GPUs and TPUs.
+_find_gpu_kinds = Later("tbprof.analysis.gpu.gpu_events.find_gpu_kinds")
+_duty_cycle = Later("tbprof.analysis.tpu.duty_cycle.duty_cycle")
 
 # Stats of planes. Source: xplane_schema.h (kMatrixUnitUtilizationPercent and the stats after it).
 _MXU = "matrix_unit_utilization_percent"
@@ -94,7 +97,7 @@ def find_environment(space: Space, programs: Programs) -> Environment:
     start, stop = stated_window(space)
     is_stated = 0 < start < stop
     options = _options(environment_stats(space).get(_OPTIONS))
-    busy, idle = duty_cycle(space)
+    busy, idle = _duty_cycle(space) if tpu_planes(space) else (0, 0)
     return Environment(
         space.hostnames[0] if space.hostnames else "",
         [kind for kind, _, _ in devices],
@@ -231,7 +234,7 @@ def _events_window(space: Space, programs: Programs) -> int:
         if plane.name.startswith(names.HOST_PLANE):
             events = host_events(plane)
         elif plane.name.startswith(names.GPU_PREFIX):
-            events = find_gpu_kinds(plane, programs).events
+            events = _find_gpu_kinds(plane, programs).events
         else:
             events = plane.events(recorded_lines(plane))
         if len(events):
