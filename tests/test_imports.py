@@ -116,7 +116,16 @@ NOT_IMPORTED = {
     ),
     "graph_viewer": (*EVENTS, *RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
     "trace_viewer": (*RULES, *PIPELINES, *MEMORY, *PODS, *IDLE, *OPS),
-    "pod_viewer": (*EVENTS, *RULES, *PIPELINES, *MEMORY, *IDLE, *OPS),
+    "pod_viewer": (
+        *EVENTS,
+        *RULES,
+        *PIPELINES,
+        *MEMORY,
+        *IDLE,
+        *OPS,
+        "advice.outlier_causes",
+        "analysis.job.stragglers",
+    ),
 }
 NEVER = {
     "concurrent.futures", "csv", "decimal", "fsspec", "google.protobuf",

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.advice.outlier_causes import reasons
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices, merge_devices
 from tbprof.analysis.job.coupling import Coupling
@@ -14,16 +14,23 @@ from tbprof.analysis.job.idle_time import IdleTime
 from tbprof.analysis.job.job_steps import JobSteps, merge_steps
 from tbprof.analysis.job.step_choice import chosen_means
 from tbprof.analysis.job.step_outliers import StepOutliers
-from tbprof.analysis.job.stragglers import Lateness, Stragglers, find_stragglers
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.tpu.cores import Cores
 from tbprof.analysis.tpu.exchanges import Exchanges
 from tbprof.analysis.vocabulary.phases import COMPUTE, Phase
+from tbprof.base.lazy import Later
 from tbprof.base.values import median
 from tbprof.tools.model.datatable import Table, boolean, number, text
 from tbprof.tools.model.tool import Document
 from tbprof.tools.pods.pod_exchanges import PodExchanges
 from tbprof.tools.steps.diagnostics import diagnostics
+
+if TYPE_CHECKING:
+    from tbprof.analysis.job.stragglers import Lateness, Stragglers
+
+# Only the page shows these.
+_reasons = Later("tbprof.advice.outlier_causes.reasons")
+_find_stragglers = Later("tbprof.analysis.job.stragglers.find_stragglers")
 
 PARTS = ("steps", "devices", "coupling", "cores", "exchanges", "idle_time")
 
@@ -76,10 +83,10 @@ def build(summaries: Summaries) -> Document:
             _overview(
                 job,
                 outliers,
-                reasons(job, means, outliers, idle_time),
+                _reasons(job, means, outliers, idle_time),
                 event_ps,
                 device,
-                find_stragglers(job, means, couplings),
+                _find_stragglers(job, means, couplings),
                 places,
                 doubts,
             )
@@ -191,7 +198,7 @@ def _overview(
     causes: Sequence[str],
     event_ps: NDArray[np.int64],
     device: str,
-    stragglers: Stragglers,
+    stragglers: "Stragglers",
     places: NDArray[np.int64],
     doubts: Sequence[str],
 ) -> dict[str, object]:
@@ -263,7 +270,7 @@ def _overview(
     }
 
 
-def _lateness(lateness: Lateness) -> dict[str, object]:
+def _lateness(lateness: "Lateness") -> dict[str, object]:
     """How much later one worker is than another, in µs; unknown values are None."""
     return {
         "worker": lateness.worker,
