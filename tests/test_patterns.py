@@ -83,17 +83,17 @@ def _work(pattern: str, flags: int, method: str) -> Callable[[str], object]:
     return function
 
 
-def slow_text(pattern: str, flags: int, methods: set[str]) -> str:
+def slow_text(pattern: str, flags: int, methods: set[str], tries: int = _TRIES) -> str:
     """What makes the pattern take more than linear time, as "method: prefix + repeated", or ""."""
     for method in sorted(methods):
         work = _work(pattern, flags, method)
         for prefix, pump in sorted(attacks(pattern, flags)):
-            if not _is_linear(work, prefix, pump):
+            if not _is_linear(work, prefix, pump, tries):
                 return f"{method}: {prefix!r} + {pump!r}"
     return ""
 
 
-def _is_linear(work: Callable[[str], object], prefix: str, pump: str) -> bool:
+def _is_linear(work: Callable[[str], object], prefix: str, pump: str, tries: int) -> bool:
     """Whether 8 times the text takes less than 24 times as long: squared growth takes 64.
 
     What is quick in any of several tries is linear, too: the machine interrupts others.
@@ -106,7 +106,7 @@ def _is_linear(work: Callable[[str], object], prefix: str, pump: str) -> bool:
     if took(_CHARACTERS) < _QUICK_S:
         return True
     few = min(took(_FEW) for _ in range(3))
-    return any(took(_MANY) < max(24 * few, _SLOW_S) for _ in range(_TRIES))
+    return any(took(_MANY) < max(24 * few, _SLOW_S) for _ in range(tries))
 
 
 @pytest.mark.parametrize("name", PATTERNS := patterns())
@@ -118,4 +118,5 @@ def test_a_pattern_takes_linear_time(name: str) -> None:
     "pattern", [r"([a-z_]+):(\S+)", r"fmha_\w*_sm[56]\d", r"(?:\.\d+)+\Z", r"Save|Write\w*Summary"]
 )
 def test_patterns_that_take_squared_time_are_found(pattern: str) -> None:
-    assert slow_text(pattern, 0, {"search"})
+    # An interruption only makes a try longer: these are slow in each, however few there are.
+    assert slow_text(pattern, 0, {"search"}, tries=2)
