@@ -94,7 +94,7 @@ class Engine:
         self._progress = Progress(self._cache.decoded_ratio)
         self._parts = RunParts(self._cache, self._progress)
         self._is_background = background
-        self._look_ahead = LookAhead(self.data, self._compute_parts)
+        self._look_ahead = LookAhead(self.data, self._compute_parts, self._progress.wait)
 
     def load_tools(self) -> None:
         """Imports modules and compiles patterns while there is no request."""

@@ -40,16 +40,19 @@ class LookAhead:
     """Requests all payloads of the chosen hosts from `data`, once for each choice of hosts.
 
     `compute` computes the parts of some hosts that these payloads need. A single thread does this
-    while there are choices, the latest first.
+    while there are choices, the latest first. Before each payload, `until_idle` returns when no
+    request waits for an answer.
     """
 
     def __init__(
         self,
         data: Callable[[DataRequest], Body | Stream],
         compute: Callable[[Run, Sequence[TraceFile]], object],
+        until_idle: Callable[[], None],
     ) -> None:
         self._data = data
         self._compute = compute
+        self._until_idle = until_idle
         self._changed = threading.Condition()
         self._waiting: OrderedDict[_Key, _Choice] = OrderedDict()
         self._prepared: OrderedDict[_Key, None] = OrderedDict()
@@ -81,6 +84,7 @@ class LookAhead:
             run, files = choice
             hosts = tuple(file.host for file in files)
             for begin in range(0, len(files), _AT_ONCE) if len(files) > _MOST_OPEN else ():
+                self._until_idle()
                 _tried(partial(self._compute, run, files[begin : begin + _AT_ONCE]))
             for layout in _LAYOUTS[: 2 if len(files) <= _MOST_WITH_ROWS else 1]:
                 for tool in TOOLS:
@@ -91,6 +95,7 @@ class LookAhead:
                         request = DataRequest(
                             run.name, tool.name, hosts, layout, first_row=first_row, params=params
                         )
+                        self._until_idle()
                         _tried(partial(self._prepare, request))
 
     def _next(self) -> _Choice | None:

@@ -120,7 +120,7 @@ def test_what_is_prepared_is_what_pages_and_scripts_request(logdir: Path):
         return Body(b"", "application/json")
 
     run = Logdir(str(logdir)).run("gpu")
-    ahead = LookAhead(data, lambda *_: None)
+    ahead = LookAhead(data, lambda *_: None, lambda: None)
     ahead.start(run, run.files)
     ahead.wait()
     chosen = {(one.tag, one.layout): one.params for one in asked}
@@ -145,10 +145,32 @@ def test_the_first_page_is_sent_before_others_are_prepared(
 
     monkeypatch.setattr(look_ahead, "sleep", lambda _: is_sent.wait())
     run = Logdir(str(logdir)).run("gpu")
-    ahead = LookAhead(data, lambda *_: None)
+    ahead = LookAhead(data, lambda *_: None, lambda: None)
     ahead.start(run, run.files)
     assert not asked
     is_sent.set()
+    ahead.wait()
+    assert asked
+
+
+def test_pages_are_prepared_while_no_request_waits(logdir: Path):
+    engine = Engine(Logdir(str(logdir)), background=True)
+    asked, is_waiting = list[DataRequest](), threading.Event()
+
+    def data(request: DataRequest) -> Body:
+        asked.append(request)
+        return Body(b"", "application/json")
+
+    def until_idle() -> None:
+        is_waiting.set()
+        engine._progress.wait()
+
+    run = engine._logdir.run("gpu")
+    ahead = LookAhead(data, lambda *_: None, until_idle)
+    with engine._progress.request("other", OPS, run.files):
+        ahead.start(run, run.files)
+        is_waiting.wait()
+        assert not asked
     ahead.wait()
     assert asked
 
@@ -188,7 +210,7 @@ def test_of_many_hosts_only_what_pages_request_is_prepared(
         return Body(b"", "application/json")
 
     run = Logdir(str(logdir)).run("gpu")
-    ahead = LookAhead(data, lambda *_: None)
+    ahead = LookAhead(data, lambda *_: None, lambda: None)
     ahead.start(run, [replace(run.files[0], host=f"h{number}") for number in range(hosts)])
     ahead.wait()
     assert {request.layout for request in asked} == layouts
@@ -235,7 +257,7 @@ def test_any_number_of_choices_is_prepared_by_one_thread(logdir: Path):
 
     run = Logdir(str(logdir)).run("gpu")
     choices = [[replace(run.files[0], host=f"h{number}", url=str(number))] for number in range(300)]
-    ahead = LookAhead(data, lambda *_: None)
+    ahead = LookAhead(data, lambda *_: None, lambda: None)
     before = threading.active_count()
     for files in choices:
         ahead.start(run, files)
