@@ -13,6 +13,7 @@ from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
 from tbprof.analysis.programs.instruction_facts import category_of, place_of
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 from tbprof.base.records import NamedTuple
+from tbprof.base.texts import cut
 
 _MOST_SHAPE, _MOST_ATTRIBUTE, _MOST_ATTRIBUTES, _MOST_INSIDE = 160, 120, 3, 4
 _MOST_ELEMENTS = 8
@@ -111,7 +112,7 @@ class NodeReader:
         return {
             "name": one_line(proto.name),
             "opcode": one_line(proto.opcode),
-            "shape": _cut(shape_text(proto.shape), _MOST_SHAPE),
+            "shape": cut(shape_text(proto.shape), _MOST_SHAPE),
             "category": category_of(proto.opcode, proto.fusion_kind),
             "group": group_of(proto.opcode),
             "details": self._details(row, proto),
@@ -128,7 +129,7 @@ class NodeReader:
         """The value of a constant, or its shape if it has many elements."""
         proto = self._links.module.message(row)
         text = literal_text(proto.literal, proto.shape, _MOST_ELEMENTS) if proto.literal else ""
-        shape = _cut(shape_text(proto.shape, has_layout=False), _MOST_SHAPE)
+        shape = cut(shape_text(proto.shape, has_layout=False), _MOST_SHAPE)
         return f"{text} ({shape})" if text and text != "{...}" else shape
 
     def _work(self, proto: Any, times: NodeTimes | None) -> tuple[float | None, float | None]:
@@ -148,7 +149,7 @@ class NodeReader:
         if proto.opcode == "parameter":
             return [f"parameter {proto.parameter_number}"]
         operands = [links.module.message(operand) for operand in links.module.operand_rows(row)]
-        details = [_cut(text, _MOST_ATTRIBUTE) for text in own_attributes(proto, operands)][
+        details = [cut(text, _MOST_ATTRIBUTE) for text in own_attributes(proto, operands)][
             :_MOST_ATTRIBUTES
         ]
         if proto.opcode == "fusion":
@@ -157,9 +158,5 @@ class NodeReader:
             details.append(", ".join(map(one_line, inside[:_MOST_INSIDE])) + more)
         elif links.module.called_rows(row):
             names = [one_line(links.part(part).name) for part in links.module.called_rows(row)]
-            details.append(_cut(f"calls {', '.join(names)}", _MOST_ATTRIBUTE))
+            details.append(cut(f"calls {', '.join(names)}", _MOST_ATTRIBUTE))
         return [detail for detail in details if detail]
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -225,7 +225,7 @@ class _Tables:
         )  # fmt: skip
 
 
-class _Texts:
+class _TextTable:
     """A table of distinct texts; the hash is random for each pass."""
 
     def __init__(self, texts: int, content: int) -> None:
@@ -240,21 +240,21 @@ class _Texts:
         ends = self._ends[: self.known.texts + 1].tolist()
         return [self._content[begin:end].tobytes() for begin, end in pairwise(ends)]
 
-    def larger(self, most_texts: int, most_bytes: int) -> "_Texts":
+    def larger(self, most_texts: int, most_bytes: int) -> "_TextTable":
         """An empty table with more capacity."""
-        return _Texts(
+        return _TextTable(
             min(_GROWTH * self._ends.size, most_texts),
             min(_GROWTH * self._content.size + self.known.needed, most_bytes),
         )
 
 
-def _scan(content: NDArray[np.uint8]) -> tuple[ProgramScan, _Tables, _Texts, _Texts]:
+def _scan(content: NDArray[np.uint8]) -> tuple[ProgramScan, _Tables, _TextTable, _TextTable]:
     """Counts the contents, then reads them, again while the tables of texts are too small."""
-    opcodes = _Texts(_FEW_TEXTS, _FEW_BYTES)
+    opcodes = _TextTable(_FEW_TEXTS, _FEW_BYTES)
     counts = ProgramScan(0)
     scan_program(content, counts, *_Tables(counts).columns, opcodes.known, opcodes.known)
     texts = max(_FEW_TEXTS, counts.instructions // _PER_SHAPE)
-    shapes = _Texts(texts, max(_FEW_BYTES, texts * _SHAPE_BYTES))
+    shapes = _TextTable(texts, max(_FEW_BYTES, texts * _SHAPE_BYTES))
     while True:
         tables, scan = _Tables(counts), ProgramScan(1)
         scan_program(content, scan, *tables.columns, opcodes.known, shapes.known)
@@ -271,7 +271,7 @@ def number_ranges(
     content = np.ascontiguousarray(values).view(np.uint8).ravel()
     code = np.empty(ends.size - 1, np.int32)
     width = values.itemsize * math.prod(values.shape[1:])
-    known = _Texts(ends.size, content.size).known
+    known = _TextTable(ends.size, content.size).known
     _number_ranges(content, ends.astype(np.int64) * width, known, code)
     return code
 

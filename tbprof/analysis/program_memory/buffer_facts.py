@@ -1,5 +1,6 @@
 """The contents of a program's buffers: the instruction, its shape, its op and its source."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo_text.hlo_shape_text import shape_text
 from tbprof.analysis.program_memory.buffer_assignment import Buffers
 from tbprof.base.records import NamedTuple, dataclass
+from tbprof.base.texts import NumberedTexts
 
 _TUPLE = 13  # PrimitiveType
 _POINTER_BYTES = 8
@@ -35,19 +37,6 @@ class BufferFacts:
     source: NDArray[np.int32]
     stack: NDArray[np.int32]
     texts: list[str]
-
-
-class _Texts:
-    """Distinct texts, numbered in order of use."""
-
-    def __init__(self) -> None:
-        self._number = {"": 0}
-
-    def __call__(self, text: str) -> int:
-        return self._number.setdefault(text, len(self._number))
-
-    def all(self) -> list[str]:
-        return list(self._number)
 
 
 class ShapeFacts(NamedTuple):
@@ -107,7 +96,8 @@ def describe_buffers(
     unpadded_bytes: NDArray[np.int64],
 ) -> BufferFacts:
     """The facts about the buffers at `rows`."""
-    number = _Texts()
+    texts = NumberedTexts("")
+    number = texts.number
     places: dict[tuple[str, int, int], tuple[int, int]] = {}
     facts = np.zeros((rows.size, 8), np.int32)
     module = definitions.module
@@ -131,11 +121,13 @@ def describe_buffers(
     columns = np.ascontiguousarray(facts.T)
     return BufferFacts(
         unpadded_bytes[rows], columns[0], columns[1], columns[2], columns[3], columns[4],
-        columns[5], columns[6], columns[7], number.all(),
+        columns[5], columns[6], columns[7], texts.all(),
     )  # fmt: skip
 
 
-def _place(module: Module, file: str, line: int, frame: int, number: _Texts) -> tuple[int, int]:
+def _place(
+    module: Module, file: str, line: int, frame: int, number: Callable[[str], int]
+) -> tuple[int, int]:
     """(source, stack) as text numbers; without a stated source, that of the innermost frame."""
     frames = module.stack_frames.of(frame)
     stack = [f"{frame.file}:{frame.line}:{frame.column}" for frame in frames if frame.file]

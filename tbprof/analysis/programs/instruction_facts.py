@@ -26,6 +26,7 @@ from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.analysis.vocabulary.instruction_roles import Move
 from tbprof.base.digests import blake2b
 from tbprof.base.records import NamedTuple
+from tbprof.base.texts import cut
 
 # The category of an instruction whose program is not in the trace.
 NO_HLO = "HLO not in the trace"
@@ -238,7 +239,7 @@ def _groups(program: Module, row: int) -> str:
     text = f"{{{','.join(pairs)}}}" if pairs else replica_groups(groups)
     if text == "{}":
         return "all devices"
-    return text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…"
+    return cut(text, _MOST_TEXT)
 
 
 def category_of(opcode: str, fusion_kind: str = "") -> str:

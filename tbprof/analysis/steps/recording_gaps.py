@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.steps.steps import Steps
 from tbprof.base.errors import Notice
+from tbprof.base.texts import cut
 from tbprof.base.values import unique
 
 _MOST_RANGES = 4
@@ -168,7 +169,7 @@ def _steps(label: Sequence[str], steps: Sequence[int]) -> str:
 
 def _range(texts: Sequence[str], to: str, most: int) -> list[str]:
     """Consecutive texts, as a range if there are more than `most`."""
-    short_texts = [text if len(text) <= 40 else f"{text[:39]}…" for text in texts]
+    short_texts = [cut(text, 40) for text in texts]
     return short_texts if len(short_texts) <= most else [f"{short_texts[0]}{to}{short_texts[-1]}"]
 
 

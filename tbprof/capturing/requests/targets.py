@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from tbprof.base.errors import BadRequest
 from tbprof.base.records import dataclass
+from tbprof.base.texts import cut
 
 # Pods have up to some thousand hosts; more is a typing mistake.
 MOST_TARGETS = 4096
@@ -115,7 +116,7 @@ def _port(text: str, port: str) -> int:
 def _shown(text: str) -> str:
     # A password in an address must not appear in a message.
     text = _USER.sub("…@", text)
-    return repr(text if len(text) <= 80 else f"{text[:79]}…")
+    return repr(cut(text, 80))
 
 
 def host_names(targets: Sequence[Target]) -> list[str]:

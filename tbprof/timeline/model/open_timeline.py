@@ -10,6 +10,7 @@ from tbprof.base.caches import LatestCache, OnceCache
 from tbprof.base.errors import EventNotFound
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
+from tbprof.base.texts import cut
 from tbprof.kernels.codes import MOST_DEPTHS
 from tbprof.timeline.model.store import Timeline, Track
 
@@ -136,7 +137,7 @@ class OpenTimeline:
 
 def shorten(name: str) -> str:
     """The name, cut if it has more than a thousand characters: lists hold many names."""
-    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+    return cut(name, _LONGEST_NAME)
 
 
 class TimelineAnswers:

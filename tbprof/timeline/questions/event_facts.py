@@ -20,6 +20,7 @@ from tbprof.analysis.vocabulary.op_names import (
 )
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.texts import cut
 from tbprof.events.space import Plane, Value
 from tbprof.timeline.model.open_timeline import OpenTimeline
 from tbprof.timeline.search.stat_search import SOURCE_STATS
@@ -158,7 +159,7 @@ def _program_lines(module: Module, instruction: str) -> list[str]:
     lines = list(islice(text_with_callees(module, row, _FORM), _MOST_LINES + 1))
     if len(lines) > _MOST_LINES:
         lines[-1] = "… (more is left out)"
-    return [line if len(line) <= _MOST_LETTERS else f"{line[:_MOST_LETTERS]}…" for line in lines]
+    return [cut(line, _MOST_LETTERS) for line in lines]
 
 
 def event_instruction(facts: Facts) -> str:

@@ -44,7 +44,7 @@ def page_payload(
     at_ps = instant(params, "at_ps")
     shown = peak if event == allocator.peak_event else break_down(memory, allocator.row, event)
     steps, leaks = use_by_step(memory, allocator.row), find_leaks(memory, allocator.row)
-    texts = _Texts(memory)
+    texts = _UsedTexts(memory)
     facts = find_peak_facts(allocator, peak, steps, leaks)
     pictured = _pictured(allocators, at)
     return {
@@ -87,7 +87,7 @@ def _finding(finding: Finding) -> dict[str, object]:
     }
 
 
-class _Texts:
+class _UsedTexts:
     """The texts of a payload, numbered in order of use."""
 
     def __init__(self, memory: Memory) -> None:
@@ -169,7 +169,9 @@ def in_use_after(memory: Memory, events: NDArray[np.int64]) -> NDArray[np.int64]
     return total
 
 
-def _timeline(allocator: Allocator, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
+def _timeline(
+    allocator: Allocator, params: Mapping[str, str], texts: _UsedTexts
+) -> dict[str, object]:
     """The state after each event of the window; preceded by the state before the window."""
     memory = allocator.memory
     begin, end = instant(params, "from_ps"), instant(params, "to_ps")
@@ -229,7 +231,7 @@ def _steps(allocator: Allocator, usage: StepUsage) -> dict[str, object]:
     }
 
 
-def _rows(breakdown: Breakdown, texts: _Texts) -> dict[str, object]:
+def _rows(breakdown: Breakdown, texts: _UsedTexts) -> dict[str, object]:
     columns = {name: texts.numbers(getattr(breakdown, name)) for name in _KINDS}
     for age, op in ((Age.BEFORE, BEFORE_OP), (Age.STACK, STACK_OP)):
         rows = np.flatnonzero(breakdown.age == age)

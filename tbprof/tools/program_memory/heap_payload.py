@@ -16,6 +16,7 @@ from tbprof.analysis.program_memory.live_buffers import (
 from tbprof.analysis.program_memory.memory_savings import hole_bytes
 from tbprof.analysis.program_memory.memory_spaces import space_name
 from tbprof.analysis.program_memory.program_memory import ProgramMemory
+from tbprof.base.texts import NumberedTexts, cut
 from tbprof.tools.program_memory.heap_points import points_of
 from tbprof.tools.program_memory.heap_records import PURPOSES
 from tbprof.tools.program_memory.program_choice import (
@@ -56,7 +57,7 @@ def heap_page(
     }
     if memory.reason:
         return head
-    texts = _Texts(memory)
+    texts = NumberedTexts("")
     return {
         **head,
         "figures": _figures(memory),
@@ -75,30 +76,8 @@ def heap_page(
             }
             for finding in find_program_memory_findings(memory)
         ],
-        "texts": texts.used,
+        "texts": texts.all(),
     }
-
-
-class _Texts:
-    """The texts of a payload, numbered in order of use; the first is ""."""
-
-    def __init__(self, memory: ProgramMemory) -> None:
-        self._facts = memory.facts.texts
-        self._number = {"": 0}
-
-    def of(self, row: int) -> int:
-        """The number of a text of the facts."""
-        text = self._facts[row]
-        return self.add(text if len(text) <= _MOST_TEXT else f"{text[:_MOST_TEXT]}…")
-
-    def add(self, text: str) -> int:
-        """The number of a text."""
-        return self._number.setdefault(text, len(self._number))
-
-    @property
-    def used(self) -> list[str]:
-        """The texts by number."""
-        return list(self._number)
 
 
 def _programs(programs: Sequence[ProgramEntry], hosts: int) -> dict[str, object]:
@@ -161,7 +140,9 @@ def _window(memory: ProgramMemory, params: Mapping[str, str]) -> tuple[int, int]
     return (begin, end) if begin < end else (0, events)
 
 
-def _timeline(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
+def _timeline(
+    memory: ProgramMemory, params: Mapping[str, str], texts: NumberedTexts
+) -> dict[str, object]:
     """The memory in use after the events of the window, or after a sample with all extremes."""
     use = memory.use
     begin, end = _window(memory, params)
@@ -176,12 +157,14 @@ def _timeline(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -
         "in_use_bytes": in_use,
         "unpadded_bytes": in_use - padding if padding.any() else None,
         "instruction": [
-            texts.add(memory.instructions[row]) for row in use.instruction[points].tolist()
+            texts.number(memory.instructions[row]) for row in use.instruction[points].tolist()
         ],
     }
 
 
-def _bars(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
+def _bars(
+    memory: ProgramMemory, params: Mapping[str, str], texts: NumberedTexts
+) -> dict[str, object]:
     """The memory that is in use in the window, as bars at their places; the largest areas.
 
     Allocations are placed one after another, those that are in use throughout first.
@@ -212,7 +195,9 @@ def _bars(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -> di
     }
 
 
-def _live(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -> dict[str, object]:
+def _live(
+    memory: ProgramMemory, params: Mapping[str, str], texts: NumberedTexts
+) -> dict[str, object]:
     """The memory in use at the chosen instant, or at any time; the largest first."""
     is_all, event = shows_all(params), chosen_event(memory, params)
     live = live_ever(memory) if is_all else live_at(memory, event)
@@ -224,7 +209,9 @@ def _live(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -> di
         "is_peak": event == memory.use.peak and not is_all,
         "is_all": is_all,
         "in_use_bytes": None if is_all else int(live.size_bytes.sum()),
-        "at": texts.add(memory.instructions[memory.use.instruction[event]] if event >= 0 else ""),
+        "at": texts.number(
+            memory.instructions[memory.use.instruction[event]] if event >= 0 else ""
+        ),
         **_described(memory, live, texts, _TEXTS),
         "start": np.where(is_fixed, 0, live.start),
         "instants": np.where(is_fixed, events, live.end - np.maximum(live.start, 0)),
@@ -232,13 +219,16 @@ def _live(memory: ProgramMemory, params: Mapping[str, str], texts: _Texts) -> di
 
 
 def _described(
-    memory: ProgramMemory, live: LiveBuffers, texts: _Texts, names: Sequence[str]
+    memory: ProgramMemory, live: LiveBuffers, texts: NumberedTexts, names: Sequence[str]
 ) -> dict[str, object]:
     """Columns of memory: sizes, purpose, and facts as numbers of texts."""
     purpose = purposes(memory.allocations)[memory.allocation[live.buffer]]
-    labels = {value: texts.add(label) for value, label in PURPOSES.items()}
+    labels = {value: texts.number(label) for value, label in PURPOSES.items()}
     columns: dict[str, object] = {
-        name: [texts.of(row) for row in getattr(memory.facts, name)[live.buffer].tolist()]
+        name: [
+            texts.number(cut(memory.facts.texts[row], _MOST_TEXT))
+            for row in getattr(memory.facts, name)[live.buffer].tolist()
+        ]
         for name in names
     }
     return {

@@ -13,6 +13,7 @@ from tbprof.analysis.bounds.wasted_time import wasted_ps
 from tbprof.analysis.devices.peaks import HBM, Peaks
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 from tbprof.base.errors import BadRequest
+from tbprof.base.texts import NumberedTexts, cut
 from tbprof.tools.model.datatable import Table, boolean, number, text
 from tbprof.tools.programs.op_profile_tree import program_label
 from tbprof.tools.programs.op_texts import cost_notes
@@ -77,7 +78,7 @@ class ProfilePage:
         """Rows, and sums of others."""
         ops = self._ops
         rest = list(self._rest(others))
-        texts = _Texts()
+        texts = NumberedTexts()
         pool = {
             "program": self._labels,
             "group": [
@@ -92,7 +93,11 @@ class ProfilePage:
         taken = shown.tolist()
         columns: dict[str, object] = {
             name: texts.numbers(
-                [values[row] for row in taken] + [sums.get(name, "") for sums in rest]
+                cut(text, _MOST_TEXT)
+                for text in (
+                    *(values[row] for row in taken),
+                    *(sums.get(name, "") for sums in rest),
+                )
             )
             for name, values in pool.items()
         }
@@ -117,7 +122,7 @@ class ProfilePage:
             "instructions": len(ops.name),
             "rows": columns,
             "kernels": kernels,
-            "texts": texts.known,
+            "texts": texts.all(),
         }
 
     def _numbers(self) -> dict[str, NDArray[np.int64]]:
@@ -161,7 +166,7 @@ class ProfilePage:
         notes = zip(linked, cost_notes(self._ops), above, strict=True)
         return [link or unknown or over for link, unknown, over in notes]
 
-    def _kernels(self, rows: Sequence[int], texts: "_Texts") -> dict[str, object]:
+    def _kernels(self, rows: Sequence[int], texts: NumberedTexts) -> dict[str, object]:
         """The longest kernels of each row, by its place in the page."""
         ops = self._ops
         first = ops.first_kernel.tolist()
@@ -173,7 +178,7 @@ class ProfilePage:
         of_row = [kernel for _, kernel in pairs]
         return {
             "place": [place for place, _ in pairs],
-            "name": texts.numbers([ops.kernel_name[kernel] for kernel in of_row]),
+            "name": texts.numbers(cut(ops.kernel_name[kernel], _MOST_TEXT) for kernel in of_row),
             "occurrences": ops.kernel_occurrences[of_row],
             "total_ps": ops.kernel_total_ps[of_row],
         }
@@ -205,16 +210,16 @@ class ProfilePage:
         return {
             "row": row,
             "program_id": ops.program_id[row],
-            "name": _cut(ops.name[row], _MOST_DETAIL),
-            "result": _cut(ops.result[row], _MOST_DETAIL),
-            "operands": _cut(ops.operands[row], _MOST_DETAIL),
-            "scope": _cut(ops.scope[row], _MOST_DETAIL),
-            "source": _cut(ops.source[row], _MOST_DETAIL),
-            "stack": _cut(ops.stacks[stack], _MOST_DETAIL) if stack >= 0 else "",
-            "deduplicated_name": _cut(ops.deduplicated_name[row], _MOST_DETAIL),
+            "name": cut(ops.name[row], _MOST_DETAIL),
+            "result": cut(ops.result[row], _MOST_DETAIL),
+            "operands": cut(ops.operands[row], _MOST_DETAIL),
+            "scope": cut(ops.scope[row], _MOST_DETAIL),
+            "source": cut(ops.source[row], _MOST_DETAIL),
+            "stack": cut(ops.stacks[stack], _MOST_DETAIL) if stack >= 0 else "",
+            "deduplicated_name": cut(ops.deduplicated_name[row], _MOST_DETAIL),
             "kernel_names": len(kernels),
             "kernels": [
-                {"name": _cut(name, _MOST_DETAIL), "occurrences": count, "total_ps": total}
+                {"name": cut(name, _MOST_DETAIL), "occurrences": count, "total_ps": total}
                 for name, count, total in kernels[:_MOST_LISTED]
             ],
         }
@@ -274,27 +279,6 @@ class ProfilePage:
             ),
             {"device_type": ops.device_type},
         )
-
-
-class _Texts:
-    """Texts of a payload, each once."""
-
-    def __init__(self) -> None:
-        self._number: dict[str, int] = {}
-
-    def numbers(self, texts: Sequence[str]) -> list[int]:
-        """Their places among `known`."""
-        number = self._number
-        return [number.setdefault(_cut(text, _MOST_TEXT), len(number)) for text in texts]
-
-    @property
-    def known(self) -> list[str]:
-        """The texts in order."""
-        return list(self._number)
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _known_sum(values: NDArray[np.int64]) -> int:

@@ -3,6 +3,7 @@
 import html
 
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, UNKNOWN, ProgramOps
+from tbprof.base.texts import cut
 
 # Texts of thousands of rows: the whole one is in the program, which other routes have.
 _MOST_SHAPES = 200
@@ -67,12 +68,12 @@ def _in_brackets(shapes: str) -> str:
     return f"({shapes})" if ", " in shapes else shapes
 
 
-def _short(shapes: str) -> str:
-    return shapes if len(shapes) <= _MOST_SHAPES else f"{shapes[:_MOST_SHAPES]}…"
-
-
 def _short_stack(stack: str) -> str:
     frames = stack.split("\n", _MOST_FRAMES)
     short = "\n".join(frames[:_MOST_FRAMES])
     is_whole = len(frames) <= _MOST_FRAMES and len(short) <= _MOST_STACK
     return short if is_whole else f"{short[:_MOST_STACK]}\n…"
+
+
+def _short(shapes: str) -> str:
+    return cut(shapes, _MOST_SHAPES)
