@@ -49,8 +49,8 @@ _NO_OP = OpName(OpCategory.UNKNOWN, "", "")
 
 # Per-event numbers that are summed by kind.
 _COUNTED = (names.IS_EAGER, names.FLOPS, names.BYTES_ACCESSED)
-# Events per piece: its stats, 9 bytes per event and stat, fit in the processor's cache.
-_PIECE = 1 << 13
+# Events per piece: few take little memory, and many need few calls, which wait for other threads.
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
