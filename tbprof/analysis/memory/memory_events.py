@@ -51,8 +51,8 @@ _DTYPES = (
 )  # fmt: skip
 _REFERENCE = 100
 
-# Events per piece: its stats, 9 bytes per event and stat, fit in the processor's cache.
-_PIECE = 1 << 13
+# Events per piece: few take little memory, and many need few calls, which wait for other threads.
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
