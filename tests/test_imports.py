@@ -139,6 +139,7 @@ NOT_THERE = (
     "analysis.costs.program_costs",
     "analysis.hlo.module",
     "analysis.hlo.program_*",
+    "analysis.hlo_messages.program_index",
     "analysis.ops.[gt]pu_intervals",
     "analysis.ops.core_ops",
     "analysis.ops.gpu_ops",
@@ -202,7 +203,7 @@ def test_the_programs_of_a_tpu_are_read_without_protobuf(tool: str, tmp_path: Pa
     stats = {"P": {"Hlo Proto": program.bytes()}, **{one: {"program_id": 7} for one in "sda"}}
     trace = write(tmp_path, draw(drawn, names=names, type_stats=stats))
     modules = exported(trace, tool, tmp_path)
-    assert "tbprof.analysis.hlo.program_index" in modules
+    assert "tbprof.analysis.hlo_messages.program_index" in modules
     absent = {
         "google.protobuf",
         "tbprof.analysis.gpu.gpu_events",

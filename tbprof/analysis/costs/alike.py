@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.module import Module
-from tbprof.analysis.hlo.program_index import number_ranges
+from tbprof.analysis.hlo_messages.program_index import number_ranges
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.kernels.programs.message_columns import copy_fields
 

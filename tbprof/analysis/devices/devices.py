@@ -5,7 +5,12 @@ from collections.abc import Sequence
 
 from tbprof.analysis.devices.peaks import HBM, find_peaks
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.hlo.message_fields import DamagedMessage, number_in, read_fields, text_in
+from tbprof.analysis.hlo_messages.message_fields import (
+    DamagedMessage,
+    number_in,
+    read_fields,
+    text_in,
+)
 from tbprof.analysis.vocabulary.lines import gpu_planes, tensor_core_planes
 from tbprof.base import names
 from tbprof.base.records import NamedTuple, dataclass

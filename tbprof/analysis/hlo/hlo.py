@@ -16,9 +16,9 @@ from tbprof.events.stats import BYTES, TEXT, StatColumn
 
 if TYPE_CHECKING:
     from tbprof.analysis.hlo.instruction import Fusion, Instruction
-    from tbprof.analysis.hlo.message_fields import Blob
     from tbprof.analysis.hlo.module import Module
     from tbprof.analysis.hlo.program_functions import Place
+    from tbprof.analysis.hlo_messages.message_fields import Blob
 
 # Many traces contain no programs.
 _parse = Later("tbprof.analysis.hlo.module.Module")

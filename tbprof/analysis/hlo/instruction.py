@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tbprof.analysis.hlo.host_channels import HANDLER
-from tbprof.analysis.hlo.message_fields import number_in, text_in
+from tbprof.analysis.hlo_messages.message_fields import number_in, text_in
 from tbprof.analysis.vocabulary.dtypes import Tensor
 from tbprof.base.lazy import regex
 from tbprof.base.records import NamedTuple

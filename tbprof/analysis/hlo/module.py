@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 from tbprof._pb import message
 from tbprof.analysis.hlo.host_channels import HANDLER
 from tbprof.analysis.hlo.instruction import Instruction, read_instruction
-from tbprof.analysis.hlo.message_fields import Blob, DamagedMessage, Fields, bytes_in, read_fields
-from tbprof.analysis.hlo.metadata import Metadata, read_metadata
-from tbprof.analysis.hlo.program_index import ProgramIndex
 from tbprof.analysis.hlo.program_shapes import ProgramShapes
-from tbprof.analysis.hlo.stack_frames import StackFrames
+from tbprof.analysis.hlo_messages.message_fields import (
+    Blob,
+    DamagedMessage,
+    Fields,
+    bytes_in,
+    read_fields,
+)
+from tbprof.analysis.hlo_messages.metadata import Metadata, read_metadata
+from tbprof.analysis.hlo_messages.program_index import ProgramIndex
+from tbprof.analysis.hlo_messages.stack_frames import StackFrames
 
 _STACK_FRAMES = 17  # of HloModuleProto
 # The number of cached messages: callers request the same few repeatedly.

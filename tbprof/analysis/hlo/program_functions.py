@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from tbprof.analysis.hlo.module import Module
-from tbprof.analysis.hlo.stack_frames import Frame
+from tbprof.analysis.hlo_messages.stack_frames import Frame
 from tbprof.base.lazy import regex
 
 # Names of ops begin with the compiled function: "jit(train_step)/add".

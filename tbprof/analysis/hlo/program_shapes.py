@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo_shapes import TUPLE, Shape, read_shape
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
-from tbprof.analysis.hlo.message_fields import Blob, DamagedMessage
-from tbprof.analysis.hlo.program_index import ProgramIndex
 from tbprof.analysis.hlo.shape_columns import ShapeColumns, tensor_of
+from tbprof.analysis.hlo_messages.message_fields import Blob, DamagedMessage
+from tbprof.analysis.hlo_messages.program_index import ProgramIndex
 from tbprof.analysis.vocabulary.dtypes import Tensor
 from tbprof.base.records import NamedTuple
 

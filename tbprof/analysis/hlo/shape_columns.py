@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo_shapes import TUPLE, Layout, Shape, array_of, type_word
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
-from tbprof.analysis.hlo.messages import Messages
+from tbprof.analysis.hlo_messages.messages import Messages
 from tbprof.analysis.vocabulary.dtypes import Tensor
 
 # Fields of ShapeProto, LayoutProto and TileProto. Source: xla_data.proto.

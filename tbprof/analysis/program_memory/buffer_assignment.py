@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.hlo.message_fields import Blob, DamagedMessage
-from tbprof.analysis.hlo.messages import Messages
-from tbprof.analysis.hlo.program_index import IdRows
+from tbprof.analysis.hlo_messages.message_fields import Blob, DamagedMessage
+from tbprof.analysis.hlo_messages.messages import Messages
+from tbprof.analysis.hlo_messages.program_index import IdRows
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.kernels.codes import HEAP_SHARE_WITH

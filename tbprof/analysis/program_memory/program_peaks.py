@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.hlo.message_fields import Blob
 from tbprof.analysis.hlo.module import Module
+from tbprof.analysis.hlo_messages.message_fields import Blob
 from tbprof.analysis.program_memory.buffer_assignment import (
     BadAssignment,
     BufferAssignment,

@@ -11,15 +11,15 @@ from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.costs.operations import is_elementwise
 from tbprof.analysis.costs.program_costs import ProgramCosts
 from tbprof.analysis.hlo.awaited import awaited_start
-from tbprof.analysis.hlo.device_groups import read_device_groups
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.hlo_roles import MOVING, PRODUCTS, move_of, opcodes_of
 from tbprof.analysis.hlo.hlo_shapes import Shape, largest_dtype, parse_shapes
 from tbprof.analysis.hlo.hlo_shapes import split_text as split_hlo
 from tbprof.analysis.hlo.instruction import fusion_kind, multiplies
-from tbprof.analysis.hlo.metadata import Metadata
 from tbprof.analysis.hlo.module import Computation, Module
-from tbprof.analysis.hlo.program_index import ProgramIndex
+from tbprof.analysis.hlo_messages.device_groups import read_device_groups
+from tbprof.analysis.hlo_messages.metadata import Metadata
+from tbprof.analysis.hlo_messages.program_index import ProgramIndex
 from tbprof.analysis.hlo_text.hlo_devices import numbers, replica_groups
 from tbprof.analysis.programs.matrix_products import MatrixProduct, product_in
 from tbprof.analysis.vocabulary.collectives import is_collective_op

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
-from tbprof.analysis.hlo.message_fields import (
+from tbprof.analysis.hlo_messages.message_fields import (
     DamagedMessage,
     Fields,
     bytes_in,

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from tbprof.analysis.hlo.message_fields import DamagedMessage
-from tbprof.analysis.hlo.messages import Messages
+from tbprof.analysis.hlo_messages.message_fields import DamagedMessage
+from tbprof.analysis.hlo_messages.messages import Messages
 from tbprof.base.records import NamedTuple
 
 # Fields of MemoryAccessBreakdown and of its MemoryAccessed.

@@ -5,12 +5,12 @@ from math import prod
 
 import numpy as np
 
-from tbprof.analysis.hlo.device_groups import DeviceGroups, IotaGroups, read_device_groups
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.hlo_shapes import padding_of
 from tbprof.analysis.hlo.host_channels import is_exchange
-from tbprof.analysis.hlo.message_fields import number_in
 from tbprof.analysis.hlo.module import Module
+from tbprof.analysis.hlo_messages.device_groups import DeviceGroups, IotaGroups, read_device_groups
+from tbprof.analysis.hlo_messages.message_fields import number_in
 from tbprof.analysis.tpu.exchanges import ExchangeRole
 from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.base.records import NamedTuple

@@ -12,7 +12,7 @@ from tbprof.analysis.hlo import module as module_
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo.program_functions import locate_functions, places_of, with_location
-from tbprof.analysis.hlo.program_index import ProgramIndex
+from tbprof.analysis.hlo_messages.program_index import ProgramIndex
 from tbprof.analysis.ops.ops import find_ops
 
 Frame = tuple[str, str, int]  # a file, a function, a line

@@ -9,10 +9,10 @@ from traces.programs import Program
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.hlo_shapes import read_shape
-from tbprof.analysis.hlo.message_fields import DamagedMessage
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo.program_shapes import _is_in_host, _tensors
 from tbprof.analysis.hlo.shape_columns import ShapeColumns
+from tbprof.analysis.hlo_messages.message_fields import DamagedMessage
 
 PRED, F32, TUPLE, BF16, TOKEN, UNKNOWN = 1, 11, 13, 16, 17, 999
 SIZES = st.lists(st.sampled_from([0, 1, 8, 300, 2**40, -1]), max_size=3)

@@ -6,7 +6,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.hlo.message_fields import Blob, DamagedMessage
+from tbprof.analysis.hlo_messages.message_fields import Blob, DamagedMessage
 from tbprof.kernels.programs.message_columns import (
     BodyColumns,
     list_bodies,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.hlo.message_fields import Blob
+from tbprof.analysis.hlo_messages.message_fields import Blob
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.kernels.programs.name_table import NameTable, fill_names, find_name

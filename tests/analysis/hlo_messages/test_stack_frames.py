@@ -1,7 +1,7 @@
 """The stacks that a program has for its instructions."""
 
 from tbprof._pb import message
-from tbprof.analysis.hlo.stack_frames import Frame, StackFrames
+from tbprof.analysis.hlo_messages.stack_frames import Frame, StackFrames
 
 
 def index_of(frames, locations):

@@ -9,8 +9,8 @@ from kernels.interpreted import checked_kernels
 from traces.memory_plans import train_step
 
 from tbprof._pb import message
-from tbprof.analysis.hlo.message_fields import DamagedMessage
-from tbprof.analysis.hlo.messages import Messages
+from tbprof.analysis.hlo_messages.message_fields import DamagedMessage
+from tbprof.analysis.hlo_messages.messages import Messages
 
 NUMBERS = st.sampled_from([0, 1, 127, 128, -1, 2**40, 2**63 - 1, -(2**63)])
 TEXTS = st.sampled_from(["", "a", "Δ", "x" * 300])

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tbprof._pb import message
-from tbprof.analysis.hlo.device_groups import DeviceGroups, read_device_groups
-from tbprof.analysis.hlo.message_fields import (
+from tbprof.analysis.hlo_messages.device_groups import DeviceGroups, read_device_groups
+from tbprof.analysis.hlo_messages.message_fields import (
     DamagedMessage,
     bytes_in,
     number_in,
@@ -16,7 +16,7 @@ from tbprof.analysis.hlo.message_fields import (
     read_fields,
     text_in,
 )
-from tbprof.analysis.hlo.metadata import Metadata, read_metadata
+from tbprof.analysis.hlo_messages.metadata import Metadata, read_metadata
 from tbprof.base.records import as_dict
 
 METADATA = st.fixed_dictionaries(

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from tbprof.analysis.hlo.message_fields import DamagedMessage
-from tbprof.analysis.hlo.messages import Messages
+from tbprof.analysis.hlo_messages.message_fields import DamagedMessage
+from tbprof.analysis.hlo_messages.messages import Messages
 from tbprof.base.records import NamedTuple
 
 # Fields of StackFrameIndexProto, of its FileLocation and of its StackFrame. Source: hlo.proto.

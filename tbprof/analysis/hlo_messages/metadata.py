@@ -1,6 +1,12 @@
 """What the framework says about an instruction: its op and its place in the source."""
 
-from tbprof.analysis.hlo.message_fields import Blob, DamagedMessage, number_in, read_fields, text_in
+from tbprof.analysis.hlo_messages.message_fields import (
+    Blob,
+    DamagedMessage,
+    number_in,
+    read_fields,
+    text_in,
+)
 from tbprof.base.records import NamedTuple
 
 # Fields of OpMetadata. Source: xla_data.proto.

@@ -5,7 +5,7 @@ The records have the names that the messages of hlo.proto give their fields.
 
 from collections.abc import Sequence
 
-from tbprof.analysis.hlo.message_fields import (
+from tbprof.analysis.hlo_messages.message_fields import (
     DamagedMessage,
     Fields,
     bytes_in,

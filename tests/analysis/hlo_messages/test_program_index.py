@@ -22,7 +22,7 @@ from xplane import fuzz, generate
 
 from tbprof._pb import message
 from tbprof.analysis.hlo.module import Module
-from tbprof.analysis.hlo.program_index import ProgramIndex
+from tbprof.analysis.hlo_messages.program_index import ProgramIndex
 
 TEXTS = st.sampled_from(["", "a", "a.1", "Δ", "fusion", "add", "x" * 300])
 IDS = st.sampled_from([0, 1, 2, 3, -1, 2**40, 2**63 - 1, -(2**63), 127, 128])
