@@ -34,13 +34,15 @@ def read_fields(message: Blob) -> Fields:
                 fields.setdefault(number, []).append(value)
             elif kind == _LENGTH:
                 size, begin = _varint(content, at)
+                if size < 0:  # it would lead back to bytes that were read
+                    raise DamagedMessage
                 at = begin + size
                 fields.setdefault(number, []).append(content[begin:at])
             elif kind in (_EIGHT, _FOUR):
                 at += 8 if kind == _EIGHT else 4
             else:
                 raise DamagedMessage
-            if number <= 0 or not 0 < at <= end:
+            if number <= 0 or at > end:
                 raise DamagedMessage
     except IndexError as err:
         raise DamagedMessage from err

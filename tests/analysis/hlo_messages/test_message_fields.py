@@ -49,7 +49,7 @@ def test_the_last_value_of_a_field_counts_and_other_fields_are_skipped():
 
 @pytest.mark.parametrize(
     "damaged", ["08", "08ff", "0a02ff", "00", "0001", "0b", "1100", "1d00", "08" + "ff" * 10 + "01",
-                "0affffffffffffffffff01"],
+                "0affffffffffffffffff01", "0801 0a f5ffffffffffffffff01"],
 )  # fmt: skip
 def test_damage_is_reported(damaged: str):
     with pytest.raises(DamagedMessage):
