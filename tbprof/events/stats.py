@@ -14,6 +14,10 @@ from tbprof.kernels.codes import REFERENCE as REFERENCE
 from tbprof.kernels.codes import TEXT as TEXT
 from tbprof.kernels.codes import UINT64 as UINT64
 
+# So many events have their stats read at once: few take little memory, and many need few calls,
+# which wait for other threads.
+STATS_PIECE = 1 << 16
+
 
 class TextSource(Protocol):
     """Turns the raw values of text-like stats into ids of texts, and reads bytes values."""

@@ -24,7 +24,7 @@ from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.marks import MarkNames
 from tbprof.events.space import Events, Plane, Space
-from tbprof.events.stats import StatColumn
+from tbprof.events.stats import STATS_PIECE, StatColumn
 
 OP_STATS = (
     names.TF_OP,
@@ -49,8 +49,6 @@ _NO_OP = OpName(OpCategory.UNKNOWN, "", "")
 
 # Per-event numbers that are summed by kind.
 _COUNTED = (names.IS_EAGER, names.FLOPS, names.BYTES_ACCESSED)
-# Events per piece: few take little memory, and many need few calls, which wait for other threads.
-_PIECE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +187,7 @@ def _distinct_kinds(space: Space, events: Events, copies: NDArray[np.int64] | No
 
     def read(begin: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """(first, keys [keys, kinds], counted [kinds, 3]) of a piece, which gets its own codes."""
-        rows = np.arange(begin, min(begin + _PIECE, len(events)))
+        rows = np.arange(begin, min(begin + STATS_PIECE, len(events)))
         piece = slice(begin, begin + rows.size)
         stats = events.stats(requested, rows, _TEXTS)
         if links is not None:
@@ -208,7 +206,7 @@ def _distinct_kinds(space: Space, events: Events, copies: NDArray[np.int64] | No
         return begin + first, distinct, sums_of_groups(code[piece], counted, first.size)
 
     # A stat takes about 16 bytes.
-    begins = range(0, max(len(events), 1), _PIECE)
+    begins = range(0, max(len(events), 1), STATS_PIECE)
     parts = in_parallel(read, begins, 16 * len(requested) * len(events))
     if links is not None:
         correlation_ids(events, lambda: links)
@@ -219,7 +217,7 @@ def _distinct_kinds(space: Space, events: Events, copies: NDArray[np.int64] | No
     counted = np.concatenate([counted for _, _, counted in parts]).T
     at = 0
     for begin, (own_first, _, _) in zip(begins, parts, strict=True):
-        piece = code[begin : begin + _PIECE]
+        piece = code[begin : begin + STATS_PIECE]
         piece[:] = kind[at:][piece]
         at += own_first.size
     return _Distinct(

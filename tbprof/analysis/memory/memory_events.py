@@ -13,7 +13,7 @@ from tbprof.base.columns import empty_column
 from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Events, Plane
-from tbprof.events.stats import StatColumn
+from tbprof.events.stats import STATS_PIECE, StatColumn
 from tbprof.kernels.analysis.stat_values import fill_sizes
 
 # The owner: an allocator by name, or the number of a TPU. Source: xplane_schema.h.
@@ -50,9 +50,6 @@ _DTYPES = (
     "float8_e4m3b11fnuz", "float8_e5m2fnuz", "int4", "uint4", "int2", "uint2",
 )  # fmt: skip
 _REFERENCE = 100
-
-# Events per piece: few take little memory, and many need few calls, which wait for other threads.
-_PIECE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,20 +113,20 @@ def read_memory_stats(memory_events: MemoryEvents) -> MemoryStats:
     stat_names = [name for name in _COLUMNS if name in events.plane.stat_names]
 
     def read(begin: int) -> list[tuple[int, int]]:
-        piece = slice(begin, min(begin + _PIECE, len(events)))
+        piece = slice(begin, min(begin + STATS_PIECE, len(events)))
         stats = events.stats(stat_names, np.arange(piece.start, piece.stop), _TEXTS)
         _fill(out, piece, stats, events.plane)
         allocator, ordinal = find_owners(stats, piece.stop - piece.start)
         out.owner[piece], first = group_rows([allocator, ordinal])
         return list(zip(allocator[first].tolist(), ordinal[first].tolist(), strict=True))
 
-    begins = range(0, len(events), _PIECE)
+    begins = range(0, len(events), STATS_PIECE)
     number: dict[tuple[int, int], int] = {}
     # A stat takes about 16 bytes.
     size = 16 * len(stat_names) * len(events)
     for begin, owners in zip(begins, in_parallel(read, begins, size), strict=True):
         numbers = [number.setdefault(owner, len(number)) for owner in owners]
-        piece = out.owner[begin : begin + _PIECE]
+        piece = out.owner[begin : begin + STATS_PIECE]
         piece[:] = np.array(numbers, np.int32)[piece]
     out.owners.extend(number)
     return out
@@ -235,8 +232,9 @@ def _window(events: Events) -> tuple[int, int]:
     first = events.first_event[:-1][np.diff(events.first_event) > 0]
     begin = int(events.start_ps[first].min())
     end = begin
-    for row in range(0, len(events), _PIECE):  # ends of all rows at once would take much memory
-        part = slice(row, row + _PIECE)
+    # Ends of all rows at once would take much memory.
+    for row in range(0, len(events), STATS_PIECE):
+        part = slice(row, row + STATS_PIECE)
         end = max(end, int((events.start_ps[part] + events.duration_ps[part]).max()))
     return begin, end
 

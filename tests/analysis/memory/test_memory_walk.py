@@ -78,7 +78,7 @@ def test_partners_among_more_addresses_than_usual():
 @given(LINES, st.sampled_from([3, 1 << 13]))
 @settings(max_examples=60, deadline=None)
 def test_events_are_those_of_a_walk(lines: list[list[Change]], piece: int):
-    with patch.object(memory_events, "_PIECE", piece):
+    with patch.object(memory_events, "STATS_PIECE", piece):
         found = memory_of(memory_space(*lines))
     changes = in_order(lines, found.name)
     assert found.time_ps.tolist() == [change.at * US for change in changes]

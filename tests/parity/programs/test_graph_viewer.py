@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.payloads import content_of
@@ -21,9 +22,10 @@ def engine(amd_trace: Path) -> Engine:
     return Engine(Logdir(str(amd_trace.parents[3])))
 
 
-def ask(engine: Engine, **params: str) -> object:
+def ask(engine: Engine, **params: str) -> dict[str, Any]:
     request = DataRequest(engine.runs()[0], "graph_viewer", params={**PROGRAM, **params})
-    return json.loads(content_of(engine, request))
+    answer: dict[str, Any] = json.loads(content_of(engine, request))
+    return answer
 
 
 def test_graphs_have_the_nodes_and_edges_of_xprof(
@@ -60,7 +62,7 @@ def test_neighbors_are_those_of_xprof(
     engine: Engine, xprof_python: str, amd_trace: Path, tmp_path: Path
 ):
     """xprof passes elements of tuples only if they are named "get-tuple-element"."""
-    names = [node["name"] for node in ask(engine, node_name="main.7")["nodes"]]  # type: ignore[index]
+    names = [node["name"] for node in ask(engine, node_name="main.7")["nodes"]]
     answers = ask_xprof_graphs(
         xprof_python, tmp_path, amd_trace.read_bytes(),
         [{**PROGRAM, "type": "adj_nodes", "node_name": name} for name in names],
