@@ -163,7 +163,7 @@ def _groups(collective: DeviceGroups) -> Iterable[Iterable[int]]:
 
 
 def _iota(iota: IotaGroups) -> Iterable[Iterable[int]]:
-    """The groups that it describes, none if it is invalid."""
+    """The groups that dimensions describe, none if they are invalid."""
     groups, size = iota.num_replica_groups, iota.num_devices_per_group
     dimensions, order = list(iota.iota_reshape_dims), list(iota.iota_transpose_perm)
     order = order or list(range(len(dimensions)))
