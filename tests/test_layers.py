@@ -82,6 +82,15 @@ def test_modules_import_no_package_that_is_reserved_or_heavy() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_classes_have_names_of_their_own() -> None:
+    homes: dict[str, list[str]] = {}
+    for path in modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
+    assert not {name: files for name, files in homes.items() if len(files) > 1}
+
+
 def loaded_by(statement: str) -> set[str]:
     script = f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
     result = subprocess.run(

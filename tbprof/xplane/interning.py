@@ -30,7 +30,7 @@ def intern_texts(buffer: Buffer, offsets: NDArray[np.int64], strings: Strings) -
     begins, rows = in_file_order(offsets)
     number = np.empty(begins.size, np.int64)
     progress = buffer.messages()
-    numbered = NumberedTexts(strings)
+    numbered = InternedTexts(strings)
     for window in buffer.around(progress, begins):
         number_texts(window, progress, begins, numbered.known, number)
         numbered.leave_window()
@@ -38,7 +38,7 @@ def intern_texts(buffer: Buffer, offsets: NDArray[np.int64], strings: Strings) -
     return out
 
 
-class NumberedTexts:
+class InternedTexts:
     """The distinct texts that a pass has seen, by number, and their ids in a space's strings.
 
     The hash is random for each pass, so that no file can contain texts that collide on purpose.

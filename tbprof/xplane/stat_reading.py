@@ -32,7 +32,7 @@ from tbprof.kernels.xplane.stat_decoding import (
 )
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.damage import Damage
-from tbprof.xplane.interning import NumberedTexts, in_file_order, intern_texts
+from tbprof.xplane.interning import InternedTexts, in_file_order, intern_texts
 from tbprof.xplane.lines.events import StatsToRead
 from tbprof.xplane.lookup import rows_of_short_ids
 from tbprof.xplane.metadata import Dictionary
@@ -53,7 +53,7 @@ class StatReader:
         self._damage = damage
         self._read_dictionary = dictionary
         # Texts are shared with other passes: most occur in all parts of a plane.
-        self._idle_texts: list[NumberedTexts] = []
+        self._idle_texts: list[InternedTexts] = []
 
     @cached_property
     def _dictionary(self) -> Dictionary:
@@ -172,11 +172,11 @@ class StatReader:
         damaged = sum(in_parallel(decode_part, range(0, source.size, _PER_PASS), 16 * source.size))
         self._note_damage(source, damaged)
 
-    def _take_texts(self) -> NumberedTexts:
+    def _take_texts(self) -> InternedTexts:
         try:
             return self._idle_texts.pop()
         except IndexError:
-            return NumberedTexts(self._strings)
+            return InternedTexts(self._strings)
 
     def used_names(self, source: NDArray[np.int64], field: int) -> frozenset[str]:
         """The names of all stats in field `field` of the messages at `source` [n], -1 for none."""

@@ -11,7 +11,7 @@ from tbprof.events.space import Plane
 from tbprof.events.strings import Strings
 from tbprof.kernels.xplane.equal_texts import number_texts
 from tbprof.kernels.xplane.passes import Pass, Window
-from tbprof.xplane.interning import NumberedTexts
+from tbprof.xplane.interning import InternedTexts
 
 
 def _plane(texts: list[str]) -> Plane:
@@ -52,7 +52,7 @@ def test_windows_are_not_kept_when_their_texts_are_read():
     content = np.frombuffer(b"\x03abc\x01d", np.uint8).copy()
     content.flags.writeable = False
     kept = weakref.ref(content)
-    numbered, number = NumberedTexts(Strings()), np.empty(2, np.int64)
+    numbered, number = InternedTexts(Strings()), np.empty(2, np.int64)
     begins, progress = np.array([0, 4], np.int64), Pass(0, content.size)
     number_texts(Window(content, 0), progress, begins, numbered.known, number)
     numbered.leave_window()

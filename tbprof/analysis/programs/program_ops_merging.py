@@ -29,7 +29,7 @@ _HOST_SUMS = (
 )  # fmt: skip
 
 
-class _KernelRows(NamedTuple):
+class _RowKernels(NamedTuple):
     first: NDArray[np.int64]
     name: list[str]
     occurrences: NDArray[np.int64]
@@ -124,7 +124,7 @@ def _merge_stacks(
 
 def _merge_kernels(
     parts: Sequence[ProgramOps], rows: Sequence[NDArray[np.int64]], count: int
-) -> _KernelRows:
+) -> _RowKernels:
     """The kernels of the merged rows; those of each row are ordered by time, longest first."""
     number: dict[tuple[int, str], int] = {}
     numbers = []
@@ -152,9 +152,9 @@ def arrange_kernels(
     name: Sequence[str],
     occurrences: NDArray[np.int64],
     total_ps: NDArray[np.int64],
-) -> _KernelRows:
+) -> _RowKernels:
     """Kernels [m], given the `row` of each in a table of `count` rows; by row, longest first."""
     order = np.lexsort((-total_ps, row))
     first = np.searchsorted(row[order], np.arange(count + 1)).astype(np.int64)
     names = [name[index] for index in order.tolist()]
-    return _KernelRows(first, names, occurrences[order], total_ps[order])
+    return _RowKernels(first, names, occurrences[order], total_ps[order])
