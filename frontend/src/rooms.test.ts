@@ -1,4 +1,7 @@
-/** Where modules may import from: the rooms of the trace viewer, and no circles anywhere. */
+/**
+ * Where modules may import from: the rooms of the trace viewer, and no circles anywhere. And names
+ * of types, which say what they hold without the name of a file.
+ */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
@@ -53,11 +56,26 @@ test("rooms of the trace viewer import from rooms below them alone", () => {
   }
 });
 
-/** Relative to src, without tests. */
-function sourceFiles(): string[] {
+const TYPE = /^(?:export )?(?:abstract )?(?:interface|type|class|enum) (\w+)/gm;
+
+test("no two modules declare a type of the same name", () => {
+  const homes = new Map<string, string[]>();
+  for (const file of allFiles())
+    for (const [, name] of readFileSync(join(SOURCES, file), "utf8").matchAll(TYPE))
+      homes.set(name, [...(homes.get(name) ?? []), file]);
+  expect([...homes].filter(([, files]) => files.length > 1)).toEqual([]);
+});
+
+/** Relative to src. */
+function allFiles(): string[] {
   return readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
     .map((file) => file.replaceAll("\\", "/"))
-    .filter((file) => /\.tsx?$/.test(file) && !/\.test(_helper)?\.tsx?$/.test(file));
+    .filter((file) => /\.tsx?$/.test(file));
+}
+
+/** Without tests. */
+function sourceFiles(): string[] {
+  return allFiles().filter((file) => !/\.test(_helper)?\.tsx?$/.test(file));
 }
 
 const IMPORT = /^(?:import|export)\s(?:[^"';]*\sfrom\s)?"(\.{1,2}\/[^"]+)";/gm;

@@ -10,7 +10,7 @@ import {
   type Session,
 } from "./types";
 
-export type Parameters = readonly (readonly [name: string, value: string])[];
+export type QueryParameters = readonly (readonly [name: string, value: string])[];
 
 export interface DataRequest {
   readonly run: string;
@@ -35,7 +35,7 @@ export async function fetchProgress(
   tool: string,
   signal: AbortSignal,
 ): Promise<Progress> {
-  const parameters: Parameters = [
+  const parameters: QueryParameters = [
     ["run", run],
     ["tag", tool],
   ];
@@ -51,10 +51,10 @@ export async function fetchData(
 }
 
 /** One host is sent as `host`, several as repeated `hosts`, since names may contain commas. */
-export function dataParameters({ run, tool, hosts, options = {} }: DataRequest): Parameters {
+export function dataParameters({ run, tool, hosts, options = {} }: DataRequest): QueryParameters {
   // A page may request another page's data.
   const { tag = tool, ...others } = options;
-  const chosen: Parameters =
+  const chosen: QueryParameters =
     hosts === null
       ? []
       : hosts.length === 1
@@ -66,7 +66,7 @@ export function dataParameters({ run, tool, hosts, options = {} }: DataRequest):
 /** The response as JSON. Throws ApiError if there is none, or if it reports an error. */
 export async function getJson(
   route: string,
-  parameters: Parameters,
+  parameters: QueryParameters,
   signal: AbortSignal,
 ): Promise<unknown> {
   const response = await getResponse(route, parameters, signal, "application/json");
@@ -95,7 +95,7 @@ export async function postJson(
 /** The same for binary responses. */
 export async function getBytes(
   route: string,
-  parameters: Parameters,
+  parameters: QueryParameters,
   signal: AbortSignal,
 ): Promise<ArrayBuffer> {
   const response = await getResponse(route, parameters, signal, "*/*");
@@ -105,7 +105,7 @@ export async function getBytes(
 
 async function getResponse(
   route: string,
-  parameters: Parameters,
+  parameters: QueryParameters,
   signal: AbortSignal,
   accept: string,
 ): Promise<Response> {

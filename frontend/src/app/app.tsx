@@ -15,7 +15,7 @@ import { Late } from "../widgets/late";
 import { LateDialog } from "../widgets/overlays/late_dialog";
 import { Banner } from "../widgets/text/banner";
 import { ErrorMessage, Skeleton } from "../widgets/text/message";
-import { BarButtons, type Overlay, shellKeys } from "./bar_buttons";
+import { BarButtons, type ShellOverlay, shellKeys } from "./bar_buttons";
 import { CommandPalette } from "./command_palette";
 import { PageView } from "./page_view";
 import { HostPicker, RunPicker } from "./pickers";
@@ -37,7 +37,7 @@ const TRACE = "trace_viewer";
 export function App({ navigation }: { navigation: Navigation }) {
   const { go, select } = navigation;
   const place = navigation.place.value;
-  const [overlay, setOverlay] = useState<Overlay>(null);
+  const [overlay, setOverlay] = useState<ShellOverlay>(null);
   const [attempt, setAttempt] = useState(0);
   const [reported, warn] = useState<readonly Warning[]>([]);
   const { logdir, runs, fresh, error: logdirError, markSeen, refresh } = useLogdir();

@@ -3,13 +3,13 @@ import { nextTheme, theme } from "../base/theme";
 import { isFinal } from "../capture/types";
 import type { CaptureModel } from "../capture/use_capture";
 
-export type Overlay = "help" | "palette" | "capture" | null;
+export type ShellOverlay = "help" | "palette" | "capture" | null;
 
 export function BarButtons({
   open,
   capture: { config, status },
 }: {
-  open: (overlay: Overlay) => void;
+  open: (overlay: ShellOverlay) => void;
   capture: CaptureModel;
 }) {
   const isRecording = status !== null && !isFinal(status.state);
@@ -56,7 +56,7 @@ export function BarButtons({
   );
 }
 
-export function shellKeys(open: (overlay: Overlay) => void) {
+export function shellKeys(open: (overlay: ShellOverlay) => void) {
   return [
     {
       keys: ["Ctrl+k"],

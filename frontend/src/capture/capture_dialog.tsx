@@ -7,13 +7,13 @@ import { CaptureProgress } from "./capture_progress";
 import { FIELDS } from "./choices";
 import type { CaptureModel } from "./use_capture";
 
-interface Props {
+interface CaptureDialogProps {
   readonly model: CaptureModel;
   readonly close: () => void;
   readonly openRun: (run: string) => void;
 }
 
-export function CaptureDialog({ model, close, openRun }: Props) {
+export function CaptureDialog({ model, close, openRun }: CaptureDialogProps) {
   const { config, status, error } = model;
   const field = error instanceof ApiError ? FIELDS[error.field] : undefined;
   return (

@@ -8,7 +8,7 @@ import { type Choices, isPreset, PRESETS, recentAddresses } from "./choices";
 import type { Tested } from "./types";
 import type { CaptureModel } from "./use_capture";
 
-interface Props {
+interface CaptureFormProps {
   readonly model: CaptureModel;
   readonly config: CaptureConfig;
   readonly wrongField: keyof Choices | undefined;
@@ -25,7 +25,7 @@ const SWITCH: readonly (readonly [string, string])[] = [
   ["1", "On"],
 ];
 
-export function CaptureForm({ model, config, wrongField }: Props) {
+export function CaptureForm({ model, config, wrongField }: CaptureFormProps) {
   const { choices, choose, isStarting } = model;
   const [tested, setTested] = useState<readonly Tested[] | null>(null);
   const [isTesting, setTesting] = useState(false);

@@ -5,7 +5,7 @@ import { microseconds } from "../base/units";
 import { type CaptureStatus, isFinal, type WorkerStatus } from "./types";
 import type { CaptureModel } from "./use_capture";
 
-interface Props {
+interface CaptureProgressProps {
   readonly model: CaptureModel;
   readonly status: CaptureStatus;
   readonly openRun: (run: string) => void;
@@ -13,7 +13,7 @@ interface Props {
 
 const SIGNS: Readonly<Record<string, string>> = { written: "✓", failed: "✗", cancelled: "–" };
 
-export function CaptureProgress({ model, status, openRun }: Props) {
+export function CaptureProgress({ model, status, openRun }: CaptureProgressProps) {
   const { workers, state, run, written } = status;
   const isOver = isFinal(state);
   const hasWorkerMessages = workers.some((worker) => worker.message !== "");

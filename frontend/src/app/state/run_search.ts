@@ -1,5 +1,5 @@
 /** Searches a run by name for the command palette: ops, kernels, steps and events. */
-import { fetchData, getJson, type Parameters } from "../../api/client";
+import { fetchData, getJson, type QueryParameters } from "../../api/client";
 import { count, fields, records, text } from "../../api/json";
 import { patchView, type View } from "../../base/url_state";
 import type { Find } from "../../tools/tool";
@@ -82,7 +82,7 @@ async function findEvents(
   report: (found: readonly Command[]) => void,
 ): Promise<void> {
   const known = new Set<string>();
-  const parameters: Parameters = [
+  const parameters: QueryParameters = [
     ["run", run],
     ["q", query],
     ...(hosts.length > MOST_NAMED ? [] : hosts.map((host) => ["hosts", host] as const)),

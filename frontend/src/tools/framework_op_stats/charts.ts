@@ -5,7 +5,7 @@ import { familyFilter } from "../../widgets/table/name_folding";
 import { foldColumn } from "./groupings";
 import { type Side, sideRows } from "./payload";
 
-export interface Chart {
+export interface OpChart {
   readonly title: string;
   readonly side: Side;
   /** The column that a slice filters. */
@@ -25,7 +25,7 @@ const TOO_MANY_OTHERS = 0.5;
  * The charts of each side that has ops. If the largest ops are small, the chart by op folds the
  * numbers of replicas and layers; if that does not help, it is left out.
  */
-export function findCharts(table: DataTable): Chart[] {
+export function findCharts(table: DataTable): OpChart[] {
   const values = numbers(table, "total_self_time");
   const [operation, type] = [texts(table, "operation"), texts(table, "type")];
   if (!values) return [];
@@ -38,7 +38,7 @@ export function findCharts(table: DataTable): Chart[] {
     const single = slicesOf(operation);
     const isFolded = othersOf(single) > MOST_OTHERS;
     const byOp = isFolded ? slicesOf(foldColumn(operation!)) : single;
-    const charts: Chart[] = [];
+    const charts: OpChart[] = [];
     if (byOp.length > 0 && (byType.length === 0 || othersOf(byOp) <= TOO_MANY_OTHERS))
       charts.push({
         title: `${side} self time by op`,
@@ -62,7 +62,7 @@ export function findCharts(table: DataTable): Chart[] {
 }
 
 /** The filter that limits the table to a slice. */
-export function sliceFilter(chart: Chart, slice: Slice): string {
+export function sliceFilter(chart: OpChart, slice: Slice): string {
   return chart.isFolded ? familyFilter(slice.name) : `=${slice.name}`;
 }
 

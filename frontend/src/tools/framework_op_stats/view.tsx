@@ -15,7 +15,7 @@ import { opEvents } from "../links/trace_links";
 import { InstructionsLink } from "../programs/instructions_link";
 import type { PageProps } from "../tool";
 import { CallsTable } from "./calls_table";
-import { type Chart, findCharts, sliceFilter } from "./charts";
+import { findCharts, type OpChart, sliceFilter } from "./charts";
 import { opColumns } from "./columns";
 import { defaultOpGrouping, OP_GROUPINGS } from "./groupings";
 import type { OpStats } from "./payload";
@@ -50,7 +50,7 @@ function OpsPage({ title, payload, view, select, links, fileName }: PageProps<Op
     view,
     select,
   });
-  const choose = (chart: Chart, slice: Slice) => {
+  const choose = (chart: OpChart, slice: Slice) => {
     if (slice.isOthers) return;
     const isChosen = chosenName(chart, view) === slice.name;
     select({ "f.host_or_device": isChosen ? null : `=${chart.side}` });
@@ -109,7 +109,7 @@ function OpsPage({ title, payload, view, select, links, fileName }: PageProps<Op
 }
 
 /** The name of the slice that the table is filtered by. */
-function chosenName(chart: Chart, view: PageProps<OpStats>["view"]): string | null {
+function chosenName(chart: OpChart, view: PageProps<OpStats>["view"]): string | null {
   if (view["f.host_or_device"] !== `=${chart.side}`) return null;
   const text = view[`f.${chart.id}`] ?? "";
   const chosen = chart.slices.find((slice) => text === sliceFilter(chart, slice));

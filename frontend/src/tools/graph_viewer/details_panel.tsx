@@ -7,13 +7,13 @@ import { type Definition, DefinitionList } from "../../widgets/text/definition_l
 import { ToolLink } from "../links/tool_link";
 import { TRACE } from "../links/trace_links";
 import type { PageProps } from "../tool";
-import { type GraphNode, type NodeDetails, type ProgramGraph, parseDetails } from "./payload";
+import { type InstructionNode, type NodeDetails, type ProgramGraph, parseDetails } from "./payload";
 import { instructionEvents } from "./trace_events";
 import { useAnswer } from "./use_answer";
 
-interface DetailsPanelProps extends PageProps<ProgramGraph> {
+interface InstructionDetailsProps extends PageProps<ProgramGraph> {
   readonly graph: ProgramGraph;
-  readonly node: GraphNode;
+  readonly node: InstructionNode;
   readonly center: (name: string) => void;
   readonly turn: (name: string) => void;
   readonly close: () => void;
@@ -21,7 +21,7 @@ interface DetailsPanelProps extends PageProps<ProgramGraph> {
 
 const LISTED = 12;
 
-export function DetailsPanel(props: DetailsPanelProps) {
+export function InstructionDetails(props: InstructionDetailsProps) {
   const { graph, node, center, turn, close, links, hosts } = props;
   const asked = { type: "node", node_name: node.name };
   const { found: details, error } = useAnswer(props.ask, graph, asked, parseDetails);
@@ -82,7 +82,7 @@ export function DetailsPanel(props: DetailsPanelProps) {
   );
 }
 
-function facts(node: GraphNode): Definition[] {
+function facts(node: InstructionNode): Definition[] {
   const didRun = node.occurrences > 0;
   const none = "no events in the trace";
   const unknown = "no cost model for this opcode";
@@ -121,13 +121,13 @@ function facts(node: GraphNode): Definition[] {
   ].map(({ note, ...item }) => (item.value === null ? item : { ...item, note }));
 }
 
-function noteOf({ category, opcode }: GraphNode): string | undefined {
+function noteOf({ category, opcode }: InstructionNode): string | undefined {
   return category === opcode ? undefined : category;
 }
 
 interface WholeProps {
   readonly details: NodeDetails;
-  readonly node: GraphNode;
+  readonly node: InstructionNode;
   readonly center: (name: string) => void;
 }
 

@@ -1,7 +1,7 @@
 /** HLO text by lines, with the names in it and their definitions. */
 
 /** A part of a line; with `name` if it is the name of an instruction or computation. */
-export interface Piece {
+export interface LinePiece {
   readonly text: string;
   readonly name?: string;
 }
@@ -23,9 +23,9 @@ export function definitionsOf(lines: readonly string[]): ReadonlyMap<string, num
 }
 
 /** Splits a line into pieces; only defined names count as names. */
-export function piecesOf(line: string, definitions: ReadonlyMap<string, number>): Piece[] {
+export function piecesOf(line: string, definitions: ReadonlyMap<string, number>): LinePiece[] {
   const shown = line.length > MOST ? `${line.slice(0, MOST)}…` : line;
-  const pieces: Piece[] = [];
+  const pieces: LinePiece[] = [];
   let end = 0;
   for (const match of shown.matchAll(NAME)) {
     const [whole, name] = match;

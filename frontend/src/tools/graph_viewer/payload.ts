@@ -15,7 +15,7 @@ import { parseWarnings } from "../../api/types";
 import { type Bytes, bytes, type Microseconds, microseconds } from "../../base/units";
 
 export type ProgramGraph = Readonly<ReturnType<typeof parseGraph>>;
-export type GraphNode = Readonly<ReturnType<typeof parseNode>>;
+export type InstructionNode = Readonly<ReturnType<typeof parseNode>>;
 export type GraphEdge = Readonly<ReturnType<typeof parseEdge>>;
 export type ListedProgram = Readonly<ReturnType<typeof parseProgram>>;
 export type Facts = Readonly<ReturnType<typeof parseFacts>>;

@@ -93,7 +93,7 @@ function InstructionSearch({ graph, ask, center }: Omit<PickersProps, "select">)
         width={520}
       >
         {(close) => (
-          <Instructions
+          <InstructionList
             graph={graph}
             ask={ask}
             choose={(name) => {
@@ -107,13 +107,13 @@ function InstructionSearch({ graph, ask, center }: Omit<PickersProps, "select">)
   );
 }
 
-interface InstructionsProps {
+interface InstructionListProps {
   readonly graph: ProgramGraph;
   readonly ask: Ask;
   readonly choose: (name: string) => void;
 }
 
-function Instructions({ graph, ask, choose }: InstructionsProps) {
+function InstructionList({ graph, ask, choose }: InstructionListProps) {
   const [query, setQuery] = useState("");
   const [answer, setAnswer] = useState<Found | null>(null);
   const latest = useRef(ask);

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Ask } from "../tool";
 import type { ProgramGraph } from "./payload";
 
-interface Answer<T> {
+interface ProgramAnswer<T> {
   /** null until it is loaded. */
   readonly found: T | null;
   /** Why loading failed, or "". */
@@ -18,8 +18,8 @@ export function useAnswer<T>(
   { host, programId }: ProgramGraph,
   parameters: { readonly type: string; readonly node_name?: string },
   parse: (json: unknown) => T,
-): Answer<T> {
-  const [answer, setAnswer] = useState<Answer<T> & { readonly key: string }>({
+): ProgramAnswer<T> {
+  const [answer, setAnswer] = useState<ProgramAnswer<T> & { readonly key: string }>({
     ...NOTHING,
     key: "",
   });

@@ -1,6 +1,5 @@
 /** What the server answers for two steps on a TPU, the second of which was not fully recorded. */
-
-type Cell = string | number | boolean | null;
+import type { Cell } from "../../base/csv";
 
 export function table(columns: Readonly<Record<string, readonly Cell[]>>, p: object = {}) {
   const typeOf = (values: readonly Cell[]) => {

@@ -14,12 +14,12 @@ const LEVELS: Readonly<Record<string, readonly [severity: Severity, tag: string]
 /** In percent of the step; below it, steps hardly wait for input. Source: bottlenecks.py. */
 export const MODERATE = 5;
 
-interface VerdictProps {
+interface InputVerdictProps {
   readonly pipeline: InputPipeline;
   readonly links: Links;
 }
 
-export function Verdict({ pipeline, links }: VerdictProps) {
+export function InputVerdict({ pipeline, links }: InputVerdictProps) {
   const { steps } = pipeline;
   const longest = steps.property("longest_wait");
   const [severity, tag] = findTag(pipeline);

@@ -12,7 +12,7 @@ import "./input.css";
 import { OpTable } from "./op_table";
 import type { InputPipeline } from "./payload";
 import { StatisticsRow } from "./statistics_row";
-import { findTag, MODERATE, Verdict } from "./verdict";
+import { findTag, InputVerdict, MODERATE } from "./verdict";
 import { WaitingChart } from "./waiting_chart";
 
 export function InputPipelinePage(props: PageProps<InputPipeline>) {
@@ -29,7 +29,7 @@ export function InputPipelinePage(props: PageProps<InputPipeline>) {
         <MarkerPicker markers={markers} steps={steps} chosen={view.marker ?? ""} select={select} />
         <StepChoice steps={steps} chosen={view.steps} select={select} />
       </header>
-      <Verdict pipeline={payload} links={links} />
+      <InputVerdict pipeline={payload} links={links} />
       {steps.count > 0 ? (
         <>
           {isShort ? null : <WaitingChart {...props} />}

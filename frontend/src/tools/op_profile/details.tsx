@@ -14,7 +14,14 @@ import { ToolLink } from "../links/tool_link";
 import { TraceLink } from "../links/trace_link";
 import type { Ask, Links } from "../tool";
 import { executionsOf, GRAPH, instructionView, KERNELS, kernelRows, MEMORY } from "./op_links";
-import { type OpDetails, type Peak, type Profile, parseDetails, peakOf, textOf } from "./payload";
+import {
+  type OpDetails,
+  type PeakRate,
+  type Profile,
+  parseDetails,
+  peakOf,
+  textOf,
+} from "./payload";
 import { WASTED } from "./summary_line";
 import { formatPicoseconds, formatShare, shareOfAll } from "./tree/node_facts";
 import type { OpTree } from "./tree/op_tree";
@@ -257,7 +264,7 @@ function rate(label: string, giga: number, unit: string, part: number, source: s
   };
 }
 
-function peak(label: string, known: Peak | null, unit: string): Definition[] {
+function peak(label: string, known: PeakRate | null, unit: string): Definition[] {
   if (known === null) return [];
   const name = `${label} (${known.of})`;
   return [

@@ -14,7 +14,7 @@ import {
 } from "../../api/json";
 
 /** A peak rate of a device, and its source. */
-export interface Peak {
+export interface PeakRate {
   /** An element type, or a memory. */
   readonly of: string;
   /** 10^9 operations, or bytes, per second. */
@@ -23,7 +23,7 @@ export interface Peak {
 }
 
 /** [rows] Indices into the texts of the profile. */
-type TextColumn = Int32Array;
+type TextIndices = Int32Array;
 
 /** One row per instruction, longest self time first, then sums of those that are not loaded yet. */
 interface ProfileRows {
@@ -32,23 +32,23 @@ interface ProfileRows {
   readonly row: Float64Array;
   /** The number of instructions in the row. */
   readonly count: Float64Array;
-  readonly programId: TextColumn;
-  readonly program: TextColumn;
-  readonly name: TextColumn;
-  readonly category: TextColumn;
+  readonly programId: TextIndices;
+  readonly program: TextIndices;
+  readonly name: TextIndices;
+  readonly category: TextIndices;
   /** Ops of one program with the same group are identical. */
-  readonly group: TextColumn;
-  readonly opcode: TextColumn;
-  readonly scope: TextColumn;
-  readonly source: TextColumn;
-  readonly dtype: TextColumn;
+  readonly group: TextIndices;
+  readonly opcode: TextIndices;
+  readonly scope: TextIndices;
+  readonly source: TextIndices;
+  readonly dtype: TextIndices;
   /** The type whose peak applies to its operations. */
-  readonly roof: TextColumn;
-  readonly boundBy: TextColumn;
+  readonly roof: TextIndices;
+  readonly boundBy: TextIndices;
   /** Why it is slow; "" if the trace does not prove a cause. */
-  readonly cause: TextColumn;
+  readonly cause: TextIndices;
   /** Why its work is unknown, or why it exceeds a peak. */
-  readonly note: TextColumn;
+  readonly note: TextIndices;
   readonly occurrences: Float64Array;
   readonly kernels: Float64Array;
   readonly totalPs: Float64Array;
@@ -76,7 +76,7 @@ interface ProfileRows {
 interface ProfileKernels {
   /** The index of the row. */
   readonly place: Float64Array;
-  readonly name: TextColumn;
+  readonly name: TextIndices;
   readonly occurrences: Float64Array;
   readonly totalPs: Float64Array;
 }
@@ -85,8 +85,8 @@ export interface Profile {
   readonly deviceType: string;
   readonly devices: number;
   readonly idlePs: number;
-  readonly flopPeaks: readonly Peak[];
-  readonly memoryPeaks: readonly Peak[];
+  readonly flopPeaks: readonly PeakRate[];
+  readonly memoryPeaks: readonly PeakRate[];
   /** The number of instructions in the run; `rows` may have fewer at first. */
   readonly instructions: number;
   readonly texts: readonly string[];
@@ -204,6 +204,6 @@ export function parseDetails(json: unknown): OpDetails {
 }
 
 /** The peak of an element type or a memory; null if unknown. */
-export function peakOf(peaks: readonly Peak[], of: string): Peak | null {
+export function peakOf(peaks: readonly PeakRate[], of: string): PeakRate | null {
   return peaks.find((peak) => peak.of === of) ?? null;
 }

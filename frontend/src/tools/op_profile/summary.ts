@@ -14,7 +14,7 @@ export interface Summary {
   readonly whole: number;
 }
 
-interface Sums {
+interface ProgramSums {
   time: number;
   atPeak: number;
   flopSpan: number;
@@ -24,7 +24,7 @@ interface Sums {
 
 export function findSummary(profile: Profile): Summary {
   const { rows, memoryPeaks } = profile;
-  const programs = new Map<number, Sums>();
+  const programs = new Map<number, ProgramSums>();
   let whole = 0;
   let wasted = Number.NaN;
   let unknown = 0;

@@ -7,13 +7,13 @@ import { fetchAllRows } from "./all_rows";
 import { Details } from "./details";
 import { OpIcicle } from "./op_icicle";
 import { type Profile, textOf } from "./payload";
-import { findOp, GROUPINGS, type Grouping, makeOpTree } from "./tree/op_tree";
+import { findOp, GROUPINGS, makeOpTree, type TreeGrouping } from "./tree/op_tree";
 import "./op_profile.css";
 import { SummaryLine } from "./summary_line";
 import { nodeKey } from "./tree/tree_rows";
 import { TreeTable } from "./tree/tree_table";
 
-const LABELS: Readonly<Record<Grouping, string>> = {
+const LABELS: Readonly<Record<TreeGrouping, string>> = {
   program: "Program",
   category: "Category",
   scope: "Framework op",
@@ -117,8 +117,8 @@ export function ProgramsPage(props: PageProps<Profile>) {
 }
 
 interface GroupingChoiceProps {
-  readonly value: Grouping;
-  readonly choose: (grouping: Grouping | null) => void;
+  readonly value: TreeGrouping;
+  readonly choose: (grouping: TreeGrouping | null) => void;
 }
 
 function GroupingChoice({ value, choose }: GroupingChoiceProps) {

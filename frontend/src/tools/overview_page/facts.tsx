@@ -2,9 +2,9 @@
 import { Card } from "../../widgets/text/card";
 import { type Definition, DefinitionList } from "../../widgets/text/definition_list";
 import { formatReading } from "./numbers";
-import type { Fact, Overview } from "./payload";
+import type { EnvironmentFact, Overview } from "./payload";
 
-export function Environment({ environment }: { environment: readonly Fact[] }) {
+export function Environment({ environment }: { environment: readonly EnvironmentFact[] }) {
   if (environment.length === 0) return null;
   return (
     <Card class="facts" title="Run environment">

@@ -11,7 +11,7 @@ export type Finding = Readonly<ReturnType<typeof toFinding>>;
 export type Reading = Readonly<ReturnType<typeof toReading>>;
 export type StepBreakdown = Readonly<ReturnType<typeof toStepBreakdown>>;
 export type IdlePart = Readonly<ReturnType<typeof toIdlePart>>;
-export type Fact = Readonly<ReturnType<typeof toFact>>;
+export type EnvironmentFact = Readonly<ReturnType<typeof toFact>>;
 
 const OPS = 0;
 const STEPS = 1;

@@ -1,12 +1,12 @@
 /** Payloads of overview_page as the server makes them on a GPU, a TPU and a CPU. */
+import type { Cell } from "../../base/csv";
 
-type Cell = string | number | boolean | null;
 type Cells = readonly Cell[];
 
-export type Kind = "gpu" | "tpu" | "cpu" | "none";
+export type SampleDevice = "gpu" | "tpu" | "cpu" | "none";
 
 interface SampleOptions {
-  readonly kind: Kind;
+  readonly kind: SampleDevice;
   readonly steps: number;
 }
 
@@ -63,7 +63,7 @@ export function samplePayload({ kind, steps }: SampleOptions): unknown[] {
   ];
 }
 
-function stepTable(kind: Kind, count: number) {
+function stepTable(kind: SampleDevice, count: number) {
   const column = (mean: number, spread = 0.3) =>
     Array.from(
       { length: count },

@@ -8,12 +8,12 @@ import type { Links } from "../tool";
 import { averageMs, formatMs } from "./numbers";
 import type { Finding, Overview } from "./payload";
 
-interface VerdictProps {
+interface OverviewVerdictProps {
   readonly overview: Overview;
   readonly links: Links;
 }
 
-export function Verdict({ overview, links }: VerdictProps) {
+export function OverviewVerdict({ overview, links }: OverviewVerdictProps) {
   const { steps, findings } = overview;
   const finding =
     findings.find(({ severity }) => severity === "high" || severity === "moderate") ?? findings[0];

@@ -5,7 +5,7 @@ import type { View } from "../../base/url_state";
 import { NAMES } from "../page.test_helper";
 import type { Links } from "../tool";
 import { parseOverview } from "./payload";
-import { type Kind, samplePayload } from "./sample.test_helper";
+import { type SampleDevice, samplePayload } from "./sample.test_helper";
 import { firstSentence } from "./verdict";
 import { OverviewPage } from "./view";
 
@@ -22,7 +22,11 @@ vi.mock("../../widgets/step_chart/plot", () => ({
 const opened: [string, View][] = [];
 const selected: Record<string, string | null>[] = [];
 
-async function show(kind: Kind, view: View = {}, tools = ["framework_op_stats", "kernel_stats"]) {
+async function show(
+  kind: SampleDevice,
+  view: View = {},
+  tools = ["framework_op_stats", "kernel_stats"],
+) {
   const links: Links = {
     ...NAMES,
     reason: (tool) => (tools.includes(tool) ? null : "There is no such page."),

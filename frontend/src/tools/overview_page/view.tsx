@@ -16,7 +16,7 @@ import { Recommendations } from "./recommendations";
 import { StepPartsCard } from "./step_parts_card";
 import { Tiles } from "./tiles";
 import { TopOps } from "./top_ops";
-import { Verdict } from "./verdict";
+import { OverviewVerdict } from "./verdict";
 
 export function OverviewPage(props: PageProps<Overview>) {
   const { title, payload, view, select, links } = props;
@@ -28,7 +28,7 @@ export function OverviewPage(props: PageProps<Overview>) {
         <MarkerPicker markers={markers} steps={steps} chosen={view.marker ?? ""} select={select} />
         <StepChoice steps={steps} chosen={view.steps} select={select} />
       </header>
-      <Verdict overview={payload} links={links} />
+      <OverviewVerdict overview={payload} links={links} />
       <Tiles overview={payload} />
       {steps.count > 0 ? (
         <Steps {...props} />

@@ -5,7 +5,7 @@ import { microseconds, ratio } from "../../base/units";
 import { markPath } from "../../widgets/scatter/draw_scatter";
 import type { PointKind } from "../../widgets/scatter/points";
 import { Name } from "../../widgets/text/name";
-import type { Peak } from "./payload";
+import type { RooflinePeak } from "./payload";
 import { formatRate } from "./rates";
 import type { Absent } from "./roofline_points";
 
@@ -75,7 +75,13 @@ export function NotDrawn({ table, absent, noun, open }: NotDrawnProps) {
   );
 }
 
-export function Peaks({ peaks, deviceName }: { peaks: readonly Peak[]; deviceName: string }) {
+export function Peaks({
+  peaks,
+  deviceName,
+}: {
+  peaks: readonly RooflinePeak[];
+  deviceName: string;
+}) {
   if (peaks.length === 0) return null;
   return (
     <details class="roofline-peaks">

@@ -16,7 +16,7 @@ export interface Roofline {
   readonly table: DataTable;
   /** The row for all of them, by column id. */
   readonly whole: Row;
-  readonly peaks: readonly Peak[];
+  readonly peaks: readonly RooflinePeak[];
   /** Why there are no records of steps, or "". */
   readonly noSteps: string;
   readonly deviceType: string;
@@ -26,7 +26,7 @@ export interface Roofline {
   readonly warnings: readonly Warning[];
 }
 
-export interface Peak {
+export interface RooflinePeak {
   readonly kind: "compute" | "memory";
   /** An element type, or a memory. */
   readonly name: string;

@@ -4,7 +4,7 @@ import { chooseColors } from "../../base/palette";
 import { findSlices } from "../../widgets/donut/slices";
 import type { PointKind, Roof, ScatterPoints } from "../../widgets/scatter/points";
 import { PROGRAM } from "../programs/program_column";
-import type { Peak } from "./payload";
+import type { RooflinePeak } from "./payload";
 import { formatRate } from "./rates";
 
 /** The columns that colors and shapes of marks can stand for. */
@@ -119,7 +119,7 @@ function absences(
 }
 
 /** The lines of all peaks; equal peaks are merged. `used` is the type with the most time. */
-export function findRoofs(peaks: readonly Peak[], used: string): Roof[] {
+export function findRoofs(peaks: readonly RooflinePeak[], used: string): Roof[] {
   const levels = new Map<number, string[]>();
   const slopes: Roof[] = [];
   for (const { kind, name, peak } of peaks) {

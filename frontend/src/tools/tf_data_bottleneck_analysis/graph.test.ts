@@ -14,7 +14,7 @@ import {
 import { layGraph, NODE, pathBetween } from "./graph/graph_layout";
 import { BESIDE, chooseShown, MORE, MOST, makeTree } from "./graph/graph_tree";
 import { shortParameters } from "./graph/node_shapes";
-import { type CallGraph, type GraphNode, parseTfData } from "./payload";
+import { type CallGraph, type IteratorNode, parseTfData } from "./payload";
 import { samplePayload } from "./sample.test_helper";
 import { executionPlace, iteratorPlace } from "./trace_places";
 
@@ -26,13 +26,13 @@ function many(count: number, parentOf: (at: number) => number): CallGraph {
   const [one] = graph.nodes;
   const nodes = Array.from(
     { length: count },
-    (_, index): GraphNode => ({
+    (_, index): IteratorNode => ({
       ...one,
       id: String(index),
       parent: parentOf(index),
       kind: index === count - 1 ? "bottleneck" : "other",
-      total: (index === 0 ? 1e6 : count - index) as GraphNode["total"],
-      self: 1 as GraphNode["self"],
+      total: (index === 0 ? 1e6 : count - index) as IteratorNode["total"],
+      self: 1 as IteratorNode["self"],
     }),
   );
   return { ...graph, nodes };

@@ -12,12 +12,12 @@ export interface CallGraph {
   /** Rank of the execution by duration, the longest first, from 0. */
   readonly rank: number;
   /** Callers before the iterators that they call, as ordered by the server. */
-  readonly nodes: readonly GraphNode[];
+  readonly nodes: readonly IteratorNode[];
 }
 
 type NodeKind = "other" | "critical" | "bottleneck";
 
-export interface GraphNode extends NodeCalls {
+export interface IteratorNode extends NodeCalls {
   /** Index of the iterator that calls this one; -1 for none. */
   readonly parent: number;
 }
@@ -126,7 +126,7 @@ function toNode(row: Row) {
 }
 
 /** Breaks loops of callers at one of their members. */
-function withoutLoops(nodes: readonly GraphNode[]): GraphNode[] {
+function withoutLoops(nodes: readonly IteratorNode[]): IteratorNode[] {
   const OPEN = 1;
   const DONE = 2;
   const state = new Uint8Array(nodes.length);

@@ -19,13 +19,13 @@ export const COLUMNS: readonly PipelineColumn[] = [
   { id: "max", title: "Max", value: ({ max }) => max },
 ];
 
-interface Order {
+interface PipelineOrder {
   readonly column: PipelineColumn;
   readonly isReversed: boolean;
 }
 
 /** Parses "mean" or "-mean"; by default, by the longest call. */
-export function readOrder(text: string | undefined): Order {
+export function readOrder(text: string | undefined): PipelineOrder {
   const id = (text ?? "").replace(/^-/, "");
   const column = COLUMNS.find((candidate) => candidate.id === id);
   return column
@@ -34,14 +34,14 @@ export function readOrder(text: string | undefined): Order {
 }
 
 /** The address after a click on a column. */
-export function nextOrder({ column, isReversed }: Order, clicked: PipelineColumn): string {
+export function nextOrder({ column, isReversed }: PipelineOrder, clicked: PipelineColumn): string {
   return column === clicked && !isReversed ? `-${clicked.id}` : clicked.id;
 }
 
 /** Unknown values come last. */
 export function sortPipelines(
   pipelines: readonly Pipeline[],
-  { column, isReversed }: Order,
+  { column, isReversed }: PipelineOrder,
 ): Pipeline[] {
   const sign = isReversed ? -1 : 1;
   return pipelines.toSorted((a, b) => {

@@ -1,6 +1,5 @@
 /** A small answer of the server: two hosts, one of which shuffles slowly. */
-
-type Cell = string | number | boolean | null;
+import type { Cell } from "../../base/csv";
 
 const NUMBERS =
   /^(rank|type|.*_us|calls|min|mean|max|num_.*|p50|p95|max_latency|self_us|rank_in_order)$/;

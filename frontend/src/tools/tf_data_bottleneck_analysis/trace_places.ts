@@ -1,7 +1,7 @@
 /** Targets in the trace viewer for executions of pipelines, and for iterators. */
 import type { View } from "../../base/url_state";
 import { iteratorEvents } from "../links/trace_links";
-import type { CallGraph, GraphNode } from "./payload";
+import type { CallGraph, IteratorNode } from "./payload";
 
 interface TracePlace {
   readonly view: View;
@@ -19,7 +19,7 @@ export function executionPlace(graph: CallGraph): TracePlace | null {
  * All events of an iterator and its copies, marked, with the execution in view: from before it where stages that
  * work ahead began earlier.
  */
-export function iteratorPlace(graph: CallGraph, node: GraphNode): TracePlace {
+export function iteratorPlace(graph: CallGraph, node: IteratorNode): TracePlace {
   const root = rootOf(graph);
   const begin = Math.min(root?.start ?? Number.NaN, node.start);
   const end = root ? root.start + root.total : Number.NaN;
@@ -30,7 +30,7 @@ export function iteratorPlace(graph: CallGraph, node: GraphNode): TracePlace {
   };
 }
 
-function rootOf({ nodes }: CallGraph): GraphNode | undefined {
+function rootOf({ nodes }: CallGraph): IteratorNode | undefined {
   return nodes.find(({ parent }) => parent < 0);
 }
 

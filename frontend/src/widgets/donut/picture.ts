@@ -6,7 +6,7 @@ import { svgElement, svgText } from "../chart/svg_pen";
 import { ringPaths } from "./ring";
 import type { Slice } from "./slices";
 
-interface Picture {
+interface DonutPicture {
   readonly title: string;
   readonly slices: readonly Slice[];
   /** CSS colors, which may be custom properties. */
@@ -18,7 +18,7 @@ const WIDTH = 640;
 const LINE = 22;
 const MAX_LABEL = 64;
 
-export function drawSvg({ title, slices, colors, labels }: Picture): string {
+export function drawSvg({ title, slices, colors, labels }: DonutPicture): string {
   const height = Math.max(slices.length * LINE + 60, 190);
   const color = (value: string) => resolveColor(value);
   const root = svgElement("svg", { width: WIDTH, height, viewBox: `0 0 ${WIDTH} ${height}` });

@@ -10,7 +10,7 @@ const LEAST = 620;
 /** The largest size that browsers can draw. */
 const MOST = 16_000;
 
-interface Drawn {
+interface GraphPicture {
   readonly root: SVGElement;
   /** Where the graph is drawn. */
   readonly content: SVGElement;
@@ -23,7 +23,7 @@ export function startPicture(
   layout: { readonly width: number; readonly height: number },
   title: string,
   legendWidth = 0,
-): Drawn {
+): GraphPicture {
   const width = Math.max(layout.width + 2 * MARGIN, LEAST, legendWidth);
   const height = layout.height + HEAD + MARGIN;
   const scale = Math.min(1, MOST / Math.max(width, height));

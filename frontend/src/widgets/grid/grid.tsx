@@ -14,7 +14,7 @@ import { GridFoot } from "./grid_foot";
 import { GridHead } from "./grid_head";
 import { gridKeys } from "./grid_keys";
 import { GridRow } from "./grid_row";
-import { type Layout, layItems, offsetOf, positionAt } from "./layout";
+import { type GridLayout, layItems, offsetOf, positionAt } from "./layout";
 import { columnPlaces } from "./places";
 import { fittingWidth } from "./resizer";
 import { useWidths } from "./widths";
@@ -62,7 +62,7 @@ export function Grid(props: GridProps) {
     [items, expanded, groups, groupDetail === undefined],
   );
   const rowHeight = isDense ? 22 : 28;
-  const layout: Layout = { rowHeight, detailHeight, length: items.length, open };
+  const layout: GridLayout = { rowHeight, detailHeight, length: items.length, open };
   const first = Math.max(positionAt(layout, scrollTop) - OVERSCAN, 0);
   const last = Math.min(positionAt(layout, scrollTop + height) + OVERSCAN, items.length - 1);
   const [widths, setWidth] = useWidths(label);

@@ -3,7 +3,7 @@
 /** The lines of the table in order: a row ≥ 0, or -(row + 1) for a row of the group above. */
 type Items = Int32Array;
 
-export interface Layout {
+export interface GridLayout {
   readonly rowHeight: number;
   readonly detailHeight: number;
   readonly length: number;
@@ -35,14 +35,14 @@ export function layItems(
   return items.subarray(0, at);
 }
 
-export function offsetOf(layout: Layout, position: number): number {
+export function offsetOf(layout: GridLayout, position: number): number {
   let above = 0;
   while (above < layout.open.length && layout.open[above] < position) above++;
   return position * layout.rowHeight + above * layout.detailHeight;
 }
 
 /** The last position that begins at or above `offset`. */
-export function positionAt(layout: Layout, offset: number): number {
+export function positionAt(layout: GridLayout, offset: number): number {
   let low = 0;
   let high = Math.max(layout.length - 1, 0);
   while (low < high) {

@@ -13,13 +13,13 @@ export interface WeightedTree {
   readonly child: Int32Array;
 }
 
-type Order = (a: number, b: number) => number;
+type NodeOrder = (a: number, b: number) => number;
 
 /** The tree with these parents; children are ordered by `compare`, then by descending weight. */
 export function arrangeTree(
   parent: Int32Array,
   weightPs: Float64Array,
-  compare: Order = () => 0,
+  compare: NodeOrder = () => 0,
 ): WeightedTree {
   const length = parent.length;
   const depth = new Int32Array(length);

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import "./memory_chart.css";
 
 /** The edges of the plotting area in CSS pixels of the frame. */
-export interface Sides {
+export interface PlotSides {
   readonly left: number;
   readonly right: number;
   readonly top: number;
@@ -13,15 +13,15 @@ export interface Sides {
 /** Shorter drags count as clicks, in CSS pixels. */
 const LEAST_DRAG = 6;
 
-type Drag = readonly [from: number, to: number];
+type DraggedRange = readonly [from: number, to: number];
 
 /** The ends of a drag, left first; null for a click. */
-export function draggedRange(drag: Drag): Drag | null {
+export function draggedRange(drag: DraggedRange): DraggedRange | null {
   const [left, right] = drag[0] < drag[1] ? drag : [drag[1], drag[0]];
   return right - left >= LEAST_DRAG ? [left, right] : null;
 }
 
-export function Brush({ sides, drag }: { readonly sides: Sides; readonly drag: Drag }) {
+export function Brush({ sides, drag }: { readonly sides: PlotSides; readonly drag: DraggedRange }) {
   const range = draggedRange(drag);
   if (!range) return null;
   const [left, right] = range.map((x) => Math.max(sides.left, Math.min(x, sides.right)));
@@ -52,7 +52,7 @@ export function Line({ name, x, top, bottom }: LineProps) {
 }
 
 interface PeakFlagProps {
-  readonly sides: Sides;
+  readonly sides: PlotSides;
   readonly x: number;
   /** "4.00 GiB" */
   readonly size: string;
@@ -78,7 +78,7 @@ export function PeakFlag({ sides, x, size, isChosen, title, choose }: PeakFlagPr
   );
 }
 
-export interface Fact {
+export interface MemoryFact {
   readonly id: string;
   readonly label: string;
   readonly value: string;
@@ -87,7 +87,7 @@ export interface Fact {
 }
 
 interface FactsCardProps {
-  readonly facts: readonly Fact[];
+  readonly facts: readonly MemoryFact[];
   /** The position of the cursor, and the width of the chart. */
   readonly x: number;
   readonly width: number;

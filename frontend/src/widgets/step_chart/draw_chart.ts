@@ -15,7 +15,7 @@ export interface ChartColors {
   readonly font: string;
 }
 
-export interface Picture {
+export interface StepsPicture {
   readonly steps: StepAxis;
   readonly series: readonly StepSeries[];
   readonly columns: readonly StepColumn[];
@@ -53,12 +53,12 @@ const HATCH = 6;
 const WIDEST = 120;
 const OUTLIER = 6;
 
-export function drawSteps(pen: Pen, drawing: Drawing, picture: Picture): void {
+export function drawSteps(pen: Pen, drawing: Drawing, picture: StepsPicture): void {
   if (drawing === "stack") drawColumns(pen, picture);
   else drawLines(pen, picture);
 }
 
-function drawColumns(pen: Pen, picture: Picture): void {
+function drawColumns(pen: Pen, picture: StepsPicture): void {
   const { steps, series, columns, totals, colors, bbox, top, ratio } = picture;
   const y = (value: number) => Math.round(bbox.top + bbox.height * (1 - value / top));
   const boxes = columns.map((column) => columnBox(picture, column));
@@ -103,7 +103,7 @@ function drawColumns(pen: Pen, picture: Picture): void {
   pen.restore();
 }
 
-function drawLines(pen: Pen, picture: Picture): void {
+function drawLines(pen: Pen, picture: StepsPicture): void {
   const { series, columns, colors, bbox, top, ratio } = picture;
   const x = columns.map((column) => {
     const [left, right] = columnBox(picture, column);
@@ -151,7 +151,7 @@ function drawLines(pen: Pen, picture: Picture): void {
 /** Marks outliers by a triangle on the column, or below the upper edge if there is no room. */
 function drawOutliers(
   pen: Pen,
-  { steps, columns, totals, colors, bbox, ratio }: Picture,
+  { steps, columns, totals, colors, bbox, ratio }: StepsPicture,
   boxes: readonly (readonly [left: number, right: number])[],
   y: (value: number) => number,
 ): void {
@@ -173,7 +173,7 @@ function drawOutliers(
   });
 }
 
-function begin(pen: Pen, { bbox }: Picture): void {
+function begin(pen: Pen, { bbox }: StepsPicture): void {
   pen.save();
   pen.beginPath();
   pen.rect(bbox.left, bbox.top, bbox.width, bbox.height);
@@ -182,7 +182,7 @@ function begin(pen: Pen, { bbox }: Picture): void {
 
 /** Left and right edge on whole pixels, at least one apart. */
 function columnBox(
-  { from, to, bbox, ratio }: Picture,
+  { from, to, bbox, ratio }: StepsPicture,
   column: StepColumn,
 ): [left: number, right: number] {
   const scale = bbox.width / (to - from);
@@ -199,7 +199,7 @@ function columnGap(width: number): number {
   return width < 16 ? 1 : Math.max(Math.min(width * 0.2, 24), width - WIDEST);
 }
 
-function drawAverage(pen: Pen, { average, bbox, top, colors, ratio }: Picture): void {
+function drawAverage(pen: Pen, { average, bbox, top, colors, ratio }: StepsPicture): void {
   if (average === null) return;
   const y = Math.round(bbox.top + bbox.height * (1 - average / top)) + ratio / 2;
   pen.strokeStyle = colors.text;
@@ -212,7 +212,7 @@ function drawAverage(pen: Pen, { average, bbox, top, colors, ratio }: Picture): 
   pen.setLineDash([]);
 }
 
-function drawSelected(pen: Pen, picture: Picture): void {
+function drawSelected(pen: Pen, picture: StepsPicture): void {
   const { selected, columns, bbox, totals, top, colors, ratio } = picture;
   const column = columns.find(
     ({ from, to }) => selected !== null && selected >= from && selected < to,

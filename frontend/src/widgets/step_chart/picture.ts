@@ -6,7 +6,7 @@ import { axisLabels, axisName, labelRoom } from "./axis_labels";
 import { type ChartColors, chartColors, drawSteps } from "./draw_chart";
 import { axisScale, type Drawing, findColumns, type StepAxis, type StepSeries } from "./steps";
 
-interface Chart {
+interface StepChartInput {
   readonly title: string;
   readonly axisTitle: string;
   readonly steps: StepAxis;
@@ -25,7 +25,7 @@ const BOTTOM = AREA.top + AREA.height;
 const MARKS = 5;
 const LABELS = 10;
 
-export function drawSvg(chart: Chart): string {
+export function drawSvg(chart: StepChartInput): string {
   const { steps, series, drawing, totals, from, to, quantity } = chart;
   const { top, scale } = axisScale(totals, from, to, quantity);
   const colors = chartColors(series, document.body);

@@ -1,11 +1,10 @@
 /** Small tables for tests. */
 import { parseTable } from "../../api/data_table";
+import type { Cell } from "../../base/csv";
 import { type ColumnSpec, resolveColumns, type TableColumn } from "./columns";
 
-type Cells = readonly (string | number | boolean | null)[];
-
 /** One column per entry, its type by its first cell that is not null. */
-export function sampleTable(cells: Readonly<Record<string, Cells>>) {
+export function sampleTable(cells: Readonly<Record<string, readonly Cell[]>>) {
   const entries = Object.entries(cells);
   return parseTable({
     cols: entries.map(([id, values]) => ({ id, label: id, type: typeOf(values) })),
@@ -14,7 +13,7 @@ export function sampleTable(cells: Readonly<Record<string, Cells>>) {
 }
 
 export function sampleColumns(
-  cells: Readonly<Record<string, Cells>>,
+  cells: Readonly<Record<string, readonly Cell[]>>,
   specs: Readonly<Record<string, Partial<ColumnSpec>>> = {},
 ): TableColumn[] {
   return resolveColumns(
@@ -30,7 +29,7 @@ export function sampleColumns(
   );
 }
 
-function typeOf(values: Cells): string {
+function typeOf(values: readonly Cell[]): string {
   const first = values.find((value) => value !== null);
   return typeof first === "number" ? "number" : typeof first === "boolean" ? "boolean" : "string";
 }

@@ -1,8 +1,8 @@
 /** A few lines about an instruction, for tooltips. */
 import { formatTime, plural } from "../../../base/format";
-import type { GraphNode } from "../payload";
+import type { InstructionNode } from "../payload";
 
-export function describe(node: GraphNode): string {
+export function describe(node: InstructionNode): string {
   return [
     `${node.opcode} ${node.name}`.slice(0, 300),
     node.shape,

@@ -36,7 +36,7 @@ export function GraphCanvas(props: GraphCanvasProps) {
       <>
         <Frames graph={graph} layout={layout} turn={turn} />
         <Edges layout={layout} />
-        <Instructions {...{ graph, layout, mode, most, chosen, choose, center, open }} />
+        <InstructionNodes {...{ graph, layout, mode, most, chosen, choose, center, open }} />
       </>
     ),
     [graph, layout, mode, most, chosen, choose, center, open, turn],
@@ -117,12 +117,12 @@ function edgeTitle(operand: number, element: number): string {
   return `operand ${operand}${element < 0 ? "" : `: element ${element} of the tuple`}`;
 }
 
-type InstructionsProps = Pick<
+type InstructionNodesProps = Pick<
   GraphCanvasProps,
   "graph" | "layout" | "mode" | "most" | "chosen" | "choose" | "center" | "open"
 >;
 
-function Instructions(props: InstructionsProps) {
+function InstructionNodes(props: InstructionNodesProps) {
   const { graph, layout, mode, most, chosen, choose, center, open } = props;
   const byId = new Map(graph.nodes.map((node) => [node.id, node]));
   const beside = (node: number, sign: 1 | -1) => {

@@ -6,12 +6,12 @@ import { ChartMenu } from "../../../widgets/chart/chart_menu";
 import { Card } from "../../../widgets/text/card";
 import { TRACE } from "../../links/trace_links";
 import type { PageProps } from "../../tool";
-import { DetailsPanel } from "../details_panel";
+import { InstructionDetails } from "../details_panel";
 import type { ProgramGraph } from "../payload";
 import { instructionEvents } from "../trace_events";
 import { GraphCanvas } from "./graph_canvas";
 import { InstructionTable, saveNodes } from "./instruction_table";
-import { Legend } from "./legend";
+import { InstructionLegend } from "./legend";
 import type { ColorMode } from "./node_shapes";
 import { layProgram } from "./program_layout";
 
@@ -126,7 +126,7 @@ export function GraphCard(props: GraphCardProps) {
         />
       ) : (
         <>
-          <Legend nodes={graph.nodes} mode={mode} most={most} />
+          <InstructionLegend nodes={graph.nodes} mode={mode} most={most} />
           <Around graph={graph} center={center} turn={actions.turn} />
           <div class={chosen ? "graph-parts with-details" : "graph-parts"}>
             <GraphCanvas
@@ -142,7 +142,7 @@ export function GraphCard(props: GraphCardProps) {
               {...actions}
             />
             {chosen ? (
-              <DetailsPanel
+              <InstructionDetails
                 {...props}
                 graph={graph}
                 node={chosen}

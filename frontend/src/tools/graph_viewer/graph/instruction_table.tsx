@@ -7,17 +7,17 @@ import {
   nodeNumber,
   nodeText,
 } from "../../../widgets/graph/node_table";
-import type { GraphNode } from "../payload";
+import type { InstructionNode } from "../payload";
 
 interface InstructionTableProps {
-  readonly nodes: readonly GraphNode[];
-  readonly toTimeline: (node: GraphNode) => void;
+  readonly nodes: readonly InstructionNode[];
+  readonly toTimeline: (node: InstructionNode) => void;
 }
 
 const WIDTH = 110;
 const HIGHEST = 620;
 
-const COLUMNS: readonly NodeColumn<GraphNode>[] = [
+const COLUMNS: readonly NodeColumn<InstructionNode>[] = [
   nodeText("name", "Instruction", 240, ({ name }) => name, { isSticky: true }),
   nodeText("opcode", "Opcode", 120, ({ opcode }) => opcode),
   nodeText("shape", "Shape", 220, ({ shape }) => shape),
@@ -45,7 +45,7 @@ export function InstructionTable({ nodes, toTimeline }: InstructionTableProps) {
   );
 }
 
-export function saveNodes(fileName: string, nodes: readonly GraphNode[]): void {
+export function saveNodes(fileName: string, nodes: readonly InstructionNode[]): void {
   function* lines(): Generator<Cell[]> {
     yield ["Instruction", "Opcode", "Shape", "Hops", "Self time (µs)", "Total time (µs)"].concat([
       "Executions",

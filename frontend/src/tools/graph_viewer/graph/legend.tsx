@@ -1,16 +1,16 @@
 /** The legend of the graph's colors and marks. */
 import { formatTime } from "../../../base/format";
 import type { Microseconds } from "../../../base/units";
-import type { GraphNode } from "../payload";
+import type { InstructionNode } from "../payload";
 import { type ColorMode, GROUPS } from "./node_shapes";
 
-interface LegendProps {
-  readonly nodes: readonly GraphNode[];
+interface InstructionLegendProps {
+  readonly nodes: readonly InstructionNode[];
   readonly mode: ColorMode;
   readonly most: Microseconds;
 }
 
-export function Legend({ nodes, mode, most }: LegendProps) {
+export function InstructionLegend({ nodes, mode, most }: InstructionLegendProps) {
   const here = Object.entries(GROUPS).filter(([group]) =>
     nodes.some((node) => node.group === group),
   );

@@ -2,7 +2,7 @@
 import { formatTime } from "../../../base/format";
 import { fitText } from "../../../widgets/graph/name_fit";
 import { rectShape, type Shape, textShape } from "../../../widgets/graph/shapes";
-import type { GraphNode } from "../payload";
+import type { InstructionNode } from "../payload";
 import { NODE } from "./program_layout";
 
 export type ColorMode = "kind" | "time";
@@ -29,7 +29,7 @@ const HEAT = 0.55;
 
 /** `most` is the longest self time in the graph. */
 export function nodeShapes(
-  node: GraphNode,
+  node: InstructionNode,
   mode: ColorMode,
   most: number,
   isCenter: boolean,

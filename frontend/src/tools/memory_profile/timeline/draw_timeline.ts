@@ -19,7 +19,7 @@ interface TimelineColors {
   readonly font: string;
 }
 
-export interface Picture {
+export interface TimelinePicture {
   readonly memory: Memory;
   readonly plan: Plan;
   readonly scale: Scale;
@@ -51,7 +51,7 @@ const LEAST_BETWEEN_LINES = 16;
 /** A line that traverses the whole height more often than this is dense. */
 const DENSE = 20;
 
-export function drawTimeline(pen: Pen, picture: Picture): void {
+export function drawTimeline(pen: Pen, picture: TimelinePicture): void {
   pen.font = picture.colors.font;
   drawGrid(pen, picture);
   pen.save();
@@ -68,7 +68,7 @@ export function drawTimeline(pen: Pen, picture: Picture): void {
   drawStrip(pen, picture);
 }
 
-function drawGrid(pen: Pen, { plan, scale, colors, hidden }: Picture): void {
+function drawGrid(pen: Pen, { plan, scale, colors, hidden }: TimelinePicture): void {
   const { left, right, top, bottom } = plan;
   pen.strokeStyle = colors.border;
   pen.fillStyle = colors.muted;
@@ -103,7 +103,7 @@ function drawGrid(pen: Pen, { plan, scale, colors, hidden }: Picture): void {
 }
 
 /** Before the first event, usage is unknown rather than zero. */
-function drawBefore(pen: Pen, { memory, plan, colors }: Picture): void {
+function drawBefore(pen: Pen, { memory, plan, colors }: TimelinePicture): void {
   const first = memory.timeline.time[0] ?? plan.to;
   const right = Math.min(xOf(plan, first), plan.right);
   const text = "unknown before the first event";
@@ -114,7 +114,7 @@ function drawBefore(pen: Pen, { memory, plan, colors }: Picture): void {
   pen.fillText(text, (plan.left + right) / 2, (plan.top + plan.bottom) / 2);
 }
 
-function drawAreas(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
+function drawAreas(pen: Pen, { memory, plan, hidden, colors }: TimelinePicture): void {
   const { timeline } = memory;
   const { length } = timeline;
   if (length === 0) return;
@@ -189,7 +189,7 @@ function traceSteps(
 }
 
 /** Drawn over a wider line in the background color, since it crosses areas of any color. */
-function drawFragmentation(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
+function drawFragmentation(pen: Pen, { memory, plan, hidden, colors }: TimelinePicture): void {
   if (hidden.has("fragmentation")) return;
   const { timeline } = memory;
   const y = (point: number) =>
@@ -211,7 +211,7 @@ function drawFragmentation(pen: Pen, { memory, plan, hidden, colors }: Picture):
 }
 
 /** A dashed line, labeled below at the right. */
-function drawCapacity(pen: Pen, { memory, plan, hidden, colors }: Picture): void {
+function drawCapacity(pen: Pen, { memory, plan, hidden, colors }: TimelinePicture): void {
   const { capacity } = memory.allocators[memory.chosen];
   if (hidden.has(CAPACITY.id) || !(capacity > 0)) return;
   const y = Math.round(yOf(plan, capacity)) + 0.5;
@@ -230,7 +230,7 @@ function drawCapacity(pen: Pen, { memory, plan, hidden, colors }: Picture): void
   pen.fillText(text, plan.right - 6, y + 11);
 }
 
-function drawStepLines(pen: Pen, picture: Picture): void {
+function drawStepLines(pen: Pen, picture: TimelinePicture): void {
   const steps = visibleSteps(picture);
   const { plan } = picture;
   // Closer lines would hide the areas.
@@ -249,7 +249,7 @@ function drawStepLines(pen: Pen, picture: Picture): void {
   pen.globalAlpha = 1;
 }
 
-function drawStrip(pen: Pen, picture: Picture): void {
+function drawStrip(pen: Pen, picture: TimelinePicture): void {
   const { plan, colors } = picture;
   pen.save();
   pen.beginPath();
@@ -278,7 +278,7 @@ interface VisibleStep {
 }
 
 /** The visible steps; none if they would be too narrow to distinguish. */
-function visibleSteps({ memory, plan }: Pick<Picture, "memory" | "plan">): VisibleStep[] {
+function visibleSteps({ memory, plan }: Pick<TimelinePicture, "memory" | "plan">): VisibleStep[] {
   const { labels, begin, end } = memory.steps;
   const found = labels.flatMap((label, step) => {
     const [left, right] = [xOf(plan, begin[step]), xOf(plan, end[step])];

@@ -1,6 +1,6 @@
 /** The ten facts about a memory event, in the guide's order, with reasons for missing ones. */
 import { NOT_MEASURED } from "../../../base/format";
-import type { Fact } from "../../../widgets/memory_chart/marks";
+import type { MemoryFact } from "../../../widgets/memory_chart/marks";
 import { formatAmount, formatMemoryShare, formatTraceTime } from "../format";
 import { inUse, type Memory } from "../payload";
 
@@ -9,7 +9,7 @@ export function eventFacts(
   { timeline, texts, steps }: Memory,
   point: number,
   span: number,
-): Fact[] {
+): MemoryFact[] {
   const kind = timeline.kind[point];
   const isFree = kind === 0;
   const name = (of: Int32Array, label: string) => {
@@ -60,7 +60,7 @@ export function splitText({ timeline }: Memory, point: number): string {
   ].join(" · ");
 }
 
-function fact(id: string, label: string, [value, reason]: readonly [string, string]): Fact {
+function fact(id: string, label: string, [value, reason]: readonly [string, string]): MemoryFact {
   return value === ""
     ? { id, label, value: NOT_MEASURED, reason }
     : { id, label, value, reason: "" };

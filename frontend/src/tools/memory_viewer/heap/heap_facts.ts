@@ -1,11 +1,11 @@
 /** Facts about an event of the heap, and about an array in it. */
 import { formatBytes, formatCount } from "../../../base/format";
 import { bytes } from "../../../base/units";
-import type { Fact } from "../../../widgets/memory_chart/marks";
+import type { MemoryFact } from "../../../widgets/memory_chart/marks";
 import type { Heap } from "../payload";
 import { pointOf } from "./heap_plan";
 
-export function heapEventFacts({ timeline, figures }: Heap, event: number): Fact[] {
+export function heapEventFacts({ timeline, figures }: Heap, event: number): MemoryFact[] {
   const point = pointOf(timeline, event);
   if (point < 0) return [fact("Event", formatCount(event))];
   return [
@@ -18,7 +18,7 @@ export function heapEventFacts({ timeline, figures }: Heap, event: number): Fact
   ];
 }
 
-export function barFacts({ bars, figures }: Heap, bar: number): Fact[] {
+export function barFacts({ bars, figures }: Heap, bar: number): MemoryFact[] {
   const [start, end, all] = [bars.start[bar], bars.end[bar], figures.events].map(formatCount);
   return [
     fact("Instruction", bars.name[bar]),
@@ -36,6 +36,6 @@ export function heapEventText(heap: Heap, event: number): string {
     .join(", ");
 }
 
-function fact(label: string, value: string): Fact {
+function fact(label: string, value: string): MemoryFact {
   return { id: label, label, value, reason: "" };
 }

@@ -18,9 +18,9 @@ export interface HeapPlan {
   readonly mostBytes: number;
 }
 
-type Sides = Omit<HeapPlan, "from" | "to" | "mostInUse" | "mostBytes">;
+type HeapSides = Omit<HeapPlan, "from" | "to" | "mostInUse" | "mostBytes">;
 
-export function planHeap({ timeline, figures, bars }: Heap, sides: Sides): HeapPlan {
+export function planHeap({ timeline, figures, bars }: Heap, sides: HeapSides): HeapPlan {
   let most = figures.peak;
   for (const value of timeline.inUse) most = Math.max(most, value);
   return {

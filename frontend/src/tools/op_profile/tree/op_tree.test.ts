@@ -10,9 +10,9 @@ import { nodeKey, treeRows } from "./tree_rows";
 const PROFILE = sampleProfile();
 
 /** [label, µs, children] */
-type Drawn = readonly [label: string, us: number, children: readonly Drawn[]];
+type DrawnNode = readonly [label: string, us: number, children: readonly DrawnNode[]];
 
-function drawn(tree: OpTree, node = 0): Drawn {
+function drawn(tree: OpTree, node = 0): DrawnNode {
   const children = [...childrenOf(tree, node)].map((child) => drawn(tree, child));
   return [tree.label[node], tree.weightPs[node] / 1e6, children];
 }

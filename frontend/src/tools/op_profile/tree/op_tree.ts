@@ -3,10 +3,10 @@ import { arrangeTree, type WeightedTree } from "../../../widgets/icicle/weighted
 import { type Profile, textOf } from "../payload";
 import { scopeParts } from "./scope_parts";
 
-export type Grouping = "program" | "category" | "scope" | "source";
-export const GROUPINGS: readonly Grouping[] = ["program", "category", "scope", "source"];
+export type TreeGrouping = "program" | "category" | "scope" | "source";
+export const GROUPINGS: readonly TreeGrouping[] = ["program", "category", "scope", "source"];
 
-export type Kind =
+export type OpNodeKind =
   | "root"
   | "program"
   | "category"
@@ -22,7 +22,7 @@ export type Kind =
 
 /** [n] nodes, parents before their children. Times are self times; for kernels, device times. */
 export interface OpTree extends WeightedTree {
-  readonly kind: readonly Kind[];
+  readonly kind: readonly OpNodeKind[];
   readonly label: readonly string[];
   /** The row of the profile that an op, a kernel or a rest belongs to; -1 for others. */
   readonly place: Int32Array;
@@ -41,7 +41,7 @@ export interface OpTree extends WeightedTree {
 /** Sums that are accumulated while the tree is built. */
 interface Growing {
   readonly parent: number[];
-  readonly kind: Kind[];
+  readonly kind: OpNodeKind[];
   readonly label: string[];
   readonly place: number[];
   readonly time: number[];
@@ -55,9 +55,9 @@ interface Growing {
   readonly count: number[];
 }
 
-type Level = readonly [kind: Kind, key: string, label: string];
+type Level = readonly [kind: OpNodeKind, key: string, label: string];
 
-export function makeOpTree(profile: Profile, grouping: Grouping, hasIdle: boolean): OpTree {
+export function makeOpTree(profile: Profile, grouping: TreeGrouping, hasIdle: boolean): OpTree {
   const { rows } = profile;
   const tree: Growing = {
     parent: [],
@@ -171,7 +171,7 @@ function kernelsByPlace({ kernels }: Profile): ReadonlyMap<number, readonly numb
 }
 
 /** The levels above a row, without a group if the row is alone in it. */
-function levelsOf(profile: Profile, grouping: Grouping): (place: number) => Level[] {
+function levelsOf(profile: Profile, grouping: TreeGrouping): (place: number) => Level[] {
   const { rows } = profile;
   const read = (at: number) => textOf(profile, at);
   const groupKey = (place: number) =>

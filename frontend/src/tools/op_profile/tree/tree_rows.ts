@@ -9,7 +9,7 @@ interface TreeRows {
   readonly isOpen: Uint8Array;
 }
 
-interface Shown {
+interface TreeRowOptions {
   /** Keys of nodes that are expanded or collapsed contrary to the default. */
   readonly turned: ReadonlySet<string>;
   readonly sort: OpSort;
@@ -19,7 +19,7 @@ interface Shown {
 /** By default, nodes other than ops are expanded if they have this share of the time. */
 const OPEN_FROM = 0.2;
 
-export function treeRows(tree: OpTree, { turned, sort, isDescending }: Shown): TreeRows {
+export function treeRows(tree: OpTree, { turned, sort, isDescending }: TreeRowOptions): TreeRows {
   const nodes: number[] = [];
   const isOpen: number[] = [];
   const compare = compareBy(tree, sort, isDescending);

@@ -5,7 +5,7 @@ import type { Domain, Measure } from "../measures";
 import { writeValue } from "./heat_texts";
 import { makeRamp, type Ramp, rampColor } from "./ramp";
 
-interface LegendProps {
+interface HeatLegendProps {
   readonly domain: Domain;
   readonly ramp: Ramp;
   readonly measure: Measure;
@@ -22,7 +22,7 @@ export function legendTexts(
   ];
 }
 
-export function HeatLegend({ domain, ramp, measure }: LegendProps) {
+export function HeatLegend({ domain, ramp, measure }: HeatLegendProps) {
   const { low, high, least, most } = domain;
   const [first, last] = legendTexts(domain, measure);
   const stops = Array.from({ length: 17 }, (_, index) => rampColor(ramp, index / 16)).join(", ");

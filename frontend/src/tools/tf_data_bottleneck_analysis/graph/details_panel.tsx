@@ -15,27 +15,27 @@ import { TRACE } from "../../links/trace_links";
 import type { Links } from "../../tool";
 import { AdviceList } from "../advice_list";
 import { plainType, workOf } from "../iterators";
-import type { CallGraph, GraphNode, TfDataAdvice } from "../payload";
+import type { CallGraph, IteratorNode, TfDataAdvice } from "../payload";
 import { executionPlace, iteratorPlace } from "../trace_places";
 import { type GraphTree, heldShare, shareOf } from "./graph_tree";
 import { formatStart, LEAST_START } from "./node_shapes";
 
-interface DetailsPanelProps {
+interface IteratorDetailsProps {
   readonly graph: CallGraph;
   readonly tree: GraphTree;
-  readonly node: GraphNode;
+  readonly node: IteratorNode;
   readonly advice: readonly TfDataAdvice[];
   readonly links: Links;
   readonly close: () => void;
 }
 
-const KINDS: Readonly<Record<GraphNode["kind"], string>> = {
+const KINDS: Readonly<Record<IteratorNode["kind"], string>> = {
   bottleneck: "Bottleneck",
   critical: "Critical path",
   other: "Not on the critical path",
 };
 
-export function DetailsPanel({ graph, tree, node, advice, links, close }: DetailsPanelProps) {
+export function IteratorDetails({ graph, tree, node, advice, links, close }: IteratorDetailsProps) {
   const work = workOf(node.type);
   const own = advice.filter(
     (piece) =>
@@ -101,7 +101,7 @@ function Place({ links, place, title, children }: PlaceProps) {
   );
 }
 
-function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
+function Times({ tree, node }: { tree: GraphTree; node: IteratorNode }) {
   const { start, total, self, calls, worker, wait, queue, held, iterators } = node;
   const origin = tree.nodes.find(({ parent }) => parent < 0)?.start ?? Number.NaN;
   const share = (us: number) => {
@@ -201,7 +201,7 @@ function Times({ tree, node }: { tree: GraphTree; node: GraphNode }) {
 
 const SHOWN = 100;
 
-function Parameters({ node: { parameters } }: { node: GraphNode }) {
+function Parameters({ node: { parameters } }: { node: IteratorNode }) {
   return (
     <>
       <h4>Parameters</h4>
@@ -221,7 +221,7 @@ function Parameters({ node: { parameters } }: { node: GraphNode }) {
   );
 }
 
-function heldText(tree: GraphTree, node: GraphNode): string {
+function heldText(tree: GraphTree, node: IteratorNode): string {
   const share = heldShare(tree, node);
   return Number.isNaN(share) ? "" : `${formatRatio(ratio(share))} of what holds up the execution`;
 }

@@ -1,10 +1,10 @@
 /** The layout of iterators: sources at the left, the iterator that the program calls at the right. */
 import { hierarchy, tree as treeLayout } from "d3-hierarchy";
 import type { GraphBox, PlacedGraph } from "../../../widgets/graph/shapes";
-import type { GraphTree, Shown } from "./graph_tree";
+import type { GraphTree, ShownNodes } from "./graph_tree";
 
 interface StubBox extends GraphBox {
-  /** Index into `Shown.stubs`. */
+  /** Index into `ShownNodes.stubs`. */
   readonly stub: number;
 }
 
@@ -30,20 +30,20 @@ const GAPS = { across: 34, down: 16, margin: 12 };
 const MANY = 16;
 
 /** A node, a stub, or the common root of all nodes without a caller. */
-interface Drawn {
+interface NodeOrStub {
   readonly node: number;
   readonly stub: number;
 }
 
-const NONE: Drawn = { node: -1, stub: -1 };
+const NONE: NodeOrStub = { node: -1, stub: -1 };
 
-export function layGraph(tree: GraphTree, shown: Shown): GraphLayout {
+export function layGraph(tree: GraphTree, shown: ShownNodes): GraphLayout {
   const drawn = new Set(shown.nodes);
   const stubs = new Map(shown.stubs.map(({ parent }, stub) => [parent, { node: -1, stub }]));
   const roots = shown.nodes.filter((index) => !drawn.has(tree.nodes[index].parent));
-  const asNode = (node: number): Drawn => ({ node, stub: -1 });
+  const asNode = (node: number): NodeOrStub => ({ node, stub: -1 });
   // Columns keep this order, the longest at the top.
-  const below = ({ node, stub }: Drawn): Drawn[] => {
+  const below = ({ node, stub }: NodeOrStub): NodeOrStub[] => {
     if (stub >= 0) return [];
     if (node < 0) return roots.map(asNode);
     const rest = stubs.get(node);
@@ -52,9 +52,9 @@ export function layGraph(tree: GraphTree, shown: Shown): GraphLayout {
       ...(rest ? [rest] : []),
     ];
   };
-  const heightOf = ({ stub }: Drawn) => (stub < 0 ? NODE : STUB).height;
+  const heightOf = ({ stub }: NodeOrStub) => (stub < 0 ? NODE : STUB).height;
   // The tree layout is vertical: its x is our y, and its depths are our columns from the right.
-  const laid = treeLayout<Drawn>()
+  const laid = treeLayout<NodeOrStub>()
     .nodeSize([1, 1])
     .separation((a, b) => (heightOf(a.data) + heightOf(b.data)) / 2 + GAPS.down)(
       hierarchy(NONE, below),
@@ -71,7 +71,7 @@ export function layGraph(tree: GraphTree, shown: Shown): GraphLayout {
     height: heightOf(data),
   });
   const boxes = laid.map((placed) => ({ ...placed.data, ...boxOf(placed) }));
-  const kindOf = ({ node }: Drawn) => tree.nodes[node]?.kind ?? "other";
+  const kindOf = ({ node }: NodeOrStub) => tree.nodes[node]?.kind ?? "other";
   return {
     width: Math.max(...boxes.map(({ x }) => x)) + NODE.width + GAPS.margin,
     height: Math.max(...boxes.map(({ y, height }) => y + height)) + GAPS.margin,

@@ -10,12 +10,12 @@ import {
   startPicture,
 } from "../../../widgets/graph/picture";
 import type { GraphLayout } from "./graph_layout";
-import type { GraphTree, Shown } from "./graph_tree";
+import type { GraphTree, ShownNodes } from "./graph_tree";
 import { EDGES, LEAST_START, nodeShapes, OUTLINES, stubShapes } from "./node_shapes";
 
 export function drawGraphSvg(
   tree: GraphTree,
-  shown: Shown,
+  shown: ShownNodes,
   layout: GraphLayout,
   title: string,
 ): string {

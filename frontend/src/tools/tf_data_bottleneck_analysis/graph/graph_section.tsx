@@ -8,11 +8,11 @@ import { TRACE } from "../../links/trace_links";
 import type { PageProps } from "../../tool";
 import type { Pipeline, TfData } from "../payload";
 import { executionPlace, iteratorPlace } from "../trace_places";
-import { DetailsPanel } from "./details_panel";
+import { IteratorDetails } from "./details_panel";
 import { layGraph } from "./graph_layout";
 import { GraphPickers } from "./graph_pickers";
 import { GraphTable, saveNodes } from "./graph_table";
-import { chooseShown, MOST, makeTree, type Shown, type Stub } from "./graph_tree";
+import { chooseShown, MOST, makeTree, type ShownNodes, type Stub } from "./graph_tree";
 import { GraphView } from "./graph_view";
 import { Legend } from "./legend";
 
@@ -137,7 +137,7 @@ export function GraphSection(props: GraphSectionProps) {
               openStub={openStub}
             />
             {chosen >= 0 ? (
-              <DetailsPanel
+              <IteratorDetails
                 graph={graph}
                 tree={tree}
                 node={tree.nodes[chosen]}
@@ -158,7 +158,7 @@ function ownGraph({ graph }: TfData) {
   return { graph_host: graph.host, input_pipeline: graph.pipeline };
 }
 
-function HiddenNote({ shown }: { shown: Shown }) {
+function HiddenNote({ shown }: { shown: ShownNodes }) {
   const hidden = shown.stubs.reduce((sum, { count }) => sum + count, 0);
   if (hidden === 0) return null;
   return (

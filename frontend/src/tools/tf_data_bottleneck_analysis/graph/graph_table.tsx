@@ -8,7 +8,7 @@ import {
   nodeNumber,
   nodeText,
 } from "../../../widgets/graph/node_table";
-import type { GraphNode, Parameter } from "../payload";
+import type { IteratorNode, Parameter } from "../payload";
 import { type GraphTree, shareOf } from "./graph_tree";
 
 interface GraphTableProps {
@@ -16,7 +16,7 @@ interface GraphTableProps {
   readonly toTimeline: (node: number) => void;
 }
 
-const PATHS: Readonly<Record<GraphNode["kind"], string>> = {
+const PATHS: Readonly<Record<IteratorNode["kind"], string>> = {
   bottleneck: "bottleneck",
   critical: "critical",
   other: "no",
@@ -39,7 +39,7 @@ export function GraphTable({ tree, toTimeline }: GraphTableProps) {
   );
 }
 
-function columnsOf(tree: GraphTree): NodeColumn<GraphNode>[] {
+function columnsOf(tree: GraphTree): NodeColumn<IteratorNode>[] {
   return [
     nodeText("type", "Iterator", 190, ({ type }) => type, { isSticky: true }),
     nodeText("path", "Critical path", 100, ({ kind }) => PATHS[kind]),

@@ -1,8 +1,8 @@
 /** The tree of iterators of one execution, and the choice of those that are drawn. */
-import type { CallGraph, GraphNode } from "../payload";
+import type { CallGraph, IteratorNode } from "../payload";
 
 export interface GraphTree {
-  readonly nodes: readonly GraphNode[];
+  readonly nodes: readonly IteratorNode[];
   /** Per node, the indices of the iterators that it calls, the longest first. */
   readonly children: readonly (readonly number[])[];
   /** The duration of the node without a caller; NaN without nodes. */
@@ -21,7 +21,7 @@ export interface Stub {
   readonly self: number;
 }
 
-export interface Shown {
+export interface ShownNodes {
   /** Indices, callers first. */
   readonly nodes: readonly number[];
   readonly stubs: readonly Stub[];
@@ -62,12 +62,12 @@ export function shareOf(tree: GraphTree, us: number): number {
 }
 
 /** How long a node held up the execution; its self time if the server does not report it. */
-export function heldBy({ held, self }: GraphNode): GraphNode["held"] {
+export function heldBy({ held, self }: IteratorNode): IteratorNode["held"] {
   return Number.isNaN(held) ? self : held;
 }
 
 /** 0–1 of the time that held up the execution; NaN if unknown. */
-export function heldShare(tree: GraphTree, node: GraphNode): number {
+export function heldShare(tree: GraphTree, node: IteratorNode): number {
   return tree.held > 0 ? heldBy(node) / tree.held : Number.NaN;
 }
 
@@ -76,7 +76,7 @@ export function heldShare(tree: GraphTree, node: GraphNode): number {
  * self time, and then others by time, each with its callers, plus the next children of expanded
  * nodes (one entry of `opened` per click).
  */
-export function chooseShown(tree: GraphTree, opened: readonly string[], few = FEW): Shown {
+export function chooseShown(tree: GraphTree, opened: readonly string[], few = FEW): ShownNodes {
   const { nodes, children } = tree;
   const shown = new Set<number>();
   const beside = new Int32Array(nodes.length);
@@ -110,7 +110,7 @@ export function chooseShown(tree: GraphTree, opened: readonly string[], few = FE
   return { nodes: drawn, stubs: drawn.flatMap((at) => stubOf(tree, at, shown, children)) };
 }
 
-function byWorth(nodes: readonly GraphNode[]): number[] {
+function byWorth(nodes: readonly IteratorNode[]): number[] {
   const isCritical = (at: number) => nodes[at].kind !== "other";
   return [...nodes.keys()].sort((a, b) => {
     if (isCritical(a) !== isCritical(b)) return isCritical(a) ? -1 : 1;

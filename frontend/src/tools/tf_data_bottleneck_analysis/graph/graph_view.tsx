@@ -6,14 +6,14 @@ import { microseconds, ratio } from "../../../base/units";
 import { GraphFrame, useFrame } from "../../../widgets/graph/graph_frame";
 import { Arrow, GraphNodes, Shapes, type Walk } from "../../../widgets/graph/graph_nodes";
 import type { Select } from "../../tool";
-import type { GraphNode } from "../payload";
+import type { IteratorNode } from "../payload";
 import type { GraphLayout } from "./graph_layout";
-import { type GraphTree, heldShare, type Shown, type Stub } from "./graph_tree";
+import { type GraphTree, heldShare, type ShownNodes, type Stub } from "./graph_tree";
 import { EDGES, LEAST_START, nodeShapes, stubShapes } from "./node_shapes";
 
 interface GraphViewProps {
   readonly tree: GraphTree;
-  readonly shown: Shown;
+  readonly shown: ShownNodes;
   readonly layout: GraphLayout;
   /** The height of the frame in CSS pixels. */
   readonly height: number;
@@ -160,13 +160,13 @@ function Stubs({
   );
 }
 
-const KIND_TEXTS: Readonly<Record<GraphNode["kind"], string>> = {
+const KIND_TEXTS: Readonly<Record<IteratorNode["kind"], string>> = {
   bottleneck: "the bottleneck",
   critical: "on the critical path",
   other: "not on the critical path",
 };
 
-function describe(tree: GraphTree, node: GraphNode): string {
+function describe(tree: GraphTree, node: IteratorNode): string {
   const share = heldShare(tree, node);
   return [
     node.type.slice(0, 100),
@@ -180,7 +180,7 @@ function describe(tree: GraphTree, node: GraphNode): string {
     .join(", ");
 }
 
-function parameterText({ parameters }: GraphNode): string {
+function parameterText({ parameters }: IteratorNode): string {
   return parameters
     .slice(0, 20)
     .map(({ name, value }) => `\n${name}: ${value.slice(0, 200)}`)

@@ -10,12 +10,12 @@ import {
 import { microseconds, ratio } from "../../../base/units";
 import { fitItems, fitText } from "../../../widgets/graph/name_fit";
 import { rectShape, type Shape, textShape } from "../../../widgets/graph/shapes";
-import type { GraphNode, Parameter } from "../payload";
+import type { IteratorNode, Parameter } from "../payload";
 import { NODE, STUB } from "./graph_layout";
 import { type GraphTree, heldBy, heldShare, type Stub } from "./graph_tree";
 
 export const OUTLINES: Readonly<
-  Record<GraphNode["kind"], Readonly<Record<string, string | number>>>
+  Record<IteratorNode["kind"], Readonly<Record<string, string | number>>>
 > = {
   bottleneck: { stroke: "var(--danger)", "stroke-width": 3.5 },
   critical: { stroke: "var(--text)", "stroke-width": 2.5 },
@@ -38,7 +38,7 @@ const BAR = { y: 125, width: 98, height: 7 };
 /** Background opacity of a node that takes the whole execution. */
 const HEAT = 0.3;
 
-export function nodeShapes(tree: GraphTree, node: GraphNode, startScale: Scale): Shape[] {
+export function nodeShapes(tree: GraphTree, node: IteratorNode, startScale: Scale): Shape[] {
   const held = heldBy(node);
   const share = heldShare(tree, node);
   // If functions wait for a pool, the time that a node holds up the execution is not its self time.

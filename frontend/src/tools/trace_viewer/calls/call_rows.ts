@@ -12,7 +12,7 @@ interface CallRows {
   readonly isOpen: Uint8Array;
 }
 
-interface Shown {
+interface CallRowOptions {
   /** Keys of nodes that are expanded or collapsed contrary to the default. */
   readonly turned: ReadonlySet<string>;
   readonly search: CallSearch | null;
@@ -24,7 +24,10 @@ interface Shown {
 const OPEN_FROM = 0.1;
 
 /** With a search: the matches, their descendants and their ancestors. */
-export function callRows(tree: CallTree, { turned, search, sort, isDescending }: Shown): CallRows {
+export function callRows(
+  tree: CallTree,
+  { turned, search, sort, isDescending }: CallRowOptions,
+): CallRows {
   const nodes: number[] = [];
   const keys: string[] = [];
   const isOpen: number[] = [];

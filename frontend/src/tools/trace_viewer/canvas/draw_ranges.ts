@@ -131,10 +131,10 @@ function drawLength(
   pen.fillText(text, x + PILL_INSET, 3 + PILL_HEIGHT / 2 + 0.5);
 }
 
-type Place = Pick<OverlayInput, "view" | "width" | "marks">;
+type AxisInput = Pick<OverlayInput, "view" | "width" | "marks">;
 
 /** The position of a range's length: in its middle, or beside flags of marks there. */
-export function lengthPill(input: Place, span: Span, fit: TextFit): Pill {
+export function lengthPill(input: AxisInput, span: Span, fit: TextFit): Pill {
   const [left, right] = edges(input, span);
   const text = formatPs(span.to - span.from);
   const width = fit.width(text) + 2 * PILL_INSET;
@@ -154,7 +154,7 @@ export function lengthPill(input: Place, span: Span, fit: TextFit): Pill {
 
 /** The labels on the time axis, which hide tick labels below them. */
 export function axisPills(
-  input: Place & Pick<OverlayInput, "range" | "drag" | "pointerX" | "zero">,
+  input: AxisInput & Pick<OverlayInput, "range" | "drag" | "pointerX" | "zero">,
   fit: TextFit,
 ): Pill[] {
   const { marks, range, drag } = input;
@@ -169,7 +169,7 @@ export function axisPills(
 
 /** The time at the pointer; null while dragging, or if the pointer is elsewhere. */
 export function cursorPill(
-  input: Place & Pick<OverlayInput, "drag" | "pointerX" | "zero">,
+  input: AxisInput & Pick<OverlayInput, "drag" | "pointerX" | "zero">,
   fit: TextFit,
 ): Pill | null {
   const { pointerX, drag, view, width, zero } = input;

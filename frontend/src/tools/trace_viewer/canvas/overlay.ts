@@ -17,7 +17,7 @@ import {
   meets,
   stepPill,
 } from "./draw_ranges";
-import { AXIS_HEIGHT, AXIS_LINE, type Box, type OverlayInput } from "./overlay_input";
+import { AXIS_HEIGHT, AXIS_LINE, type LaneBox, type OverlayInput } from "./overlay_input";
 import { stepTexts } from "./step_axis";
 
 const LABEL_INSET = 4;
@@ -153,7 +153,7 @@ function eventBoxes(
   host: number,
   part: Part,
   place: Pick<EventPlace, "row" | "startPs" | "durationPs">,
-): Box[] {
+): LaneBox[] {
   const { lanes, groups, view, width } = input;
   const group = groups[host];
   const found = group ? findRow(input.list, groups, host, part, place.row) : null;
@@ -180,7 +180,7 @@ function rowBox({ lane, y, clip }: PlacedLane, depth: number) {
   return { y: Math.max(top, clip), height: bottom - Math.max(top, clip) };
 }
 
-function outline(pen: CanvasRenderingContext2D, box: Box, color: string, line: number): void {
+function outline(pen: CanvasRenderingContext2D, box: LaneBox, color: string, line: number): void {
   pen.strokeStyle = color;
   pen.lineWidth = line;
   pen.strokeRect(Math.round(box.x) + 0.5, box.y + 0.5, Math.round(box.width) - 1, box.height - 1);

@@ -50,7 +50,7 @@ export interface OverlayInput {
 }
 
 /** A rectangle of the lanes in CSS pixels, before clipping. */
-export interface Box {
+export interface LaneBox {
   readonly x: number;
   readonly y: number;
   readonly width: number;

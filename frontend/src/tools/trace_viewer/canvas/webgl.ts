@@ -36,12 +36,12 @@ void main() {
     pixel.rgb = mix(pixel.rgb, background, 128.0 / 255.0);
 }`;
 
-interface Layout {
+interface AttributeLayout {
   readonly attribute: "rect" | "color" | "flags";
   readonly bytes: number;
 }
 
-const LAYOUT: readonly Layout[] = [
+const LAYOUT: readonly AttributeLayout[] = [
   { attribute: "rect", bytes: 8 },
   { attribute: "color", bytes: 4 },
   { attribute: "flags", bytes: 1 },

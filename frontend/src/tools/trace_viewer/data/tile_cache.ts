@@ -8,7 +8,7 @@ export interface Chunk {
   readonly last: number;
 }
 
-interface Held {
+interface CachedBlock {
   readonly source: string;
   readonly block: TileBlock;
 }
@@ -20,7 +20,7 @@ const LEVELS = 64;
 export class TileCache {
   private readonly sources = new Map<string, Map<number, Map<number, Chunk>>>();
   /** The least recently used first. */
-  private readonly held = new Map<TileBlock, Held>();
+  private readonly held = new Map<TileBlock, CachedBlock>();
   private used = new Set<TileBlock>();
   private total = 0;
 

@@ -6,7 +6,7 @@ import { randomEvents, spanOf, stage } from "../scene/scene.test_helper";
 import type { Want } from "./tile_plan";
 import { TileStore } from "./tile_store";
 
-interface Asked {
+interface PendingTiles {
   readonly query: TileQuery;
   readonly rows: readonly number[];
   readonly filter: EventFilter;
@@ -19,7 +19,7 @@ const events = inOrder(randomEvents(4000, 6, 3));
 const { to: END } = spanOf(events);
 const { source } = stage(events, END);
 
-let asked: Asked[] = [];
+let asked: PendingTiles[] = [];
 let seen: string[] = [];
 
 function makeStore(): TileStore {
@@ -54,7 +54,8 @@ const want = (level: number, from: number, to: number, rows: readonly number[] =
   near: () => [],
 });
 const live = () => asked.filter(({ signal }) => !signal.aborted);
-const tiles = ({ query, rows }: Asked) => `${query.level}: ${query.from}-${query.to} x ${rows}`;
+const tiles = ({ query, rows }: PendingTiles) =>
+  `${query.level}: ${query.from}-${query.to} x ${rows}`;
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 async function answerAll(): Promise<void> {

@@ -27,7 +27,7 @@ export interface StoreEvents {
   readonly stale: () => void;
 }
 
-interface Job extends TileRequest {
+interface TileJob extends TileRequest {
   readonly filter: string;
   readonly rowSet: ReadonlySet<number>;
   readonly isAhead: boolean;
@@ -50,7 +50,7 @@ export class TileStore {
   private readonly refused = new Set<string>();
   /** The filter that the server has rejected; it is not requested again. */
   private refusedFilterKey: string | null = null;
-  private jobs: Job[] = [];
+  private jobs: TileJob[] = [];
   private wants: readonly Want[] = [];
   private wantKey = "";
   private filter: EventFilter = NO_FILTER;
@@ -212,11 +212,11 @@ export class TileStore {
       });
   }
 
-  private finish(job: Job): void {
+  private finish(job: TileJob): void {
     this.jobs = this.jobs.filter((other) => other !== job);
   }
 
-  private fail(job: Job, error: unknown): void {
+  private fail(job: TileJob, error: unknown): void {
     this.finish(job);
     if (error instanceof ApiError && error.code === "stale") {
       const isNew = !this.refused.has(job.source.key);

@@ -13,13 +13,13 @@ const want = (level: number, from: number, to: number, rows = [1, 2]): Want => (
   near: () => [],
 });
 
-interface Asked {
+interface PendingWindows {
   text: string;
   answer: (ids?: readonly number[]) => void;
   fail: (error: Error) => void;
   signal: AbortSignal;
 }
-let asked: Asked[] = [];
+let asked: PendingWindows[] = [];
 
 function makeStore() {
   const arrived = vi.fn();

@@ -17,7 +17,7 @@ const WINDOW_TILES = 4;
 export const WINDOW_BUCKETS = 512 * WINDOW_TILES;
 
 /** The response for one row, counter or section: windows [from, to) of `level`. */
-interface Piece<T> {
+interface WindowPiece<T> {
   readonly level: number;
   readonly from: number;
   readonly to: number;
@@ -26,7 +26,7 @@ interface Piece<T> {
 }
 
 /** The part of a piece that is drawn, in ps of the host. */
-export interface PiecePart<T> extends Piece<T> {
+export interface PiecePart<T> extends WindowPiece<T> {
   readonly lowPs: number;
   readonly highPs: number;
 }
@@ -41,7 +41,7 @@ type FetchWindows<T> = (
   signal: AbortSignal,
 ) => Promise<ReadonlyMap<number, T>>;
 
-interface Job extends TileRequest {
+interface WindowJob extends TileRequest {
   readonly variant: string;
   readonly abort: AbortController;
 }
@@ -52,9 +52,9 @@ const RETRY_MS = 2000;
 
 export class WindowStore<T> {
   /** The least recently used first. */
-  private readonly pieces = new Map<string, Piece<T>>();
+  private readonly pieces = new Map<string, WindowPiece<T>>();
   private readonly refused = new Set<string>();
-  private job: Job | null = null;
+  private job: WindowJob | null = null;
   private wants: readonly Want[] = [];
   private wantKey = "";
   private variant = "";
@@ -82,7 +82,7 @@ export class WindowStore<T> {
   }
 
   /** The piece that contains the window, or a coarser one that covers it. */
-  find(source: Source, level: number, window: number, id: number): Piece<T> | undefined {
+  find(source: Source, level: number, window: number, id: number): WindowPiece<T> | undefined {
     for (let index = level, above = window; index <= source.index.maxLevel; index++) {
       const key = this.key(source, index, above, id);
       const piece = this.pieces.get(key);
@@ -157,7 +157,7 @@ export class WindowStore<T> {
 
   private send(request: TileRequest): void {
     const abort = new AbortController();
-    const job: Job = { ...request, variant: this.variant, abort };
+    const job: WindowJob = { ...request, variant: this.variant, abort };
     const { source, level, from, to, rows } = request;
     this.job = job;
     this.sentAt = this.now();

@@ -13,7 +13,7 @@ import type { Span } from "../model/types";
 import type { Page } from "../page/page";
 import { revealLane } from "../page/reveal";
 import type { AggregateBy } from "../protocol/answers";
-import { aggregate, chooseTracks, countTracks, type Sums } from "./aggregates";
+import { type AggregateSums, aggregate, chooseTracks, countTracks } from "./aggregates";
 import { NoAnswer, useAnswer } from "./answer";
 
 interface Summed {
@@ -22,7 +22,7 @@ interface Summed {
   /** Which tracks are included, in words. */
   readonly of: string;
   /** null: nothing to sum. */
-  readonly sums: Sums | null;
+  readonly sums: AggregateSums | null;
 }
 
 const WAYS: readonly AggregateBy[] = ["name", "category", "track"];
@@ -151,7 +151,7 @@ function ByChoice({ page }: { page: Page }) {
 }
 
 /** Handles a click on a row: highlights its events, or shows its track. */
-function markRow({ model }: Page, by: AggregateBy, sums: Sums, row: number): void {
+function markRow({ model }: Page, by: AggregateBy, sums: AggregateSums, row: number): void {
   const lane = sums.lanes[row];
   if (by === "track" && lane !== undefined) revealLane(model, lane);
   else {
@@ -163,9 +163,9 @@ function markRow({ model }: Page, by: AggregateBy, sums: Sums, row: number): voi
   }
 }
 
-type NumberColumn = "count" | "totalPs" | "selfPs" | "meanPs" | "minPs" | "maxPs" | "share";
+type AggregateColumn = "count" | "totalPs" | "selfPs" | "meanPs" | "minPs" | "maxPs" | "share";
 
-const NUMBERS: readonly (readonly [id: string, column: NumberColumn, title: string])[] = [
+const NUMBERS: readonly (readonly [id: string, column: AggregateColumn, title: string])[] = [
   ["count", "count", "Count"],
   ["total", "totalPs", "Total"],
   ["self", "selfPs", "Self"],
@@ -175,7 +175,7 @@ const NUMBERS: readonly (readonly [id: string, column: NumberColumn, title: stri
   ["share", "share", "Share of self"],
 ];
 
-function sumColumns(sums: Sums, by: AggregateBy): RowColumn[] {
+function sumColumns(sums: AggregateSums, by: AggregateBy): RowColumn[] {
   const title = { name: "Name", category: "Category", track: "Track" }[by];
   const readable = sums.key.map(readableName);
   // Names that fold to the same text are kept distinguishable, unless there are too many.
@@ -213,7 +213,7 @@ function sumColumns(sums: Sums, by: AggregateBy): RowColumn[] {
   ];
 }
 
-function numberCell(value: number, column: NumberColumn, scale: Scale) {
+function numberCell(value: number, column: AggregateColumn, scale: Scale) {
   if (Number.isNaN(value)) return <span title="Not measured">{NOT_MEASURED}</span>;
   if (column !== "share") return scale.format(column === "count" ? value : value / PS_PER_US);
   return (
@@ -224,7 +224,7 @@ function numberCell(value: number, column: NumberColumn, scale: Scale) {
   );
 }
 
-function scaleOf(column: NumberColumn, values: Float64Array): Scale {
+function scaleOf(column: AggregateColumn, values: Float64Array): Scale {
   const max = values.reduce((most, value) => Math.max(most, Math.abs(value) || 0), 0);
   if (column === "count") return columnScale("count", max);
   if (column === "share") return columnScale("ratio", max);
@@ -233,7 +233,7 @@ function scaleOf(column: NumberColumn, values: Float64Array): Scale {
 }
 
 /** The sorted rows; null for the server's order, by descending self time. */
-function sortedRows(sums: Sums, sort: RowSort | null): Uint32Array {
+function sortedRows(sums: AggregateSums, sort: RowSort | null): Uint32Array {
   const rows = Uint32Array.from(sums.key.keys());
   if (sort === null) return rows;
   const sign = sort.isDescending ? -1 : 1;
@@ -254,7 +254,7 @@ function nextSort(sort: RowSort, id: string): RowSort {
   return { id, isDescending: id !== "key" && id !== "category" };
 }
 
-function sumText(sums: Sums, order: Uint32Array): string {
+function sumText(sums: AggregateSums, order: Uint32Array): string {
   const head = ["Key", "Category", ...NUMBERS.map(([, column, title]) => withUnit(title, column))];
   const rows = [...order].map((row) => [
     sums.key[row],
@@ -266,6 +266,6 @@ function sumText(sums: Sums, order: Uint32Array): string {
   return toTsv([head, ...rows]);
 }
 
-function withUnit(title: string, column: NumberColumn): string {
+function withUnit(title: string, column: AggregateColumn): string {
   return column.endsWith("Ps") ? `${title} (µs)` : title;
 }

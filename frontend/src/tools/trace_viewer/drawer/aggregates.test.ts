@@ -4,17 +4,17 @@ import { createPage } from "../page/page";
 import { sampleDerived, sampleTimeline, sampleTracks } from "../protocol/sample.test_helper";
 import { fakeServer } from "../protocol/server.test_helper";
 import {
+  type AggregateSums,
   aggregate,
   chooseTracks,
   countTracks,
   mergeSums,
-  type Sums,
   trackSets,
 } from "./aggregates";
 
 function sums(
   rows: Readonly<Record<string, readonly [count: number, total: number, self: number]>>,
-): Sums {
+): AggregateSums {
   const all = Object.values(rows);
   const column = (at: number) => Float64Array.from(all, (row) => row[at]);
   return {

@@ -77,7 +77,7 @@ function add(sets: TrackSet[], host: HostTimeline, part: Part, ids: number[]): v
 }
 
 /** Sums with the keys of lanes, if each row is a track. */
-export interface Sums extends AggregateAnswer {
+export interface AggregateSums extends AggregateAnswer {
   readonly lanes: readonly string[];
 }
 
@@ -88,7 +88,7 @@ export async function aggregate(
   sets: readonly TrackSet[],
   by: AggregateBy,
   signal: AbortSignal,
-): Promise<Sums | null> {
+): Promise<AggregateSums | null> {
   const isSingle = page.model.hosts.peek().length === 1;
   const answers = await Promise.all(
     sets.map(async ({ host, part, tracks }) => {
@@ -110,9 +110,9 @@ export async function aggregate(
 }
 
 /** Merges equal keys, ordered by descending self time. Busy and idle times add up over hosts. */
-export function mergeSums(parts: readonly Sums[]): Sums {
+export function mergeSums(parts: readonly AggregateSums[]): AggregateSums {
   if (parts.length === 1) return parts[0];
-  const rows = new Map<string, [part: Sums, row: number][]>();
+  const rows = new Map<string, [part: AggregateSums, row: number][]>();
   for (const part of parts) {
     part.key.forEach((key, row) => {
       const id = part.lanes[row] ?? `${key}\0${part.category[row]}`;
@@ -121,7 +121,7 @@ export function mergeSums(parts: readonly Sums[]): Sums {
       else rows.set(id, [[part, row]]);
     });
   }
-  const sum = (members: [Sums, number][], read: (part: Sums) => Float64Array) =>
+  const sum = (members: [AggregateSums, number][], read: (part: AggregateSums) => Float64Array) =>
     members.reduce((total, [part, row]) => total + read(part)[row], 0);
   const all = [...rows.values()].map((members) => {
     const [[first, at]] = members;

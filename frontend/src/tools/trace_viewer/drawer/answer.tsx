@@ -4,7 +4,7 @@ import { describeProblem } from "../../../api/errors";
 import type { Page } from "../page/page";
 import { isStale } from "../protocol/api";
 
-export interface Answer<T> {
+export interface LatestAnswer<T> {
   /** The latest response, kept while the next one is loading; null before the first. */
   readonly value: Signal<T | null>;
   readonly error: Signal<unknown>;
@@ -20,7 +20,7 @@ const SETTLE_MS = 150;
 export function useAnswer<T>(
   page: Page,
   question: () => ((signal: AbortSignal) => Promise<T>) | null,
-): Answer<T> {
+): LatestAnswer<T> {
   const value = useSignal<T | null>(null);
   const error = useSignal<unknown>(null);
   const isLoading = useSignal(false);

@@ -11,7 +11,7 @@ import {
 import type { TimelineModel } from "../model/model";
 import type { Category } from "../protocol/payload";
 
-interface Entry {
+interface LegendEntry {
   readonly label: string;
   /** CSS. */
   readonly color: string;
@@ -38,7 +38,7 @@ export function Legend({ model }: { model: TimelineModel }) {
   );
 }
 
-function ofCategories(categories: readonly Category[], isDark: boolean): Entry[] {
+function ofCategories(categories: readonly Category[], isDark: boolean): LegendEntry[] {
   const hues = hueColors(isDark);
   return categories.map(({ name }, index) => ({
     label: name,
@@ -48,7 +48,7 @@ function ofCategories(categories: readonly Category[], isDark: boolean): Entry[]
 }
 
 /** The entries; categories without a meaning are gray, and come last. */
-export function ofGroups(categories: readonly Category[]): Entry[] {
+export function ofGroups(categories: readonly Category[]): LegendEntry[] {
   const isGray = ({ meaning }: Category) => colorOfMeaning(meaning) === GRAY;
   const names = (all: readonly Category[]) => all.map(({ name }) => name).join(", ");
   const gray = categories.filter(isGray);

@@ -6,7 +6,7 @@ import { type LaneList, layOutLanes } from "./lane_layout";
 import {
   type Arrangement,
   type ColorBy,
-  type Drawn,
+  type DrawnCounts,
   type EventSelection,
   type FlowArrow,
   type HostTimeline,
@@ -14,11 +14,11 @@ import {
   type HoverValue,
   type Mark,
   NO_ARRANGEMENT,
-  type Place,
   type PointerTool,
   type Span,
   type TimeRange,
   type ViewApi,
+  type ViewPlace,
 } from "./types";
 
 export interface TimelineModel {
@@ -47,7 +47,7 @@ export interface TimelineModel {
   readonly range: Signal<TimeRange | null>;
   readonly marks: Signal<readonly Mark[]>;
   /** Views that came to rest, the latest last. */
-  readonly places: Signal<readonly Place[]>;
+  readonly places: Signal<readonly ViewPlace[]>;
   readonly flows: Signal<readonly FlowArrow[]>;
   readonly hover: Signal<Hover | null>;
   readonly hoverValue: Signal<HoverValue | null>;
@@ -56,7 +56,7 @@ export interface TimelineModel {
    * at the top of counters.
    */
   readonly figures: Signal<ReadonlyMap<string, number>>;
-  readonly drawn: Signal<Drawn>;
+  readonly drawn: Signal<DrawnCounts>;
   /** Whether data in view is still loading: at once, and delayed for display. */
   readonly isWaiting: Signal<boolean>;
   readonly isLoading: Signal<boolean>;
@@ -97,7 +97,7 @@ export function createModel(api: ViewApi): TimelineModel {
     selection: signal<EventSelection | null>(null),
     range: signal<TimeRange | null>(null),
     marks: signal<readonly Mark[]>([]),
-    places: signal<readonly Place[]>([]),
+    places: signal<readonly ViewPlace[]>([]),
     flows: signal<readonly FlowArrow[]>([]),
     hover: signal<Hover | null>(null),
     hoverValue: signal<HoverValue | null>(null),

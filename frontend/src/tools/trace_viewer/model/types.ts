@@ -129,7 +129,7 @@ export const NO_ARRANGEMENT: Arrangement = {
 };
 
 /** Counts of what is drawn. */
-export interface Drawn {
+export interface DrawnCounts {
   /** Rectangles: single events and buckets. */
   readonly entries: number;
   /** Events that they represent. */
@@ -183,7 +183,7 @@ export interface CounterScale {
 }
 
 /** A view that came to rest, with the range selected at that time. */
-export interface Place {
+export interface ViewPlace {
   readonly view: Span;
   readonly range: TimeRange | null;
 }

@@ -1,7 +1,7 @@
 /** The history of views that came to rest, for undo and for breadcrumbs. */
 import { batch, effect } from "@preact/signals";
 import type { TimelineModel } from "./model";
-import type { Place, Span } from "./types";
+import type { Span, ViewPlace } from "./types";
 
 const REST_MS = 400;
 const MOST_PLACES = 100;
@@ -46,7 +46,7 @@ export function goBack(model: TimelineModel): boolean {
 }
 
 /** Nested views, from the widest to the current one. */
-export function trailOf(places: readonly Place[]): readonly Span[] {
+export function trailOf(places: readonly ViewPlace[]): readonly Span[] {
   const trail: Span[] = [];
   for (const { view } of places) {
     while (trail.length > 0 && !isWithin(trail[trail.length - 1], view)) trail.pop();
@@ -66,7 +66,7 @@ function isWithin(outer: Span, inner: Span): boolean {
   );
 }
 
-function isSame(a: Place | undefined, b: Place): boolean {
+function isSame(a: ViewPlace | undefined, b: ViewPlace): boolean {
   return (
     a !== undefined &&
     a.view.from === b.view.from &&

@@ -14,14 +14,14 @@ const RAMP_MS = 250;
 const LEAST_MS = 110;
 const FLIGHT_MS = 220;
 
-interface Held {
+interface HeldDirection {
   readonly since: number;
   /** null while it is held. */
   until: number | null;
 }
 
 export class Motion {
-  private readonly held = new Map<Direction, Held>();
+  private readonly held = new Map<Direction, HeldDirection>();
   private flight: { readonly from: Span; readonly to: Span; readonly start: number } | null = null;
   private request = 0;
   private last = 0;

@@ -46,7 +46,7 @@ interface LevelSpan {
   readonly to: number;
 }
 
-type Entry = readonly [name: string, value: string | number];
+type TimelineParameter = readonly [name: string, value: string | number];
 
 export async function fetchTimeline(
   run: string,
@@ -66,7 +66,7 @@ export function fetchTiles(
   signal: AbortSignal,
 ): Promise<ArrayBuffer> {
   const { name, isRegex, isCase, categories, minPs } = filter;
-  const more: Entry[] = [...atLevel(tiles), ["rows", formatRanges(rows)]];
+  const more: TimelineParameter[] = [...atLevel(tiles), ["rows", formatRanges(rows)]];
   if (name !== "") more.push(["name", name], ...flags(isRegex, isCase));
   if (categories.length > 0) more.push(["category", categories.join()]);
   if (minPs > 0) more.push(["min_ps", Math.ceil(minPs)]);
@@ -81,7 +81,11 @@ export async function fetchBusy(
   sections: readonly number[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Float32Array>> {
-  const more: Entry[] = [...within(span), ["buckets", buckets], ["sections", sections.join()]];
+  const more: TimelineParameter[] = [
+    ...within(span),
+    ["buckets", buckets],
+    ["sections", sections.join()],
+  ];
   return parseBusy(await ask("timeline_busy", of, more, signal));
 }
 
@@ -91,7 +95,7 @@ export async function fetchCounters(
   counters: readonly number[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, CounterPoints>> {
-  const more: Entry[] = [...atLevel(span), ["counters", counters.join()]];
+  const more: TimelineParameter[] = [...atLevel(span), ["counters", counters.join()]];
   return parseCounters(await ask("timeline_counters", of, more, signal));
 }
 
@@ -113,7 +117,7 @@ export async function fetchSearch(
   { limit, after = "", span }: SearchPage,
   signal: AbortSignal,
 ): Promise<SearchAnswer> {
-  const more: Entry[] = [...asked(search), ["limit", limit]];
+  const more: TimelineParameter[] = [...asked(search), ["limit", limit]];
   if (after !== "") more.push(["after", after]);
   if (span) more.push(...within(span));
   return parseSearch(await ask("timeline_search", of, more, signal));
@@ -126,7 +130,11 @@ export async function fetchMatchOverview(
   rows: readonly number[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Float64Array>> {
-  const more: Entry[] = [...asked(search), ...atLevel(span), ["rows", formatRanges(rows)]];
+  const more: TimelineParameter[] = [
+    ...asked(search),
+    ...atLevel(span),
+    ["rows", formatRanges(rows)],
+  ];
   return parseMatchOverview(await ask("timeline_marks", of, more, signal));
 }
 
@@ -137,7 +145,7 @@ export async function fetchEvent(
   move: Move | null,
   signal: AbortSignal,
 ): Promise<EventDetails | null> {
-  const more: Entry[] = [["id", id]];
+  const more: TimelineParameter[] = [["id", id]];
   if (move !== null) more.push(["move", move]);
   const json = await ask("timeline_event", of, more, signal);
   return json === null ? null : parseEvent(json);
@@ -154,7 +162,7 @@ export async function fetchAggregate(
   by: AggregateBy,
   signal: AbortSignal,
 ): Promise<AggregateAnswer> {
-  const more: Entry[] = [...within(span), ["tracks", formatRanges(tracks)], ["by", by]];
+  const more: TimelineParameter[] = [...within(span), ["tracks", formatRanges(tracks)], ["by", by]];
   return parseAggregate(await ask("timeline_aggregate", of, more, signal));
 }
 
@@ -180,13 +188,13 @@ export function formatRanges(ascending: readonly number[]): string {
 export function ask(
   route: string,
   of: PartOf,
-  more: readonly Entry[],
+  more: readonly TimelineParameter[],
   signal: AbortSignal,
 ): Promise<unknown> {
   return getJson(route, parameters(of, more), signal);
 }
 
-function parameters(of: PartOf, more: readonly Entry[]): (readonly [string, string])[] {
+function parameters(of: PartOf, more: readonly TimelineParameter[]): (readonly [string, string])[] {
   const { run, host, part, version } = of;
   return [
     ...Object.entries({ run, host, part, version }),
@@ -194,22 +202,22 @@ function parameters(of: PartOf, more: readonly Entry[]): (readonly [string, stri
   ];
 }
 
-function asked({ text, isRegex, isCase }: Search): Entry[] {
+function asked({ text, isRegex, isCase }: Search): TimelineParameter[] {
   return [["q", text], ...flags(isRegex, isCase)];
 }
 
-function flags(isRegex: boolean, isCase: boolean): Entry[] {
+function flags(isRegex: boolean, isCase: boolean): TimelineParameter[] {
   return [...(isRegex ? [["regex", 1] as const] : []), ...(isCase ? [["case", 1] as const] : [])];
 }
 
-export function within({ fromPs, toPs }: SpanPs): Entry[] {
+export function within({ fromPs, toPs }: SpanPs): TimelineParameter[] {
   return [
     ["from_ps", Math.floor(fromPs)],
     ["to_ps", Math.ceil(toPs)],
   ];
 }
 
-function atLevel({ level, from, to }: LevelSpan): Entry[] {
+function atLevel({ level, from, to }: LevelSpan): TimelineParameter[] {
   return [
     ["level", level],
     ["from", from],

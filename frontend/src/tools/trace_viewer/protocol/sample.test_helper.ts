@@ -1,7 +1,6 @@
 /** Answers of the timeline's routes for tests: one GPU with steps and a stream, one host thread. */
+import type { Json } from "../../../api/json";
 import { parseTimeline, type TimelineIndex } from "./payload";
-
-type Json = Record<string, unknown>;
 
 const MS = 1e9;
 

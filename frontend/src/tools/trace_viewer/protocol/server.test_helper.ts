@@ -2,12 +2,12 @@
 import { vi } from "vitest";
 import { sampleDerivedJson, sampleTimelineJson } from "./sample.test_helper";
 
-type Parameters = Readonly<Record<string, string>>;
-type Route = (parameters: Parameters) => unknown;
+type RouteParameters = Readonly<Record<string, string>>;
+type Route = (parameters: RouteParameters) => unknown;
 
 export interface FakeServer {
   /** Every request so far: route and parameters. */
-  readonly asked: (readonly [route: string, parameters: Parameters])[];
+  readonly asked: (readonly [route: string, parameters: RouteParameters])[];
   /** Answers of later requests. */
   readonly routes: Record<string, Route>;
 }

@@ -8,7 +8,7 @@ export interface DrawnEvent {
   readonly type: number;
 }
 
-export interface Entry {
+export interface TileEntry {
   readonly row: number;
   readonly start: number;
   readonly extent: number;
@@ -23,9 +23,9 @@ export function inOrder(events: readonly DrawnEvent[]): DrawnEvent[] {
 }
 
 /** Entries of a level: long events alone, short ones merged per row and bucket. */
-export function mergeEvents(events: readonly DrawnEvent[], level: number, begin = 0): Entry[] {
+export function mergeEvents(events: readonly DrawnEvent[], level: number, begin = 0): TileEntry[] {
   const width = 2 ** level;
-  const entries: (Entry & { bucket: number; longest: number })[] = [];
+  const entries: (TileEntry & { bucket: number; longest: number })[] = [];
   const short = new Map<string, number>();
   events.forEach(({ row, start, duration, type }, id) => {
     const bucket = Math.floor((start - begin) / width);
@@ -71,7 +71,7 @@ export function encodeTiles(events: readonly DrawnEvent[], options: EncodeOption
   const tile = TILE_BUCKETS * 2 ** level;
   const merged = mergeEvents(events, level, begin);
   const types: number[] = [];
-  const chunks: { row: number; tile: number; entries: Entry[] }[] = [];
+  const chunks: { row: number; tile: number; entries: TileEntry[] }[] = [];
   for (const row of rows) {
     for (let at = from; at < to; at++) {
       const [low, high] = [begin + at * tile, begin + (at + 1) * tile];

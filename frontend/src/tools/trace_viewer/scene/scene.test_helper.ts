@@ -15,7 +15,7 @@ import { type DrawnEvent, encodeTiles, inOrder } from "../protocol/tiles.test_he
 import { buildScene, type SceneInput } from "./build_scene";
 import { Scene } from "./scene";
 
-export interface Stage {
+export interface SceneStage {
   readonly events: readonly DrawnEvent[];
   readonly source: Source;
   readonly types: TypeTable;
@@ -34,7 +34,7 @@ const COLORS: Readonly<Record<string, string>> = {
 };
 
 /** One track whose rows hold `drawn`, from 0 to `endPs`. */
-export function stage(drawn: readonly DrawnEvent[], endPs: number, width = 400): Stage {
+export function stage(drawn: readonly DrawnEvent[], endPs: number, width = 400): SceneStage {
   const events = inOrder(drawn);
   const rows = Math.max(...events.map(({ row }) => row), 0) + 1;
   const maxLevel = Math.max(Math.ceil(Math.log2((endPs + 1) / 512)), 0);

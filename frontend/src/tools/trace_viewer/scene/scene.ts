@@ -147,14 +147,14 @@ export class Scene {
   }
 }
 
-type Column =
+type SceneColumn =
   | Int16Array<ArrayBuffer>
   | Int32Array<ArrayBuffer>
   | Uint32Array<ArrayBuffer>
   | Uint16Array<ArrayBuffer>
   | Uint8Array<ArrayBuffer>;
 
-function doubled<C extends Column>(values: C): C {
+function doubled<C extends SceneColumn>(values: C): C {
   const larger = new (values.constructor as new (length: number) => C)(values.length * 2);
   larger.set(values);
   return larger;
