@@ -1,9 +1,9 @@
 /** Selects a call in the timeline, and moves the view only if the call is not in it. */
 import { batch } from "@preact/signals";
 import type { CallTree } from "../call_tree/call_tree";
-import { bringIntoView } from "../model/view_math";
+import { bringIntoView } from "../model/view/view_math";
 import { keepTab, type Page, partOf } from "../page/page";
-import { revealRow } from "../page/reveal";
+import { revealRow } from "../page/selection/reveal";
 import { fetchEvent } from "../protocol/api";
 
 /** Shows the longest call of a node; false if it is unknown. */

@@ -6,22 +6,22 @@ import { type EventColors, makeColors } from "../../../widgets/canvas/event_colo
 import { valueAt } from "../data/in_view";
 import { ViewData } from "../data/view_data";
 import { windowsIn } from "../data/wants";
-import { lanesInView, lastScrollTop, type PlacedLane } from "../model/lane_layout";
+import { lanesInView, lastScrollTop, type PlacedLane } from "../model/lanes/lane_layout";
 import type { TimelineModel } from "../model/model";
 import { selectedTrack } from "../model/selected_track";
 import { sourceOf } from "../model/sources";
 import type { Hover, HoverValue, TimeRange } from "../model/types";
-import { chooseLevel, toPs } from "../model/view_math";
+import { chooseLevel, toPs } from "../model/view/view_math";
 import { buildScene, countRows, laneFigures, type SelectedKind } from "../scene/build_scene";
 import { hitAt, type Snap, snap } from "../scene/hit_test";
 import { Scene } from "../scene/scene";
 import { axisStepRow, type StepRow, stepsInView } from "../scene/steps_in_view";
 import { createPainter, type PainterChoice } from "./create_painter";
 import { HoverFollower } from "./hover";
-import { Overlay } from "./overlay";
-import { AXIS_HEIGHT, type Drag } from "./overlay_input";
+import { Overlay } from "./overlay/overlay";
+import { AXIS_HEIGHT, type Drag } from "./overlay/overlay_input";
+import { timeAxis } from "./overlay/time_axis";
 import type { Painter } from "./painter";
-import { timeAxis } from "./time_axis";
 
 export type EventUnderPointer = Omit<Hover, "event">;
 

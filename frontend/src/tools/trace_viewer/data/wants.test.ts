@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { groupHosts } from "../model/groups";
-import { lanesInView, layOutLanes } from "../model/lane_layout";
+import { groupHosts } from "../model/lanes/groups";
+import { lanesInView, layOutLanes } from "../model/lanes/lane_layout";
 import { placeHosts } from "../model/place_hosts";
 import { type Arrangement, NO_ARRANGEMENT } from "../model/types";
-import { chooseLevel } from "../model/view_math";
+import { chooseLevel } from "../model/view/view_math";
 import { sampleDerived, sampleTimeline } from "../protocol/sample.test_helper";
 import { busyWants, counterWants, matchWants, tileWants, type ViewInput } from "./wants";
 

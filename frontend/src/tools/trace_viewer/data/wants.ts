@@ -5,11 +5,11 @@ import {
   lanesInView,
   type PlacedLane,
   type TrackLane,
-} from "../model/lane_layout";
-import { isStrip, stepTrack, summarizedSections } from "../model/lane_sections";
+} from "../model/lanes/lane_layout";
+import { isStrip, stepTrack, summarizedSections } from "../model/lanes/lane_sections";
 import { type Source, sourceOf } from "../model/sources";
 import type { ColorBy, Span } from "../model/types";
-import { tilesOf } from "../model/view_math";
+import { tilesOf } from "../model/view/view_math";
 import type { Want } from "./tile_plan";
 import { windowsOf } from "./window_store";
 

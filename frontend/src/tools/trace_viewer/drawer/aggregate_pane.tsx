@@ -11,7 +11,7 @@ import { Name } from "../../../widgets/text/name";
 import { formatPs } from "../model/time";
 import type { Span } from "../model/types";
 import type { Page } from "../page/page";
-import { revealLane } from "../page/reveal";
+import { revealLane } from "../page/selection/reveal";
 import type { AggregateBy } from "../protocol/answers";
 import { type AggregateSums, aggregate, chooseTracks, countTracks } from "./aggregates";
 import { NoAnswer, useAnswer } from "./answer";

@@ -1,5 +1,5 @@
 /** Sums of the events in a range, over any number of hosts and parts. */
-import { type SectionGroup, trackKey } from "../model/groups";
+import { type SectionGroup, trackKey } from "../model/lanes/groups";
 import type { HostTimeline, Span, TimeRange } from "../model/types";
 import { type Page, partOf } from "../page/page";
 import type { AggregateAnswer, AggregateBy } from "../protocol/answers";

@@ -7,7 +7,7 @@ import type { Links } from "../../tool";
 import { Splitter } from "../frame/splitter";
 import { type DrawerTab, TABS } from "../page/address";
 import type { Page } from "../page/page";
-import type { SelectedEvent } from "../page/selected_event";
+import type { SelectedEvent } from "../page/selection/selected_event";
 import { HitsPane } from "../search/results_pane";
 import type { SearchResults } from "../search/search_results";
 import { AggregatePane } from "./aggregate_pane";

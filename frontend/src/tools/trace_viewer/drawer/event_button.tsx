@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { EventKey } from "../model/types";
 import { type Page, partOf } from "../page/page";
-import { goTo } from "../page/reveal";
+import { goTo } from "../page/selection/reveal";
 import { fetchEvent } from "../protocol/api";
 
 interface EventButtonProps {

@@ -4,7 +4,7 @@ import { cut, foldName, readableName } from "../../../base/names";
 import { formatPs } from "../model/time";
 import type { EventKey } from "../model/types";
 import { indexOf, type Page } from "../page/page";
-import { goTo, trackOfRow } from "../page/reveal";
+import { goTo, trackOfRow } from "../page/selection/reveal";
 import type { EventAt, Flow, Flows } from "../protocol/answers";
 
 interface FlowListProps {

@@ -2,8 +2,8 @@
 import { useMemo } from "preact/hooks";
 import { formatCount, plural } from "../../../base/format";
 import { formatPs } from "../model/time";
-import { createMoves } from "../page/moves";
 import type { Page } from "../page/page";
+import { createMoves } from "../page/selection/moves";
 import type { EventDetails } from "../protocol/answers";
 
 interface SameNameProps {

@@ -12,7 +12,7 @@ import { callFacts } from "../call_tree/call_facts";
 import { type CallTree, callName } from "../call_tree/call_tree";
 import { type CallSearch, MATCHES } from "../call_tree/search_calls";
 import { asInTiles } from "../data/type_table";
-import { ROW_HEIGHT } from "../model/lane_layout";
+import { ROW_HEIGHT } from "../model/lanes/lane_layout";
 import { shortName } from "../model/short_name";
 import { formatPs } from "../model/time";
 import type { ColorBy } from "../model/types";

@@ -2,8 +2,8 @@
 import type { TimelineModel } from "../model/model";
 import { formatInstant, formatPs } from "../model/time";
 import type { Span } from "../model/types";
-import { clampView, fitView } from "../model/view_math";
-import { trailOf } from "../model/view_trail";
+import { clampView, fitView } from "../model/view/view_math";
+import { trailOf } from "../model/view/view_trail";
 import { withMargins } from "../page/page";
 
 /** The maximum number of views; earlier ones are left out. A range takes the room of one view. */

@@ -1,7 +1,7 @@
 /** Busy shares of devices over the whole trace, for the overview strip. */
 import { effect, type Signal, signal } from "@preact/signals";
 import { busySections } from "../lanes/lane_facts";
-import type { HostGroup } from "../model/groups";
+import type { HostGroup } from "../model/lanes/groups";
 import type { TimelineModel } from "../model/model";
 import { sourceOf } from "../model/sources";
 import { isStale } from "../protocol/api";

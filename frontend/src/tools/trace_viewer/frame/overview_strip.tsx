@@ -7,7 +7,7 @@ import { busySections, formatShare } from "../lanes/lane_facts";
 import type { TimelineModel } from "../model/model";
 import { formatInstant, formatPs } from "../model/time";
 import type { Span } from "../model/types";
-import { clampView, panBy, zoomAt } from "../model/view_math";
+import { clampView, panBy, zoomAt } from "../model/view/view_math";
 import { Breadcrumbs } from "./breadcrumbs";
 import { type BusyRow, foldRows, followBusy } from "./busy_rows";
 

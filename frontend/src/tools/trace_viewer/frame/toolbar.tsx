@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import { Menu } from "../../../widgets/overlays/menu";
 import type { TimelineModel } from "../model/model";
 import { COLORS, type ColorBy, type PointerTool } from "../model/types";
-import { clampView, fitView } from "../model/view_math";
+import { clampView, fitView } from "../model/view/view_math";
 import { type Page, withMargins } from "../page/page";
 import { FilterMenu } from "../search/filter_menu";
 import { SearchBox } from "../search/search_box";

@@ -1,6 +1,6 @@
 /** The arrangement of lanes by the user: folding, pinning, hiding and ordering. */
-import type { HostGroup } from "../model/groups";
-import type { Lane } from "../model/lane_layout";
+import type { HostGroup } from "../model/lanes/groups";
+import type { Lane } from "../model/lanes/lane_layout";
 import type { TimelineModel } from "../model/model";
 import type { Arrangement } from "../model/types";
 

@@ -1,6 +1,6 @@
 /** The keys of the focused track tree. */
 import type { Binding } from "../../../base/keys";
-import type { Lane } from "../model/lane_layout";
+import type { Lane } from "../model/lanes/lane_layout";
 import type { TimelineModel } from "../model/model";
 import { fold, hide, isFoldable, move, togglePin } from "./arrange";
 import { laneId } from "./lane_facts";

@@ -2,9 +2,9 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import { bindKeys, runKey } from "../../../base/keys";
-import { firstLaneBelow, type Lane } from "../model/lane_layout";
+import { firstLaneBelow, type Lane } from "../model/lanes/lane_layout";
 import type { TimelineModel } from "../model/model";
-import { scrollTo } from "../page/reveal";
+import { scrollTo } from "../page/selection/reveal";
 import { labelKeys, lanesOf } from "./label_keys";
 import { laneId } from "./lane_facts";
 import { LaneLabel } from "./lane_label";

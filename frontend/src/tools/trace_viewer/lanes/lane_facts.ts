@@ -1,8 +1,8 @@
 /** Facts about a lane that are known without its events: busy share, event counts. */
 import { formatBytes, formatCount, formatRatio, plural, significant } from "../../../base/format";
 import { bytes, ratio } from "../../../base/units";
-import type { CounterItem, HostGroup, SectionGroup, TrackItem } from "../model/groups";
-import type { Lane } from "../model/lane_layout";
+import type { CounterItem, HostGroup, SectionGroup, TrackItem } from "../model/lanes/groups";
+import type { Lane } from "../model/lanes/lane_layout";
 import type { HostTimeline } from "../model/types";
 
 /** The label of a line that represents idle tracks. */

@@ -1,5 +1,5 @@
 /** The label of one lane: triangle, name, summary and buttons. */
-import type { Lane } from "../model/lane_layout";
+import type { Lane } from "../model/lanes/lane_layout";
 import type { TimelineModel } from "../model/model";
 import { fold, hide, isFoldable, togglePin } from "./arrange";
 import {

@@ -2,7 +2,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Lane } from "../model/lane_layout";
+import type { Lane } from "../model/lanes/lane_layout";
 import type { TimelineModel } from "../model/model";
 import { move, siblings } from "./arrange";
 

@@ -1,7 +1,7 @@
 /** The target of keys while events are listed: the listed part of the trace. */
 import type { TimelineModel } from "../model/model";
 import type { Span } from "../model/types";
-import { panBy, zoomAt } from "../model/view_math";
+import { panBy, zoomAt } from "../model/view/view_math";
 import type { Stage } from "../pointer/actions";
 import type { Direction } from "../pointer/motion";
 

@@ -1,9 +1,9 @@
 /** The events of one track in the view, in time order; very short events are merged. */
-import type { SectionGroup, TrackItem } from "../model/groups";
+import type { SectionGroup, TrackItem } from "../model/lanes/groups";
 import type { TimelineModel } from "../model/model";
 import { queryOf, sourceOf } from "../model/sources";
 import type { HostTimeline, Span } from "../model/types";
-import { tilesOf } from "../model/view_math";
+import { tilesOf } from "../model/view/view_math";
 import { decodeTiles, type TileBlock, type TypeName, tileSpan } from "../protocol/tiles";
 import { roundingOf } from "../scene/hit_test";
 

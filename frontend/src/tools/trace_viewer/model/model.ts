@@ -1,8 +1,8 @@
 /** The state of the viewer, shared by the canvas and the panes around it. */
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type EventFilter, NO_FILTER, type Search } from "../protocol/questions";
-import { groupHosts, type HostGroup } from "./groups";
-import { type LaneList, layOutLanes } from "./lane_layout";
+import { groupHosts, type HostGroup } from "./lanes/groups";
+import { type LaneList, layOutLanes } from "./lanes/lane_layout";
 import {
   type Arrangement,
   type ColorBy,

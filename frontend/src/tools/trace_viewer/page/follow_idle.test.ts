@@ -4,7 +4,7 @@ import { sampleDerived, sampleTimeline } from "../protocol/sample.test_helper";
 import { fakeServer, Refusal, settle } from "../protocol/server.test_helper";
 import { followIdle } from "./follow_idle";
 import { createPage, initiallyFolded } from "./page";
-import { goTo } from "./reveal";
+import { goTo } from "./selection/reveal";
 
 afterEach(() => vi.unstubAllGlobals());
 

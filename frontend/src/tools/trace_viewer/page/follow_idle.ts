@@ -1,7 +1,7 @@
 /** Requests which tracks have nothing to show in the view, whenever the view comes to rest. */
 import { effect } from "@preact/signals";
-import { counterKey, trackKey } from "../model/groups";
-import { lanesInView } from "../model/lane_layout";
+import { counterKey, trackKey } from "../model/lanes/groups";
+import { lanesInView } from "../model/lanes/lane_layout";
 import type { TimelineModel } from "../model/model";
 import { selectedTrack } from "../model/selected_track";
 import type { HostTimeline, Span } from "../model/types";

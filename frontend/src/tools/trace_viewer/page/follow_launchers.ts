@@ -1,6 +1,6 @@
 /** Pins the threads that launch kernels if many GPUs push the host's threads off the screen. */
 import { batch, effect } from "@preact/signals";
-import { trackKey } from "../model/groups";
+import { trackKey } from "../model/lanes/groups";
 import type { HostTimeline } from "../model/types";
 import { fetchSearch } from "../protocol/api";
 import { initiallyFolded, isSame, type Page, partOf, symmetricDifference } from "./page";

@@ -1,7 +1,7 @@
 /** The state of the page: the model shared with the canvas, and the state of the panes. */
 import { type Signal, signal } from "@preact/signals";
 import { createViewApi } from "../data/view_api";
-import { type HostGroup, idleKey } from "../model/groups";
+import { type HostGroup, idleKey } from "../model/lanes/groups";
 import { createModel, type TimelineModel } from "../model/model";
 import type { HostTimeline, Span } from "../model/types";
 import type { AggregateBy } from "../protocol/answers";

@@ -1,7 +1,7 @@
 /** Converts between the page's state and its address. */
 import { batch } from "@preact/signals";
 import type { Span } from "../model/types";
-import { panBy } from "../model/view_math";
+import { panBy } from "../model/view/view_math";
 import type { Address, AddressSpan } from "./address";
 import { initiallyFolded, isSame, keepTab, type Page, symmetricDifference } from "./page";
 

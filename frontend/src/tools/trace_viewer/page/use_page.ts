@@ -5,7 +5,7 @@ import { cancelled } from "../../../api/errors";
 import type { Warning } from "../../../api/types";
 import type { View } from "../../../base/url_state";
 import type { Select } from "../../tool";
-import { clampView } from "../model/view_math";
+import { clampView } from "../model/view/view_math";
 import { type Address, type DrawerTab, readAddress, writeAddress } from "./address";
 import { findStep } from "./find_step";
 import { followIdle } from "./follow_idle";

@@ -8,7 +8,7 @@ import type { TimelineModel } from "../model/model";
 import { formatInstant, formatPs } from "../model/time";
 import type { Hover, HoverValue } from "../model/types";
 import { indexOf } from "../page/page";
-import { trackOfRow } from "../page/reveal";
+import { trackOfRow } from "../page/selection/reveal";
 
 interface HoverCardProps {
   readonly model: TimelineModel;

@@ -2,7 +2,7 @@
 import type { Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { TimelineModel } from "../model/model";
-import { toX } from "../model/view_math";
+import { toX } from "../model/view/view_math";
 
 interface MarkEditorProps {
   readonly model: TimelineModel;

@@ -1,7 +1,7 @@
 /** Animates the view: movement while keys are held, and flights to a view. */
 import type { TimelineModel } from "../model/model";
 import type { Span } from "../model/types";
-import { between, panBy, zoomAt } from "../model/view_math";
+import { between, panBy, zoomAt } from "../model/view/view_math";
 
 export type Direction = "in" | "out" | "left" | "right";
 

@@ -1,7 +1,7 @@
 /** The scroll bar of the lanes, drawn and dragged without triggering a layout. */
 import { useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { lastScrollTop } from "../model/lane_layout";
+import { lastScrollTop } from "../model/lanes/lane_layout";
 import type { TimelineModel } from "../model/model";
 
 const LEAST_THUMB = 24;

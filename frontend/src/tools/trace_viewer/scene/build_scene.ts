@@ -4,8 +4,13 @@ import type { EventColors, Pixel } from "../../../widgets/canvas/event_colors";
 import { shareInView } from "../data/in_view";
 import { windowsIn } from "../data/wants";
 import type { PiecePart } from "../data/window_store";
-import { depthsInView, type PlacedLane, ROW_HEIGHT, type TrackLane } from "../model/lane_layout";
-import { isStrip, summarizedSections } from "../model/lane_sections";
+import {
+  depthsInView,
+  type PlacedLane,
+  ROW_HEIGHT,
+  type TrackLane,
+} from "../model/lanes/lane_layout";
+import { isStrip, summarizedSections } from "../model/lanes/lane_sections";
 import { type Source, sourceOf } from "../model/sources";
 import type { ColorBy, CounterScale, Span } from "../model/types";
 import type { CounterPoints } from "../protocol/payload";

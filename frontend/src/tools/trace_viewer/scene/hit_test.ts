@@ -1,5 +1,5 @@
 /** What of a scene lies at a place of the canvas. */
-import type { PlacedLane } from "../model/lane_layout";
+import type { PlacedLane } from "../model/lanes/lane_layout";
 import type { Source } from "../model/sources";
 import { NO_EVENT, type Scene } from "./scene";
 

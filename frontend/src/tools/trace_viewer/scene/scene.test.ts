@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chooseLevel } from "../model/view_math";
+import { chooseLevel } from "../model/view/view_math";
 import { EDGE, HATCHED, NO_EVENT, type Scene } from "./scene";
 import { eventRects, randomEvents, spanOf, stage } from "./scene.test_helper";
 

@@ -3,8 +3,8 @@
 import { makeColors } from "../../../widgets/canvas/event_colors";
 import { TileCache } from "../data/tile_cache";
 import { TypeTable } from "../data/type_table";
-import { groupHosts } from "../model/groups";
-import { lanesInView, layOutLanes } from "../model/lane_layout";
+import { groupHosts } from "../model/lanes/groups";
+import { lanesInView, layOutLanes } from "../model/lanes/lane_layout";
 import { placeHosts } from "../model/place_hosts";
 import { type Source, sourceOf } from "../model/sources";
 import { NO_ARRANGEMENT, type Span } from "../model/types";

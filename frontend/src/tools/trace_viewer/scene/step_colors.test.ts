@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { GRAY, hueOfNumber } from "../../../widgets/canvas/event_colors";
-import type { TrackLane } from "../model/lane_layout";
+import type { TrackLane } from "../model/lanes/lane_layout";
 import { stage } from "./scene.test_helper";
 import { colorByStep } from "./step_colors";
 

@@ -2,8 +2,8 @@
 
 import { type ColorIndex, GRAY, hueOfNumber } from "../../../widgets/canvas/event_colors";
 import type { Chunk } from "../data/tile_cache";
-import type { TrackLane } from "../model/lane_layout";
-import { stepTrack } from "../model/lane_sections";
+import type { TrackLane } from "../model/lanes/lane_layout";
+import { stepTrack } from "../model/lanes/lane_sections";
 import { sourceOf } from "../model/sources";
 import { tileSpan } from "../protocol/tiles";
 import type { TileFinder } from "./scene_rows";

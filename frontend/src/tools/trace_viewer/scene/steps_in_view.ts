@@ -1,10 +1,10 @@
 /** The steps of one track from which the axis counts, as far as tiles are loaded. */
-import type { HostGroup, TrackItem } from "../model/groups";
+import type { HostGroup, TrackItem } from "../model/lanes/groups";
 import type { TimelineModel } from "../model/model";
 import { selectedTrack } from "../model/selected_track";
 import { type Source, sourceOf } from "../model/sources";
 import type { Span } from "../model/types";
-import { tilesOf } from "../model/view_math";
+import { tilesOf } from "../model/view/view_math";
 import { tileSpan } from "../protocol/tiles";
 import type { TileFinder } from "./scene_rows";
 

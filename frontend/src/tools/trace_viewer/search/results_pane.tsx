@@ -6,8 +6,8 @@ import { type RowColumn, RowList } from "../../../widgets/row_list/row_list";
 import { Name } from "../../../widgets/text/name";
 import { formatInstant, formatPs } from "../model/time";
 import { indexOf, listHitsInView, type Page } from "../page/page";
-import { trackOfRow } from "../page/reveal";
-import { choose } from "../page/selected_event";
+import { trackOfRow } from "../page/selection/reveal";
+import { choose } from "../page/selection/selected_event";
 import type { SearchResults } from "./search_results";
 
 /** How many rows before the last loaded one the next page is requested. */

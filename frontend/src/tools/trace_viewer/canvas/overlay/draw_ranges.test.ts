@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { TextFit } from "../../../widgets/canvas/text_fit";
-import type { Mark } from "../model/types";
+import { TextFit } from "../../../../widgets/canvas/text_fit";
+import type { Mark } from "../../model/types";
 import { axisPills, cursorPill, lengthPill, markFlag, meets } from "./draw_ranges";
 
 /** Every letter is 6 pixels wide. */

@@ -1,13 +1,13 @@
 /** What a drag does, by tool. Positions are CSS pixels of the canvas, including its axis. */
 import { batch } from "@preact/signals";
-import type { Engine } from "../canvas/engine";
-import { AXIS_HEIGHT, type Drag } from "../canvas/overlay_input";
-import { lastScrollTop, type PlacedLane } from "../model/lane_layout";
-import type { TimelineModel } from "../model/model";
-import { queryOf } from "../model/sources";
-import type { PointerTool, Span, TimeRange } from "../model/types";
-import { clampView, panBy, zoomAt } from "../model/view_math";
-import type { Snap } from "../scene/hit_test";
+import type { Engine } from "../../canvas/engine";
+import { AXIS_HEIGHT, type Drag } from "../../canvas/overlay/overlay_input";
+import { lastScrollTop, type PlacedLane } from "../../model/lanes/lane_layout";
+import type { TimelineModel } from "../../model/model";
+import { queryOf } from "../../model/sources";
+import type { PointerTool, Span, TimeRange } from "../../model/types";
+import { clampView, panBy, zoomAt } from "../../model/view/view_math";
+import type { Snap } from "../../scene/hit_test";
 
 export interface DragTool {
   readonly move: (x: number, y: number) => void;

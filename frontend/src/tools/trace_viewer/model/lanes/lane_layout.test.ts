@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { sampleDerived, sampleTimeline } from "../protocol/sample.test_helper";
+import { sampleDerived, sampleTimeline } from "../../protocol/sample.test_helper";
+import { placeHosts } from "../place_hosts";
+import { NO_ARRANGEMENT } from "../types";
 import { groupHosts } from "./groups";
 import {
   depthsInView,
@@ -14,8 +16,6 @@ import {
   TRACK_GAP,
   type TrackLane,
 } from "./lane_layout";
-import { placeHosts } from "./place_hosts";
-import { NO_ARRANGEMENT } from "./types";
 
 const hosts = placeHosts([{ events: sampleTimeline(), derived: sampleDerived() }]);
 const groups = groupHosts(hosts);

@@ -1,8 +1,8 @@
 /** Moves from event to event, sequentially: each move starts where the previous one ended. */
-import type { TimelineModel } from "../model/model";
-import { sourceOf } from "../model/sources";
-import type { EventKey } from "../model/types";
-import type { Move } from "../protocol/questions";
+import type { TimelineModel } from "../../model/model";
+import { sourceOf } from "../../model/sources";
+import type { EventKey } from "../../model/types";
+import type { Move } from "../../protocol/questions";
 import { goTo } from "./reveal";
 
 export interface Moves {

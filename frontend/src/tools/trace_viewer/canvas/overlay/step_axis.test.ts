@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TextFit } from "../../../widgets/canvas/text_fit";
+import { TextFit } from "../../../../widgets/canvas/text_fit";
 import { stepTexts, timeInStep } from "./step_axis";
 
 /** Every letter is 6 pixels wide. */

@@ -1,9 +1,9 @@
 /** The second line of the time axis: times since the start of each step. */
 
-import type { TextFit } from "../../../widgets/canvas/text_fit";
-import { formatInstant } from "../model/time";
-import type { Span } from "../model/types";
-import type { StepInView } from "../scene/steps_in_view";
+import type { TextFit } from "../../../../widgets/canvas/text_fit";
+import { formatInstant } from "../../model/time";
+import type { Span } from "../../model/types";
+import type { StepInView } from "../../scene/steps_in_view";
 import { timeAxis } from "./time_axis";
 
 /** A label of the line, in CSS pixels from the left edge of the canvas. */

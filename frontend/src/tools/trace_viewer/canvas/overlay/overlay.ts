@@ -1,10 +1,10 @@
 /** Draws the overlay over the rectangles: texts, selection, flows, ranges, marks, time axis. */
 
-import { LabelPen } from "../../../widgets/canvas/label_pen";
-import type { TextFit } from "../../../widgets/canvas/text_fit";
-import { findRow, type PlacedLane, type TrackLane } from "../model/lane_layout";
-import type { EventPlace, EventSelection, Hover, Mark } from "../model/types";
-import type { Part } from "../protocol/payload";
+import { LabelPen } from "../../../../widgets/canvas/label_pen";
+import type { TextFit } from "../../../../widgets/canvas/text_fit";
+import { findRow, type PlacedLane, type TrackLane } from "../../model/lanes/lane_layout";
+import type { EventPlace, EventSelection, Hover, Mark } from "../../model/types";
+import type { Part } from "../../protocol/payload";
 import { drawFlows } from "./draw_flows";
 import {
   axisPills,

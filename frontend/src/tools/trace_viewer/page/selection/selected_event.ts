@@ -1,9 +1,9 @@
 /** Requests the details and flows of the selected event as soon as it is selected. */
 import { effect, type Signal, signal } from "@preact/signals";
-import type { EventKey, EventPlace } from "../model/types";
-import type { EventDetails, Flows } from "../protocol/answers";
-import { fetchEvent, fetchFlows, isStale } from "../protocol/api";
-import { keepTab, type Page, partOf } from "./page";
+import type { EventKey, EventPlace } from "../../model/types";
+import type { EventDetails, Flows } from "../../protocol/answers";
+import { fetchEvent, fetchFlows, isStale } from "../../protocol/api";
+import { keepTab, type Page, partOf } from "../page";
 import { goTo } from "./reveal";
 
 export interface SelectedEvent {

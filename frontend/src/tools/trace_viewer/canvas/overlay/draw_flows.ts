@@ -1,6 +1,6 @@
 /** Draws the flows of the selection: arrows from the end of one event to the start of another. */
-import { findRow } from "../model/lane_layout";
-import type { FlowEnd } from "../model/types";
+import { findRow } from "../../model/lanes/lane_layout";
+import type { FlowEnd } from "../../model/types";
 import type { OverlayInput } from "./overlay_input";
 
 const HEAD = 6;

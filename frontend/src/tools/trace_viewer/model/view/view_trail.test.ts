@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
-import { createPage } from "../page/page";
-import { sampleTimeline } from "../protocol/sample.test_helper";
-import { placeHosts } from "./place_hosts";
+import { createPage } from "../../page/page";
+import { sampleTimeline } from "../../protocol/sample.test_helper";
+import { placeHosts } from "../place_hosts";
 import { followPlaces, goBack, trailOf } from "./view_trail";
 
 const span = (from: number, to: number) => ({ from, to });

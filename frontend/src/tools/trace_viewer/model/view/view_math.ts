@@ -1,6 +1,6 @@
 /** Arithmetic on views of the time axis: panning, zooming, limits and levels of detail. */
-import { tileSpan } from "../protocol/tiles";
-import type { Span } from "./types";
+import { tileSpan } from "../../protocol/tiles";
+import type { Span } from "../types";
 
 /** The shortest view in ps. */
 const CLOSEST = 100;

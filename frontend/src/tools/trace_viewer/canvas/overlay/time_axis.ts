@@ -1,6 +1,6 @@
 /** The ticks of the time axis: round times since the start of the recording, in suitable units. */
-import { formatInstant, groupDigits, UNITS } from "../model/time";
-import type { Span } from "../model/types";
+import { formatInstant, groupDigits, UNITS } from "../../model/time";
+import type { Span } from "../../model/types";
 
 interface Tick {
   readonly ps: number;

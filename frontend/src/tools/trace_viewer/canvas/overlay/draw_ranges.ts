@@ -1,8 +1,8 @@
 /** Draws ranges of the axis: the selected range, marks, and what is being dragged. */
 
-import type { TextFit } from "../../../widgets/canvas/text_fit";
-import { formatInstant, formatPs } from "../model/time";
-import type { Mark, Span } from "../model/types";
+import type { TextFit } from "../../../../widgets/canvas/text_fit";
+import { formatInstant, formatPs } from "../../model/time";
+import type { Mark, Span } from "../../model/types";
 import { AXIS_HEIGHT, AXIS_LINE, type Drag, type OverlayInput } from "./overlay_input";
 import { timeInStep } from "./step_axis";
 

@@ -1,5 +1,6 @@
 /** The layout of lanes from top to bottom. */
-import type { Part, Track } from "../protocol/payload";
+import type { Part, Track } from "../../protocol/payload";
+import type { Arrangement, HostTimeline } from "../types";
 import {
   type CounterItem,
   type HostGroup,
@@ -8,7 +9,6 @@ import {
   type TrackItem,
   trackKey,
 } from "./groups";
-import type { Arrangement, HostTimeline } from "./types";
 
 export const ROW_HEIGHT = 18;
 export const HEADER_HEIGHT = 24;

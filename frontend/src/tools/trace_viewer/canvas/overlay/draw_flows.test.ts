@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { groupHosts } from "../model/groups";
-import { HEADER_HEIGHT, layOutLanes, ROW_HEIGHT, TRACK_GAP } from "../model/lane_layout";
-import { placeHosts } from "../model/place_hosts";
-import { NO_ARRANGEMENT } from "../model/types";
-import { sampleDerived, sampleTimeline } from "../protocol/sample.test_helper";
+import { groupHosts } from "../../model/lanes/groups";
+import { HEADER_HEIGHT, layOutLanes, ROW_HEIGHT, TRACK_GAP } from "../../model/lanes/lane_layout";
+import { placeHosts } from "../../model/place_hosts";
+import { NO_ARRANGEMENT } from "../../model/types";
+import { sampleDerived, sampleTimeline } from "../../protocol/sample.test_helper";
 import { drawFlows } from "./draw_flows";
 
 const index = sampleTimeline();

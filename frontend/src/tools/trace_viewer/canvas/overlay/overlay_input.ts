@@ -1,13 +1,13 @@
 /** The input of everything that draws on the overlay. */
 
-import type { EventColors } from "../../../widgets/canvas/event_colors";
-import type { TypeTable } from "../data/type_table";
-import type { HostGroup } from "../model/groups";
-import type { LaneList, PlacedLane } from "../model/lane_layout";
-import type { Source } from "../model/sources";
-import type { EventSelection, FlowArrow, Hover, Mark, Span, TimeRange } from "../model/types";
-import type { Scene } from "../scene/scene";
-import type { StepInView } from "../scene/steps_in_view";
+import type { EventColors } from "../../../../widgets/canvas/event_colors";
+import type { TypeTable } from "../../data/type_table";
+import type { HostGroup } from "../../model/lanes/groups";
+import type { LaneList, PlacedLane } from "../../model/lanes/lane_layout";
+import type { Source } from "../../model/sources";
+import type { EventSelection, FlowArrow, Hover, Mark, Span, TimeRange } from "../../model/types";
+import type { Scene } from "../../scene/scene";
+import type { StepInView } from "../../scene/steps_in_view";
 import type { TimeAxis } from "./time_axis";
 
 /** Two lines of text: times of the recording, and of the step. */

@@ -1,5 +1,5 @@
 /** The sections and the step track that belong to a lane. */
-import type { Part } from "../protocol/payload";
+import type { Part } from "../../protocol/payload";
 import type { HostGroup, SectionGroup, TrackItem } from "./groups";
 import type { Lane, TrackLane } from "./lane_layout";
 

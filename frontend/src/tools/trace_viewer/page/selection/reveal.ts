@@ -1,12 +1,12 @@
 /** Scrolls to an event, opening whatever hides it, and selects it. */
 import { batch } from "@preact/signals";
-import { sectionKey, trackKey } from "../model/groups";
-import { ROW_HEIGHT } from "../model/lane_layout";
-import type { TimelineModel } from "../model/model";
-import type { EventKey, EventPlace } from "../model/types";
-import { bringIntoView, zoomInto } from "../model/view_math";
-import type { Track } from "../protocol/payload";
-import { indexOf } from "./page";
+import { sectionKey, trackKey } from "../../model/lanes/groups";
+import { ROW_HEIGHT } from "../../model/lanes/lane_layout";
+import type { TimelineModel } from "../../model/model";
+import type { EventKey, EventPlace } from "../../model/types";
+import { bringIntoView, zoomInto } from "../../model/view/view_math";
+import type { Track } from "../../protocol/payload";
+import { indexOf } from "../page";
 
 /** `isZoomed`: zooms until the event is wide enough to read. */
 export function goTo(

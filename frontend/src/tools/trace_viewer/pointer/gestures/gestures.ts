@@ -1,12 +1,12 @@
 /** Pointer and wheel gestures on the canvas. */
 import { batch } from "@preact/signals";
-import type { Engine, EventUnderPointer } from "../canvas/engine";
-import { AXIS_HEIGHT } from "../canvas/overlay_input";
-import { lastScrollTop } from "../model/lane_layout";
-import type { TimelineModel } from "../model/model";
-import { panBy, zoomAt } from "../model/view_math";
+import type { Engine, EventUnderPointer } from "../../canvas/engine";
+import { AXIS_HEIGHT } from "../../canvas/overlay/overlay_input";
+import { lastScrollTop } from "../../model/lanes/lane_layout";
+import type { TimelineModel } from "../../model/model";
+import { panBy, zoomAt } from "../../model/view/view_math";
+import type { Motion } from "../motion";
 import { type DragTool, dragTool, zoomFactor } from "./drag_tools";
-import type { Motion } from "./motion";
 import { wheelMove } from "./wheel";
 
 interface GestureActions {

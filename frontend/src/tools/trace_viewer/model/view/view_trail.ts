@@ -1,7 +1,7 @@
 /** The history of views that came to rest, for undo and for breadcrumbs. */
 import { batch, effect } from "@preact/signals";
-import type { TimelineModel } from "./model";
-import type { Span, ViewPlace } from "./types";
+import type { TimelineModel } from "../model";
+import type { Span, ViewPlace } from "../types";
 
 const REST_MS = 400;
 const MOST_PLACES = 100;

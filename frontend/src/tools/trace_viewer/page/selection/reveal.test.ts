@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { placeHosts } from "../model/place_hosts";
-import { sampleTimeline } from "../protocol/sample.test_helper";
-import { createPage } from "./page";
+import { placeHosts } from "../../model/place_hosts";
+import { sampleTimeline } from "../../protocol/sample.test_helper";
+import { createPage } from "../page";
 import { goTo, keepSelectionInSight, revealLane, revealRows, trackOfRow } from "./reveal";
 
 function modelOf() {

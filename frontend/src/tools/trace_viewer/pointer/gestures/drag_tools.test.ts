@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from "vitest";
-import { AXIS_HEIGHT, type Drag } from "../canvas/overlay_input";
-import { lanesInView, type PlacedLane } from "../model/lane_layout";
-import { createModel, type TimelineModel } from "../model/model";
-import { placeHosts } from "../model/place_hosts";
-import { sourceOf } from "../model/sources";
-import type { TimeRange, ViewApi } from "../model/types";
-import { toPs } from "../model/view_math";
-import { sampleTimeline } from "../protocol/sample.test_helper";
-import type { Snap } from "../scene/hit_test";
+import { AXIS_HEIGHT, type Drag } from "../../canvas/overlay/overlay_input";
+import { lanesInView, type PlacedLane } from "../../model/lanes/lane_layout";
+import { createModel, type TimelineModel } from "../../model/model";
+import { placeHosts } from "../../model/place_hosts";
+import { sourceOf } from "../../model/sources";
+import type { TimeRange, ViewApi } from "../../model/types";
+import { toPs } from "../../model/view/view_math";
+import { sampleTimeline } from "../../protocol/sample.test_helper";
+import type { Snap } from "../../scene/hit_test";
 import { dragTool, edgeOfRange } from "./drag_tools";
 
 const MS = 1e9;

@@ -1,6 +1,6 @@
 /** Hosts with their sections and tracks; merges the two parts of a timeline. */
-import type { Counter, Part, Section, TimelineIndex, Track } from "../protocol/payload";
-import type { HostTimeline } from "./types";
+import type { Counter, Part, Section, TimelineIndex, Track } from "../../protocol/payload";
+import type { HostTimeline } from "../types";
 
 export interface HostGroup {
   readonly key: string;
