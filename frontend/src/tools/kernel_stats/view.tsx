@@ -88,7 +88,7 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
   );
 }
 
-const loadDetail = () => import("./kernel_detail");
+const loadDetail = () => import("./detail/kernel_detail");
 
 /** Pixels that fit all figures of a row and its names. */
 const DETAIL_HEIGHT = 256;

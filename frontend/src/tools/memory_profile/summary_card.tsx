@@ -9,7 +9,7 @@ import type { Links, Select } from "../tool";
 import { formatAmount, formatGibibytes, formatMemoryShare, formatTraceTime } from "./format";
 import { MemoryPicker } from "./memory_picker";
 import type { Allocator, Memory } from "./payload";
-import { MEMORY_PARTS } from "./plan";
+import { MEMORY_PARTS } from "./timeline/plan";
 
 interface SummaryCardProps {
   readonly memory: Memory;

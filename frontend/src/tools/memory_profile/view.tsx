@@ -1,8 +1,8 @@
 /** The memory page: the use of each memory over time, its content, and what to free first. */
 import type { PageProps } from "../tool";
 import { BreakdownCard } from "./breakdown/breakdown_card";
+import { Fills } from "./breakdown/fills";
 import { Devices } from "./devices";
-import { Fills } from "./fills";
 import { Findings } from "./findings";
 import { Growth } from "./growth";
 import "./memory.css";

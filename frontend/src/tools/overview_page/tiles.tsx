@@ -11,7 +11,7 @@ import { phaseColor } from "../steps/phases";
 import { waitingRange } from "../steps/step_table";
 import { averageMs, explain, formatMs, formatReading } from "./numbers";
 import type { Overview, Reading } from "./payload";
-import { averageName } from "./step_parts";
+import { averageName } from "./step_parts/step_parts";
 
 const STEPS =
   "The fully recorded steps of all chosen hosts and their devices. Outliers are left out unless all steps are chosen.";

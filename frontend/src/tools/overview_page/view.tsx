@@ -13,7 +13,7 @@ import { Environment, Readings } from "./facts";
 import { averageMs } from "./numbers";
 import type { Overview } from "./payload";
 import { Recommendations } from "./recommendations";
-import { StepPartsCard } from "./step_parts_card";
+import { StepPartsCard } from "./step_parts/step_parts_card";
 import { Tiles } from "./tiles";
 import { TopOps } from "./top_ops";
 import { OverviewVerdict } from "./verdict";

@@ -13,11 +13,11 @@ import { HeatMap } from "./heat_map/heat_map";
 import { chooseMeasure, findDomain, findMeasures } from "./measures";
 import { cellOf, type Pod } from "./payload";
 import "./pod.css";
-import { StepBar } from "./step_bar";
-import { useStepCells } from "./step_cells";
-import { workerPlace } from "./step_place";
+import { StepBar } from "./step/step_bar";
+import { useStepCells } from "./step/step_cells";
+import { workerPlace } from "./step/step_place";
+import { WorkerCard } from "./step/worker_card";
 import { StragglerList } from "./straggler_list";
-import { WorkerCard } from "./worker_card";
 
 const OVERVIEW = "overview_page";
 

@@ -3,7 +3,7 @@ import { useRef } from "preact/hooks";
 import type { PageProps } from "../tool";
 import { GraphSection } from "./graph/graph_section";
 import type { Bottleneck, Pipeline, TfData } from "./payload";
-import { PipelineTable } from "./pipeline_table";
+import { PipelineTable } from "./pipelines/pipeline_table";
 import "./tf_data.css";
 import { VerdictCard } from "./verdict_card";
 

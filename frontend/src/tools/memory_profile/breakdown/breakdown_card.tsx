@@ -13,7 +13,7 @@ import { allocationEvents, TRACE } from "../../links/trace_links";
 import type { Links, Select } from "../../tool";
 import { formatAmount, formatTraceTime } from "../format";
 import type { Memory } from "../payload";
-import { lastPointBefore } from "../plan";
+import { lastPointBefore } from "../timeline/plan";
 import { AGES, OUTSIDE } from "./breakdown";
 import { BREAKDOWN_COLUMNS, BREAKDOWN_GROUPINGS } from "./columns";
 import { Treemap } from "./treemap";

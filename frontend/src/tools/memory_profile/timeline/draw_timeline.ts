@@ -5,7 +5,7 @@ import type { Pen } from "../../../widgets/chart/pen";
 import { marksOf } from "../../../widgets/chart/ticks";
 import { formatGibibytes, traceTimeScale } from "../format";
 import type { Memory, Timeline } from "../payload";
-import { CAPACITY, FRAGMENTATION, MEMORY_PARTS, type Plan, xOf } from "../plan";
+import { CAPACITY, FRAGMENTATION, MEMORY_PARTS, type Plan, xOf } from "./plan";
 
 interface TimelineColors {
   /** By part. */

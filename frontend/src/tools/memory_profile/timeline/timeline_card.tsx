@@ -15,7 +15,7 @@ import {
   topOf,
   wholeView,
   windowOf,
-} from "../plan";
+} from "./plan";
 import { HEIGHT, type TimelineCardProps, TimelinePlot } from "./timeline_plot";
 import { saveTimelineCsv, TimelineTable } from "./timeline_table";
 

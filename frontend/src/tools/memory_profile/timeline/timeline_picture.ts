@@ -2,8 +2,8 @@
 import { drawPicture } from "../../../widgets/chart/picture";
 import { memoryScale, traceTimeScale } from "../format";
 import type { Memory } from "../payload";
-import { CAPACITY, FRAGMENTATION, MEMORY_PARTS, type Plan, topOf, type Window } from "../plan";
 import { drawTimeline, STRIP, timelineColors } from "./draw_timeline";
+import { CAPACITY, FRAGMENTATION, MEMORY_PARTS, type Plan, topOf, type Window } from "./plan";
 
 const AREA = { left: 48, top: STRIP, right: 924, bottom: 308 };
 

@@ -17,6 +17,8 @@ import {
 import type { Select } from "../../tool";
 import { formatGibibytes } from "../format";
 import type { Memory } from "../payload";
+import { drawTimeline, STRIP, timelineColors } from "./draw_timeline";
+import { eventFacts, splitText } from "./event_facts";
 import {
   lastPointBefore,
   type Plan,
@@ -28,9 +30,7 @@ import {
   wholeView,
   xOf,
   zoomed,
-} from "../plan";
-import { drawTimeline, STRIP, timelineColors } from "./draw_timeline";
-import { eventFacts, splitText } from "./event_facts";
+} from "./plan";
 
 export interface TimelineCardProps {
   readonly memory: Memory;

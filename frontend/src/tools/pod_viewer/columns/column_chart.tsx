@@ -12,7 +12,7 @@ import { Explained } from "../../../widgets/overlays/why";
 import { stepName } from "../../../widgets/step_chart/steps";
 import type { Select } from "../../tool";
 import type { Pod } from "../payload";
-import { median, type StepCells } from "../step_cells";
+import { median, type StepCells } from "../step/step_cells";
 import { columnKeys } from "./column_keys";
 import {
   arrangeColumns,

@@ -2,7 +2,7 @@
 import { columnScale } from "../../../base/format";
 import { drawPicture } from "../../../widgets/chart/picture";
 import type { Pod } from "../payload";
-import type { StepCells } from "../step_cells";
+import type { StepCells } from "../step/step_cells";
 import { type ColumnPlan, planTicks } from "./column_plan";
 import { AXIS_WIDTH, columnColors, drawStepColumns } from "./draw_columns";
 

@@ -1,7 +1,7 @@
 /** The columns of a step: their workers, their order and their positions. */
 import { tickIncrement } from "../../../widgets/chart/ticks";
 import type { Pod } from "../payload";
-import { ownTimes, type StepCells } from "../step_cells";
+import { ownTimes, type StepCells } from "../step/step_cells";
 
 export interface ColumnArrangement {
   /** One column per host, its latest worker. */

@@ -7,7 +7,7 @@ import { LocalTable } from "../../../widgets/grid/local_table";
 import { stepName } from "../../../widgets/step_chart/steps";
 import type { ColumnSpec } from "../../../widgets/table/columns";
 import type { Pod } from "../payload";
-import type { StepCells } from "../step_cells";
+import type { StepCells } from "../step/step_cells";
 import { textColumn } from "../text_column";
 
 interface ColumnTableProps {

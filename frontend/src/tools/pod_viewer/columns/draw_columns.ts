@@ -5,7 +5,7 @@ import { hatch, type Pen } from "../../../widgets/chart/pen";
 import { drawValueAxis } from "../../../widgets/chart/ticks";
 import { fitLabel } from "../heat_map/draw_heat_map";
 import type { Pod } from "../payload";
-import type { StepCells } from "../step_cells";
+import type { StepCells } from "../step/step_cells";
 import { type ColumnPlan, columnNames, hostLabel, type Ticks } from "./column_plan";
 
 export interface ColumnDrawing {

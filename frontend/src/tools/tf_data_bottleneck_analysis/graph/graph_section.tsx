@@ -8,12 +8,12 @@ import { TRACE } from "../../links/trace_links";
 import type { PageProps } from "../../tool";
 import type { Pipeline, TfData } from "../payload";
 import { executionPlace, iteratorPlace } from "../trace_places";
-import { IteratorDetails } from "./details_panel";
 import { layGraph } from "./graph_layout";
 import { GraphPickers } from "./graph_pickers";
 import { GraphTable, saveNodes } from "./graph_table";
 import { chooseShown, MOST, makeTree, type ShownNodes, type Stub } from "./graph_tree";
 import { GraphView } from "./graph_view";
+import { IteratorDetails } from "./iterator_details";
 import { Legend } from "./legend";
 
 interface GraphSectionProps extends PageProps<TfData> {

@@ -1,13 +1,13 @@
 /** The detail of a kernel's group: statistics of its launches, and its launch shapes. */
 import type { ComponentChildren } from "preact";
-import type { DataTable } from "../../api/data_table";
-import { columnScale, formatCount, formatRatio, NOT_MEASURED, plural } from "../../base/format";
-import { ratio } from "../../base/units";
-import { CopyButton } from "../../widgets/text/copy_button";
-import { EventLink } from "../links/trace_link";
-import type { Ask, Links } from "../tool";
+import type { DataTable } from "../../../api/data_table";
+import { columnScale, formatCount, formatRatio, NOT_MEASURED, plural } from "../../../base/format";
+import { ratio } from "../../../base/units";
+import { CopyButton } from "../../../widgets/text/copy_button";
+import { EventLink } from "../../links/trace_link";
+import type { Ask, Links } from "../../tool";
+import { shapeEvents } from "../kernel_links";
 import { KernelCallTimes } from "./call_times";
-import { shapeEvents } from "./kernel_links";
 import { type LaunchShape, launchShapes } from "./launch_shapes";
 
 export { KernelCallTimes };

@@ -1,6 +1,6 @@
 /** Statistics of one kernel's launches, from the server; times in µs, NaN if unknown. */
-import { count, fields, flag, number, numbers, record, records, text } from "../../api/json";
-import type { Ask } from "../tool";
+import { count, fields, flag, number, numbers, record, records, text } from "../../../api/json";
+import type { Ask } from "../../tool";
 
 /** Statistics over the launches for which the time is known. */
 export interface CallTimes {

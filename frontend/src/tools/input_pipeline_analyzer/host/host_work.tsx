@@ -1,17 +1,17 @@
 /** What the host's threads do for input, and advice on the largest part. */
 import { useState } from "preact/hooks";
-import { formatRatio, formatTime } from "../../base/format";
-import { ratio } from "../../base/units";
-import { PartTable } from "../../widgets/stacked_bar/part_table";
-import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
-import { Card } from "../../widgets/text/card";
-import { GuideLink } from "../../widgets/text/finding_list";
-import { Name } from "../../widgets/text/name";
-import { EventLink } from "../links/trace_link";
-import { inputOpEvents, iteratorEvents } from "../links/trace_links";
-import type { Links } from "../tool";
-import type { HostWork, InputAdvice, InputPipeline } from "./payload";
-import { MODERATE } from "./verdict";
+import { formatRatio, formatTime } from "../../../base/format";
+import { ratio } from "../../../base/units";
+import { PartTable } from "../../../widgets/stacked_bar/part_table";
+import { StackedBar } from "../../../widgets/stacked_bar/stacked_bar";
+import { Card } from "../../../widgets/text/card";
+import { GuideLink } from "../../../widgets/text/finding_list";
+import { Name } from "../../../widgets/text/name";
+import { EventLink } from "../../links/trace_link";
+import { inputOpEvents, iteratorEvents } from "../../links/trace_links";
+import type { Links } from "../../tool";
+import type { HostWork, InputAdvice, InputPipeline } from "../payload";
+import { MODERATE } from "../verdict";
 
 export function HostWorkCards({ pipeline, links }: { pipeline: InputPipeline; links: Links }) {
   return (

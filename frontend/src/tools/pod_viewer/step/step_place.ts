@@ -1,7 +1,7 @@
 /** Targets in the trace viewer for steps of the pod. */
-import type { LinkTarget } from "../links/tool_link";
-import { stepTimes } from "../links/trace_links";
-import type { Pod } from "./payload";
+import type { LinkTarget } from "../../links/tool_link";
+import { stepTimes } from "../../links/trace_links";
+import type { Pod } from "../payload";
 import { largestAt, type StepCells } from "./step_cells";
 
 /** The step on its slowest worker, since workers may run it at different times. */

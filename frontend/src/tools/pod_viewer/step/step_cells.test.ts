@@ -6,9 +6,9 @@ import {
   hostLabel,
   planColumns,
   planTicks,
-} from "./columns/column_plan";
-import { parsePod } from "./payload";
-import { samplePod } from "./sample.test_helper";
+} from "../columns/column_plan";
+import { parsePod } from "../payload";
+import { samplePod } from "../sample.test_helper";
 import { largestAt, median, ownTimes, parseStepCells, roundedCells } from "./step_cells";
 import { stepPlace, workerPlace } from "./step_place";
 

@@ -1,14 +1,14 @@
 /** The parts of the average step or of one step, as a bar with its table. */
 import { useState } from "preact/hooks";
-import { PartTable } from "../../widgets/stacked_bar/part_table";
-import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
-import { stepNotes } from "../../widgets/step_chart/steps";
-import { Card } from "../../widgets/text/card";
-import { ToolLink } from "../links/tool_link";
-import { stepInTrace, TRACE } from "../links/trace_links";
-import type { Links } from "../tool";
+import { PartTable } from "../../../widgets/stacked_bar/part_table";
+import { StackedBar } from "../../../widgets/stacked_bar/stacked_bar";
+import { stepNotes } from "../../../widgets/step_chart/steps";
+import { Card } from "../../../widgets/text/card";
+import { ToolLink } from "../../links/tool_link";
+import { stepInTrace, TRACE } from "../../links/trace_links";
+import type { Links } from "../../tool";
+import type { Overview } from "../payload";
 import { IdleParts } from "./idle_parts";
-import type { Overview } from "./payload";
 import { averageName, averageParts, barParts, partsOfStep } from "./step_parts";
 
 interface StepPartsCardProps {

@@ -1,5 +1,5 @@
 /** The geometry of the timeline: window, scales, and the point at a position. */
-import { inUse, type Memory, type Timeline } from "./payload";
+import { inUse, type Memory, type Timeline } from "../payload";
 
 /** Parts of the chart that can be hidden, the bottom of the stack first. */
 export const MEMORY_PARTS = [

@@ -1,7 +1,7 @@
 /** Statistics of a kernel's launches: durations, gaps before them, launch latencies. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { pollProgress } from "../../api/poll_progress";
+import { pollProgress } from "../../../api/poll_progress";
 import {
   columnScale,
   formatCount,
@@ -9,11 +9,11 @@ import {
   plural,
   type Scale,
   sentenceCase,
-} from "../../base/format";
-import { Explained } from "../../widgets/overlays/why";
-import type { Explanation } from "../../widgets/table/columns";
-import { ErrorMessage } from "../../widgets/text/message";
-import type { Ask } from "../tool";
+} from "../../../base/format";
+import { Explained } from "../../../widgets/overlays/why";
+import type { Explanation } from "../../../widgets/table/columns";
+import { ErrorMessage } from "../../../widgets/text/message";
+import type { Ask } from "../../tool";
 import {
   type CallsOf,
   type CallTimes,

@@ -1,7 +1,7 @@
 /** A histogram of call latencies in the height of a text line. */
-import { formatCount, formatTime } from "../../base/format";
-import { microseconds } from "../../base/units";
-import { SLOW_US } from "./payload";
+import { formatCount, formatTime } from "../../../base/format";
+import { microseconds } from "../../../base/units";
+import { SLOW_US } from "../payload";
 
 /** The range of bins to draw: from the first to the last bin with calls of any pipeline. */
 export interface Bins {

@@ -1,9 +1,9 @@
 /** What threads did in “All others” of the average step: a bar with its table. */
 import { useState } from "preact/hooks";
-import type { Microseconds } from "../../base/units";
-import { PartTable } from "../../widgets/stacked_bar/part_table";
-import { StackedBar } from "../../widgets/stacked_bar/stacked_bar";
-import type { IdlePart } from "./payload";
+import type { Microseconds } from "../../../base/units";
+import { PartTable } from "../../../widgets/stacked_bar/part_table";
+import { StackedBar } from "../../../widgets/stacked_bar/stacked_bar";
+import type { IdlePart } from "../payload";
 import { idleRows } from "./step_parts";
 
 /** The smallest share of the step that is shown. */

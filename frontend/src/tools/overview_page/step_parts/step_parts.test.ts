@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseOverview } from "./payload";
-import { samplePayload } from "./sample.test_helper";
+import { parseOverview } from "../payload";
+import { samplePayload } from "../sample.test_helper";
 import { averageParts, barParts, idleRows, partsOfStep } from "./step_parts";
 
 const { steps, breakdown, idle } = parseOverview(samplePayload({ kind: "gpu", steps: 10 }));

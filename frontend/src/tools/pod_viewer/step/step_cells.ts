@@ -1,9 +1,9 @@
 /** One step on all workers: first rounded, from the pod's payload, then exact. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { PayloadError } from "../../api/errors";
-import { flag, isRecord, list } from "../../api/json";
-import type { Ask } from "../tool";
-import { COLLECTIVES, cellOf, type Pod } from "./payload";
+import { PayloadError } from "../../../api/errors";
+import { flag, isRecord, list } from "../../../api/json";
+import type { Ask } from "../../tool";
+import { COLLECTIVES, cellOf, type Pod } from "../payload";
 
 /** Rows are the workers that have the step, in order. */
 export interface StepCells {

@@ -1,14 +1,14 @@
 /** The step selector: a slider that can play, and a picker. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { formatCount, formatTime } from "../../base/format";
-import { bindKeys } from "../../base/keys";
-import { microseconds } from "../../base/units";
-import { Picker } from "../../widgets/overlays/picker";
-import { stepName } from "../../widgets/step_chart/steps";
-import { ToolLink } from "../links/tool_link";
-import { TRACE } from "../links/trace_links";
-import type { Links } from "../tool";
-import type { Pod } from "./payload";
+import { formatCount, formatTime } from "../../../base/format";
+import { bindKeys } from "../../../base/keys";
+import { microseconds } from "../../../base/units";
+import { Picker } from "../../../widgets/overlays/picker";
+import { stepName } from "../../../widgets/step_chart/steps";
+import { ToolLink } from "../../links/tool_link";
+import { TRACE } from "../../links/trace_links";
+import type { Links } from "../../tool";
+import type { Pod } from "../payload";
 import type { StepCells } from "./step_cells";
 import { stepPlace } from "./step_place";
 

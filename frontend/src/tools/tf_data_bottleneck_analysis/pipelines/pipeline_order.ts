@@ -1,5 +1,5 @@
 /** The sort order of the pipeline table, stored in the address. */
-import type { Bottleneck, Pipeline } from "./payload";
+import type { Bottleneck, Pipeline } from "../payload";
 
 export interface PipelineColumn {
   readonly id: string;

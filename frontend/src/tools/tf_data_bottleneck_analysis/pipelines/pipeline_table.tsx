@@ -1,15 +1,15 @@
 /** The table of all input pipelines with call counts and latencies; a click chooses one. */
 import { useMemo } from "preact/hooks";
-import { type Cell, toCsv } from "../../base/csv";
-import { columnScale, formatCount, formatTime, plural, type Scale } from "../../base/format";
-import { saveFile } from "../../base/save";
-import { microseconds } from "../../base/units";
-import type { View } from "../../base/url_state";
-import { Card } from "../../widgets/text/card";
-import { Name } from "../../widgets/text/name";
-import type { Select } from "../tool";
+import { type Cell, toCsv } from "../../../base/csv";
+import { columnScale, formatCount, formatTime, plural, type Scale } from "../../../base/format";
+import { saveFile } from "../../../base/save";
+import { microseconds } from "../../../base/units";
+import type { View } from "../../../base/url_state";
+import { Card } from "../../../widgets/text/card";
+import { Name } from "../../../widgets/text/name";
+import type { Select } from "../../tool";
+import { type Pipeline, SLOW_US, type TfData } from "../payload";
 import { type Bins, LatencyHistogram, usedBins } from "./latency_histogram";
-import { type Pipeline, SLOW_US, type TfData } from "./payload";
 import {
   bottleneckOf,
   COLUMNS,

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { expect, test } from "vitest";
-import { fitItems } from "../../widgets/graph/name_fit";
+import { fitItems } from "../../../widgets/graph/name_fit";
 import {
   boxesIn,
   firstLook,
@@ -10,13 +10,13 @@ import {
   parseLook,
   reveal,
   zoomViewport,
-} from "../../widgets/graph/viewport";
-import { layGraph, NODE, pathBetween } from "./graph/graph_layout";
-import { BESIDE, chooseShown, MORE, MOST, makeTree } from "./graph/graph_tree";
-import { shortParameters } from "./graph/node_shapes";
-import { type CallGraph, type IteratorNode, parseTfData } from "./payload";
-import { samplePayload } from "./sample.test_helper";
-import { executionPlace, iteratorPlace } from "./trace_places";
+} from "../../../widgets/graph/viewport";
+import { type CallGraph, type IteratorNode, parseTfData } from "../payload";
+import { samplePayload } from "../sample.test_helper";
+import { executionPlace, iteratorPlace } from "../trace_places";
+import { layGraph, NODE, pathBetween } from "./graph_layout";
+import { BESIDE, chooseShown, MORE, MOST, makeTree } from "./graph_tree";
+import { shortParameters } from "./node_shapes";
 
 const { graph } = parseTfData(samplePayload());
 const tree = makeTree(graph);

@@ -1,6 +1,6 @@
 /** A histogram of the durations of a kernel's launches. */
-import { formatCount, formatTime } from "../../base/format";
-import { microseconds } from "../../base/units";
+import { formatCount, formatTime } from "../../../base/format";
+import { microseconds } from "../../../base/units";
 import type { Histogram as Bins, KernelCalls } from "./calls";
 
 const [WIDTH, HEIGHT] = [240, 56];

@@ -1,5 +1,5 @@
 /** The launch shapes of a kernel. */
-import { type DataTable, numbers, textAt, texts } from "../../api/data_table";
+import { type DataTable, numbers, textAt, texts } from "../../../api/data_table";
 
 export interface LaunchShape {
   readonly block: string;

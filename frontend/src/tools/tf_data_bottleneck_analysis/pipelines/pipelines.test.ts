@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { plainType, readLongName, workOf } from "./iterators";
+import { plainType, readLongName, workOf } from "../iterators";
+import { parseTfData } from "../payload";
+import { samplePayload } from "../sample.test_helper";
 import { slowPlace, usedBins } from "./latency_histogram";
-import { parseTfData } from "./payload";
 import { COLUMNS, nextOrder, readOrder, sortPipelines } from "./pipeline_order";
-import { samplePayload } from "./sample.test_helper";
 
 test("types are known without version and index", () => {
   expect(

@@ -1,14 +1,14 @@
 /** The parts of one worker's step, and a comparison with other workers. */
 import type { Signal } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
-import { formatTime, plural } from "../../base/format";
-import { microseconds } from "../../base/units";
-import { PartTable } from "../../widgets/stacked_bar/part_table";
-import { Card } from "../../widgets/text/card";
-import { ToolLink } from "../links/tool_link";
-import { TRACE } from "../links/trace_links";
-import type { Links } from "../tool";
-import { cellOf, type Pod } from "./payload";
+import { formatTime, plural } from "../../../base/format";
+import { microseconds } from "../../../base/units";
+import { PartTable } from "../../../widgets/stacked_bar/part_table";
+import { Card } from "../../../widgets/text/card";
+import { ToolLink } from "../../links/tool_link";
+import { TRACE } from "../../links/trace_links";
+import type { Links } from "../../tool";
+import { cellOf, type Pod } from "../payload";
 import { largestAt, median, ownTimes, type StepCells } from "./step_cells";
 import { workerPlace } from "./step_place";
 

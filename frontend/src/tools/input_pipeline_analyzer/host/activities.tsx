@@ -1,14 +1,14 @@
 /** The threads that work for the pipeline and those that wait for it, in separate cards. */
 import { useState } from "preact/hooks";
-import { columnScale, formatCount, NOT_MEASURED } from "../../base/format";
-import type { View } from "../../base/url_state";
-import type { Explanation } from "../../widgets/table/columns";
-import { Card } from "../../widgets/text/card";
-import { Name } from "../../widgets/text/name";
-import { EventLink } from "../links/trace_link";
-import { inputOpEvents, namedEvents } from "../links/trace_links";
-import type { Links } from "../tool";
-import type { Activity } from "./payload";
+import { columnScale, formatCount, NOT_MEASURED } from "../../../base/format";
+import type { View } from "../../../base/url_state";
+import type { Explanation } from "../../../widgets/table/columns";
+import { Card } from "../../../widgets/text/card";
+import { Name } from "../../../widgets/text/name";
+import { EventLink } from "../../links/trace_link";
+import { inputOpEvents, namedEvents } from "../../links/trace_links";
+import type { Links } from "../../tool";
+import type { Activity } from "../payload";
 
 const SHOWN = 6;
 

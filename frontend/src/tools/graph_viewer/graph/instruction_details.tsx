@@ -1,15 +1,20 @@
 /** The details of one instruction, beside the graph. */
-import { formatBytes, formatCount, formatPrefixed, formatTime, plural } from "../../base/format";
-import { microseconds } from "../../base/units";
-import { DetailsAside } from "../../widgets/graph/details_aside";
-import { CopyButton } from "../../widgets/text/copy_button";
-import { type Definition, DefinitionList } from "../../widgets/text/definition_list";
-import { ToolLink } from "../links/tool_link";
-import { TRACE } from "../links/trace_links";
-import type { PageProps } from "../tool";
-import { type InstructionNode, type NodeDetails, type ProgramGraph, parseDetails } from "./payload";
-import { instructionEvents } from "./trace_events";
-import { useAnswer } from "./use_answer";
+import { formatBytes, formatCount, formatPrefixed, formatTime, plural } from "../../../base/format";
+import { microseconds } from "../../../base/units";
+import { DetailsAside } from "../../../widgets/graph/details_aside";
+import { CopyButton } from "../../../widgets/text/copy_button";
+import { type Definition, DefinitionList } from "../../../widgets/text/definition_list";
+import { ToolLink } from "../../links/tool_link";
+import { TRACE } from "../../links/trace_links";
+import type { PageProps } from "../../tool";
+import {
+  type InstructionNode,
+  type NodeDetails,
+  type ProgramGraph,
+  parseDetails,
+} from "../payload";
+import { instructionEvents } from "../trace_events";
+import { useAnswer } from "../use_answer";
 
 interface InstructionDetailsProps extends PageProps<ProgramGraph> {
   readonly graph: ProgramGraph;

@@ -1,7 +1,7 @@
 /** The columns of the table of input ops. */
-import type { ColumnSpec } from "../../widgets/table/columns";
-import type { Grouping } from "../../widgets/table/group";
-import { explaining, groupBy, TIME_UNIT } from "../../widgets/table/specs";
+import type { ColumnSpec } from "../../../widgets/table/columns";
+import type { Grouping } from "../../../widgets/table/group";
+import { explaining, groupBy, TIME_UNIT } from "../../../widgets/table/specs";
 
 const TRACE = "Host events of the input pipeline, on all threads and hosts.";
 

@@ -1,10 +1,10 @@
 /** The ops with the most memory at the chosen instant, in one line. */
-import { numbers, textAt, texts } from "../../api/data_table";
-import { foldName } from "../../base/names";
-import { foldNumbers } from "../../widgets/table/name_folding";
-import { Name } from "../../widgets/text/name";
-import type { MemoryBreakdown } from "./breakdown/breakdown";
-import { formatAmount, formatMemoryShare } from "./format";
+import { numbers, textAt, texts } from "../../../api/data_table";
+import { foldName } from "../../../base/names";
+import { foldNumbers } from "../../../widgets/table/name_folding";
+import { Name } from "../../../widgets/text/name";
+import { formatAmount, formatMemoryShare } from "../format";
+import type { MemoryBreakdown } from "./breakdown";
 
 const MOST = 3;
 const UNNAMED = "ops without a name";

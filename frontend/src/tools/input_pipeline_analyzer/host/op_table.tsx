@@ -1,14 +1,14 @@
 /** The table of all input ops with their work and waiting times. */
-import { ExportButton } from "../../widgets/grid/export_button";
-import { Grid } from "../../widgets/grid/grid";
-import { RowDetail } from "../../widgets/grid/row_detail";
-import { TableBar } from "../../widgets/grid/table_bar";
-import { useTableModel } from "../../widgets/table/model";
-import { TraceLink, toTrace } from "../links/trace_link";
-import { inputEvents } from "../links/trace_links";
-import type { PageProps } from "../tool";
+import { ExportButton } from "../../../widgets/grid/export_button";
+import { Grid } from "../../../widgets/grid/grid";
+import { RowDetail } from "../../../widgets/grid/row_detail";
+import { TableBar } from "../../../widgets/grid/table_bar";
+import { useTableModel } from "../../../widgets/table/model";
+import { TraceLink, toTrace } from "../../links/trace_link";
+import { inputEvents } from "../../links/trace_links";
+import type { PageProps } from "../../tool";
+import type { InputPipeline } from "../payload";
 import { OP_COLUMNS, OP_GROUPINGS } from "./op_columns";
-import type { InputPipeline } from "./payload";
 
 /** The height of the table with its heading and toolbar, in CSS pixels. */
 const LEAST = 340;

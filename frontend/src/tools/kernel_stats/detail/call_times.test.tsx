@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Ask } from "../tool";
+import type { Ask } from "../../tool";
 import { KernelCallTimes } from "./call_times";
 
 const times = (calls: number, us: number) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sampleTable } from "../../widgets/table/sample.test_helper";
+import { sampleTable } from "../../../widgets/table/sample.test_helper";
 import { launchShapes } from "./launch_shapes";
 
 const TABLE = sampleTable({

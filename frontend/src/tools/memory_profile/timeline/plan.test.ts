@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { formatTraceTime, traceTimeScale } from "./format";
-import { parseMemory } from "./payload";
+import { formatTraceTime, traceTimeScale } from "../format";
+import { parseMemory } from "../payload";
+import { GIB, sampleMemory } from "../sample.test_helper";
 import {
   lastPointBefore,
   type Plan,
@@ -11,7 +12,6 @@ import {
   xOf,
   zoomed,
 } from "./plan";
-import { GIB, sampleMemory } from "./sample.test_helper";
 
 const MEMORY = parseMemory(sampleMemory());
 const NONE = new Set<string>();

@@ -1,10 +1,10 @@
 /** The parts of the average step or of one step: the rows of its table and the parts of its bar. */
-import { type Microseconds, microseconds } from "../../base/units";
-import type { PartRow } from "../../widgets/stacked_bar/part_table";
-import { stepName } from "../../widgets/step_chart/steps";
-import { phaseColor } from "../steps/phases";
-import { meanOf, type StepTable } from "../steps/step_table";
-import type { IdlePart, StepBreakdown } from "./payload";
+import { type Microseconds, microseconds } from "../../../base/units";
+import type { PartRow } from "../../../widgets/stacked_bar/part_table";
+import { stepName } from "../../../widgets/step_chart/steps";
+import { phaseColor } from "../../steps/phases";
+import { meanOf, type StepTable } from "../../steps/step_table";
+import type { IdlePart, StepBreakdown } from "../payload";
 
 interface StepParts {
   readonly title: string;
