@@ -6,9 +6,9 @@ import { bindKeys, runKey } from "../../base/keys";
 import { graphKeys, ZOOM } from "./graph_keys";
 import "./graph.css";
 import type { GraphBox, PlacedGraph } from "./shapes";
-import { useDrag } from "./use_drag";
-import { type LookState, useLook } from "./use_look";
-import { boxesIn, fitGraph, pan, reveal, zoomViewport } from "./viewport";
+import { useDrag } from "./viewport/use_drag";
+import { type LookState, useLook } from "./viewport/use_look";
+import { boxesIn, fitGraph, pan, reveal, zoomViewport } from "./viewport/viewport";
 
 interface GraphFrameProps {
   readonly layout: PlacedGraph;

@@ -3,7 +3,7 @@ import { useId } from "preact/hooks";
 import type { TableColumn } from "../table/columns";
 import { filterName, setFilter, type TableModel } from "../table/model";
 import { cellClass } from "./grid_head";
-import type { Places } from "./places";
+import type { Places } from "./widths/places";
 
 export function FilterRow({ model, places }: { model: TableModel; places: Places }) {
   return (

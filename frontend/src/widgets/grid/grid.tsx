@@ -15,9 +15,9 @@ import { GridHead } from "./grid_head";
 import { gridKeys } from "./grid_keys";
 import { GridRow } from "./grid_row";
 import { type GridLayout, layItems, offsetOf, positionAt } from "./layout";
-import { columnPlaces } from "./places";
-import { fittingWidth } from "./resizer";
-import { useWidths } from "./widths";
+import { columnPlaces } from "./widths/places";
+import { fittingWidth } from "./widths/resizer";
+import { useWidths } from "./widths/widths";
 
 interface GridProps {
   readonly model: TableModel;

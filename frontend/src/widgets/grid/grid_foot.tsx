@@ -6,7 +6,7 @@ import type { TableColumn } from "../table/columns";
 import { sum } from "../table/group";
 import { countText, type TableModel } from "../table/model";
 import { cellClass } from "./grid_head";
-import type { Places } from "./places";
+import type { Places } from "./widths/places";
 
 interface GridFootProps {
   readonly model: TableModel;

@@ -3,8 +3,8 @@ import { Why } from "../overlays/why";
 import { steady } from "../steady";
 import type { TableColumn } from "../table/columns";
 import { clickHeader, type TableModel } from "../table/model";
-import type { Places } from "./places";
-import { Resizer } from "./resizer";
+import type { Places } from "./widths/places";
+import { Resizer } from "./widths/resizer";
 
 interface GridHeadProps {
   readonly model: TableModel;

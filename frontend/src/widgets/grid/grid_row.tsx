@@ -9,7 +9,7 @@ import { distinctTexts } from "../table/group";
 import { rowsOf, type TableModel } from "../table/model";
 import { Name } from "../text/name";
 import { cellClass } from "./grid_head";
-import type { Places } from "./places";
+import type { Places } from "./widths/places";
 
 interface GridRowProps {
   readonly id: string;

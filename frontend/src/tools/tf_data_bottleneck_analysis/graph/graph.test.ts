@@ -10,7 +10,7 @@ import {
   parseLook,
   reveal,
   zoomViewport,
-} from "../../../widgets/graph/viewport";
+} from "../../../widgets/graph/viewport/viewport";
 import { type CallGraph, type IteratorNode, parseTfData } from "../payload";
 import { samplePayload } from "../sample.test_helper";
 import { executionPlace, iteratorPlace } from "../trace_places";

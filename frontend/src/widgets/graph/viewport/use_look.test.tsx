@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, expect, test, vi } from "vitest";
-import type { PlacedGraph } from "./shapes";
+import type { PlacedGraph } from "../shapes";
 import { type LookState, useLook } from "./use_look";
 
 const LAYOUT: PlacedGraph = { nodes: [], width: 100, height: 100 };

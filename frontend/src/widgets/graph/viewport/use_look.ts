@@ -1,6 +1,6 @@
 /** The viewport of a graph: taken from the address, and updated at once while panning. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { PlacedGraph } from "./shapes";
+import type { PlacedGraph } from "../shapes";
 import { boxesIn, firstLook, formatLook, type Look, parseLook, type Size } from "./viewport";
 
 /** The address is updated only after a pause. */

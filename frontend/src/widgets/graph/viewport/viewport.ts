@@ -1,5 +1,5 @@
 /** The part of the graph that is in view: the point at the frame's top left corner, and the scale. */
-import type { GraphBox } from "./shapes";
+import type { GraphBox } from "../shapes";
 
 export interface Look {
   /** In the graph's own pixels. */

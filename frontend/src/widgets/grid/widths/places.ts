@@ -1,5 +1,5 @@
 /** The widths of columns, and the positions of those that stay visible on horizontal scrolling. */
-import type { TableColumn } from "../table/columns";
+import type { TableColumn } from "../../table/columns";
 import type { Widths } from "./widths";
 
 export interface Places {

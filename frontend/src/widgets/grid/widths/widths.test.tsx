@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, test } from "vitest";
-import { sampleColumns } from "../table/sample.test_helper";
+import { sampleColumns } from "../../table/sample.test_helper";
 import { columnPlaces } from "./places";
 import { useWidths, type Widths } from "./widths";
 
