@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 from traces import space_of
-from traces.allocators import GPU, Tensor, memory_trace
+from traces.memory.allocators import GPU, Tensor, memory_trace
 
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.hlo.hlo import Programs

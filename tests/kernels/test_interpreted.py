@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 from analysis.program_memory.heap_twin import replay
 from traces import draw
-from traces.memory_plans import train_step
+from traces.memory.memory_plans import train_step
 from traces.programs import Program
 from xplane import fuzz, generate, questions
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from helpers.payloads import content_of
 from jobs.pages import Pages
-from traces.allocators import GPU, Tensor, memory_trace
-from traces.misread_memory import address_used_again, lines_with_starts
+from traces.memory.allocators import GPU, Tensor, memory_trace
+from traces.memory.misread_memory import address_used_again, lines_with_starts
 
 from mistakes.catalogue import Show, mistake
 from tbprof.engine.engine import DataRequest

@@ -13,8 +13,8 @@ import pytest
 from helpers.payloads import body_of
 from parity.oracle import ask_xprof
 from traces import draw
-from traces.allocators import GPU, Tensor, memory_trace
-from traces.misread_memory import address_used_again, lines_with_starts
+from traces.memory.allocators import GPU, Tensor, memory_trace
+from traces.memory.misread_memory import address_used_again, lines_with_starts
 
 from tbprof._pb import message
 from tbprof.engine.engine import DataRequest, Engine

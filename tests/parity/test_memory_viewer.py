@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from traces import write
-from traces.memory_plans import MemoryPlan, planned_trace, train_step
+from traces.memory.memory_plans import MemoryPlan, planned_trace, train_step
 
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine

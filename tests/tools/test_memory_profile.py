@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from helpers.memory_pages import BEFORE, HOST_TRACE, TRACE, page, row, rows
-from traces.allocators import GPU, US, Tensor, memory_trace
+from traces.memory.allocators import GPU, US, Tensor, memory_trace
 
 
 def test_figures_of_an_allocator():

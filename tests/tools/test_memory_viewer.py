@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.payloads import content_of
 from traces import write
-from traces.memory_plans import MemoryPlan, planned_trace, train_step
+from traces.memory.memory_plans import MemoryPlan, planned_trace, train_step
 from traces.programs import Program
 
 from tbprof.base.errors import NoData

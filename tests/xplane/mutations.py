@@ -12,7 +12,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 from traces import draw
-from traces.allocators import Tensor, memory_trace
+from traces.memory.allocators import Tensor, memory_trace
 from traces.programs import Program
 from traces.runs import cpu_steps, gpu_steps, idle_python, tpu_ops, unmarked_ops
 from traces.tpu_steps import tpu_steps

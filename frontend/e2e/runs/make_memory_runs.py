@@ -3,7 +3,7 @@
 from random import Random
 from typing import Any
 
-from traces.allocators import Tensor, add_stats, memory_trace
+from traces.memory.allocators import Tensor, add_stats, memory_trace
 
 from tbprof._pb import message
 

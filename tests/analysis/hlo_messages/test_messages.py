@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernels.interpreted import checked_kernels
-from traces.memory_plans import train_step
+from traces.memory.memory_plans import train_step
 
 from tbprof._pb import message
 from tbprof.analysis.hlo_messages.message_fields import DamagedMessage

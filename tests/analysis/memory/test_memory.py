@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from traces import draw, space_of
-from traces.memory_changes import GPU, US, give, memory_of, memory_space, take, texts
+from traces.memory.memory_changes import GPU, US, give, memory_of, memory_space, take, texts
 
 from tbprof.analysis.memory.memory import UNKNOWN_ALLOCATOR
 from tbprof.analysis.memory.memory_events import MOST_BYTES

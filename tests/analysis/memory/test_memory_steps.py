@@ -1,7 +1,7 @@
 """The steps of allocators: the groups of the file, or those of the devices and the program."""
 
 from traces import draw, space_of
-from traces.memory_changes import GPU, US, memory_of, memory_space, take
+from traces.memory.memory_changes import GPU, US, memory_of, memory_space, take
 
 from tbprof.analysis.memory.memory import Memory
 from tbprof.events.space import Space

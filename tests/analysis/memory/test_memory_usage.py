@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces.memory_changes import US, Change, give, memory_space, take
+from traces.memory.memory_changes import US, Change, give, memory_space, take
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.memory.memory import Memory, find_memory

@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from traces.memory_changes import GPU, US, Change, memory_of, memory_space, texts
+from traces.memory.memory_changes import GPU, US, Change, memory_of, memory_space, texts
 
 from tbprof.analysis.memory import memory_events
 from tbprof.analysis.memory.memory import UNKNOWN_ALLOCATOR, find_partners

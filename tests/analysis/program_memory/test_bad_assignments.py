@@ -2,7 +2,7 @@
 
 import pytest
 from analysis.program_memory.test_program_memory import memory_of, planned, table
-from traces.memory_plans import MemoryPlan, planned_trace, train_step
+from traces.memory.memory_plans import MemoryPlan, planned_trace, train_step
 
 from tbprof.analysis.program_memory.buffer_assignment import BadAssignment, read_assignment
 from tbprof.analysis.program_memory.live_buffers import live_at

@@ -3,7 +3,7 @@
 from analysis.program_memory.heap_twin import replay, replay_slowly
 from hypothesis import given
 from hypothesis import strategies as st
-from traces.memory_plans import MemoryPlan
+from traces.memory.memory_plans import MemoryPlan
 
 from tbprof.analysis.program_memory.buffer_assignment import read_assignment
 from tbprof.analysis.program_memory.heap_use import HeapUse, use_heap

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from traces import space_of
-from traces.memory_plans import MemoryPlan, planned_trace, train_step
+from traces.memory.memory_plans import MemoryPlan, planned_trace, train_step
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.program_memory.live_buffers import LiveBuffers, live_at, live_ever

@@ -1,7 +1,7 @@
 """The programs of a host with the most that each keeps in memory."""
 
 from traces import draw, space_of
-from traces.memory_plans import MemoryPlan, planned_trace, train_step
+from traces.memory.memory_plans import MemoryPlan, planned_trace, train_step
 from traces.programs import Program
 
 from tbprof.analysis.hlo.hlo import Programs

@@ -3,7 +3,7 @@
 from helpers.memory_pages import TRACE, rows
 from helpers.promises.all_pages import Ask
 from traces import draw
-from traces.allocators import GPU, Tensor, memory_trace
+from traces.memory.allocators import GPU, Tensor, memory_trace
 
 from tbprof.base.errors import NoData
 

@@ -9,7 +9,7 @@ from typing import Any
 from helpers.commands import run
 from helpers.memory_pages import BEFORE, HOST_TRACE, TRACE, document, records
 from traces import draw, write
-from traces.allocators import GPU, US, Tensor, memory_trace
+from traces.memory.allocators import GPU, US, Tensor, memory_trace
 
 import tbprof
 

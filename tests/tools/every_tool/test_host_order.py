@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from helpers.drawn.computed_parts import compute_parts
 from traces import space_of
-from traces.allocators import Tensor, memory_trace
+from traces.memory.allocators import Tensor, memory_trace
 from traces.runs import cpu_steps, gpu_steps
 
 from tbprof.advice.summaries import Summaries

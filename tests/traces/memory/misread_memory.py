@@ -1,6 +1,6 @@
 """Drawn allocators that xprof 2.24.2 shows otherwise than they were used. One column is 1 µs."""
 
-from traces.allocators import Tensor, memory_trace
+from traces.memory.allocators import Tensor, memory_trace
 
 
 def address_used_again() -> bytes:
