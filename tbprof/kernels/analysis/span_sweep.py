@@ -91,6 +91,10 @@ def split_windows(
         first, last = window_start[0], window_end[window_end.shape[0] - 1]
         of = 0
         for layer in range(cuts.shape[0] - 1):
+            if cuts[layer] == cuts[layer + 1]:  # most of the phases of a step
+                for window in range(window_start.shape[0]):
+                    out[layer, window] = 0
+                continue
             into = 2 - of
             spans = _merge(
                 covered, of, into, spans, start, end, cuts[layer], cuts[layer + 1], first, last
