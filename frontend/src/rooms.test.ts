@@ -85,8 +85,8 @@ function importsOf(file: string): string[] {
   const text = readFileSync(join(SOURCES, file), "utf8");
   return [...text.matchAll(IMPORT)].flatMap(([, specifier]) => {
     const path = join(SOURCES, dirname(file), specifier);
-    const found = ["", ".ts", ".tsx", "/index.ts"].map((end) => path + end).find(isModule);
-    return found ? [relative(SOURCES, found).replaceAll("\\", "/")] : [];
+    const module = ["", ".ts", ".tsx", "/index.ts"].map((end) => path + end).find(isModule);
+    return module ? [relative(SOURCES, module).replaceAll("\\", "/")] : [];
   });
 }
 

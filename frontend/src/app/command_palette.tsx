@@ -18,7 +18,7 @@ const QUIET_MS = 200;
 export function CommandPalette({ commands, find, close }: CommandPaletteProps) {
   // The commands are those at the time the palette was opened.
   const known = useMemo(() => commands(), []);
-  const [found, setFound] = useState<readonly Command[]>([]);
+  const [hits, setHits] = useState<readonly Command[]>([]);
   const stop = useRef(() => {});
   useEffect(() => () => stop.current(), []);
   const typed = (query: string) => {
@@ -30,9 +30,9 @@ export function CommandPalette({ commands, find, close }: CommandPaletteProps) {
         if (abort.signal.aborted) return;
         // Append: entries that are already listed keep their place.
         all = [...all, ...names];
-        setFound(all);
+        setHits(all);
       }).then(
-        () => !abort.signal.aborted && setFound(all),
+        () => !abort.signal.aborted && setHits(all),
         () => {}, // without an answer, the known commands stay listed
       );
     }, QUIET_MS);
@@ -41,7 +41,7 @@ export function CommandPalette({ commands, find, close }: CommandPaletteProps) {
       abort.abort();
     };
   };
-  const listed = useMemo(() => [...known, ...found], [known, found]);
+  const listed = useMemo(() => [...known, ...hits], [known, hits]);
   const options = useMemo(
     () =>
       listed.map((command, index) => ({

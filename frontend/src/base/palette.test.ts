@@ -22,8 +22,8 @@ test("eight names have eight colors", () => {
 function colors(name: string): [string, string] {
   const css = readFileSync(join(import.meta.dirname, "../styles/tokens.css"), "utf8");
   const value = new RegExp(`--${name}:\\s*([^;]+);`).exec(css)?.[1] ?? "";
-  const found = value.match(/#[0-9a-f]{6}/gi) ?? [];
-  return [found[0]!, found[1] ?? found[0]!];
+  const values = value.match(/#[0-9a-f]{6}/gi) ?? [];
+  return [values[0]!, values[1] ?? values[0]!];
 }
 
 /** Source: WCAG 2.2, relative luminance and contrast ratio. */

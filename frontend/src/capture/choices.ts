@@ -116,7 +116,9 @@ const KEY = "tbprof.capture.recent";
 export function recentAddresses(): string[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
-    return Array.isArray(kept) ? kept.filter((one) => typeof one === "string").slice(0, KEPT) : [];
+    return Array.isArray(kept)
+      ? kept.filter((name) => typeof name === "string").slice(0, KEPT)
+      : [];
   } catch {
     return [];
   }

@@ -42,5 +42,5 @@ test("those that failed come first, the others in their order", () => {
   const phases = { a: "written", b: "failed", c: "cancelled", d: "failed" };
   const workers = Object.entries(phases).map(([address, phase]) => ({ address, phase }));
   const status = parseCaptureStatus({ ...RUNNING, state: "done", workers });
-  expect(failedFirst(status.workers).map((one) => one.address)).toEqual(["b", "d", "a", "c"]);
+  expect(failedFirst(status.workers).map((worker) => worker.address)).toEqual(["b", "d", "a", "c"]);
 });

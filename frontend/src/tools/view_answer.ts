@@ -53,12 +53,12 @@ export function useViewAnswer<T>(
       abort.abort();
     };
   }, [known, key, ask]);
-  const found = known.get(key);
-  if (found) state.current.last = found;
+  const answer = known.get(key);
+  if (answer) state.current.last = answer;
   const error = failed.key === key ? failed.error : "";
   return {
-    value: found ?? state.current.last,
-    isLoading: found === undefined && error === "",
+    value: answer ?? state.current.last,
+    isLoading: answer === undefined && error === "",
     error,
   };
 }

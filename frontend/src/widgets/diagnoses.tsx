@@ -15,16 +15,16 @@ interface DiagnosesProps {
 }
 
 export function Diagnoses({ run, said = [] }: DiagnosesProps) {
-  const [found, setFound] = useState<readonly Diagnosis[] | null>(null);
+  const [diagnoses, setDiagnoses] = useState<readonly Diagnosis[] | null>(null);
   useEffect(() => {
     const abort = new AbortController();
     getJson("doctor", run === "" ? [] : [["run", run]], abort.signal).then(
-      (answer) => setFound(records(answer).map(parseDiagnosis)),
+      (answer) => setDiagnoses(records(answer).map(parseDiagnosis)),
       () => undefined, // the page has an explanation of its own
     );
     return () => abort.abort();
   }, [run]);
-  const news = found?.filter((diagnosis) => !said.includes(diagnosis.text)) ?? [];
+  const news = diagnoses?.filter((diagnosis) => !said.includes(diagnosis.text)) ?? [];
   if (news.length === 0) return null;
   return (
     <details class="diagnoses" open={news.some((diagnosis) => diagnosis.kind === "bad")}>

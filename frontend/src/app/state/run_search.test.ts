@@ -33,7 +33,9 @@ test("events of all hosts are asked for at once", async () => {
   const { asked, found, opened } = await searched("gather", [
     { names: named("all gather", "gather rows"), unread: 0 },
   ]);
-  expect(asked.map((one) => [one.get("q"), one.getAll("hosts")])).toEqual([["gather", HOSTS]]);
+  expect(asked.map((parameters) => [parameters.get("q"), parameters.getAll("hosts")])).toEqual([
+    ["gather", HOSTS],
+  ]);
   expect(found.map(({ kind, name }) => [kind, name])).toEqual([
     ["Event", "all gather"],
     ["Event", "gather rows"],

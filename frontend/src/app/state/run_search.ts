@@ -24,7 +24,7 @@ export interface Command {
 export type RunSearch = (
   query: string,
   signal: AbortSignal,
-  report: (found: readonly Command[]) => void,
+  report: (commands: readonly Command[]) => void,
 ) => Promise<void>;
 
 /** Results per kind. */
@@ -79,7 +79,7 @@ async function findEvents(
   { run, hosts, open }: RunPlace,
   query: string,
   signal: AbortSignal,
-  report: (found: readonly Command[]) => void,
+  report: (commands: readonly Command[]) => void,
 ): Promise<void> {
   const known = new Set<string>();
   const parameters: QueryParameters = [

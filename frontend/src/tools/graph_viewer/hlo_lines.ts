@@ -14,12 +14,12 @@ const DEFINED = /^\s*(?:ROOT |ENTRY )?%([A-Za-z_][\w.-]{0,199}) /;
 
 /** The defining line of each name. */
 export function definitionsOf(lines: readonly string[]): ReadonlyMap<string, number> {
-  const found = new Map<string, number>();
+  const definitions = new Map<string, number>();
   lines.forEach((line, index) => {
     const [, name] = DEFINED.exec(line.slice(0, 300)) ?? [];
-    if (name && !found.has(name)) found.set(name, index);
+    if (name && !definitions.has(name)) definitions.set(name, index);
   });
-  return found;
+  return definitions;
 }
 
 /** Splits a line into pieces; only defined names count as names. */

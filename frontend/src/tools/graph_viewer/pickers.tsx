@@ -129,8 +129,8 @@ function InstructionList({ graph, ask, choose }: InstructionListProps) {
             type: "search",
             search: query,
           };
-          const found = parseFound(await latest.current(parameters, abort.signal));
-          if (!abort.signal.aborted) setAnswer(found);
+          const next = parseFound(await latest.current(parameters, abort.signal));
+          if (!abort.signal.aborted) setAnswer(next);
         } catch {
           // Earlier results stay; the page reports what is wrong with the program.
         }
@@ -142,14 +142,14 @@ function InstructionList({ graph, ask, choose }: InstructionListProps) {
       abort.abort();
     };
   }, [query, graph.programId, graph.host]);
-  const found = answer?.found ?? [];
+  const instructions = answer?.found ?? [];
   return (
     <>
       <Listbox
         label="Instructions"
         placeholder="Search by name or opcode"
         typed={setQuery}
-        options={found.map(({ name, opcode, shape, computation, self }) => ({
+        options={instructions.map(({ name, opcode, shape, computation, self }) => ({
           id: name,
           text: `${name} ${opcode} ${query}`,
           isSelected: name === graph.centerName,
@@ -165,10 +165,10 @@ function InstructionList({ graph, ask, choose }: InstructionListProps) {
         }))}
         choose={({ id }) => choose(id)}
       />
-      {answer && answer.count > found.length ? (
+      {answer && answer.count > instructions.length ? (
         <p class="listbox-note">
-          The first {formatCount(found.length)} of {formatCount(answer.count)}; type to narrow the
-          list.
+          The first {formatCount(instructions.length)} of {formatCount(answer.count)}; type to
+          narrow the list.
         </p>
       ) : null}
     </>

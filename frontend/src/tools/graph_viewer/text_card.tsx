@@ -22,11 +22,11 @@ export function TextCard(props: TextCardProps) {
   const { lines, isLoading, error } = useLines(props.ask, graph);
   const definitions = useMemo(() => definitionsOf(lines ?? []), [lines]);
   const [query, setQuery] = useState("");
-  const found = useMemo(() => searchLines(lines ?? [], query), [lines, query]);
+  const matches = useMemo(() => searchLines(lines ?? [], query), [lines, query]);
   const asked = Number(view.line ?? Number.NaN);
   const start = Number.isNaN(asked) ? (definitions.get(graph.centerName) ?? 0) : asked - 1;
   const [at, setAt] = useState(-1);
-  const marked = at >= 0 ? (found[at] ?? -1) : start;
+  const marked = at >= 0 ? (matches[at] ?? -1) : start;
   const goTo = (name: string) => {
     const line = definitions.get(name);
     if (line === undefined) return;
@@ -34,7 +34,7 @@ export function TextCard(props: TextCardProps) {
     select({ line: String(line + 1) });
   };
   const next = (by: 1 | -1) => {
-    if (found.length > 0) setAt((before) => (before + by + found.length) % found.length);
+    if (matches.length > 0) setAt((before) => (before + by + matches.length) % matches.length);
   };
   return (
     <Card
@@ -68,9 +68,9 @@ export function TextCard(props: TextCardProps) {
           <span class="muted graph-text-count" role="status">
             {query === ""
               ? ""
-              : found.length === 0
+              : matches.length === 0
                 ? "not found"
-                : `${formatCount(Math.max(at, 0) + 1)} of ${plural(found.length, "line")}`}
+                : `${formatCount(Math.max(at, 0) + 1)} of ${plural(matches.length, "line")}`}
           </span>
           <button type="button" class="button small" aria-label="Previous" onClick={() => next(-1)}>
             ◂

@@ -5,12 +5,12 @@ import type { ProgramGraph } from "./payload";
 
 interface ProgramAnswer<T> {
   /** null until it is loaded. */
-  readonly found: T | null;
+  readonly value: T | null;
   /** Why loading failed, or "". */
   readonly error: string;
 }
 
-const NOTHING = { found: null, error: "" };
+const NOTHING = { value: null, error: "" };
 
 /** `parse` throws PayloadError. */
 export function useAnswer<T>(
@@ -31,11 +31,11 @@ export function useAnswer<T>(
     const abort = new AbortController();
     (async () => {
       try {
-        const found = parse(await latest.current(wanted, abort.signal));
-        if (!abort.signal.aborted) setAnswer({ key, found, error: "" });
+        const value = parse(await latest.current(wanted, abort.signal));
+        if (!abort.signal.aborted) setAnswer({ key, value, error: "" });
       } catch (thrown) {
         const error = thrown instanceof Error ? thrown.message : String(thrown);
-        if (!abort.signal.aborted) setAnswer({ key, found: null, error });
+        if (!abort.signal.aborted) setAnswer({ key, value: null, error });
       }
     })();
     return () => abort.abort();

@@ -90,7 +90,7 @@ test("the longest wait opens where the finding does, and the stage that is waite
   expect(text(".pipeline-notes")).toContain("Steps wait mostly for Iterator::Root::Map");
   expect(text(".pipeline-notes")).not.toContain("The op with the most work is");
   const link = [...document.querySelectorAll<HTMLElement>("a")].find(
-    (one) => one.textContent === "See the longest wait",
+    (link) => link.textContent === "See the longest wait",
   );
   act(() => link?.click());
   const place = { q: "category:input", step: "3", from_ms: "1", to_ms: "2" };
@@ -140,8 +140,8 @@ test("where nothing waits for input the page is short, and the host's side is th
   const no = { input_bottleneck: "device", waiting_percent: "1", infeed_percent_maximum: "2" };
   await show(samplePipeline(no));
   expect(titles()).toEqual(["Step time", "Waiting for input", "About this trace"]);
-  const more = [...document.querySelectorAll<HTMLElement>(".page .link")].find((one) =>
-    one.textContent?.startsWith("Show the host"),
+  const more = [...document.querySelectorAll<HTMLElement>(".page .link")].find((link) =>
+    link.textContent?.startsWith("Show the host"),
   );
   act(() => more?.click());
   expect(titles()).toContain("Work on the host");

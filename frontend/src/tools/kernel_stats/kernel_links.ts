@@ -44,11 +44,11 @@ export function callsOf(table: DataTable, row: number) {
 
 /** The other rows with the same code. */
 function others(codes: Int32Array, row: number): number[] {
-  const found: number[] = [];
+  const rows: number[] = [];
   codes.forEach((code, other) => {
-    if (other !== row && code === codes[row]) found.push(other);
+    if (other !== row && code === codes[row]) rows.push(other);
   });
-  return found;
+  return rows;
 }
 
 /** "grid/block/registers/shared bytes"; the last two are empty if they were not recorded. */

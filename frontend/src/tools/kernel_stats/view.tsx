@@ -80,8 +80,8 @@ export function KernelStatsPage(props: PageProps<KernelStats>) {
         }
         toTimeline={toTrace(links, (row) => kernelEvents(table, row))}
         groupToTimeline={(rows) => {
-          const found = launchesOf(table, rows);
-          if (found) openInTrace(links, { view: found });
+          const launches = launchesOf(table, rows);
+          if (launches) openInTrace(links, { view: launches });
         }}
       />
     </div>

@@ -27,7 +27,7 @@ export function Findings({ memory }: { readonly memory: Memory }) {
         opens={URGENT}
         findings={findings.map((finding, index) => ({
           id: `${finding.id}.${index}`,
-          severity: SEVERITIES.find((one) => one === finding.severity) ?? "low",
+          severity: SEVERITIES.find((severity) => severity === finding.severity) ?? "low",
           title: finding.title.slice(0, 1000),
           gain: gainText(finding.bytes, finding.share),
           notes: "",

@@ -125,7 +125,7 @@ function parseTimeline(json: unknown) {
     free: amounts("free_bytes").map(recorded),
     fragmentation: amounts("fragmentation").map(recorded),
     /** 1 allocation, 0 deallocation, -1 no event: the memory in use at the start of the window. */
-    kind: Int8Array.from(flags, (one) => (typeof one === "boolean" ? Number(one) : oneOf(one))),
+    kind: Int8Array.from(flags, (flag) => (typeof flag === "boolean" ? Number(flag) : oneOf(flag))),
     /** Negative for deallocations. */
     requested: amounts("requested_bytes"),
     allocated: amounts("allocated_bytes"),

@@ -32,9 +32,9 @@ const PAYLOADS = (() => {
   const known = new Map<string, ReturnType<typeof parseMemory>>();
   return (more: Record<string, unknown>) => {
     const key = JSON.stringify(more);
-    const found = known.get(key) ?? parseMemory(sampleMemory(more));
-    known.set(key, found);
-    return found;
+    const memory = known.get(key) ?? parseMemory(sampleMemory(more));
+    known.set(key, memory);
+    return memory;
   };
 })();
 
@@ -174,7 +174,7 @@ test("an answer that fails leaves what is shown, and says why", async () => {
 test("memories are small pictures; a click chooses one", () => {
   show();
   const small = [...document.querySelectorAll<HTMLElement>(".memory-multiple")];
-  expect(small.map((one) => one.querySelector(".cut")?.textContent)).toEqual([
+  expect(small.map((chart) => chart.querySelector(".cut")?.textContent)).toEqual([
     "GPU_0_bfc",
     "GPU_1_bfc",
     "gpu_host_bfc",
@@ -188,7 +188,7 @@ test("of many memories those are pictured that the server chose", () => {
   const ids = ["GPU_0_bfc", "GPU_1_bfc", "GPU_2_bfc"].map((id) => sampleAllocator(id));
   show({}, { memory_ids: ids, pictured: [2, 0] });
   const small = [...document.querySelectorAll<HTMLElement>(".memory-multiple")];
-  expect(small.map((one) => one.querySelector(".cut")?.textContent)).toEqual([
+  expect(small.map((chart) => chart.querySelector(".cut")?.textContent)).toEqual([
     "GPU_2_bfc",
     "GPU_0_bfc",
   ]);
@@ -202,7 +202,7 @@ test("one memory needs no pictures of all", () => {
 
 const part = (label: string) =>
   [...document.querySelectorAll<HTMLElement>(".step-legend button")].find(
-    (one) => one.textContent === label,
+    (button) => button.textContent === label,
   );
 const shownParts = () =>
   ["Capacity", "Free", "Heap", "Stack", "Fragmentation"].filter(

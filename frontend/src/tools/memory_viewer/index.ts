@@ -13,8 +13,8 @@ export default defineTool<Heap>({
       kind: "Program",
       names: programs.map(({ title }) => title),
       choose: (title) => {
-        const found = programs.find((program) => program.title === title);
-        if (found) select(showProgram(found));
+        const chosen = programs.find((program) => program.title === title);
+        if (chosen) select(showProgram(chosen));
       },
     },
     {

@@ -26,9 +26,9 @@ test("rows of what is in memory have their texts, parts and padding", () => {
 
 test("without padding, what is in use is its own line", () => {
   const timeline = { ...(sampleHeap().timeline as object), unpadded_bytes: null };
-  const found = parseHeap(sampleHeap({ timeline })).timeline;
-  expect(found.hasPadding).toBe(false);
-  expect(found.unpadded).toBe(found.inUse);
+  const parsed = parseHeap(sampleHeap({ timeline })).timeline;
+  expect(parsed.hasPadding).toBe(false);
+  expect(parsed.unpadded).toBe(parsed.inUse);
 });
 
 test("a payload with a reason has nothing else", () => {

@@ -153,8 +153,8 @@ function parseLive(json: Json, texts: readonly string[]) {
   const names = Array.from({ length }, (_, row) => named(row, "instruction") + named(row, "part"));
   const columnTexts = (id: string) =>
     Array.from({ length }, (_, row) => {
-      const found = named(row, id) || null;
-      return id === "purpose" && flag(donated[row]) ? "Parameter, donated" : found;
+      const name = named(row, id) || null;
+      return id === "purpose" && flag(donated[row]) ? "Parameter, donated" : name;
     });
   return {
     event: count(json.event, -1),

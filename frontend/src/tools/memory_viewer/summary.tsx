@@ -81,7 +81,7 @@ export function HeapFigures({ heap }: { readonly heap: Heap }) {
 }
 
 function figuresOf({ figures, space }: Heap): HeapFigure[] {
-  const found: HeapFigure[] = [
+  const listed: HeapFigure[] = [
     {
       label: "Peak",
       value: figures.peak,
@@ -135,24 +135,24 @@ function figuresOf({ figures, space }: Heap): HeapFigure[] {
     },
   ];
   if (figures.untraced > 0)
-    found.push({
+    listed.push({
       label: "Unknown lifetime",
       value: figures.untraced,
       formula: "Temporary memory whose lifetime is not recorded in the program",
     });
   if (figures.threadLocal > 0)
-    found.push({
+    listed.push({
       label: "Thread-local",
       value: figures.threadLocal,
       formula: "Memory that each thread has of its own; not included in any other figure",
     });
   if (space === 1)
-    found.push({
+    listed.push({
       label: "Most for one instruction",
       value: figures.scoped,
       reason: "not recorded for any instruction",
       note: figures.scopedInstruction.slice(0, 200),
       formula: "The largest vector memory reserved for a single instruction",
     });
-  return found;
+  return listed;
 }

@@ -112,7 +112,7 @@ function Savings({ heap }: { readonly heap: Heap }) {
       <FindingList
         findings={heap.findings.map((finding) => ({
           id: finding.id,
-          severity: SEVERITIES.find((one) => one === finding.severity) ?? "low",
+          severity: SEVERITIES.find((severity) => severity === finding.severity) ?? "low",
           title: finding.title.slice(0, 1000),
           gain: [
             `≤ ${formatBytes(bytes(finding.bytes))}`,

@@ -28,9 +28,9 @@ export async function fetchAllRows(ask: Ask, signal: AbortSignal): Promise<Profi
   for (;;) {
     const part = record(await ask({ rows: String(rows) }, signal), "a part of the profile");
     parts.push(part);
-    const found = rowsOf(part);
-    rows += found;
-    if (found === 0 || rows >= count(part.instructions)) return parseProfile(joined(parts));
+    const more = rowsOf(part);
+    rows += more;
+    if (more === 0 || rows >= count(part.instructions)) return parseProfile(joined(parts));
   }
 }
 

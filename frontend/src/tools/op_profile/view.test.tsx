@@ -53,8 +53,8 @@ const rowTexts = () =>
   );
 
 function row(name: string): HTMLElement {
-  const found = [...document.querySelectorAll<HTMLElement>(".trace-rows-body [role=row]")];
-  return found.find((one) => one.textContent?.includes(name))!;
+  const rows = [...document.querySelectorAll<HTMLElement>(".trace-rows-body [role=row]")];
+  return rows.find((row) => row.textContent?.includes(name))!;
 }
 
 test("the sentence says what takes most and what is wasted", async () => {
@@ -129,7 +129,7 @@ test("what is not loaded is loaded when that is asked for", async () => {
   }));
   await act(async () => row("25 shorter ops").click());
   const load = [...document.querySelectorAll<HTMLButtonElement>(".program-details button")].find(
-    (one) => one.textContent === "Load all 29 ops",
+    (button) => button.textContent === "Load all 29 ops",
   );
   await act(async () => load?.click());
   await act(async () => {});

@@ -23,16 +23,16 @@ const LABELS: Readonly<Record<TreeGrouping, string>> = {
 export function ProgramsPage(props: PageProps<Profile>) {
   const { title, view, select, ask, links } = props;
   const { profile, loadAll, isLoading, error } = useAllRows(props.payload, ask);
-  const grouping = GROUPINGS.find((one) => one === view.group) ?? "program";
+  const grouping = GROUPINGS.find((candidate) => candidate === view.group) ?? "program";
   const hasIdle = view.idle === "1";
   const tree = useMemo(() => makeOpTree(profile, grouping, hasIdle), [profile, grouping, hasIdle]);
   // Only selected ops are stored in the address.
   const [chosen, setChosen] = useState<string | null>(null);
   const [zoomed, setZoomed] = useState("");
   const keys = useMemo(() => {
-    const found = new Map<string, number>();
-    for (let node = 0; node < tree.label.length; node++) found.set(nodeKey(tree, node), node);
-    return found;
+    const nodes = new Map<string, number>();
+    for (let node = 0; node < tree.label.length; node++) nodes.set(nodeKey(tree, node), node);
+    return nodes;
   }, [tree]);
   const isNamed = Boolean(view.program_id || view.node_name);
   const named = useMemo(

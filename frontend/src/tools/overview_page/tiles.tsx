@@ -231,8 +231,8 @@ function wholeTimes({ total, isTruncated }: Overview["steps"]): Float64Array {
 function StepNote({ overview }: { overview: Overview }) {
   const { figures, steps } = overview;
   const reading = (id: string) => {
-    const found = figures.get(id);
-    return found && !Number.isNaN(found.value) ? formatReading(found) : null;
+    const figure = figures.get(id);
+    return figure && !Number.isNaN(figure.value) ? formatReading(figure) : null;
   };
   if (steps.count === 0) return null;
   const deviation = reading("step_time_deviation");

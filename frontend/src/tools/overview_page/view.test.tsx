@@ -183,7 +183,9 @@ test("ops of replicas and layers are one row, and each its own on demand", async
 
 test("on a CPU the tiles say what the host did", async () => {
   await show("cpu");
-  const titles = [...document.querySelectorAll(".tile .explained")].map((one) => one.textContent);
+  const titles = [...document.querySelectorAll(".tile .explained")].map(
+    (title) => title.textContent,
+  );
   expect(titles.slice(2)).toEqual(["Host compute", "Python", "Threads at work"]);
   expect(tile("Host compute")).toContain("775 µs of each step");
   expect(tile("Threads at work")).toContain("1.25");

@@ -85,14 +85,14 @@ test("the row of all programs is not a row of the table", () => {
 });
 
 test("a point is an op with operations and bytes; others are listed with their time", () => {
-  const found = findPoints(payload.table, all, "category");
-  expect([...found.rowOf]).toEqual([0, 1]);
+  const plotted = findPoints(payload.table, all, "category");
+  expect([...plotted.rowOf]).toEqual([0, 1]);
   // Of all bytes where nothing is known of the main memory.
-  expect([...found.points.x]).toEqual([8, 0.1]);
-  expect([...found.points.y]).toEqual([40e9, 1e9]);
-  expect([...found.pointOf]).toEqual([0, 1, -1, -1, -1]);
-  expect(found.kinds.map(({ label }) => label)).toEqual(["dot", "loop fusion"]);
-  expect(found.absent.map(({ reason, rows, share }) => [reason, [...rows], share])).toEqual([
+  expect([...plotted.points.x]).toEqual([8, 0.1]);
+  expect([...plotted.points.y]).toEqual([40e9, 1e9]);
+  expect([...plotted.pointOf]).toEqual([0, 1, -1, -1, -1]);
+  expect(plotted.kinds.map(({ label }) => label)).toEqual(["dot", "loop fusion"]);
+  expect(plotted.absent.map(({ reason, rows, share }) => [reason, [...rows], share])).toEqual([
     ["unknown", [2], 0.15],
     ["still", [3], 0.1],
     ["elsewhere", [4], 0.05],
@@ -100,10 +100,10 @@ test("a point is an op with operations and bytes; others are listed with their t
 });
 
 test("only rows that the table shows are points", () => {
-  const found = findPoints(payload.table, Uint32Array.of(1), "bound_by");
-  expect([...found.rowOf]).toEqual([1]);
-  expect(found.kinds.map(({ label }) => label)).toEqual(["HBM"]);
-  expect(found.absent).toEqual([]);
+  const plotted = findPoints(payload.table, Uint32Array.of(1), "bound_by");
+  expect([...plotted.rowOf]).toEqual([1]);
+  expect(plotted.kinds.map(({ label }) => label)).toEqual(["HBM"]);
+  expect(plotted.absent).toEqual([]);
 });
 
 test("equal peaks are one line, and the type of most time is drawn as a whole line", () => {

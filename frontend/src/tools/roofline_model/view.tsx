@@ -65,7 +65,7 @@ export function RooflinePage(props: PageProps<Roofline>) {
     select,
   });
   const kindId = KINDS.find(([id]) => id === view.color)?.[0] ?? "category";
-  const found = useMemo(
+  const plotted = useMemo(
     () => findPoints(table, model.matched, per === "op" ? kindId : KIND_OF[per]),
     [table, model.matched, kindId, per],
   );
@@ -79,11 +79,11 @@ export function RooflinePage(props: PageProps<Roofline>) {
   );
   // The chart identifies points, the table rows.
   const pointAt = (row: number | null) => {
-    const point = row === null ? -1 : found.pointOf[row];
+    const point = row === null ? -1 : plotted.pointOf[row];
     pointed.value = point >= 0 ? point : null;
   };
-  const rows = useSignal(found.rowOf);
-  rows.value = found.rowOf;
+  const rows = useSignal(plotted.rowOf);
+  rows.value = plotted.rowOf;
   const highlight = useComputed<RowTest | null>(() => {
     const row = pointed.value === null ? undefined : rows.value[pointed.value];
     return row === undefined ? null : (other) => other === row;
@@ -139,18 +139,18 @@ export function RooflinePage(props: PageProps<Roofline>) {
       <Scatter
         title={`${marks} under their roofs`}
         explanation={WHY}
-        points={found.points}
-        kinds={found.kinds}
+        points={plotted.points}
+        kinds={plotted.kinds}
         roofs={roofs}
         x={X}
         y={Y}
         height={HEIGHT}
         pointed={pointed}
         choose={(point) => {
-          opened.value = found.rowOf[point] ?? null;
+          opened.value = plotted.rowOf[point] ?? null;
         }}
-        card={(point) => <PointCard table={table} row={found.rowOf[point]} />}
-        textOf={(point) => pointText(table, found.rowOf[point])}
+        card={(point) => <PointCard table={table} row={plotted.rowOf[point]} />}
+        textOf={(point) => pointText(table, plotted.rowOf[point])}
         fileName={`roofline_${fileName}`}
         table={() => (
           <LocalTable
@@ -181,10 +181,10 @@ export function RooflinePage(props: PageProps<Roofline>) {
         }
       >
         <aside class="roofline-aside" style={{ height: `${HEIGHT}px` }}>
-          <KindLegend kinds={found.kinds} />
+          <KindLegend kinds={plotted.kinds} />
           <NotDrawn
             table={table}
-            absent={found.absent}
+            absent={plotted.absent}
             noun={noun}
             open={(row) => {
               opened.value = row;

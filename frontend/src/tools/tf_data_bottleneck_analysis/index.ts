@@ -15,8 +15,8 @@ export default defineTool<TfData>({
       kind: "Iterator",
       names: [...new Set(graph.nodes.map(({ longName }) => longName))],
       choose: (name) => {
-        const found = graph.nodes.find(({ longName }) => longName === name);
-        if (found) select({ node: found.id, graph: null });
+        const iterator = graph.nodes.find(({ longName }) => longName === name);
+        if (iterator) select({ node: iterator.id, graph: null });
       },
     },
   ],

@@ -231,7 +231,7 @@ function toAdvice(row: Row) {
 }
 
 function readSeverity(text: string | undefined): Severity {
-  return SEVERITIES.find((one) => one === text) ?? "low";
+  return SEVERITIES.find((severity) => severity === text) ?? "low";
 }
 
 function toExecution(row: Row) {
@@ -249,5 +249,5 @@ function toExecution(row: Row) {
 /** The numbers of a JSON list, which may be encoded as text; empty for anything else. */
 function readNumbers(value: unknown): number[] {
   const json = typeof value === "string" ? parseJson(value) : value;
-  return Array.isArray(json) && json.every((one) => typeof one === "number") ? json : [];
+  return Array.isArray(json) && json.every((value) => typeof value === "number") ? json : [];
 }

@@ -34,10 +34,10 @@ function show(view: View = {}, json: unknown = samplePayload()) {
   );
 }
 
-const one = (selector: string) => document.querySelector<HTMLElement>(selector);
+const query = (selector: string) => document.querySelector<HTMLElement>(selector);
 const click = (element: Element | null | undefined) =>
   act(() => void element?.dispatchEvent(new MouseEvent("click", { bubbles: true })));
-const node = (at: number) => one(`[data-node="${at}"]`);
+const node = (at: number) => query(`[data-node="${at}"]`);
 
 test("the summary names host, pipeline, latency and bottleneck, and how to fix it", () => {
   show();
@@ -49,7 +49,7 @@ test("the summary names host, pipeline, latency and bottleneck, and how to fix i
     [...document.querySelectorAll(".tf-advice .finding-title")].map((title) => title.textContent),
   ).toEqual(["Shuffle filenames", "Cache"]);
   expect(text(".tf-advice .tf-code code")).toBe(".shuffle(100).map(f)");
-  expect(one(".tf-advice a")?.getAttribute("href")).toMatch(/^https:/);
+  expect(query(".tf-advice a")?.getAttribute("href")).toMatch(/^https:/);
 });
 
 test("a pipeline that is fast is said to be", () => {
@@ -112,7 +112,7 @@ test("the details of an iterator lead to its events", () => {
   expect(events).toContain("q=iterator%3AIterator%3A%3ARoot");
   expect(events).toContain("from_ms=1.2&to_ms=77.2&hosts=h0");
   expect(execution).not.toContain("q=");
-  click(one('[aria-label="Close the details"]'));
+  click(query('[aria-label="Close the details"]'));
   expect(noted.selected).toEqual([{ node: null }]);
 });
 
@@ -124,12 +124,12 @@ test("what was not measured is a dash with its reason", () => {
 
 test("the rank goes to any execution", () => {
   show();
-  const field = one(".tf-rank-field") as HTMLInputElement;
+  const field = query(".tf-rank-field") as HTMLInputElement;
   expect([field.value, field.max]).toEqual(["0", "9"]);
   field.value = "7";
   act(() => void field.dispatchEvent(new Event("change", { bubbles: true })));
-  click(one('[aria-label="Faster execution"]'));
-  click(one('[aria-label="Slower execution"]'));
+  click(query('[aria-label="Faster execution"]'));
+  click(query('[aria-label="Slower execution"]'));
   expect(noted.selected).toEqual([
     { graph_host: "h0", input_pipeline: "Host:0", rank: "7" },
     { graph_host: "h0", input_pipeline: "Host:0", rank: "1" },
@@ -141,11 +141,11 @@ test("the rank goes to any execution", () => {
 
 test("a rank that is being typed stays when an answer comes", () => {
   show();
-  const field = one(".tf-rank-field") as HTMLInputElement;
+  const field = query(".tf-rank-field") as HTMLInputElement;
   const answer = (rank: number) =>
     show({}, samplePayload({ graph: GRAPH_ROWS.map((row) => row.with(2, rank)) }));
   answer(3);
-  expect([one(".tf-rank-field"), field.value]).toEqual([field, "3"]);
+  expect([query(".tf-rank-field"), field.value]).toEqual([field, "3"]);
   field.value = "7";
   act(() => void field.dispatchEvent(new Event("input", { bubbles: true })));
   answer(4);
@@ -163,13 +163,13 @@ test("thousands of iterators say how many are drawn, and a stub opens", () => {
   );
   show({}, samplePayload({ graph }));
   expect(text(".tf-hidden")).toContain("9 of 3,000 iterators are drawn");
-  click(one(".tf-stub"));
+  click(query(".tf-stub"));
   expect(noted.selected).toEqual([{ open: "1" }]);
 });
 
 test("an execution whose making began before the recording says so", () => {
   show();
-  expect(one(".tf-hidden")).toBeNull();
+  expect(query(".tf-hidden")).toBeNull();
   const second = GRAPH_ROWS.map((row) => row.with(2, 1));
   show({}, samplePayload({ graph: second }));
   expect(text(".tf-hidden")).toContain("was started before the recording");
@@ -177,8 +177,8 @@ test("an execution whose making began before the recording says so", () => {
 
 test("the table holds every iterator", () => {
   show({ graph: "table" });
-  expect(one(".graph-frame")).toBeNull();
-  expect(one('[role="treegrid"]')?.getAttribute("aria-rowcount")).toBe("8");
+  expect(query(".graph-frame")).toBeNull();
+  expect(query('[role="treegrid"]')?.getAttribute("aria-rowcount")).toBe("8");
 });
 
 test("names are text", () => {

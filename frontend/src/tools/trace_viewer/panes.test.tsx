@@ -144,8 +144,8 @@ test("a search counts its hits, lists them, and goes through them", async () => 
   const hits = [PLACE, { ...PLACE, id: 8, start_ps: 45e9 }];
   fakeServer({
     timeline_search: ({ part, from_ps }) => {
-      const found = part === "events" ? hits : [];
-      const kept = found.filter((hit) => hit.start_ps + hit.duration_ps > Number(from_ps ?? 0));
+      const ofPart = part === "events" ? hits : [];
+      const kept = ofPart.filter((hit) => hit.start_ps + hit.duration_ps > Number(from_ps ?? 0));
       return { count: kept.length, types: 1, hits: kept, cursor: "", tracks: {} };
     },
   });
@@ -256,7 +256,7 @@ test("the details of an event: its name, arguments, stack, flows and links", asy
   expect(texts(".trace-fold summary")).toEqual(["Full name", "HLO fusion.1 of jit_f", "Source "]);
   expect(document.querySelector(".trace-event i")).toBeNull();
   const link = [...document.querySelectorAll<HTMLElement>("a")].find(
-    (one) => one.textContent === "kernel_stats: launches of this kernel",
+    (link) => link.textContent === "kernel_stats: launches of this kernel",
   );
   await click(link);
   expect(said.opened).toEqual([["kernel_stats", { "f.kernel_name": "=k" }]]);

@@ -110,5 +110,5 @@ export async function wait(ms: number) {
 
 export const button = (name: string) =>
   [...document.querySelectorAll<HTMLElement>("button")].find(
-    (one) => one.textContent === name || one.getAttribute("aria-label") === name,
+    (button) => button.textContent === name || button.getAttribute("aria-label") === name,
   );

@@ -49,12 +49,12 @@ test("times count from the recording's start, as the address and other pages hav
       part === "events" ? sampleTimelineJson({ begin_ps: 30 * MS }) : sampleDerivedJson(),
     timeline_event: () => ({ ...hits[0], stats: [] }),
     timeline_search: ({ part }) => {
-      const found = part === "events" ? hits : [];
-      return { count: found.length, types: 1, hits: found, cursor: "", tracks: {} };
+      const ofPart = part === "events" ? hits : [];
+      return { count: ofPart.length, types: 1, hits: ofPart, cursor: "", tracks: {} };
     },
   });
   await show({ from_ms: "40", to_ms: "50", event: "e7@h0", q: "matmul", tab: "event" });
-  const fact = texts(".trace-facts div").find((one) => one?.startsWith("Start"));
+  const fact = texts(".trace-facts div").find((text) => text?.startsWith("Start"));
   expect(fact).toBe("Start45 ms");
   await click(button("Search hits (1)"));
   expect(text(".trace-rows-body [role=gridcell]")).toBe("45 ms");
@@ -80,11 +80,11 @@ test("a link that searches in a range lists what is there, and all if asked to",
   const hits = [5e9, 45e9, 80e9].map((start_ps, id) => ({ ...PLACE, id, start_ps }));
   fakeServer({
     timeline_search: ({ part, from_ps, to_ps }) => {
-      const found = hits.filter(
+      const inRange = hits.filter(
         ({ start_ps }) =>
           part === "events" && start_ps > Number(from_ps ?? 0) && start_ps < Number(to_ps ?? 1e15),
       );
-      return { count: found.length, types: 1, hits: found, cursor: "", tracks: {} };
+      return { count: inRange.length, types: 1, hits: inRange, cursor: "", tracks: {} };
     },
   });
   await show({ from_ms: "40", to_ms: "50", q: "matmul" });

@@ -49,8 +49,8 @@ function TraceView({ title, run, hosts: chosen, view, select, warn, links }: Pag
   useEffect(() => selected.dispose, [selected]);
   useEffect(
     () =>
-      hits.state.subscribe(({ hits: found, isLoading }) => {
-        if (isLoading || found.length === 0) return;
+      hits.state.subscribe(({ hits: listed, isLoading }) => {
+        if (isLoading || listed.length === 0) return;
         if (page.isRangeWanted.current) {
           // Tracks that arrive later may be above, so this is repeated once they do.
           page.isRangeWanted.current = loading.text.peek() !== "";
@@ -58,7 +58,7 @@ function TraceView({ title, run, hosts: chosen, view, select, warn, links }: Pag
         }
         if (!page.isHitWanted.current) return;
         page.isHitWanted.current = false;
-        void hits.near(1).then((hit) => choose(page, hit ?? found[0], hit ?? found[0]));
+        void hits.near(1).then((hit) => choose(page, hit ?? listed[0], hit ?? listed[0]));
       }),
     [page, model, loading, hits],
   );

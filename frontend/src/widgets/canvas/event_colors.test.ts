@@ -19,8 +19,8 @@ const css = readFileSync(join(import.meta.dirname, "../../styles/tokens.css"), "
 function themed(isDark: boolean): EventColors {
   return makeColors((property) => {
     const value = new RegExp(`${property}:\\s*([^;]+);`).exec(css)?.[1] ?? "";
-    const found = value.match(/#[0-9a-f]{6}/gi) ?? [];
-    return (isDark ? found[1] : undefined) ?? found[0] ?? "";
+    const values = value.match(/#[0-9a-f]{6}/gi) ?? [];
+    return (isDark ? values[1] : undefined) ?? values[0] ?? "";
   });
 }
 

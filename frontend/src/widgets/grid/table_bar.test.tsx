@@ -65,8 +65,8 @@ test("the filter key finds the field where the filters are open already", () => 
 
 test("filters opened by the button leave the focus where it is", () => {
   press("f");
-  const button = [...document.querySelectorAll("button")].find((one) =>
-    one.textContent?.startsWith("Filter"),
+  const button = [...document.querySelectorAll("button")].find((candidate) =>
+    candidate.textContent?.startsWith("Filter"),
   )!;
   act(() => button.click());
   expect(document.querySelector(".filter-cell")).toBeNull();

@@ -42,8 +42,8 @@ export function Listbox(props: ListboxProps) {
     ),
   );
   const { most = Number.POSITIVE_INFINITY } = props;
-  const found = useMemo(() => search(options, query), [options, query]);
-  const offered = useMemo(() => firstOfGroups(found, most), [found, most]);
+  const matching = useMemo(() => search(options, query), [options, query]);
+  const offered = useMemo(() => firstOfGroups(matching, most), [matching, most]);
   const listed = offered.slice(0, limit);
   const at = Math.min(active, listed.length - 1);
   useEffect(() => field.current?.focus(), []);
@@ -109,8 +109,8 @@ export function Listbox(props: ListboxProps) {
       </div>
       <p class="listbox-note" aria-live="polite">
         {listed.length === 0 ? "No matches." : ""}
-        {found.length > listed.length
-          ? `${formatCount(found.length - listed.length)} more; type to narrow the list.`
+        {matching.length > listed.length
+          ? `${formatCount(matching.length - listed.length)} more; type to narrow the list.`
           : ""}
       </p>
     </div>

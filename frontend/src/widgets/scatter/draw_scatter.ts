@@ -152,9 +152,9 @@ function drawGrid(pen: Pen, picture: ScatterPicture, colors: ScatterColors, box:
 function powers([low, high]: readonly [number, number], most: number): number[] {
   const every = Math.max(Math.ceil((high - low) / Math.max(most, 1)), 1);
   const first = Math.ceil(low / every) * every;
-  const found: number[] = [];
-  for (let power = first; power <= high; power += every) found.push(power);
-  return found;
+  const exponents: number[] = [];
+  for (let power = first; power <= high; power += every) exponents.push(power);
+  return exponents;
 }
 
 /** Draws the roofs: slopes end at the highest level, levels begin at the steepest slope. */
@@ -216,12 +216,10 @@ function drawRoofLabels(pen: Pen, picture: ScatterPicture, colors: ScatterColors
             const power = range.y[0] + share * (range.y[1] - range.y[0]);
             return [at.x(10 ** power / value) - width - 4, at.y(10 ** power) - LINE];
           });
-    const found = tops.find(([left, top]) =>
-      isFree({ left, top, width, height: LINE }, taken, box),
-    );
-    if (!found) continue;
-    taken.push({ left: found[0], top: found[1], width, height: LINE });
-    write(pen, label, found[0], found[1], colors);
+    const free = tops.find(([left, top]) => isFree({ left, top, width, height: LINE }, taken, box));
+    if (!free) continue;
+    taken.push({ left: free[0], top: free[1], width, height: LINE });
+    write(pen, label, free[0], free[1], colors);
   }
 }
 

@@ -93,9 +93,10 @@ export function sum(data: Column, rows: Iterable<number>): number {
 
 /** The number of distinct texts in `rows`; missing and empty ones do not count. */
 export function distinctTexts({ codes, strings }: TextColumn, rows: Iterable<number>): number {
-  const found = new Set<number>();
-  for (const row of rows) if (codes[row] >= 0 && strings[codes[row]] !== "") found.add(codes[row]);
-  return found.size;
+  const distinct = new Set<number>();
+  for (const row of rows)
+    if (codes[row] >= 0 && strings[codes[row]] !== "") distinct.add(codes[row]);
+  return distinct.size;
 }
 
 function aggregate(

@@ -170,11 +170,11 @@ function filterRows(length: number, columns: readonly TableColumn[], view: View)
     else if (filter) errors.set(column.id, filter.error);
   }
   const matched = new Uint32Array(length);
-  let found = 0;
+  let count = 0;
   for (let row = 0; row < length; row++) {
-    if (tests.every((test) => test(row))) matched[found++] = row;
+    if (tests.every((test) => test(row))) matched[count++] = row;
   }
-  return { matched: matched.subarray(0, found), errors, hasFilters };
+  return { matched: matched.subarray(0, count), errors, hasFilters };
 }
 
 /** The chosen columns; the default ones if none of the chosen ones exist. */

@@ -37,8 +37,8 @@ export function foldNumbers(names: readonly string[]): string[] {
 }
 
 function stem(segment: string): string {
-  const found = NUMBERED.exec(segment);
-  return found ? found[1] + found[3] : segment;
+  const parts = NUMBERED.exec(segment);
+  return parts ? parts[1] + parts[3] : segment;
 }
 
 /** The stem that the segments share, with a star in place of their numbers. */

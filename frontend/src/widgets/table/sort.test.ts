@@ -24,12 +24,12 @@ test("unknown keys are skipped", () => {
 
 test("clicks turn a key on, round and off; with shift they add one", () => {
   const [name, time] = COLUMNS;
-  const one = clickSort([], time, false);
-  expect(formatSort(one)).toBe("-time");
-  expect(formatSort(clickSort(one, time, false))).toBe("time");
+  const byTime = clickSort([], time, false);
+  expect(formatSort(byTime)).toBe("-time");
+  expect(formatSort(clickSort(byTime, time, false))).toBe("time");
   expect(formatSort(clickSort(parseSort("time"), time, false))).toBe("");
-  const two = clickSort(one, name, true);
-  expect(formatSort(two)).toBe("-time,name");
-  expect(formatSort(clickSort(two, time, true))).toBe("time,name");
-  expect(formatSort(clickSort(two, name, false))).toBe("-name");
+  const byTimeAndName = clickSort(byTime, name, true);
+  expect(formatSort(byTimeAndName)).toBe("-time,name");
+  expect(formatSort(clickSort(byTimeAndName, time, true))).toBe("time,name");
+  expect(formatSort(clickSort(byTimeAndName, name, false))).toBe("-name");
 });

@@ -10,5 +10,7 @@ test.each([
   const body = document.createElement("p");
   render(<Sentence text={text} />, body);
   expect(body.textContent).toBe(text);
-  expect([...body.querySelectorAll(".measure")].map((one) => one.textContent)).toEqual(measures);
+  expect([...body.querySelectorAll(".measure")].map((measure) => measure.textContent)).toEqual(
+    measures,
+  );
 });

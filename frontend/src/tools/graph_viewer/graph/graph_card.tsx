@@ -33,7 +33,9 @@ export function GraphCard(props: GraphCardProps) {
   const place = useRef<HTMLElement>(null);
   const layout = useMemo(() => layProgram(graph), [graph]);
   const mode: ColorMode = view.color === "time" ? "time" : "kind";
-  const most = microseconds(graph.nodes.reduce((found, { self }) => Math.max(found, self || 0), 0));
+  const most = microseconds(
+    graph.nodes.reduce((longest, { self }) => Math.max(longest, self || 0), 0),
+  );
   const named = view.node ?? graph.centerName;
   const chosen = view.node === "" ? undefined : graph.nodes.find(({ name }) => name === named);
   const names = opened(view.opened);

@@ -29,7 +29,7 @@ const LISTED = 12;
 export function InstructionDetails(props: InstructionDetailsProps) {
   const { graph, node, center, turn, close, links, hosts } = props;
   const asked = { type: "node", node_name: node.name };
-  const { found: details, error } = useAnswer(props.ask, graph, asked, parseDetails);
+  const { value: details, error } = useAnswer(props.ask, graph, asked, parseDetails);
   const didRun = node.occurrences > 0;
   const isCenter = node.id === graph.center;
   const host = hosts.length > 1 ? [graph.host] : undefined;

@@ -77,6 +77,6 @@ export function parseBreakdown(json: unknown, texts: readonly string[], steps: r
 
 /** A text, given itself or its index; null if there is none. */
 function named(value: unknown, texts: readonly string[]): string | null {
-  const found = typeof value === "number" ? texts[value] : text(value);
-  return found ? found : null;
+  const name = typeof value === "number" ? texts[value] : text(value);
+  return name ? name : null;
 }

@@ -56,8 +56,8 @@ export function BreakdownCard(props: BreakdownCardProps) {
     return isRecorded ? allocationEvents(textAt(texts(table, "op"), row)) : null;
   };
   const toTimeline = (row: number) => {
-    const found = eventsOf(row);
-    if (found !== null && links.reason(TRACE) === null) links.open(TRACE, found, hosts);
+    const events = eventsOf(row);
+    if (events !== null && links.reason(TRACE) === null) links.open(TRACE, events, hosts);
   };
   return (
     <section

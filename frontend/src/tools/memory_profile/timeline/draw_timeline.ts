@@ -280,14 +280,14 @@ interface VisibleStep {
 /** The visible steps; none if they would be too narrow to distinguish. */
 function visibleSteps({ memory, plan }: Pick<TimelinePicture, "memory" | "plan">): VisibleStep[] {
   const { labels, begin, end } = memory.steps;
-  const found = labels.flatMap((label, step) => {
+  const steps = labels.flatMap((label, step) => {
     const [left, right] = [xOf(plan, begin[step]), xOf(plan, end[step])];
     return right > plan.left && left < plan.right
       ? [{ left, right, label: (/^\d+$/.test(label) ? `Step ${label}` : label).slice(0, 40) }]
       : [];
   });
-  const room = (plan.right - plan.left) / Math.max(found.length, 1);
-  return room < LEAST_STEP ? [] : found;
+  const room = (plan.right - plan.left) / Math.max(steps.length, 1);
+  return room < LEAST_STEP ? [] : steps;
 }
 
 function yOf({ top, bottom, most }: Plan, value: number): number {

@@ -161,13 +161,13 @@ function addKernels(
 }
 
 function kernelsByPlace({ kernels }: Profile): ReadonlyMap<number, readonly number[]> {
-  const found = new Map<number, number[]>();
+  const kernelsOf = new Map<number, number[]>();
   kernels.place.forEach((place, kernel) => {
-    const listed = found.get(place);
+    const listed = kernelsOf.get(place);
     if (listed) listed.push(kernel);
-    else found.set(place, [kernel]);
+    else kernelsOf.set(place, [kernel]);
   });
-  return found;
+  return kernelsOf;
 }
 
 /** The levels above a row, without a group if the row is alone in it. */

@@ -34,7 +34,7 @@ const MOST_NAME = 300;
 
 export function TreeTable({ tree, selected, choose, sort, select }: TreeTableProps) {
   const turned = useSignal<ReadonlySet<string>>(new Set());
-  const named = SORTS.find((one) => one === sort.replace(/^-/, ""));
+  const named = SORTS.find((column) => column === sort.replace(/^-/, ""));
   // Without known peaks, wasted time is unknown.
   const id = named ?? (tree.wastedPs[0] >= 0 ? "wasted" : "time");
   const isDescending = (id === "name") === sort.startsWith("-");

@@ -75,19 +75,19 @@ export function spotAt(
   const column = Math.floor(x / plan.columnWidth);
   const row = Math.floor(y / plan.rowHeight);
   if (column < 0 || row < 0 || column >= plan.columns || row >= plan.rows) return null;
-  let found: HeatSpot = { worker: row * plan.workersPerRow, step: column * plan.stepsPerColumn };
+  let spot: HeatSpot = { worker: row * plan.workersPerRow, step: column * plan.stepsPerColumn };
   let most = Number.NaN;
   const lastWorker = Math.min((row + 1) * plan.workersPerRow, workers);
   const lastStep = Math.min((column + 1) * plan.stepsPerColumn, steps);
-  for (let { worker } = found; worker < lastWorker; worker++) {
+  for (let { worker } = spot; worker < lastWorker; worker++) {
     for (let step = column * plan.stepsPerColumn; step < lastStep; step++) {
       const value = values[worker * steps + step];
       if (Number.isNaN(value) || value <= most) continue;
       most = value;
-      found = { worker, step };
+      spot = { worker, step };
     }
   }
-  return found;
+  return spot;
 }
 
 /** The position of a worker's step, in CSS pixels of the picture. */

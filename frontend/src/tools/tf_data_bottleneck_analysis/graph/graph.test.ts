@@ -23,11 +23,11 @@ const tree = makeTree(graph);
 
 /** `count` iterators; the parent of each is what `parentOf` says. */
 function many(count: number, parentOf: (at: number) => number): CallGraph {
-  const [one] = graph.nodes;
+  const [node] = graph.nodes;
   const nodes = Array.from(
     { length: count },
     (_, index): IteratorNode => ({
-      ...one,
+      ...node,
       id: String(index),
       parent: parentOf(index),
       kind: index === count - 1 ? "bottleneck" : "other",

@@ -35,8 +35,8 @@ export function GraphPickers({ data, choosePipeline, chooseRank }: GraphPickersP
           ),
         }))}
         choose={(host) => {
-          const found = slowest(pipelines.filter((pipeline) => pipeline.host === host));
-          if (found) choosePipeline(found);
+          const slow = slowest(pipelines.filter((pipeline) => pipeline.host === host));
+          if (slow) choosePipeline(slow);
         }}
       />
       <NamePicker
@@ -54,8 +54,8 @@ export function GraphPickers({ data, choosePipeline, chooseRank }: GraphPickersP
           ),
         }))}
         choose={(name) => {
-          const found = own.find((pipeline) => pipeline.name === name);
-          if (found) choosePipeline(found);
+          const named = own.find((pipeline) => pipeline.name === name);
+          if (named) choosePipeline(named);
         }}
       />
       <RankPicker data={data} count={chosen?.calls ?? data.executions.length} choose={chooseRank} />

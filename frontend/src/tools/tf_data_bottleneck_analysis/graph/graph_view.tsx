@@ -113,8 +113,8 @@ function Iterators({ tree, shown, layout, chosen, focus, choose }: IteratorsProp
       shapes={(node) => nodeShapes(tree, tree.nodes[node], startScale)}
       kind={(node) => tree.nodes[node].kind}
       title={(node) => {
-        const one = tree.nodes[node];
-        return `${describe(tree, one)}\n${one.longName.slice(0, 2000)}${parameterText(one)}`;
+        const iterator = tree.nodes[node];
+        return `${describe(tree, iterator)}\n${iterator.longName.slice(0, 2000)}${parameterText(iterator)}`;
       }}
       choose={choose}
     />

@@ -144,11 +144,11 @@ const SHORT: readonly (readonly [pattern: RegExp, label: string])[] = [
 /** "parallelism 8", "buffer 16"; empty if none of them was recorded. */
 export function shortParameters(parameters: readonly Parameter[]): string[] {
   return SHORT.flatMap(([pattern, label]) => {
-    const found = parameters.find(({ name }) => pattern.test(name));
-    if (!found) return [];
-    if (/^(true|false)$/.test(found.value)) return found.value === "true" ? [label] : [];
-    if (found.value === "unavailable") return [];
-    const isTuned = found.value === "-1" || found.value === "-2";
-    return [`${label} ${isTuned ? "auto" : found.value}`];
+    const parameter = parameters.find(({ name }) => pattern.test(name));
+    if (!parameter) return [];
+    if (/^(true|false)$/.test(parameter.value)) return parameter.value === "true" ? [label] : [];
+    if (parameter.value === "unavailable") return [];
+    const isTuned = parameter.value === "-1" || parameter.value === "-2";
+    return [`${label} ${isTuned ? "auto" : parameter.value}`];
   });
 }

@@ -7,7 +7,7 @@ import { type CallSort, callRows } from "./call_rows";
 const TREE = sampleTree(SAMPLE);
 
 function rows(patch: Partial<Parameters<typeof callRows>[1]> = {}, tree = TREE) {
-  const found = callRows(tree, {
+  const shown = callRows(tree, {
     turned: new Set(),
     search: null,
     sort: "total",
@@ -15,8 +15,8 @@ function rows(patch: Partial<Parameters<typeof callRows>[1]> = {}, tree = TREE) 
     ...patch,
   });
   return {
-    ...found,
-    text: [...found.nodes].map((node) => "  ".repeat(tree.depth[node] - 1) + callName(tree, node)),
+    ...shown,
+    text: [...shown.nodes].map((node) => "  ".repeat(tree.depth[node] - 1) + callName(tree, node)),
   };
 }
 

@@ -31,13 +31,13 @@ export function CallTable({ tree, search, selected, select }: CallTableProps) {
   const by = sort.value ?? { id: weight, isDescending: true };
   const rows = useMemo(() => {
     const { depth, childFirst } = tree;
-    const found = callRows(tree, {
+    const shown = callRows(tree, {
       turned: turned.value,
       search,
       sort: by.id as CallSort,
       isDescending: by.isDescending,
     });
-    return { ...found, depth, childFirst };
+    return { ...shown, depth, childFirst };
   }, [tree, search, turned.value, by.id, by.isDescending]);
   const turn = (row: number) => {
     const next = new Set(turned.peek());

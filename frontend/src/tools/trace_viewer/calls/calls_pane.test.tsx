@@ -91,7 +91,9 @@ test("a search says how much of the time it has found", async () => {
 test("the order and the tracks are asked for, and kept in the address", async () => {
   const server = await showCalls({ ...TREE, range: "10..18" });
   const box = (label: string) =>
-    [...document.querySelectorAll("label")].find((one) => one.textContent?.trim() === label);
+    [...document.querySelectorAll("label")].find(
+      (element) => element.textContent?.trim() === label,
+    );
   await click(box("Bottom up")?.querySelector("input"));
   await click(box("By track")?.querySelector("input"));
   const calls = () => server.asked.filter(([route]) => route === "timeline_calls");

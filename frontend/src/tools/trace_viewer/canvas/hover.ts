@@ -52,12 +52,12 @@ export class HoverFollower {
     this.abort = abort;
     this.timer = setTimeout(() => {
       this.model.api.place(queryOf(source, 0, 0, 0), next.id, null, abort.signal).then(
-        (found) => {
-          if (abort.signal.aborted || !found) return;
-          this.known = found.place;
+        (event) => {
+          if (abort.signal.aborted || !event) return;
+          this.known = event.place;
           const { hover } = this.model;
           const current = hover.peek();
-          if (current) hover.value = { ...current, event: found.place };
+          if (current) hover.value = { ...current, event: event.place };
         },
         // The card stays as it is; the selection reports the error.
         () => {},

@@ -170,7 +170,7 @@ test("a failure is reported, and retried at growing intervals", async () => {
   const store = makeStore();
   store.want([want(4, 0, 1)], NO_FILTER);
   const fail = async () => {
-    for (const one of live()) one.fail(new ApiError("network", "no answer", "", 0));
+    for (const request of live()) request.fail(new ApiError("network", "no answer", "", 0));
     asked = [];
     await settle();
   };
@@ -195,7 +195,7 @@ test("a filter that the server refuses is not asked for again, and the former pi
   const bad: EventFilter = { ...NO_FILTER, name: "(", isRegex: true };
   expect(store.want([want(0, 8, 12)], bad)).toBe(true);
   await vi.advanceTimersByTimeAsync(100);
-  for (const one of live()) one.fail(new ApiError("bad_request", "missing )", "", 400));
+  for (const request of live()) request.fail(new ApiError("bad_request", "missing )", "", 400));
   await settle();
   expect(seen).toContain("failed");
   asked = [];
@@ -214,7 +214,7 @@ test("a filter that the server refuses is not asked for again, and the former pi
 test("a changed file is reported once and not requested again", async () => {
   const store = makeStore();
   store.want([want(0, 8, 12)], NO_FILTER);
-  for (const one of asked) one.fail(new ApiError("stale", "changed", "", 409));
+  for (const request of asked) request.fail(new ApiError("stale", "changed", "", 409));
   await settle();
   expect(seen).toEqual(["stale"]);
   asked = [];

@@ -40,9 +40,9 @@ export class ViewData {
       },
     });
     this.counters = new WindowStore(async (source, level, from, to, ids, signal) => {
-      const found = await api.counters(queryOf(source, level, from, to), ids, signal);
-      for (const [id, points] of found) this.widen(source, id, points);
-      return found;
+      const counters = await api.counters(queryOf(source, level, from, to), ids, signal);
+      for (const [id, points] of counters) this.widen(source, id, points);
+      return counters;
     }, events);
     this.busy = new WindowStore((source, level, from, to, ids, signal) => {
       const { beginPs } = source.index;

@@ -162,10 +162,10 @@ export class WindowStore<T> {
     this.job = job;
     this.sentAt = this.now();
     this.fetchWindows(source, level, from * WINDOW_TILES, to * WINDOW_TILES, rows, abort.signal)
-      .then((found) => {
+      .then((windows) => {
         if (abort.signal.aborted) return;
         this.job = null;
-        this.keep(request, found);
+        this.keep(request, windows);
         if (this.hasFailed) this.events.failed(null);
         this.hasFailed = false;
         this.events.arrived();
@@ -189,10 +189,10 @@ export class WindowStore<T> {
   /** Requested ids that are missing in the response have no data. */
   private keep(
     { source, level, from, to, rows }: TileRequest,
-    found: ReadonlyMap<number, T>,
+    windows: ReadonlyMap<number, T>,
   ): void {
     for (const id of rows) {
-      const piece = { level, from, to, data: found.get(id) ?? null };
+      const piece = { level, from, to, data: windows.get(id) ?? null };
       for (let window = from; window < to; window++)
         this.pieces.set(this.key(source, level, window, id), piece);
     }

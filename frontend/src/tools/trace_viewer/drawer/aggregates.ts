@@ -102,7 +102,9 @@ export async function aggregate(
       );
       const lanes = answer.track.map((track) => trackKey(host.host, part, track));
       const key =
-        by === "track" && !isSingle ? answer.key.map((one) => `${one} · ${host.host}`) : answer.key;
+        by === "track" && !isSingle
+          ? answer.key.map((name) => `${name} · ${host.host}`)
+          : answer.key;
       return { ...answer, key, lanes };
     }),
   );

@@ -50,7 +50,7 @@ export function labelKeys({ model, active, activate, list }: LabelActions): Bind
     }),
     key(["ArrowLeft"], "Collapse, or go to the parent", (lanes, at, lane) => {
       if (!lane.isCollapsed && isFoldable(lane)) fold(model, [lane.foldKey], true);
-      else activate(lanes.slice(0, at).findLast((one) => one.indent < lane.indent));
+      else activate(lanes.slice(0, at).findLast((above) => above.indent < lane.indent));
     }),
     key(["Enter"], "List the events of the track", (_, __, lane) => {
       if (lane.kind === "track") list(lane.key);

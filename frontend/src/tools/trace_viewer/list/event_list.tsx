@@ -301,8 +301,8 @@ function trackOptions(
       </>
     ),
   }));
-  const found = { id: HITS, text: "Search hits", isSelected: lane === null };
-  return hasSearch ? [found, ...options] : options;
+  const hits = { id: HITS, text: "Search hits", isSelected: lane === null };
+  return hasSearch ? [hits, ...options] : options;
 }
 
 const TURNS: readonly (readonly [direction: Direction, label: string, key: string])[] = [

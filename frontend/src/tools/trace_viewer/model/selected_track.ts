@@ -15,6 +15,8 @@ export function selectedTrack({ selection, hosts }: TimelineModel): SelectedTrac
   const host = selected ? hosts.value[selected.host] : undefined;
   const source = host && selected ? sourceOf(host, selected.part) : null;
   const row = selected?.place?.row ?? -1;
-  const track = source?.index.tracks.find((one) => one.row <= row && row < one.row + one.rows);
+  const track = source?.index.tracks.find(
+    (candidate) => candidate.row <= row && row < candidate.row + candidate.rows,
+  );
   return source && track ? { source, track, section: source.index.sections[track.section] } : null;
 }

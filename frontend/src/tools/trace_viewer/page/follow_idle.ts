@@ -80,9 +80,9 @@ async function idleOf(
 }
 
 /** Visible lanes keep their position; the track of the selected event stays. */
-function replaceIdle(model: TimelineModel, found: ReadonlySet<string>): void {
+function replaceIdle(model: TimelineModel, keys: ReadonlySet<string>): void {
   const selected = selectedKey(model);
-  const idle = new Set([...found].filter((key) => key !== selected));
+  const idle = new Set([...keys].filter((key) => key !== selected));
   const before = model.idle.peek();
   if (idle.size === before.size && [...idle].every((key) => before.has(key))) return;
   const onScreen = lanesInView(

@@ -59,7 +59,7 @@ test("what comes late does not move a view that the user has moved", async () =>
   model.scrollTop.value = 46;
   const first = () => {
     const top = model.scrollTop.value;
-    const lane = model.lanes.value.scrolled.find((one) => one.top + one.height > top);
+    const lane = model.lanes.value.scrolled.find(({ top: from, height }) => from + height > top);
     return [lane?.key, (lane?.top ?? 0) - top];
   };
   const before = first();

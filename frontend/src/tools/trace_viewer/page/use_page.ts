@@ -201,9 +201,9 @@ async function goToStep(page: Page, label: string, abort: AbortSignal): Promise<
   if (label === "") return;
   const { model } = page;
   const hosts = model.hosts.peek();
-  const found = await findStep(page.run, hosts, label, abort).catch(() => null);
-  if (found === null || abort.aborted) return;
-  const { host, part, event } = found;
+  const step = await findStep(page.run, hosts, label, abort).catch(() => null);
+  if (step === null || abort.aborted) return;
+  const { host, part, event } = step;
   const from = event.startPs + host.offsetPs;
   // The drawer settings of a link apply to the step that it names.
   const select = () => {

@@ -172,7 +172,7 @@ test("Escape gives up one thing at a time", () => {
   press("Escape");
   expect(model.range.peek()).not.toBeNull();
   isDragging = false;
-  const left = () => [model.range, model.selection, model.search].filter((one) => one.peek());
+  const left = () => [model.range, model.selection, model.search].filter((signal) => signal.peek());
   press("Escape");
   expect(left()).toHaveLength(2);
   press("Escape");

@@ -127,7 +127,7 @@ function drawTrack(
     const top = Math.max(Math.round(rowY * dpr), Math.round(clip * dpr));
     const bottom = Math.round((rowY + lane.rowHeight - gap) * dpr);
     if (bottom <= top) continue;
-    const found = input.matches?.(source, windows.level, windows, row) ?? [];
+    const pieces = input.matches?.(source, windows.level, windows, row) ?? [];
     drawRow(scene, frame, {
       source,
       row,
@@ -137,7 +137,7 @@ function drawTrack(
       depth,
       colorOf,
       same,
-      matches: found.length > 0 ? found.flatMap(({ data }) => (data ? [data] : [])) : null,
+      matches: pieces.length > 0 ? pieces.flatMap(({ data }) => (data ? [data] : [])) : null,
     });
   }
 }

@@ -34,7 +34,7 @@ export function hitAt(
   const strip = stripAt(scene, y * dpr);
   if (strip < 0) return null;
   const at = x * dpr;
-  let found = -1;
+  let nearest = -1;
   let least = REACH * dpr;
   for (let rect = scene.stripFirst(strip); rect < scene.stripLast(strip); rect++) {
     if ((scene.flags[rect] & NO_EVENT) !== 0) continue;
@@ -43,10 +43,10 @@ export function hitAt(
     // What is drawn later lies above.
     if (distance <= least) {
       least = distance;
-      found = rect;
+      nearest = rect;
     }
   }
-  return found < 0 ? null : hitOf(scene, lanes, strip, found);
+  return nearest < 0 ? null : hitOf(scene, lanes, strip, nearest);
 }
 
 function hitOf(

@@ -15,8 +15,8 @@ test("steps are those of the row that reach into the view, each once", () => {
   const { load, source, input } = stage([...steps, event(1, 700, 10, 4)], 4000);
   expect(stepsInView(input.tiles, { source, row: 0 }, SPAN, 0)).toEqual([]);
   load(0);
-  const found = stepsInView(input.tiles, { source, row: 0 }, SPAN, 0);
-  expect(found.map(({ from, to, name }) => [from, to, name])).toEqual([
+  const inView = stepsInView(input.tiles, { source, row: 0 }, SPAN, 0);
+  expect(inView.map(({ from, to, name }) => [from, to, name])).toEqual([
     [500, 2000, "op 2"],
     [2100, 3600, "op 3"],
   ]);

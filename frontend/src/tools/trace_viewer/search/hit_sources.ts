@@ -93,7 +93,7 @@ export async function lastBefore(
     const from = Math.max(origin.from - width, extent.from);
     const span = { fromPs: from - source.offsetPs, toPs: origin.from + 1 - source.offsetPs };
     const answer = await fetchSearch(source.of, search, { limit: PAGE, span }, aborted);
-    const hit = place(source, answer).findLast((one) => compareHits(one, origin) < 0);
+    const hit = place(source, answer).findLast((candidate) => compareHits(candidate, origin) < 0);
     if (answer.cursor === "") {
       if (hit || from <= extent.from) return hit ?? null;
       width *= 8;

@@ -95,8 +95,8 @@ export function createSearchResults(page: Page): SearchResults {
           ),
         ),
       );
-      const found = answers.reduce((sum, answer) => sum + answer.count, 0);
-      const all = isFirst && span ? await countIn(search, null, aborted) : found;
+      const inSpan = answers.reduce((sum, answer) => sum + answer.count, 0);
+      const all = isFirst && span ? await countIn(search, null, aborted) : inSpan;
       if (aborted.aborted) return;
       for (const [at, answer] of answers.entries()) receive(wanted[at], answer);
       const merged = takeInOrder(sources);
@@ -105,7 +105,7 @@ export function createSearchResults(page: Page): SearchResults {
         search,
         count: isFirst ? all : before.count,
         span,
-        listed: isFirst ? found : before.listed,
+        listed: isFirst ? inSpan : before.listed,
         hits: isFirst ? merged : [...before.hits, ...merged],
         hasMore: sources.some((source) => source.cursor !== "" || source.waiting.length > 0),
         isLoading: false,
@@ -188,10 +188,10 @@ export function createSearchResults(page: Page): SearchResults {
           : { host: -1, part: "events" as const, id: -1, from: model.view.peek().from };
       const finder = direction > 0 ? firstAfter : lastBefore;
       try {
-        const found = await Promise.all(
+        const nearest = await Promise.all(
           sources.map((source) => finder(source, search, origin, model.extent.peek(), aborted)),
         );
-        const hits = found.filter((hit) => hit !== null).sort(compareHits);
+        const hits = nearest.filter((hit) => hit !== null).sort(compareHits);
         return (direction > 0 ? hits[0] : hits.at(-1)) ?? null;
       } catch (error) {
         if (!aborted.aborted) fail(error);
@@ -203,10 +203,10 @@ export function createSearchResults(page: Page): SearchResults {
       if (search === null) return [];
       const { signal: aborted } = abort;
       try {
-        const found = await Promise.all(
+        const mains = await Promise.all(
           sources.map((source) => mainWithin(source, search, model.view.peek(), aborted)),
         );
-        const known = found.filter((main) => main !== null);
+        const known = mains.filter((main) => main !== null);
         return known.sort((a, b) => b.coveredPs - a.coveredPs).map(({ hit }) => hit);
       } catch (error) {
         if (!aborted.aborted) fail(error);

@@ -57,13 +57,13 @@ function endPoint(
 ): { readonly x: number; readonly y: number } | null {
   const { list, groups, selection, view, width, scrollTop, height } = input;
   if (!selection) return null;
-  const found = findRow(list, groups, selection.host, selection.part, row);
-  if (!found) return null;
-  const pinned = list.pinned.find(({ key }) => key === found.key);
-  const lane = pinned ?? found.lane;
+  const rowPlace = findRow(list, groups, selection.host, selection.part, row);
+  if (!rowPlace) return null;
+  const pinned = list.pinned.find(({ key }) => key === rowPlace.key);
+  const lane = pinned ?? rowPlace.lane;
   const inLane =
     lane.kind === "track"
-      ? (Math.min(found.depth, lane.shownRows - 1) + 0.5) * lane.rowHeight
+      ? (Math.min(rowPlace.depth, lane.shownRows - 1) + 0.5) * lane.rowHeight
       : lane.height / 2;
   const ps = startPs + lane.host.offsetPs + (isEnd ? durationPs : 0);
   const x = ((ps - view.from) / (view.to - view.from)) * width;

@@ -20,7 +20,7 @@ test("the length of a part is in its middle", () => {
 test("the flag of a mark does not hide it", () => {
   const input = place([mark(380, "here"), mark(470, "there")]);
   const pill = lengthPill(input, { from: 200, to: 600 }, fit);
-  const flags = input.marks.map((one) => markFlag(one, input, fit));
+  const flags = input.marks.map((mark) => markFlag(mark, input, fit));
   expect(flags.some((flag) => meets(flag, pill))).toBe(false);
   expect(Math.abs(pill.x - 377)).toBeLessThan(80);
 });

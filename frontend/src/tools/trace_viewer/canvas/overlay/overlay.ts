@@ -156,16 +156,16 @@ function eventBoxes(
 ): LaneBox[] {
   const { lanes, groups, view, width } = input;
   const group = groups[host];
-  const found = group ? findRow(input.list, groups, host, part, place.row) : null;
-  if (!found) return [];
+  const rowPlace = group ? findRow(input.list, groups, host, part, place.row) : null;
+  if (!rowPlace) return [];
   const perPs = width / (view.to - view.from);
   const from = (place.startPs + group.host.offsetPs - view.from) * perPs;
   const to = from + place.durationPs * perPs;
   const x = Math.max(from, -10);
   const size = Math.max(Math.min(to, width + 10) - x, 1);
   return lanes.flatMap((placed) => {
-    if (placed.lane.key !== found.lane.key && placed.lane.key !== found.key) return [];
-    const row = rowBox(placed, found.depth);
+    if (placed.lane.key !== rowPlace.lane.key && placed.lane.key !== rowPlace.key) return [];
+    const row = rowBox(placed, rowPlace.depth);
     return row ? [{ x, width: size, ...row }] : [];
   });
 }

@@ -15,8 +15,8 @@ const texts = (steps: ReturnType<typeof step>[], from: number, to: number, width
   stepTexts(steps, { from: from * MS, to: to * MS }, width, fit);
 
 test("times count from the start of each step, to the next one", () => {
-  const found = texts([step(4, 100, 140), step(5, 150, 200)], 100, 200);
-  expect(found.map(({ x, text }) => [x, text])).toEqual([
+  const labels = texts([step(4, 100, 140), step(5, 150, 200)], 100, 200);
+  expect(labels.map(({ x, text }) => [x, text])).toEqual([
     [4, "train 4"],
     [104, "10 ms"],
     [204, "20 ms"],
@@ -28,7 +28,7 @@ test("times count from the start of each step, to the next one", () => {
     [804, "30 ms"],
     [904, "40 ms"],
   ]);
-  expect(found.filter(({ isName }) => isName)).toHaveLength(2);
+  expect(labels.filter(({ isName }) => isName)).toHaveLength(2);
 });
 
 test("a step whose name is a number is said to be a step", () => {
@@ -37,18 +37,18 @@ test("a step whose name is a number is said to be a step", () => {
 });
 
 test("a step that began before the view has its name at the edge", () => {
-  const found = texts([step(4, 0, 1000)], 505, 605);
-  expect(found[0]).toEqual({ x: 4, text: "train 4", isName: true });
-  expect(found[1]).toEqual({ x: 54, text: "510 ms", isName: false });
+  const labels = texts([step(4, 0, 1000)], 505, 605);
+  expect(labels[0]).toEqual({ x: 4, text: "train 4", isName: true });
+  expect(labels[1]).toEqual({ x: 54, text: "510 ms", isName: false });
 });
 
 test("texts never overlap, and narrow steps have none", () => {
   for (let width = 20; width < 2000; width *= 1.3) {
     const steps = [step(4, 100, 110), step(5, 110, 111), step(6, 112, 180), step(7, 180, 190)];
-    const found = texts(steps, 100, 190, width);
-    found.forEach(({ x, text }, index) => {
+    const labels = texts(steps, 100, 190, width);
+    labels.forEach(({ x, text }, index) => {
       const end = x + fit.width(text);
-      expect(end).toBeLessThanOrEqual(found[index + 1]?.x ?? width);
+      expect(end).toBeLessThanOrEqual(labels[index + 1]?.x ?? width);
     });
   }
   expect(texts([step(4, 0, 1)], 0, 1000)).toEqual([]);

@@ -175,14 +175,14 @@ test("the depths in view are those between the pinned lanes and the bottom", () 
 test("a row leads to its lane, or to what it is folded into", () => {
   const find = (collapsed: readonly string[], hidden: readonly string[], row: number) => {
     const choices = { collapsed: new Set(collapsed), hidden: new Set(hidden) };
-    const found = findRow(
+    const rowPlace = findRow(
       layOutLanes(groups, { ...NO_ARRANGEMENT, ...choices }),
       groups,
       0,
       "events",
       row,
     );
-    return found && [found.lane.key, found.depth];
+    return rowPlace && [rowPlace.lane.key, rowPlace.depth];
   };
   expect(find([], [], 3)).toEqual(["e1@h0", 1]);
   expect(find(["s/host:CPU@h0"], [], 3)).toEqual(["s/host:CPU@h0", 1]);

@@ -151,9 +151,9 @@ export function layOutLanes(
   const pinned: Lane[] = [];
   let pinnedHeight = 0;
   for (const key of arrangement.pinned) {
-    const found = items.get(key);
-    if (!found) continue;
-    const [group, section, item] = found;
+    const pin = items.get(key);
+    if (!pin) continue;
+    const [group, section, item] = pin;
     const isCollapsed = collapsed.has(key);
     const lane = itemLane(group, section, item, pinnedHeight, 0, isCollapsed, true);
     pinned.push(lane);
@@ -254,8 +254,8 @@ export function findRow(
   const section = group.sections.find(({ ids }) => ids[part] === track.section);
   const places = section ? [key, idleKey(section.key), section.key, group.key] : [key, group.key];
   const shown = places.map((place) => list.byKey.get(place)).find((lane) => lane !== undefined);
-  const found = shown ?? list.pinned.find((candidate) => candidate.key === key);
-  return found ? { lane: found, key, depth: row - track.row } : null;
+  const lane = shown ?? list.pinned.find((candidate) => candidate.key === key);
+  return lane ? { lane, key, depth: row - track.row } : null;
 }
 
 function trackOfRow(tracks: readonly Track[], row: number): Track | null {

@@ -36,8 +36,8 @@ function sectionId({ ids }: SectionGroup): { readonly part: Part; readonly id: n
 
 function firstSteps(group: HostGroup, isSteps: (item: TrackItem) => boolean): TrackItem | null {
   for (const section of group.sections) {
-    const found = section.tracks.find(isSteps);
-    if (found) return found;
+    const track = section.tracks.find(isSteps);
+    if (track) return track;
   }
   return null;
 }

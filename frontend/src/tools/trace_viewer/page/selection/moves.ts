@@ -25,10 +25,10 @@ export function createMoves(model: TimelineModel): Moves {
     const { part, index } = source;
     const query = { host: source.host.host, part, version: index.version };
     try {
-      const found = await model.api.place(query, selection.id, move, signal);
+      const event = await model.api.place(query, selection.id, move, signal);
       // A selection made meanwhile is kept.
-      if (!found || signal.aborted || !isSame(model.selection.peek(), selection)) return;
-      goTo(model, { host: source.host.at, part, id: found.id }, found.place);
+      if (!event || signal.aborted || !isSame(model.selection.peek(), selection)) return;
+      goTo(model, { host: source.host.at, part, id: event.id }, event.place);
     } catch (error) {
       if (!signal.aborted) model.error.value = error;
     }

@@ -208,9 +208,9 @@ async function exactEnd({ api }: TimelineModel, { ps, rounded }: End): Promise<n
   if (!rounded) return ps;
   const { source, id, isEnd } = rounded;
   const query = queryOf(source, 0, 0, 0);
-  const found = await api.place(query, id, null, new AbortController().signal);
-  if (!found) return ps;
-  const { startPs, durationPs } = found.place;
+  const event = await api.place(query, id, null, new AbortController().signal);
+  if (!event) return ps;
+  const { startPs, durationPs } = event.place;
   return source.host.offsetPs + startPs + (isEnd ? durationPs : 0);
 }
 
