@@ -69,9 +69,9 @@ def _findings_keep_their_promises() -> Iterator[None]:
     from tbprof.tools import overview_page
 
     def checked(evidence: Evidence) -> list[Finding]:
-        found = find_findings(evidence)
-        check_findings(evidence, found)
-        return found
+        findings = find_findings(evidence)
+        check_findings(evidence, findings)
+        return findings
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(overview_page, "find_findings", checked)

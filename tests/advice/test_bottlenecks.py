@@ -47,14 +47,14 @@ SHARES = (
 def test_what_is_known_to_take_the_time_is_named():
     """Of 1000 µs 300 are in no phase: 200 in a function, 100 in the runtime."""
     split = {Phase.COMPUTE_16: 700, Phase.OTHER: 300}
-    found = bottlenecks(split, idle=SHARES)
-    assert found.input.level == "both"
-    assert found.input.statement.startswith("f (a.py:3) takes 20.0 % of step time")
-    assert "If it prepares input, the program is input-bound" in found.input.statement
-    found = bottlenecks(split, idle=SHARES[1:])
-    assert (found.input.level, found.other.level) == ("device", "high")
-    assert "For 10.0 %, runtime calls were in progress." in found.other.statement
-    assert "Python" not in found.other.statement
+    verdicts = bottlenecks(split, idle=SHARES)
+    assert verdicts.input.level == "both"
+    assert verdicts.input.statement.startswith("f (a.py:3) takes 20.0 % of step time")
+    assert "If it prepares input, the program is input-bound" in verdicts.input.statement
+    verdicts = bottlenecks(split, idle=SHARES[1:])
+    assert (verdicts.input.level, verdicts.other.level) == ("device", "high")
+    assert "For 10.0 %, runtime calls were in progress." in verdicts.other.statement
+    assert "Python" not in verdicts.other.statement
 
 
 @pytest.mark.parametrize(
@@ -73,13 +73,13 @@ def test_reading_results_prepares_no_input(part: str, level: str):
 def test_what_takes_longer_than_the_input_is_said_first(waits: int, is_transfer: bool):
     """Of 1000 µs a function takes 200, and steps wait `waits` for input."""
     split = {Phase.COMPUTE_16: 700 - waits, Phase.INPUT: waits, Phase.OTHER: 300}
-    found = bottlenecks(split, idle=SHARES, is_transfer=is_transfer)
+    verdicts = bottlenecks(split, idle=SHARES, is_transfer=is_transfer)
     said = "is spent sending data to devices" if is_transfer else "is spent waiting for input"
-    assert found.input.is_guess
-    assert found.input.level == "both"
-    assert found.input.statement.startswith("f (a.py:3) takes 20.0 % of step time")
-    assert f"{waits / 10:.1f} % {said}" in found.input.statement
-    assert found.other.level == "no"  # said already
+    assert verdicts.input.is_guess
+    assert verdicts.input.level == "both"
+    assert verdicts.input.statement.startswith("f (a.py:3) takes 20.0 % of step time")
+    assert f"{waits / 10:.1f} % {said}" in verdicts.input.statement
+    assert verdicts.other.level == "no"  # said already
     more = {Phase.COMPUTE_16: 495, Phase.INPUT: 205, Phase.OTHER: 300}
     assert not bottlenecks(more, idle=SHARES, is_transfer=is_transfer).input.is_guess
 
@@ -101,12 +101,12 @@ def test_what_takes_longer_than_the_input_is_said_first(waits: int, is_transfer:
     ],
 )
 def test_input(waits, other, is_recorded, level, says):
-    found = input_bottleneck(waits, other, is_recorded=is_recorded)
-    assert found.level == level
-    assert says in found.statement
+    bottleneck = input_bottleneck(waits, other, is_recorded=is_recorded)
+    assert bottleneck.level == level
+    assert says in bottleneck.statement
     shown = other if says == "potentially" else waits
-    assert not shown >= 0.1 or f"{shown:.1f} %" in found.statement
-    assert " 0.0 %" not in found.statement
+    assert not shown >= 0.1 or f"{shown:.1f} %" in bottleneck.statement
+    assert " 0.0 %" not in bottleneck.statement
 
 
 @pytest.mark.parametrize(
@@ -115,10 +115,10 @@ def test_input(waits, other, is_recorded, level, says):
      (4.99, "no", "")],
 )  # fmt: skip
 def test_output(percent, level, says):
-    found = output_bottleneck(percent)
-    assert found.level == level
-    assert says in found.statement
-    assert bool(found.statement) == bool(says)
+    bottleneck = output_bottleneck(percent)
+    assert bottleneck.level == level
+    assert says in bottleneck.statement
+    assert bool(bottleneck.statement) == bool(says)
 
 
 @pytest.mark.parametrize(
@@ -149,24 +149,24 @@ def test_gaps_are_told_once_and_on_tpus_are_idle_cores():
     [(9.9, 100.0, "9.9 %"), (10.0, 100.0, ""), (0.0, 50.0, "0.0 %"), (0.0, 0.0, "")],
 )
 def test_precision(bits_16, compute, says):
-    found = precision_statement(bits_16, compute)
-    assert says in found
-    assert bool(found) == bool(says)
+    statement = precision_statement(bits_16, compute)
+    assert says in statement
+    assert bool(statement) == bool(says)
 
 
 def test_a_step_is_judged_by_its_shares():
-    found = bottlenecks(
+    verdicts = bottlenecks(
         {
             Phase.INPUT: 20, Phase.OUTPUT: 5, Phase.COLLECTIVES: 15, Phase.KERNEL_LAUNCH: 3,
             Phase.OTHER: 7, Phase.COMPUTE_32: 46, Phase.COMPUTE_16: 2, Phase.COMPUTE_8: 2,
         }
     )  # fmt: skip
-    assert found.input.level == "host"
-    assert found.output.level == "moderate"
-    assert found.collectives.level == "high"
-    assert found.kernel_launch.level == "moderate"
-    assert found.other.level == "moderate"
-    assert "8.0 %" in found.precision
+    assert verdicts.input.level == "host"
+    assert verdicts.output.level == "moderate"
+    assert verdicts.collectives.level == "high"
+    assert verdicts.kernel_launch.level == "moderate"
+    assert verdicts.other.level == "moderate"
+    assert "8.0 %" in verdicts.precision
 
 
 def test_gaps_may_be_input_only_where_the_trace_would_not_show_it():
@@ -195,9 +195,14 @@ def test_compute_of_unknown_precision_tells_nothing():
 
 @pytest.mark.parametrize("steps", [[], [{"w": {}}]])
 def test_without_step_time_nothing_is_claimed(steps):
-    found = find_bottlenecks(step_means(job_of(steps)))
-    assert found.input.level == "unknown"
-    for one in (found.output, found.collectives, found.kernel_launch, found.other):
+    bottlenecks = find_bottlenecks(step_means(job_of(steps)))
+    assert bottlenecks.input.level == "unknown"
+    for one in (
+        bottlenecks.output,
+        bottlenecks.collectives,
+        bottlenecks.kernel_launch,
+        bottlenecks.other,
+    ):
         assert (one.level, one.statement) == ("no", "")
         assert math.isnan(one.percent)
-    assert found.precision == ""
+    assert bottlenecks.precision == ""

@@ -38,8 +38,8 @@ def of(split: Mapping[Phase, int], devices: Devices = GPU) -> Evidence:
 
 @every_trace
 def test_no_finding_promises_more_than_the_time_that_it_is_about(trace, request):
-    found = gather(summaries_of(trace, request))
-    check_findings(found, find_findings(found))
+    evidence = gather(summaries_of(trace, request))
+    check_findings(evidence, find_findings(evidence))
 
 
 @pytest.mark.slow

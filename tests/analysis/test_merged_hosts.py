@@ -82,9 +82,9 @@ def test_hosts_may_be_merged_in_groups(name, hosts, cut, size):
 @settings(max_examples=30, deadline=None)
 def test_hosts_may_be_merged_in_any_order(name, hosts, seed):
     def rows(chosen: list[int]) -> list[str]:
-        found = columns(MERGES[name]([PARTS[host][name] for host in chosen]))
-        lists = [rounded(value) for value in found.values() if isinstance(value, list)]
-        plain = [value for value in found.values() if not isinstance(value, list)]
+        cells = columns(MERGES[name]([PARTS[host][name] for host in chosen]))
+        lists = [rounded(value) for value in cells.values() if isinstance(value, list)]
+        plain = [value for value in cells.values() if not isinstance(value, list)]
         return [*sorted(map(str, zip(*lists, strict=True))), str(plain)]
 
     assert rows(seed.sample(hosts, len(hosts))) == rows(hosts)

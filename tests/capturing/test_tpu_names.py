@@ -32,8 +32,8 @@ def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Google]:
 
 def test_a_name_is_all_the_workers_of_its_tpu(google):
     google.nodes[f"{NODES}my-tpu"] = node("READY", "10.0.0.2", "10.0.0.3")
-    found = find_tpus([Target("my-tpu", 0), Target("a", 1), Target("10.0.0.3", 8466)])
-    assert [target.address for target in found] == ["10.0.0.2:8466", "10.0.0.3:8466", "a:1"]
+    tpus = find_tpus([Target("my-tpu", 0), Target("a", 1), Target("10.0.0.3", 8466)])
+    assert [target.address for target in tpus] == ["10.0.0.2:8466", "10.0.0.3:8466", "a:1"]
 
 
 def test_a_path_says_project_and_zone_itself(google):

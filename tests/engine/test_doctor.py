@@ -29,9 +29,9 @@ def write(path: Path, space: object) -> None:
 
 
 def test_the_installation_is_good():
-    found = examine_installation()
-    assert all(one.kind != "bad" for one in found)
-    assert {"tbprof", "numpy", "grpcio", "tensorboard"} <= {one.about for one in found}
+    checks = examine_installation()
+    assert all(one.kind != "bad" for one in checks)
+    assert {"tbprof", "numpy", "grpcio", "tensorboard"} <= {one.about for one in checks}
 
 
 def test_another_profile_plugin_is_named_with_the_way_out(tmp_path, monkeypatch):
@@ -57,10 +57,10 @@ def test_a_missing_logdir(tmp_path):
 
 
 def test_good_runs_have_steps_and_say_which_pages_they_lack(sample_logdir):
-    found = examined(sample_logdir)
-    assert all(one.kind != "bad" for one in found)
-    assert about(found, "tensorflow_cpu_training: steps").text.startswith("8 steps")
-    assert "no GPU" in about(found, "jax_cpu_training: GPU kernel stats").text
+    checks = examined(sample_logdir)
+    assert all(one.kind != "bad" for one in checks)
+    assert about(checks, "tensorflow_cpu_training: steps").text.startswith("8 steps")
+    assert "no GPU" in about(checks, "jax_cpu_training: GPU kernel stats").text
 
 
 def test_bad_files_complaints_and_missing_steps(tmp_path):
@@ -79,13 +79,13 @@ def test_bad_files_complaints_and_missing_steps(tmp_path):
     write(folder / "empty.xplane.pb", space(hostnames=["x"]))
     (folder / "broken.xplane.pb").write_bytes(b"\xff" * 50)
     (folder / "readme.xplane.riegeli").write_bytes(b"")
-    found = examined(tmp_path)
-    privileges = about(found, complaint)
+    checks = examined(tmp_path)
+    privileges = about(checks, complaint)
     assert (privileges.kind, "administrators" in privileges.fix) == ("bad", True)
-    assert "fewer steps" in about(found, "dropped 12 events").fix
-    assert "fewer steps" in about(found, "recorder dropped 3 events").fix
-    assert about(found, "run/broken").kind == "bad"
-    assert "Trace('train'" in about(found, "run: steps").fix
+    assert "fewer steps" in about(checks, "dropped 12 events").fix
+    assert "fewer steps" in about(checks, "recorder dropped 3 events").fix
+    assert about(checks, "run/broken").kind == "bad"
+    assert "Trace('train'" in about(checks, "run: steps").fix
 
 
 def test_what_is_cut_off_is_not_said_to_be_empty(sample_logdir, tmp_path):
@@ -93,8 +93,8 @@ def test_what_is_cut_off_is_not_said_to_be_empty(sample_logdir, tmp_path):
     folder.mkdir(parents=True)
     whole = next(sample_logdir.rglob("jax_cpu_training/*.xplane.pb")).read_bytes()
     (folder / "half.xplane.pb").write_bytes(whole[: len(whole) // 2])
-    found = examined(tmp_path)
-    [half] = [one for one in found if one.about == "run/half"]
+    checks = examined(tmp_path)
+    [half] = [one for one in checks if one.about == "run/half"]
     assert half.kind == "bad"
     assert f"the file ends early, at byte {len(whole) // 2:,} of at least" in half.text
     assert half.fix.startswith("copy the file again")
@@ -110,9 +110,9 @@ def test_a_trace_of_nothing_says_so_once(tmp_path):
     idle = message("tensorflow.profiler.XSpace")()
     idle.planes.add(name="Task Environment")
     write(folder / "idle.xplane.pb", idle)
-    found = examined(tmp_path)
-    assert [one.about for one in found] == ["logdir", "run", "run/idle"]
-    assert "nothing was recorded" in found[2].text
+    checks = examined(tmp_path)
+    assert [one.about for one in checks] == ["logdir", "run", "run/idle"]
+    assert "nothing was recorded" in checks[2].text
 
 
 def test_one_run(sample_logdir):

@@ -49,16 +49,16 @@ def test_names_of_all_hosts_are_found_the_best_ones_first(engine: Engine):
 
 
 def test_names_have_all_words_and_their_number_is_bounded(engine: Engine):
-    found = names_of(engine, "gather all")
-    assert [name["name"] for name in found["names"]] == ["all gather"]
+    names = names_of(engine, "gather all")
+    assert [name["name"] for name in names["names"]] == ["all gather"]
     few = names_of(engine, "gather", 1)
     assert ([name["name"] for name in few["names"]], few["count"]) == (["Gather"], 3)
     assert names_of(engine, "nowhere")["names"] == []
 
 
 def test_only_chosen_hosts_are_searched(engine: Engine):
-    found = names_of(engine, "gather", hosts=("h0", "h1"))
-    assert found["names"] == [{"name": "all gather", "events": 2, "hosts": 2}]
+    names = names_of(engine, "gather", hosts=("h0", "h1"))
+    assert names["names"] == [{"name": "all gather", "events": 2, "hosts": 2}]
 
 
 def test_large_hosts_are_read_request_by_request(engine: Engine, monkeypatch: pytest.MonkeyPatch):

@@ -27,8 +27,8 @@ def engine(tmp_path: Path) -> Engine:
 
 
 def calls(engine: Engine, *hosts: str) -> tuple[int, list[str]]:
-    found = json.loads(kernel_calls(engine, "good", hosts, ChosenKernel("k")))
-    return found["durations"]["calls"], [stream["host"] for stream in found["streams"]]
+    document = json.loads(kernel_calls(engine, "good", hosts, ChosenKernel("k")))
+    return document["durations"]["calls"], [stream["host"] for stream in document["streams"]]
 
 
 def test_calls_are_those_of_the_chosen_hosts(engine: Engine) -> None:

@@ -87,20 +87,20 @@ def threads(found: dict[str, Any]) -> dict[str, list[str]]:
 
 def test_tracks_that_the_file_lacks_come_with_it(one_run: Callable[..., Engine]) -> None:
     engine = one_run(h0=steps_trace())
-    found = document(engine, derived="1")
-    by_thread = threads(found)
+    trace = document(engine, derived="1")
+    by_thread = threads(trace)
     assert by_thread["Stream #1"] == ["k", "m"]
     assert by_thread["Steps"] == ["train 7", "train 8"]
     assert by_thread["TensorFlow Ops"] == ["MatMul"] * 2
     assert {"a", "b"} <= {name for names in by_thread.values() for name in names}
-    host = found["metadata"]["hosts"][0]
+    host = trace["metadata"]["hosts"][0]
     assert (host["events"], host["derived_events"] > 4) == (4, True)
     # They stand in the device's process, above its streams.
-    named = [event for event in found["traceEvents"] if event["name"] == "process_name"]
+    named = [event for event in trace["traceEvents"] if event["name"] == "process_name"]
     assert [event["args"]["name"] for event in named] == [GPU, HOST]
     place = {
         event["tid"]: event["args"]["sort_index"]
-        for event in found["traceEvents"]
+        for event in trace["traceEvents"]
         if event["name"] == "thread_sort_index" and event["pid"] == 1
     }
     assert min(place, key=lambda tid: place[tid]) == 0xDEADBEEF
@@ -131,23 +131,23 @@ def test_how_full_memory_was_is_a_counter(one_run: Callable[..., Engine]) -> Non
         },
     )
     engine = one_run(h0=content_)
-    found = document(engine)
-    points = [event for event in found["traceEvents"] if event["ph"] == "C"]
+    trace = document(engine)
+    points = [event for event in trace["traceEvents"] if event["ph"] == "C"]
     assert [(event["name"], event["pid"], event["ts"], event["args"]) for event in points] == [
         ("GPU_0_bfc: memory in use", 1, 0, {"bytes": 10}),
         ("GPU_0_bfc: memory in use", 1, 4, {"bytes": 30}),
         ("GPU_0_bfc: memory in use", 1, 6, {"bytes": 20}),
         ("cpu: memory in use", 701, 2, {"bytes": 5}),
     ]
-    assert len(read_events(found)) == 5
+    assert len(read_events(trace)) == 5
     later = document(engine, start_time_ms="0.0055")
     assert [event["ts"] for event in later["traceEvents"] if event["ph"] == "C"] == [6]
 
 
 def test_a_range_is_in_milliseconds_of_the_trace(one_run: Callable[..., Engine]) -> None:
     engine = one_run(h0=TRACE)
-    found = document(engine, start_time_ms="0.0045", end_time_ms="0.01")
-    assert [event["name"] for event in found["traceEvents"] if event["ph"] == "X"] == ["b:B"]
+    trace = document(engine, start_time_ms="0.0045", end_time_ms="0.01")
+    assert [event["name"] for event in trace["traceEvents"] if event["ph"] == "X"] == ["b:B"]
     assert len(read_events(document(engine, start_time_ms="-1e300", end_time_ms="1e300"))) == 3
     with pytest.raises(BadRequest):
         stream(engine, start_time_ms="x")
@@ -158,10 +158,10 @@ def test_hosts_meet_by_the_time_of_day(one_run: Callable[..., Engine]) -> None:
     late = draw({HOST: "t |bb"}, start_ns=EPOCH_NS + 5000)
     unknown = draw({HOST: "t |c"})
     engine = one_run(h0=late, h1=early, h2=unknown)
-    found = document(engine)
-    times = {event["name"]: event["ts"] for event in found["traceEvents"] if event["ph"] == "X"}
+    trace = document(engine)
+    times = {event["name"]: event["ts"] for event in trace["traceEvents"] if event["ph"] == "X"}
     assert times == {"a": 0, "b": 5, "c": 0}
-    assert [host["origin_ns"] for host in found["metadata"]["hosts"]] == [
+    assert [host["origin_ns"] for host in trace["metadata"]["hosts"]] == [
         str(EPOCH_NS), str(EPOCH_NS), "0",
     ]  # fmt: skip
     assert document(engine, "h0")["traceEvents"][4]["ts"] == 0  # alone it keeps its times
@@ -170,16 +170,16 @@ def test_hosts_meet_by_the_time_of_day(one_run: Callable[..., Engine]) -> None:
 def test_hosts_of_different_days_are_told(one_run: Callable[..., Engine]) -> None:
     early = draw({HOST: "t |aa"}, start_ns=EPOCH_NS)
     late = draw({HOST: "t |bb"}, start_ns=EPOCH_NS + 10**9 * 86400 * 400)
-    found = document(one_run(h0=early, h1=late))
-    assert {event["ts"] for event in found["traceEvents"] if event["ph"] == "X"} == {0}
-    [notice] = found["metadata"]["warnings"]
+    trace = document(one_run(h0=early, h1=late))
+    assert {event["ts"] for event in trace["traceEvents"] if event["ph"] == "X"} == {0}
+    [notice] = trace["metadata"]["warnings"]
     assert (notice["code"], notice["host"]) == ("times_apart", "h1")
 
 
 def test_a_host_that_cannot_be_read_is_left_out_and_told(one_run: Callable[..., Engine]) -> None:
-    found = document(one_run(h0=TRACE, h1=b"not a trace"))
-    assert [host["name"] for host in found["metadata"]["hosts"]] == ["h0"]
-    [notice] = found["metadata"]["warnings"]
+    trace = document(one_run(h0=TRACE, h1=b"not a trace"))
+    assert [host["name"] for host in trace["metadata"]["hosts"]] == ["h0"]
+    [notice] = trace["metadata"]["warnings"]
     assert (notice["code"], notice["host"]) == ("bad_trace", "h1")
 
 
@@ -206,16 +206,16 @@ def test_planes_without_lines_are_a_reason_in_the_menu(one_run: Callable[..., En
 def test_events_that_stand_for_several_are_told(one_run: Callable[..., Engine]) -> None:
     space = message("tensorflow.profiler.XSpace").FromString(TRACE)
     space.planes[0].lines[0].events.add(metadata_id=1, num_occurrences=7, duration_ps=5)
-    found = document(one_run(h0=space.SerializeToString()))
-    assert len(read_events(found)) == 3
-    [notice] = found["metadata"]["warnings"]
+    trace = document(one_run(h0=space.SerializeToString()))
+    assert len(read_events(trace)) == 3
+    [notice] = trace["metadata"]["warnings"]
     assert notice["code"] == "unplaced"
 
 
 def test_damage_is_told_in_the_document(one_run: Callable[..., Engine]) -> None:
-    found = document(one_run(h0=TRACE[:-8]))
-    assert {notice["host"] for notice in found["metadata"]["warnings"]} == {"h0"}
-    assert found["metadata"]["complete"] is True  # all there was
+    trace = document(one_run(h0=TRACE[:-8]))
+    assert {notice["host"] for notice in trace["metadata"]["warnings"]} == {"h0"}
+    assert trace["metadata"]["complete"] is True  # all there was
 
 
 def test_the_tag_follows_the_files_and_the_request(

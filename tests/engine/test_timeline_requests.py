@@ -62,9 +62,9 @@ class Asked:
 
 @pytest.fixture
 def asked(tmp_path: Path) -> Iterator[Asked]:
-    found = Asked(tmp_path)
-    yield found
-    found.timelines.settle()
+    asked = Asked(tmp_path)
+    yield asked
+    asked.timelines.settle()
 
 
 @pytest.mark.parametrize(("text", "count"), [("arg:bytes=4096", 1), ("kernel:k", 2)])

@@ -30,15 +30,15 @@ def document(pages: Pages, **params: str) -> dict[str, Any]:
 
 def events(pages: Pages, **params: str) -> list[dict[str, Any]]:
     """The events of it that are in the file."""
-    found = document(pages, derived="0", **params)
-    return [event for event in found["traceEvents"] if event["ph"] == "X"]
+    trace = document(pages, derived="0", **params)
+    return [event for event in trace["traceEvents"] if event["ph"] == "X"]
 
 
 @mistake(VIEWER, "It reports a filter that it has not applied.")
 def nothing_is_filtered(show: Show) -> str:
-    found = document(show(appended()))
-    assert "filteredByVisibility" not in found
-    assert found["metadata"]["hosts"][0]["events"] == 1010
+    trace = document(show(appended()))
+    assert "filteredByVisibility" not in trace
+    assert trace["metadata"]["hosts"][0]["events"] == 1010
     return "1010 of 1010 events, and the document counts them"
 
 

@@ -45,10 +45,10 @@ def test_what_is_planted_is_large(planted_runs: Runs, cause: Cause):
 @each_cause
 def test_the_first_finding_names_what_was_planted(planted_runs: Runs, cause: Cause):
     shown = planted_runs(cause.framework, cause.case, "planted")
-    found = claims_beside(cause, shown)
-    assert cause.is_named_in(found[0]), [(one["id"], one["detail"]) for one in claims_of(shown)]
+    claims = claims_beside(cause, shown)
+    assert cause.is_named_in(claims[0]), [(one["id"], one["detail"]) for one in claims_of(shown)]
     least, most = cause.allowed_ms(shown)
-    assert least <= cause.reported_ms(shown, found[0]) <= most
+    assert least <= cause.reported_ms(shown, claims[0]) <= most
 
 
 @each_cause
@@ -82,10 +82,10 @@ def test_the_table_of_the_documents_is_what_was_found(planted_runs: Runs):
     rows = []
     for cause in CAUSES:
         shown = planted_runs(cause.framework, cause.case, "planted")
-        found = claims_beside(cause, shown)
-        ranks = [at for at, one in enumerate(found, start=1) if cause.is_named_in(one)]
+        claims = claims_beside(cause, shown)
+        ranks = [at for at, one in enumerate(claims, start=1) if cause.is_named_in(one)]
         [rank] = ranks
-        reported = cause.reported_ms(shown, found[rank - 1])
-        rows.append((cause, found[0]["id"], cause.planted_ms(shown), reported, rank))
+        reported = cause.reported_ms(shown, claims[rank - 1])
+        rows.append((cause, claims[0]["id"], cause.planted_ms(shown), reported, rank))
     write_table(TABLE, rows)
     assert TABLE.read_text(encoding="utf-8").count("| 1 |") == len(CAUSES)

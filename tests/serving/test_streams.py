@@ -72,8 +72,8 @@ def test_a_trace_is_a_document(client):
     assert "Content-Length" not in response.headers
     assert "Content-Encoding" not in response.headers
     assert response.headers["X-Content-Type-Options"] == "nosniff"
-    found = json.loads(response.data)
-    assert len([event for event in found["traceEvents"] if event["ph"] == "X"]) == 4
+    document = json.loads(response.data)
+    assert len([event for event in document["traceEvents"] if event["ph"] == "X"]) == 4
     assert ask(client, tag="trace_viewer@").data == response.data
 
 
@@ -199,8 +199,8 @@ def test_tensorboard_sends_it_too(tmp_path: Path, logdir: Path) -> None:
         for packing, unpack in (("identity", bytes), ("gzip", gzip.decompress)):
             status, headers, body = running.get(LARGE, **{"Accept-Encoding": packing})
             assert status == 200
-            found = json.loads(unpack(body))
-            assert found["metadata"]["hosts"][0]["events"] == 120_000
+            document = json.loads(unpack(body))
+            assert document["metadata"]["hosts"][0]["events"] == 120_000
             assert running.get(LARGE, **{"If-None-Match": headers["ETag"]})[0] == 304
         request = urllib.request.Request(running.url + LARGE)
         with urllib.request.urlopen(request, timeout=PATIENCE_S) as left:

@@ -95,9 +95,9 @@ def _check(folder: Path, captured: list[str]) -> Counter[str]:
     counts: Counter[str] = Counter()
     store = ResultStore(folder / "cache")
     for key in range(_KEYS):
-        found = load_arrays(store, str(key))
-        assert found is None or (found["x"] == key).all()
-        counts["absent" if found is None else "whole"] += 1
+        arrays = load_arrays(store, str(key))
+        assert arrays is None or (arrays["x"] == key).all()
+        counts["absent" if arrays is None else "whole"] += 1
     assert all(Path(path).read_bytes() == TRACE for path in captured)
     counts["reported captures"] += len(captured)
     for run in Logdir(str(folder / "logs")).runs().values() if captured else ():

@@ -45,10 +45,10 @@ def same(found, arrays) -> bool:
 
 def test_maps_what_was_kept(store):
     keep_arrays(store, "key", ARRAYS)
-    found = load_arrays(store, "key")
-    assert found is not None
-    assert same(found, ARRAYS)
-    assert not found["start"].flags.writeable
+    arrays = load_arrays(store, "key")
+    assert arrays is not None
+    assert same(arrays, ARRAYS)
+    assert not arrays["start"].flags.writeable
     assert load_arrays(store, "other") is None
 
 
@@ -87,9 +87,9 @@ def test_every_damaged_byte_is_noticed(store):
     meaningless = 0  # what only fills up
     for index in range(len(content)):
         overwrite(path, content[:index] + bytes([content[index] ^ 0x41]) + content[index + 1 :])
-        found = load_arrays(store, "key")
-        meaningless += found is not None
-        assert found is None or same(found, {"a": np.arange(40), "b": np.arange(3.0)})
+        arrays = load_arrays(store, "key")
+        meaningless += arrays is not None
+        assert arrays is None or same(arrays, {"a": np.arange(40), "b": np.arange(3.0)})
     assert meaningless < 64
 
 
@@ -112,9 +112,9 @@ def test_damage_anywhere_in_pages_of_large_arrays_is_noticed(store, monkeypatch)
         overwrite(path, changed)
         assert load_arrays(store, "key") is None, damage
     overwrite(path, content)
-    found = load_arrays(store, "key")
-    assert found is not None
-    assert same(found, {"a": array})
+    arrays = load_arrays(store, "key")
+    assert arrays is not None
+    assert same(arrays, {"a": array})
 
 
 @pytest.mark.usefixtures("way")
@@ -138,17 +138,17 @@ def test_foreign_headers_are_no_arrays(store, header):
     path = store.path("key", SUFFIX)
     sizes = len(header).to_bytes(8, "little") + zlib.crc32(header).to_bytes(8, "little")
     overwrite(path, arrays_module._MAGIC + sizes + header + bytes(64))
-    found = load_arrays(store, "key")
-    assert not found
+    arrays = load_arrays(store, "key")
+    assert not arrays
 
 
 def test_mapped_arrays_outlive_their_file(store):
     keep_arrays(store, "key", ARRAYS)
-    found = load_arrays(store, "key")
+    arrays = load_arrays(store, "key")
     keep_arrays(store, "key", {"start": np.zeros(5)})
     store.path("key", SUFFIX).unlink()
-    assert found is not None
-    assert same(found, ARRAYS)
+    assert arrays is not None
+    assert same(arrays, ARRAYS)
 
 
 def test_the_oldest_files_make_room(tmp_path):
@@ -185,9 +185,9 @@ def test_readers_see_a_whole_file_while_it_is_replaced(store):
 
     def read():
         while not is_done.is_set():
-            found = load_arrays(store, "key")
-            if found is not None and len(set(found["a"].tolist())) != 1:
-                problems.append(found)
+            arrays = load_arrays(store, "key")
+            if arrays is not None and len(set(arrays["a"].tolist())) != 1:
+                problems.append(arrays)
 
     readers = [threading.Thread(target=read) for _ in range(4)]
     for thread in readers:

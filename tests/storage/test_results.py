@@ -28,9 +28,9 @@ def test_missing_entry_is_none(store):
 def test_last_write_wins(store):
     for number in (1, 2):
         keep_arrays(store, "key", {"x": np.array(number)})
-    found = load_arrays(store, "key")
-    assert found is not None
-    assert found["x"] == 2
+    arrays = load_arrays(store, "key")
+    assert arrays is not None
+    assert arrays["x"] == 2
 
 
 def test_least_recently_used_entries_go_first(tmp_path):

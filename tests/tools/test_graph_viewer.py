@@ -159,9 +159,9 @@ def test_one_instruction_with_its_text(engine: Engine):
 
 
 def test_the_search_ranks_names_before_opcodes_and_by_time(engine: Engine):
-    found = ask(engine, type="search", search="n")
+    answer = ask(engine, type="search", search="n")
     # Names that begin with it, that contain it (by time), and opcodes that do.
-    assert [one["name"] for one in found["found"]] == ["fusion.1", "root"]
+    assert [one["name"] for one in answer["found"]] == ["fusion.1", "root"]
     assert ask(engine, type="search", search="%ROOT")["found"][0]["self_ps"] == 1_000_000
     many = ask(engine, type="search", search="n.", program_id="7")
     assert (many["count"], len(many["found"])) == (1001, 50)

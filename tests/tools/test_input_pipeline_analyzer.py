@@ -154,9 +154,9 @@ def diagnoses_of(*calls: Made) -> list[Diagnosis]:
 
 
 def titles(ops: InputOps, category: str, *calls: Made) -> list[object]:
-    found = columns(advice(ops, *calls))
+    cells = columns(advice(ops, *calls))
     return [
-        title for title, of in zip(found["title"], found["category"], strict=True) if of == category
+        title for title, of in zip(cells["title"], cells["category"], strict=True) if of == category
     ]
 
 

@@ -101,10 +101,10 @@ def test_a_kernel_is_bound_by_what_its_instruction_uses_most_of(dtype, size, bou
         type_stats={"P": {"Hlo Proto": made.bytes()}},
         plane_stats={GPU: VOLTA},
     )
-    found = columns(table(trace, trace))  # of two hosts
-    assert found["bound_by"] == [bound]
-    assert found["efficiency"] == [pytest.approx(share)]
-    assert found["roof_note"] == [note]
+    cells = columns(table(trace, trace))  # of two hosts
+    assert cells["bound_by"] == [bound]
+    assert cells["efficiency"] == [pytest.approx(share)]
+    assert cells["roof_note"] == [note]
 
 
 def test_amds_matrix_cores_have_their_name():
@@ -166,6 +166,6 @@ def test_ties_are_in_the_order_of_name_grid_block_registers_shared_memory_and_op
 
 
 def test_every_kernel_has_a_row():
-    found = columns(table(launches(*((f"kernel{i}", "x:X", "") for i in range(1500)))))
-    assert found["rank"] == list(range(1, 1501))
-    assert len(set(found["kernel_name"])) == 1500
+    cells = columns(table(launches(*((f"kernel{i}", "x:X", "") for i in range(1500)))))
+    assert cells["rank"] == list(range(1, 1501))
+    assert len(set(cells["kernel_name"])) == 1500

@@ -47,15 +47,15 @@ def test_of_many_memories_the_fullest_and_the_chosen_one_are_pictured():
         return memory_trace("main |x", x=Tensor(peak, "read"), capacity=100)
 
     assert page(*[host(1)] * 3)["pictured"] == [0, 1, 2]
-    found = page(*[host(10 + index) for index in range(40)], memory_id=f"host3: {GPU}")
-    assert found["pictured"] == [3, *range(39, 7, -1)]
-    pictured = [at for at, one in enumerate(found["memory_ids"]) if one["preview"] is not None]
-    assert pictured == sorted(found["pictured"])
+    payload = page(*[host(10 + index) for index in range(40)], memory_id=f"host3: {GPU}")
+    assert payload["pictured"] == [3, *range(39, 7, -1)]
+    pictured = [at for at, one in enumerate(payload["memory_ids"]) if one["preview"] is not None]
+    assert pictured == sorted(payload["pictured"])
 
 
 def test_what_is_in_use_at_the_peak():
-    found = page(TRACE)
-    assert {key: found["breakdown"][key] for key in ("at_ps", "is_peak", "in_use_bytes")} == {
+    payload = page(TRACE)
+    assert {key: payload["breakdown"][key] for key in ("at_ps", "is_peak", "in_use_bytes")} == {
         "at_ps": 10 * US,
         "is_peak": True,
         "in_use_bytes": 990,
@@ -63,7 +63,7 @@ def test_what_is_in_use_at_the_peak():
     relu = {"region": "output", "dtype": "half"}
     weights = {"region": "persist", "dtype": "float", "shape": "[5,5]", "requested_bytes": 96}
     # 990 in use, 440 of them allocated since: 50 of the 600 before have been released.
-    assert rows(found) == [
+    assert rows(payload) == [
         row(BEFORE, 550, "before", "", -1),
         row("model/relu", 300, "step", "5", 10 * US, **relu, shape="[15,10]"),
         row("model/weights", 100, "earlier", "", 1 * US, **weights),
@@ -72,13 +72,13 @@ def test_what_is_in_use_at_the_peak():
 
 
 def test_what_is_in_use_at_an_instant():
-    found = page(TRACE, at_ps=str(6 * US))
-    assert {key: found["breakdown"][key] for key in ("at_ps", "is_peak", "in_use_bytes")} == {
+    payload = page(TRACE, at_ps=str(6 * US))
+    assert {key: payload["breakdown"][key] for key in ("at_ps", "is_peak", "in_use_bytes")} == {
         "at_ps": 6 * US,
         "is_peak": False,
         "in_use_bytes": 940,
     }
-    assert [(one["op"], one["allocated_bytes"], one["age"]) for one in rows(found)] == [
+    assert [(one["op"], one["allocated_bytes"], one["age"]) for one in rows(payload)] == [
         (BEFORE, 600, "before"),
         ("model/relu", 200, "step"),
         ("model/weights", 100, "earlier"),
@@ -88,10 +88,10 @@ def test_what_is_in_use_at_an_instant():
 
 
 def test_before_the_first_event_nothing_is_known():
-    found = page(TRACE, at_ps="0")
-    assert rows(found) == []
-    assert found["breakdown"]["in_use_bytes"] is None
-    assert not found["breakdown"]["is_peak"]
+    payload = page(TRACE, at_ps="0")
+    assert rows(payload) == []
+    assert payload["breakdown"]["in_use_bytes"] is None
+    assert not payload["breakdown"]["is_peak"]
 
 
 @pytest.mark.parametrize("given", ["", "soon", "1.5", "9" * 40, "٣"])
@@ -101,17 +101,17 @@ def test_an_instant_that_is_none_means_the_peak(given: str):
 
 def test_equal_allocations_are_one_row_with_their_total():
     one = Tensor(100, "op", "temp", 3, "[25]", requested=99)
-    found = page(memory_trace("main |a.b.c", a=one, b=one, c=Tensor(100, "op", "temp", 3, "[9]")))
+    payload = page(memory_trace("main |a.b.c", a=one, b=one, c=Tensor(100, "op", "temp", 3, "[9]")))
     kinds = {"region": "temp", "dtype": "int32"}
-    assert rows(found) == [
+    assert rows(payload) == [
         row("op", 200, "step", "", 0, **kinds, shape="[25]", requested_bytes=198, occurrences=2),
         row("op", 100, "step", "", 4 * US, **kinds, shape="[9]"),
     ]
 
 
 def test_the_timeline_has_the_state_after_every_event():
-    found = page(TRACE)
-    timeline, texts = found["timeline"], found["texts"]
+    payload = page(TRACE)
+    timeline, texts = payload["timeline"], payload["texts"]
 
     def named(name: str) -> list[str]:
         return [texts[at] if at >= 0 else "" for at in timeline[name]]
@@ -152,8 +152,8 @@ def test_a_window_that_ends_before_it_begins_is_empty():
 def test_many_events_are_drawn_as_few_and_counted_as_many():
     tensors: dict[str, Any] = {"a": Tensor(100, "a"), "b": Tensor(500, "b"), "c": Tensor(1, "c")}
     drawing = "a" + "cC" * 1500 + "bB" + "cC" * 1500
-    found = page(memory_trace(f"main |{drawing}", **tensors))
-    [one], timeline = found["memory_ids"], found["timeline"]
+    payload = page(memory_trace(f"main |{drawing}", **tensors))
+    [one], timeline = payload["memory_ids"], payload["timeline"]
     assert (one["allocations"], one["deallocations"]) == (3002, 3001)
     assert (one["peak_bytes"], one["peak_ps"]) == (600, 3001 * US)
     assert (timeline["events"], timeline["is_sampled"]) == (6003, True)
@@ -179,14 +179,14 @@ def test_steps_say_what_they_used_and_left_behind():
 
 
 def test_allocators_come_by_host_and_the_fullest_device_is_shown():
-    found = page(HOST_TRACE, TRACE)
-    assert found["hosts"] == ["host0", "host1"]
-    assert [(memory["id"], memory["host"], memory["name"]) for memory in found["memory_ids"]] == [
+    payload = page(HOST_TRACE, TRACE)
+    assert payload["hosts"] == ["host0", "host1"]
+    assert [(memory["id"], memory["host"], memory["name"]) for memory in payload["memory_ids"]] == [
         ("host0: cpu", "host0", "cpu"),
         (f"host1: {GPU}", "host1", GPU),
     ]
-    assert [memory["kind"] for memory in found["memory_ids"]] == ["host", "device"]
-    assert found["chosen"] == 1
+    assert [memory["kind"] for memory in payload["memory_ids"]] == ["host", "device"]
+    assert payload["chosen"] == 1
     chosen = page(HOST_TRACE, TRACE, memory_id="host0: cpu")
     assert (chosen["chosen"], chosen["breakdown"]["in_use_bytes"]) == (0, 30)
     assert page(HOST_TRACE, TRACE, memory_id="no such")["chosen"] == 1
@@ -205,19 +205,19 @@ def test_of_several_devices_the_fullest_is_shown():
 
 def test_tpus_are_recorded_as_numbers_and_have_a_stack():
     trace = memory_trace("main |a.b.A", a=Tensor(100, owner=0), b=Tensor(50, owner=0), stack=400)
-    found = page(trace)
-    [one] = found["memory_ids"]
+    payload = page(trace)
+    [one] = payload["memory_ids"]
     assert (one["id"], one["label"], one["kind"]) == ("0", "TPU:0 HBM", "device")
     assert one["peak_bytes"] == 550
-    assert any("the memory of TPU:0 is" in finding["title"] for finding in found["findings"])
+    assert any("the memory of TPU:0 is" in finding["title"] for finding in payload["findings"])
     assert (one["peak_stack_bytes"], one["peak_heap_bytes"]) == (400, 150)
     # Recorders leave the stack out of the most in use since the program began.
     assert one["lifetime_bytes"] == 550
-    assert [(each["op"], each["allocated_bytes"], each["age"]) for each in rows(found)] == [
+    assert [(each["op"], each["allocated_bytes"], each["age"]) for each in rows(payload)] == [
         ("stack", 400, "stack"),
         ("", 150, "step"),
     ]
-    assert found["timeline"]["stack_bytes"] == [400, 400, 400]
+    assert payload["timeline"]["stack_bytes"] == [400, 400, 400]
 
 
 def test_what_every_step_leaves_behind_is_found():
@@ -232,8 +232,8 @@ def test_what_every_step_leaves_behind_is_found():
         a=Tensor(200, "act", "output"),
         **leaked,
     )
-    found = page(trace)
-    assert found["leaks"] == [
+    payload = page(trace)
+    assert payload["leaks"] == [
         {
             "op": "losses/append",
             "region": "output",
@@ -244,14 +244,14 @@ def test_what_every_step_leaves_behind_is_found():
             "steps": 4,  # but for the first and the last
         }
     ]
-    assert found["steps"]["end_bytes"] == [510, 520, 530, 540, 550, 560]
-    assert found["steps"]["kept_bytes"] == [10] * 6
-    assert found["steps"]["peak_bytes"] == [710, 720, 730, 740, 750, 760]
-    [growth] = [finding for finding in found["findings"] if finding["id"] == "growth"]
+    assert payload["steps"]["end_bytes"] == [510, 520, 530, 540, 550, 560]
+    assert payload["steps"]["kept_bytes"] == [10] * 6
+    assert payload["steps"]["peak_bytes"] == [710, 720, 730, 740, 750, 760]
+    [growth] = [finding for finding in payload["findings"] if finding["id"] == "growth"]
     assert (growth["bytes"], growth["severity"]) == (10, "high")  # full after 44 more
     assert "10 bytes per step by losses/append" in growth["detail"]
     # At the peak, in the last step: 500 before, 200 of the step, 10 of each.
-    assert [(one["op"], one["allocated_bytes"], one["age"]) for one in rows(found)] == [
+    assert [(one["op"], one["allocated_bytes"], one["age"]) for one in rows(payload)] == [
         (BEFORE, 500, "before"),
         ("act", 200, "step"),
         *[("losses/append", 10, "earlier")] * 5,

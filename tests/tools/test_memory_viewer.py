@@ -43,25 +43,25 @@ def step(tmp_path: Path) -> Engine:
 
 
 def test_records_of_a_program(step: Engine):
-    found = ask(step)
-    assert [size * 1024 for size in found["heapSizes"]] == [
+    answer = ask(step)
+    assert [size * 1024 for size in answer["heapSizes"]] == [
         12.015625 + size for size in (0, 0.5, 1, 0.5, 1, 0.5, 0)
     ]
-    unpadded = [round(size * 2**20) - 12304 for size in found["unpaddedHeapSizes"]]
+    unpadded = [round(size * 2**20) - 12304 for size in answer["unpaddedHeapSizes"]]
     assert unpadded == [0, 400, 912, 400, 912, 400, 0]
-    assert found["hloInstructionNames"] == ["norm", "dot", "act", "act", "out", "out", ""]
-    assert (found["moduleName"], found["entryComputationName"]) == ("jit_step", "main")
-    assert found["peakHeapMib"] * 1024 == 13.015625
-    assert found["peakHeapSizePosition"] == 1
-    assert found["entryComputationParametersMib"] == 8 * KIB
-    assert found["maybeLiveOutMib"] == 8 * KIB + 16 / 2**20  # w, which is donated, out and root
-    assert found["nonReusableMib"] == 16 / 2**20
-    assert found["totalBufferAllocationMib"] * 2**20 == 12304 + 1200
-    assert "maxScopedVmemAllocationMib" not in found  # 0 is left out
+    assert answer["hloInstructionNames"] == ["norm", "dot", "act", "act", "out", "out", ""]
+    assert (answer["moduleName"], answer["entryComputationName"]) == ("jit_step", "main")
+    assert answer["peakHeapMib"] * 1024 == 13.015625
+    assert answer["peakHeapSizePosition"] == 1
+    assert answer["entryComputationParametersMib"] == 8 * KIB
+    assert answer["maybeLiveOutMib"] == 8 * KIB + 16 / 2**20  # w, which is donated, out and root
+    assert answer["nonReusableMib"] == 16 / 2**20
+    assert answer["totalBufferAllocationMib"] * 2**20 == 12304 + 1200
+    assert "maxScopedVmemAllocationMib" not in answer  # 0 is left out
     # All buffers are below 16 KiB.
     assert (
-        found["maxHeap"]
-        == found["maxHeapBySize"]
+        answer["maxHeap"]
+        == answer["maxHeapBySize"]
         == [
             {
                 "numbered": 0,
@@ -71,19 +71,19 @@ def test_records_of_a_program(step: Engine):
             }
         ]
     )
-    assert found["logicalBufferSpans"] == {
+    assert answer["logicalBufferSpans"] == {
         "102": {"limit": 5},
         "103": {"start": 1, "limit": 2},
         "104": {"start": 3, "limit": 4},
     }
-    assert [lifetime["attributes"] for lifetime in found["indefiniteLifetimes"]] == [
+    assert [lifetime["attributes"] for lifetime in answer["indefiniteLifetimes"]] == [
         ["entry computation parameter", "reusable"],
         ["entry computation parameter", "may-be live out", "reusable"],
         ["may-be live out", "reusable"],
         ["may-be live out"],
     ]
     blocks = [
-        (block["name"], block.get("offset", 0), block["size"]) for block in found["bufferBlocks"]
+        (block["name"], block.get("offset", 0), block["size"]) for block in answer["bufferBlocks"]
     ]
     assert blocks == [
         ("Temporary", 0, 1200),
@@ -98,14 +98,14 @@ def test_large_buffers_are_objects_of_the_peak(tmp_path: Path):
     plan.program.name("jit_f", 7)
     for number, (name, size) in enumerate((("a", 20000), ("b", 40000), ("c", 100))):
         plan.parameter(name, size, f"u8[{size}]{{0}}", number)
-    found = ask(opened(tmp_path, h0=planned_trace(("jit_f(7)", plan.bytes()))))
-    assert [one["label"] for one in found["maxHeap"]] == [
+    answer = ask(opened(tmp_path, h0=planned_trace(("jit_f(7)", plan.bytes()))))
+    assert [one["label"] for one in answer["maxHeap"]] == [
         "a: u8[20000]{0} # ", "b: u8[40000]{0} # ", "small (<16384 bytes)",
     ]  # fmt: skip
-    assert [one["numbered"] for one in found["maxHeapBySize"]] == [1, 0, 2]
-    assert (found["maxHeapToBySize"], found["bySizeToMaxHeap"]) == ([1, 0, 2], [1, 0, 2])
-    assert found["maxHeap"][0]["groupName"] == "Parameter"
-    assert "heapSizes" not in found
+    assert [one["numbered"] for one in answer["maxHeapBySize"]] == [1, 0, 2]
+    assert (answer["maxHeapToBySize"], answer["bySizeToMaxHeap"]) == ([1, 0, 2], [1, 0, 2])
+    assert answer["maxHeap"][0]["groupName"] == "Parameter"
+    assert "heapSizes" not in answer
 
 
 def test_what_is_in_use_throughout_has_a_bar_without_a_heap(tmp_path: Path):
@@ -256,8 +256,8 @@ def test_hosts_with_different_programs_of_one_name_have_both(tmp_path: Path):
     ]
     assert (page["chosen"], page["host"]) == (0, "h1")
     for host, bytes_ in (("h0", 100), ("h1", 200)):
-        found = ask(engine, "columns", program_id="3", program_host=host)
-        assert (found["host"], found["figures"]["peak_bytes"]) == (host, bytes_)
+        answer = ask(engine, "columns", program_id="3", program_host=host)
+        assert (answer["host"], answer["figures"]["peak_bytes"]) == (host, bytes_)
 
 
 def test_points_show_all_extremes():

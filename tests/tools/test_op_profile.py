@@ -252,13 +252,13 @@ def test_details_are_whole_and_long_names_are_cut():
 
 
 def test_the_table_is_ordered_by_wasted_time():
-    found = columns(built(trace()).table())
-    assert found["operation"] == ["dot.2", "dot.4", "copy.3", "while.1"]
-    assert found["wasted_time"] == [4.5, 1.75, None, None]
-    assert found["self_time"] == [6, 2, 3, 3]
-    assert found["flops"] == [1_500_000, 250_000, None, 9_000_000]
-    assert found["flop_share"] == [0.25, 0.125, None, 1.125]
-    assert found["kernels"] == found["occurrences"] == [3, 1, 1, 1]
+    cells = columns(built(trace()).table())
+    assert cells["operation"] == ["dot.2", "dot.4", "copy.3", "while.1"]
+    assert cells["wasted_time"] == [4.5, 1.75, None, None]
+    assert cells["self_time"] == [6, 2, 3, 3]
+    assert cells["flops"] == [1_500_000, 250_000, None, 9_000_000]
+    assert cells["flop_share"] == [0.25, 0.125, None, 1.125]
+    assert cells["kernels"] == cells["occurrences"] == [3, 1, 1, 1]
 
 
 def test_a_trace_without_programs_is_empty():

@@ -63,12 +63,12 @@ def test_the_figures_of_a_tpu():
     assert properties["flop_rate_utilization_relative_to_roofline"] == "0.4%"  # 400 GFLOP/s
     assert properties["memory_bw_utilization_relative_to_hw_limit"] == "0.8%"  # 0.08 GB/s
     assert properties["tc_active_ms_average"] == "0.08"  # with collectives
-    found = figures((TPU_TRACE, TPU_STEPS))
-    assert found["duty_cycle"][0] == pytest.approx(80)
-    assert found["flop_rate"][0] == pytest.approx(400)
-    assert found["bandwidth_utilization"][0] == pytest.approx(0.8)
-    assert found["mxu_utilization"][:3] == (12.5, "%", "12.5 %")
-    assert found["hbm_utilization"][3] == "the recorder wrote no such counter"
+    readings = figures((TPU_TRACE, TPU_STEPS))
+    assert readings["duty_cycle"][0] == pytest.approx(80)
+    assert readings["flop_rate"][0] == pytest.approx(400)
+    assert readings["bandwidth_utilization"][0] == pytest.approx(0.8)
+    assert readings["mxu_utilization"][:3] == (12.5, "%", "12.5 %")
+    assert readings["hbm_utilization"][3] == "the recorder wrote no such counter"
 
 
 def test_a_tpu_has_recommendations():
@@ -104,13 +104,13 @@ def test_a_program_on_the_cpu_shows_its_cpu():
     assert "CPU" in told
     assert "GPU" not in told
     assert "CPU_ONLY" not in told
-    found = figures((trace, steps))
-    assert found["device_busy"][3] == "the program ran on the CPU alone"
-    assert found["flop_rate"][3] == "no op ran on a device"
-    assert found["host_op_eager"][0] == 0.0
-    assert found["host_compute"][0] == pytest.approx(90)
-    assert found["python"][3] == "no Python functions were recorded"
-    assert found["threads_at_work"][0] == 1.0  # 2 µs of each op in 4 µs
+    readings = figures((trace, steps))
+    assert readings["device_busy"][3] == "the program ran on the CPU alone"
+    assert readings["flop_rate"][3] == "no op ran on a device"
+    assert readings["host_op_eager"][0] == 0.0
+    assert readings["host_compute"][0] == pytest.approx(90)
+    assert readings["python"][3] == "no Python functions were recorded"
+    assert readings["threads_at_work"][0] == 1.0  # 2 µs of each op in 4 µs
     assert [row[:3] for row in rows(tables[10])][:3] == [
         ("hosts", "Hosts", "1"),
         ("task", "Kind of run", "Inference"),

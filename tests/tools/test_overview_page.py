@@ -241,8 +241,8 @@ def test_one_step_has_no_deviation_and_none_no_breakdown():
 
 
 def test_the_figures_of_a_gpu_host():
-    found = figures((GPU_TRACE, GPU_STEPS))
-    told = {name: row[:3] for name, row in found.items() if row[0] is not None}
+    readings = figures((GPU_TRACE, GPU_STEPS))
+    told = {name: row[:3] for name, row in readings.items() if row[0] is not None}
     rounded = {name: (round(float(row[0]), 6), *row[1:]) for name, row in told.items()}  # type: ignore[arg-type]
     assert rounded == {
         "step_time_average": (0.12, "ms", "120 µs"),
@@ -268,7 +268,7 @@ def test_the_figures_of_a_gpu_host():
         "host_op_eager": (0.0, "%", "0.0 %"),
         "device_op_eager": (25.0, "%", "25.0 %"),
     }
-    assert {name: row[3] for name, row in found.items() if row[0] is None} == {
+    assert {name: row[3] for name, row in readings.items() if row[0] is None} == {
         "peak_memory": "the trace has no memory events of a device",
         "mxu_utilization": "known for TPUs only",
         "hbm_utilization": "known for TPUs only",
@@ -343,9 +343,9 @@ def test_a_trace_without_steps_warns_and_knows_the_rest():
     assert tables[3].properties["bottleneck"] == "unknown"
     assert [row[0] for row in rows(tables[7])][-1] == "no_steps"
     assert tables[1].properties["hardware_type"] == "GPU"
-    found = figures((GPU_TRACE, steps_of("GPU")))
-    assert found["step_time_average"] == (None, "ms", "", "no steps were found in the trace")
-    assert found["flop_rate"][0] == pytest.approx(800)
+    readings = figures((GPU_TRACE, steps_of("GPU")))
+    assert readings["step_time_average"] == (None, "ms", "", "no steps were found in the trace")
+    assert readings["flop_rate"][0] == pytest.approx(800)
 
 
 def test_recorders_complain_and_a_device_without_a_trace_is_an_error():

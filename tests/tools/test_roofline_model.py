@@ -123,8 +123,8 @@ def test_a_program_ran_as_often_as_what_is_outside_of_its_loops(is_known, execut
         {"name": "while", "us": 9, "has_inner": True, "occurrences": 3, "is_entry": is_known},
         {"name": "body", "us": 8, "occurrences": 21},
     )
-    found = columns(tables(ops, params={"feeds": "1", "per": "program"})[0])
-    assert found["occurrences"] == [1, executions]
+    cells = columns(tables(ops, params={"feeds": "1", "per": "program"})[0])
+    assert cells["occurrences"] == [1, executions]
 
 
 def test_loops_count_for_what_they_ran_themselves():
@@ -132,24 +132,24 @@ def test_loops_count_for_what_they_ran_themselves():
         {"name": "while", "us": 9, "self_ps": 1_000_000, "flops": 80_000, "has_inner": True},
         {"name": "body", "us": 8, "flops": 80_000, "bytes_accessed": 8_000},
     )
-    found = columns(tables(ops, params={"feeds": "1"})[0])
-    assert found["total_time"] == [9, 8, 9]
-    assert found["measured_flop_rate"][0] == pytest.approx(80 / 9)
+    cells = columns(tables(ops, params={"feeds": "1"})[0])
+    assert cells["total_time"] == [9, 8, 9]
+    assert cells["measured_flop_rate"][0] == pytest.approx(80 / 9)
     by_program = columns(tables(ops, params={"feeds": "1", "per": "program"})[0])
     assert by_program["total_self_time"] == [None, 9]
     assert by_program["measured_flop_rate"] == pytest.approx([80 / 9] * 2)
 
 
 def test_time_per_core_counts_devices_that_did_something():
-    found = columns(tables(program_ops({"name": "a", "us": 4}, devices=2))[0])
-    assert found["total_time_per_core"][:2] == [2, 2]
+    cells = columns(tables(program_ops({"name": "a", "us": 4}, devices=2))[0])
+    assert cells["total_time_per_core"][:2] == [2, 2]
 
 
 def test_there_is_no_limit_of_rows():
     ops = program_ops(*({"name": f"op.{row}", "us": 1} for row in range(1_500)))
-    found = columns(tables(ops, params={"feeds": "1"})[0])
-    assert len(found["operation"]) == 1_501
-    assert sum(found["total_self_time"][1:]) == 1_500 == found["total_time"][0]
+    cells = columns(tables(ops, params={"feeds": "1"})[0])
+    assert len(cells["operation"]) == 1_501
+    assert sum(cells["total_self_time"][1:]) == 1_500 == cells["total_time"][0]
 
 
 def test_columns_and_properties_are_those_that_scripts_know_on_each_device():
@@ -177,11 +177,11 @@ def test_peaks_are_listed_with_their_sources():
 
 
 def test_what_is_unknown_of_the_device_is_unknown_of_its_ops():
-    found = columns(tables(device=peaks(), params={"feeds": "1"})[0])
-    assert found["bound_by"] == ["Unknown"] * 5
+    cells = columns(tables(device=peaks(), params={"feeds": "1"})[0])
+    assert cells["bound_by"] == ["Unknown"] * 5
     for name in ("roofline_efficiency", "compute_efficiency", "optimal_flop_rate"):
-        assert found[name] == [None] * 5
-    assert found["measured_flop_rate"][0] == pytest.approx(20.4)
+        assert cells[name] == [None] * 5
+    assert cells["measured_flop_rate"][0] == pytest.approx(20.4)
 
 
 @pytest.mark.parametrize("params", [{"per": "x" * 99}, {"feeds": "yes"}])
@@ -240,8 +240,8 @@ def test_steps_that_mostly_copy_to_the_host_are_bound_by_their_link():
         "devices": [Devices(8, 0, "GPU X", PEAKS.most_gflops, PEAKS.hbm_gbytes)],
     }  # fmt: skip
     # Of the first step 4 of 5 µs, of the second 4 of 8.
-    found = columns(build(Summaries(("h",), parts, {"per": "step"}))[0])
-    assert found["bound_by"] == ["HBM", "Host link", "HBM"]
+    cells = columns(build(Summaries(("h",), parts, {"per": "step"}))[0])
+    assert cells["bound_by"] == ["HBM", "Host link", "HBM"]
 
 
 def test_without_complete_steps_there_are_no_records_of_them():

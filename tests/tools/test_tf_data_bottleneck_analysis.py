@@ -91,9 +91,9 @@ def test_the_whole_summary():
 
 def test_the_whole_table_of_bottlenecks():
     table = shown(made(PIPELINE))[BOTTLENECKS]
-    found = columns(table)
-    assert str(found.pop("suggestion")[0]).startswith("End the pipeline with a prefetch")
-    assert found == {
+    cells = columns(table)
+    assert str(cells.pop("suggestion")[0]).startswith("End the pipeline with a prefetch")
+    assert cells == {
         "host": ["h0"],
         "input_pipeline": ["Host:0"],
         "max_latency": [1000],
@@ -159,8 +159,8 @@ def test_what_slow_is_over_all_calls_may_be_another_stage():
     made_ = made(Made([(0, call(1000, 100, 700)), *(
         (start, call(900, 800, 50)) for start in range(2000, 9000, 1000)
     )]))  # fmt: skip
-    found = columns(shown(made_)[BOTTLENECKS], "bottleneck", "usual_bottleneck", "usual_self_us")
-    assert found == {
+    cells = columns(shown(made_)[BOTTLENECKS], "bottleneck", "usual_bottleneck", "usual_self_us")
+    assert cells == {
         "bottleneck": ["Shuffle"],
         "usual_bottleneck": ["BatchV2"],
         "usual_self_us": [100 + 7 * 800],

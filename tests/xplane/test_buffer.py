@@ -228,10 +228,10 @@ def test_windows_are_read_only_and_end_with_the_file(tmp_path) -> None:
 
 
 def test_windows_follow_the_pass_and_grow(tmp_path) -> None:
-    found = Buffer(bytes(range(200)) * 100, "drawn")
+    buffer = Buffer(bytes(range(200)) * 100, "drawn")
     progress = Pass(0, 19_000)
     sizes = []
-    for window in found.along(progress):
+    for window in buffer.along(progress):
         assert window.content[0] == window.base % 200
         sizes.append(window.size)
         progress.at = window.base + (1000 if len(sizes) == 1 else window.size)
@@ -239,11 +239,11 @@ def test_windows_follow_the_pass_and_grow(tmp_path) -> None:
 
 
 def test_windows_hold_messages_that_are_near_each_other() -> None:
-    found = Buffer(bytes(5000), "drawn", window=100)
+    buffer = Buffer(bytes(5000), "drawn", window=100)
     begins = np.array([10, 50, 115, 4000], np.int64)
-    progress = found.messages()
+    progress = buffer.messages()
     seen = []
-    for window in found.around(progress, begins):
+    for window in buffer.around(progress, begins):
         seen.append((window.base, window.base + window.size))
         progress.at += {10: 2, 115: 0 if progress.reach == 0 else 1, 4000: 1}[window.base]
         progress.reach = 900 if window.base == 115 else 0

@@ -36,15 +36,15 @@ FACTS: dict[str, dict[str, object]] = {
 def tpu_ops(*rows: tuple[str, str, int], **facts: object) -> TpuOps:
     """(text with two gaps, opcode, self ns) of each op; `facts` are columns of the first one."""
     names = [f"op.{index}" for index in range(len(rows))]
-    found = ran(
+    ops = ran(
         None, *(row[0].format(name, row[1]) for name, row in zip(names, rows, strict=True)),
         tf_op={name: f"m/{name}:Op" for name in names},
     )  # fmt: skip
     for at, row in enumerate(rows):
-        found.self_ps[at] = row[2] * 1000
+        ops.self_ps[at] = row[2] * 1000
     for name, value in facts.items():
-        getattr(found, name)[0] = value
-    return found
+        getattr(ops, name)[0] = value
+    return ops
 
 
 def tpu(ops: TpuOps | None, split: dict[Phase, int] | None = None) -> Evidence:
@@ -64,10 +64,10 @@ def by_rule(ops: TpuOps | None, split: dict[Phase, int] | None = None) -> dict[s
 )
 def test_a_rule_counts_from_its_thresholds(name, thousandths, severity):
     ops = tpu_ops((WHOLE, "add", thousandths), (WHOLE, "add", 1000 - thousandths), **FACTS[name])
-    found = by_rule(ops)
-    assert [one.severity for one in found.values()] == [severity] * (severity is not None)
+    findings = by_rule(ops)
+    assert [one.severity for one in findings.values()] == [severity] * (severity is not None)
     if severity is not None:
-        one = found[name]
+        one = findings[name]
         assert one.value == pytest.approx(thousandths / 10)
         assert one.threshold == (15.0 if severity == "high" else 3.0)
         assert one.gain_ratio == pytest.approx(thousandths / 1000)
@@ -78,10 +78,10 @@ def test_a_rule_counts_from_its_thresholds(name, thousandths, severity):
 @pytest.mark.parametrize(("thousandths", "severity"), [(68, None), (69, "moderate")])
 def test_of_padded_ops_the_wasted_part_of_their_time_counts(thousandths, severity):
     """43.75 % of 6.8 % is 2.98 %, of 6.9 % 3.02 %."""
-    found = by_rule(tpu_ops((PADDED, "add", thousandths), (WHOLE, "add", 1000 - thousandths)))
-    assert [one.severity for one in found.values()] == [severity] * (severity is not None)
+    findings = by_rule(tpu_ops((PADDED, "add", thousandths), (WHOLE, "add", 1000 - thousandths)))
+    assert [one.severity for one in findings.values()] == [severity] * (severity is not None)
     if severity is not None:
-        one = found["tpu_padding"]
+        one = findings["tpu_padding"]
         assert one.value == pytest.approx(100 * 0.069 * 0.4375)
         assert "43.8 % padding, f32[6,96]: 6 as 8, 96 as 128" in one.detail
 
@@ -94,14 +94,14 @@ def test_ops_with_less_than_a_tenth_of_padding_are_not_padded():
 
 
 def test_what_moves_padded_data_counts_as_a_move_and_not_as_padding():
-    found = by_rule(
+    findings = by_rule(
         tpu_ops(
             (PADDED, "transpose", 100), (PADDED, "reshape", 50), (WHOLE, "transpose", 20),
             (WHOLE, "add", 830),
         )
     )  # fmt: skip
-    assert list(found) == ["tpu_padded_moves"]
-    one = found["tpu_padded_moves"]
+    assert list(findings) == ["tpu_padded_moves"]
+    one = findings["tpu_padded_moves"]
     assert one.value == pytest.approx(15.0)
     assert one.detail.startswith("Transposes 10.0 %, reshapes 5.0 %. ")
     assert "Moving data with little padding takes 2.0 %" in one.detail
@@ -133,9 +133,9 @@ def test_only_ops_with_one_percent_of_the_time_count(own, names):
     """Ten ops of 0.9 % each are none to look at, ten of 1 % are."""
     ops = tpu_ops(*[(WHOLE, "add", own)] * 10, (WHOLE, "add", 1000 - 10 * own))
     ops.random[:10] = Random.COSTLY
-    found = by_rule(ops)
-    assert list(found) == names
-    for one in found.values():
+    findings = by_rule(ops)
+    assert list(findings) == names
+    for one in findings.values():
         assert one.value == pytest.approx(10.0)
         assert "and 7 more" in one.detail
 

@@ -9,12 +9,12 @@ from tbprof.advice.tf_data.tf_data_pipelines import find_pipelines
 
 
 def test_a_shuffle_that_fills_is_told_from_one_that_is_slow():
-    found = bound_by("Shuffle", taken=5000, last={"buffer_size": 5000},
+    findings = bound_by("Shuffle", taken=5000, last={"buffer_size": 5000},
                      root={"warm_start": "false"})  # fmt: skip
-    assert "fills its buffer of 5,000 elements" in found["shuffle_fill"].title
-    assert "requested 5,000 elements to return 4" in found["shuffle_fill"].detail
-    assert "experimental_warm_start" in found["warm_start"].code
-    assert "shuffle" not in found
+    assert "fills its buffer of 5,000 elements" in findings["shuffle_fill"].title
+    assert "requested 5,000 elements to return 4" in findings["shuffle_fill"].detail
+    assert "experimental_warm_start" in findings["warm_start"].code
+    assert "shuffle" not in findings
     assert "warm_start" not in bound_by("Shuffle", taken=5000, root={"warm_start": "true"})
     steady = bound_by("Shuffle", taken=4)
     assert "shuffle_large_elements" in steady
@@ -48,17 +48,17 @@ def test_pipelines_end_with_a_prefetch_of_some_size():
     small = advice_on(nodes, {names[1]: {"buffer_limit": 1, "autotune": "false"}})
     assert "keeps 1 element" in small["prefetch_buffer"].detail
     injected = {"name": "inject/prefetch_BatchDatasetV2/_9", "buffer_limit": 2}
-    found = advice_on(nodes, {names[1]: injected})
-    assert not {"prefetch_at_the_end", "prefetch_buffer"} & found.keys()
+    findings = advice_on(nodes, {names[1]: injected})
+    assert not {"prefetch_at_the_end", "prefetch_buffer"} & findings.keys()
 
 
 def test_a_prefetch_that_waits_for_a_processor():
-    found = bound_by("Prefetch", own=990, worker=1, wait=990)
-    assert found["prefetch_empty"].title == "Prefetch waits while little is produced for it"
-    found = bound_by("Prefetch", own=520, worker=1, wait=520)
-    assert found["prefetch_empty"].title == "Prefetch had nothing ready"
-    found = bound_by("Prefetch", below="", own=800, wait=800)
-    assert "No calls to the stages" in found["prefetch_empty"].detail
+    findings = bound_by("Prefetch", own=990, worker=1, wait=990)
+    assert findings["prefetch_empty"].title == "Prefetch waits while little is produced for it"
+    findings = bound_by("Prefetch", own=520, worker=1, wait=520)
+    assert findings["prefetch_empty"].title == "Prefetch had nothing ready"
+    findings = bound_by("Prefetch", below="", own=800, wait=800)
+    assert "No calls to the stages" in findings["prefetch_empty"].detail
 
 
 def test_a_prefetch_that_had_an_element_ready_is_not_said_to_have_none():

@@ -43,9 +43,9 @@ from tbprof.advice.tf_data.tf_data_stages import Kind, kind_of, shown_type
     ],
 )
 def test_every_kind_of_stage_has_advice_of_its_own(stage: str, id_: str, code: str):
-    found = bound_by("BatchV2", stage)
-    assert next(iter(found)) == id_  # what is said of the bottleneck comes first
-    one = found[id_]
+    findings = bound_by("BatchV2", stage)
+    assert next(iter(findings)) == id_  # what is said of the bottleneck comes first
+    one = findings[id_]
     assert one.severity == "high"
     assert one.stage.endswith("::" + stage.removesuffix("[0]"))
     assert code in one.code
@@ -53,15 +53,15 @@ def test_every_kind_of_stage_has_advice_of_its_own(stage: str, id_: str, code: s
 
 def test_windows_are_to_be_cut_from_arrays():
     """Their elements are scalars: copying these is not the work of the batch."""
-    found = bound_by("FlatMap", "BatchV2", below="Window")
-    assert found["batch_of_window"].severity == "high"
-    assert "tf.signal.frame" in found["batch_of_window"].code
-    assert "batch_sequential" not in found
+    findings = bound_by("FlatMap", "BatchV2", below="Window")
+    assert findings["batch_of_window"].severity == "high"
+    assert "tf.signal.frame" in findings["batch_of_window"].code
+    assert "batch_sequential" not in findings
 
 
 def test_numbers_and_parameters_are_told():
-    found = bound_by("Shuffle", last={"buffer_size": 500, "buffered_elements": 12})
-    assert found["shuffle"].detail == (
+    findings = bound_by("Shuffle", last={"buffer_size": 500, "buffered_elements": 12})
+    assert findings["shuffle"].detail == (
         "Calls to pipeline Host:0 take 1 ms on average (3 calls), of which Shuffle takes 800 µs. "
         "Parameters in the trace: buffer_size 500, buffered_elements 12. Its buffer was already "
         "full, so this is its cost per element."
@@ -91,8 +91,8 @@ def test_a_combination_names_its_slowest_input():
 
 
 def test_what_was_set_by_hand():
-    found = bound_by("ParallelMapV2", last={"autotune": "false", "parallelism": 4})
-    assert "a fixed parallelism for ParallelMap" in found["autotune"].detail
+    findings = bound_by("ParallelMapV2", last={"autotune": "false", "parallelism": 4})
+    assert "a fixed parallelism for ParallelMap" in findings["autotune"].detail
 
 
 def test_a_pipeline_that_was_recorded_in_part_says_so():

@@ -48,13 +48,13 @@ def test_threads_that_wait_between_tiny_calls_need_fewer_calls():
 
 
 def test_maps_before_batches_can_work_on_batches():
-    found = advice_on(
+    findings = advice_on(
         [Node(name, 1000 - at, 900 if at == 2 else 1, 64) for at, name in
          enumerate(chain("BatchV2", "Map", "Range"))],
         {chain("BatchV2")[1]: {"batch_size": 64}},
     )  # fmt: skip
-    assert "called 64 times for each batch" in found["map_vectorize"].detail
-    assert found["map_vectorize"].code.startswith("dataset = dataset.batch(64).map(")
+    assert "called 64 times for each batch" in findings["map_vectorize"].detail
+    assert findings["map_vectorize"].code.startswith("dataset = dataset.batch(64).map(")
     assert "map_vectorize" not in bound_by("Map")
     # Batches are mapped already; and a function that takes long is not a matter of calls.
     assert "map_vectorize" not in bound_by("BatchV2", "Map", below="BatchV2")
@@ -87,30 +87,30 @@ def test_gpus_can_decode():
 
 
 def test_a_map_that_is_parallel_and_tuned_is_not_told_to_be():
-    found = bound_by("ParallelMapV2", last={"parallelism": 2, "autotune": "true"},
+    findings = bound_by("ParallelMapV2", last={"parallelism": 2, "autotune": "true"},
                      root={"cpu_budget": 2, "threadpool_size": 2}, worker=1990)  # fmt: skip
-    assert next(iter(found)) == "map_function"
+    assert next(iter(findings)) == "map_function"
     assert (
         "ParallelMap runs its function with a parallelism of 2 on 2 processors"
-        in found["map_function"].action
+        in findings["map_function"].action
     )
-    assert "num_parallel_calls" not in said_in(found).replace(
+    assert "num_parallel_calls" not in said_in(findings).replace(
         ".map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache()", ""
     )
-    assert not {"autotune", "map_few_threads", "map_small_pool"} & found.keys()
+    assert not {"autotune", "map_few_threads", "map_small_pool"} & findings.keys()
 
 
 def test_threads_of_the_pool_that_are_fewer_than_processors_are_named():
-    found = bound_by("ParallelMapV2", last={"parallelism": 16, "autotune": "true"},
+    findings = bound_by("ParallelMapV2", last={"parallelism": 16, "autotune": "true"},
                      root={"cpu_budget": 16, "threadpool_size": 4}, worker=3990)  # fmt: skip
-    assert "has a pool of only 4 threads for 16 processors" in found["map_small_pool"].title
-    assert "private_threadpool_size = 16" in found["map_small_pool"].code
-    assert "map_function" not in found
+    assert "has a pool of only 4 threads for 16 processors" in findings["map_small_pool"].title
+    assert "private_threadpool_size = 16" in findings["map_small_pool"].code
+    assert "map_function" not in findings
 
 
 def test_a_map_that_fills_the_pool_says_who_waits_for_it():
     root, batch, filter_, mapped = chain("BatchV2", "Filter", "ParallelMapV2")
-    found = advice_on(
+    findings = advice_on(
         [
             Node(root, 1000, 10), Node(batch, 990, 20),
             Node(filter_, 970, 960, 4, queue=940, held=20),
@@ -118,17 +118,17 @@ def test_a_map_that_fills_the_pool_says_who_waits_for_it():
         ],
         {root: {"cpu_budget": 2}, mapped: {"parallelism": 2, "autotune": "true"}},
     )  # fmt: skip
-    assert next(iter(found)) == "map_function"  # though its threads worked little meanwhile
-    assert "For 940 µs of that time, Filter waited" in found["map_function"].detail
-    assert "filter" not in found
+    assert next(iter(findings)) == "map_function"  # though its threads worked little meanwhile
+    assert "For 940 µs of that time, Filter waited" in findings["map_function"].detail
+    assert "filter" not in findings
 
 
 def test_a_pool_that_something_else_fills_is_to_be_left():
     names = chain("Filter")
     waits = [Node(names[0], 1000, 10), Node(names[1], 990, 990, 4, queue=900)]
-    found = advice_on(waits)
-    assert "For 900 µs of that time, its function waited" in found["filter"].detail
-    assert "private_threadpool_size" in found["pool_of_its_own"].code
+    findings = advice_on(waits)
+    assert "For 900 µs of that time, its function waited" in findings["filter"].detail
+    assert "private_threadpool_size" in findings["pool_of_its_own"].code
     assert "pool_of_its_own" not in bound_by("Filter")
 
 

@@ -43,13 +43,13 @@ def test_many_small_files_are_told():
 
 def test_interleaves_that_have_fewer_threads_than_inputs():
     last = {"parallelism": 2, "cycle_length": 16, "deterministic": "true"}
-    found = bound_by("ParallelInterleaveV4", last=last)
+    findings = bound_by("ParallelInterleaveV4", last=last)
     assert (
-        found["interleave_parallel"].title
+        findings["interleave_parallel"].title
         == "ParallelInterleave reads 2 of its 16 inputs at a time"
     )
-    assert "deterministic=False" in found["interleave_parallel"].action
-    assert "autotune" not in found
+    assert "deterministic=False" in findings["interleave_parallel"].action
+    assert "autotune" not in findings
 
 
 def test_generators_that_are_interleaved_are_not_told_to_be():

@@ -29,9 +29,9 @@ def cause_of(row: dict[str, Any], device: Peaks = PEAKS, **of_host: Any) -> tupl
     """The cause of an instruction, and how many µs of it could be saved."""
     ops = program_ops(row, **of_host)
     work = work_of(ops, device)
-    found = find_causes(ops, work, rates_of(work, device), device)
-    assert found.names == [CAUSE_NAMES[Cause(int(found.cause[0]))]]
-    return Cause(int(found.cause[0])), float(found.saved_ps[0]) / 1e6
+    causes = find_causes(ops, work, rates_of(work, device), device)
+    assert causes.names == [CAUSE_NAMES[Cause(int(causes.cause[0]))]]
+    return Cause(int(causes.cause[0])), float(causes.saved_ps[0]) / 1e6
 
 
 def of_tpu(row: dict[str, Any]) -> tuple[Cause, float]:

@@ -34,7 +34,7 @@ WAITING = {"us": 10, "flops": 1_000, "bytes_accessed": 400_000, "result": "f32[1
 
 
 def test_times_by_cause_and_what_shows_them():
-    found = losses(
+    lost = losses(
         {"name": "t.1", "us": 3, **MOVE, "is_of_argument": True},
         {"name": "t.2", "us": 4, "move": Move.RESHAPE},
         {"name": "f", **WAITING},
@@ -42,12 +42,12 @@ def test_times_by_cause_and_what_shows_them():
         {"name": "s", "us": 100, "core": "SparseCore"},
     )
     us = 10**6
-    assert found.total_ps == 18 * us
-    assert found.cause.tolist() == [Cause.MOVE, Cause.MEMORY]
-    assert found.time_ps.tolist() == [7 * us, 10 * us]
-    assert found.saved_ps.tolist() == [7 * us, 5 * us]
-    assert found.argument_ps.tolist() == [3 * us, 0]
-    assert told(found) == [
+    assert lost.total_ps == 18 * us
+    assert lost.cause.tolist() == [Cause.MOVE, Cause.MEMORY]
+    assert lost.time_ps.tolist() == [7 * us, 10 * us]
+    assert lost.saved_ps.tolist() == [7 * us, 5 * us]
+    assert lost.argument_ps.tolist() == [3 * us, 0]
+    assert told(lost) == [
         (Cause.MEMORY, "f", 10, "80 % of the bandwidth of HBM"),
         (Cause.MOVE, "t.2", 4, "reshapes"),
         (Cause.MOVE, "t.1", 3, "transposes"),
@@ -57,8 +57,8 @@ def test_times_by_cause_and_what_shows_them():
 def test_facts_of_products():
     small = {"is_product": True, "product_dtype": "bf16", "dtype": "bf16", "product_size": 1}
     wide = {"is_product": True, "product_dtype": "f32", "flops": 10_000, "us": 9}
-    found = losses({"name": "s", **WAITING, **small}, {"name": "w", **wide})
-    assert told(found) == [
+    lost = losses({"name": "s", **WAITING, **small}, {"name": "w", **wide})
+    assert told(lost) == [
         (Cause.SMALL_PRODUCT, "s", 10, "its smallest dimension is 1"),
         (Cause.WIDE_PRODUCT, "w", 9, "f32"),
     ]

@@ -31,8 +31,8 @@ def layers(change: Callable[[Program], Any]) -> tuple[Program, list[int]]:
     program.add("p", "parameter", "f32[8,8]")
     add_layer(program, "one")
     change(program)
-    found = Alike(Module(program.bytes()))
-    return program, list(found.computation[1:3])
+    alike = Alike(Module(program.bytes()))
+    return program, list(alike.computation[1:3])
 
 
 def test_layers_with_other_names_are_alike():
@@ -94,14 +94,14 @@ def random_program(random: Random) -> tuple[Program, list[list[Any]]]:
 
 def check_alike(seed: int) -> None:
     program, contents = random_program(Random(seed))
-    found = Alike(Module(program.bytes()))
-    assert list(found.computation) == [contents.index(content) for content in contents]
+    alike = Alike(Module(program.bytes()))
+    assert list(alike.computation) == [contents.index(content) for content in contents]
     instructions = [
         (opcode, shape, [array for _, array in taken], axis, inside)
         for content in contents
         for opcode, shape, taken, axis, inside in content
     ]
-    numbers = list(found.instruction)
+    numbers = list(alike.instruction)
     assert [numbers.index(number) for number in numbers] == [
         instructions.index(instruction) for instruction in instructions
     ]

@@ -33,12 +33,12 @@ def test_a_drift_that_no_clock_has_is_none():
 def test_one_clock_for_ops_and_steps(tmp_path, drift):
     """Cores' clocks start up to 2 s off; of each step of 100 ms nothing covers 7 ms."""
     job = TpuJob(cores=3, steps=8, core_drift_ppm=drift)
-    found = Overview(tmp_path, *draw_tpu_job(job).files.values())
-    idle = found.tables[0].properties["device_idle_time_percent"]
-    assert found.shares["other"] == pytest.approx(7.0, abs=0.01)
+    overview = Overview(tmp_path, *draw_tpu_job(job).files.values())
+    idle = overview.tables[0].properties["device_idle_time_percent"]
+    assert overview.shares["other"] == pytest.approx(7.0, abs=0.01)
     assert float(idle.rstrip("%")) == pytest.approx(7.0, abs=0.1)
     # Infeed, outfeed and idle time are not duty.
-    assert found.figures["duty_cycle"] == pytest.approx(100 - 25 - 3 - 7, abs=0.1)
+    assert overview.figures["duty_cycle"] == pytest.approx(100 - 25 - 3 - 7, abs=0.1)
 
 
 @given(

@@ -126,9 +126,9 @@ def kernels_of(stream: str, instructions: dict[str, str], **stats: Any) -> dict[
     """[operations, bytes] of each kernel."""
     names = {letter: f"kernel {letter}" for letter in instructions}
     space = space_with(stream, names, instructions, **stats)
-    found = find_kernels(space, Programs(space))
-    columns = found.flops.tolist(), found.bytes.tolist()
-    return {name: figures for name, *figures in zip(found.name, *columns, strict=True)}
+    kernels = find_kernels(space, Programs(space))
+    columns = kernels.flops.tolist(), kernels.bytes.tolist()
+    return {name: figures for name, *figures in zip(kernels.name, *columns, strict=True)}
 
 
 def test_a_kernel_has_the_work_of_its_instruction():

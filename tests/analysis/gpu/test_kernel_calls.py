@@ -50,7 +50,7 @@ def drawn(planes: Mapping[str, str], ids: Mapping[str, int], kernels: str) -> An
 
 
 def test_a_call_has_the_pause_of_its_stream_the_idle_time_of_its_device_and_its_launch() -> None:
-    found = drawn(
+    calls = drawn(
         {
             HOST: "python |.LLL",
             GPU: """
@@ -61,69 +61,69 @@ def test_a_call_has_the_pause_of_its_stream_the_idle_time_of_its_device_and_its_
         {"L": 7, "k": 7},
         "mk",
     )
-    assert found == {
+    assert calls == {
         "m": [("GPU:0 Stream #1", 4, UNKNOWN, UNKNOWN, Unlinked.NO_ID, Unlinked.NO_ID)],
         "k": [("GPU:0 Stream #1", 2, 3, 5, 8, 5)],
     }
 
 
 def test_idle_time_is_counted_once_where_streams_go_on_together() -> None:
-    found = drawn(
+    calls = drawn(
         {GPU: "Stream #1 |a...k\nStream #2 |b...m", GPU1: "Stream #1 |c..n"}, {}, "abckmn"
     )
-    assert [found["k"][0][2:4], found["m"][0][2:4]] == [(3, 3), (0, 3)]
-    assert found["n"][0][2:4] == (2, 2)
+    assert [calls["k"][0][2:4], calls["m"][0][2:4]] == [(3, 3), (0, 3)]
+    assert calls["n"][0][2:4] == (2, 2)
 
 
 def test_events_of_a_stream_that_overlap_leave_no_pause() -> None:
-    found = drawn({GPU: "Stream #1 |aaaaaa..d\n          |.bb.c"}, {}, "abcd")
-    assert [found[letter][0][3] for letter in "abcd"] == [UNKNOWN, 0, 0, 2]
+    calls = drawn({GPU: "Stream #1 |aaaaaa..d\n          |.bb.c"}, {}, "abcd")
+    assert [calls[letter][0][3] for letter in "abcd"] == [UNKNOWN, 0, 0, 2]
 
 
 def test_a_kernel_that_starts_before_its_call_returns_does_not_queue() -> None:
-    found = drawn({HOST: "t |LLLLL", GPU: "Stream #1 |..k"}, {"L": 7, "k": 7}, "k")
-    assert found["k"][0][4:] == (2, 0)
+    calls = drawn({HOST: "t |LLLLL", GPU: "Stream #1 |..k"}, {"L": 7, "k": 7}, "k")
+    assert calls["k"][0][4:] == (2, 0)
 
 
 def test_clocks_that_put_a_kernel_before_its_launch_are_said() -> None:
-    found = drawn({HOST: "t |..L", GPU: "Stream #1 |.k"}, {"L": 7, "k": 7}, "k")
-    assert found["k"][0][4:] == (Unlinked.EARLY, Unlinked.EARLY)
+    calls = drawn({HOST: "t |..L", GPU: "Stream #1 |.k"}, {"L": 7, "k": 7}, "k")
+    assert calls["k"][0][4:] == (Unlinked.EARLY, Unlinked.EARLY)
 
 
 def test_an_id_that_no_call_has_is_another_reason_than_none() -> None:
-    found = drawn({HOST: "t |L", GPU: "Stream #1 |.k.m.n"}, {"L": 7, "k": 8, "n": 0}, "kmn")
-    reasons = [found[letter][0][4] for letter in "kmn"]
+    calls = drawn({HOST: "t |L", GPU: "Stream #1 |.k.m.n"}, {"L": 7, "k": 8, "n": 0}, "kmn")
+    reasons = [calls[letter][0][4] for letter in "kmn"]
     assert reasons == [Unlinked.NO_LAUNCH, Unlinked.NO_ID, Unlinked.NO_ID]
     without_host = drawn({GPU: "Stream #1 |.k"}, {"k": 8}, "k")
     assert without_host["k"][0][4] == Unlinked.NO_LAUNCH
 
 
 def test_only_the_first_kernel_of_a_graph_has_a_launch_latency() -> None:
-    found = drawn(
+    calls = drawn(
         {HOST: "t |L", GPU: "Stream #1 |..a.b\nStream #2 |...c"},
         {"L": 7, "a": 7, "b": 7, "c": 7},
         "ab",
     )
-    assert [found[letter][0][4] for letter in "ab"] == [2, Unlinked.FOLLOWS]
+    assert [calls[letter][0][4] for letter in "ab"] == [2, Unlinked.FOLLOWS]
 
 
 def test_an_id_that_is_used_again_means_the_latest_launch() -> None:
-    found = drawn(
+    calls = drawn(
         {HOST: "t |L..M", GPU: "Stream #1 |.a...b"}, {"L": 7, "M": 7, "a": 7, "b": 7}, "ab"
     )
-    assert [found[letter][0][4] for letter in "ab"] == [1, 2]
+    assert [calls[letter][0][4] for letter in "ab"] == [1, 2]
 
 
 def test_ids_of_either_spelling_belong_together() -> None:
     ids = {"L": Unsigned(2**63 + 5), "k": 5 - 2**63}
-    found = drawn({HOST: "t |L", GPU: "Stream #1 |.k"}, ids, "k")
-    assert found["k"][0][4:] == (1, 0)
+    calls = drawn({HOST: "t |L", GPU: "Stream #1 |.k"}, ids, "k")
+    assert calls["k"][0][4:] == (1, 0)
 
 
 def test_copies_are_no_kernels_and_end_idle_time() -> None:
-    found = drawn({GPU: "Stream #1 |aa\nStream #2 |...cc.b"}, {}, "ab")
-    assert found["b"][0][2:4] == (1, 1)
-    assert set(found) == {"a", "b"}
+    calls = drawn({GPU: "Stream #1 |aa\nStream #2 |...cc.b"}, {}, "ab")
+    assert calls["b"][0][2:4] == (1, 1)
+    assert set(calls) == {"a", "b"}
 
 
 def test_without_a_gpu_there_are_no_calls() -> None:

@@ -76,12 +76,12 @@ def test_details_are_parsed_by_token(details, launch):
 
 
 def test_a_row_is_a_kernel_with_its_op_and_its_times():
-    found = kernels(
+    table = kernels(
         "Stream #1 |aaa.a.bb",
         names={"b": "a"},
         stats={letter: {"tf_op": "x/Add:Add"} for letter in "ab"},
     )
-    assert rows(found) == [
+    assert rows(table) == [
         (
             "a",
             "x/Add",
@@ -141,16 +141,16 @@ def test_launches_that_differ_are_rows_of_their_own(other):
 )
 def test_what_is_no_part_of_a_launch_splits_no_row(other):
     trace = draw({GPU: "Stream #1 |aa.b"}, names={"b": "a"}, stats={"a": BASE, "b": BASE | other})
-    found = kernels_of(trace)
-    assert (found.occurrences.tolist(), found.total_ps.tolist()) == ([2], [3 * US])
+    kernels = kernels_of(trace)
+    assert (kernels.occurrences.tolist(), kernels.total_ps.tolist()) == ([2], [3 * US])
 
 
 def test_kernels_merge_over_streams_and_devices():
     stats = {"a": BASE}
     trace = draw({GPU: "Stream #1 |aa\nStream #2 |a", GPU1: "Stream #1 |aaaa"}, stats=stats)
-    found = kernels_of(trace)
-    assert (found.occurrences.tolist(), found.total_ps.tolist()) == ([3], [7 * US])
-    assert (found.least_ps.tolist(), found.most_ps.tolist()) == ([US], [4 * US])
+    kernels = kernels_of(trace)
+    assert (kernels.occurrences.tolist(), kernels.total_ps.tolist()) == ([3], [7 * US])
+    assert (kernels.least_ps.tolist(), kernels.most_ps.tolist()) == ([US], [4 * US])
 
 
 def test_tensor_core_flags_keep_devices_of_two_generations_apart():
@@ -160,24 +160,24 @@ def test_tensor_core_flags_keep_devices_of_two_generations_apart():
         stats={"a": BASE},
         plane_stats={GPU: {"compute_cap_major": 7}, GPU1: {"compute_cap_major": 6}},
     )
-    found = kernels_of(trace)
-    assert found.uses_tensor_cores.tolist() == [True, False]
-    assert found.total_ps.tolist() == [US, 2 * US]
+    kernels = kernels_of(trace)
+    assert kernels.uses_tensor_cores.tolist() == [True, False]
+    assert kernels.total_ps.tolist() == [US, 2 * US]
 
 
 def test_occupancy_is_the_mean_over_time():
     stats = {"b": {"kernel_details": DETAILS.replace("occ_pct:75", "occ_pct:25")}}
-    found = kernels("Stream #1 |aaa.b", names={"b": "a"}, stats=stats)
-    assert found.occupancy_pct.tolist() == [(3 * 75 + 1 * 25) / 4]
+    table = kernels("Stream #1 |aaa.b", names={"b": "a"}, stats=stats)
+    assert table.occupancy_pct.tolist() == [(3 * 75 + 1 * 25) / 4]
 
 
 def test_what_was_not_recorded_is_unknown_not_zero():
-    found = kernels("Stream #1 |a", "grid:1,1,1")
-    assert (found.registers.tolist(), found.shared_bytes.tolist()) == ([-1], [-1])
-    assert math.isnan(found.occupancy_pct[0])
-    found = kernels("Stream #1 |a", "regs:0 shm:0 occ_pct:0")
-    assert (found.registers.tolist(), found.shared_bytes.tolist()) == ([0], [0])
-    assert found.occupancy_pct.tolist() == [0.0]
+    table = kernels("Stream #1 |a", "grid:1,1,1")
+    assert (table.registers.tolist(), table.shared_bytes.tolist()) == ([-1], [-1])
+    assert math.isnan(table.occupancy_pct[0])
+    table = kernels("Stream #1 |a", "regs:0 shm:0 occ_pct:0")
+    assert (table.registers.tolist(), table.shared_bytes.tolist()) == ([0], [0])
+    assert table.occupancy_pct.tolist() == [0.0]
 
 
 def test_durations_below_a_nanosecond_count():
@@ -186,8 +186,8 @@ def test_durations_below_a_nanosecond_count():
     )
     for event, length in zip(space.planes[0].lines[0].events, (300, 1_200), strict=True):
         event.duration_ps = length
-    found = kernels_of(space.SerializeToString())
-    assert (found.total_ps.tolist(), found.least_ps.tolist()) == ([1_500], [300])
+    kernels = kernels_of(space.SerializeToString())
+    assert (kernels.total_ps.tolist(), kernels.least_ps.tolist()) == ([1_500], [300])
 
 
 def test_copies_are_no_kernels():
@@ -201,8 +201,8 @@ def test_details_on_host_events_are_not_believed():
 
 
 def test_derived_lines_do_not_count():
-    found = kernels("Stream #1 |a\nKernels |a", line_ids={"Kernels": -559038734})
-    assert found.occurrences.tolist() == [1]
+    table = kernels("Stream #1 |a\nKernels |a", line_ids={"Kernels": -559038734})
+    assert table.occurrences.tolist() == [1]
 
 
 def test_no_kernels_is_an_empty_table():
@@ -229,8 +229,8 @@ def test_no_kernels_is_an_empty_table():
     ],
 )  # fmt: skip
 def test_rows_say_what_could_and_what_does_use_tensor_cores(kernel, stats, eligible, uses):
-    found = kernels("Stream #1 |a", names={"a": kernel}, stats={"a": stats})
-    assert (found.is_eligible.tolist(), found.uses_tensor_cores.tolist()) == ([eligible], [uses])
+    table = kernels("Stream #1 |a", names={"a": kernel}, stats={"a": stats})
+    assert (table.is_eligible.tolist(), table.uses_tensor_cores.tolist()) == ([eligible], [uses])
 
 
 @pytest.mark.parametrize(
@@ -245,8 +245,8 @@ def test_rows_say_what_could_and_what_does_use_tensor_cores(kernel, stats, eligi
     ],
 )
 def test_the_device_tells_whose_names_count(plane_stats, uses):
-    found = kernels("Stream #1 |a", names={"a": "volta_h884gemm"}, plane_stats={GPU: plane_stats})
-    assert found.uses_tensor_cores.tolist() == [uses]
+    table = kernels("Stream #1 |a", names={"a": "volta_h884gemm"}, plane_stats={GPU: plane_stats})
+    assert table.uses_tensor_cores.tolist() == [uses]
 
 
 def test_fusions_beside_a_product_are_not_eligible_by_its_name():
@@ -270,21 +270,21 @@ def test_fusions_beside_a_product_are_not_eligible_by_its_name():
         type_stats={"P": {"Hlo Proto": program.bytes()}},
         plane_stats={GPU: {"device_vendor": "AMD"}},
     )  # fmt: skip
-    found = kernels_of(content)
-    assert found.name == ["gemm_fusion_dot_1", "loop_fusion"]
-    assert found.core_use.tolist() == [CoreUse.YES, CoreUse.NO]
-    assert found.is_eligible.tolist() == [True, False]
-    assert found.is_amd.tolist() == [True, True]
+    kernels = kernels_of(content)
+    assert kernels.name == ["gemm_fusion_dot_1", "loop_fusion"]
+    assert kernels.core_use.tolist() == [CoreUse.YES, CoreUse.NO]
+    assert kernels.is_eligible.tolist() == [True, False]
+    assert kernels.is_amd.tolist() == [True, True]
 
 
 def test_the_matrix_cores_of_an_instinct(amd_trace: Path):
     """Attention, products of Triton and of hipBLASLt in bfloat16: 10,553 of 12,134 µs."""
     space = read_space(amd_trace)
-    found = find_kernels(space, Programs(space))
-    assert found.total_ps.sum() == 12_133_585_000
-    assert found.total_ps[found.uses_tensor_cores].sum() == 10_553_373_000
-    assert not (found.core_use == CoreUse.UNKNOWN).any()
-    assert not (found.is_eligible & ~found.uses_tensor_cores).any()
+    kernels = find_kernels(space, Programs(space))
+    assert kernels.total_ps.sum() == 12_133_585_000
+    assert kernels.total_ps[kernels.uses_tensor_cores].sum() == 10_553_373_000
+    assert not (kernels.core_use == CoreUse.UNKNOWN).any()
+    assert not (kernels.is_eligible & ~kernels.uses_tensor_cores).any()
 
 
 # Copies that the driver makes by kernels.
@@ -304,12 +304,12 @@ def test_kernels_that_copy_say_between_what():
                "c": {**launch, "correlation_id": 9}, "m": launch, "e": launch},
         plane_stats={GPU: {"device_vendor": "AMD"}},
     )  # fmt: skip
-    found = kernels_of(content)
-    by_copy = dict(zip(found.copy, found.total_ps.tolist(), strict=True))
+    kernels = kernels_of(content)
+    by_copy = dict(zip(kernels.copy, kernels.total_ps.tolist(), strict=True))
     assert by_copy == {"MemcpyDToD": 2 * US, "Memcpy": 4 * US, "": 2 * US, "Memset": 2 * US}
-    copies = [at for at, copy in enumerate(found.copy) if copy]
-    assert not found.is_eligible[copies].any()
-    assert found.core_use[copies].tolist() == [CoreUse.NO] * 3
+    copies = [at for at, copy in enumerate(kernels.copy) if copy]
+    assert not kernels.is_eligible[copies].any()
+    assert kernels.core_use[copies].tolist() == [CoreUse.NO] * 3
 
 
 # Several hosts.
@@ -371,10 +371,10 @@ def test_occupancies_of_hosts_merge_by_time(one, two):
 
 @given(st.lists(ROW, max_size=8))
 def test_sums_are_those_of_the_launches(launches):
-    found = host({GPU: launches})
+    table = host({GPU: launches})
     expected: dict[tuple[str, str, str], list[int]] = {}
     for kernel, op, _, registers, length in launches:
         expected.setdefault((kernel, op, registers), []).append(length)
     assert {
-        (row[0], row[1], " regs:8" if row[4] == 8 else ""): tuple(row[9:13]) for row in rows(found)
+        (row[0], row[1], " regs:8" if row[4] == 8 else ""): tuple(row[9:13]) for row in rows(table)
     } == {key: (len(times), sum(times), min(times), max(times)) for key, times in expected.items()}

@@ -18,9 +18,9 @@ def links_of(program: Program) -> ProgramLinks:
 
 def near(links: ProgramLinks, center: str, hops: int, *opened: str, most: int = 400) -> set[str]:
     rows = [links.find(name) for name in opened]
-    found = find_neighborhood(links, links.find(center), hops, rows, most)
-    assert len(found.rows) == len(set(found.rows))
-    return {links.module.message(row).name for row in found.rows}
+    neighborhood = find_neighborhood(links, links.find(center), hops, rows, most)
+    assert len(neighborhood.rows) == len(set(neighborhood.rows))
+    return {links.module.message(row).name for row in neighborhood.rows}
 
 
 def chain() -> Program:
@@ -85,11 +85,11 @@ def test_at_most_so_many_the_nearest_first_and_the_rest_is_counted():
         program.add(f"n.{number}", "negate", "f32[]", last)
         last = f"n.{number}"
     links = links_of(program)
-    found = find_neighborhood(links, links.find("n.0"), 20, [], 10)
-    assert found.hops == sorted(found.hops)
-    assert len(found.rows) == 10
+    neighborhood = find_neighborhood(links, links.find("n.0"), 20, [], 10)
+    assert neighborhood.hops == sorted(neighborhood.hops)
+    assert len(neighborhood.rows) == 10
     # n.0 to n.20 and p.
-    assert sum(found.left_out.values()) == 22 - 10
+    assert sum(neighborhood.left_out.values()) == 22 - 10
 
 
 def fused() -> Program:
@@ -193,8 +193,10 @@ def programs(draw: st.DrawFn) -> Program:
 def test_the_hops_are_the_least(program: Program, hops: int, at: int):
     links = links_of(program)
     center = at % links.rows
-    found = find_neighborhood(links, center, hops, [], 400)
-    assert dict(zip(found.rows, found.hops, strict=True)) == brute_force(links, center, hops)
+    neighborhood = find_neighborhood(links, center, hops, [], 400)
+    assert dict(zip(neighborhood.rows, neighborhood.hops, strict=True)) == brute_force(
+        links, center, hops
+    )
 
 
 def brute_force(links: ProgramLinks, center: int, most: int) -> dict[int, int]:

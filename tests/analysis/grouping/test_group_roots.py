@@ -16,8 +16,8 @@ def test_roots_are_numbered_by_level_then_time_and_none_is_inside_another_of_its
         two |v............
     """
     stats = {"t": ROOT, "b": {"_r": 2}, "u": ROOT, "s": ROOT, "v": ROOT}
-    found = groups(drawing, stats=stats)
-    assert found == {"b 0": "b c", "t 1": "t u", "v 2": "v", "s 3": "s"}
+    group_of = groups(drawing, stats=stats)
+    assert group_of == {"b 0": "b c", "t 1": "t u", "v 2": "v", "s 3": "s"}
 
 
 def test_a_step_number_or_iteration_of_the_root_or_around_it_is_its_number():
@@ -64,8 +64,8 @@ def test_batches_come_before_what_is_around_them():
              |.ppp...
              |..a....
     """
-    found = groups(drawing, names=names)
-    assert found == {
+    group_of = groups(drawing, names=names)
+    assert group_of == {
         "ProcessBatch 0": "ProcessBatch a",
         "BatchingSessionRun 1": "BatchingSessionRun",
     }
@@ -79,8 +79,8 @@ def test_functions_of_input_pipelines_are_no_roots():
     """
     names = {"c": "InstantiatedCapturedFunction::RunAsync"} | dict.fromkeys("fr", "FunctionRun")
     stats = {"t": ROOT, "c": {"id": 3}, "f": ROOT | {"id": 3}, "r": ROOT | {"id": 4}}
-    found = groups(drawing, names=names, stats=stats)
-    assert found == {
+    group_of = groups(drawing, names=names, stats=stats)
+    assert group_of == {
         "t 0": "t",
         "1": "FunctionRun",
         "": "FunctionRun InstantiatedCapturedFunction::RunAsync",
@@ -94,8 +94,8 @@ def test_without_marks_executions_are_roots_unless_they_are_inside_one():
              |..a.....b..
     """
     names = {"s": "SessionRun", "g": "FunctionRun", "f": "FunctionRun"}
-    found = groups(drawing, names=names)
-    assert found == {"0": "FunctionRun SessionRun a", "1": "FunctionRun b"}
+    group_of = groups(drawing, names=names)
+    assert group_of == {"0": "FunctionRun SessionRun a", "1": "FunctionRun b"}
 
 
 def test_nothing_is_a_step_where_nothing_says_so():
@@ -141,10 +141,10 @@ def test_loops_inside_the_steps_of_a_program_are_no_steps():
 )
 def test_loop_ops_do_not_switch_grouping_off(name: str):
     """Defect 28 of the reference: one such event, and the whole trace had no steps."""
-    found = groups(
+    group_of = groups(
         "main |tttt.uuu\n     |.l......", names={"l": name}, stats={"t": ROOT, "u": ROOT}
     )
-    assert found == {"t 0": f"{name} t", "u 1": "u"}
+    assert group_of == {"t 0": f"{name} t", "u 1": "u"}
 
 
 def test_the_users_event_begins_the_groups_where_it_occurs_most():
@@ -154,8 +154,8 @@ def test_the_users_event_begins_the_groups_where_it_occurs_most():
         two |a...........
     """.replace(".a......b", ".c......b")
     names = {"c": "a"}
-    found = groups(drawing, "a", names=names, stats={"t": ROOT})
-    assert found == {"a 0": "a a", "a 1": "a", "": "a b t"}
+    group_of = groups(drawing, "a", names=names, stats={"t": ROOT})
+    assert group_of == {"a 0": "a a", "a 1": "a", "": "a b t"}
 
 
 def test_executions_that_the_user_has_chosen_are_markers():

@@ -63,8 +63,8 @@ def test_contexts_of_other_types_and_processes_are_others():
         "c": used(1, 4) | {"_pid": 7},
         "d": {"_ct": 4, "_c": Unsigned(1)},
     }
-    found = groups(drawing, stats=stats, plane_stats={HOST: {"process_id": 7}})
-    assert found == {"t 0": "c d p t", "": "a b"}
+    group_of = groups(drawing, stats=stats, plane_stats={HOST: {"process_id": 7}})
+    assert group_of == {"t 0": "c d p t", "": "a b"}
 
 
 def test_planes_of_subprocesses_share_no_contexts():

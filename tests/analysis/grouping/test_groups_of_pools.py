@@ -24,9 +24,9 @@ def test_work_handed_to_a_pool_is_of_the_step_and_marks_are_of_none():
              |.R......
         pool |a.S.bb.E.c
     """
-    found = groups(drawing, names=POOL, stats={"t": ROOT, **pooled(3)})
+    group_of = groups(drawing, names=POOL, stats={"t": ROOT, **pooled(3)})
     marks = " ".join(sorted(POOL.values()))
-    assert found == {"t 0": "b t", "": f"{marks} a c"}
+    assert group_of == {"t 0": "b t", "": f"{marks} a c"}
 
 
 def test_work_in_pools_hands_on_and_causes_more():
@@ -42,8 +42,8 @@ def test_work_in_pools_hands_on_and_causes_more():
     stats = {
         "t": ROOT, **pooled(3), "Q": made(4, 15), "F": used(4, 15), "b": made(9), "c": used(9),
     }  # fmt: skip
-    found = groups(drawing, names=names, stats=stats)
-    assert found["t 0"] == "a b c t"
+    group_of = groups(drawing, names=names, stats=stats)
+    assert group_of["t 0"] == "a b c t"
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_the_time_of_work_in_a_pool_says_whether_it_is_of_the_step(pool: str, of
         pool |{pool}
     """
     stats = {"t": ROOT, "u": ROOT, "v": ROOT, **pooled(3)}
-    found = groups(drawing, names=POOL, stats=stats)
-    assert "b" in found[of].split()
+    group_of = groups(drawing, names=POOL, stats=stats)
+    assert "b" in group_of[of].split()
 
 
 def test_work_of_the_only_step_may_take_any_time():

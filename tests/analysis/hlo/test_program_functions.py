@@ -50,8 +50,8 @@ def nameless(line: int, file: str = "/src/train.py", op: str = "jit(<lambda>)/ad
 
 def test_unnamed_functions_on_different_lines_are_different():
     """Each is compiled for two shapes."""
-    found = located({1: nameless(5), 2: nameless(8), 3: nameless(5), 4: nameless(8)})
-    assert found == {
+    lines = located({1: nameless(5), 2: nameless(8), 3: nameless(5), 4: nameless(8)})
+    assert lines == {
         1: "train.py line 5", 3: "train.py line 5", 2: "train.py line 8", 4: "train.py line 8",
     }  # fmt: skip
 

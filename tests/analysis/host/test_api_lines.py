@@ -55,7 +55,7 @@ def callers(trace: bytes) -> dict[str, str]:
 
 def test_a_launch_on_a_line_of_its_own_belongs_to_the_step_that_made_it():
     """The marker ends at 6, the work that it launched at 14: there is no gap before 16."""
-    found = steps_of(
+    steps = steps_of(
         drawn(
             f"""
             python |ssssss..........tttttt
@@ -65,13 +65,13 @@ def test_a_launch_on_a_line_of_its_own_belongs_to_the_step_that_made_it():
             "Stream #1 |..kkkkkkkkkkkk....oooooooooooo",
         )
     )
-    assert (found.duration_ps // 10**6).tolist() == [16, 14]
-    assert (found.own_ps // 10**6).tolist() == [14, 14]
-    assert not found.is_truncated[0]
+    assert (steps.duration_ps // 10**6).tolist() == [16, 14]
+    assert (steps.own_ps // 10**6).tolist() == [14, 14]
+    assert not steps.is_truncated[0]
 
 
 def test_launches_that_run_behind_are_followed_to_the_devices_steps():
-    found = steps_of(
+    steps = steps_of(
         drawn(
             f"""
             python |ssttuu....
@@ -81,8 +81,8 @@ def test_launches_that_run_behind_are_followed_to_the_devices_steps():
             "Stream #1 |..kkkkkk..oooooo..pppppp",
         )
     )
-    assert (found.start_ps // 10**6).tolist() == [2, 10, 18]
-    assert "behind the host" in found.note
+    assert (steps.start_ps // 10**6).tolist() == [2, 10, 18]
+    assert "behind the host" in steps.note
 
 
 def test_the_thread_that_holds_calls_most_closely_made_them():
@@ -249,10 +249,10 @@ def move_launches(space) -> None:
 
 def test_the_mi350_trace_has_no_gap_and_a_whole_last_step(amd_trace):
     space = read_space(amd_trace)
-    found = find_steps(space, Programs(space))
-    assert len(found.label) == 5
-    assert not found.is_truncated.any()
-    gap = (found.duration_ps - found.own_ps).sum() / found.duration_ps.sum()
+    steps = find_steps(space, Programs(space))
+    assert len(steps.label) == 5
+    assert not steps.is_truncated.any()
+    gap = (steps.duration_ps - steps.own_ps).sum() / steps.duration_ps.sum()
     assert gap < 0.03
-    idle = found.phase_ps[:, Phase.INPUT :].sum() / found.duration_ps.sum()
+    idle = steps.phase_ps[:, Phase.INPUT :].sum() / steps.duration_ps.sum()
     assert 0.05 < idle < 0.12

@@ -42,40 +42,40 @@ def memory(drawing: str, **options) -> MemoryPeaks:
 
 def test_kernels_their_median_and_the_pauses_before_small_ones():
     """a 6 µs, b 4 µs after 2 µs, c 1 µs at once, d 2 µs after 40 µs: too long for a launch."""
-    found = gpu(
+    facts = gpu(
         {GPU: f"Stream #1 |aaaaaa..bbbbc{'.' * 40}dd", "/device:GPU:1": ""},
         stats=dict.fromkeys("abcd", KERNEL),
         plane_stats={GPU: {"memory_size": 1000}},
     )
-    assert found.name == ["GPU:0"]
-    assert found.memory_bytes.tolist() == [1000]
-    assert found.kernels.tolist() == [4]
-    assert found.kernel_ps.tolist() == [13 * US]
-    assert found.median_ps.tolist() == [3 * US]
-    assert found.small_kernels.tolist() == [3]
-    assert found.small_ps.tolist() == [7 * US]
-    assert found.small_gap_ps.tolist() == [2 * US]
-    assert found.busy_ps.tolist() == [13 * US]
-    assert found.window_ps.tolist() == [55 * US]
+    assert facts.name == ["GPU:0"]
+    assert facts.memory_bytes.tolist() == [1000]
+    assert facts.kernels.tolist() == [4]
+    assert facts.kernel_ps.tolist() == [13 * US]
+    assert facts.median_ps.tolist() == [3 * US]
+    assert facts.small_kernels.tolist() == [3]
+    assert facts.small_ps.tolist() == [7 * US]
+    assert facts.small_gap_ps.tolist() == [2 * US]
+    assert facts.busy_ps.tolist() == [13 * US]
+    assert facts.window_ps.tolist() == [55 * US]
 
 
 def test_a_kernel_of_five_microseconds_is_not_small_and_one_pause_of_twenty_counts():
-    found = gpu(
+    facts = gpu(
         {GPU: f"Stream #1 |aaaaa{'.' * 20}bbbb{'.' * 21}cccc"}, stats=dict.fromkeys("abc", KERNEL)
     )
-    assert found.small_kernels.tolist() == [2]
-    assert found.small_gap_ps.tolist() == [20 * US]
+    assert facts.small_kernels.tolist() == [2]
+    assert facts.small_gap_ps.tolist() == [20 * US]
 
 
 def test_other_streams_fill_a_pause():
-    found = gpu(
+    facts = gpu(
         {GPU: """
             Stream #1 |aa......bb
             Stream #2 |.ccccc
         """},
         stats=dict.fromkeys("abc", KERNEL),
     )  # fmt: skip
-    assert found.small_gap_ps.tolist() == [2 * US]
+    assert facts.small_gap_ps.tolist() == [2 * US]
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 10)), max_size=12))
@@ -94,7 +94,7 @@ def test_gaps_are_what_nothing_covers(intervals):
 
 def test_what_runs_side_by_side_takes_its_time_once():
     """Copies of 6 and 4 that overlap for 3, small kernels of 3 and 2 that overlap for 1."""
-    found = gpu(
+    facts = gpu(
         {GPU: """
             Stream #1 |hhhhhh.kkk
             Stream #2 |...gggg..mm
@@ -102,12 +102,12 @@ def test_what_runs_side_by_side_takes_its_time_once():
         names=dict.fromkeys("hg", "MemcpyH2D"),
         stats=dict.fromkeys("km", KERNEL),
     )  # fmt: skip
-    assert (found.copy_ps.tolist(), found.copying_ps.tolist()) == ([10 * US], [7 * US])
-    assert (found.kernel_ps.tolist(), found.small_ps.tolist()) == ([5 * US], [4 * US])
+    assert (facts.copy_ps.tolist(), facts.copying_ps.tolist()) == ([10 * US], [7 * US])
+    assert (facts.kernel_ps.tolist(), facts.small_ps.tolist()) == ([5 * US], [4 * US])
 
 
 def test_copies_by_kind_with_sizes_and_pageable_memory():
-    found = gpu(
+    facts = gpu(
         {GPU: "Stream #1 |aab.ccc.d.e.m", "/device:GPU:1": "Stream #1 |a"},
         names={"a": "MemcpyH2D", "b": "MEMCPYHtoD", "c": "MemcpyD2D", "d": "MemcpyP2P",
                "e": "MemcpyD2H", "m": "Memset"},
@@ -118,10 +118,10 @@ def test_copies_by_kind_with_sizes_and_pageable_memory():
             "d": {"memcpy_details": "size:5"},
         },
     )  # fmt: skip
-    assert found.name == ["GPU:0", "GPU:1"]
-    rows = zip(found.copy_gpu.tolist(), found.copy_kind, found.copies.tolist(),
-               (found.copy_ps // US).tolist(), found.copy_bytes.tolist(),
-               found.pageable.tolist(), strict=True)  # fmt: skip
+    assert facts.name == ["GPU:0", "GPU:1"]
+    rows = zip(facts.copy_gpu.tolist(), facts.copy_kind, facts.copies.tolist(),
+               (facts.copy_ps // US).tolist(), facts.copy_bytes.tolist(),
+               facts.pageable.tolist(), strict=True)  # fmt: skip
     assert list(rows) == [
         (0, "MemcpyDToD", 1, 3, -1, 0),
         (0, "MemcpyDToH", 1, 1, -1, 0),
@@ -129,13 +129,13 @@ def test_copies_by_kind_with_sizes_and_pageable_memory():
         (0, "MemcpyPToP", 1, 1, 5, 0),
         (1, "MemcpyHToD", 1, 1, 100, 1),
     ]
-    assert found.kernels.tolist() == [0, 0]
-    assert found.median_ps.tolist() == [-1, -1]
+    assert facts.kernels.tolist() == [0, 0]
+    assert facts.median_ps.tolist() == [-1, -1]
 
 
 def test_copies_that_a_driver_makes_by_kernels_are_copies():
     details = {"kernel_details": "grid:1,1,1 block:256,1,1"}
-    found = gpu(
+    facts = gpu(
         {"/host:CPU": "api |xy", GPU: "Stream #1 |aa.bbb.kk.s"},
         names={"x": "hipMemcpyDtoDAsync", "y": "hipModuleLaunchKernel",
                "a": "__amd_rocclr_copyBuffer.kd", "b": "__amd_rocclr_copyBufferAligned.kd",
@@ -144,10 +144,10 @@ def test_copies_that_a_driver_makes_by_kernels_are_copies():
                "a": {**details, "correlation_id": 1}, "b": details, "s": details,
                "k": {**details, "correlation_id": 2}},
     )  # fmt: skip
-    assert found.copy_kind == ["Memcpy", "MemcpyDToD"]
-    assert (found.copy_ps // US).tolist() == [3, 2]
-    assert found.kernels.tolist() == [1]
-    assert found.kernel_ps.tolist() == [2 * US]
+    assert facts.copy_kind == ["Memcpy", "MemcpyDToD"]
+    assert (facts.copy_ps // US).tolist() == [3, 2]
+    assert facts.kernels.tolist() == [1]
+    assert facts.kernel_ps.tolist() == [2 * US]
 
 
 @pytest.mark.parametrize(
@@ -163,12 +163,12 @@ def test_copies_that_a_driver_makes_by_kernels_are_copies():
 )
 def test_biases_that_are_normalized_away(drawing, add, norm, lost):
     details = {"kernel_details": "grid:1,1,1 block:1,1,1"}
-    found = gpu(
+    facts = gpu(
         {GPU: drawing},
         stats={"a": {**details, "tf_op": f"{add}:BiasAdd"}, "k": details,
                "n": {**details, "tf_op": f"{norm}:{norm.rpartition('/')[2]}"}},
     )  # fmt: skip
-    assert (found.bias_ps // US).tolist() == [lost]
+    assert (facts.bias_ps // US).tolist() == [lost]
 
 
 def test_hosts_are_one_behind_the_other():
@@ -180,10 +180,10 @@ def test_hosts_are_one_behind_the_other():
 
 
 def test_a_trace_without_gpus_has_no_rows():
-    found = gpu({HOST: "t |a"})
-    assert found.name == found.copy_kind == []
-    assert found.window_ps.tolist() == []
-    assert merge_gpu_facts([found, found]).copy_gpu.tolist() == []
+    facts = gpu({HOST: "t |a"})
+    assert facts.name == facts.copy_kind == []
+    assert facts.window_ps.tolist() == []
+    assert merge_gpu_facts([facts, facts]).copy_gpu.tolist() == []
 
 
 # Python
@@ -199,7 +199,7 @@ def test_whether_frames_of_python_were_recorded():
 
 def test_calls_of_programs_and_functions_are_counted_once_each():
     """JAX leaves two events for a call, one in the other; ops and the runtime are no calls."""
-    found = host(
+    facts = host(
         """
         python |pp.pp.ee.s.o
                |pp.pp.rr
@@ -212,25 +212,25 @@ def test_calls_of_programs_and_functions_are_counted_once_each():
             "r": "ExecutorState::Process",
         },
     )
-    assert found.calls == 4
+    assert facts.calls == 4
     assert host("python |o", names={"o": "EagerLocalExecute: Mul"}).calls == 0
 
 
 def test_eager_ops_are_those_that_run_no_function():
-    found = host(
+    facts = host(
         "t |mm.mmm.r.ff.ii.x",
         names=dict.fromkeys("mrfix", "EagerExecute"),
         stats={"m": {"eager_op": "MatMul", "is_func": 0}, "r": {"eager_op": "Relu", "is_func": 0},
                "f": {"eager_op": "__inference_f_1", "is_func": 1},
                "i": {"eager_op": "IteratorGetNext", "is_func": 0}, "x": {"eager_op": "Old"}},
     )  # fmt: skip
-    assert found.eager_name == ["MatMul", "Relu"]
-    assert found.eager_count.tolist() == [2, 1]
-    assert found.eager_ps.tolist() == [5 * US, 1 * US]
+    assert facts.eager_name == ["MatMul", "Relu"]
+    assert facts.eager_count.tolist() == [2, 1]
+    assert facts.eager_ps.tolist() == [5 * US, 1 * US]
 
 
 def test_functions_by_mode_without_the_calls_inside():
-    found = host(
+    facts = host(
         """
             t |ffffff.ff.aa
               |.ggg
@@ -242,18 +242,18 @@ def test_functions_by_mode_without_the_calls_inside():
             "a": {"tf_function_call": "eager"},
         },
     )
-    assert list(zip(found.function_name, found.function_mode, strict=True)) == [
+    assert list(zip(facts.function_name, facts.function_mode, strict=True)) == [
         ("train", "traced-nonXla"),
         ("loss", "notTraced-nonXla"),
     ]
-    assert found.function_calls.tolist() == [2, 1]
-    assert found.function_ps.tolist() == [5 * US, 3 * US]
-    assert found.tracings.tolist() == [3, 1]
+    assert facts.function_calls.tolist() == [2, 1]
+    assert facts.function_ps.tolist() == [5 * US, 3 * US]
+    assert facts.tracings.tolist() == [3, 1]
 
 
 def test_functions_of_one_name_are_told_apart_by_their_counts_of_tracings():
     """Three calls that trace for the first time are of three functions; those of f of one."""
-    found = host(
+    facts = host(
         "t |aa.bb.cc.ff.gg.hh",
         names={**dict.fromkeys("abc", "<lambda>"), **dict.fromkeys("fgh", "f")},
         stats={
@@ -264,7 +264,7 @@ def test_functions_of_one_name_are_told_apart_by_their_counts_of_tracings():
             )
         },
     )  # fmt: skip
-    by_call = zip(found.function_name, found.function_mode, found.functions.tolist(), strict=True)
+    by_call = zip(facts.function_name, facts.function_mode, facts.functions.tolist(), strict=True)
     assert sorted(by_call) == [
         ("<lambda>", "traced-nonXla", 3), ("f", "notTraced-nonXla", 1), ("f", "traced-nonXla", 1),
     ]  # fmt: skip
@@ -279,15 +279,15 @@ def test_planes_of_one_host_add_up():
                    "e": {"eager_op": "Add", "is_func": 0}},
         )
     )  # fmt: skip
-    found = find_host_facts(space, Programs(space))
-    assert (found.function_calls.tolist(), found.function_ps.tolist()) == ([2], [3 * US])
-    assert found.tracings.tolist() == [2]
-    assert found.eager_name == ["Add"]
+    facts = find_host_facts(space, Programs(space))
+    assert (facts.function_calls.tolist(), facts.function_ps.tolist()) == ([2], [3 * US])
+    assert facts.tracings.tolist() == [2]
+    assert facts.eager_name == ["Add"]
 
 
 def test_compilation_is_the_union_over_threads():
     """Spans [1, 7) and [10, 11); the pass inside is not a compilation of its own."""
-    found = host(
+    facts = host(
         """
             main |.ccccc....d
             pool |..bbbbb
@@ -296,13 +296,13 @@ def test_compilation_is_the_union_over_threads():
         names={"c": "backend_compile", "b": "PjRtCpuClient::Compile", "d": "XlaCompilation",
                "p": "CpuCompiler::RunBackend"},
     )  # fmt: skip
-    assert (found.compilations, found.compile_ps) == (2, 7 * US)
-    assert (found.compile_first_ps, found.compile_last_ps) == (1 * US, 11 * US)
-    assert found.compile_name == ["PjRtCpuClient::Compile", "backend_compile", "XlaCompilation"]
+    assert (facts.compilations, facts.compile_ps) == (2, 7 * US)
+    assert (facts.compile_first_ps, facts.compile_last_ps) == (1 * US, 11 * US)
+    assert facts.compile_name == ["PjRtCpuClient::Compile", "backend_compile", "XlaCompilation"]
 
 
 def test_the_functions_that_compile_are_those_of_the_innermost_calls():
-    found = host(
+    facts = host(
         """
             python |ffffff.ffff.gggg.ff
                    |fffff..fff..gggg.ff
@@ -312,14 +312,14 @@ def test_the_functions_that_compile_are_those_of_the_innermost_calls():
         names={"f": "PjitFunction(step)", "g": "PjitFunction(outer)", "h": "PjitFunction(inner)",
                "p": "$pjit.py:9 compile", "c": "backend_compile"},
     )  # fmt: skip
-    assert found.compiled_name == ["step", "inner"]
-    assert found.compiled_calls.tolist() == [2, 1]
+    assert facts.compiled_name == ["step", "inner"]
+    assert facts.compiled_calls.tolist() == [2, 1]
 
 
 def test_a_program_that_compiles_nothing():
-    found = host("t |ab", names={"a": "TfrtTpuCompiler", "b": "$compiler.py:3 compile"})
-    assert (found.compilations, found.compile_ps) == (0, 0)
-    assert (found.compile_first_ps, found.compile_last_ps) == (-1, -1)
+    facts = host("t |ab", names={"a": "TfrtTpuCompiler", "b": "$compiler.py:3 compile"})
+    assert (facts.compilations, facts.compile_ps) == (0, 0)
+    assert (facts.compile_first_ps, facts.compile_last_ps) == (-1, -1)
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def change(allocator: object, allocated: int, available: int, **more: object) ->
 
 
 def test_the_peak_of_each_allocator_and_what_was_free_then():
-    found = memory(
+    peaks = memory(
         "t |abcde",
         names={"a": "MemoryAllocation", "b": "MemoryAllocation", "c": "MemoryDeallocation",
                "d": "MemoryAllocation", "e": "MemoryAllocation"},
@@ -356,16 +356,16 @@ def test_the_peak_of_each_allocator_and_what_was_free_then():
             "e": {**change(1, 7, 3), "index_on_host": 2, "device_ordinal": 9},
         },
     )  # fmt: skip
-    assert found.name == ["GPU_0_bfc", "gpu_host_bfc", "2"]
-    assert found.is_device.tolist() == [True, False, True]
-    assert found.peak_bytes.tolist() == [50, 5, 7]
-    assert found.lifetime_bytes.tolist() == [70, 5, 7]
-    assert found.capacity_bytes.tolist() == [100, 5, 10]
-    assert found.fragmentation[0] == 0.25
-    assert np.isnan(found.fragmentation[1:]).all()
-    assert found.peak_ps.tolist() == [1 * US, 3 * US, 4 * US]
-    assert found.allocations.tolist() == [2, 1, 1]
-    assert found.deallocations.tolist() == [1, 0, 0]
+    assert peaks.name == ["GPU_0_bfc", "gpu_host_bfc", "2"]
+    assert peaks.is_device.tolist() == [True, False, True]
+    assert peaks.peak_bytes.tolist() == [50, 5, 7]
+    assert peaks.lifetime_bytes.tolist() == [70, 5, 7]
+    assert peaks.capacity_bytes.tolist() == [100, 5, 10]
+    assert peaks.fragmentation[0] == 0.25
+    assert np.isnan(peaks.fragmentation[1:]).all()
+    assert peaks.peak_ps.tolist() == [1 * US, 3 * US, 4 * US]
+    assert peaks.allocations.tolist() == [2, 1, 1]
+    assert peaks.deallocations.tolist() == [1, 0, 0]
 
 
 def test_memory_events_of_nobody_are_left_out():
@@ -375,10 +375,10 @@ def test_memory_events_of_nobody_are_left_out():
 
 def test_hostile_sizes_stay_in_range():
     stats = {"a": change("cpu", -5, 2**63 - 1, bytes_reserved=2**63 - 1, fragmentation="x")}
-    found = memory("t |a", names={"a": "MemoryAllocation"}, stats=stats)
-    assert found.peak_bytes.tolist() == [2**60]
-    assert found.capacity_bytes.tolist() == [2**61]
-    assert math.isnan(found.fragmentation[0])
+    peaks = memory("t |a", names={"a": "MemoryAllocation"}, stats=stats)
+    assert peaks.peak_bytes.tolist() == [2**60]
+    assert peaks.capacity_bytes.tolist() == [2**61]
+    assert math.isnan(peaks.fragmentation[0])
 
 
 def test_allocators_of_hosts_are_one_behind_the_other():
@@ -391,11 +391,11 @@ def test_allocators_of_hosts_are_one_behind_the_other():
 
 def test_the_peaks_of_the_v100_trace_are_those_of_the_reference(gpu_trace: Path):
     space = read_space(gpu_trace)
-    found = find_memory_peaks(space, Programs(space))
-    row = found.name.index("GPU_6_bfc")
-    assert found.peak_bytes[row] == 6_210_111_488
-    assert found.capacity_bytes[row] == 15_477_102_400
-    assert found.fragmentation[row] == pytest.approx(0.000961762)
-    assert (found.allocations[row], found.deallocations[row]) == (761, 208)
+    peaks = find_memory_peaks(space, Programs(space))
+    row = peaks.name.index("GPU_6_bfc")
+    assert peaks.peak_bytes[row] == 6_210_111_488
+    assert peaks.capacity_bytes[row] == 15_477_102_400
+    assert peaks.fragmentation[row] == pytest.approx(0.000961762)
+    assert (peaks.allocations[row], peaks.deallocations[row]) == (761, 208)
     # The maximum, not what the last event in the file says.
-    assert found.lifetime_bytes[found.name.index("GPU_4_bfc")] == 6_208_853_760
+    assert peaks.lifetime_bytes[peaks.name.index("GPU_4_bfc")] == 6_208_853_760

@@ -20,7 +20,7 @@ def table(found: HostCalls) -> list[tuple[str, str, int, int, int]]:
 
 
 def test_annotations_functions_and_compiled_functions():
-    found = calls_of(
+    calls = calls_of(
         """
         python |ssssssssssssssssss.sssss
                |.aaa.PPPP.ffffff
@@ -30,18 +30,18 @@ def test_annotations_functions_and_compiled_functions():
                "p": "PjitFunction(step)", "e": "EagerExecute"},
         stats={"s": {"_r": 1, "step_num": 1}, "f": {"tf_function_call": "notTraced-nonXla"}},
     )  # fmt: skip
-    assert table(found) == [
+    assert table(calls) == [
         ("train", "Annotation", 2, 23, 10),
         ("evaluate", "tf.function", 1, 6, 6),
         ("PjitFunction(step)", "Compiled function", 1, 4, 4),
         ("load batch", "Annotation", 1, 3, 3),
     ]
-    both = merge_host_calls([found, found])
+    both = merge_host_calls([calls, calls])
     assert table(both)[0] == ("train", "Annotation", 4, 46, 20)
 
 
 def test_what_runtimes_do_is_not_the_programs():
-    found = calls_of(
+    calls = calls_of(
         """
         python/1 |PPPPPPPP.CCCC.ww
                  |.rrr.....ssss
@@ -52,7 +52,7 @@ def test_what_runtimes_do_is_not_the_programs():
                "w": "block_until_ready", "a": "prepare", "m": "MemCpyAsync",
                "d": "RemoteCallOpDone"},
     )  # fmt: skip
-    assert [(name, kind) for name, kind, *_ in table(found)] == [
+    assert [(name, kind) for name, kind, *_ in table(calls)] == [
         ("PjitFunction(f)", "Compiled function"),
         ("prepare", "Annotation"),
     ]

@@ -80,8 +80,8 @@ def test_planes_of_hosts_and_of_their_subprocesses_count(plane):
 
 def test_memory_events_are_no_executions():
     drawing = "t |aaaa\n  |.m.."
-    found = host_ops(drawing, OPS | {"m": "MemoryAllocation"}, stats={"m": {"tf_op": "a"}})
-    assert found == {"a": (1, 4, 4)}
+    ops = host_ops(drawing, OPS | {"m": "MemoryAllocation"}, stats={"m": {"tf_op": "a"}})
+    assert ops == {"a": (1, 4, 4)}
 
 
 def test_python_functions_and_annotations_are_no_ops():
@@ -290,7 +290,7 @@ def test_instructions_without_an_op_have_the_type_that_the_program_tells():
     program.add("loop_fusion", "fusion", "f32[8]{0}", "p", calls="mixed")
     program.add("copy.1", "copy", "f32[8]{0}", "p")
     launched = {"hlo_module": "jit_f", "program_id": 8}
-    found = ops_of(
+    ops = ops_of(
         draw(
             {"/host:metadata": "none |", HOST: "t |aabbccdd"},
             names={"P": "jit_f(8)"},
@@ -304,7 +304,7 @@ def test_instructions_without_an_op_have_the_type_that_the_program_tells():
             type_stats={"P": {"Hlo Proto": program.bytes()}},
         )
     )  # fmt: skip
-    assert dict(zip(found.name, found.type, strict=True)) == {
+    assert dict(zip(ops.name, ops.type, strict=True)) == {
         "loop_reduce_fusion.3": "dot_general", "loop_fusion": "fusion", "copy.1": "copy",
         "gone": "Unknown",
     }  # fmt: skip
@@ -312,7 +312,7 @@ def test_instructions_without_an_op_have_the_type_that_the_program_tells():
 
 def test_host_rows_of_an_instinct_have_types(amd_trace: Path):
     space = read_space(amd_trace)
-    found = find_ops(space, Programs(space))
-    assert "Unknown" not in found.type
-    of = dict(zip(found.name, found.type, strict=True))
+    ops = find_ops(space, Programs(space))
+    assert "Unknown" not in ops.type
+    of = dict(zip(ops.name, ops.type, strict=True))
     assert of["loop_reduce_fusion.3"] == "transpose"

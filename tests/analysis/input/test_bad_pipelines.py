@@ -17,17 +17,21 @@ def found_in(content: bytes) -> TfData:
 
 
 def test_calls_of_no_length_are_kept():
-    found = found_in(BAD_PIPELINES["calls of no length"]())
-    assert nodes(found) == {"Root": (0, 0, 1, "*"), "Map": (0, 0, 1, "")}
-    assert found.bottleneck.tolist() == [-1]
-    assert found.is_cut.tolist() == [False]
+    pipelines = found_in(BAD_PIPELINES["calls of no length"]())
+    assert nodes(pipelines) == {"Root": (0, 0, 1, "*"), "Map": (0, 0, 1, "")}
+    assert pipelines.bottleneck.tolist() == [-1]
+    assert pipelines.is_cut.tolist() == [False]
 
 
 def test_iterators_that_feed_each_other_are_stated_and_survived():
-    found = found_in(BAD_PIPELINES["iterators that feed each other"]())
+    pipelines = found_in(BAD_PIPELINES["iterators that feed each other"]())
     # The inner call of Map is left out: what it did is its caller's own time.
-    assert nodes(found) == {"Root": (8, 2, 1, "*"), "Map": (6, 2, 1, "*"), "Batch": (4, 4, 1, "!")}
-    assert found.loops == 1
+    assert nodes(pipelines) == {
+        "Root": (8, 2, 1, "*"),
+        "Map": (6, 2, 1, "*"),
+        "Batch": (4, 4, 1, "!"),
+    }
+    assert pipelines.loops == 1
 
 
 def test_elements_that_are_made_of_themselves_are_cut_loose():
@@ -37,24 +41,24 @@ def test_elements_that_are_made_of_themselves_are_cut_loose():
 
 
 def test_a_hundred_stages_deep():
-    found = found_in(BAD_PIPELINES["a hundred stages"]())
-    assert found.parent.tolist() == list(range(-1, DEPTH - 1))
-    assert found.self_ps.tolist() == [3] * (DEPTH - 1) + [1000 - 3 * (DEPTH - 1)]
-    assert found.is_critical.all()
-    assert found.bottleneck.tolist() == [DEPTH - 1]
+    pipelines = found_in(BAD_PIPELINES["a hundred stages"]())
+    assert pipelines.parent.tolist() == list(range(-1, DEPTH - 1))
+    assert pipelines.self_ps.tolist() == [3] * (DEPTH - 1) + [1000 - 3 * (DEPTH - 1)]
+    assert pipelines.is_critical.all()
+    assert pipelines.bottleneck.tolist() == [DEPTH - 1]
 
 
 def test_thousands_of_iterators_of_one_stage():
-    found = found_in(BAD_PIPELINES["thousands of iterators"]())
-    assert found.iterator.size == MANY + 2
-    assert found.self_ps.tolist() == [0, 6 * MANY] + [4] * MANY
-    assert json.loads(found.parameters[-1]) == {"count": MANY + 2}
+    pipelines = found_in(BAD_PIPELINES["thousands of iterators"]())
+    assert pipelines.iterator.size == MANY + 2
+    assert pipelines.self_ps.tolist() == [0, 6 * MANY] + [4] * MANY
+    assert json.loads(pipelines.parameters[-1]) == {"count": MANY + 2}
 
 
 def test_damaged_times_do_not_wrap_around():
-    found = found_in(BAD_PIPELINES["calls of 40 hours"]())
-    assert (found.total_ps > 0).all()
-    assert (found.self_ps >= 0).all()
+    pipelines = found_in(BAD_PIPELINES["calls of 40 hours"]())
+    assert (pipelines.total_ps > 0).all()
+    assert (pipelines.self_ps >= 0).all()
 
 
 @pytest.mark.parametrize(

@@ -39,11 +39,11 @@ FILLED = """
 
 def blamed(drawing: str, stats: Mapping[str, Any] = STATS) -> dict[str, tuple[int, ...]]:
     """(self, waiting for the pool, held up) in µs of each node of the only call."""
-    found = tf_data(drawing, NAMES, stats)
+    pipelines = tf_data(drawing, NAMES, stats)
     return {
-        found.type_name[row]: tuple(int(column[node]) // COLUMN_PS for column in
-                                    (found.self_ps, found.queue_ps, found.held_ps))
-        for node, row in enumerate(found.iterator.tolist())
+        pipelines.type_name[row]: tuple(int(column[node]) // COLUMN_PS for column in
+                                    (pipelines.self_ps, pipelines.queue_ps, pipelines.held_ps))
+        for node, row in enumerate(pipelines.iterator.tolist())
     }  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def test_without_events_of_pools_own_time_is_what_counts():
 def test_a_parallel_stage_waits_behind_another_one_too():
     # The calls of Map2 wait for its own threads, whose function waits behind that of Map1.
     upper, lower = f"{ROOT}::ParallelMapV2", f"{ROOT}::ParallelMapV2::MapAndBatchV2"
-    found = tf_data(
+    pipelines = tf_data(
         """
         python |rrrrrrrrrrrrrrrr
                |.uuuuuuuuuuuuuu.
@@ -95,8 +95,8 @@ def test_a_parallel_stage_waits_behind_another_one_too():
             "b": {"id": 80}, "B": {"id": 80}, "x": {"id": 81}, "Y": {"id": 81}, "a": {},
         },
     )  # fmt: skip
-    of = {found.type_name[row]: node for node, row in enumerate(found.iterator.tolist())}
-    us = [int(found.queue_ps[of["ParallelMapV2"]]) // COLUMN_PS]
+    of = {pipelines.type_name[row]: node for node, row in enumerate(pipelines.iterator.tolist())}
+    us = [int(pipelines.queue_ps[of["ParallelMapV2"]]) // COLUMN_PS]
     assert us == [9]  # handed over at 3, taken up at 12
 
 

@@ -57,9 +57,9 @@ def test_ids_are_unsigned_however_they_are_written(spell):
         "b": {"id": spell(HIGH + 2), "parent_id": spell(HIGH + 1)},
         "m": {"id": Unsigned(HIGH + 3), "parent_id": spell(HIGH + 2)},
     }
-    found = tf_data("python |rrrr\n       |.bbb\n       |..m", SIMPLE, stats)
-    assert found.iterator_id.tolist() == [HIGH + 1, HIGH + 2, HIGH + 3]
-    assert nodes(found) == {
+    pipelines = tf_data("python |rrrr\n       |.bbb\n       |..m", SIMPLE, stats)
+    assert pipelines.iterator_id.tolist() == [HIGH + 1, HIGH + 2, HIGH + 3]
+    assert nodes(pipelines) == {
         "Root": (4, 1, 1, "*"),
         "BatchV2": (3, 2, 1, "!"),
         "Map": (1, 1, 1, "*"),
@@ -67,13 +67,13 @@ def test_ids_are_unsigned_however_they_are_written(spell):
 
 
 def test_calls_without_ids_go_by_their_names():
-    found = tf_data("python |rrrr\n       |.bbb\n       |..m", SIMPLE, {})
-    assert nodes(found) == {
+    pipelines = tf_data("python |rrrr\n       |.bbb\n       |..m", SIMPLE, {})
+    assert nodes(pipelines) == {
         "Root": (4, 1, 1, "*"),
         "BatchV2": (3, 2, 1, "!"),
         "Map": (1, 1, 1, "*"),
     }
-    assert len(set(found.iterator_id.tolist())) == 3
+    assert len(set(pipelines.iterator_id.tolist())) == 3
 
 
 def test_children_that_overlap_count_once():
@@ -88,7 +88,7 @@ def test_children_that_overlap_count_once():
         "r": ids(1), "p": ids(2, 1), "x": ids(3, 2), "y": ids(4, 2),
         "c": element(0), "P": element(0), "d": element(1), "Q": element(1),
     }  # fmt: skip
-    found = tf_data(
+    pipelines = tf_data(
         """
         python |rrrrrrrrrr
                |pppppppppp
@@ -101,7 +101,7 @@ def test_children_that_overlap_count_once():
         names,
         stats,
     )
-    assert nodes(found) == {
+    assert nodes(pipelines) == {
         "Root": (10, 0, 1, "*"),
         "ParallelInterleaveV4": (10, 2, 1, "*"),
         "TFRecord": (6, 6, 1, "*"),
@@ -112,7 +112,7 @@ def test_children_that_overlap_count_once():
 def test_copies_of_a_stage_are_the_bottleneck_together():
     """The first is read ahead; it is critical all the same, as the others are waited for."""
     reader = f"{ROOT}::Interleave[%d]::TFRecord"
-    found = tf_data(
+    pipelines = tf_data(
         """
         ahead  |..PPPPP
                |...xxx
@@ -125,12 +125,16 @@ def test_copies_of_a_stage_are_the_bottleneck_together():
         {"r": ids(1), "i": ids(2, 1), "P": element(1), "C": element(1),
          **{letter: ids(3 + number, 2) for number, letter in enumerate("xyz")}},
     )  # fmt: skip
-    assert set(found.stage_name) == {ROOT, f"{ROOT}::Interleave", f"{ROOT}::Interleave::TFRecord"}
-    names = [found.long_name[row] for row in found.iterator.tolist()]
+    assert set(pipelines.stage_name) == {
+        ROOT,
+        f"{ROOT}::Interleave",
+        f"{ROOT}::Interleave::TFRecord",
+    }
+    names = [pipelines.long_name[row] for row in pipelines.iterator.tolist()]
     assert names == [ROOT, f"{ROOT}::Interleave", *(reader % number for number in range(3))]
-    assert (found.self_ps // COLUMN_PS).tolist() == [0, 7, 3, 3, 3]
-    assert found.is_critical.all()
-    assert found.bottleneck.tolist() == [2]
+    assert (pipelines.self_ps // COLUMN_PS).tolist() == [0, 7, 3, 3, 3]
+    assert pipelines.is_critical.all()
+    assert pipelines.bottleneck.tolist() == [2]
 
 
 def test_parameters_are_the_latest_that_a_stage_could_tell():
@@ -141,15 +145,15 @@ def test_parameters_are_the_latest_that_a_stage_could_tell():
         "q": ids(2, 1, parallelism=8, buffered_elements=3, **told),
         "t": ids(2, 1, parallelism="unavailable", **told),
     }
-    found = tf_data("python |rrrrrrrrr\n       |.pp.qq.tt", names, stats)
-    assert json.loads(found.parameters[1]) == {
+    pipelines = tf_data("python |rrrrrrrrr\n       |.pp.qq.tt", names, stats)
+    assert json.loads(pipelines.parameters[1]) == {
         "name": "ParallelMap:1",
         "deterministic": "true",
         "share": 0.5,
         "parallelism": 8,
         "buffered_elements": 3,
     }
-    assert found.parameters[0] == "{}"
+    assert pipelines.parameters[0] == "{}"
 
 
 def test_a_recorded_loop_names_its_slow_map(sample_logdir: Path):

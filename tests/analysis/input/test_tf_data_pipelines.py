@@ -83,8 +83,8 @@ def test_device_pipelines_come_after_host_pipelines_and_draw_from_them():
 
 
 def test_a_profile_of_devices_alone_has_no_source():
-    found = tf_data("gpu |rrrr\n    |...c\npool |.PPP\n     |.gg", DEVICES, FETCHED)
-    assert (found.pipeline_name, found.source.tolist()) == (["Device:0"], [-1])
+    pipelines = tf_data("gpu |rrrr\n    |...c\npool |.PPP\n     |.gg", DEVICES, FETCHED)
+    assert (pipelines.pipeline_name, pipelines.source.tolist()) == (["Device:0"], [-1])
 
 
 def test_a_device_iterator_that_asks_the_host_on_its_thread_draws_from_that():
@@ -110,11 +110,11 @@ def test_a_device_iterator_that_asks_the_host_on_its_thread_draws_from_that():
 
 def test_the_iterators_of_a_mirrored_strategy_are_device_pipelines():
     names = {"r": ROOT, "p": f"{ROOT}::Prefetch", "g": f"{ROOT}::Prefetch::Generator"}
-    found = tf_data(
+    pipelines = tf_data(
         "a |rrrr\n  |.ppp\n  |.gg", names, {"r": ids(1), "p": ids(2, 1), "g": ids(3, 2)}
     )
-    assert found.pipeline_name == ["Device:0"]
-    assert found.wait_ps.tolist() == [0, COLUMN_PS, 2 * COLUMN_PS]
+    assert pipelines.pipeline_name == ["Device:0"]
+    assert pipelines.wait_ps.tolist() == [0, COLUMN_PS, 2 * COLUMN_PS]
 
 
 def test_several_pipelines_are_numbered_by_their_first_calls():

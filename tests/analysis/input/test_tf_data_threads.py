@@ -63,7 +63,7 @@ def test_a_buffer_that_waits_is_not_what_is_slow():
 
 def test_what_follows_the_taking_of_an_element_is_no_wait_for_it():
     """The element is there; then the call waits for a lock, such as that of Python."""
-    found = tf_data(
+    pipelines = tf_data(
         """
         python |...qqqqqq
                |...oooooo
@@ -74,13 +74,13 @@ def test_what_follows_the_taking_of_an_element_is_no_wait_for_it():
         PREFETCHING,
         PREFETCHED,
     )
-    assert nodes(found, 0)["Prefetch"] == (6, 6, 1, "!")
-    assert sorted(found.wait_ps.tolist()) == [0, 0, 2 * COLUMN_PS]
+    assert nodes(pipelines, 0)["Prefetch"] == (6, 6, 1, "!")
+    assert sorted(pipelines.wait_ps.tolist()) == [0, 0, 2 * COLUMN_PS]
 
 
 def test_an_element_number_that_is_used_again_belongs_to_the_next_call():
     again = PREFETCHED | {"d": element(7), "Q": element(7)}
-    found = tf_data(
+    pipelines = tf_data(
         """
         python |rrrrrr....qqqqqq
                |.ppppp.....ooooo
@@ -91,11 +91,11 @@ def test_an_element_number_that_is_used_again_belongs_to_the_next_call():
         PREFETCHING,
         again,
     )
-    assert nodes(found, 0)["BatchV2"] == nodes(found, 1)["BatchV2"] == (4, 4, 1, "!")
+    assert nodes(pipelines, 0)["BatchV2"] == nodes(pipelines, 1)["BatchV2"] == (4, 4, 1, "!")
 
 
 def test_an_element_made_before_the_recording_hides_what_was_slow():
-    found = tf_data(
+    pipelines = tf_data(
         """
         python |rrrrrrrrrr
                |.ppppppppp
@@ -106,14 +106,14 @@ def test_an_element_made_before_the_recording_hides_what_was_slow():
         PREFETCHING,
         PREFETCHED,
     )
-    assert nodes(found) == {"Root": (10, 1, 1, "*"), "Prefetch": (9, 9, 1, "!")}
-    assert found.is_cut.tolist() == [True]
+    assert nodes(pipelines) == {"Root": (10, 1, 1, "*"), "Prefetch": (9, 9, 1, "!")}
+    assert pipelines.is_cut.tolist() == [True]
 
 
 def test_calls_of_a_turn_that_began_before_the_recording_are_what_was_waited_for():
     # Neither the turn nor the call of BatchV2 were recorded, as they had begun before.
     names = PREFETCHING | {"m": f"{ROOT}::Prefetch::BatchV2::Map"}
-    found = tf_data(
+    pipelines = tf_data(
         """
         python |.rrrrrrrrrr....qqqqqqq
                |.pppppppppp....ooooooo
@@ -125,13 +125,13 @@ def test_calls_of_a_turn_that_began_before_the_recording_are_what_was_waited_for
         names,
         PREFETCHED | {"m": ids(4, 3)},
     )
-    assert nodes(found, 0) == {
+    assert nodes(pipelines, 0) == {
         "Root": (10, 0, 1, "*"),
         "Prefetch": (10, 5, 1, "!"),
         "Map": (5, 5, 1, "*"),
     }
-    assert parents(found, 0) == {"Root": "", "Prefetch": "Root", "Map": "Prefetch"}
-    assert nodes(found, 1) == {
+    assert parents(pipelines, 0) == {"Root": "", "Prefetch": "Root", "Map": "Prefetch"}
+    assert nodes(pipelines, 1) == {
         "Root": (7, 0, 1, "*"),
         "Prefetch": (7, 2, 1, "*"),
         "BatchV2": (6, 3, 1, "!"),
@@ -140,7 +140,7 @@ def test_calls_of_a_turn_that_began_before_the_recording_are_what_was_waited_for
 
 
 def test_old_versions_that_mark_no_elements_are_matched_by_time():
-    found = tf_data(
+    pipelines = tf_data(
         """
         python |rrrrrrrrrr
                |.ppppppppp
@@ -149,7 +149,7 @@ def test_old_versions_that_mark_no_elements_are_matched_by_time():
         PREFETCHING,
         PREFETCHED,
     )
-    assert nodes(found) == {
+    assert nodes(pipelines) == {
         "Root": (10, 1, 1, "*"),
         "Prefetch": (9, 3, 1, "*"),
         "BatchV2": (6, 6, 1, "!"),
@@ -157,7 +157,7 @@ def test_old_versions_that_mark_no_elements_are_matched_by_time():
 
 
 def test_what_threads_did_for_a_stage_is_told_from_its_wait():
-    found = tf_data(
+    pipelines = tf_data(
         """
         python |..rrrrrrrrrr
                |..pppppppppp
@@ -172,24 +172,30 @@ def test_what_threads_did_for_a_stage_is_told_from_its_wait():
         MAPPING,
         MAPPED,
     )
-    assert nodes(found) == {
+    assert nodes(pipelines) == {
         "Root": (10, 0, 1, "*"),
         "ParallelMapV2": (10, 9, 1, "!"),
         "Range": (2, 2, 1, "*"),
     }
-    work = dict(zip([found.type_name[row] for row in found.iterator], found.worker_ps, strict=True))
+    work = dict(
+        zip(
+            [pipelines.type_name[row] for row in pipelines.iterator],
+            pipelines.worker_ps,
+            strict=True,
+        )
+    )
     # The turn from 2 on, less the call of Range, and what ran for it until the call ended at 12.
     assert work == {
         "Root": -1,
         "ParallelMapV2": (3 + 7) * COLUMN_PS,
         "Range": -1,
     }
-    assert found.wait_ps.tolist() == [0, 9 * COLUMN_PS, 0]
+    assert pipelines.wait_ps.tolist() == [0, 9 * COLUMN_PS, 0]
 
 
 def test_children_under_function_runs_are_kept():
     names = SIMPLE | {"f": "InstantiatedCapturedFunction::Run", "x": "MatMul:MatMul"}
-    found = tf_data(
+    pipelines = tf_data(
         """
         python |rrrrrrrrrr
                |.bbbbbbbb
@@ -200,7 +206,7 @@ def test_children_under_function_runs_are_kept():
         names,
         {"r": ids(1), "b": ids(2, 1), "m": ids(3, 2), "f": {"id": 5}},
     )
-    assert nodes(found) == {
+    assert nodes(pipelines) == {
         "Root": (10, 2, 1, "*"),
         "BatchV2": (8, 5, 1, "!"),
         "Map": (3, 3, 1, "*"),
@@ -219,7 +225,7 @@ PIECES = st.lists(
 def test_work_in_a_window_is_what_lies_inside(pieces, begin: int, length: int):
     columns = np.array(pieces, np.int64).reshape(-1, 4).T
     of = np.arange(3)
-    found = work_in_windows(
+    work_ps = work_in_windows(
         columns[0], columns[1], columns[1] + columns[2], columns[3],
         of, np.full(3, begin), np.full(3, begin + length),
     )  # fmt: skip
@@ -236,4 +242,4 @@ def test_work_in_a_window_is_what_lies_inside(pieces, begin: int, length: int):
         else -1
         for one in range(3)
     ]
-    assert found.tolist() == expected
+    assert work_ps.tolist() == expected

@@ -36,7 +36,7 @@ def exchanges(found: Coupling, worker: str) -> list[int]:
 
 
 def test_gpus_with_collectives_and_without():
-    found = coupling(
+    coupled = coupling(
         draw(
             {
                 "/device:GPU:0": "Stream #1 |mmnnkk",
@@ -47,15 +47,15 @@ def test_gpus_with_collectives_and_without():
             names={"n": NCCL, "m": "matmul", "k": "relu", "h": "MemcpyH2D"},
         )
     )
-    assert found.worker == ["GPU:0", "GPU:1", "GPU:2"]  # a copy is not a program
-    assert [exchanges(found, name) for name in found.worker] == [[COLLECTIVE], [COLLECTIVE], []]
-    names = [set(found.hash[found.worker_of == index].tolist()) for index in range(3)]
+    assert coupled.worker == ["GPU:0", "GPU:1", "GPU:2"]  # a copy is not a program
+    assert [exchanges(coupled, name) for name in coupled.worker] == [[COLLECTIVE], [COLLECTIVE], []]
+    names = [set(coupled.hash[coupled.worker_of == index].tolist()) for index in range(3)]
     assert names[0] == names[1]
     assert names[2] < names[0]
 
 
 def test_ops_of_tpus_by_their_category():
-    found = coupling(
+    coupled = coupling(
         draw(
             {"/device:TPU:0": "XLA Modules |mmmmmm\nXLA Ops |ccrrss"},
             names={
@@ -68,9 +68,9 @@ def test_ops_of_tpus_by_their_category():
             },
         )
     )  # fmt: skip
-    assert found.worker == ["TPU:0"]
-    assert sorted(exchanges(found, "TPU:0")) == [COLLECTIVE, TRANSFER]
-    assert found.worker_of.size == 3  # the program itself is not an op
+    assert coupled.worker == ["TPU:0"]
+    assert sorted(exchanges(coupled, "TPU:0")) == [COLLECTIVE, TRANSFER]
+    assert coupled.worker_of.size == 3  # the program itself is not an op
 
 
 def training(late: int, *, collective: str = NCCL, kernel: str = "matmul") -> bytes:
@@ -138,11 +138,11 @@ def rendezvous(late: int, *, ordinals: bool = True, steps: int = 5) -> bytes:
 
 
 def test_devices_of_a_cpu_meet_in_collectives():
-    found = coupling(rendezvous(6))
-    assert found.worker == ["CPU"]
-    order = np.lexsort((found.device, found.meeting))
-    assert found.device[order].tolist() == [0, 1] * 5
-    assert np.diff(found.arrive_ps[order].reshape(5, 2)).ravel().tolist() == [6 * US] * 5
+    coupled = coupling(rendezvous(6))
+    assert coupled.worker == ["CPU"]
+    order = np.lexsort((coupled.device, coupled.meeting))
+    assert coupled.device[order].tolist() == [0, 1] * 5
+    assert np.diff(coupled.arrive_ps[order].reshape(5, 2)).ravel().tolist() == [6 * US] * 5
     _, stragglers = stragglers_of(rendezvous(6))
     (late,) = stragglers.late
     assert (late.worker, late.device, late.reference_device) == (0, 1, 0)

@@ -57,14 +57,14 @@ def split(*cells: tuple[int, int]) -> list[Cell]:
 
 
 def test_who_waits_in_collectives_is_early_and_who_does_not_is_late():
-    found = stragglers_of(
+    stragglers = stragglers_of(
         job(
             split(*[(6, 4)] * 3),
             split(*[(6, 4)] * 3),
             [{COMPUTE: 6, INPUT: 2, WAIT: 2}] * 3,
         )
     )
-    assert found == Stragglers(
+    assert stragglers == Stragglers(
         (Lateness(2, -1, 1, -1, 2.0 * US, 2.0 * US, 2.0 * US, 2.0 * US, 0.2, INPUT, 3, 3),),
         None,
         "",
@@ -74,13 +74,13 @@ def test_who_waits_in_collectives_is_early_and_who_does_not_is_late():
 def test_the_figure_is_the_mean_of_paired_differences_with_its_interval():
     """Steps of 100 to 120 µs; the second worker takes 8, 10 or 12 µs longer in each."""
     base, more = [50, 60, 70, 50, 60, 70], [8, 10, 12, 12, 10, 8]
-    found = stragglers_of(
+    stragglers = stragglers_of(
         job(
             split(*((at, 50) for at in base)),
             split(*((at + by, 50 - by) for at, by in zip(base, more, strict=True))),
         )
     )
-    (late,) = found.late
+    (late,) = stragglers.late
     assert (late.worker, late.reference, late.steps) == (1, 0, 6)
     assert late.late_ps == pytest.approx(10 * US)
     # t of 5 degrees of freedom at 97.5 %: 2.571; the deviation of `more` is 1.789.
@@ -92,12 +92,12 @@ def test_the_figure_is_the_mean_of_paired_differences_with_its_interval():
 
 def test_nothing_is_claimed_of_workers_that_exchange_nothing():
     """The second GPU takes 3 of 6.5 µs longer; nobody waits for it as far as the trace shows."""
-    found = stragglers_of(job(split(*[(5, 0)] * 4), split(*[(8, 0)] * 4)), coupling_of(
+    stragglers = stragglers_of(job(split(*[(5, 0)] * 4), split(*[(8, 0)] * 4)), coupling_of(
         ["GPU:0", "GPU:1"], exchanges=()))  # fmt: skip
-    assert found.late == ()
-    assert found.reason == "uncoupled"
-    assert found.compared is not None
-    assert (found.compared.worker, found.compared.late_ps) == (1, 3 * US)
+    assert stragglers.late == ()
+    assert stragglers.reason == "uncoupled"
+    assert stragglers.compared is not None
+    assert (stragglers.compared.worker, stragglers.compared.late_ps) == (1, 3 * US)
     assert stragglers_of(job(split((5, 0)), split((8, 0))), coupling_of([])).reason == "uncoupled"
 
 
@@ -110,14 +110,14 @@ def test_one_step_proves_nothing():
 
 def test_a_step_that_is_late_once_is_no_late_worker():
     steps = [(50, 50)] * 11
-    found = stragglers_of(job(split((50, 50), *steps), split((90, 10), *steps)))
-    assert (found.late, found.reason) == ((), "varies")
+    stragglers = stragglers_of(job(split((50, 50), *steps), split((90, 10), *steps)))
+    assert (stragglers.late, stragglers.reason) == ((), "varies")
 
 
 def test_others_that_do_not_wait_are_not_made_to():
     """Both spend 20 µs in collectives, and the second takes 30 µs longer: its steps are longer."""
-    found = stragglers_of(job(split(*[(50, 20)] * 5), split(*[(80, 20)] * 5)))
-    assert (found.late, found.reason) == ((), "unmet")
+    stragglers = stragglers_of(job(split(*[(50, 20)] * 5), split(*[(80, 20)] * 5)))
+    assert (stragglers.late, stragglers.reason) == ((), "unmet")
 
 
 def test_others_lose_no_more_than_they_wait():
@@ -143,8 +143,8 @@ def test_programs_with_other_names_are_no_peers():
 def test_the_same_recording_as_two_hosts_shows_no_one_late():
     random = np.random.default_rng(1)
     part = part_of(split(*((int(own), 100 - int(own)) for own in random.integers(30, 70, 18))))
-    found = stragglers_of(merge_steps(["a", "b"], [part, part]))
-    assert (found.late, found.reason) == ((), "alike")
+    stragglers = stragglers_of(merge_steps(["a", "b"], [part, part]))
+    assert (stragglers.late, stragglers.reason) == ((), "alike")
 
 
 def test_hosts_without_a_common_step_are_not_compared():

@@ -8,7 +8,7 @@ from tbprof.events.space import Space
 
 
 def test_steps_are_the_groups_of_the_file():
-    found = memory_of(
+    memory = memory_of(
         memory_space([
             take(0, 1),  # before the first
             take(2, 2, group=40), take(3, 3), take(4, 4, group=40),
@@ -17,10 +17,10 @@ def test_steps_are_the_groups_of_the_file():
             take(9, 8, group=12), take(11, 9),  # after the last
         ])
     )  # fmt: skip
-    assert found.step_label == ["40", "12"]
-    assert found.step_begin_ps.tolist() == [2 * US, 7 * US]
-    assert found.step_end_ps.tolist() == [7 * US, 9 * US]
-    assert found.step.tolist() == [-1, 0, 0, 0, 0, 1, 0, 1, -1]
+    assert memory.step_label == ["40", "12"]
+    assert memory.step_begin_ps.tolist() == [2 * US, 7 * US]
+    assert memory.step_end_ps.tolist() == [7 * US, 9 * US]
+    assert memory.step.tolist() == [-1, 0, 0, 0, 0, 1, 0, 1, -1]
 
 
 def test_groups_are_named_as_the_devices_name_their_steps():
@@ -50,10 +50,10 @@ def test_without_groups_steps_are_those_of_the_program():
                    "a": {"allocator_name": GPU}},
         )
     )  # fmt: skip
-    found = memory_of(space)
-    assert found.step_label == ["train 3", "train 4"]
-    assert found.step_begin_ps.tolist() == [1 * US, 6 * US]
-    assert found.step.tolist() == [-1, 0, 0, 1]
+    memory = memory_of(space)
+    assert memory.step_label == ["train 3", "train 4"]
+    assert memory.step_begin_ps.tolist() == [1 * US, 6 * US]
+    assert memory.step.tolist() == [-1, 0, 0, 1]
 
 
 def apart(*, overlap: bool = False) -> Space:
@@ -102,14 +102,14 @@ def shown_steps(memory: Memory) -> dict[str, list[tuple[str, int, int]]]:
 
 def test_the_memory_of_a_device_has_the_steps_of_that_device():
     """The second GPU ran them 12 µs later: no step lasts from the first to the second."""
-    found = memory_of(apart())
+    memory = memory_of(apart())
     early, late = [("7", 0, 4), ("8", 4, 8)], [("7", 12, 16), ("8", 16, 20)]
     named = [*((f"{one} (GPU:4)", *at) for one, *at in early),
              *((f"{one} (GPU:6)", *at) for one, *at in late)]  # fmt: skip
-    assert shown_steps(found) == {
+    assert shown_steps(memory) == {
         "GPU_1_bfc": [], "GPU_4_bfc": early, "GPU_6_bfc": late, "gpu_host_bfc": named,
     }  # fmt: skip
-    own = [found.step[found.first_event[index] : found.first_event[index + 1]].tolist()
+    own = [memory.step[memory.first_event[index] : memory.first_event[index + 1]].tolist()
            for index in range(4)]  # fmt: skip
     # Outside of all steps an event belongs to that in which the others of its group lie.
     assert own == [[-1], [0, 0], [1, 1], [0, -1, 2]]

@@ -48,7 +48,7 @@ def rows(memory: Memory, found: Breakdown) -> list[tuple[Any, ...]]:
 
 
 def test_the_peak_is_the_first_of_equals_of_stack_and_heap():
-    found = summarize(
+    summary = summarize(
         memory_of(
             take(1, 1, heap=50, stack=10, free=40, more={"peak_bytes_in_use": 70}),
             take(2, 2, heap=60, stack=0, free=30, more={"peak_bytes_in_use": 60}),
@@ -58,22 +58,22 @@ def test_the_peak_is_the_first_of_equals_of_stack_and_heap():
             take(6, None, owner="cpu"),
         )
     )
-    assert found.peak_event.tolist() == [0, 5]
-    assert found.peak_bytes.tolist() == [60, 1]
-    assert found.lifetime_bytes.tolist() == [70, 1]
-    assert found.capacity_bytes.tolist() == [110, -1]
-    assert found.end_bytes.tolist() == [5, 1]
-    assert found.allocations.tolist() == [3, 1]
-    assert found.deallocations.tolist() == [2, 0]
-    assert found.unmatched_frees.tolist() == [1, 0]
-    assert found.reused_addresses.tolist() == [1, 0]
-    assert found.addressless.tolist() == [0, 1]
+    assert summary.peak_event.tolist() == [0, 5]
+    assert summary.peak_bytes.tolist() == [60, 1]
+    assert summary.lifetime_bytes.tolist() == [70, 1]
+    assert summary.capacity_bytes.tolist() == [110, -1]
+    assert summary.end_bytes.tolist() == [5, 1]
+    assert summary.allocations.tolist() == [3, 1]
+    assert summary.deallocations.tolist() == [2, 0]
+    assert summary.unmatched_frees.tolist() == [1, 0]
+    assert summary.reused_addresses.tolist() == [1, 0]
+    assert summary.addressless.tolist() == [0, 1]
 
 
 def test_the_lifetime_peak_is_at_least_that_of_the_trace():
     # Recorders leave reserved stacks out of it.
-    found = summarize(memory_of(take(1, 1, heap=5, stack=100, more={"peak_bytes_in_use": 7})))
-    assert found.lifetime_bytes.tolist() == [105]
+    summary = summarize(memory_of(take(1, 1, heap=5, stack=100, more={"peak_bytes_in_use": 7})))
+    assert summary.lifetime_bytes.tolist() == [105]
 
 
 def test_nothing_has_no_peaks():
@@ -98,9 +98,9 @@ def test_a_breakdown_names_what_is_in_use_and_since_when():
         give(5, 4, heap=1200, stack=30, group=1),
         take(6, 5, None, op="sizeless", heap=1200, stack=30, group=1),
     )
-    found = break_down(memory, 0, 5)
-    assert (found.at_ps, found.in_use_bytes, found.excess_bytes) == (6 * US, 1230, 0)
-    assert rows(memory, found) == [
+    breakdown = break_down(memory, 0, 5)
+    assert (breakdown.at_ps, breakdown.in_use_bytes, breakdown.excess_bytes) == (6 * US, 1230, 0)
+    assert rows(memory, breakdown) == [
         ("", 1000, 1000, 1, "BEFORE", -1, -1),
         ("weights", 100, 90, 1, "EARLIER", 0, 1),
         ("a", 100, 90, 2, "STEP", 1, 2),
@@ -137,16 +137,16 @@ def test_between_steps_what_was_allocated_since_the_last_one_is_the_instants_own
 
 def test_more_alive_than_in_use_is_said():
     memory = memory_of(take(1, 1, 100, heap=100, op="a"), take(2, 2, 10, heap=10))
-    found = break_down(memory, 0, 1)
-    assert (found.in_use_bytes, found.excess_bytes) == (10, 100)
-    assert found.allocated_bytes.tolist() == [100, 10]
+    breakdown = break_down(memory, 0, 1)
+    assert (breakdown.in_use_bytes, breakdown.excess_bytes) == (10, 100)
+    assert breakdown.allocated_bytes.tolist() == [100, 10]
 
 
 def test_an_unknown_heap_leaves_the_rest_unknown():
     memory = memory_of(take(1, 1, 5, heap=7, op="a"), take(2, 2, 1, heap=None))
-    found = break_down(memory, 0, 1)
-    assert found.in_use_bytes == -1
-    assert found.allocated_bytes.tolist() == [5, 1]
+    breakdown = break_down(memory, 0, 1)
+    assert breakdown.in_use_bytes == -1
+    assert breakdown.allocated_bytes.tolist() == [5, 1]
 
 
 def test_few_events_are_drawn_as_they_are():
@@ -173,10 +173,10 @@ def test_steps_tell_their_peaks_their_ends_and_what_they_leave():
         take(9, 4, 1, heap=91, group=3), take(9, 5, 2, heap=93, group=3),
     )  # fmt: skip
     assert [memory.step_label[memory.steps_of(at)] for at in (0, 1)] == [["0", "1", "2", "3"]] * 2
-    found = use_by_step(memory, 0)
-    assert found.peak_bytes.tolist() == [120, 117, 90, 93]
-    assert found.end_bytes.tolist() == [110, 90, 90, 93]
-    assert found.kept_bytes.tolist() == [10, 7, 0, 3]
+    usage = use_by_step(memory, 0)
+    assert usage.peak_bytes.tolist() == [120, 117, 90, 93]
+    assert usage.end_bytes.tolist() == [110, 90, 90, 93]
+    assert usage.kept_bytes.tolist() == [10, 7, 0, 3]
     host = use_by_step(memory, 1)
     assert host.peak_bytes.tolist() == [-1, -1, 3, 3]
     assert host.end_bytes.tolist() == [-1, -1, 3, 3]
@@ -205,12 +205,12 @@ def loop(steps: int, *, leaks: int, every: int = 1) -> list[Change]:
 
 def test_a_leak_is_what_most_steps_leave_behind():
     memory = memory_of(*loop(6, leaks=3))
-    found = find_leaks(memory, 0)
-    assert [memory.texts[row] for row in found.op] == ["leak"]
-    assert found.bytes_per_step.tolist() == [12]
-    assert found.occurrences_per_step.tolist() == [3]
+    leaks = find_leaks(memory, 0)
+    assert [memory.texts[row] for row in leaks.op] == ["leak"]
+    assert leaks.bytes_per_step.tolist() == [12]
+    assert leaks.occurrences_per_step.tolist() == [3]
     # The first makes what is kept, the last may still be at work.
-    assert found.steps.tolist() == [4]
+    assert leaks.steps.tolist() == [4]
 
 
 @pytest.mark.parametrize(
@@ -223,16 +223,16 @@ def test_what_few_steps_leave_behind_is_no_leak(steps: int, leaks: int, every: i
 def test_the_v100_trace_is_broken_down_as_the_reference_does(gpu_trace: Path):
     space = read_space(gpu_trace)
     memory = find_memory(space, Programs(space), find_steps(space, Programs(space)))
-    found = summarize(memory)
+    summary = summarize(memory)
     row = memory.name.index("GPU_6_bfc")
-    assert found.peak_bytes[row] == 6_210_111_488
-    assert found.capacity_bytes[row] == 15_477_102_400
-    assert (found.allocations[row], found.deallocations[row]) == (761, 208)
+    assert summary.peak_bytes[row] == 6_210_111_488
+    assert summary.capacity_bytes[row] == 15_477_102_400
+    assert (summary.allocations[row], summary.deallocations[row]) == (761, 208)
     # The reference takes the last of equals, and leaves out when the threads' lines start.
     theirs = event_at(memory, row, 2_586_981_600_000 + 237_916_000)
-    assert found.peak_event[row] < theirs
+    assert summary.peak_event[row] < theirs
     assert memory.heap_bytes[theirs] == 6_210_111_488
-    peak = break_down(memory, row, int(found.peak_event[row]))
+    peak = break_down(memory, row, int(summary.peak_event[row]))
     assert peak.in_use_bytes == peak.allocated_bytes.sum() == 6_210_111_488
     assert Age(peak.age[0]) is Age.BEFORE
     assert peak.allocated_bytes[:2].tolist() == [4_013_337_088, 62_509_056]
@@ -240,8 +240,8 @@ def test_the_v100_trace_is_broken_down_as_the_reference_does(gpu_trace: Path):
     columns = (peak.region[1], peak.dtype[1], peak.shape[1])
     assert [memory.texts[text] for text in columns] == ["output", "half", "[30522,1024]"]
     # The maximum, not what the last event in the file says.
-    assert found.lifetime_bytes[memory.name.index("GPU_4_bfc")] == 6_208_853_760
-    assert found.unmatched_frees.tolist() == [0, 0, 0, 11]
+    assert summary.lifetime_bytes[memory.name.index("GPU_4_bfc")] == 6_208_853_760
+    assert summary.unmatched_frees.tolist() == [0, 0, 0, 11]
 
 
 # Random sequences beside plain Python.
@@ -289,12 +289,12 @@ def test_what_is_alive_and_in_use_is_that_of_a_walk(changes: list[Change]):
         for event in range(*memory.first_event[allocator : allocator + 2].tolist()):
             live = alive(memory, allocator, event)
             assert alive_after(memory, allocator, event).tolist() == live
-            found = break_down(memory, allocator, event)
+            breakdown = break_down(memory, allocator, event)
             used = max(int(memory.stack_bytes[event]), 0) + max(int(memory.heap_bytes[event]), 0)
-            assert found.in_use_bytes == used
-            known = np.maximum(found.allocated_bytes, 0).sum()
-            assert known == used + found.excess_bytes
-            mine = [row for row in rows(memory, found) if row[4] in ("STEP", "EARLIER")]
+            assert breakdown.in_use_bytes == used
+            known = np.maximum(breakdown.allocated_bytes, 0).sum()
+            assert known == used + breakdown.excess_bytes
+            mine = [row for row in rows(memory, breakdown) if row[4] in ("STEP", "EARLIER")]
             expected: Counter[tuple[object, ...]] = Counter()
             sizes: Counter[tuple[object, ...]] = Counter()
             for row in live:
@@ -337,14 +337,14 @@ def test_samples_keep_extremes_and_ends(changes: list[Change], begin: int, end: 
 @settings(max_examples=50, deadline=None)
 def test_steps_and_peaks_are_those_of_a_walk(changes: list[Change]):
     memory = memory_of(*changes)
-    found = summarize(memory)
+    summary = summarize(memory)
     for allocator in range(len(memory.name)):
         mine = allocator_rows(memory, allocator)
         used = in_use(memory, mine).tolist()
         time = memory.time_ps[mine].tolist()
-        assert found.peak_bytes[allocator] == max(used)
-        assert found.peak_event[allocator] == mine.start + used.index(max(used))
-        assert found.end_bytes[allocator] == used[-1]
+        assert summary.peak_bytes[allocator] == max(used)
+        assert summary.peak_event[allocator] == mine.start + used.index(max(used))
+        assert summary.end_bytes[allocator] == used[-1]
         by_step = use_by_step(memory, allocator)
         own = memory.steps_of(allocator)
         begins, ends = memory.step_begin_ps[own].tolist(), memory.step_end_ps[own].tolist()

@@ -79,12 +79,12 @@ def test_partners_among_more_addresses_than_usual():
 @settings(max_examples=60, deadline=None)
 def test_events_are_those_of_a_walk(lines: list[list[Change]], piece: int):
     with patch.object(memory_events, "STATS_PIECE", piece):
-        found = memory_of(memory_space(*lines))
-    changes = in_order(lines, found.name)
-    assert found.time_ps.tolist() == [change.at * US for change in changes]
-    assert found.is_allocation.tolist() == [change.is_allocation for change in changes]
+        memory = memory_of(memory_space(*lines))
+    changes = in_order(lines, memory.name)
+    assert memory.time_ps.tolist() == [change.at * US for change in changes]
+    assert memory.is_allocation.tolist() == [change.is_allocation for change in changes]
     partner = walk(changes)
-    assert found.partner.tolist() == partner
+    assert memory.partner.tolist() == partner
     # A release is what its allocation was, and has the sizes that it lacks.
     full = list(changes)
     for row, change in enumerate(changes):
@@ -96,20 +96,20 @@ def test_events_are_those_of_a_walk(lines: list[list[Change]], piece: int):
                 size=of.size if change.size is None else change.size,
                 requested=of.requested if change.requested is None else change.requested,
             )
-    assert texts(found, found.op) == [change.op or "" for change in full]
-    assert found.allocated_bytes.tolist() == [known(change.size) for change in full]
-    assert found.requested_bytes.tolist() == [known(change.requested) for change in full]
-    assert found.stack_bytes.tolist() == [known(change.stack) for change in full]
-    for allocator, begin in enumerate(found.first_event[:-1]):
-        rows = range(begin, found.first_event[allocator + 1])
+    assert texts(memory, memory.op) == [change.op or "" for change in full]
+    assert memory.allocated_bytes.tolist() == [known(change.size) for change in full]
+    assert memory.requested_bytes.tolist() == [known(change.requested) for change in full]
+    assert memory.stack_bytes.tolist() == [known(change.stack) for change in full]
+    for allocator, begin in enumerate(memory.first_event[:-1]):
+        rows = range(begin, memory.first_event[allocator + 1])
         heap = [known(changes[row].heap) for row in rows]
         if max(heap) < 0:
             heap = summed(full, partner, rows)
-        assert found.is_summed[allocator] == all(changes[row].heap is None for row in rows)
-        assert found.heap_bytes[rows.start : rows.stop].tolist() == heap
+        assert memory.is_summed[allocator] == all(changes[row].heap is None for row in rows)
+        assert memory.heap_bytes[rows.start : rows.stop].tolist() == heap
     for row, change in enumerate(changes):
-        if change.group is not None and found.step[row] >= 0:
-            assert found.step_label[found.step[row]] in ("5", "9")
+        if change.group is not None and memory.step[row] >= 0:
+            assert memory.step_label[memory.step[row]] in ("5", "9")
 
 
 def known(size: int | None) -> int:

@@ -149,8 +149,8 @@ def test_an_instruction_path_ends_in_the_instruction():
 
 
 def test_the_type_of_an_instruction_comes_before_its_name():
-    found = xla_ops(("fusion.1", "model/dense/mm", "MatMul"))
-    assert found == {"model/dense/mm": ("MatMul", 1, 4, 4)}
+    ops = xla_ops(("fusion.1", "model/dense/mm", "MatMul"))
+    assert ops == {"model/dense/mm": ("MatMul", 1, 4, 4)}
 
 
 def test_a_program_is_found_by_its_name_where_the_id_is_unknown():
@@ -311,8 +311,8 @@ def test_ops_without_provenance_have_their_display_name():
 def test_what_the_compiler_added_has_its_hlo_category_as_type():
     kinds = {"c": {"hlo_category": "copy-done"}, "d": {"hlo_category": "x", "tf_op": "f/add:"}}
     trace = draw({TPU: "XLA Ops |c.d"}, names={"c": "copy-done.1", "d": "add.1"}, type_stats=kinds)
-    found = ops_of(trace)
-    assert dict(zip(found.name, found.type, strict=True)) == {
+    ops = ops_of(trace)
+    assert dict(zip(ops.name, ops.type, strict=True)) == {
         "copy-done.1": "copy-done",
         "f/add": "add",
     }

@@ -57,10 +57,10 @@ def test_events_of_all_streams_by_start():
 
 
 def test_each_gpu_is_apart_and_those_without_events_are_left_out():
-    found = devices_of(
+    devices = devices_of(
         draw({"/device:GPU:1": "Stream #1 |", GPU: "Stream #1 |a", "/device:GPU:7": "S |b.b"})
     )
-    assert [(one.name, one.id, one.start_ps.size) for one in found] == [
+    assert [(one.name, one.id, one.start_ps.size) for one in devices] == [
         ("GPU:0", 0, 1),
         ("GPU:7", 7, 2),
     ]

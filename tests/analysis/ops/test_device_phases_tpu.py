@@ -52,7 +52,7 @@ def test_asynchronous_ops_go_on_beside_the_others():
 
 
 def test_cores_and_sparse_cores_are_apart():
-    found = devices_of(
+    devices = devices_of(
         draw(
             {
                 TPU: "XLA Ops |aa\nSteps |sss\nXLA Modules |m",
@@ -64,13 +64,13 @@ def test_cores_and_sparse_cores_are_apart():
             stats={"s": {"group_id": 5}},
         )
     )
-    assert [(one.name, one.kind, one.id, one.start_ps.size) for one in found] == [
+    assert [(one.name, one.kind, one.id, one.start_ps.size) for one in devices] == [
         ("TPU:0", "TPU", 0, 1),
         ("TPU:0 SparseCore 1", "SparseCore", 1_000_001, 1),
         ("TPU:3", "TPU", 3, 0),  # a core that only waited still had steps
     ]
-    assert [one.executions.name for one in found] == [["m"], ["n"], []]
-    steps = [one.steps for one in found]
+    assert [one.executions.name for one in devices] == [["m"], ["n"], []]
+    steps = [one.steps for one in devices]
     assert [step.number.tolist() for step in steps if step] == [[11], [12], [11]]
     assert [step.group.tolist() for step in steps if step] == [[5], [-1], [5]]
 

@@ -31,39 +31,39 @@ def rows(names: list[str], values: list[str]) -> dict[str, str]:
 
 
 def test_an_empty_trace_has_nothing_to_say():
-    found = environment({HOST: "t |"})
-    assert found.host_name == ""
-    assert found.kind == found.version_name == found.option_name == found.detail_name == []
-    assert (found.start_epoch_ns, found.window_ps) == (0, 0)
-    assert not found.is_window_stated
-    assert found.dropped_events == -1
-    assert math.isnan(found.mxu_pct)
-    assert math.isnan(found.hbm_pct)
-    assert (found.busy_ps, found.idle_ps) == (0, 0)
+    facts = environment({HOST: "t |"})
+    assert facts.host_name == ""
+    assert facts.kind == facts.version_name == facts.option_name == facts.detail_name == []
+    assert (facts.start_epoch_ns, facts.window_ps) == (0, 0)
+    assert not facts.is_window_stated
+    assert facts.dropped_events == -1
+    assert math.isnan(facts.mxu_pct)
+    assert math.isnan(facts.hbm_pct)
+    assert (facts.busy_ps, facts.idle_ps) == (0, 0)
 
 
 def test_devices_count_as_recorded_and_as_active_where_they_have_a_line():
-    found = environment(
+    facts = environment(
         {GPU: "Stream #1 |k", "/device:GPU:1": "", TPU: "XLA Ops |o",
          "/device:TPU:0 SparseCore 0": ""},
         hostnames=["h7", "other"],
     )  # fmt: skip
-    assert found.host_name == "h7"
-    assert found.kind == ["GPU", "TPU", "SparseCore"]
-    assert found.recorded.tolist() == [2, 1, 1]
-    assert found.active.tolist() == [1, 1, 0]
+    assert facts.host_name == "h7"
+    assert facts.kind == ["GPU", "TPU", "SparseCore"]
+    assert facts.recorded.tolist() == [2, 1, 1]
+    assert facts.active.tolist() == [1, 1, 0]
 
 
 def test_a_gpu_with_derived_lines_alone_was_not_active():
-    found = environment({GPU: "Steps |k"}, line_ids={"Steps": 0xDEADBEEF})
-    assert found.active.tolist() == [0]
+    facts = environment({GPU: "Steps |k"}, line_ids={"Steps": 0xDEADBEEF})
+    assert facts.active.tolist() == [0]
 
 
 def test_the_window_is_the_recorders_own_where_it_says_so():
     stated = {TASK: {"profile_start_time": Unsigned(10**18), "profile_stop_time": 10**18 + 5000}}
-    found = environment({HOST: "t |..a", TASK: ""}, plane_stats=stated)
-    assert found.start_epoch_ns == 10**18
-    assert (found.window_ps, found.is_window_stated) == (5000 * 1000, True)
+    facts = environment({HOST: "t |..a", TASK: ""}, plane_stats=stated)
+    assert facts.start_epoch_ns == 10**18
+    assert (facts.window_ps, facts.is_window_stated) == (5000 * 1000, True)
 
 
 @pytest.mark.parametrize(
@@ -72,12 +72,12 @@ def test_the_window_is_the_recorders_own_where_it_says_so():
      {"profile_start_time": "x", "profile_stop_time": b"y"}],
 )  # fmt: skip
 def test_else_the_window_goes_from_the_first_event_to_the_last(stats):
-    found = environment({HOST: "t |..aa", GPU: "s |....kkk", TASK: ""}, plane_stats={TASK: stats})
-    assert (found.window_ps, found.is_window_stated) == (5 * US, False)
+    facts = environment({HOST: "t |..aa", GPU: "s |....kkk", TASK: ""}, plane_stats={TASK: stats})
+    assert (facts.window_ps, facts.is_window_stated) == (5 * US, False)
 
 
 def test_versions_are_those_of_all_planes():
-    found = environment(
+    facts = environment(
         {"/host:metadata": "", GPU: ""},
         plane_stats={
             "/host:metadata": {"jax_version": "0.10.2", "jaxlib_version": "0.10.1",
@@ -85,7 +85,7 @@ def test_versions_are_those_of_all_planes():
             GPU: {"cuda_version": 12040, "cuda_driver_version": "12080", "cuda_runtime_version": 0},
         },
     )  # fmt: skip
-    assert rows(found.version_name, found.version_value) == {
+    assert rows(facts.version_name, facts.version_value) == {
         "JAX": "0.10.2",
         "jaxlib": "0.10.1",
         "libtpu": "9",
@@ -101,10 +101,10 @@ def test_options_say_what_was_recorded():
     )  # fmt: skip
     options.advanced_configuration["tpu_trace_mode"].string_value = "TRACE_ONLY_XLA"
     options.advanced_configuration["empty"].SetInParent()
-    found = environment(
+    facts = environment(
         {TASK: ""}, plane_stats={TASK: {"profile_options": options.SerializeToString()}}
     )
-    assert rows(found.option_name, found.option_value) == {
+    assert rows(facts.option_name, facts.option_value) == {
         "Host tracer level": "2",
         "Device tracer level": "1",
         "Python tracer level": "1",
@@ -143,7 +143,7 @@ def test_what_gpus_say_of_themselves(stats, facts):
 
 
 def test_counters_are_means_and_unknown_where_no_plane_has_them():
-    found = environment(
+    facts = environment(
         {HOST: "", TPU: "", "/device:TPU:1": ""},
         plane_stats={
             HOST: {"matrix_unit_utilization_percent": 12.5},
@@ -151,13 +151,13 @@ def test_counters_are_means_and_unknown_where_no_plane_has_them():
             "/device:TPU:1": {"hbm_utilization_percent": 30, "dropped_traces": 4},
         },
     )
-    assert (found.mxu_pct, found.hbm_pct, found.dropped_events) == (12.5, 20.0, 7)
+    assert (facts.mxu_pct, facts.hbm_pct, facts.dropped_events) == (12.5, 20.0, 7)
 
 
 def test_a_chip_is_busy_where_one_of_its_cores_works():
     """Chip 0 has two cores: busy [0, 4) and [6, 7), of [0, 9). Chip 1: busy [1, 3) of [1, 3)."""
     details = message("tensorflow.profiler.CoreDetails")
-    found = environment(
+    facts = environment(
         {
             TPU: """
                 XLA Ops     |wwfff....
@@ -174,21 +174,21 @@ def test_a_chip_is_busy_where_one_of_its_cores_works():
             "/device:TPU:2": {"core_details": details(local_chip_id=1).SerializeToString()},
         },
     )  # fmt: skip
-    assert (found.busy_ps, found.idle_ps) == ((5 + 2) * US, 4 * US)
+    assert (facts.busy_ps, facts.idle_ps) == ((5 + 2) * US, 4 * US)
 
 
 def test_cores_of_unknown_chips_stand_alone():
-    found = environment(
+    facts = environment(
         {TPU: "XLA Ops |ww.w", "/device:TPU:1": "XLA Ops |w.w", "/device:TPU:x": ""},
         plane_stats={TPU: {"core_details": b"\xff"}},
     )
-    assert (found.busy_ps, found.idle_ps) == (5 * US, 2 * US)
+    assert (facts.busy_ps, facts.idle_ps) == (5 * US, 2 * US)
 
 
 def test_a_core_whose_details_contradict_its_plane_stands_alone():
     """The second core's details are those of a device that there is not."""
     details = message("tensorflow.profiler.CoreDetails")
-    found = environment(
+    facts = environment(
         {TPU: "XLA Ops |ww.w", "/device:TPU:1": "XLA Ops |.www"},
         plane_stats={
             TPU: {"core_details": details().SerializeToString()},
@@ -197,20 +197,20 @@ def test_a_core_whose_details_contradict_its_plane_stands_alone():
             },
         },
     )
-    assert (found.busy_ps, found.idle_ps) == (6 * US, 1 * US)
+    assert (facts.busy_ps, facts.idle_ps) == (6 * US, 1 * US)
 
 
 def test_the_duty_cycle_of_four_tpu_cores_is_that_of_xprof(tpu_trace: Path):
-    found = found_in(read_space(tpu_trace))
+    facts = found_in(read_space(tpu_trace))
     # By the cores' own clocks, which differ from the file's by a ten-millionth.
-    assert found.busy_ps == pytest.approx(315122705519396, rel=1e-6)
-    assert found.idle_ps == pytest.approx(49077649552010, rel=1e-6)
-    assert found.recorded.tolist() == found.active.tolist() == [4]
-    assert found.mxu_pct == 0.0
+    assert facts.busy_ps == pytest.approx(315122705519396, rel=1e-6)
+    assert facts.idle_ps == pytest.approx(49077649552010, rel=1e-6)
+    assert facts.recorded.tolist() == facts.active.tolist() == [4]
+    assert facts.mxu_pct == 0.0
 
 
 def test_eight_gpus_were_recorded_and_three_active(gpu_trace: Path):
-    found = found_in(read_space(gpu_trace))
-    assert (found.recorded.tolist(), found.active.tolist()) == ([8], [3])
-    assert np.array_equal(found.kind, ["GPU"])
-    assert found.detail_value == ["7.0 (Volta)", "80", "15.8 GiB"]
+    facts = found_in(read_space(gpu_trace))
+    assert (facts.recorded.tolist(), facts.active.tolist()) == ([8], [3])
+    assert np.array_equal(facts.kind, ["GPU"])
+    assert facts.detail_value == ["7.0 (Volta)", "80", "15.8 GiB"]

@@ -78,12 +78,12 @@ def test_split_agrees_with_counting_instants(
                 if any(start <= index < start + length for start, length in pairs):
                     expected[window, column] += 1
                     break
-    found = exclusive_time(
+    exclusive_ps = exclusive_time(
         np.array(window_start, np.int64),
         np.array(window_end, np.int64),
         [_columns(pairs) for pairs in layers],
     )
-    assert found.tolist() == expected.tolist()
+    assert exclusive_ps.tolist() == expected.tolist()
 
 
 @given(st.lists(_intervals, max_size=3), _intervals)

@@ -129,12 +129,12 @@ def test_inherited_values_are_those_of_the_nearest_enclosing_event(lines, data):
     first, start, duration = columns(lines)
     parent = nest(first, start, duration)
     value = np.array([data.draw(st.integers(-1, 3)) for _ in range(start.size)], np.int64)
-    found = inherit(parent, value)
+    inherited = inherit(parent, value)
     for row in range(start.size):
         at = row
         while at >= 0 and value[at] < 0:
             at = int(parent[at])
-        assert found[row] == (value[at] if at >= 0 else -1)
+        assert inherited[row] == (value[at] if at >= 0 else -1)
 
 
 @given(LINES, st.data())

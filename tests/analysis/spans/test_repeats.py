@@ -54,25 +54,25 @@ def slow_repeats(line, wanted: int, least: int) -> list[tuple[int, ...]]:
 def test_repeats_are_the_outer_events_of_a_type_that_do_not_overlap(lines, left_out, least):
     events = events_of(lines)
     wanted = np.array([kind != left_out for kind in range(TYPES)])
-    found = find_repeats(events, wanted, least)
+    repeats = find_repeats(events, wanted, least)
     table = [
         sorted(
             tuple(int(column[at]) for column in (
-                found.type, found.count, found.total_ps, found.first_ps, found.last_ps,
+                repeats.type, repeats.count, repeats.total_ps, repeats.first_ps, repeats.last_ps,
             ))
-            for at in np.flatnonzero(found.line == line)
+            for at in np.flatnonzero(repeats.line == line)
         )
         for line in range(len(lines))
     ]  # fmt: skip
     assert table == [slow_repeats(line, left_out, least) for line in lines]
-    for at in range(found.line.size):
-        rows = rows_of(events, int(found.line[at]), int(found.type[at]))
-        assert rows.size == found.count[at]
-        assert events.duration_ps[rows].sum() == found.total_ps[at]
-    chosen = np.arange(found.line.size)[::-2]
-    median_ps, regular = regularity(events, found, chosen)
+    for at in range(repeats.line.size):
+        rows = rows_of(events, int(repeats.line[at]), int(repeats.type[at]))
+        assert rows.size == repeats.count[at]
+        assert events.duration_ps[rows].sum() == repeats.total_ps[at]
+    chosen = np.arange(repeats.line.size)[::-2]
+    median_ps, regular = regularity(events, repeats, chosen)
     for at, middle, share in zip(chosen, median_ps, regular, strict=True):
-        rows = rows_of(events, int(found.line[at]), int(found.type[at]))
+        rows = rows_of(events, int(repeats.line[at]), int(repeats.type[at]))
         assert middle == int(np.median(events.duration_ps[rows]))
         gaps = np.diff(events.start_ps[rows])
         like = [1 for gap in gaps if np.median(gaps) / 1.5 <= gap <= np.median(gaps) * 1.5]
@@ -92,6 +92,6 @@ def test_repeats_are_the_outer_events_of_a_type_that_do_not_overlap(lines, left_
 )
 def test_regularity_is_the_share_of_intervals_like_the_median(line, share):
     events = events_of([[(at, 1, 0) for at, name in enumerate(line) if name == "a"]])
-    found = find_repeats(events, np.ones(TYPES, bool), 1)
-    _, [regular] = regularity(events, found, np.array([0]))
+    repeats = find_repeats(events, np.ones(TYPES, bool), 1)
+    _, [regular] = regularity(events, repeats, np.array([0]))
     assert regular == pytest.approx(share)

@@ -42,11 +42,11 @@ BEHIND = draw(
 
 
 def test_steps_begin_with_their_ops_where_programs_run_behind():
-    found = steps_of(BEHIND)
-    assert found.is_behind
-    assert found.note.endswith("a step runs from its first op to the first op of the next.")
-    assert times(found) == [(2, 10, 9), (12, 7, 7)]
-    assert table(found) == [
+    steps = steps_of(BEHIND)
+    assert steps.is_behind
+    assert steps.note.endswith("a step runs from its first op to the first op of the next.")
+    assert times(steps) == [(2, 10, 9), (12, 7, 7)]
+    assert table(steps) == [
         ("CPU", "train 7", {"host_compute": 8, "other": 2}),
         ("CPU", "train 8", {"host_compute": 5, "other": 2}),
     ]
@@ -73,9 +73,9 @@ def test_programs_that_keep_up_leave_steps_to_their_markers():
         names={**NAMES, "a": "dot.1", "b": "dot.1"},
         stats={**MARKERS, "a": ran(1), "b": ran(2)},
     )  # fmt: skip
-    found = steps_of(trace)
-    assert not found.is_behind
-    assert times(found) == [(0, 12, 10), (12, 10, 10)]
+    steps = steps_of(trace)
+    assert not steps.is_behind
+    assert times(steps) == [(0, 12, 10), (12, 10, 10)]
     runs = find_host_runs(find_grouping(space_of(trace)).hosts)
     assert (runs.start_ps // US).tolist() == [3, 15]
     assert (runs.duration_ps // US).tolist() == [6, 5]
@@ -151,10 +151,10 @@ def test_steps_whose_programs_did_not_run_yet_are_not_recorded():
         stats={**MARKERS, "u": {"_r": 1, "step_num": 9}, "v": {"_r": 1, "step_num": 10},
                "a": ran(1), "b": ran(2), "c": ran(3)},
     )  # fmt: skip
-    found = steps_of(trace)
-    assert found.label == ["train 7", "train 8", "train 9", "train 10"]
-    assert times(found)[:2] == [(1, 9, 9), (10, 6, 6)]
-    assert found.is_unrecorded.tolist() == [False, False, False, True]
+    steps = steps_of(trace)
+    assert steps.label == ["train 7", "train 8", "train 9", "train 10"]
+    assert times(steps)[:2] == [(1, 9, 9), (10, 6, 6)]
+    assert steps.is_unrecorded.tolist() == [False, False, False, True]
 
 
 def test_steps_of_unknown_start_are_those_of_threads_where_no_run_was_recorded():

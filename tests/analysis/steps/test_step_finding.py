@@ -21,17 +21,17 @@ def test_a_cpu_step_is_split_by_what_its_thread_did():
                "w": "WaitForNotification"},
         stats=MARKERS,
     )  # fmt: skip
-    found = steps_of(trace)
-    assert found.source == "markers"
-    assert found.marker == "train"
-    assert found.has_explicit_numbers
-    assert times(found) == [(0, 12, 10), (12, 10, 10)]
-    assert table(found) == [
+    steps = steps_of(trace)
+    assert steps.source == "markers"
+    assert steps.marker == "train"
+    assert steps.has_explicit_numbers
+    assert times(steps) == [(0, 12, 10), (12, 10, 10)]
+    assert table(steps) == [
         ("CPU", "train 7", {"input": 2, "host_compute": 3, "other": 7}),
         ("CPU", "train 8", {"other": 10}),
     ]
     # The last one has no gap behind it, as the first has: a sixth of the step is missing.
-    assert found.is_truncated.tolist() == [False, True]
+    assert steps.is_truncated.tolist() == [False, True]
 
 
 def test_input_outside_of_the_marker_belongs_to_the_step_before_it():
@@ -71,16 +71,16 @@ def test_a_gpu_step_counts_the_host_where_the_device_is_idle():
                "n": {"kernel_details": "regs:1"}, "h": {"correlation_id": 1},
                "d": {"correlation_id": 1}},
     )  # fmt: skip
-    found = steps_of(trace)
+    steps = steps_of(trace)
     # 0-4 input, 4-6 copy to the device, 6-9 and 10-12 kernels, 9-10 a launch, 12-14 copy back,
     # 14-15 the rest of compilation; launches at 5 and 10 are behind the device's work.
-    assert table(found)[0] == (
+    assert table(steps)[0] == (
         "GPU:0",
         "train 7",
         {"compute_32": 3, "compute_16": 2, "input": 6, "output": 2, "kernel_launch": 1,
          "compilation": 1, "other": 5},
     )  # fmt: skip
-    assert times(found)[0] == (0, 20, 16)
+    assert times(steps)[0] == (0, 20, 16)
 
 
 def test_several_gpus_are_workers_of_their_own():
@@ -97,9 +97,9 @@ def test_several_gpus_are_workers_of_their_own():
                "m": {"kernel_details": "regs:1"},
                "L": {"correlation_id": 1}, "M": {"correlation_id": 1}},
     )  # fmt: skip
-    found = steps_of(trace)
-    assert found.worker_name == ["GPU:0", "GPU:3"]  # a GPU that only received a copy did no work
-    assert [(row[:2], row[2].get("compute_32")) for row in table(found)] == [
+    steps = steps_of(trace)
+    assert steps.worker_name == ["GPU:0", "GPU:3"]  # a GPU that only received a copy did no work
+    assert [(row[:2], row[2].get("compute_32")) for row in table(steps)] == [
         (("GPU:0", "train 7"), 4),
         (("GPU:0", "train 8"), 2),
         (("GPU:3", "train 7"), 6),
@@ -147,10 +147,10 @@ def test_devices_that_run_behind_have_steps_of_their_own_times():
                **{letter: {"correlation_id": at, "kernel_details": "regs:1"}
                   for at, letter in enumerate("kmn", 1)}},
     )  # fmt: skip
-    found = steps_of(trace)
-    assert times(found) == [(2, 8, 6), (10, 8, 6), (18, 6, 6)]
-    assert "behind the host" in found.note
-    assert found.label == ["train 7", "train 8", "train 9"]
+    steps = steps_of(trace)
+    assert times(steps) == [(2, 8, 6), (10, 8, 6), (18, 6, 6)]
+    assert "behind the host" in steps.note
+    assert steps.label == ["train 7", "train 8", "train 9"]
 
 
 def test_python_frames_and_sleeping_are_no_work():
@@ -187,9 +187,9 @@ def test_the_users_choice_marks_the_steps():
         names={**TRAIN, "a": "epoch", "b": "epoch", "c": "epoch"},
         stats=MARKERS,
     )  # fmt: skip
-    found = steps_of(trace, "epoch")
-    assert found.source == "chosen"
-    assert times(found) == [(0, 5, 4), (5, 5, 4), (10, 4, 4)]
+    steps = steps_of(trace, "epoch")
+    assert steps.source == "chosen"
+    assert times(steps) == [(0, 5, 4), (5, 5, 4), (10, 4, 4)]
     missing = steps_of(trace, "no such <b>event</b>")
     assert missing.source == "markers"
     assert missing.note.startswith("No thread has an event 'no such <b>event</b>'.")
@@ -205,11 +205,11 @@ def test_what_carries_a_steps_number_marks_steps_without_being_a_root():
                "g": "FunctionRun"},
         stats={"p": {"step_num": 4}, "q": {"step_num": 5}, "f": {"_r": 1}, "g": {"_r": 1}},
     )  # fmt: skip
-    found = steps_of(trace)
-    assert (found.source, found.marker) == ("markers", "Profiled batch")
-    assert found.label == ["Profiled batch 4", "Profiled batch 5"]
-    assert found.has_explicit_numbers
-    assert times(found) == [(0, 6, 5), (6, 5, 5)]
+    steps = steps_of(trace)
+    assert (steps.source, steps.marker) == ("markers", "Profiled batch")
+    assert steps.label == ["Profiled batch 4", "Profiled batch 5"]
+    assert steps.has_explicit_numbers
+    assert times(steps) == [(0, 6, 5), (6, 5, 5)]
 
 
 def test_numbered_events_without_a_name_mark_no_steps():
@@ -222,9 +222,9 @@ def test_numbered_events_without_a_name_mark_no_steps():
     kinds = space.planes[0].event_metadata
     [lost] = [key for key, kind in kinds.items() if kind.name == "lost"]
     del kinds[lost]
-    found = steps_of(space.SerializeToString())
-    assert (found.source, found.marker) == ("markers", "batch")
-    assert found.label == ["batch 1", "batch 2"]
+    steps = steps_of(space.SerializeToString())
+    assert (steps.source, steps.marker) == ("markers", "batch")
+    assert steps.label == ["batch 1", "batch 2"]
 
 
 def test_what_a_step_started_on_other_threads_is_its_own_work():
@@ -238,9 +238,9 @@ def test_what_a_step_started_on_other_threads_is_its_own_work():
         names={**TRAIN, "p": "produce", "q": "consume", "a": "x:MatMul"},
         stats={**MARKERS, "p": {"_pt": 2, "_p": 5}, "q": {"_ct": 2, "_c": 5}},
     )  # fmt: skip
-    found = steps_of(trace)
-    assert times(found) == [(0, 8, 6), (8, 2, 2)]
-    assert table(found)[0][2]["host_compute"] >= 4
+    steps = steps_of(trace)
+    assert times(steps) == [(0, 8, 6), (8, 2, 2)]
+    assert table(steps)[0][2]["host_compute"] >= 4
 
 
 def test_equal_and_nested_markers_are_tiled():
@@ -252,9 +252,9 @@ def test_equal_and_nested_markers_are_tiled():
         names={**TRAIN, "u": "eval"},
         stats={**MARKERS, "u": {"_r": 1, "step_num": -5}},
     )  # fmt: skip
-    found = steps_of(trace)
+    steps = steps_of(trace)
     # The nested one is of the same level, so it is part of the step around it.
-    assert found.label == ["train 7", "train 8"]
+    assert steps.label == ["train 7", "train 8"]
 
 
 def test_a_step_is_not_cut_because_threads_share_its_work_otherwise():
@@ -271,9 +271,9 @@ def test_a_step_is_not_cut_because_threads_share_its_work_otherwise():
         | {letter: f"{letter}:MatMul" for letter in "abcd"},
         stats={letter: {"_r": 1, "step_num": at} for at, letter in enumerate("stuv")},
     )  # fmt: skip
-    found = steps_of(trace)
-    assert found.number.tolist() == [0, 1, 2, 3]
-    assert not found.is_truncated.any()
+    steps = steps_of(trace)
+    assert steps.number.tolist() == [0, 1, 2, 3]
+    assert not steps.is_truncated.any()
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_steps_that_several_threads_mark_are_uncertain(other: str, is_uncertain:
 def test_the_time_of_day_of_steps(start_ns: int, stated: int, epoch_ns: int):
     """TensorFlow and JAX write times since the recording began, and apart from them when."""
     environment = "Task Environment"
-    found = steps_of(
+    steps = steps_of(
         draw(
             {HOST: "python |ssssssssss", environment: ""},
             names=TRAIN,
@@ -307,8 +307,8 @@ def test_the_time_of_day_of_steps(start_ns: int, stated: int, epoch_ns: int):
             start_ns=start_ns,
         )
     )
-    assert found.epoch_ns == epoch_ns
-    assert found.start_ps.tolist() == [0]
+    assert steps.epoch_ns == epoch_ns
+    assert steps.start_ps.tolist() == [0]
 
 
 def test_a_gap_is_time_in_which_no_device_works():
@@ -327,10 +327,10 @@ def test_a_gap_is_time_in_which_no_device_works():
                "k": {"correlation_id": 1, "kernel_details": "regs:1"},
                "z": {"kernel_details": "regs:1"}, "y": {"kernel_details": "regs:1"}},
     )  # fmt: skip
-    found = steps_of(trace)
+    steps = steps_of(trace)
     # Idle are 12 to 14 and 19 to 20 of either: GPU:1 works while GPU:0 waits, from 16 to 19.
-    assert found.worker_name == ["GPU:0", "GPU:1"]
-    assert times(found) == [(0, 20, 17), (20, 6, 6), (0, 20, 17), (20, 6, 6)]
+    assert steps.worker_name == ["GPU:0", "GPU:1"]
+    assert times(steps) == [(0, 20, 17), (20, 6, 6), (0, 20, 17), (20, 6, 6)]
 
 
 def test_a_gap_of_a_host_is_time_in_which_no_op_computes():

@@ -22,9 +22,9 @@ def executions(content: bytes) -> dict[tuple[str, str], int]:
 
 
 def test_each_execution_is_in_the_step_in_which_it_begins():
-    found = executions(planted_gpu("memory_bound"))
+    counts = executions(planted_gpu("memory_bound"))
     labels = ["train 0", "train 1", "train 2"]
-    assert found == {(label, name): 1 for label in labels for name in ("p", "d")}
+    assert counts == {(label, name): 1 for label in labels for name in ("p", "d")}
 
 
 def gpu(stream: str) -> bytes:
@@ -45,8 +45,8 @@ def gpu(stream: str) -> bytes:
 
 
 def test_kernels_of_one_execution_count_once():
-    found = executions(gpu("a.b.b.....a.b.a.b.b.a.b......."))
-    assert found == {("train 0", "d"): 1, ("train 1", "d"): 2, ("train 2", "d"): 1}
+    counts = executions(gpu("a.b.b.....a.b.a.b.b.a.b......."))
+    assert counts == {("train 0", "d"): 1, ("train 1", "d"): 2, ("train 2", "d"): 1}
 
 
 def test_cores_of_a_tpu_have_steps_of_their_own():
@@ -55,7 +55,7 @@ def test_cores_of_a_tpu_have_steps_of_their_own():
         XLA Modules |mmmmmmmmmmmmmm.mmmmmmmmmmmmmmm.
         XLA Ops     |.aaa.bbb.bbb....bbb.aaa..aaa...
     """
-    found = executions(
+    counts = executions(
         draw(
             {"/device:TPU:0": core},
             names={
@@ -70,14 +70,14 @@ def test_cores_of_a_tpu_have_steps_of_their_own():
             },
         )
     )  # fmt: skip
-    assert found == {
+    assert counts == {
         ("4", "fusion.1"): 1, ("4", "copy.2"): 2, ("5", "copy.2"): 1, ("5", "fusion.1"): 2,
     }  # fmt: skip
 
 
 def test_a_host_may_have_gpus_and_tpus():
     ran = {"program_id": 7, "hlo_module": "jit_f", "hlo_op": "d", "kernel_details": "regs:8"}
-    found = executions(
+    counts = executions(
         draw(
             {
                 "/host:CPU": "python |ssssssssssttttttttttuuuuuuuuuu",
@@ -88,7 +88,7 @@ def test_a_host_may_have_gpus_and_tpus():
             stats={**STEPS, "a": ran},
         )
     )
-    assert found == {("train 0", "d"): 2, ("train 1", "d"): 1}
+    assert counts == {("train 0", "d"): 2, ("train 1", "d"): 1}
 
 
 def test_nothing_is_counted_without_programs_or_steps():

@@ -23,40 +23,40 @@ def us(found: Steps, row: int) -> dict[str, int]:
 
 def test_a_gpu_that_starves_between_steps_says_so():
     """Steps of 10 on the host every 20, input in front: not one step of the device's 6."""
-    found = steps_of(starving())
-    assert (found.duration_ps[:2] // 1_000_000).tolist() == [20, 20]
-    assert us(found, 0) == {"compute_32": 6, "input": 10, "kernel_launch": 1, "other": 3}
+    steps = steps_of(starving())
+    assert (steps.duration_ps[:2] // 1_000_000).tolist() == [20, 20]
+    assert us(steps, 0) == {"compute_32": 6, "input": 10, "kernel_launch": 1, "other": 3}
 
 
 @pytest.mark.parametrize("count", [5, 6, 12])
 def test_all_steps_are_there_and_count_where_they_were_recorded_whole(count: int):
     """xprof drops the first and the last of more than five, without a word."""
-    found = steps_of(many_steps(count))
-    assert found.label == [f"train {index}" for index in range(count)]
-    assert not found.is_truncated.any()
+    steps = steps_of(many_steps(count))
+    assert steps.label == [f"train {index}" for index in range(count)]
+    assert not steps.is_truncated.any()
 
 
 def test_a_loop_in_the_graph_takes_no_step_away():
     """xprof: iterations of any loop switch all grouping off, and there is no step."""
-    found = steps_of(looping())
-    assert (found.source, found.marker) == ("markers", "train")
-    assert found.label == ["train 0", "train 1", "train 2"]
+    steps = steps_of(looping())
+    assert (steps.source, steps.marker) == ("markers", "train")
+    assert steps.label == ["train 0", "train 1", "train 2"]
 
 
 def test_a_mark_of_a_moment_is_no_work_until_the_next_event():
     """xprof: 6 of host compute, as the instant at 3 goes on to the end of the event at 7."""
-    found = steps_of(instant())
-    assert us(found, 0) == {"host_compute": 2, "other": 8}
+    steps = steps_of(instant())
+    assert us(steps, 0) == {"host_compute": 2, "other": 8}
 
 
 def test_copies_are_no_compute():
     """xprof: 9 of 32 bit compute, copies of all directions among them."""
-    found = steps_of(copies())
-    assert us(found, 0) == {
+    steps = steps_of(copies())
+    assert us(steps, 0) == {
         "compute_32": 3, "device_to_device": 1, "input": 2, "output": 1, "host_compute": 2,
         "kernel_launch": 1, "other": 2,
     }  # fmt: skip
-    assert np.array_equal(found.phase_ps.sum(axis=1), found.duration_ps)
+    assert np.array_equal(steps.phase_ps.sum(axis=1), steps.duration_ps)
 
 
 def test_copies_within_the_host_are_in_the_step():

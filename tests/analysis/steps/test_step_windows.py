@@ -71,9 +71,9 @@ def test_small_steps_are_not_cut_where_the_program_has_small_steps():
 
     def cut(*counts: int) -> tuple[bool, bool]:
         work = np.repeat(np.arange(len(counts)) * 10 + 1, counts)
-        found = find_truncated(steps, work)
-        assert not found[1:-1].any()
-        return bool(found[0]), bool(found[-1])
+        truncated = find_truncated(steps, work)
+        assert not truncated[1:-1].any()
+        return bool(truncated[0]), bool(truncated[-1])
 
     assert cut(*[4, 8, 8] * 6, 4, 4) == (False, False)
     assert cut(*[8, 4, 8] * 6, 8, 3) == (False, True)

@@ -23,10 +23,10 @@ NONE: dict[int, range] = {}
 
 def steps_of(trace: bytes) -> Steps:
     space = space_of(trace)
-    found = find_steps(space, Programs(space))
-    assert np.array_equal(found.phase_ps.sum(axis=1), found.duration_ps)
-    assert (found.phase_ps >= 0).all()
-    return found
+    steps = find_steps(space, Programs(space))
+    assert np.array_equal(steps.phase_ps.sum(axis=1), steps.duration_ps)
+    assert (steps.phase_ps >= 0).all()
+    return steps
 
 
 def missing(found: Steps) -> dict[str, list[int]]:
@@ -44,10 +44,10 @@ def job_of(*parts: Steps) -> JobSteps:
 
 def test_launches_without_their_kernels_are_steps_that_were_not_recorded():
     """Five executions of ten: the averages are of those that were."""
-    found = steps_of(lossy({0: FIRST}))
-    assert missing(found) == {"GPU:0": [5, 6, 7, 8, 9]}
-    assert not found.is_truncated.any()
-    job = job_of(found)
+    steps = steps_of(lossy({0: FIRST}))
+    assert missing(steps) == {"GPU:0": [5, 6, 7, 8, 9]}
+    assert not steps.is_truncated.any()
+    job = job_of(steps)
     means = step_means(job)
     assert means.workers.tolist() == [1] * 5 + [0] * 5
     assert means.is_counted.tolist() == [True] * 5 + [False] * 5
@@ -63,10 +63,10 @@ def test_launches_without_their_kernels_are_steps_that_were_not_recorded():
 @pytest.mark.parametrize("delay_us", [2, 25])
 def test_a_device_that_was_recorded_late_is_averaged_over_fewer_steps(delay_us: int):
     """Of devices that keep up with the host and of such as run behind."""
-    found = steps_of(lossy({0: STEPS, 3: LAST}, delay_us=delay_us))
-    assert missing(found) == {"GPU:3": [0, 1, 2, 3, 4]}
-    assert found.worker_name == ["GPU:0", "GPU:3"]
-    means = step_means(job_of(found))
+    steps = steps_of(lossy({0: STEPS, 3: LAST}, delay_us=delay_us))
+    assert missing(steps) == {"GPU:3": [0, 1, 2, 3, 4]}
+    assert steps.worker_name == ["GPU:0", "GPU:3"]
+    means = step_means(job_of(steps))
     assert means.workers.tolist() == [1] * 5 + [2] * 5
     assert means.steps == (10 if delay_us == 2 else 9)  # behind the host the last one has no gap
     assert means.mean_ms(Phase.COMPUTE_32) == pytest.approx(4e-3)
@@ -76,35 +76,35 @@ def test_a_device_that_was_recorded_late_is_averaged_over_fewer_steps(delay_us: 
 @pytest.mark.parametrize("delay_us", [2, 25])
 def test_a_hole_in_the_recording(delay_us: int):
     recorded = [0, 1, 2, 6, 7, 8, 9]
-    found = steps_of(lossy({0: recorded}, delay_us=delay_us))
-    assert missing(found) == {"GPU:0": [3, 4, 5]}
-    assert found.number.tolist() == list(STEPS)
-    assert (np.diff(found.start_ps) > 0).all()
+    steps = steps_of(lossy({0: recorded}, delay_us=delay_us))
+    assert missing(steps) == {"GPU:0": [3, 4, 5]}
+    assert steps.number.tolist() == list(STEPS)
+    assert (np.diff(steps.start_ps) > 0).all()
     # Behind the host steps go to the device's next one: nobody knows when 3 began, and 10.
     cut = [] if delay_us == 2 else [2, 9]
-    assert found.number[found.is_truncated].tolist() == cut
-    counted = np.flatnonzero(step_means(job_of(found)).is_counted).tolist()
+    assert steps.number[steps.is_truncated].tolist() == cut
+    counted = np.flatnonzero(step_means(job_of(steps)).is_counted).tolist()
     assert counted == [at for at in recorded if at not in cut]
-    assert step_means(job_of(found)).mean_ms(Phase.COMPUTE_32) == pytest.approx(4e-3)
+    assert step_means(job_of(steps)).mean_ms(Phase.COMPUTE_32) == pytest.approx(4e-3)
 
 
 def test_a_step_of_which_a_part_was_lost_is_cut():
-    found = steps_of(lossy({0: range(6)}, pieces={(0, 5): 3}))
-    assert missing(found) == {"GPU:0": [6, 7, 8, 9]}
-    assert found.number[found.is_truncated].tolist() == [5]
+    steps = steps_of(lossy({0: range(6)}, pieces={(0, 5): 3}))
+    assert missing(steps) == {"GPU:0": [6, 7, 8, 9]}
+    assert steps.number[steps.is_truncated].tolist() == [5]
     # In the middle of the trace, too, if launches say so.
-    found = steps_of(lossy({0: STEPS}, pieces={(0, 4): 3}))
-    assert missing(found) == {}
-    assert found.number[found.is_truncated].tolist() == [4]
+    steps = steps_of(lossy({0: STEPS}, pieces={(0, 4): 3}))
+    assert missing(steps) == {}
+    assert steps.number[steps.is_truncated].tolist() == [4]
 
 
 def test_a_device_that_does_nothing_in_a_step_did_nothing():
     """It evaluates each fourth step; its launches are those of the steps with kernels."""
-    found = steps_of(lossy({0: STEPS, 1: [3, 7]}, launches={0: STEPS, 1: [3, 7]}))
-    assert missing(found) == {}
-    assert step_means(job_of(found)).workers.tolist() == [2] * 10
-    found = steps_of(lossy({0: STEPS, 1: LAST}, launches={0: STEPS, 1: LAST}))
-    assert missing(found) == {}
+    steps = steps_of(lossy({0: STEPS, 1: [3, 7]}, launches={0: STEPS, 1: [3, 7]}))
+    assert missing(steps) == {}
+    assert step_means(job_of(steps)).workers.tolist() == [2] * 10
+    steps = steps_of(lossy({0: STEPS, 1: LAST}, launches={0: STEPS, 1: LAST}))
+    assert missing(steps) == {}
 
 
 def test_a_device_that_nothing_launches_for_may_be_idle():
@@ -114,40 +114,40 @@ def test_a_device_that_nothing_launches_for_may_be_idle():
 
 
 def test_where_launches_were_lost_as_well_the_runtime_tells():
-    found = steps_of(lossy({0: FIRST}, launches={0: FIRST}))
-    assert missing(found) == {"GPU:0": [5, 6, 7, 8, 9]}
+    steps = steps_of(lossy({0: FIRST}, launches={0: FIRST}))
+    assert missing(steps) == {"GPU:0": [5, 6, 7, 8, 9]}
     # Steps in which the runtime ran nothing are steps of the host alone.
-    found = steps_of(lossy({0: FIRST}, launches={0: FIRST}, dispatches=FIRST))
-    assert missing(found) == {}
+    steps = steps_of(lossy({0: FIRST}, launches={0: FIRST}, dispatches=FIRST))
+    assert missing(steps) == {}
 
 
 def test_where_launches_were_lost_a_device_goes_on_with_what_its_peers_do():
     launches = {0: FIRST, 1: FIRST}
     linked = {0: FIRST, 1: range(4)}
-    found = steps_of(lossy(linked, launches=launches))
-    assert missing(found) == {"GPU:0": list(LAST), "GPU:1": [4, *LAST]}
+    steps = steps_of(lossy(linked, launches=launches))
+    assert missing(steps) == {"GPU:0": list(LAST), "GPU:1": [4, *LAST]}
 
 
 def test_launches_for_other_devices_are_said():
     """One GPU of eight was recorded."""
     launched = dict.fromkeys(range(8), STEPS)
     trace = lossy({0: STEPS}, launches=launched, says_device=True, silent=range(1, 8))
-    found = steps_of(trace)
-    assert (missing(found), found.lost_devices) == ({}, 7)
-    assert found.silent_device == [f"GPU:{index}" for index in range(1, 8)]
-    [notice] = job_of(found).notices
+    steps = steps_of(trace)
+    assert (missing(steps), steps.lost_devices) == ({}, 7)
+    assert steps.silent_device == [f"GPU:{index}" for index in range(1, 8)]
+    [notice] = job_of(steps).notices
     assert notice.message == (
         "Work was launched for 7 more devices, but none was recorded: figures cover only GPU:0."
     )
-    assert silent_notes(["h0"], [found]) == []
+    assert silent_notes(["h0"], [steps]) == []
 
 
 def test_where_no_device_was_recorded_steps_are_not_known():
     """They are not steps of a program that left its devices idle."""
     launched = dict.fromkeys(range(8), STEPS)
-    found = steps_of(lossy({}, launches=launched, says_device=True, silent=range(8)))
-    assert missing(found) == {"CPU": list(STEPS)}
-    job = job_of(found)
+    steps = steps_of(lossy({}, launches=launched, says_device=True, silent=range(8)))
+    assert missing(steps) == {"CPU": list(STEPS)}
+    job = job_of(steps)
     assert step_means(job).steps == 0
     given = dataclasses.replace(evidence(), job=job, means=step_means(job))
     assert "steps_not_recorded" in {finding.id for finding in find_findings(given)}
@@ -156,10 +156,10 @@ def test_where_no_device_was_recorded_steps_are_not_known():
         "unknown."
     )
     # A program on the CPU of a host with GPUs.
-    found = steps_of(lossy({}, silent=range(8), dispatches=[]))
-    assert (missing(found), found.worker_kind) == ({}, ["CPU"])
-    assert job_of(found).notices == ()
-    assert silent_notes(["h0"], [found]) == []
+    steps = steps_of(lossy({}, silent=range(8), dispatches=[]))
+    assert (missing(steps), steps.worker_kind) == ({}, ["CPU"])
+    assert job_of(steps).notices == ()
+    assert silent_notes(["h0"], [steps]) == []
 
 
 @pytest.mark.parametrize("says_device", [False, True])
@@ -167,27 +167,27 @@ def test_what_one_device_lost_is_not_missing_on_another(says_device: bool):
     """One thread launches for both; the second one evaluates each fourth step."""
     recorded = [0, 1, 2, 3, 4, 6, 7, 8, 9]
     launches = {0: STEPS, 1: [3, 7]}
-    found = steps_of(lossy({0: recorded, 1: [3, 7]}, launches=launches, says_device=says_device))
-    assert missing(found) == {"GPU:0": [5]}
+    steps = steps_of(lossy({0: recorded, 1: [3, 7]}, launches=launches, says_device=says_device))
+    assert missing(steps) == {"GPU:0": [5]}
     partly = {(0, 5): 1}
     kernels = {0: STEPS, 1: [3, 7]}
-    found = steps_of(lossy(kernels, launches=launches, pieces=partly, says_device=says_device))
-    assert missing(found) == {}
-    assert set(found.number[found.is_truncated].tolist()) == {5}
+    steps = steps_of(lossy(kernels, launches=launches, pieces=partly, says_device=says_device))
+    assert missing(steps) == {}
+    assert set(steps.number[steps.is_truncated].tolist()) == {5}
     # Where both launched and neither has kernels, both lack them.
     both = {0: STEPS, 1: STEPS}
-    found = steps_of(lossy({0: recorded, 1: recorded}, launches=both, says_device=says_device))
-    assert missing(found) == {"GPU:0": [5], "GPU:1": [5]}
+    steps = steps_of(lossy({0: recorded, 1: recorded}, launches=both, says_device=says_device))
+    assert missing(steps) == {"GPU:0": [5], "GPU:1": [5]}
 
 
 def test_devices_without_a_trace_of_work_are_named():
-    found = steps_of(lossy({0: STEPS}, says_device=True, silent=range(1, 8)))
-    assert found.lost_devices == 0
-    assert job_of(found).notices == ()
-    assert silent_notes(["h0"], [found]) == [
+    steps = steps_of(lossy({0: STEPS}, says_device=True, silent=range(1, 8)))
+    assert steps.lost_devices == 0
+    assert job_of(steps).notices == ()
+    assert silent_notes(["h0"], [steps]) == [
         "The trace has no kernels from GPU:1 to GPU:7: figures cover only GPU:0."
     ]
-    assert silent_notes(["h0", "h1"], [found, found])[1].startswith("h1: The trace has")
+    assert silent_notes(["h0", "h1"], [steps, steps])[1].startswith("h1: The trace has")
     assert silent_notes(["h0"], []) == []
 
 
@@ -203,10 +203,10 @@ def test_the_mi350_trace_lacks_nothing(amd_trace):
     from tbprof.xplane.reader import read_space
 
     space = read_space(amd_trace)
-    found = find_steps(space, Programs(space))
-    assert missing(found) == {}
-    assert found.lost_devices == 0
-    assert found.silent_device == [f"GPU:{index}" for index in range(1, 8)]
+    steps = find_steps(space, Programs(space))
+    assert missing(steps) == {}
+    assert steps.lost_devices == 0
+    assert steps.silent_device == [f"GPU:{index}" for index in range(1, 8)]
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,14 @@ CORES = {
 
 def test_a_wait_for_other_cores_is_a_collective(tmp_path):
     """Of 60 µs of three cores 12 are waits for others and 6 nothing."""
-    found = Overview(tmp_path, tpu_steps(CORES, names={"b": "barrier-cores"}, steps=8))
-    assert found.shares["collectives"] == pytest.approx(20.0)
-    assert found.shares["other"] == pytest.approx(10.0)
-    assert "all-reduces and other collectives" in found.findings["collectives"].lower()
-    assert "TPU:2" in found.findings["straggler"].split(" makes")[0]
-    for claim in claims(found.engine, found.run):
+    overview = Overview(tmp_path, tpu_steps(CORES, names={"b": "barrier-cores"}, steps=8))
+    assert overview.shares["collectives"] == pytest.approx(20.0)
+    assert overview.shares["other"] == pytest.approx(10.0)
+    assert "all-reduces and other collectives" in overview.findings["collectives"].lower()
+    assert "TPU:2" in overview.findings["straggler"].split(" makes")[0]
+    for claim in claims(overview.engine, overview.run):
         if claim.id in ("collectives", "straggler"):
-            check_claim(found.engine, found.run, claim)
+            check_claim(overview.engine, overview.run, claim)
 
 
 @pytest.mark.parametrize("error_us", [0, 3_000])
@@ -34,11 +34,11 @@ def test_the_late_core_of_a_job_is_named(tmp_path, error_us):
         file_error_us=error_us,
     )  # fmt: skip
     drawn = draw_tpu_job(job)
-    found = Overview(tmp_path, *drawn.files.values())
+    overview = Overview(tmp_path, *drawn.files.values())
     truth = drawn.truth
     waits = truth.mean_ps(Work.BARRIER, Work.COLLECTIVE) / 1e9
-    assert float(found.step["device_collectives_time_ms_avg"]) == pytest.approx(waits, abs=0.2)
-    finding = found.findings["straggler"]
+    assert float(overview.step["device_collectives_time_ms_avg"]) == pytest.approx(waits, abs=0.2)
+    finding = overview.findings["straggler"]
     assert finding.startswith("TPU:2 makes the others wait for 1")
     assert "longer per step" in finding
     assert "the median of its peers" in finding

@@ -37,12 +37,12 @@ RIGHT = {
 
 
 def test_chips_of_the_pod_cores_of_chips_and_replicas():
-    found = cores_of(RIGHT)
-    assert found.name == list(RIGHT)
-    assert found.chip.tolist() == [4, 4, 4]
-    assert found.core.tolist() == [0, 1, 1]
-    assert found.replica.tolist() == [2, 2, 2]
-    assert found.doubts == []
+    cores = cores_of(RIGHT)
+    assert cores.name == list(RIGHT)
+    assert cores.chip.tolist() == [4, 4, 4]
+    assert cores.core.tolist() == [0, 1, 1]
+    assert cores.replica.tolist() == [2, 2, 2]
+    assert cores.doubts == []
 
 
 @pytest.mark.parametrize(
@@ -55,31 +55,31 @@ def test_chips_of_the_pod_cores_of_chips_and_replicas():
     ],
 )
 def test_details_that_contradict_the_plane_are_left_out_and_said(name: str, fields, said: str):
-    found = cores_of({**RIGHT, name: details(**{"global_chip_id": 4, **fields})})
-    at = found.name.index(name)
-    assert (found.chip[at], found.core[at]) == (-1, -1)
-    assert (found.chip >= 0).sum() == 2
-    [doubt] = found.doubts
+    cores = cores_of({**RIGHT, name: details(**{"global_chip_id": 4, **fields})})
+    at = cores.name.index(name)
+    assert (cores.chip[at], cores.core[at]) == (-1, -1)
+    assert (cores.chip >= 0).sum() == 2
+    [doubt] = cores.doubts
     assert doubt.startswith(f"the core details of {name} are ignored: ")
     assert said in doubt
 
 
 def test_two_cores_at_one_place():
     same = details(device_ordinal=1, core_num=0, global_chip_id=4)
-    found = cores_of({**RIGHT, "TPU:1": same})
-    assert found.chip.tolist() == [-1, -1, 4]
-    assert [text.rpartition(": ")[2] for text in found.doubts] == ["core 0 of chip 4"] * 2
+    cores = cores_of({**RIGHT, "TPU:1": same})
+    assert cores.chip.tolist() == [-1, -1, 4]
+    assert [text.rpartition(": ")[2] for text in cores.doubts] == ["core 0 of chip 4"] * 2
 
 
 def test_no_details_and_details_that_cannot_be_read():
-    found = cores_of({"TPU:0": {}, "TPU:1": {"core_details": b"\xff"}})
-    assert found.chip.tolist() == found.core.tolist() == [-1, -1]
-    assert found.doubts == []
+    cores = cores_of({"TPU:0": {}, "TPU:1": {"core_details": b"\xff"}})
+    assert cores.chip.tolist() == cores.core.tolist() == [-1, -1]
+    assert cores.doubts == []
 
 
 def test_the_cores_of_the_v6e_trace(tpu_trace: Path):
     space = read_space(tpu_trace)
-    found = find_cores(space, Programs(space))
-    assert found.name == [f"TPU:{index}" for index in range(4)]
-    assert found.doubts == []
-    assert len(set(found.chip.tolist())) == 4
+    cores = find_cores(space, Programs(space))
+    assert cores.name == [f"TPU:{index}" for index in range(4)]
+    assert cores.doubts == []
+    assert len(set(cores.chip.tolist())) == 4

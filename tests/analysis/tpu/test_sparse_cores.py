@@ -64,16 +64,16 @@ def test_sparse_cores_have_figures_of_their_own(both):
 def test_an_op_on_both_is_two_rows_and_each_opens_its_own_events(tmp_path):
     """c runs 9 µs a step on the core and 3 on its SparseCore, in five steps."""
     shared = {"c": Op("gather", "%gather.1 = f32[8,128]{1,0:T(8,128)} gather()", "jit(f)/gather")}
-    found = Overview(
+    overview = Overview(
         tmp_path, tpu_steps({TPU: "ccccccccc...", SPARSE: "ccc........."}, shared)
     )  # fmt: skip
-    table = found.engine.tables(DataRequest(found.run, "framework_op_stats"))[1]
+    table = overview.engine.tables(DataRequest(overview.run, "framework_op_stats"))[1]
     columns = ("host_or_device", "operation", "occurrences", "total_self_time")
     rows = [*zip(*(table.column(name).cells() for name in columns), strict=True)]
     assert rows == [("Device", "jit(f)/gather", 5, 45), ("SparseCore", "jit(f)/gather", 5, 15)]
     assert table.column("device_total_self_time_percent").cells() == [1, 0]
-    host = found.engine.run(found.run).files[0].host
-    timeline = open_timeline(found.engine, found.run, host, "events", None)
+    host = overview.engine.run(overview.run).files[0].host
+    timeline = open_timeline(overview.engine, overview.run, host, "events", None)
     for search, duration in (("device-op", 9), ("sparse-core-op", 3)):
         find = parse_query(f"{search}:jit(f)/gather")
         answer = timeline.search(find, limit=100, after="", from_ps=None, to_ps=None)
@@ -81,6 +81,6 @@ def test_an_op_on_both_is_two_rows_and_each_opens_its_own_events(tmp_path):
 
 
 def test_sparse_cores_alone_are_the_devices(tmp_path):
-    found = Overview(tmp_path, tpu_steps({SPARSE: "ccc..."}))
-    assert found.tables[0].column("operation").cells() == ["jit(f)/dot"]
-    assert not any(name.startswith("sc_") for name in found.figures)
+    overview = Overview(tmp_path, tpu_steps({SPARSE: "ccc..."}))
+    assert overview.tables[0].column("operation").cells() == ["jit(f)/dot"]
+    assert not any(name.startswith("sc_") for name in overview.figures)

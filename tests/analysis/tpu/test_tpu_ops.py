@@ -48,7 +48,7 @@ def by_name(ops: TpuOps, column: str) -> dict[str, object]:
 
 def test_an_instruction_is_a_row_with_its_own_time_over_all_cores():
     """A loop of 8 µs holds 3 + 2 µs of its body; SparseCores count elsewhere."""
-    found = ops_of(
+    ops = ops_of(
         draw(
             {
                 TPU: "XLA Ops |wwwwwwww.f\n        |.fff.gg.",
@@ -67,16 +67,16 @@ def test_an_instruction_is_a_row_with_its_own_time_over_all_cores():
             },
         )
     )
-    assert found.name == ["while.1", "fusion.1", "g"]
-    assert found.occurrences.tolist() == [1, 3, 1]
-    assert (found.total_ps // US).tolist() == [8, 6, 2]
-    assert (found.self_ps // US).tolist() == [3, 6, 2]
-    assert found.op == ["%while.1 = (s32[]) while((s32[]) %t)", "a/Mul", "g.2"]
-    assert found.op_type == ["Unknown", "Mul", "data formatting"]
-    assert found.opcode == ["while", "fusion", "data formatting"]
-    assert found.category == ["", "loop fusion", "data formatting"]
-    assert found.elements.tolist() == [-1, 65536, -1]
-    assert found.padded_bytes.tolist() == [-1, 2 * 4 * 65536, -1]
+    assert ops.name == ["while.1", "fusion.1", "g"]
+    assert ops.occurrences.tolist() == [1, 3, 1]
+    assert (ops.total_ps // US).tolist() == [8, 6, 2]
+    assert (ops.self_ps // US).tolist() == [3, 6, 2]
+    assert ops.op == ["%while.1 = (s32[]) while((s32[]) %t)", "a/Mul", "g.2"]
+    assert ops.op_type == ["Unknown", "Mul", "data formatting"]
+    assert ops.opcode == ["while", "fusion", "data formatting"]
+    assert ops.category == ["", "loop fusion", "data formatting"]
+    assert ops.elements.tolist() == [-1, 65536, -1]
+    assert ops.padded_bytes.tolist() == [-1, 2 * 4 * 65536, -1]
 
 
 def test_shapes_are_those_of_the_program_before_those_of_the_text():
@@ -87,13 +87,13 @@ def test_shapes_are_those_of_the_program_before_those_of_the_text():
     (known,) = ran(program, text).padded_bytes.tolist()
     (stated,) = ran(None, text).padded_bytes.tolist()
     assert (known, stated) == (2 * 2048, 2 * 4096)
-    found = ran(program, "neg.1")
-    assert (found.dtype, found.result) == (["bf16"], ["bf16[7,3]{1,0:T(8,128)(2,1)}"])
-    assert found.elements.tolist() == [21]
-    assert found.padded_elements.tolist() == [1024]
-    assert found.wasted.tolist() == [pytest.approx(1 - 21 / 1024)]
-    assert found.padding == ["bf16[7,3]: 7 as 8, 3 as 128"]
-    assert found.is_assumed.tolist() == [False]
+    ops = ran(program, "neg.1")
+    assert (ops.dtype, ops.result) == (["bf16"], ["bf16[7,3]{1,0:T(8,128)(2,1)}"])
+    assert ops.elements.tolist() == [21]
+    assert ops.padded_elements.tolist() == [1024]
+    assert ops.wasted.tolist() == [pytest.approx(1 - 21 / 1024)]
+    assert ops.padding == ["bf16[7,3]: 7 as 8, 3 as 128"]
+    assert ops.is_assumed.tolist() == [False]
 
 
 def test_a_stat_may_state_the_shape_or_the_text():
@@ -102,11 +102,11 @@ def test_a_stat_may_state_the_shape_or_the_text():
         {"hlo_text": "%a = f32[100,50]{1,0:T(8,128)} iota(), iota_dimension=0"},
         {"long_name": "%a = f32[100,50]{1,0:T(8,128)} iota(), iota_dimension=0"},
     ):
-        found = ops_of(draw({TPU: "XLA Ops |a"}, type_stats={"a": stats}))
-        assert found.padded_elements.tolist() == [104 * 128], stats
-    found = ops_of(draw({TPU: "XLA Ops |a"}))
-    assert found.wasted.tolist() == [pytest.approx(math.nan, nan_ok=True)]
-    assert (found.result, found.dtype, found.padding) == ([""], [""], [""])
+        ops = ops_of(draw({TPU: "XLA Ops |a"}, type_stats={"a": stats}))
+        assert ops.padded_elements.tolist() == [104 * 128], stats
+    ops = ops_of(draw({TPU: "XLA Ops |a"}))
+    assert ops.wasted.tolist() == [pytest.approx(math.nan, nan_ok=True)]
+    assert (ops.result, ops.dtype, ops.padding) == ([""], [""], [""])
 
 
 def test_what_a_convolution_pads_is_told_by_its_dimensions():
@@ -122,10 +122,10 @@ def test_what_a_convolution_pads_is_told_by_its_dimensions():
     program.add("x", "parameter", "bf16[100,3]{1,0:T(8,128)(2,1)}")
     program.add("k", "parameter", "bf16[3,256]{1,0:T(8,128)(2,1)}")
     program.add("fusion", "fusion", "bf16[100,256]{1,0:T(8,128)(2,1)}", "x", "k", calls="fused")
-    found = ran(program, "fusion")
-    assert found.padding == ["bf16[100,3]: batch 100 as 104, feature 3 as 128"]
+    ops = ran(program, "fusion")
+    assert ops.padding == ["bf16[100,3]: batch 100 as 104, feature 3 as 128"]
     held, taken = 2 * (100 * 3 + 3 * 256 + 100 * 256), 2 * (104 * 128 + 8 * 256 + 104 * 256)
-    assert (found.bytes.tolist(), found.padded_bytes.tolist()) == ([held], [taken])
+    assert (ops.bytes.tolist(), ops.padded_bytes.tolist()) == ([held], [taken])
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_moves_are_what_does_nothing_but_move(opcodes, layouts, move):
 
 def test_moves_between_space_and_batch_go_by_the_op():
     names = {"a": "m/SpaceToBatchND:SpaceToBatchND", "b": "m/DepthToSpace:DepthToSpace"}
-    found = ran(None, "%a = f32[8]{0} copy(f32[8]{0} %x)", "%b = f32[8] add()", tf_op=names)
-    assert found.move.tolist() == [Move.SPACE, Move.SPACE]
+    ops = ran(None, "%a = f32[8]{0} copy(f32[8]{0} %x)", "%b = f32[8] add()", tf_op=names)
+    assert ops.move.tolist() == [Move.SPACE, Move.SPACE]
 
 
 def adder(program: Program, opcode: str = "add") -> str:
@@ -250,11 +250,11 @@ def test_max_pool_gradients_go_by_opcode_or_by_op():
     program.add("select-and-scatter.1", "select-and-scatter", BIG, "x")
     program.add("other", "fusion", BIG, "x")
     program.add("add.1", "add", BIG, "x")
-    found = ran(
+    ops = ran(
         program, "fusion", "select-and-scatter.1", "other", "add.1",
         tf_op={"other": "g/MaxPoolGrad:MaxPoolGrad"},
     )  # fmt: skip
-    assert found.is_pool_gradient.tolist() == [True, True, True, False]
+    assert ops.is_pool_gradient.tolist() == [True, True, True, False]
 
 
 def test_layers_with_a_fused_op_and_those_of_jax_are_no_unfused_batch_normalization():
@@ -269,8 +269,8 @@ def test_layers_with_a_fused_op_and_those_of_jax_are_no_unfused_batch_normalizat
         "g": "batchnorm/Rsqrt:Rsqrt",
         "h": "FusedBatchNormGradV3:FusedBatchNormGradV3",
     }
-    found = ran(None, *map(plain.format, "abcdefgh"), tf_op=tf_op)
-    assert {name for name, is_one in by_name(found, "is_batch_norm").items() if is_one} == {
+    ops = ran(None, *map(plain.format, "abcdefgh"), tf_op=tf_op)
+    assert {name for name, is_one in by_name(ops, "is_batch_norm").items() if is_one} == {
         "a", "g"
     }  # fmt: skip
     dot = ran(None, "%a = f32[8,8] dot(f32[8,8] %x)", tf_op=tf_op)
@@ -320,25 +320,25 @@ def test_hosts_add_up_by_program_and_instruction():
 
 
 def test_damaged_programs_and_types_without_a_name_are_rows_all_the_same():
-    found = ops_of(
+    ops = ops_of(
         draw(
             {META: "x |P", TPU: "XLA Ops |ab"},
             names={"a": "", "b": "%b = f32[99999999999999999,99999999999999999] add()"},
             type_stats={"b": {"program_id": Unsigned(2**64 - 1)}, "P": {"Hlo Proto": b"\xff"}},
         )
     )
-    assert found.name == ["(unnamed)", "b"]
-    assert found.padded_bytes.tolist() == [-1, 2**62]
+    assert ops.name == ["(unnamed)", "b"]
+    assert ops.padded_bytes.tolist() == [-1, 2**62]
 
 
 def test_the_trace_of_a_v6e_pads_nothing(tpu_trace):
     """Its arrays, f32[5,1024,1024,256], are whole tiles; 96 % of its time are copies."""
     space = read_space(tpu_trace)
-    found = find_tpu_ops(space, Programs(space))
-    assert len(found.name) == 17
-    assert by_name(found, "occurrences")["copy-done.5"] == 400
-    assert found.wasted.max() < 1e-6  # a scalar
-    assert not (found.move | found.reduction | found.random).any()
-    waits = [name.startswith("copy-done") for name in found.name]
-    share = found.self_ps[waits].sum() / found.self_ps.sum()
+    ops = find_tpu_ops(space, Programs(space))
+    assert len(ops.name) == 17
+    assert by_name(ops, "occurrences")["copy-done.5"] == 400
+    assert ops.wasted.max() < 1e-6  # a scalar
+    assert not (ops.move | ops.reduction | ops.random).any()
+    waits = [name.startswith("copy-done") for name in ops.name]
+    share = ops.self_ps[waits].sum() / ops.self_ps.sum()
     assert round(100 * share) == 96

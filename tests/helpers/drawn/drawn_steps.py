@@ -14,10 +14,10 @@ HOST = "/host:CPU"
 
 def steps_of(trace: bytes, marker: str = "") -> Steps:
     space = space_of(trace)
-    found = find_steps(space, Programs(space), marker)
-    assert np.array_equal(found.phase_ps.sum(axis=1), found.duration_ps)
-    assert (found.phase_ps >= 0).all()
-    return found
+    steps = find_steps(space, Programs(space), marker)
+    assert np.array_equal(steps.phase_ps.sum(axis=1), steps.duration_ps)
+    assert (steps.phase_ps >= 0).all()
+    return steps
 
 
 def table(found: Steps) -> list[tuple[str, str, dict[str, int]]]:

@@ -88,18 +88,18 @@ def answers_of(folder: Path, hosts: Mapping[str, bytes], params: dict[str, str])
     for host, content in hosts.items():
         write(run, content, host)
     service = Service(str(folder))
-    found = Answers({}, {}, {}, {})
+    answers = Answers({}, {}, {}, {})
     for tool in TOOLS:
         try:
-            _ask(service.engine(), tool, params, found)
+            _ask(service.engine(), tool, params, answers)
         except TbprofError as error:
-            found.errors[tool.name] = error
+            answers.errors[tool.name] = error
     client = Client(Application(service))
     for host in hosts:
         if get(client, "timeline", run="run", host=host).status_code != 422:
-            found.timelines[host] = Timeline(client, "run", host=host)
-    _check(found)
-    return found
+            answers.timelines[host] = Timeline(client, "run", host=host)
+    _check(answers)
+    return answers
 
 
 def _ask(engine: Engine, tool: Tool, params: dict[str, str], found: Answers) -> None:

@@ -89,11 +89,11 @@ PLAIN = stages(*DRAWN)
 
 
 def test_graphs_and_latencies_of_a_plain_pipeline_agree(both: Ask) -> None:
-    found = both(PLAIN)
-    check_all(found)
-    assert len(found.ours(GRAPH)) == 6
-    assert [row["type"] for row in found.ours(GRAPH)] == [1, 1, 2, 1, 1, 2]
-    for side in (found.theirs_json, found.ours_json):
+    answers = both(PLAIN)
+    check_all(answers)
+    assert len(answers.ours(GRAPH)) == 6
+    assert [row["type"] for row in answers.ours(GRAPH)] == [1, 1, 2, 1, 1, 2]
+    for side in (answers.theirs_json, answers.ours_json):
         assert side[BOTTLENECKS]["p"]["is_input_bound"] == "true"
 
 
@@ -112,10 +112,10 @@ def test_what_was_made_since_before_the_recording_is_lost(both: Ask, sample_logd
     """The turn of the prefetch's thread began before; the stages that it called did not."""
     folder = sample_logdir / "plugins" / "profile" / "tensorflow_input_bound"
     [trace] = folder.glob("*.xplane.pb")
-    found = both(halved(trace.read_bytes()))
+    answers = both(halved(trace.read_bytes()))
     theirs, ours = (
         [row["name"] for row in side(GRAPH) if row["rank"] == 2]
-        for side in (found.theirs, found.ours)
+        for side in (answers.theirs, answers.ours)
     )
     assert len(theirs) == 2
     assert set(theirs) < set(ours)
@@ -124,12 +124,12 @@ def test_what_was_made_since_before_the_recording_is_lost(both: Ask, sample_logd
 
 def test_device_pipelines_of_a_recorded_trace_agree(both: Ask, gpu_trace: Path) -> None:
     """But for the verdict: see below."""
-    found = both(halved(gpu_trace.read_bytes()))
-    assert {row["input_pipeline"] for row in found.ours(SUMMARY)} == {"Device:0", "Device:1"}
+    answers = both(halved(gpu_trace.read_bytes()))
+    assert {row["input_pipeline"] for row in answers.ours(SUMMARY)} == {"Device:0", "Device:1"}
     key = ("num_calls", "num_slow_calls")
     # They number them in the order of a hash table, which differs from run to run.
-    theirs = sorted((row["max"], *(row[one] for one in key)) for row in found.theirs(SUMMARY))
-    ours = sorted((int(row["max"]), *(row[one] for one in key)) for row in found.ours(SUMMARY))
+    theirs = sorted((row["max"], *(row[one] for one in key)) for row in answers.theirs(SUMMARY))
+    ours = sorted((int(row["max"]), *(row[one] for one in key)) for row in answers.ours(SUMMARY))
     assert ours == theirs
 
 
@@ -185,10 +185,10 @@ def test_large_ids_are_read_as_zero(both: Ask) -> None:
         letter: {"id": Unsigned(one), "parent_id": Unsigned(above)}
         for letter, one, above in zip("rbst", large, [0, *large], strict=False)
     }
-    found = both(stages(*DRAWN, **stats))
-    assert {row["name"] for row in found.theirs(GRAPH)} == {"0"}
-    assert {row["name"] for row in found.ours(GRAPH)} == {str(one) for one in large}
-    assert found.ours(BOTTLENECKS)[0]["bottleneck"] == "Map"
+    answers = both(stages(*DRAWN, **stats))
+    assert {row["name"] for row in answers.theirs(GRAPH)} == {"0"}
+    assert {row["name"] for row in answers.ours(GRAPH)} == {str(one) for one in large}
+    assert answers.ours(BOTTLENECKS)[0]["bottleneck"] == "Map"
 
 
 @pytest.mark.parametrize(
@@ -206,16 +206,16 @@ def test_names_with_versions_and_many_stages_have_general_advice_alone(
     both: Ask, name: str, theirs: str, ours: str
 ) -> None:
     trace = stages("r" * 200, "." + "b" * 190, names={"b": f"Iterator::Root::{name}"})
-    found = both(trace)
-    assert theirs or "data_performance_analysis" in found.theirs(BOTTLENECKS)[0]["suggestion"]
-    assert theirs in found.theirs(BOTTLENECKS)[0]["suggestion"]
-    assert ours in found.ours(BOTTLENECKS)[0]["suggestion"]
+    answers = both(trace)
+    assert theirs or "data_performance_analysis" in answers.theirs(BOTTLENECKS)[0]["suggestion"]
+    assert theirs in answers.theirs(BOTTLENECKS)[0]["suggestion"]
+    assert ours in answers.ours(BOTTLENECKS)[0]["suggestion"]
 
 
 def test_without_a_pipeline_of_the_host_it_sees_no_activity(both: Ask, gpu_trace: Path) -> None:
-    found = both(gpu_trace.read_bytes())
-    theirs, ours = (side[BOTTLENECKS] for side in (found.theirs_json, found.ours_json))
-    assert found.theirs(BOTTLENECKS) == []
+    answers = both(gpu_trace.read_bytes())
+    theirs, ours = (side[BOTTLENECKS] for side in (answers.theirs_json, answers.ours_json))
+    assert answers.theirs(BOTTLENECKS) == []
     assert theirs["p"]["is_input_bound"] == "false"
     assert "No tf.data activity captured" in theirs["p"]["summary_message"]
     assert ours["p"]["is_input_bound"] == "true"
@@ -223,47 +223,51 @@ def test_without_a_pipeline_of_the_host_it_sees_no_activity(both: Ask, gpu_trace
 
 
 def test_iterators_that_a_function_calls_are_lost(both: Ask) -> None:
-    found = both(through_a_function())
-    assert {row["name"] for row in found.theirs(GRAPH)} == {"1", "2"}
-    assert {row["name"]: row["self_us"] for row in found.ours(GRAPH)} == {
+    answers = both(through_a_function())
+    assert {row["name"] for row in answers.theirs(GRAPH)} == {"1", "2"}
+    assert {row["name"]: row["self_us"] for row in answers.ours(GRAPH)} == {
         "1": 10, "2": 20, "3": 170,
     }  # fmt: skip
-    assert "Batch" in found.theirs(BOTTLENECKS)[0]["bottleneck"]
-    assert found.ours(BOTTLENECKS)[0]["bottleneck"] == "Map"
+    assert "Batch" in answers.theirs(BOTTLENECKS)[0]["bottleneck"]
+    assert answers.ours(BOTTLENECKS)[0]["bottleneck"] == "Map"
 
 
 def test_children_that_overlap_are_taken_off_twice(both: Ask) -> None:
-    found = both(overlapping_children())
-    told = {at[3]: text[2] for at, text in texts_of(found.theirs_json[GRAPH]).items()}
+    answers = both(overlapping_children())
+    told = {at[3]: text[2] for at, text in texts_of(answers.theirs_json[GRAPH]).items()}
     assert told == {"1": 100 - 2 * 90, "2": 90, "3": 90}
-    assert {row["name"]: row["self_us"] for row in found.ours(GRAPH)} == {"1": 10, "2": 90, "3": 90}
+    assert {row["name"]: row["self_us"] for row in answers.ours(GRAPH)} == {
+        "1": 10,
+        "2": 90,
+        "3": 90,
+    }
 
 
 def test_copies_of_a_stage_are_judged_one_by_one(both: Ask) -> None:
     """Three readers of 30 µs each, of an interleave that takes 50 by itself."""
     interleave = "Iterator::Root::Interleave"
     copies = {letter: f"{interleave}[{number}]::TFRecord" for number, letter in enumerate("xyz")}
-    found = both(
+    answers = both(
         stages(
             "r" * 150, "." + "b" * 145, "." * 5 + "x" * 30 + "." + "y" * 30 + "." + "z" * 30,
             names={"b": interleave, **copies},
             **{letter: {"id": 10 + at, "parent_id": 2} for at, letter in enumerate("xyz")},
         )
     )  # fmt: skip
-    assert len(found.theirs(GRAPH)) == 5
-    assert interleave in found.theirs(BOTTLENECKS)[0]["bottleneck"]
-    assert "TFRecord" not in found.theirs(BOTTLENECKS)[0]["bottleneck"]
-    assert [(row["iterator"], row["self_us"], row["iterators"]) for row in found.ours(GRAPH)] == [
+    assert len(answers.theirs(GRAPH)) == 5
+    assert interleave in answers.theirs(BOTTLENECKS)[0]["bottleneck"]
+    assert "TFRecord" not in answers.theirs(BOTTLENECKS)[0]["bottleneck"]
+    assert [(row["iterator"], row["self_us"], row["iterators"]) for row in answers.ours(GRAPH)] == [
         ("Root", 5, 1), ("Interleave", 55, 1), ("TFRecord", 90, 3),
     ]  # fmt: skip
-    assert found.ours(BOTTLENECKS)[0]["bottleneck"] == "TFRecord"
+    assert answers.ours(BOTTLENECKS)[0]["bottleneck"] == "TFRecord"
 
 
 def test_a_pipeline_whose_slow_calls_are_rare_is_input_bound(both: Ask) -> None:
     trace = stages(("r" * 60 + "." * 4000) * 3 + "r" * 20)
-    found = both(trace)
-    assert found.theirs_json[BOTTLENECKS]["p"]["is_input_bound"] == "true"
-    ours = found.ours_json[BOTTLENECKS]["p"]
+    answers = both(trace)
+    assert answers.theirs_json[BOTTLENECKS]["p"]["is_input_bound"] == "true"
+    ours = answers.ours_json[BOTTLENECKS]["p"]
     assert (ours["is_input_bound"], ours["has_slow_calls"]) == ("false", "true")
 
 
@@ -271,10 +275,10 @@ def test_pipelines_are_numbered_by_their_first_calls(both: Ask) -> None:
     """They number them in the order of a hash table."""
     names = dict.fromkeys("xyz", "Iterator::Root")
     stats = {"x": {"id": 77}, "y": {"id": 5}, "z": {"id": 1234}}
-    found = both(stages("x" * 10 + "." * 5 + "y" * 20 + "." * 5 + "z" * 30, names=names, **stats))
-    shown = {row["input_pipeline"]: row["max"] for row in found.ours(SUMMARY)}
+    answers = both(stages("x" * 10 + "." * 5 + "y" * 20 + "." * 5 + "z" * 30, names=names, **stats))
+    shown = {row["input_pipeline"]: row["max"] for row in answers.ours(SUMMARY)}
     assert shown == {"Host:0": 10, "Host:1": 20, "Host:2": 30}
-    assert sorted(row["max"] for row in found.theirs(SUMMARY)) == [10, 20, 30]
+    assert sorted(row["max"] for row in answers.theirs(SUMMARY)) == [10, 20, 30]
 
 
 def test_xprof_has_the_tool_no_more(xprof_python: str, tmp_path: Path) -> None:

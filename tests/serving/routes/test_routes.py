@@ -64,9 +64,9 @@ def test_tools_of_a_run(client):
 
 
 def test_programs_of_a_run_are_listed_as_text(client):
-    found = get(client, "module_list", run="jax_cpu_training")
-    assert found.mimetype == "text/plain"
-    titles = found.text.split(",")
+    response = get(client, "module_list", run="jax_cpu_training")
+    assert response.mimetype == "text/plain"
+    titles = response.text.split(",")
     assert titles == sorted(titles)
     assert "jit_train_step(26)" in titles
     assert get(client, "module_list", run=RUN).text == "NO_MODULE"

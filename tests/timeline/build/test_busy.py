@@ -163,8 +163,8 @@ def test_shares_agree_with_counting_picoseconds(
             else float(begin in is_busy)
             for begin, until in pairwise(edges)
         ]
-        found = busy_shares(timeline, section, from_ps, from_ps + length, buckets)
-        assert found.tolist() == expected
+        shares = busy_shares(timeline, section, from_ps, from_ps + length, buckets)
+        assert shares.tolist() == expected
 
 
 def test_windows_of_years_do_not_overflow(timeline: Timeline):

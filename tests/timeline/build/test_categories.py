@@ -78,9 +78,9 @@ def test_events_of_threads_have_the_roles_that_steps_know():
 
 
 def test_without_a_device_nothing_is_launched():
-    found = host_categories({})
-    assert found["cuLaunchKernel"] == "other"
-    assert found["np.asarray(jax.Array)"] == "other"
+    categories = host_categories({})
+    assert categories["cuLaunchKernel"] == "other"
+    assert categories["np.asarray(jax.Array)"] == "other"
 
 
 def test_events_without_duration_go_by_their_names():
@@ -164,9 +164,10 @@ def test_ops_of_tpus_go_by_the_recorders_category_else_by_their_text():
         )
     )
     unlaid = find_tracks(space)
-    found = category_of(unlaid)
+    category = category_of(unlaid)
     by_track = {
-        track.name: [found[event.name] for event in shown(unlaid, track)] for track in unlaid.tracks
+        track.name: [category[event.name] for event in shown(unlaid, track)]
+        for track in unlaid.tracks
     }
     assert by_track == {
         "Steps": ["steps"],

@@ -27,14 +27,14 @@ Points = list[tuple[float, float]]  # time in µs, value
 def counters(space: Space) -> dict[tuple[str, str, str], Points]:
     """The points of each counter by section, name and unit."""
     unlaid = find_tracks(space)
-    found = find_counters(space, unlaid)
-    time = (found.time_ps / COLUMN_PS).tolist()
-    points = list(zip(time, found.value.tolist(), strict=True))
+    counters = find_counters(space, unlaid)
+    time = (counters.time_ps / COLUMN_PS).tolist()
+    points = list(zip(time, counters.value.tolist(), strict=True))
     return {
         (unlaid.sections[counter.section].name, counter.name, counter.unit): points[
             counter.first : counter.last
         ]
-        for counter in found.counters
+        for counter in counters.counters
     }
 
 
@@ -234,8 +234,8 @@ _EMPTY = timeline_of(space_of(draw({"/host:CPU": "main |a"})))
 
 
 def asked(timeline: Timeline, counter: int, level: int, first: int, last: int) -> list[object]:
-    found = query_counter(timeline, counter, level, first, last)
-    columns = (found.time_ps, found.low, found.high, found.last)
+    points = query_counter(timeline, counter, level, first, last)
+    columns = (points.time_ps, points.low, points.high, points.last)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 

@@ -30,8 +30,8 @@ def of_ops(drawing: str, ops: dict[str, str], *, host: str = "") -> dict[str, li
     """The derived tracks of a GPU whose kernels belong to these ops."""
     stats: ByLetter = {letter: {"tf_op": op} for letter, op in ops.items()}
     planes = {GPU: drawing, **({"/host:CPU": host} if host else {})}
-    found = derived(space_of(draw(planes, stats={**stats, **STEPS}, names=NAMES)))
-    return {name: events for name, events in tracks(found).items() if name != "Steps"}
+    unlaid = derived(space_of(draw(planes, stats={**stats, **STEPS}, names=NAMES)))
+    return {name: events for name, events in tracks(unlaid).items() if name != "Steps"}
 
 
 # Markers of steps, and what launches kernels in them.
@@ -50,14 +50,14 @@ def test_kernels_of_one_op_that_follow_each_other_are_one_run():
 
 
 def test_kernels_without_an_op_interrupt_none():
-    found = of_ops("Stream #1 |aauua", {"a": "MatMul:MatMul"})
-    assert found == {"TensorFlow Ops": [Shown("MatMul", 0, 5)]}
+    tracks = of_ops("Stream #1 |aauua", {"a": "MatMul:MatMul"})
+    assert tracks == {"TensorFlow Ops": [Shown("MatMul", 0, 5)]}
 
 
 def test_a_stream_that_idles_for_long_ends_a_run():
     gap = "." * (MILLISECOND + 1)
-    found = of_ops(f"Stream #1 |a{gap}a.a", {"a": "MatMul:MatMul"})
-    assert found["TensorFlow Ops"] == [Shown("MatMul", 0, 1), Shown("MatMul", 1002, 3)]
+    tracks = of_ops(f"Stream #1 |a{gap}a.a", {"a": "MatMul:MatMul"})
+    assert tracks["TensorFlow Ops"] == [Shown("MatMul", 0, 1), Shown("MatMul", 1002, 3)]
 
 
 def test_streams_have_runs_of_their_own():
@@ -65,8 +65,8 @@ def test_streams_have_runs_of_their_own():
         Stream #1 |aa.aa.aa
         Stream #2 |..bb.b..
     """
-    found = of_ops(drawing, {"a": "MatMul:MatMul", "b": "Relu:Relu"})
-    assert found["TensorFlow Ops"] == [Shown("MatMul", 0, 8), Shown("Relu", 2, 4)]
+    tracks = of_ops(drawing, {"a": "MatMul:MatMul", "b": "Relu:Relu"})
+    assert tracks["TensorFlow Ops"] == [Shown("MatMul", 0, 8), Shown("Relu", 2, 4)]
 
 
 def test_an_op_on_two_streams_at_once_is_one():
@@ -81,12 +81,12 @@ def test_an_op_on_two_streams_at_once_is_one():
 
 
 def test_steps_part_the_turns_of_an_op_and_of_its_scope():
-    found = of_ops(
+    tracks = of_ops(
         "Stream #1 |.aaa.aaa",
         {"a": "x/MatMul:MatMul"},
         host="python |sssstttt",
     )
-    assert found == {
+    assert tracks == {
         "TensorFlow Ops": [Shown("MatMul", 1, 3), Shown("MatMul", 5, 3)],
         "Name Scope": [Shown("x", 1, 3), Shown("x", 5, 3)],
     }
@@ -94,20 +94,20 @@ def test_steps_part_the_turns_of_an_op_and_of_its_scope():
 
 def test_in_a_step_no_gap_ends_a_scope():
     gap = "." * (MILLISECOND + 1)
-    found = of_ops(
+    tracks = of_ops(
         f"Stream #1 |a{gap}b",
         {"a": "x/MatMul:MatMul", "b": "x/Relu:Relu"},
         host=f"python |s{gap.replace('.', 's')}s",
     )
-    assert found["Name Scope"] == [Shown("x", 0, 1003)]
+    assert tracks["Name Scope"] == [Shown("x", 0, 1003)]
 
 
 def test_scopes_enclose_each_other_by_path():
-    found = of_ops(
+    tracks = of_ops(
         "Stream #1 |abcd",
         {"a": "m/a/X:X", "b": "m/a/b/X:X", "c": "m/X:X", "d": "m/a/X:X"},
     )
-    assert found["Name Scope"] == [
+    assert tracks["Name Scope"] == [
         Shown("m", 0, 4), Shown("a", 0, 2), Shown("b", 1, 1), Shown("a", 3, 1),
     ]  # fmt: skip
 
@@ -117,11 +117,11 @@ def test_derived_tracks_have_the_categories_of_what_they_show():
         "a": {"tf_op": "x/MatMul:MatMul"},
         "b": {"tf_op": "x/NcclAllReduce:NcclAllReduce"},
     }
-    found = derived(space_of(draw({GPU: "Stream #1 |ab"}, stats=stats)))
-    assert category_of(found) == {
+    unlaid = derived(space_of(draw({GPU: "Stream #1 |ab"}, stats=stats)))
+    assert category_of(unlaid) == {
         "MatMul": "compute", "NcclAllReduce": "collectives", "x": "scopes",
     }  # fmt: skip
-    assert sorted(found.types.full_name) == [
+    assert sorted(unlaid.types.full_name) == [
         "x",
         "x/MatMul:MatMul",
         "x/NcclAllReduce:NcclAllReduce",
@@ -149,8 +149,8 @@ def test_kinds_that_the_file_has_are_not_derived_again():
     """
     ids = {"TensorFlow Ops": -559038734, "TensorFlow Name Scope": -559038735}
     stats: ByLetter = {"a": {"tf_op": "x/MatMul:MatMul"}}
-    found = derived(space_of(draw({GPU: drawing}, stats=stats, line_ids=ids)))
-    assert (found.sections, found.tracks) == ([], [])
+    unlaid = derived(space_of(draw({GPU: drawing}, stats=stats, line_ids=ids)))
+    assert (unlaid.sections, unlaid.tracks) == ([], [])
 
 
 def test_ops_of_a_tpu_are_what_ran_innermost():
@@ -186,42 +186,42 @@ def test_steps_are_drawn_for_each_device_up_to_the_next():
             stats=STEPS,
         )
     )
-    found = derived(space)
-    assert outline(found) == [
+    unlaid = derived(space)
+    assert outline(unlaid) == [
         ("/device:GPU:0", [("steps", "Steps")]),
         ("/device:GPU:1", [("steps", "Steps")]),
     ]
     # The last one ends with its own work: no next one bounds it.
     expected = [Shown("train 7", 0, 4), Shown("train 8", 4, 3)]
-    assert [shown(found, track) for track in found.tracks] == [expected, expected]
-    assert set(category_of(found).values()) == {"steps"}
-    assert (found.in_file, found.counted, found.unplaced) == (0, 0, 0)
+    assert [shown(unlaid, track) for track in unlaid.tracks] == [expected, expected]
+    assert set(category_of(unlaid).values()) == {"steps"}
+    assert (unlaid.in_file, unlaid.counted, unlaid.unplaced) == (0, 0, 0)
 
 
 def test_without_a_device_the_steps_are_those_of_the_host():
     space = space_of(draw({"/host:CPU": "python |sss.ttt."}, names=NAMES, stats=STEPS))
-    found = derived(space)
-    assert outline(found) == [("Host Threads", [("steps", "Steps")])]
-    assert found.initial_window == (0, 4 * COLUMN_PS, "train 7")
-    (track,) = found.tracks
+    unlaid = derived(space)
+    assert outline(unlaid) == [("Host Threads", [("steps", "Steps")])]
+    assert unlaid.initial_window == (0, 4 * COLUMN_PS, "train 7")
+    (track,) = unlaid.tracks
     assert (track.plane, track.is_derived, track.line_id) == (-1, True, -559038737)
     assert track.columns.source.tolist() == [-1, -1]
 
 
 def test_the_track_of_inferred_steps_says_so(tpu_trace: Path):
-    found = derived(read_space(tpu_trace))
-    steps = [track for track in found.tracks if track.kind == "steps"]
+    unlaid = derived(read_space(tpu_trace))
+    steps = [track for track in unlaid.tracks if track.kind == "steps"]
     assert [(track.name, track.events) for track in steps] == [("Steps (inferred)", 100)] * 4
-    assert shown(found, steps[0])[7].name == "step 7"
-    assert found.initial_window is not None
-    begin, end, label = found.initial_window
+    assert shown(unlaid, steps[0])[7].name == "step 7"
+    assert unlaid.initial_window is not None
+    begin, end, label = unlaid.initial_window
     assert label.startswith("step ")
     assert 780 * 10**9 < end - begin < 790 * 10**9
 
 
 def test_steps_of_the_devices_own_line_are_not_drawn_twice():
-    found = derived(space_of(draw({"/device:TPU:0": "Steps |aabb\n XLA Ops |c.c."})))
-    assert [track.kind for track in found.tracks if track.kind == "steps"] == []
+    unlaid = derived(space_of(draw({"/device:TPU:0": "Steps |aabb\n XLA Ops |c.c."})))
+    assert [track.kind for track in unlaid.tracks if track.kind == "steps"] == []
 
 
 def test_steps_of_a_marker_stand_beside_the_devices_own():
@@ -235,8 +235,8 @@ def test_steps_of_a_marker_stand_beside_the_devices_own():
             stats=STEPS,
         )
     )
-    found = derived(space)
-    assert [track.name for track in found.tracks] == ["Steps (train)"]
+    unlaid = derived(space)
+    assert [track.name for track in unlaid.tracks] == ["Steps (train)"]
 
 
 def test_the_sections_are_those_of_the_file(tpu_trace: Path):
@@ -296,10 +296,10 @@ def test_paths_are_cut_outside_of_brackets(name: str, segments: list[str]):
 
 def test_scopes_of_hostile_names_are_cut():
     op = "/".join(f"s{depth}" for depth in range(1000)) + ":Op"
-    found = of_ops("Stream #1 |a", {"a": op})
-    assert len(found["Name Scope"]) == 64
-    found = of_ops("Stream #1 |a", {"a": "[" + "/" * 2**20 + ":Op"})
-    assert "Name Scope" not in found
+    tracks = of_ops("Stream #1 |a", {"a": op})
+    assert len(tracks["Name Scope"]) == 64
+    tracks = of_ops("Stream #1 |a", {"a": "[" + "/" * 2**20 + ":Op"})
+    assert "Name Scope" not in tracks
 
 
 def test_derived_timelines_are_laid_out_and_busy(tpu_trace: Path):
@@ -311,5 +311,5 @@ def test_derived_timelines_are_laid_out_and_busy(tpu_trace: Path):
 
 def test_steps_that_were_not_recorded_say_so():
     space = space_of(lossy({0: range(5)}))
-    found = find_steps(space, Programs(space))
-    assert step_names(found)[4:6] == ["train 4", "train 5 (not recorded)"]
+    steps = find_steps(space, Programs(space))
+    assert step_names(steps)[4:6] == ["train 4", "train 5 (not recorded)"]

@@ -284,7 +284,7 @@ def test_nodes_are_those_of_a_brute_force(tracks, begin, end, order, is_by_track
     # A range up to the end holds the instants there.
     until = end + (end >= opened.timeline.end_ps)
     expected, overlap = brute(tracks, begin, until, order, is_by_track=is_by_track)
-    found = nodes_of(answer)
+    nodes = nodes_of(answer)
     # Chains without self time are not followed further.
     if order == "bottom_up":
         depth = 2 if is_by_track else 1
@@ -293,7 +293,7 @@ def test_nodes_are_those_of_a_brute_force(tracks, begin, end, order, is_by_track
             for path, node in expected.items()
             if len(path) <= depth or expected[path[:-1]].self_ps
         }
-    assert found == expected
+    assert nodes == expected
     assert answer["overlap_ps"] == overlap
 
 

@@ -103,7 +103,7 @@ def test_accelerator_traces_are_read_back_event_by_event(
 
 
 def test_what_an_event_looks_like() -> None:
-    found = document(
+    trace = document(
         draw(
             {GPU: "Stream #7 |kkk.m"},
             names={"k": "kernel", "m": "%mul.1 = f32[] multiply"},
@@ -113,8 +113,8 @@ def test_what_an_event_looks_like() -> None:
             type_stats={"m": {"flops": 2**60, "raw": b"\0\1\2"}},
         )
     )
-    assert found["displayTimeUnit"] == "ns"
-    assert [event for event in found["traceEvents"] if event["ph"] == "M"] == [
+    assert trace["displayTimeUnit"] == "ns"
+    assert [event for event in trace["traceEvents"] if event["ph"] == "M"] == [
         {"args": {"name": GPU}, "name": "process_name", "ph": "M", "pid": 1},
         {"args": {"sort_index": 1}, "name": "process_sort_index", "ph": "M", "pid": 1},
         {"args": {"name": "Stream #7"}, "name": "thread_name", "ph": "M", "pid": 1, "tid": 7},
@@ -124,7 +124,7 @@ def test_what_an_event_looks_like() -> None:
     args = {"correlation_id": 9, "occupancy": 0.5, "kernel_details": "regs:8"}
     own = {"flops": str(2**60), "raw": "<3 bytes>", "long_name": "%mul.1 = f32[] multiply"}
     where = {"ph": "X", "pid": 1, "tid": 7}
-    assert events(found) == [
+    assert events(trace) == [
         {**where, "name": "kernel", "ts": 0, "dur": 3, "args": args},
         {**where, "name": "mul.1", "ts": 4, "dur": 1, "args": own},
     ]
@@ -195,10 +195,10 @@ def test_values_are_typed(value: Any, read: Any) -> None:
 
 def test_names_of_a_megabyte_are_whole() -> None:
     long = "\0" * 700_000 + "é" * 200_000
-    found = check(
+    trace = check(
         space_of(draw({HOST: "t |aab"}, names={"a": long}, stats={"b": {"x": long, long: 1}}))
     )
-    first, second = events(found)
+    first, second = events(trace)
     assert first["name"] == long
     assert second["args"] == {"x": long, long: 1}
 
@@ -210,7 +210,7 @@ def test_the_argument_long_name_is_cut() -> None:
 
 
 def test_an_events_own_stat_counts_before_that_of_its_type() -> None:
-    found = check(
+    trace = check(
         space_of(
             draw(
                 {GPU: "Stream #1 |ab"},
@@ -221,7 +221,7 @@ def test_an_events_own_stat_counts_before_that_of_its_type() -> None:
             )
         )
     )
-    assert [event["args"] for event in events(found)] == [
+    assert [event["args"] for event in events(trace)] == [
         {"x": 1, "long_name": "mine", "y": 3},
         {"x": 2, "y": 3, "long_name": "k"},
     ]
@@ -233,25 +233,25 @@ def test_a_step_is_called_by_its_name() -> None:
         names={"a": "1", "b": "2"},
         stats={"a": {"step_name": "train 1"}, "b": {"step_name": Ref("train 2"), "group_id": 2}},
     )
-    found = check(space_of(content))
-    assert [event["name"] for event in events(found)] == ["train 1", "train 2"]
-    assert events(found)[1]["args"] == {"step_name": "train 2", "group_id": 2}
+    trace = check(space_of(content))
+    assert [event["name"] for event in events(trace)] == ["train 1", "train 2"]
+    assert events(trace)[1]["args"] == {"step_name": "train 2", "group_id": 2}
 
 
 def test_events_that_cross_get_a_thread_beside() -> None:
-    found = check(space_of(draw({GPU: """
+    trace = check(space_of(draw({GPU: """
         Stream #1 |aaaa..ddd.
                   |..bbbb.....
                   |...cc......
         Stream #2 |ee
     """}, line_ids={"Stream #1": 1, "Stream #2": 2})))  # fmt: skip
-    where = {event["name"]: event["tid"] for event in events(found)}
+    where = {event["name"]: event["tid"] for event in events(trace)}
     assert where["a"] == where["d"] == 1
     assert where["e"] == 2
     assert where["b"] == where["c"] == 3
     names = {
         event["tid"]: event["args"]["name"]
-        for event in found["traceEvents"]
+        for event in trace["traceEvents"]
         if event["name"] == "thread_name"
     }
     assert names == {1: "Stream #1", 2: "Stream #2", 3: "Stream #1 (2)"}
@@ -259,13 +259,13 @@ def test_events_that_cross_get_a_thread_beside() -> None:
 
 def test_a_hundred_events_that_cross_are_all_there() -> None:
     rows = "\n".join("|" + "." * index + "ab"[index % 2] * 150 for index in range(100))
-    found = document(draw({"p": f"t {rows}"}))
-    assert len(events(found)) == 100
-    assert len({event["tid"] for event in events(found)}) <= 64
+    trace = document(draw({"p": f"t {rows}"}))
+    assert len(events(trace)) == 100
+    assert len({event["tid"] for event in events(trace)}) <= 64
 
 
 def test_numbers_are_unique_and_those_that_scripts_know() -> None:
-    found = document(
+    trace = document(
         draw(
             [
                 (HOST, "a |x"), ("/host:CPU [12]", "a |x"), (GPU, "a |x"), ("Other", "a |x"),
@@ -276,24 +276,24 @@ def test_numbers_are_unique_and_those_that_scripts_know() -> None:
     )  # fmt: skip
     process = {
         event["args"]["name"]: event["pid"]
-        for event in found["traceEvents"]
+        for event in trace["traceEvents"]
         if event["name"] == "process_name"
     }
     assert process == {
         GPU: 1, TPU: 901, HOST: 701, "/host:CPU [12]": 702, "Other": 902, "/device:CUSTOM:x": 501,
     }  # fmt: skip
-    assert {event["tid"] for event in events(found)} == {2**32 - 1}
-    places = [event["args"]["name"] for event in found["traceEvents"]
+    assert {event["tid"] for event in events(trace)} == {2**32 - 1}
+    places = [event["args"]["name"] for event in trace["traceEvents"]
               if event["name"] == "process_name"]  # fmt: skip
     assert places[:4] == [GPU, TPU, HOST, "/host:CPU [12]"]
 
 
 def test_lines_without_a_number_of_their_own_get_one() -> None:
     content = draw({HOST: "a |x\nb |x\nc |x"}, line_ids={"a": 0, "b": 0, "c": 1})
-    found = check(space_of(content))
+    trace = check(space_of(content))
     names = {
         event["args"]["name"]: event["tid"]
-        for event in found["traceEvents"]
+        for event in trace["traceEvents"]
         if event["name"] == "thread_name"
     }
     assert len(set(names.values())) == 3
@@ -303,15 +303,15 @@ def test_lines_without_a_number_of_their_own_get_one() -> None:
 
 def test_steps_and_ops_stand_above_streams() -> None:
     lines = ("Stream #10", "Stream #9", "XLA Ops", "XLA Modules", "Framework Ops", "Steps")
-    found = document(draw({GPU: "\n".join(f"{line} |a" for line in lines)}))
+    trace = document(draw({GPU: "\n".join(f"{line} |a" for line in lines)}))
     thread = {
         event["tid"]: event["args"]["name"]
-        for event in found["traceEvents"]
+        for event in trace["traceEvents"]
         if event["name"] == "thread_name"
     }
     place = {
         thread[event["tid"]]: event["args"]["sort_index"]
-        for event in found["traceEvents"]
+        for event in trace["traceEvents"]
         if event["name"] == "thread_sort_index"
     }
     assert sorted(place, key=lambda name: place[name]) == [
@@ -341,13 +341,13 @@ SPAN = """
 )  # fmt: skip
 def test_a_range_holds_the_events_that_overlap_it(from_us: float, to_us: float, names: str) -> None:
     span = TimeRange(round(from_us * 1e6), round(to_us * 1e6))
-    found = document(draw({HOST: SPAN, GPU: "s |e"}), span=span)
-    on_host = [event["name"] for event in events(found) if event["pid"] == 701]
+    trace = document(draw({HOST: SPAN, GPU: "s |e"}), span=span)
+    on_host = [event["name"] for event in events(trace) if event["pid"] == 701]
     assert on_host == list(names)
-    assert [float(time) for time in found["metadata"]["range_us"]] == [from_us, to_us]
+    assert [float(time) for time in trace["metadata"]["range_us"]] == [from_us, to_us]
     # Threads without an event in the range are not listed.
-    listed = {event["pid"] for event in found["traceEvents"] if event["ph"] == "M"}
-    assert listed == {event["pid"] for event in events(found)}
+    listed = {event["pid"] for event in trace["traceEvents"] if event["ph"] == "M"}
+    assert listed == {event["pid"] for event in events(trace)}
 
 
 @settings(max_examples=50, deadline=None)
@@ -390,8 +390,8 @@ def test_several_hosts_are_side_by_side() -> None:
 
 
 def test_no_events_are_a_valid_document() -> None:
-    found = document(draw({HOST: "t |"}))
-    assert found["traceEvents"] == []
-    assert found["metadata"]["complete"] is True
+    trace = document(draw({HOST: "t |"}))
+    assert trace["traceEvents"] == []
+    assert trace["metadata"]["complete"] is True
     out = document(draw({HOST: "t |a"}), span=TimeRange(10**9, 2 * 10**9))
     assert out["traceEvents"] == []

@@ -134,14 +134,14 @@ def test_counters_are_values_over_time() -> None:
         names={"m": "memory", "n": "note"},
         stats={"m": {"bytes": 5, "share": 0.25, "unit": "B"}, "n": {"text": "x"}},
     )  # fmt: skip
-    found = document(content)
-    assert events(found, "C") == [
+    trace = document(content)
+    assert events(trace, "C") == [
         {"args": {"bytes": 5, "share": 0.25}, "name": "memory", "ph": "C", "cat": "counter",
          "pid": 1, "tid": 1, "ts": at}
         for at in (0, 2)
     ]  # fmt: skip
     # What has no number is not a value, and events of other lines are none whatever their name.
-    slices = events(found, "X")
+    slices = events(trace, "X")
     assert [event["name"] for event in slices] == ["note", "memory"]
     assert slices[0]["args"] == {"text": "x"}
     assert slices[1]["args"] == {"bytes": 5, "share": 0.25, "unit": "B"}

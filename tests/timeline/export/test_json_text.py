@@ -70,8 +70,8 @@ SIGNED = st.integers(-(2**63), 2**63 - 1)
 @example(-(2**53) - 1)
 @example(0)
 def test_integers_beyond_a_double_are_texts(value: int) -> None:
-    found = json.loads(written(write_integer, INT64, np.int64(value)))
-    assert found == (value if abs(value) <= 2**53 else str(value))
+    document = json.loads(written(write_integer, INT64, np.int64(value)))
+    assert document == (value if abs(value) <= 2**53 else str(value))
 
 
 @settings(deadline=None)
@@ -81,8 +81,8 @@ def test_integers_beyond_a_double_are_texts(value: int) -> None:
 @example(2**53 + 1)
 def test_unsigned_integers(value: int) -> None:
     bits = np.array([value], np.uint64).view(np.int64)[0]
-    found = json.loads(written(write_integer, UINT64, bits))
-    assert found == (value if value <= 2**53 else str(value))
+    document = json.loads(written(write_integer, UINT64, bits))
+    assert document == (value if value <= 2**53 else str(value))
 
 
 @settings(deadline=None)

@@ -159,7 +159,9 @@ def test_marks_are_the_hits_of_a_window_merged_by_bucket(tracks, begin, end, lev
     opened = open_timelines.opened(tracks)
     timeline = opened.timeline
     rows = range(timeline.row_first.size - 1)
-    found = match_overview(opened, "whole:MatMul", level=level, from_ps=begin, to_ps=end, rows=rows)
+    overview = match_overview(
+        opened, "whole:MatMul", level=level, from_ps=begin, to_ps=end, rows=rows
+    )
     expected: dict[str, list[list[int]]] = {}
     for at in brute(opened, "MatMul"):
         start, stop = (
@@ -174,7 +176,7 @@ def test_marks_are_the_hits_of_a_window_merged_by_bucket(tracks, begin, end, lev
             spans[-1][1] = max(spans[-1][1], stop)
         else:
             spans.append([start, stop])
-    assert found["rows"] == expected
+    assert overview["rows"] == expected
 
 
 def test_marks_of_rows_that_are_too_deep_to_nest():
@@ -184,8 +186,8 @@ def test_marks_of_rows_that_are_too_deep_to_nest():
     opened = open_timelines.opened([deep])
     assert opened.timeline.tracks[0].rows == 1024
     rows = [1022, 1023]
-    found = match_overview(opened, "a", level=0, from_ps=3900, to_ps=4000, rows=rows)
-    assert found["rows"] == {"1022": [[1022, 3978]], "1023": [[1023, 3977]]}
+    overview = match_overview(opened, "a", level=0, from_ps=3900, to_ps=4000, rows=rows)
+    assert overview["rows"] == {"1022": [[1022, 3978]], "1023": [[1023, 3977]]}
     assert match_overview(opened, "a", level=0, from_ps=3977, to_ps=3978, rows=rows)["rows"] == {
         "1022": [[1022, 3978]]
     }

@@ -11,23 +11,23 @@ from tbprof.tools import TOOLS
 def test_every_tool_answers_or_says_what_to_do(
     ask: Ask, name: str, caplog: pytest.LogCaptureFixture
 ):
-    found = ask(h0=BAD_FILES[name]())
-    answered = {tool for tool, _ in found.json}
-    assert answered | set(found.errors) == {tool.name for tool in TOOLS}
+    answer = ask(h0=BAD_FILES[name]())
+    answered = {tool for tool, _ in answer.json}
+    assert answered | set(answer.errors) == {tool.name for tool in TOOLS}
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 @pytest.mark.parametrize("name", ["empty", "no trace", "text", "copied as text", "no threads"])
 def test_a_bad_file_does_not_hide_a_good_one(ask: Ask, name: str):
-    found = ask(h0=marked(1, 2), h1=BAD_FILES[name]())
-    assert found.labels == ["train 1", "train 2"]
-    assert found.pod["hosts"][0] == "h0"
-    assert found.timelines["h0"].index["events"] == 4
+    answer = ask(h0=marked(1, 2), h1=BAD_FILES[name]())
+    assert answer.labels == ["train 1", "train 2"]
+    assert answer.pod["hosts"][0] == "h0"
+    assert answer.timelines["h0"].index["events"] == 4
 
 
 @pytest.mark.parametrize("name", ["copied as text", "cut at 30 %", "cut at 90 %"])
 def test_what_is_left_of_a_file_is_shown_with_a_warning(ask: Ask, name: str):
-    found = ask(h0=BAD_FILES[name]())
-    for timeline in found.timelines.values():
+    answer = ask(h0=BAD_FILES[name]())
+    for timeline in answer.timelines.values():
         assert timeline.index["warnings"]
-    assert found.timelines or {"bad_trace"} == {error.code for error in found.errors.values()}
+    assert answer.timelines or {"bad_trace"} == {error.code for error in answer.errors.values()}

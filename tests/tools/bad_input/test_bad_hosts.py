@@ -13,29 +13,29 @@ from traces import draw
 
 def test_hosts_whose_clocks_differ_meet_by_number(ask: Ask):
     day_ns = 86_400 * 10**9
-    found = ask(
+    answer = ask(
         h0=marked(5, 6, 7, start_ns=10**18),
         h1=marked(6, 7, 8, start_ns=10**18 + day_ns),
         h2=marked(7, 8, 9),
     )
-    assert found.labels == [f"train {number}" for number in range(5, 10)]
-    assert [row["workers"] for row in found.steps] == [1, 2, 3, 2, 1]
-    (text,) = found.warnings  # nothing says when h2 was recorded
+    assert answer.labels == [f"train {number}" for number in range(5, 10)]
+    assert [row["workers"] for row in answer.steps] == [1, 2, 3, 2, 1]
+    (text,) = answer.warnings  # nothing says when h2 was recorded
     assert text.startswith("h1: its steps ran 86,400.0 s later")
 
 
 def test_hosts_without_a_common_number_are_not_averaged_and_it_is_said(ask: Ask):
     day_ns = 86_400 * 10**9
-    found = ask(h0=marked(1, 2, start_ns=10**18), h1=marked(11, 12, start_ns=10**18 + day_ns))
-    assert [row["workers"] for row in found.steps] == [1, 1, 1, 1]
-    assert [text.partition(": ")[0] for text in found.warnings] == ["h0", "h1"]
-    assert all("no step in common" in text for text in found.warnings)
+    answer = ask(h0=marked(1, 2, start_ns=10**18), h1=marked(11, 12, start_ns=10**18 + day_ns))
+    assert [row["workers"] for row in answer.steps] == [1, 1, 1, 1]
+    assert [text.partition(": ")[0] for text in answer.warnings] == ["h0", "h1"]
+    assert all("no step in common" in text for text in answer.warnings)
 
 
 def test_a_host_without_steps_is_named(ask: Ask):
-    found = ask(h0=marked(1, 2), h1=draw({HOST: "python |aaa..bbb"}))
-    assert found.labels == ["train 1", "train 2"]
-    assert any(text.startswith("h1: excluded") for text in found.warnings)
+    answer = ask(h0=marked(1, 2), h1=draw({HOST: "python |aaa..bbb"}))
+    assert answer.labels == ["train 1", "train 2"]
+    assert any(text.startswith("h1: excluded") for text in answer.warnings)
 
 
 def test_inferred_steps_of_a_host_do_not_mix_with_marked_ones(ask: Ask):
@@ -48,13 +48,13 @@ def test_inferred_steps_of_a_host_do_not_mix_with_marked_ones(ask: Ask):
         stats={one: {"_r": 1, "step_num": at} for at, one in enumerate(letters)},
     )
     b = draw({HOST: f"python |{'b..' * 27}"}, names={"b": "y:Relu"})
-    found = ask(a=a, b=b)
-    assert found.labels == ["train 0", "train 1", "train 2", "train 3"]
-    assert [row["stepTimeMs"] for row in found.steps] == pytest.approx([0.02] * 4)
-    assert found.properties["waiting_percent"] == "15.0"
-    assert found.properties["is_inferred"] == "false"
-    assert not any("inferred." in text for text in found.messages)
-    assert [text.partition(",")[0] for text in found.warnings] == [
+    answer = ask(a=a, b=b)
+    assert answer.labels == ["train 0", "train 1", "train 2", "train 3"]
+    assert [row["stepTimeMs"] for row in answer.steps] == pytest.approx([0.02] * 4)
+    assert answer.properties["waiting_percent"] == "15.0"
+    assert answer.properties["is_inferred"] == "false"
+    assert not any("inferred." in text for text in answer.messages)
+    assert [text.partition(",")[0] for text in answer.warnings] == [
         "b: its steps are excluded: nothing in its trace marks them"
     ]
 
@@ -65,28 +65,28 @@ def test_what_is_said_of_inference_is_true_of_each_host(ask: Ask):
         draw({HOST: f"python |{'fffff.' * calls}"}, names={"f": "PjitFunction(step)"})
         for calls in (3, 4)
     )
-    found = ask(a=a, b=b)
-    assert found.properties["is_inferred"] == "true"
-    said = [text for text in found.messages if "inferred" in text]
+    answer = ask(a=a, b=b)
+    assert answer.properties["is_inferred"] == "true"
+    said = [text for text in answer.messages if "inferred" in text]
     assert [text.partition(" ")[0] for text in said] == ["a:", "b:"]
     assert ["3 were recorded" in said[0], "4 were recorded" in said[1]] == [True, True]
 
 
 def test_steps_lines_without_numbers_and_clocks_that_contradict_are_said_on_pages(ask: Ask):
     job = TpuJob(hosts=2, cores=2, steps=4, steps_line="unnumbered", has_markers=False)
-    found = ask(**draw_tpu_job(replace(job, skew_us=(0, 60_000))).files)
-    assert found.labels == ["step 0", "step 1", "step 2", "step 3"]
-    assert [row["workers"] for row in found.steps] == [4] * 4
-    apart, unnumbered = found.warnings
+    answer = ask(**draw_tpu_job(replace(job, skew_us=(0, 60_000))).files)
+    assert answer.labels == ["step 0", "step 1", "step 2", "step 3"]
+    assert [row["workers"] for row in answer.steps] == [4] * 4
+    apart, unnumbered = answer.warnings
     assert apart.startswith("host1: its steps ran 60 ms later than the steps of the other hosts")
     assert unnumbered.startswith("The Steps lines have no numbers")
-    assert set(found.warnings) <= set(found.messages)
+    assert set(answer.warnings) <= set(answer.messages)
 
 
 def test_a_step_that_a_core_lost_is_said_on_pages(ask: Ask):
     job = TpuJob(hosts=1, cores=2, steps=5, lost=((0, 1, 2),))
-    found = ask(**draw_tpu_job(job).files)
-    assert [row["workers"] for row in found.steps] == [2, 2, 1, 2, 2]
-    assert [row["stepTimeMs"] for row in found.steps] == pytest.approx([100] * 5)
-    assert found.warnings == ["TPU:1: step train 102 was not recorded; averages exclude it."]
-    assert found.pod["stragglers"] == []
+    answer = ask(**draw_tpu_job(job).files)
+    assert [row["workers"] for row in answer.steps] == [2, 2, 1, 2, 2]
+    assert [row["stepTimeMs"] for row in answer.steps] == pytest.approx([100] * 5)
+    assert answer.warnings == ["TPU:1: step train 102 was not recorded; averages exclude it."]
+    assert answer.pod["stragglers"] == []

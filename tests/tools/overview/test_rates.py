@@ -34,10 +34,10 @@ def worked(*, is_computed: bool, uncosted_ps: int = 0) -> OpMetrics:
 def test_rates_say_what_they_count(uncosted_ps, is_computed, says):
     given = evidence()
     ops = worked(is_computed=is_computed, uncosted_ps=uncosted_ps)
-    found = device_rates(replace(given, ops=ops, devices=Devices(1, 0, "GPU", 100.0, math.nan)))
-    assert (found.gflops, found.flop_percent, found.gbytes) == (1.0, 1.0, 0.5)
-    assert math.isnan(found.bandwidth_percent)
-    assert (found.source, found.bandwidth_reason) == (says, "the device's peak is not known")
+    rates = device_rates(replace(given, ops=ops, devices=Devices(1, 0, "GPU", 100.0, math.nan)))
+    assert (rates.gflops, rates.flop_percent, rates.gbytes) == (1.0, 1.0, 0.5)
+    assert math.isnan(rates.bandwidth_percent)
+    assert (rates.source, rates.bandwidth_reason) == (says, "the device's peak is not known")
 
 
 CACHES, PEAK = "caches served some of them", "the peak is implausible"
@@ -71,5 +71,5 @@ def test_the_utilization_by_the_model_is_without_what_is_computed_again():
         DEVICE, names, ["", ""], {"self_ps": own_ps, "flops": flops, "model_flops": flops}, {}
     )
     devices = Devices(1, 0, "GPU", 100.0, math.nan)
-    found = device_rates(replace(evidence(), ops=gatherer.table(), devices=devices))
-    assert (found.flop_percent, found.model_flop_percent) == (1.0, 0.75)
+    rates = device_rates(replace(evidence(), ops=gatherer.table(), devices=devices))
+    assert (rates.flop_percent, rates.model_flop_percent) == (1.0, 0.75)

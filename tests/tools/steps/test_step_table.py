@@ -52,9 +52,9 @@ def two_gpus() -> Table:
 
 
 def test_the_whole_table_of_two_gpus():
-    found = columns(two_gpus())
-    tooltip = found.pop("tooltip")
-    assert found == {
+    cells = columns(two_gpus())
+    tooltip = cells.pop("tooltip")
+    assert cells == {
         "stepnum": ["train 0", "train 1", "train 2"],
         "deviceComputeTimeMs": [6, 0, 0],
         "deviceToDeviceTimeMs": [0, 0, 0],
@@ -219,19 +219,19 @@ def tpu_steps() -> Table:
 
 def test_tensor_cores_have_their_columns_first_and_these_add_up_to_the_step():
     table = tpu_steps()
-    found = columns(table)
+    cells = columns(table)
     first = [
         "stepnum", "tcComputeTimeMs", "scv0ComputeTimeMs", "scv0InfeedTimeMs", "tcInfeedTimeMs",
         "tcOutfeedTimeMs", "tcIdleTimeMs", "hostTransferTimeMs", "hostCallbackTimeMs",
         "tcCopyTimeMs", "tooltip",
         "infeedPercentAverage", "infeedPercentMin", "infeedPercentMax", "deviceComputeTimeMs",
     ]  # fmt: skip
-    assert list(found)[: len(first)] == first
-    assert [found[name] for name in first[1:10]] == [
+    assert list(cells)[: len(first)] == first
+    assert [cells[name] for name in first[1:10]] == [
         [4], [None], [None], [2.5], [0.5], [2], [1], [0], [0],
     ]  # fmt: skip
-    assert [found[name] for name in first[11:14]] == [[25], [20], [30]]
-    assert found["stepTimeMs"] == [10]
+    assert [cells[name] for name in first[11:14]] == [[25], [20], [30]]
+    assert cells["stepTimeMs"] == [10]
     properties = table.properties
     assert properties["steptime_ms_average"] == "10.00"
     assert properties["tc_compute_ms_average"] == properties["tc_active_ms_average"] == "4.00"
@@ -240,7 +240,7 @@ def test_tensor_cores_have_their_columns_first_and_these_add_up_to_the_step():
     assert properties["tc_idle_ms_average"] == "2.00"
     assert properties["host_transfer_ms_average"] == "1.00"
     assert properties["scv0_compute_ms_average"] == ""
-    assert "-Host transfer: 1.00 ms\n-Device to device" in found["tooltip"][0]
+    assert "-Host transfer: 1.00 ms\n-Device to device" in cells["tooltip"][0]
     assert properties["infeed_percent_average"] == "25.0"
     assert properties["infeed_percent_minimum"] == "20.0"
     assert properties["infeed_percent_maximum"] == "30.0"
@@ -272,10 +272,10 @@ def test_sparse_cores_are_left_out_beside_tensor_cores():
     kinds = {"TPU:0": "TPU", "SC:0": "SparseCore"}
     steps = [{"TPU:0": {COMPUTE: 2 * MS}, "SC:0": {INPUT: 8 * MS}}]
     table = step_table(job_of(steps, kinds=kinds))
-    found = columns(table)
-    assert found["stepTimeMs"] == [2]
-    assert found["waitingPercentMax"] == [0]
-    assert "scv0ComputeTimeMs" not in found
+    cells = columns(table)
+    assert cells["stepTimeMs"] == [2]
+    assert cells["waitingPercentMax"] == [0]
+    assert "scv0ComputeTimeMs" not in cells
     assert table.properties["worker_count"] == "1"
 
 
@@ -318,16 +318,16 @@ step_splits = st.lists(
 
 @given(step_splits)
 def test_the_parts_of_a_step_add_up_to_it(steps):
-    found = columns(step_table(job_of(steps)))
-    for row, step_ms in enumerate(found["stepTimeMs"]):
-        parts = sum(found[name][row] for name, _, _, _ in PARTS)
+    cells = columns(step_table(job_of(steps)))
+    for row, step_ms in enumerate(cells["stepTimeMs"]):
+        parts = sum(cells[name][row] for name, _, _, _ in PARTS)
         assert parts == pytest.approx(step_ms)
-        precisions = [name for name in found if name.startswith("deviceCompute")
+        precisions = [name for name in cells if name.startswith("deviceCompute")
                       and not name.endswith("TimeMs")]  # fmt: skip
-        compute = sum(found[name][row] for name in precisions)
-        assert compute == pytest.approx(found["deviceComputeTimeMs"][row])
+        compute = sum(cells[name][row] for name in precisions)
+        assert compute == pytest.approx(cells["deviceComputeTimeMs"][row])
         low, mean, high = (
-            found[f"waitingPercent{which}"][row] for which in ("Min", "Average", "Max")
+            cells[f"waitingPercent{which}"][row] for which in ("Min", "Average", "Max")
         )
         assert mean is None or -1e-9 <= low - 1e-9 <= mean <= high + 1e-9 <= 100 + 1e-6
 
@@ -343,13 +343,13 @@ def test_a_step_that_was_not_recorded_has_no_times():
     steps = [{"GPU:0": {COMPUTE: 4 * MS}, "GPU:1": {COMPUTE: 2 * MS}}] * 3
     lost = [(1, "GPU:1"), (2, "GPU:0"), (2, "GPU:1")]
     table = step_table(job_of(steps, unrecorded=lost))
-    found = columns(table)
-    assert found["stepTimeMs"] == [3, 4, None]
-    assert found["deviceComputeTimeMs"] == [3, 4, None]
-    assert found["slowestMs"] == [4, 4, None]
-    assert found["workers"] == [2, 1, 0]
-    assert found["isUnrecorded"] == [False, False, True]
-    assert found["bottleneck"] == ["Device compute", "Device compute", ""]
-    assert found["tooltip"][2] == "Step train 2: not recorded"
+    cells = columns(table)
+    assert cells["stepTimeMs"] == [3, 4, None]
+    assert cells["deviceComputeTimeMs"] == [3, 4, None]
+    assert cells["slowestMs"] == [4, 4, None]
+    assert cells["workers"] == [2, 1, 0]
+    assert cells["isUnrecorded"] == [False, False, True]
+    assert cells["bottleneck"] == ["Device compute", "Device compute", ""]
+    assert cells["tooltip"][2] == "Step train 2: not recorded"
     assert table.properties["steps_averaged"] == "2"
     assert table.properties["steptime_ms_average"] == "3.5"

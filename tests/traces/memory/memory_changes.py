@@ -100,11 +100,11 @@ def _write(plane: Any, lines: Sequence[Sequence[Change]], starts: Sequence[int])
 
 def memory_of(space: Space) -> Memory:
     """The memory, which is the same whether the steps are known before or not."""
-    found = find_memory(space, Programs(space))
+    memory = find_memory(space, Programs(space))
     known = find_memory(space, Programs(space), find_steps(space, Programs(space)))
     for name in field_names(Memory):
-        np.testing.assert_array_equal(getattr(found, name), getattr(known, name), name)
-    return found
+        np.testing.assert_array_equal(getattr(memory, name), getattr(known, name), name)
+    return memory
 
 
 def texts(memory: Memory, column: np.ndarray) -> list[str]:

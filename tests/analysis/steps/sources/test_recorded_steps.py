@@ -52,28 +52,28 @@ def lost(found: Steps) -> list[tuple[str, str]]:
 
 def test_a_number_that_is_missing_is_a_step_that_was_not_recorded():
     """Another core has it, which began all steps 2 before."""
-    found = steps_of(
+    steps = steps_of(
         drawn({TPU: core(line(0, 1, 2, 3, 4)), SECOND: core(line(0, 1, -1, 3, 4), shift=2)})
     )
-    assert lost(found) == [("TPU:1", "2")]
-    assert rows(found, 1) == [("0", 2, 10), ("1", 12, 10), ("3", 32, 10), ("4", 42, 9)]
-    assert [row[2] for row in rows(found, 0)] == [10, 10, 10, 10, 9]
-    assert found.doubts == []
+    assert lost(steps) == [("TPU:1", "2")]
+    assert rows(steps, 1) == [("0", 2, 10), ("1", 12, 10), ("3", 32, 10), ("4", 42, 9)]
+    assert [row[2] for row in rows(steps, 0)] == [10, 10, 10, 10, 9]
+    assert steps.doubts == []
 
 
 def test_without_another_core_time_tells_whether_a_number_is_missing():
-    found = steps_of(drawn({TPU: core(line(0, 1, -1, -1, 4, 5, 6))}))
-    assert lost(found) == [("TPU:0", "2"), ("TPU:0", "3")]
-    assert rows(found, 0)[:3] == [("0", 0, 10), ("1", 10, 10), ("4", 40, 10)]
+    steps = steps_of(drawn({TPU: core(line(0, 1, -1, -1, 4, 5, 6))}))
+    assert lost(steps) == [("TPU:0", "2"), ("TPU:0", "3")]
+    assert rows(steps, 0)[:3] == [("0", 0, 10), ("1", 10, 10), ("4", 40, 10)]
     counted = steps_of(drawn({TPU: core(line(0, 1, 4, 5, 6))}))  # the program counted on
     assert lost(counted) == []
     assert rows(counted, 0)[1] == ("1", 10, 10)
 
 
 def test_numbers_may_go_by_twos():
-    found = steps_of(drawn({TPU: core(line(0, 2, 4, 6, 8))}))
-    assert lost(found) == []
-    assert found.number.tolist() == [0, 2, 4, 6, 8]
+    steps = steps_of(drawn({TPU: core(line(0, 2, 4, 6, 8))}))
+    assert lost(steps) == []
+    assert steps.number.tolist() == [0, 2, 4, 6, 8]
 
 
 def launched(steps: list[int], cores: list[str], numbers: range, **more) -> bytes:
@@ -100,26 +100,26 @@ def launched(steps: list[int], cores: list[str], numbers: range, **more) -> byte
 
 
 def test_steps_are_called_what_the_program_called_them():
-    found = steps_of(launched([0, 1, 2, 3], [core(line(0, 1, 2, 3))], range(100, 104)))
-    assert found.source == "steps_line"
-    assert found.label == ["train 100", "train 101", "train 102", "train 103"]
-    assert found.has_explicit_numbers
+    steps = steps_of(launched([0, 1, 2, 3], [core(line(0, 1, 2, 3))], range(100, 104)))
+    assert steps.source == "steps_line"
+    assert steps.label == ["train 100", "train 101", "train 102", "train 103"]
+    assert steps.has_explicit_numbers
 
 
 def test_steps_that_no_launch_leads_to_are_counted_on():
     """Launches of the first core alone, and of two of its steps."""
     cores = [core(line(0, 1, 2, 3)), core(line(1, 2, 3), shift=10)]
-    found = steps_of(launched([1, 2], cores, range(100, 104)))
-    assert [row[0] for row in rows(found, 0)] == [f"train {at}" for at in range(100, 104)]
-    assert [row[0] for row in rows(found, 1)] == [f"train {at}" for at in range(101, 104)]
-    assert lost(found) == [("TPU:1", "train 100")]
-    assert found.has_explicit_numbers
+    steps = steps_of(launched([1, 2], cores, range(100, 104)))
+    assert [row[0] for row in rows(steps, 0)] == [f"train {at}" for at in range(100, 104)]
+    assert [row[0] for row in rows(steps, 1)] == [f"train {at}" for at in range(101, 104)]
+    assert lost(steps) == [("TPU:1", "train 100")]
+    assert steps.has_explicit_numbers
 
 
 def test_annotations_that_nothing_links_to_the_line_are_said():
-    found = steps_of(launched([], [core(line(0, 1, 2, 3))], range(100, 104)))
-    assert found.label == ["0", "1", "2", "3"]
-    (doubt,) = found.doubts
+    steps = steps_of(launched([], [core(line(0, 1, 2, 3))], range(100, 104)))
+    assert steps.label == ["0", "1", "2", "3"]
+    (doubt,) = steps.doubts
     assert doubt.startswith("Nothing links the program's 'train' annotations to the steps")
     same = steps_of(launched([], [core(line(0, 1, 2, 3))], range(4)))
     assert same.doubts == []
@@ -137,9 +137,9 @@ def cut(found: Steps) -> list[tuple[str, str]]:
 def test_ops_before_the_first_event_of_the_line_are_a_step_that_is_cut():
     """Its event would begin before the recording did."""
     work = "....xxxxx.xxxxxxxxx.xxxxxxxxx.xxxxxxxxx."
-    found = steps_of(drawn({TPU: core(line(-1, 1, 2, 3), work)}))
-    assert (cut(found), lost(found)) == ([("TPU:0", "0")], [])
-    assert rows(found, 0)[:2] == [("0", 4, 6), ("1", 10, 10)]
+    steps = steps_of(drawn({TPU: core(line(-1, 1, 2, 3), work)}))
+    assert (cut(steps), lost(steps)) == ([("TPU:0", "0")], [])
+    assert rows(steps, 0)[:2] == [("0", 4, 6), ("1", 10, 10)]
     first = steps_of(drawn({TPU: core("." * 10 + line(0, 1, 2), work)}))
     assert (cut(first), rows(first, 0)[0]) == ([], ("0", 10, 10))  # none precedes number 0
     longer = steps_of(drawn({TPU: core("." * 20 + line(4, 5, 6), "xxxxxxxxx." * 5)}))
@@ -148,10 +148,10 @@ def test_ops_before_the_first_event_of_the_line_are_a_step_that_is_cut():
 
 def test_ops_without_an_event_of_the_line_are_a_step_that_is_cut():
     work = "xxxxxxxxx.xxxxxxxxx.xxxx.....xxxxxxxxx.xxxxxxxxx."
-    found = steps_of(
+    steps = steps_of(
         drawn({TPU: core(line(0, 1, 2, 3, 4)), SECOND: core(line(0, 1, -1, 3, 4), work)})
     )
-    assert (cut(found), lost(found)) == ([("TPU:1", "2")], [])
+    assert (cut(steps), lost(steps)) == ([("TPU:1", "2")], [])
 
 
 def test_events_in_a_row_of_one_number_are_one_step():
@@ -171,36 +171,36 @@ def test_events_in_a_row_of_one_number_are_one_step():
 
 def test_without_numbers_steps_of_several_cores_meet_in_time():
     """The second core lacks the third step and began after the first."""
-    found = steps_of(
+    steps = steps_of(
         drawn({TPU: core(line(0, 1, 2, 3, 4)), SECOND: core(line(-1, 1, -1, 3, 4))}, named=False)
     )
-    assert [row[0] for row in rows(found, 1)] == ["step 1", "step 3", "step 4"]
-    assert lost(found) == [("TPU:1", "step 0"), ("TPU:1", "step 2")]
-    assert not found.has_explicit_numbers
-    assert found.doubts == [
+    assert [row[0] for row in rows(steps, 1)] == ["step 1", "step 3", "step 4"]
+    assert lost(steps) == [("TPU:1", "step 0"), ("TPU:1", "step 2")]
+    assert not steps.has_explicit_numbers
+    assert steps.doubts == [
         "The Steps lines have no numbers, so steps of several devices are matched by time."
     ]
     assert steps_of(drawn({TPU: core(line(0, 1, 2))}, named=False)).doubts == []
 
 
 def test_numbers_out_of_order_are_steps_in_order_of_time_and_it_is_said():
-    found = steps_of(drawn({TPU: core(line(0, 3, 1, 2))}))
-    assert found.label == ["0", "3", "1", "2"]
-    assert lost(found) == []
-    assert found.doubts == ["The numbers on the Steps line of TPU:0 are out of order: 1 follows 3."]
+    steps = steps_of(drawn({TPU: core(line(0, 3, 1, 2))}))
+    assert steps.label == ["0", "3", "1", "2"]
+    assert lost(steps) == []
+    assert steps.doubts == ["The numbers on the Steps line of TPU:0 are out of order: 1 follows 3."]
 
 
 def test_numbers_of_cores_that_contradict_time_are_said():
-    found = steps_of(drawn({TPU: core(line(0, 1, 2, 3)), SECOND: core(line(1, 2, 3, 4))}))
-    (doubt,) = found.doubts
+    steps = steps_of(drawn({TPU: core(line(0, 1, 2, 3)), SECOND: core(line(1, 2, 3, 4))}))
+    (doubt,) = steps.doubts
     assert doubt.startswith("Steps of TPU:1 share no time with those of TPU:0 that have the same")
 
 
 def test_a_core_without_a_steps_line_leaves_those_of_others():
-    found = steps_of(drawn({TPU: core(line(0, 1, 2)), SECOND: f"XLA Ops |{'x' * 30}"}))
-    assert found.source == "steps_line"
-    assert [len(rows(found, worker)) for worker in (0, 1)] == [3, 0]
-    assert found.doubts == ["TPU:1 has no Steps line, so its steps are unknown."]
+    steps = steps_of(drawn({TPU: core(line(0, 1, 2)), SECOND: f"XLA Ops |{'x' * 30}"}))
+    assert steps.source == "steps_line"
+    assert [len(rows(steps, worker)) for worker in (0, 1)] == [3, 0]
+    assert steps.doubts == ["TPU:1 has no Steps line, so its steps are unknown."]
 
 
 def test_a_first_step_that_lost_one_kind_of_op_is_not_whole():

@@ -50,12 +50,16 @@ def starts(found: InferredSteps | None) -> list[int]:
 
 
 def test_keras_steps_are_the_calls_of_its_train_function():
-    found = infer(KERAS, names=NAMES, stats={"b": {"tf_function_call": "concrete"}})
-    assert starts(found) == [1, 8, 15, 22]
-    assert (found.source, found.name, found.program) == ("executions", NAMES["b"], NAMES["b"])
-    assert (found.duration_ps // US).tolist() == [4] * 4
-    assert (found.plane, found.line) == (0, 0)
-    assert found.note == (
+    inferred = infer(KERAS, names=NAMES, stats={"b": {"tf_function_call": "concrete"}})
+    assert starts(inferred) == [1, 8, 15, 22]
+    assert (inferred.source, inferred.name, inferred.program) == (
+        "executions",
+        NAMES["b"],
+        NAMES["b"],
+    )
+    assert (inferred.duration_ps // US).tolist() == [4] * 4
+    assert (inferred.plane, inferred.line) == (0, 0)
+    assert inferred.note == (
         "Nothing in this trace marks steps, so they are inferred. One step is one execution of "
         "'multi_step_on_iterator', which takes the most time; 4 were recorded."
     )
@@ -72,9 +76,9 @@ def test_jax_steps_are_the_calls_of_the_program_whose_instructions_take_most_tim
         "d": {"hlo_op": "dot", "hlo_module": "jit_train_step"},
         "x": {"hlo_op": "add", "hlo_module": "jit_metric"},
     }
-    found = infer(drawing, names=names, stats=stats)
-    assert starts(found) == [0, 8, 16]
-    assert found.program == "train-step"
+    inferred = infer(drawing, names=names, stats=stats)
+    assert starts(inferred) == [0, 8, 16]
+    assert inferred.program == "train-step"
     without = infer(drawing.partition("pool")[0], names=names)
     assert without.program == "metric"
 
@@ -82,9 +86,9 @@ def test_jax_steps_are_the_calls_of_the_program_whose_instructions_take_most_tim
 def test_calls_that_another_one_follows_every_few_may_be_parts_of_a_step():
     """Gradients of four calls, then an update; the trace looks the same with an evaluation."""
     names = {"m": "PjitFunction(micro)", "u": "PjitFunction(update)"}
-    found = infer("python |mm.mm.mm.mm.uu.mm.mm.mm.mm.uu.mm.mm.mm.mm.uu.", names=names)
-    assert found.program == "micro"
-    (doubt,) = found.doubts
+    inferred = infer("python |mm.mm.mm.mm.uu.mm.mm.mm.mm.uu.mm.mm.mm.mm.uu.", names=names)
+    assert inferred.program == "micro"
+    (doubt,) = inferred.doubts
     assert doubt.startswith("'update' runs after every 4 executions of 'micro'.")
     each = infer("python |mm.uu.mm.uu.mm.uu.", names=names)
     now_and_then = infer("python |mm.mm.uu.mm.mm.mm.uu.mm.mm.uu.", names=names)
@@ -115,12 +119,12 @@ def named_alike(*lines: int) -> Space:
 
 def test_executions_of_functions_with_one_name_may_be_mixed():
     one, several = named_alike(5, 5), named_alike(5, 8)
-    found = infer_in(one, Programs(one))
-    assert found is not None
-    assert (found.program, found.doubts) == ("<lambda>", ())
-    found = infer_in(several, Programs(several))
-    assert found is not None
-    (doubt,) = found.doubts
+    inferred = infer_in(one, Programs(one))
+    assert inferred is not None
+    assert (inferred.program, inferred.doubts) == ("<lambda>", ())
+    inferred = infer_in(several, Programs(several))
+    assert inferred is not None
+    (doubt,) = inferred.doubts
     assert doubt == (
         "2 functions are called '<lambda>' (train.py line 5, train.py line 8), and so are their "
         "executions: steps may mix them. Mark the steps to be sure."
@@ -142,13 +146,13 @@ def test_graphs_of_one_name_may_be_those_of_functions(calls: str, runs: str):
         "python": "".join("fff." for _ in calls),
         "": ".".join(f".{call}." for call in calls),
     }
-    found = infer(
+    inferred = infer(
         "\n".join(f"{line:7}|{row}" for line, row in drawing.items()),
         names=names,
         stats={"f": {"tf_function_call": "concrete"}},
     )
-    assert (found.program, len(found.row)) == ("multi_step", len(calls))
-    doubts = [doubt.partition(".")[0] for doubt in found.doubts]
+    assert (inferred.program, len(inferred.row)) == ("multi_step", len(calls))
+    doubts = [doubt.partition(".")[0] for doubt in inferred.doubts]
     assert doubts == ([f"'multi_step' ran as {runs}"] if runs else [])
 
 
@@ -162,22 +166,22 @@ def test_programs_of_one_name_may_be_those_of_functions(pool: str, runs: str):
         for at, (letter, id_) in enumerate(zip("abcdeh", (3, 4, 3, 4, 3, 3), strict=True))
     }
     names = {"f": "PjitFunction(<lambda>)", **dict.fromkeys("abcdeh", "dot")}
-    found = infer(f"python |f.f.f.f.f.f.f.f\npool   |{pool}", names=names, stats=stats)
-    doubts = [doubt.partition(". ")[0] for doubt in found.doubts]
+    inferred = infer(f"python |f.f.f.f.f.f.f.f\npool   |{pool}", names=names, stats=stats)
+    doubts = [doubt.partition(". ")[0] for doubt in inferred.doubts]
     text = f"'<lambda>' ran as 2 different graphs, the most frequent or longest ones {runs} times"
     assert doubts == ([text] if runs else [])
 
 
 def test_eager_calls_of_functions_are_named_without_their_number():
     names = {"t": "EagerLocalExecute: __inference_train_step_1410"}
-    found = infer("python |tt.tt.tt", names=names)
-    assert (found.program, starts(found)) == ("train_step", [0, 3, 6])
+    inferred = infer("python |tt.tt.tt", names=names)
+    assert (inferred.program, starts(inferred)) == ("train_step", [0, 3, 6])
 
 
 def test_a_program_that_says_no_name_must_cover_some_of_the_trace():
     names = {"r": "SessionRun"}
-    found = infer("python |rrrr.rrrr", names=names)
-    assert (found.source, found.program, starts(found)) == ("executions", "", [0, 5])
+    inferred = infer("python |rrrr.rrrr", names=names)
+    assert (inferred.source, inferred.program, starts(inferred)) == ("executions", "", [0, 5])
     assert infer("python |r" + "." * 80 + "r\nother |" + "u" * 90, names=names) is None
 
 
@@ -193,10 +197,10 @@ def test_what_happens_over_and_over_is_a_step():
         "i": "EagerLocalExecute: IteratorGetNext", "m": "EagerLocalExecute: MatMul",
         "a": "EagerLocalExecute: Add", "l": "EagerLocalExecute: Loss", "z": "Initialize",
     }  # fmt: skip
-    found = infer("python |zz.iiima.m.lim.a.ml.iiiiima.mlimaml.im.am.l", names=names)
-    assert (found.source, found.name) == ("pattern", names["i"])
-    assert starts(found) == [3, 12, 20, 30, 36]
-    assert found.note == (
+    inferred = infer("python |zz.iiima.m.lim.a.ml.iiiiima.mlimaml.im.am.l", names=names)
+    assert (inferred.source, inferred.name) == ("pattern", names["i"])
+    assert starts(inferred) == [3, 12, 20, 30, 36]
+    assert inferred.note == (
         "Nothing in this trace marks steps, so they are inferred. 3 kinds of event repeat 5 "
         "times on the thread 'python'; a "
         "step begins with each 'EagerLocalExecute: IteratorGetNext'."
@@ -205,10 +209,10 @@ def test_what_happens_over_and_over_is_a_step():
 
 def test_a_single_op_marks_steps_only_where_nothing_else_repeats():
     names = {"m": "dense/MatMul:MatMul", "r": "dense/Relu:Relu", "b": "next batch"}
-    found = infer("python |mmmrrbmmmrrbmmmrrbmmmrrb", names=names)
-    assert (found.name, starts(found)) == ("next batch", [5, 11, 17, 23])
-    found = infer("python |mmmrr.mmmrr.mmmrr.mmmrr.", names=names)
-    assert (found.name, starts(found)) == ("dense/MatMul:MatMul", [0, 6, 12, 18])
+    inferred = infer("python |mmmrrbmmmrrbmmmrrbmmmrrb", names=names)
+    assert (inferred.name, starts(inferred)) == ("next batch", [5, 11, 17, 23])
+    inferred = infer("python |mmmrr.mmmrr.mmmrr.mmmrr.", names=names)
+    assert (inferred.name, starts(inferred)) == ("dense/MatMul:MatMul", [0, 6, 12, 18])
 
 
 def infer_jitted(drawing: str, programs: dict[str, int]) -> Any:
@@ -230,17 +234,17 @@ def infer_jitted(drawing: str, programs: dict[str, int]) -> Any:
 def test_an_op_that_jax_compiled_marks_steps_only_where_nothing_else_repeats():
     """Of three ops that come once per round, the first one begins it; multiply comes twice."""
     ops = {"multiply": 1, "add": 1, "tanh": 1, "_mean": 2}
-    found = infer_jitted("python |" + "m.a.m.t._." * 4, ops)
-    assert (found.source, found.name) == ("pattern", "PjitFunction(add)")
-    assert starts(found) == [2, 12, 22, 32]
+    inferred = infer_jitted("python |" + "m.a.m.t._." * 4, ops)
+    assert (inferred.source, inferred.name) == ("pattern", "PjitFunction(add)")
+    assert starts(inferred) == [2, 12, 22, 32]
     # A program of more instructions is not an op, and one op alone is what there is.
-    found = infer_jitted("python |" + "m.a.m.t._." * 4, {**ops, "multiply": 3})
-    assert (found.source, found.program) == ("executions", "multiply")
-    found = infer_jitted("python |" + "m.a.m.t._." * 4, {**ops, "tanh": 9, "add": 9})
-    assert (found.source, found.program) == ("executions", "multiply")
+    inferred = infer_jitted("python |" + "m.a.m.t._." * 4, {**ops, "multiply": 3})
+    assert (inferred.source, inferred.program) == ("executions", "multiply")
+    inferred = infer_jitted("python |" + "m.a.m.t._." * 4, {**ops, "tanh": 9, "add": 9})
+    assert (inferred.source, inferred.program) == ("executions", "multiply")
     # So it is where nothing comes evenly.
-    found = infer_jitted("python |m.a.tt.m.m.__.m", ops)
-    assert (found.source, found.program) == ("executions", "multiply")
+    inferred = infer_jitted("python |m.a.tt.m.m.__.m", ops)
+    assert (inferred.source, inferred.program) == ("executions", "multiply")
 
 
 def test_nothing_repeats():
@@ -269,6 +273,6 @@ def every(period_ps: int, *names: str) -> Space:
 @pytest.mark.parametrize("names", [["tiny"], ["one", "two"], ["PjitFunction(f)"]])
 def test_what_comes_again_at_once_is_no_step(names: list[str]):
     assert infer_in(every(US // 10, *names)) is None
-    found = infer_in(every(US, *names))
-    assert found is not None
-    assert found.row.size == 2000
+    inferred = infer_in(every(US, *names))
+    assert inferred is not None
+    assert inferred.row.size == 2000
