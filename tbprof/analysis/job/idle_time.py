@@ -1,7 +1,7 @@
 """Host thread activity in step time that neither device work nor ops cover."""
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import accumulate, chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.steps.step_finding import find_step_bounds, find_step_layers
 from tbprof.analysis.steps.step_layers import StepLayers
 from tbprof.base.columns import empty_column
+from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
 from tbprof.events.space import Space
 from tbprof.kernels.analysis.activity_sweep import (
@@ -113,41 +114,9 @@ def find_idle_time(
     # Find activities first: usually another thread computes the step layers meanwhile.
     activities = _find_activities(find_step_bounds(space, programs, marker))
     layers = find_step_layers(space, programs, marker)
-    running = layers.runs.in_progress()
-    steps = sum(window.start_ps.size for window in layers.windows)
-    between = unite(single_ops.start_ps, single_ops.end_ps)
-    if not single_ops.is_many(steps // len(layers.windows)):
-        between = _NOTHING, _NOTHING
-    covered = [layers.covered(worker) for worker in range(len(layers.windows))]
-    idle = _idle(layers, covered)
-    labels: dict[_Label, int] = {}
-    by_line = [
-        _pieces(activity, layers, index, idle, labels)
-        for index, activity in enumerate(activities if idle[0].size else ())
-    ]
-    del activities  # as large as a column of events
-    labels, pieces = _merge_rare_labels(labels, by_line)
-    del by_line
-    order = sorted(range(len(labels)), key=lambda number: _precedence(list(labels)[number]))
-    names, name_of = _open_names(labels)
-    opened = [_opened(layers, name) for name in names]
-    rows: list[tuple[NDArray[np.int64], ...]] = []
-    first = 0
-    for worker, window in enumerate(layers.windows):
-        spans = (_spans(pieces, worker, label) for label in order)
-        whole = chain([covered[worker], running], spans, [between])
-        times = exclusive_time(window.start_ps, window.end_ps, whole)
-        rest = window.duration_ps - times.sum(axis=1)
-        times = np.column_stack([times[:, 1:], rest])
-        step, column = np.nonzero(times)
-        activity = np.array([len(labels) + 1, *order, len(labels) + 2, len(labels)])[column]
-        each = [exclusive_time(window.start_ps, window.end_ps, [when])[:, 0] for when in opened]
-        is_open = np.column_stack([*each, np.zeros(window.start_ps.size, np.int64)])
-        rows.append((first + step, activity, times[step, column], is_open[step, name_of[activity]]))
-        first += window.start_ps.size
-    step, activity, time, open_ps = (
-        np.concatenate(column).astype(np.int64) for column in zip(*rows, strict=True)
-    )
+    covered = in_parallel(layers.covered, range(len(layers.windows)), layers.host.nbytes)
+    labels, pieces = _find_pieces(activities, layers, _idle(layers, covered))
+    step, activity, time, open_ps = _split(layers, covered, single_ops, labels, pieces)
     known = [*labels, _REST, _RUNNING, _DISPATCH]
     return IdleTime(
         step,
@@ -160,6 +129,55 @@ def find_idle_time(
         open_ps,
         find_step_calls(layers),
     )
+
+
+def _find_pieces(
+    activities: list[ThreadActivity], layers: StepLayers, idle: Spans
+) -> tuple[dict[_Label, int], list[_Pieces]]:
+    """Return (labels, pieces by label) of the activities in idle time; empties `activities`."""
+    labels: dict[_Label, int] = {}
+    by_line = [
+        _pieces(activity, layers, plane, idle, labels)
+        for plane, activity in enumerate(activities if idle[0].size else ())
+    ]
+    activities.clear()  # as large as a column of events
+    return _merge_rare_labels(labels, by_line)
+
+
+def _split(
+    layers: StepLayers,
+    covered: Sequence[Spans],
+    single_ops: SingleOps,
+    labels: dict[_Label, int],
+    pieces: Sequence[_Pieces],
+) -> tuple[NDArray[np.int64], ...]:
+    """Return (step, activity, time, time open) as in `IdleTime`."""
+    running = layers.runs.in_progress()
+    first = [0, *accumulate(window.start_ps.size for window in layers.windows)]
+    between = _NOTHING, _NOTHING
+    if single_ops.is_many(first[-1] // len(layers.windows)):
+        between = unite(single_ops.start_ps, single_ops.end_ps)
+    order = sorted(range(len(labels)), key=lambda number: _precedence(list(labels)[number]))
+    names, name_of = _open_names(labels)
+    opened = [_opened(layers, name) for name in names]
+    column_activity = np.array([len(labels) + 1, *order, len(labels) + 2, len(labels)])
+
+    def split(worker: int) -> tuple[NDArray[np.int64], ...]:
+        window = layers.windows[worker]
+        spans = (_spans(pieces, worker, label) for label in order)
+        whole = chain([covered[worker], running], spans, [between])
+        times = exclusive_time(window.start_ps, window.end_ps, whole)
+        rest = window.duration_ps - times.sum(axis=1)
+        times = np.column_stack([times[:, 1:], rest])
+        step, column = np.nonzero(times)
+        activity = column_activity[column]
+        each = [exclusive_time(window.start_ps, window.end_ps, [when])[:, 0] for when in opened]
+        is_open = np.column_stack([*each, np.zeros(window.start_ps.size, np.int64)])
+        return first[worker] + step, activity, times[step, column], is_open[step, name_of[activity]]
+
+    size = sum(spans.start_ps.nbytes for spans in pieces)
+    columns = zip(*in_parallel(split, range(len(layers.windows)), size), strict=True)
+    return tuple(np.concatenate(column).astype(np.int64) for column in columns)
 
 
 def _open_names(labels: dict[_Label, int]) -> tuple[list[str], NDArray[np.int64]]:

@@ -69,6 +69,11 @@ class HostLayers:
     work_start_ps: NDArray[np.int64]
     explains: Sequence[NDArray[np.bool_]]
 
+    @property
+    def nbytes(self) -> int:
+        """The size of the starts of the spans."""
+        return sum(start.nbytes for spans in self.spans for start, _ in spans)
+
 
 NO_HOST_LAYERS = HostLayers((), np.empty(0, np.int64), ())
 
@@ -247,8 +252,7 @@ def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.in
         is_gpu = device is not None and device.kind == "GPU"
         return phases, times[:, _LAYERS.index(Phase.INPUT)] * is_gpu
 
-    size = sum(start.nbytes for spans in layers.host.spans for start, _ in spans)
-    parts = in_parallel(split, range(len(workers)), size)
+    parts = in_parallel(split, range(len(workers)), layers.host.nbytes)
     phases, copied = zip(*parts, strict=True)
     return np.concatenate(phases), np.concatenate(copied)
 
