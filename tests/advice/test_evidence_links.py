@@ -47,10 +47,10 @@ def test_links_of_recorded_traces_show_what_is_counted(trace: str, request: pyte
     check_longest_wait(engine, run, found)
 
 
-def check_longest_wait(engine: Engine, run: str, found: list[Claim]) -> None:
+def check_longest_wait(engine: Engine, run: str, claims: list[Claim]) -> None:
     """The page of input opens the longest wait that the finding about input opens."""
     steps = engine.tables(DataRequest(run, "input_pipeline_analyzer"))[1]
-    waits = [one for one in found if one.id == "input_bound"]
+    waits = [one for one in claims if one.id == "input_bound"]
     assert [wait.query for wait in waits] in ([], [steps.properties.get("longest_wait")])
 
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 from advice.rules.test_findings_outliers import every, of
-from builders.evidence import BATCH, evidence, found, host, idle, ints
+from builders.evidence import BATCH, evidence, finding_of, host, idle, ints
 from traces import draw, space_of
 
 from tbprof.advice.bottlenecks import find_bottlenecks
@@ -52,13 +52,13 @@ def test_a_read_in_each_step_costs_what_could_go_on_beside_it(read_us: int, gain
         idle=(idle(Activity.PYTHON, 0.3, BATCH),),
         reads=[ResultReads(*each_step(0, read_us))],
     )
-    finding = found(given, "blocking_read")
+    finding = finding_of(given, "blocking_read")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(gain_us / 1000)
     assert "most of it in batch (train.py:14)" in finding.detail
     # One of the two, where they are about the same time.
-    assert (found(given, "python_overhead") is None) == (gain_us == 300)
-    assert found(given, "all_others") is None
+    assert (finding_of(given, "python_overhead") is None) == (gain_us == 300)
+    assert finding_of(given, "all_others") is None
 
 
 def test_what_waits_for_the_result_itself_is_no_time_that_a_later_read_saves():
@@ -67,7 +67,7 @@ def test_what_waits_for_the_result_itself_is_no_time_that_a_later_read_saves():
         idle=(waiting("", "np.asarray(jax.Array)", 0.2), idle(Activity.PYTHON, 0.1, BATCH)),
         reads=[ResultReads(*each_step(0, 400))],
     )
-    finding = found(given, "blocking_read")
+    finding = finding_of(given, "blocking_read")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.1)
     assert "no device works for 100 µs, most of it in batch (train.py:14)" in finding.detail
@@ -84,7 +84,7 @@ def test_a_read_is_not_what_the_program_does_besides_reading():
         idle=(reading, idle(Activity.UNCOVERED, 0.2)),
         reads=[ResultReads(*each_step(0, 400))],
     )
-    finding = found(given, "blocking_read")
+    finding = finding_of(given, "blocking_read")
     assert finding is not None
     assert "while the program does other things" in finding.detail
 
@@ -99,15 +99,15 @@ def test_time_between_the_ops_of_a_run_is_neither_a_gap_nor_saved_by_a_later_rea
         idle=(running, nothing),
         reads=[ResultReads(*each_step(0, 400))],
     )
-    finding = found(given, "blocking_read")
+    finding = finding_of(given, "blocking_read")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.1)
-    without_reads = found(dataclasses.replace(given, reads=()), "gap_between_steps")
+    without_reads = finding_of(dataclasses.replace(given, reads=()), "gap_between_steps")
     assert without_reads is None or without_reads.gain_ms == pytest.approx(0.1)
     all_of_it = dataclasses.replace(
         given, reads=(), idle=(dataclasses.replace(running, ms=0.3, parts=((RUN, 0.3),)),)
     )
-    assert found(all_of_it, "gap_between_steps") is None
+    assert finding_of(all_of_it, "gap_between_steps") is None
 
 
 def test_callbacks_are_events_of_instructions():
@@ -127,13 +127,13 @@ def test_a_callback_in_each_step_is_said_with_the_function_that_was_recorded_in_
     split = {Phase.HOST_COMPUTE: 150, Phase.OTHER: 250}
     idle_in = (idle(Activity.PYTHON, 0.25, BATCH),)
     given = evidence(split, idle=idle_in, callbacks=[called])
-    finding = found(given, "host_callbacks")
+    finding = finding_of(given, "host_callbacks")
     assert finding is not None
     assert (finding.severity, finding.gain_ms) == ("high", pytest.approx(0.4))
     assert "pure_callback.1" in finding.detail
     assert "batch (train.py:14)" in finding.detail
-    assert found(given, "python_overhead") is None
-    assert found(given, "all_others") is None
+    assert finding_of(given, "python_overhead") is None
+    assert finding_of(given, "all_others") is None
 
 
 def test_functions_that_programs_call_make_no_input():
@@ -150,11 +150,13 @@ def test_functions_that_programs_call_make_no_input():
 
 def test_a_gap_that_a_function_fills_is_no_finding_of_its_own():
     shares = (idle(Activity.PYTHON, 0.3, BATCH),)
-    assert found(evidence({Phase.OTHER: 300}, gap=300, idle=shares), "gap_between_steps") is None
+    assert (
+        finding_of(evidence({Phase.OTHER: 300}, gap=300, idle=shares), "gap_between_steps") is None
+    )
     # Time elsewhere in the step explains no gap.
     both = evidence({Phase.OTHER: 600}, gap=300, idle=shares)
-    assert found(both, "gap_between_steps") is not None
-    assert found(both, "all_others") is None
+    assert finding_of(both, "gap_between_steps") is not None
+    assert finding_of(both, "all_others") is None
 
 
 def test_a_gap_that_calls_of_the_runtime_fill_is_not_idle():
@@ -162,18 +164,18 @@ def test_a_gap_that_calls_of_the_runtime_fill_is_not_idle():
     calls = IdleShare(Activity.RUNTIME, "", is_driver=True, ms=0.55, parts=(("", 0.55),))
     shares = (calls, idle(Activity.UNCOVERED, 0.05))
     given = evidence({Phase.OTHER: 600}, gap=300, idle=shares)
-    assert found(given, "gap_between_steps") is None
-    rest = found(given, "all_others")
+    assert finding_of(given, "gap_between_steps") is None
+    rest = finding_of(given, "all_others")
     assert rest is not None
     assert rest.gain_ms == pytest.approx(0.6)
     # Calls elsewhere in the step fill no gap.
     short = (dataclasses.replace(calls, ms=0.3, parts=(("", 0.3),)), idle(Activity.UNCOVERED, 0.3))
     given = evidence({Phase.OTHER: 600}, gap=300, idle=short)
-    assert found(given, "gap_between_steps") is not None
+    assert finding_of(given, "gap_between_steps") is not None
 
 
 def test_a_gap_in_which_input_is_waited_for_is_input():
-    assert found(evidence({Phase.INPUT: 300}, gap=300), "gap_between_steps") is None
+    assert finding_of(evidence({Phase.INPUT: 300}, gap=300), "gap_between_steps") is None
 
 
 def test_ops_one_by_one_are_not_told_as_time_without_ops_too():
@@ -183,15 +185,15 @@ def test_ops_one_by_one_are_not_told_as_time_without_ops_too():
         runs = SingleOps(*each_step(0, end), each, ints(*[US] * 10), ["Mul"], *counts)
         return evidence({Phase.OTHER: 300}, single_ops=[runs])
 
-    assert found(of_runs(300), "all_others") is None
-    left = found(of_runs(200), "all_others")
+    assert finding_of(of_runs(300), "all_others") is None
+    left = finding_of(of_runs(200), "all_others")
     assert left is not None
     assert left.gain_ms == pytest.approx(0.1)
 
 
 def test_a_wait_for_another_thread_is_named():
     given = evidence({Phase.OTHER: 300}, idle=(waiting(BATCH, "$queue.py:154 get", 0.3),))
-    finding = found(given, "python_overhead")
+    finding = finding_of(given, "python_overhead")
     assert finding is not None
     assert "queue.get" in finding.title
     assert finding.gain_ms == pytest.approx(0.3)
@@ -206,7 +208,7 @@ def test_outliers_name_the_function_that_makes_them_long():
         is_driver=np.array([True]), open_ps=ints(*[42 * US] * len(rows)), calls=NO_CALLS,
     )  # fmt: skip
     given = dataclasses.replace(given, idle_time=[spent])
-    finding = found(given, "periodic_steps")
+    finding = finding_of(given, "periodic_steps")
     assert finding is not None
     assert "time that no op covers: batch (train.py:14), in gc.collect." in finding.detail
 
@@ -215,10 +217,10 @@ def test_what_is_compiled_in_outliers_is_told_of_them_alone():
     given = of(every(5, {Phase.COMPILATION: 90}))
     facts = host(compile_ps=500 * MS, compilations=3, compile_name=["backend_compile"])
     given = dataclasses.replace(given, hosts=[facts])
-    assert found(given, "periodic_steps") is not None
-    assert found(given, "compilation") is None
+    assert finding_of(given, "periodic_steps") is not None
+    assert finding_of(given, "compilation") is None
     usual = dataclasses.replace(evidence({Phase.COMPILATION: 100}), hosts=[facts])
-    assert found(usual, "compilation") is not None
+    assert finding_of(usual, "compilation") is not None
 
 
 LOOP = "$train.py:50 body"
@@ -232,12 +234,12 @@ def loop(ms: float, **parts: float) -> IdleShare:
 def test_of_a_function_that_holds_the_loop_what_it_calls_is_named():
     """The loop leaves 400 µs of its 900 to ops; of the others a call of `sleep` takes 450."""
     given = evidence({Phase.OTHER: 500}, idle=(loop(0.5, sleep=0.45),))
-    finding = found(given, "python_overhead")
+    finding = finding_of(given, "python_overhead")
     assert finding is not None
     assert finding.title == "time.sleep, called by body (train.py:50), takes 450 µs of each step"
     assert finding.gain_ms == pytest.approx(0.45)
     assert dict(parse_qsl(finding.evidence.query))["q"] == "whole:$time sleep"
-    rest = found(given, "all_others")
+    rest = finding_of(given, "all_others")
     assert rest is not None
     assert rest.gain_ms == pytest.approx(0.05)
     assert "Python 50 µs" in rest.detail
@@ -245,7 +247,7 @@ def test_of_a_function_that_holds_the_loop_what_it_calls_is_named():
 
 def test_of_a_function_that_holds_the_loop_its_own_code_is_named_where_no_call_takes_most():
     given = evidence({Phase.OTHER: 200}, idle=(loop(0.2, sleep=0.05),))
-    finding = found(given, "python_overhead")
+    finding = finding_of(given, "python_overhead")
     assert finding is not None
     assert finding.title == "body (train.py:50) itself takes 150 µs of each step"
     assert "have no frames" in finding.action
@@ -256,7 +258,7 @@ def test_of_a_function_that_holds_the_loop_its_own_code_is_named_where_no_call_t
 
 def test_a_function_that_holds_a_loop_leaves_the_name_to_one_that_takes_longer():
     shares = (loop(0.2, sleep=0.11), idle(Activity.PYTHON, 0.15, BATCH))
-    finding = found(evidence({Phase.OTHER: 350}, idle=shares), "python_overhead")
+    finding = finding_of(evidence({Phase.OTHER: 350}, idle=shares), "python_overhead")
     assert finding is not None
     assert dict(parse_qsl(finding.evidence.query))["q"] == f"whole:{BATCH}"
     assert finding.gain_ms == pytest.approx(0.15)
@@ -271,7 +273,7 @@ def test_a_function_of_few_steps_is_not_said_to_be_in_each():
         open_ps=ints(*[1000 * US] * 3), calls=NO_CALLS,
     )  # fmt: skip
     given = evidence({Phase.OTHER: 300}, idle=shares, idle_time=[spent])
-    finding = found(given, "python_overhead")
+    finding = finding_of(given, "python_overhead")
     assert finding is not None
     assert finding.title == (
         "batch (train.py:14) takes 1 ms in 3 of 10 steps, 500 µs of that in time.sleep"

@@ -150,20 +150,20 @@ def evidence(
     )
 
 
-def found(given: Evidence, id_: str) -> Finding | None:
+def finding_of(given: Evidence, id_: str) -> Finding | None:
     by_id = {finding.id: finding for finding in find_findings(given)}
     return by_id.get(id_)
 
 
 def claim(given: Evidence, id_: str) -> Finding:
     """The finding of that id, which must be there."""
-    finding = found(given, id_)
+    finding = finding_of(given, id_)
     assert finding is not None, id_
     return finding
 
 
 def severities(id_: str, *values: Evidence) -> list[str | None]:
-    return [one.severity if (one := found(value, id_)) else None for value in values]
+    return [one.severity if (one := finding_of(value, id_)) else None for value in values]
 
 
 LADDER = [None, "moderate", "moderate", "high", "high"]

@@ -18,8 +18,8 @@ def examined(path: Path) -> list[Check]:
     return examine_logdir(logdir, Engine(logdir))
 
 
-def about(found: list[Check], text: str) -> Check:
-    [one] = [one for one in found if text in f"{one.about}: {one.text}"]
+def about(checks: list[Check], text: str) -> Check:
+    [one] = [one for one in checks if text in f"{one.about}: {one.text}"]
     return one
 
 

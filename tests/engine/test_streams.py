@@ -71,15 +71,15 @@ def steps_trace() -> bytes:
     )  # fmt: skip
 
 
-def threads(found: dict[str, Any]) -> dict[str, list[str]]:
+def threads(trace: dict[str, Any]) -> dict[str, list[str]]:
     """The names of the events of each thread, by its name."""
     named = {
         (event["pid"], event["tid"]): event["args"]["name"]
-        for event in found["traceEvents"]
+        for event in trace["traceEvents"]
         if event["name"] == "thread_name"
     }
     by_thread: dict[str, list[str]] = {name: [] for name in named.values()}
-    for event in found["traceEvents"]:
+    for event in trace["traceEvents"]:
         if event["ph"] in "Xi":
             by_thread[named[event["pid"], event["tid"]]].append(event["name"])
     return by_thread

@@ -63,12 +63,12 @@ def page(*traces: bytes, **params: str) -> dict[str, Any]:
     return found
 
 
-def rows(found: dict[str, Any]) -> list[dict[str, Any]]:
+def rows(page: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows of the breakdown, texts and steps by name."""
-    columns = dict(found["breakdown"]["rows"])
+    columns = dict(page["breakdown"]["rows"])
     for name in ("op", "region", "dtype", "shape"):
-        columns[name] = [found["texts"][at] if at >= 0 else "" for at in columns[name]]
-    columns["step"] = [found["steps"]["label"][at] if at >= 0 else "" for at in columns["step"]]
+        columns[name] = [page["texts"][at] if at >= 0 else "" for at in columns[name]]
+    columns["step"] = [page["steps"]["label"][at] if at >= 0 else "" for at in columns["step"]]
     return [
         dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
     ]

@@ -53,5 +53,5 @@ def bound_by(
     return advice_on(nodes, {names[-1]: last or {}, names[0]: root or {}}, facts)
 
 
-def said_in(found: Mapping[str, Finding]) -> str:
-    return " ".join(f"{one.title} {one.action} {one.code}" for one in found.values())
+def said_in(findings: Mapping[str, Finding]) -> str:
+    return " ".join(f"{one.title} {one.action} {one.code}" for one in findings.values())

@@ -42,8 +42,8 @@ def both(xprof_python: str, tmp_path: Path) -> Both:
     return ask
 
 
-def pick(found: list[Row], *columns: str) -> list[tuple[object, ...]]:
-    return [tuple(row[name] for name in columns) for row in found]
+def pick(listed: list[Row], *columns: str) -> list[tuple[object, ...]]:
+    return [tuple(row[name] for name in columns) for row in listed]
 
 
 OPS = "framework_op_stats"

@@ -34,8 +34,8 @@ def ours(trace: bytes, span: TimeRange | None = None) -> dict[str, Any]:
     return parsed(written(space_of(trace), span=span))
 
 
-def events(found: dict[str, Any]) -> list[Event]:
-    return [event for event in found["traceEvents"] if event.get("ph", "M") != "M"]
+def events(trace: dict[str, Any]) -> list[Event]:
+    return [event for event in trace["traceEvents"] if event.get("ph", "M") != "M"]
 
 
 def test_xprof_keeps_the_first_events_alone_and_does_not_say_so(
@@ -159,15 +159,15 @@ def test_steps_stand_below_all_streams(xprof_python: str, tmp_path: Path) -> Non
         stats={"b": {"group_id": 1}},
     )
 
-    def order(found: dict[str, Any]) -> list[str]:
+    def order(trace: dict[str, Any]) -> list[str]:
         name = {
             event["tid"]: event["args"]["name"]
-            for event in found["traceEvents"]
+            for event in trace["traceEvents"]
             if event.get("name") == "thread_name"
         }
         place = {
             name[event["tid"]]: event["args"]["sort_index"]
-            for event in found["traceEvents"]
+            for event in trace["traceEvents"]
             if event.get("name") == "thread_sort_index"
         }
         return sorted(place, key=lambda thread: place[thread])

@@ -19,15 +19,15 @@ STEPS = 10
 TRAIN = [f"train {number}" for number in range(20, 20 + STEPS)]
 
 
-def agree(found: NDArray[np.float64], measured: NDArray[np.float64]) -> bool:
+def agree(ours: NDArray[np.float64], measured: NDArray[np.float64]) -> bool:
     """Whether times in ms agree in sum, and most of them one by one.
 
     Between the clocks of the two lies what Python does there, and whoever else gets the processor.
     """
-    near = np.abs(found - measured) <= 0.3 * measured + 0.5
+    near = np.abs(ours - measured) <= 0.3 * measured + 0.5
     return bool(
         near.mean() >= 0.7
-        and abs(found.sum() - measured.sum()) <= 0.3 * measured.sum() + 0.5 * found.size
+        and abs(ours.sum() - measured.sum()) <= 0.3 * measured.sum() + 0.5 * ours.size
     )
 
 

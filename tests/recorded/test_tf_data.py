@@ -74,10 +74,10 @@ def runs(recording_of: Callable[[str], Path]) -> Runs:
     return lambda case: Recorded(Shown(folder / case, {}))
 
 
-def check_latencies(found: Recorded) -> None:
+def check_latencies(runs: Recorded) -> None:
     """Calls are as many as were made, and no longer than the program waited in them."""
-    summary = found.rows(SUMMARY)[0]
-    waited = found.waited_us()
+    summary = runs.rows(SUMMARY)[0]
+    waited = runs.waited_us()
     assert summary["num_calls"] == waited.size >= BATCHES
     assert summary["total_us"] <= waited.sum()
     assert summary["max"] <= waited.max()
@@ -85,11 +85,11 @@ def check_latencies(found: Recorded) -> None:
     assert summary["total_us"] >= 0.5 * waited.sum() - 1000 * waited.size
 
 
-def check_bound(found: Recorded) -> None:
-    assert found.verdict["is_input_bound"] == "true"
-    assert found.verdict["severity"] == "high"
-    assert found.worst["share"] > 0.2
-    check_latencies(found)
+def check_bound(runs: Recorded) -> None:
+    assert runs.verdict["is_input_bound"] == "true"
+    assert runs.verdict["severity"] == "high"
+    assert runs.worst["share"] > 0.2
+    check_latencies(runs)
 
 
 @pytest.mark.parametrize(

@@ -27,42 +27,42 @@ def tf_data(drawing: str, names: dict[str, str], stats: Mapping[str, Any]) -> Tf
     return find_tf_data(space, Programs(space))
 
 
-def nodes(found: TfData, call: int = 0) -> dict[str, tuple[int, int, int, str]]:
+def nodes(tf_data: TfData, call: int = 0) -> dict[str, tuple[int, int, int, str]]:
     """(total, self, calls, mark) in µs of each node of a call by type, parents first.
 
     The mark is "!" for the bottleneck, "*" on the critical path, "" else.
     """
     out = {}
-    for node in range(found.first_node[call], found.first_node[call + 1]):
-        mark = "!" if found.bottleneck[call] == node else "*" if found.is_critical[node] else ""
-        out[found.type_name[found.iterator[node]]] = (
-            int(found.total_ps[node]) // COLUMN_PS,
-            int(found.self_ps[node]) // COLUMN_PS,
-            int(found.calls[node]),
+    for node in range(tf_data.first_node[call], tf_data.first_node[call + 1]):
+        mark = "!" if tf_data.bottleneck[call] == node else "*" if tf_data.is_critical[node] else ""
+        out[tf_data.type_name[tf_data.iterator[node]]] = (
+            int(tf_data.total_ps[node]) // COLUMN_PS,
+            int(tf_data.self_ps[node]) // COLUMN_PS,
+            int(tf_data.calls[node]),
             mark,
         )
     return out
 
 
-def parents(found: TfData, call: int = 0) -> dict[str, str]:
+def parents(tf_data: TfData, call: int = 0) -> dict[str, str]:
     """The type that each node of a call feeds, "" for the root."""
-    span = range(found.first_node[call], found.first_node[call + 1])
-    types = [found.type_name[row] for row in found.iterator.tolist()]
-    return {types[node]: types[found.parent[node]] if found.parent[node] >= 0 else ""
+    span = range(tf_data.first_node[call], tf_data.first_node[call + 1])
+    types = [tf_data.type_name[row] for row in tf_data.iterator.tolist()]
+    return {types[node]: types[tf_data.parent[node]] if tf_data.parent[node] >= 0 else ""
             for node in span}  # fmt: skip
 
 
-def pipelines(found: TfData) -> dict[str, list[tuple[int, int]]]:
+def pipelines(tf_data: TfData) -> dict[str, list[tuple[int, int]]]:
     """(start, duration) in µs of the calls of each pipeline."""
     return {
         name: [
             (int(start) // COLUMN_PS, int(duration) // COLUMN_PS)
             for start, duration in zip(
-                found.call_start_ps[first:last], found.call_duration_ps[first:last], strict=True
+                tf_data.call_start_ps[first:last], tf_data.call_duration_ps[first:last], strict=True
             )
         ]
         for name, first, last in zip(
-            found.pipeline_name, found.first_call[:-1], found.first_call[1:], strict=True
+            tf_data.pipeline_name, tf_data.first_call[:-1], tf_data.first_call[1:], strict=True
         )
     }
 

@@ -10,7 +10,7 @@ from builders.evidence import (
     cause_of,
     claim,
     evidence,
-    found,
+    finding_of,
     gpus,
     kernels,
     severities,
@@ -30,7 +30,7 @@ def test_small_kernels():
         ))  # fmt: skip
 
     assert severities("small_kernels", *map(of, (59, 60, 259, 260, 900))) == LADDER
-    finding = found(of(260), "small_kernels")
+    finding = finding_of(of(260), "small_kernels")
     assert finding is not None
     assert finding.value == pytest.approx(30.0)
     assert finding.gain_ms == pytest.approx(0.04)
@@ -55,7 +55,7 @@ def test_copies_to_devices_gain_what_steps_wait_for_at_most():
         ))  # fmt: skip
 
     assert severities("copies_to_device", of(49), of(50), of(300)) == [None, "low", "low"]
-    finding = found(of(200, 30), "copies_to_device")
+    finding = finding_of(of(200, 30), "copies_to_device")
     assert finding is not None
     assert (finding.severity, finding.gain_ms) == ("moderate", pytest.approx(0.03))
     assert finding.detail.startswith("10 copies of 2 KiB on average, 0.102 GB/s. 3 of them")
@@ -72,7 +72,7 @@ def test_copies_that_are_the_input_are_said_once():
     assert [finding.id for finding in find_findings(sent)] == ["input_bound"]
     assert "10 copies of 2 KiB on average" in claim(sent, "input_bound").detail
     # Where a loader is slow copies are a part of what steps wait for.
-    other = found(dataclasses.replace(given, input_cause=cause_of()), "copies_to_device")
+    other = finding_of(dataclasses.replace(given, input_cause=cause_of()), "copies_to_device")
     assert other is not None
     assert (other.severity, other.gain_ms) == ("low", 0.0)
     assert other.detail.endswith("Other findings cover 300 µs of that.")
@@ -93,23 +93,23 @@ def in_32_bit(share: int, low: int = 0) -> Evidence:
 def test_ops_that_could_use_tensor_cores():
     ladder = map(in_32_bit, (99, 100, 399, 400, 900))
     assert severities("no_mixed_precision", *ladder) == LADDER
-    finding = found(in_32_bit(400), "no_mixed_precision")
+    finding = finding_of(in_32_bit(400), "no_mixed_precision")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.2)  # half of 40 % of 1 ms
     assert "0.0 % of device compute uses 16-bit or narrower types" in finding.detail
 
 
 def test_programs_that_compute_in_16_bit_need_no_word_about_precision():
-    assert found(in_32_bit(400, low=99), "no_mixed_precision") is not None
-    assert found(in_32_bit(400, low=100), "no_mixed_precision") is None
+    assert finding_of(in_32_bit(400, low=99), "no_mixed_precision") is not None
+    assert finding_of(in_32_bit(400, low=100), "no_mixed_precision") is None
 
 
 def test_products_of_which_nothing_is_known_are_not_said_to_do_without_tensor_cores():
     unknown = kernels((True, CoreUse.UNKNOWN, 900), (False, CoreUse.NO, 100))
     given = evidence({Phase.COMPUTE_32: 1000}, kernels=unknown)
-    assert found(given, "no_mixed_precision") is None
+    assert finding_of(given, "no_mixed_precision") is None
     some = kernels((True, CoreUse.NO, 400), (True, CoreUse.UNKNOWN, 600))
-    finding = found(evidence({Phase.COMPUTE_32: 1000}, kernels=some), "no_mixed_precision")
+    finding = finding_of(evidence({Phase.COMPUTE_32: 1000}, kernels=some), "no_mixed_precision")
     assert finding is not None
     assert finding.value == pytest.approx(40)
     assert "For 60.0 % of kernel time, this is unknown." in finding.detail
@@ -123,7 +123,7 @@ def test_the_cores_have_the_name_that_their_vendor_gives_them():
         given = evidence(
             {Phase.COMPUTE_32: 1000}, kernels=kernels((True, CoreUse.NO, 9), of_amd=of_amd)
         )
-        finding = found(given, "no_mixed_precision")
+        finding = finding_of(given, "no_mixed_precision")
         assert finding is not None
         text = f"{finding.title} {finding.detail} {finding.action}"
         assert name in text
@@ -142,7 +142,7 @@ def convolutions(into: int, out: int, *, op: str = "model/conv", name: str = "co
 def test_convolutions_that_turn_their_images():
     ladder = [convolutions(*pair) for pair in ((19, 10), (20, 10), (99, 50), (100, 50), (300, 9))]
     assert severities("channels_last", *ladder) == LADDER
-    finding = found(ladder[3], "channels_last")
+    finding = finding_of(ladder[3], "channels_last")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.15)
     assert "100 arrays to channels last" in finding.detail
@@ -156,17 +156,17 @@ def test_biases_before_batch_normalization():
         return evidence(gpus=facts)
 
     assert severities("bias_before_batch_norm", *map(of, (29, 30, 149, 150, 500))) == LADDER
-    finding = found(of(150), "bias_before_batch_norm")
+    finding = finding_of(of(150), "bias_before_batch_norm")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.15)
     assert "use_bias=False" in finding.action
 
 
 def test_programs_that_are_channels_last_are_not_told_to_be():
-    assert found(convolutions(50, 100), "channels_last") is None
+    assert finding_of(convolutions(50, 100), "channels_last") is None
     turned = "model/conv-0-TransposeNHWCToNCHW-LayoutOptimizer"
-    assert found(convolutions(100, 50, op=turned), "channels_last") is None
-    assert found(convolutions(100, 50, name="gemm"), "channels_last") is None  # no convolution
+    assert finding_of(convolutions(100, 50, op=turned), "channels_last") is None
+    assert finding_of(convolutions(100, 50, name="gemm"), "channels_last") is None  # no convolution
 
 
 @pytest.mark.parametrize(
@@ -178,4 +178,4 @@ def test_gpus_without_tensor_cores_are_let_off(capability, told):
         NO_ENVIRONMENT, detail_name=["Compute capability"], detail_value=[capability]
     )
     given = dataclasses.replace(in_32_bit(400), environments=[environment])
-    assert (found(given, "no_mixed_precision") is not None) == told
+    assert (finding_of(given, "no_mixed_precision") is not None) == told

@@ -13,7 +13,7 @@ from builders.evidence import (
     US,
     claim,
     evidence,
-    found,
+    finding_of,
     host,
     ints,
     ops,
@@ -37,14 +37,14 @@ def test_eager_ops_on_either_side():
     for on_device in (False, True):
         ladder = [of(eager, on_device=on_device) for eager in (100, 101, 499, 500, 1000)]
         assert severities("eager_ops", *ladder) == LADDER
-    assert found(of(100, on_device=True), "eager_ops") is None  # more than 10 %
+    assert finding_of(of(100, on_device=True), "eager_ops") is None  # more than 10 %
 
 
 def test_eager_calls_count_where_the_ops_leave_no_events():
     facts = host(eager_name=["MatMul", "Relu"], eager_count=ints(60, 2), eager_ps=ints(200 * US, 0))
     given = evidence(host_facts=facts, ops=ops((False, "a", "Sum", 800, False)))
     assert eager_shares(given) == (pytest.approx(20.0), pytest.approx(math.nan, nan_ok=True))
-    finding = found(given, "eager_ops")
+    finding = finding_of(given, "eager_ops")
     assert finding is not None
     assert "62 calls, most time in MatMul, Relu" in finding.detail
     assert finding.gain_ms is None
@@ -56,16 +56,16 @@ def test_ops_that_write_checkpoints_belong_into_no_function():
         eager_name=["SaveV2", "MakeIterator"], eager_count=ints(60, 9), eager_ps=ints(300, 200) * US
     )
     given = evidence(host_facts=facts, ops=ops((False, "a", "Sum", 800, False)))
-    assert found(given, "eager_ops") is None
+    assert finding_of(given, "eager_ops") is None
     assert eager_shares(given)[0] == pytest.approx(100 * 500 / 1300)
 
 
 def test_few_calls_beside_a_function_are_not_the_step():
     facts = host(eager_name=["Mul"], eager_count=ints(39), eager_ps=ints(500 * US))
     given = evidence(host_facts=facts, ops=ops((False, "a", "Sum", 800, False)))
-    assert found(given, "eager_ops") is None
+    assert finding_of(given, "eager_ops") is None
     many = dataclasses.replace(facts, eager_count=ints(40))
-    assert found(dataclasses.replace(given, hosts=[many]), "eager_ops") is not None
+    assert finding_of(dataclasses.replace(given, hosts=[many]), "eager_ops") is not None
 
 
 def test_ops_one_by_one_count_by_the_time_that_they_take_of_steps():
@@ -82,7 +82,7 @@ def test_ops_one_by_one_count_by_the_time_that_they_take_of_steps():
         *NO_SENDS,
     )
     split = {Phase.OTHER: 150, Phase.HOST_COMPUTE: 100}
-    finding = found(evidence(split, single_ops=[runs]), "eager_ops")
+    finding = finding_of(evidence(split, single_ops=[runs]), "eager_ops")
     assert finding is not None
     assert finding.severity == "high"
     assert finding.value == pytest.approx(30.0)
@@ -103,8 +103,8 @@ def test_a_step_of_few_calls_is_not_said_to_run_op_by_op():
         runs = SingleOps(start, start + 900 * US, each, each, ["step"], counts, *NO_SENDS)
         return evidence({Phase.OTHER: 900}, single_ops=[runs])
 
-    assert found(of(3), "eager_ops") is None
-    assert found(of(4), "eager_ops") is not None
+    assert finding_of(of(3), "eager_ops") is None
+    assert finding_of(of(4), "eager_ops") is not None
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_small_calls_of_one_function_of_jax_are_no_ops(counts: dict[str, int], a
     given = evidence(
         {Phase.OTHER: 900}, single_ops=[runs], ops=ops((False, "jit(f)/add", "add", 9, False))
     )
-    finding = found(given, "eager_ops")
+    finding = finding_of(given, "eager_ops")
     assert finding is not None
     assert advised in finding.action
     assert ("small calls of predict" in finding.title) == (advised == "jax.vmap")
@@ -137,21 +137,21 @@ def test_nothing_is_known_of_eager_ops_without_ops():
 
 def test_functions_that_are_traced_anew():
     assert severities("retracing", *map(traced, (199, 200, 499, 500, 1000))) == LADDER
-    finding = found(traced(500), "retracing")
+    finding = finding_of(traced(500), "retracing")
     assert finding is not None
     assert finding.detail == "f: 2 calls, 500 µs, traced 7 times so far."
     assert finding.gain_ms == pytest.approx(0.05)  # 500 µs over ten steps
-    assert found(traced(500, "eager"), "retracing") is not None
-    assert found(traced(500, "concrete"), "retracing") is None
+    assert finding_of(traced(500, "eager"), "retracing") is not None
+    assert finding_of(traced(500, "concrete"), "retracing") is None
 
 
 def test_the_first_call_of_a_function_is_not_traced_anew():
     given = traced(500)
     (facts,) = given.hosts
     once = dataclasses.replace(facts, function_calls=ints(1, 5), tracings=ints(1, 1))
-    assert found(dataclasses.replace(given, hosts=[once]), "retracing") is None
+    assert finding_of(dataclasses.replace(given, hosts=[once]), "retracing") is None
     again = dataclasses.replace(facts, function_calls=ints(1, 5), tracings=ints(2, 1))
-    finding = found(dataclasses.replace(given, hosts=[again]), "retracing")
+    finding = finding_of(dataclasses.replace(given, hosts=[again]), "retracing")
     assert finding is not None
     assert finding.detail == "f: 1 call, 500 µs, traced 2 times so far."
 
@@ -160,14 +160,14 @@ def test_functions_of_one_name_are_not_one():
     given = traced(500)
     facts = dataclasses.replace(given.hosts[0], function_name=["<lambda>", "g"],
                                 functions=ints(2, 1))  # fmt: skip
-    finding = found(dataclasses.replace(given, hosts=[facts]), "retracing")
+    finding = finding_of(dataclasses.replace(given, hosts=[facts]), "retracing")
     assert finding is not None
     assert finding.detail == "<lambda> (2 tf.functions or more): 2 calls, 500 µs."
 
 
 def test_functions_that_run_eagerly_are_not_said_to_be_traced():
     assert claim(traced(500), "retracing").title.endswith("goes to calls that trace them")
-    eager = found(traced(500, "eager"), "retracing")
+    eager = finding_of(traced(500, "eager"), "retracing")
     assert eager is not None
     assert eager.title.endswith("goes to running them eagerly")
 
@@ -192,7 +192,7 @@ def test_compilation_within_the_trace():
     assert severities("compilation", *map(of, (30, 149, 150, 2000))) == LADDER[1:]
     share = 20
     assert severities("compilation", of(29), of(2000)) == [None, "low"]  # outside of the steps
-    finding = found(of(150), "compilation")
+    finding = finding_of(of(150), "compilation")
     assert finding is not None
     assert "2 compilations, 150 ms in total, from 0 µs to 900 ms of the trace" in finding.detail
     assert finding.gain_ms == pytest.approx(0.02)
@@ -256,5 +256,5 @@ def test_ops_outside_of_compilation():
 
     ladder = [of(share, "a", "XlaSendToHost") for share in (50, 51, 199, 200, 500)]
     assert severities("outside_compilation", *ladder) == LADDER
-    assert found(of(51, "x:XlaRecvFromHost", "Unknown"), "outside_compilation") is not None
-    assert found(of(51, "x", "Add"), "outside_compilation") is None
+    assert finding_of(of(51, "x:XlaRecvFromHost", "Unknown"), "outside_compilation") is not None
+    assert finding_of(of(51, "x", "Add"), "outside_compilation") is None

@@ -13,7 +13,7 @@ from builders.evidence import (
     US,
     claim,
     evidence,
-    found,
+    finding_of,
     host,
     idle,
     ops,
@@ -36,7 +36,7 @@ def test_the_function_that_takes_the_time_is_named_with_what_it_waits_for(permil
     ms = permille / 1000
     shares = (idle(Activity.PYTHON, ms, BATCH, sleep=0.9 * ms),)
     given = evidence({Phase.OTHER: permille}, idle=shares)
-    finding = found(given, "python_overhead")
+    finding = finding_of(given, "python_overhead")
     assert severities("python_overhead", given) == [severity]
     if finding is not None:
         us = f"{permille} µs"
@@ -45,7 +45,7 @@ def test_the_function_that_takes_the_time_is_named_with_what_it_waits_for(permil
         assert finding.gain_ms == pytest.approx(ms)
         assert "what it waits for" in finding.action
         assert dict(parse_qsl(finding.evidence.query))["q"] == f"whole:{BATCH}"
-        assert found(given, "all_others") is None  # nothing is left to say
+        assert finding_of(given, "all_others") is None  # nothing is left to say
 
 
 def test_functions_at_work_are_told_to_work_ahead_and_the_rest_stands_beside():
@@ -55,13 +55,13 @@ def test_functions_at_work_are_told_to_work_ahead_and_the_rest_stands_beside():
         idle(Activity.PYTHON, 0.05, "$train.py:30 log"),
     )
     given = evidence({Phase.OTHER: 350}, idle=shares)
-    finding = found(given, "python_overhead")
+    finding = finding_of(given, "python_overhead")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.2)
     assert "time.sleep" not in finding.title
     assert "log (train.py:30) 50 µs" in finding.detail
     assert "ahead" in finding.action
-    rest = found(given, "all_others")
+    rest = finding_of(given, "all_others")
     assert rest is not None
     assert rest.gain_ms == pytest.approx(0.15)
     assert rest.title.endswith("; for 66.7 % of that, no event was recorded")
@@ -77,11 +77,11 @@ def test_a_function_has_its_waits_for_other_threads_too():
         IdleShare(Activity.WAIT, "$time sleep", is_driver=True, ms=0.05, parts=(("", 0.05),)),
     )
     given = evidence({Phase.OTHER: 350}, idle=shares)
-    finding = found(given, "python_overhead")
+    finding = finding_of(given, "python_overhead")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.3)
     assert "200 µs of that in queue.get" in finding.title
-    rest = found(given, "all_others")
+    rest = finding_of(given, "all_others")
     assert rest is not None
     assert rest.gain_ms == pytest.approx(0.05)
 
@@ -119,7 +119,7 @@ def test_idle_time_names_what_was_at_work_instead_of_nothing():
         IdleShare(Activity.TF_DATA, "", is_driver=False, ms=0.06, parts=(("", 0.06),)),
         idle(Activity.UNCOVERED, 0.02),
     )
-    finding = found(evidence({Phase.OTHER: 200}, idle=shares), "all_others")
+    finding = finding_of(evidence({Phase.OTHER: 200}, idle=shares), "all_others")
     assert finding is not None
     assert finding.title == (
         "No recorded op or device work covers 20.0 % of step time; for 90.0 % of that, tf.data "
@@ -140,7 +140,7 @@ def calls(ms: float, name: str = "PjitFunction(f)") -> IdleShare:
 def test_calls_in_which_no_op_runs_are_named_and_never_graded_high(ms, severity):
     given = evidence({Phase.OTHER: round(1000 * ms)}, idle=(calls(ms),))
     assert severities("all_others", given) == [severity]
-    finding = found(given, "all_others")
+    finding = finding_of(given, "all_others")
     if finding is not None:
         assert finding.title.endswith("; for 100.0 % of that, runtime calls were in progress")
         assert "(most of it in PjitFunction(f))" in finding.detail
@@ -165,8 +165,8 @@ def test_activities_that_share_time_with_another_finding_are_not_said_to_fill_th
     """Of 400 µs without ops 300 lie between steps: which activity lies where is not known."""
     shares = (calls(0.1), idle(Activity.UNCOVERED, 0.3))
     given = evidence({Phase.OTHER: 400}, gap=300, idle=shares)
-    assert found(given, "gap_between_steps") is not None
-    rest = found(given, "all_others")
+    assert finding_of(given, "gap_between_steps") is not None
+    rest = finding_of(given, "all_others")
     assert rest is not None
     assert rest.gain_ms == pytest.approx(0.1)
     assert rest.title.startswith("No recorded op or device work covers another 10.0 %")
@@ -186,7 +186,7 @@ def test_activities_that_share_time_with_another_finding_are_not_said_to_fill_th
 )
 def test_the_advice_follows_from_what_filled_the_time(kind, says):
     share = IdleShare(kind, "", is_driver=True, ms=0.2, parts=(("", 0.2),))
-    finding = found(evidence({Phase.OTHER: 200}, idle=(share,)), "all_others")
+    finding = finding_of(evidence({Phase.OTHER: 200}, idle=(share,)), "all_others")
     assert finding is not None
     assert says in finding.action
 
@@ -202,7 +202,7 @@ def test_python_on_other_threads_is_not_advised_to_move_to_another_thread():
 
 def test_arrays_that_become_tensors_in_each_step_are_copied():
     share = IdleShare(Activity.EAGER, "", is_driver=True, ms=0.2, parts=(("tf.constant", 0.2),))
-    finding = found(evidence({Phase.OTHER: 200}, idle=(share,)), "all_others")
+    finding = finding_of(evidence({Phase.OTHER: 200}, idle=(share,)), "all_others")
     assert finding is not None
     assert "which copies them" in finding.action
 
@@ -214,24 +214,24 @@ def test_ops_that_run_one_by_one_are_advised_against_only_where_they_are_many():
         calls = np.array([count])
         runs = SingleOps(*spans, calls, np.array([US]), ["Mul"], calls, *NO_SENDS)
         given = evidence({Phase.OTHER: 200}, idle=(share,), single_ops=[runs])
-        finding = found(given, "all_others")
+        finding = finding_of(given, "all_others")
         assert finding is not None
         assert says in finding.action
 
 
 def test_an_annotation_is_named_where_there_are_no_frames():
     shares = (idle(Activity.ANNOTATION, 0.2, "load_batch"),)
-    finding = found(evidence({Phase.OTHER: 200}, idle=shares), "annotation_overhead")
+    finding = finding_of(evidence({Phase.OTHER: 200}, idle=shares), "annotation_overhead")
     assert finding is not None
     assert finding.gain_ms == pytest.approx(0.2)
     assert dict(parse_qsl(finding.evidence.query))["q"] == "whole:load_batch"
     assert "does not show what happens in it" in finding.action
-    assert found(evidence({Phase.OTHER: 200}, idle=shares), "python_overhead") is None
+    assert finding_of(evidence({Phase.OTHER: 200}, idle=shares), "python_overhead") is None
 
 
 def test_frames_that_were_recorded_are_not_missed():
     given = evidence({Phase.OTHER: 30}, host_facts=host(has_python=True))
-    finding = found(given, "all_others")
+    finding = finding_of(given, "all_others")
     assert finding is not None
     assert "No frames" not in finding.detail
     assert "Python tracer" not in finding.action
@@ -239,7 +239,7 @@ def test_frames_that_were_recorded_are_not_missed():
 
 
 def test_tpus_that_idle_are_told_so_in_their_own_words():
-    finding = found(evidence({Phase.OTHER: 40}, devices=TPU), "all_others")
+    finding = finding_of(evidence({Phase.OTHER: 40}, devices=TPU), "all_others")
     assert finding is not None
     assert "several steps in one compiled function" in finding.action
 
@@ -248,7 +248,7 @@ def test_tpus_that_idle_are_told_so_in_their_own_words():
 def test_a_step_of_few_calls_is_not_told_to_make_fewer(calls: int, are_few: bool):
     """Ten steps of four calls each make many; 0 says that calls leave no events."""
     shares = (idle(Activity.RUNTIME, 0.1, "ThunkExecutor::Execute"),)
-    finding = found(
+    finding = finding_of(
         evidence({Phase.OTHER: 100}, idle=shares, host_facts=host(calls=calls)), "all_others"
     )
     assert finding is not None
@@ -271,6 +271,6 @@ def test_where_no_ops_are_recorded_a_function_may_wait_for_a_program(calls, part
     share = IdleShare(Activity.PYTHON, BATCH, is_driver=True, ms=0.2, parts=((part, 0.2),))
     given = evidence({Phase.OTHER: 200}, idle=(share,), host_facts=host(calls=calls), ops=ops())
     given = dataclasses.replace(given, devices=NO_GPU)
-    finding = found(given, "python_overhead")
+    finding = finding_of(given, "python_overhead")
     assert finding is not None
     assert finding.action.startswith("The trace has no ops") == is_unknown

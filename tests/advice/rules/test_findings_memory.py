@@ -4,7 +4,7 @@ import dataclasses
 import math
 
 import pytest
-from builders.evidence import GPU, LADDER, claim, evidence, found, memory, ops, severities
+from builders.evidence import GPU, LADDER, claim, evidence, finding_of, memory, ops, severities
 
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.rules.findings import find_findings
@@ -16,10 +16,10 @@ def test_memory_near_capacity():
                                       ("GPU_0_bfc", is_device, peak, 1000, 0.0)))  # fmt: skip
 
     assert severities("memory_near_capacity", *map(of, (899, 900, 979, 980, 1000))) == LADDER
-    finding = found(of(980), "memory_near_capacity")
+    finding = finding_of(of(980), "memory_near_capacity")
     assert finding is not None
     assert finding.title == "The memory of GPU_0_bfc is 98.0 % full at its peak"
-    assert found(of(980, is_device=False), "memory_near_capacity") is None
+    assert finding_of(of(980, is_device=False), "memory_near_capacity") is None
 
 
 def test_free_memory_in_pieces():
@@ -34,8 +34,8 @@ def test_free_memory_in_pieces():
         "moderate",
         "moderate",
     ]
-    assert found(of(0.9, 499), "memory_fragmentation") is None  # plenty is free
-    assert found(of(math.nan), "memory_fragmentation") is None
+    assert finding_of(of(0.9, 499), "memory_fragmentation") is None  # plenty is free
+    assert finding_of(of(math.nan), "memory_fragmentation") is None
     assert "The largest chunk of the 500 bytes of free memory at the peak is 100 bytes" in (
         claim(of(0.8), "memory_fragmentation").detail
     )
@@ -57,14 +57,14 @@ def test_options_near_a_full_memory(name, device, fragmentation, is_jax, lists, 
         devices=dataclasses.replace(GPU, type=device),
         ops=ops((True, "jit(f)/add" if is_jax else "model/add", "add", 1, False)),
     )
-    full = found(given, "memory_near_capacity")
+    full = finding_of(given, "memory_near_capacity")
     assert full is not None
     assert ("report_tensor_allocations_upon_oom" in full.action) == lists
     assert ("cuda_malloc_async" in full.action) == other
-    pieces = found(given, "memory_fragmentation")
+    pieces = finding_of(given, "memory_fragmentation")
     assert pieces is None or ("cuda_malloc_async" in pieces.action) == other
     half = dataclasses.replace(given, memory=memory((name, True, 500, 1000, fragmentation)))
-    assert found(half, "memory_near_capacity") is None
+    assert finding_of(half, "memory_near_capacity") is None
 
 
 def test_an_allocator_of_no_capacity_says_nothing():

@@ -43,7 +43,7 @@ def of(
     return dataclasses.replace(evidence(), job=job, means=chosen, outliers=outliers)
 
 
-def found(given: Evidence) -> dict[str, Finding]:
+def findings_of(given: Evidence) -> dict[str, Finding]:
     findings = find_findings(given)
     check_findings(given, findings)
     return {finding.id: finding for finding in findings}
@@ -54,7 +54,7 @@ def every(period: int, more: dict[Phase, int], steps: int = 20) -> dict[int, dic
 
 
 def test_what_recurs_is_named_with_its_period_and_what_it_costs_each_step():
-    one = found(of(every(5, {Phase.OTHER: 42})))["periodic_steps"]
+    one = findings_of(of(every(5, {Phase.OTHER: 42})))["periodic_steps"]
     assert one.title == "Every 5th step takes 42 µs longer"
     assert one.gain_ms == pytest.approx(8.4e-3)
     assert one.gain_ratio == pytest.approx(8.4 / 28.4)
@@ -69,18 +69,18 @@ def test_what_recurs_is_named_with_its_period_and_what_it_costs_each_step():
 def test_what_recurs_is_graded_by_its_part_of_all_time(more, severity):
     """Each 50th of 200 steps of 20 µs: 0.03 of all time is 30.9 µs, 0.15 of it 176."""
     given = of(every(50, {Phase.OTHER: more}, 200), steps=200)
-    finding = found(given).get("periodic_steps")
+    finding = findings_of(given).get("periodic_steps")
     assert (finding.severity if finding else None) == severity
 
 
 def test_input_that_recurs_is_told_to_be_buffered():
-    one = found(of(every(4, {Phase.INPUT: 90})))["periodic_steps"]
+    one = findings_of(of(every(4, {Phase.INPUT: 90})))["periodic_steps"]
     assert "most of it waiting for input" in one.detail
     assert "prefetch buffer" in one.action
 
 
 def test_compilation_that_recurs_is_told_what_helps_against_it():
-    one = found(of(every(4, {Phase.COMPILATION: 90})))["periodic_steps"]
+    one = findings_of(of(every(4, {Phase.COMPILATION: 90})))["periodic_steps"]
     assert "most of it compilation" in one.detail
     assert "shapes" in one.action
 
@@ -88,7 +88,7 @@ def test_compilation_that_recurs_is_told_what_helps_against_it():
 def test_functions_are_recompiled_only_where_most_of_the_steps_compile():
     slow = every(5, {Phase.OTHER: 100})
     slow[0] = {COMPUTE: 20, Phase.COMPILATION: 150}
-    one = found(of(slow))["periodic_steps"]
+    one = findings_of(of(slow))["periodic_steps"]
     assert one.detail.startswith("Steps train 0, train 5, train 10 and 1 more take ")
     assert "recompiled" not in one.action
 
@@ -110,7 +110,7 @@ def test_what_recurs_is_named_where_events_tell_it(kind, name, said, advised):
         slow, np.zeros(slow.size, np.int64), np.full(slow.size, 40 * 10**6), ints(int(kind)),
         [name], [""], np.array([True]), np.zeros(slow.size, np.int64), NO_CALLS,
     )  # fmt: skip
-    one = found(dataclasses.replace(given, idle_time=[spent]))["periodic_steps"]
+    one = findings_of(dataclasses.replace(given, idle_time=[spent]))["periodic_steps"]
     end = f": {said}." if said else "."
     assert one.detail.endswith(f"most of it time that no op covers{end}")
     assert one.action.startswith(advised) or advised in one.action
@@ -143,7 +143,7 @@ def test_what_recurs_is_in_a_call_of_the_program(calls, said):
     spent = IdleTime(
         nothing, nothing, nothing, nothing, [], [], np.zeros(0, bool), nothing, made,
     )  # fmt: skip
-    one = found(dataclasses.replace(given, idle_time=[spent]))["periodic_steps"]
+    one = findings_of(dataclasses.replace(given, idle_time=[spent]))["periodic_steps"]
     assert one.detail.endswith(f": {said}." if said else "most of it host compute.")
 
 
@@ -152,10 +152,10 @@ def test_what_writes_on_a_cpu_is_a_checkpoint():
     given = of(every(5, {Phase.OUTPUT: 42}), usual=usual)
     on_cpu = of(every(5, {Phase.OUTPUT: 42}), usual=usual, kind="CPU")
     on_cpu = dataclasses.replace(on_cpu, devices=NO_GPU)
-    one = found(on_cpu)["periodic_steps"]
+    one = findings_of(on_cpu)["periodic_steps"]
     assert "ops that write checkpoints and summaries" in one.detail
     assert one.action.startswith("Save less often")
-    assert "checkpoints" not in found(given)["periodic_steps"].detail
+    assert "checkpoints" not in findings_of(given)["periodic_steps"].detail
 
 
 def test_a_slow_first_step_is_named_beside_how_typical_steps_are():
@@ -179,13 +179,13 @@ def test_a_slow_first_step_is_named_beside_how_typical_steps_are():
 @pytest.mark.parametrize(("step", "is_warm_up"), [(2, True), (3, False), (12, False)])
 def test_a_later_step_that_compiles_is_no_warm_up(step: int, is_warm_up: bool):
     """As for a last batch that is smaller."""
-    one = found(of({step: {COMPUTE: 20, Phase.COMPILATION: 300}}))["slow_steps"]
+    one = findings_of(of({step: {COMPUTE: 20, Phase.COMPILATION: 300}}))["slow_steps"]
     assert ("warmed up" in one.action) == is_warm_up
     assert ("pad the last batch" in one.action) != is_warm_up
 
 
 def test_slow_steps_elsewhere():
-    one = found(of({7: {COMPUTE: 200}, 8: {COMPUTE: 100}}))["slow_steps"]
+    one = findings_of(of({7: {COMPUTE: 200}, 8: {COMPUTE: 100}}))["slow_steps"]
     assert one.title == "2 of 20 steps take much longer than the others"
     assert "Steps train 7, train 8 take 150 µs on average" in one.detail
     assert "most of the difference device compute" in one.detail
@@ -196,17 +196,17 @@ def test_a_step_that_costs_little_of_the_trace_is_only_marked():
     """30 µs more of 2,030."""
     given = of({7: {COMPUTE: 50}}, steps=100)
     assert given.outliers.step.tolist() == [7]
-    assert "slow_steps" not in found(given)
+    assert "slow_steps" not in findings_of(given)
 
 
 def test_shares_are_of_typical_steps_unless_all_are_chosen():
     """A first step that waits for its input for 980 of 1,000 µs."""
     slow = {0: {COMPUTE: 20, Phase.INPUT: 980}}
-    assert "input_bound" not in found(of(slow))
-    assert found(of(slow, takes_all=True))["input_bound"].value == pytest.approx(
+    assert "input_bound" not in findings_of(of(slow))
+    assert findings_of(of(slow, takes_all=True))["input_bound"].value == pytest.approx(
         100 * 980 / (1000 + 19 * 20)
     )
-    assert "include these steps" in found(of(slow, takes_all=True))["slow_steps"].detail
+    assert "include these steps" in findings_of(of(slow, takes_all=True))["slow_steps"].detail
 
 
 def test_reasons_in_the_table():
@@ -233,4 +233,4 @@ def test_ordinals():
 )
 def test_whatever_steps_are_like(splits, takes_all):
     slow = dict(enumerate(splits))
-    found(of(slow, steps=len(splits), usual={}, takes_all=takes_all))
+    findings_of(of(slow, steps=len(splits), usual={}, takes_all=takes_all))

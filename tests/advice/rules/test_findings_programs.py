@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from builders.evidence import TPU, claim, evidence, found, severities
+from builders.evidence import TPU, claim, evidence, finding_of, severities
 from helpers.promises.evidence_links import check_claim, claims
 from traces import write
 from traces.planted_programs import PLANTED, planted_gpu
@@ -89,7 +89,7 @@ def lost(cause: Cause, permille: int, saved: int = 0, argument: int = 0, **more:
 def test_findings_count_from_their_thresholds(id_, permille, expected):
     given = [lost(CAUSES[id_], count) for count in permille]
     assert severities(id_, *given) == expected
-    assert found(evidence(), id_) is None
+    assert finding_of(evidence(), id_) is None
 
 
 def told(cause: Cause, *args: int, **more: Any) -> Finding:

@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from builders.evidence import LADDER, claim, evidence, found, memory, ops, severities
+from builders.evidence import LADDER, claim, evidence, finding_of, memory, ops, severities
 
 from tbprof.advice.evidence import Evidence
 from tbprof.analysis.vocabulary.phases import Phase
@@ -31,9 +31,9 @@ def test_what_a_program_computes_again():
 
 
 def test_other_ops_and_hosts_do_not_count():
-    assert found(of(500, "jit(f)/checkpoint/dot_general"), "recomputation") is None
-    assert found(of(500, is_device=False), "recomputation") is None
-    assert found(evidence(), "recomputation") is None
+    assert finding_of(of(500, "jit(f)/checkpoint/dot_general"), "recomputation") is None
+    assert finding_of(of(500, is_device=False), "recomputation") is None
+    assert finding_of(evidence(), "recomputation") is None
 
 
 def test_free_memory_is_told():
@@ -46,7 +46,7 @@ def test_free_memory_is_told():
 def test_what_the_compiler_computes_again(own: int, severity: str | None):
     rows = tpu_ops((WHOLE, "add", own), (WHOLE, "add", 1000 - own))
     rows.name[0] = "add.7.remat2"
-    finding = found(tpu(rows, {Phase.OTHER: 500}), "recomputation")
+    finding = finding_of(tpu(rows, {Phase.OTHER: 500}), "recomputation")
     assert (finding.severity if finding else None) == severity
     if finding is not None:
         assert finding.detail.startswith("The compiler chose it (rematerialization): m/op.0.")

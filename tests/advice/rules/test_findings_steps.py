@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from builders.evidence import LADDER, claim, evidence, found, host, idle, inputs, severities
+from builders.evidence import LADDER, claim, evidence, finding_of, host, idle, inputs, severities
 from builders.job_steps import job_of
 
 from tbprof.analysis.host.host_activity import Activity
@@ -24,7 +24,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 def test_shares_of_step_time(id_, phase, moderate, high):
     ladder = (moderate - 1, moderate, high - 1, high, high + 1)
     assert severities(id_, *(evidence({phase: permille}) for permille in ladder)) == LADDER
-    at = found(evidence({phase: high}), id_)
+    at = finding_of(evidence({phase: high}), id_)
     assert at is not None
     assert (at.value, at.unit, at.threshold) == (pytest.approx(high / 10), "%", high / 10)
     assert at.gain_ms == pytest.approx(high / 1000)
@@ -35,7 +35,7 @@ def test_shares_of_step_time(id_, phase, moderate, high):
 def test_a_gap_between_steps():
     ladder = [evidence({Phase.OTHER: gap}, gap=gap) for gap in (29, 30, 149, 150, 400)]
     assert severities("gap_between_steps", *ladder) == LADDER
-    at = found(ladder[3], "gap_between_steps")
+    at = finding_of(ladder[3], "gap_between_steps")
     assert at is not None
     assert at.gain_ms == pytest.approx(0.15)
     assert "train" in at.detail
@@ -58,8 +58,8 @@ def test_a_gap_as_short_as_a_loop_is_not_taken_for_callbacks(gap_us: int, is_loo
 def test_launches_that_compete_with_tf_data():
     """Ten steps of 1 ms: two threads at work all the time are 20 ms."""
     launches = {Phase.KERNEL_LAUNCH: 30}
-    alone = found(evidence(launches, inputs=inputs(Map=19_999)), "kernel_launch")
-    both = found(evidence(launches, inputs=inputs(Map=20_000)), "kernel_launch")
+    alone = finding_of(evidence(launches, inputs=inputs(Map=19_999)), "kernel_launch")
+    both = finding_of(evidence(launches, inputs=inputs(Map=20_000)), "kernel_launch")
     assert alone is not None
     assert both is not None
     assert "gpu_private" not in alone.action
@@ -70,7 +70,7 @@ def test_launches_that_compete_with_tf_data():
 @pytest.mark.parametrize("is_xla", [False, True])
 def test_a_program_of_xla_is_not_told_to_use_it(is_xla):
     given = evidence({Phase.KERNEL_LAUNCH: 30}, host_facts=host(is_xla=is_xla))
-    finding = found(given, "kernel_launch")
+    finding = finding_of(given, "kernel_launch")
     assert finding is not None
     assert ("jit_compile" in finding.action) == (not is_xla)
     assert "steps_per_execution" in finding.action
@@ -82,4 +82,4 @@ def test_a_gap_is_a_finding_only_where_no_function_explains_it(named, has_gap):
     """Of 400 µs without work 200 are a gap: 100 of it at least must be of the function."""
     shares = (idle(Activity.PYTHON, named, "$train.py:14 batch"), idle(Activity.UNCOVERED, 0.1))
     given = evidence({Phase.OTHER: 400}, gap=200, idle=shares)
-    assert (found(given, "gap_between_steps") is not None) == has_gap
+    assert (finding_of(given, "gap_between_steps") is not None) == has_gap

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from builders.couplings import coupling_of
-from builders.evidence import LADDER, US, evidence, found, ints, late, ops, severities
+from builders.evidence import LADDER, US, evidence, finding_of, ints, late, ops, severities
 from builders.job_steps import job_of
 
 from tbprof.analysis.host.host_activity import Activity
@@ -17,7 +17,7 @@ from tbprof.analysis.vocabulary.phases import Phase
 
 def test_stragglers():
     assert severities("straggler", *map(late, (4, 5, 19, 20, 21))) == LADDER
-    finding = found(late(20), "straggler")
+    finding = finding_of(late(20), "straggler")
     assert finding is not None
     assert finding.title == "GPU:0 makes the others wait for 20.0 % of step time"
     claim = "20 µs longer per step (95 % confidence: 20 µs to 20 µs over 4 steps) than GPU:1"
@@ -26,7 +26,7 @@ def test_stragglers():
     assert finding.gain_ms == pytest.approx(0.02)
     assert finding.evidence.query == "worker=0"
     untied = dataclasses.replace(late(20), couplings=[])
-    assert found(untied, "straggler") is None
+    assert finding_of(untied, "straggler") is None
 
 
 def test_what_the_thread_of_a_late_worker_did_longer_is_named():
@@ -55,12 +55,12 @@ def test_what_the_thread_of_a_late_worker_did_longer_is_named():
         couplings=[coupling_of(job.worker_name)],
         idle_time=[spent],
     )
-    finding = found(given, "straggler")
+    finding = finding_of(given, "straggler")
     assert finding is not None
     named = "most of it time that no op covers (log (train.py:3), in time.sleep)"
     assert named in finding.detail
     little = dataclasses.replace(spent, time_ps=spent.time_ps // 2)
-    finding = found(dataclasses.replace(given, idle_time=[little]), "straggler")
+    finding = finding_of(dataclasses.replace(given, idle_time=[little]), "straggler")
     assert finding is not None
     assert "most of it time that no op covers." in finding.detail
 
@@ -68,16 +68,16 @@ def test_what_the_thread_of_a_late_worker_did_longer_is_named():
 def test_waits_for_a_late_worker_are_not_called_communication_too():
     """Both spend 50 µs of 100 in collectives, the late one 30 less: that is communication."""
     given = late(30)
-    finding = found(given, "collectives")
+    finding = finding_of(given, "collectives")
     assert finding is not None
     assert finding.title == (
         "35.0 % of step time goes to collective communication, 20.0 % without waiting for GPU:0"
     )
     assert finding.gain_ms == pytest.approx(0.02)
     # What is left is too little.
-    assert found(late(48), "collectives") is None
+    assert finding_of(late(48), "collectives") is None
     # Without a late worker all of it is communication.
-    alike = found(late(0), "collectives")
+    alike = finding_of(late(0), "collectives")
     assert alike is not None
     assert alike.gain_ms == pytest.approx(0.05)
 
@@ -85,7 +85,7 @@ def test_waits_for_a_late_worker_are_not_called_communication_too():
 def test_gradients_are_mentioned_only_where_ops_compute_some():
     def action(name: str) -> str:
         given = dataclasses.replace(late(0), ops=ops((True, name, "dot", 10, False)))
-        finding = found(given, "collectives")
+        finding = finding_of(given, "collectives")
         assert finding is not None
         return finding.action
 

@@ -24,8 +24,8 @@ def losses(*rows: dict[str, object], **of_host: object) -> ProgramLosses:
     return find_program_losses(SPACE, Programs(SPACE), program_ops(*rows, **of_host), PEAKS)
 
 
-def told(found: ProgramLosses) -> list[tuple[int, str, int, str]]:
-    columns = (found.of.tolist(), found.name, (found.name_ps // 10**6).tolist(), found.fact)
+def told(losses: ProgramLosses) -> list[tuple[int, str, int, str]]:
+    columns = (losses.of.tolist(), losses.name, (losses.name_ps // 10**6).tolist(), losses.fact)
     return list(zip(*columns, strict=True))
 
 

@@ -34,9 +34,9 @@ def kernels(drawing: str, details: str = DETAILS, plane: str = GPU, **more) -> K
     return kernels_of(draw({plane: drawing}, stats=letters, **more))
 
 
-def rows(found: Kernels) -> list[tuple[object, ...]]:
+def rows(kernels: Kernels) -> list[tuple[object, ...]]:
     """Every row as plain values, for comparison; NaN as None."""
-    columns = [getattr(found, field.name) for field in fields(found)]
+    columns = [getattr(kernels, field.name) for field in fields(kernels)]
     plain = [column.tolist() if isinstance(column, np.ndarray) else column for column in columns]
     return [
         tuple(None if cell != cell else tuple(cell) if isinstance(cell, list) else cell

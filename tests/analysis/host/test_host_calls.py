@@ -13,10 +13,10 @@ def calls_of(drawing: str, **more) -> HostCalls:
     return find_host_calls(space, Programs(space))
 
 
-def table(found: HostCalls) -> list[tuple[str, str, int, int, int]]:
+def table(calls: HostCalls) -> list[tuple[str, str, int, int, int]]:
     """(name, kind, occurrences, total µs, self µs)."""
-    columns = found.occurrences, found.total_ps // 1_000_000, found.self_ps // 1_000_000
-    return list(zip(found.name, found.kind, *(column.tolist() for column in columns), strict=True))
+    columns = calls.occurrences, calls.total_ps // 1_000_000, calls.self_ps // 1_000_000
+    return list(zip(calls.name, calls.kind, *(column.tolist() for column in columns), strict=True))
 
 
 def test_annotations_functions_and_compiled_functions():

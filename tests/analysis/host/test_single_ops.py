@@ -18,14 +18,14 @@ STATS = {
 }
 
 
-def found(drawing: str) -> SingleOps:
+def single_ops(drawing: str) -> SingleOps:
     space = space_of(draw({HOST: drawing}, names=NAMES, stats=STATS))
     return find_single_ops(space, Programs(space))
 
 
 def test_calls_of_one_op_that_follow_each_other_are_a_run():
     """The function before them, and the fetch of a batch behind, are none of them."""
-    run = found("python |ffff." + "a.bb." * 8 + "a..iiii.i.i")
+    run = single_ops("python |ffff." + "a.bb." * 8 + "a..iiii.i.i")
     assert run.start_ps.tolist() == [5 * US]
     assert run.end_ps.tolist() == [46 * US]
     assert run.calls.tolist() == [17]
@@ -35,13 +35,13 @@ def test_calls_of_one_op_that_follow_each_other_are_a_run():
 
 
 def test_few_calls_are_no_run():
-    assert found("python |" + "a." * (FEWEST_CALLS - 1)).calls.size == 0
-    assert found("python |" + "a." * FEWEST_CALLS).calls.tolist() == [FEWEST_CALLS]
+    assert single_ops("python |" + "a." * (FEWEST_CALLS - 1)).calls.size == 0
+    assert single_ops("python |" + "a." * FEWEST_CALLS).calls.tolist() == [FEWEST_CALLS]
 
 
 def test_a_long_pause_ends_a_run():
     pause = "." * 4000
-    run = found("python |" + "a." * 20 + pause + "b." * 16)
+    run = single_ops("python |" + "a." * 20 + pause + "b." * 16)
     assert run.calls.tolist() == [20, 16]
     assert run.start_ps.tolist() == [0, 4040 * US]
 
@@ -49,37 +49,37 @@ def test_a_long_pause_ends_a_run():
 def test_a_run_that_is_held_up_stays_whole():
     """Whoever had the processor meanwhile: of 40 calls in two runs each has 20 on average."""
     pause = "." * 5000
-    run = found("python |" + "a." * 33 + pause + "b." * 7)
+    run = single_ops("python |" + "a." * 33 + pause + "b." * 7)
     assert run.calls.tolist() == [33, 7]
     assert run.called_ps.tolist() == [33 * US, 7 * US]
     # A few repeated calls are not a run, and neither is what lies far away from one.
-    assert found("python |" + ("a." * 15 + pause) * 4).calls.size == 0
-    assert found("python |" + "a." * 40 + "." * 100_000 + "b." * 7).calls.tolist() == [40]
+    assert single_ops("python |" + ("a." * 15 + pause) * 4).calls.size == 0
+    assert single_ops("python |" + "a." * 40 + "." * 100_000 + "b." * 7).calls.tolist() == [40]
 
 
 def test_a_function_between_two_calls_is_no_part_of_the_run():
-    run = found("python |" + "a." * 10 + "fff.iii." + "b." * 6)
+    run = single_ops("python |" + "a." * 10 + "fff.iii." + "b." * 6)
     assert run.calls.tolist() == [10, 6]
     assert run.called_ps.tolist() == [10 * US, 6 * US]
     assert run.end_ps.tolist() == [19 * US, 39 * US]
     large = "q" * 1000
-    run = found("python |" + "p." * 10 + f"{large}." + "p." * 6)
+    run = single_ops("python |" + "p." * 10 + f"{large}." + "p." * 6)
     assert run.calls.tolist() == [10, 6]
 
 
 def test_a_function_of_the_program_between_two_calls_is_no_part_of_the_run():
     """If it takes most of that time, and is not a library that dispatches the calls."""
-    run = found("python |" + "p." * 10 + ".eeee." + "p." * 6)
+    run = single_ops("python |" + "p." * 10 + ".eeee." + "p." * 6)
     assert run.calls.tolist() == [10, 6]
     assert run.end_ps.tolist() == [19 * US, 37 * US]
     for between in ("..ee..", ".lll."):
-        assert found("python |" + "p." * 10 + between + "p." * 6).calls.tolist() == [16]
+        assert single_ops("python |" + "p." * 10 + between + "p." * 6).calls.tolist() == [16]
     around = "python |" + "e" * 21 + "." * 12 + "\n|" + "p." * 10 + "....." + "p." * 6
-    assert found(around).calls.tolist() == [16]
+    assert single_ops(around).calls.tolist() == [16]
 
 
 def test_threads_have_runs_of_their_own():
-    run = found(f"""
+    run = single_ops(f"""
         one |{"a." * 16}
         two |.{"b." * 16}
     """)
@@ -89,23 +89,23 @@ def test_threads_have_runs_of_their_own():
 
 def test_small_programs_of_jax_are_ops_and_large_ones_are_not():
     """Each call leaves two events, one in the other."""
-    small = found(f"""
+    small = single_ops(f"""
         python |{"pp." * 16}
                |{"pp." * 16}
     """)
     assert (small.calls.tolist(), small.name) == ([16], ["add"])
     assert small.end_ps.tolist() == [47 * US]
-    assert found("python |" + ("q" * 1000 + ".") * 16).calls.size == 0
+    assert single_ops("python |" + ("q" * 1000 + ".") * 16).calls.size == 0
 
 
 def test_nothing_where_nothing_is_eager():
-    assert found("python |ffff.ffff").calls.size == 0
-    assert found("").calls.size == 0
+    assert single_ops("python |ffff.ffff").calls.size == 0
+    assert single_ops("").calls.size == 0
 
 
 def test_data_that_calls_send_is_a_part_of_the_run():
     """What is sent beside the calls, or in those of a larger program, is not."""
-    run = found(f"""
+    run = single_ops(f"""
         python |{"ppp." * 16}hh.{"q" * 1000}
                |{".h.." * 16}...hhh
     """)

@@ -102,32 +102,32 @@ def random_events(chance: random.Random) -> list[Event]:
     return events
 
 
-def described(found: TfData) -> dict[int, list[object]]:
+def described(tf_data: TfData) -> dict[int, list[object]]:
     """Pipelines by root: (start, duration, bottleneck, nodes by iterator) of each call."""
     out: dict[int, list[object]] = {}
-    for pipeline, root in enumerate(found.root.tolist()):
+    for pipeline, root in enumerate(tf_data.root.tolist()):
         calls: list[object] = []
-        for call in range(found.first_call[pipeline], found.first_call[pipeline + 1]):
-            begin, end = found.first_node[call], found.first_node[call + 1]
-            ids = [int(found.iterator_id[found.iterator[node]]) for node in range(begin, end)]
+        for call in range(tf_data.first_call[pipeline], tf_data.first_call[pipeline + 1]):
+            begin, end = tf_data.first_node[call], tf_data.first_node[call + 1]
+            ids = [int(tf_data.iterator_id[tf_data.iterator[node]]) for node in range(begin, end)]
             nodes = {}
             for node in range(begin, end):
-                parent = int(found.parent[node])
+                parent = int(tf_data.parent[node])
                 assert begin <= parent < node or (parent == -1 and node == begin)
                 nodes[ids[node - begin]] = (
                     ids[parent - begin] if parent >= 0 else None,
-                    int(found.start_ps[node]),
-                    int(found.total_ps[node]),
-                    int(found.self_ps[node]),
-                    int(found.calls[node]),
-                    bool(found.is_critical[node]),
-                    int(found.worker_ps[node]),
+                    int(tf_data.start_ps[node]),
+                    int(tf_data.total_ps[node]),
+                    int(tf_data.self_ps[node]),
+                    int(tf_data.calls[node]),
+                    bool(tf_data.is_critical[node]),
+                    int(tf_data.worker_ps[node]),
                 )
             assert len(nodes) == end - begin
-            worst = int(found.bottleneck[call])
-            times = (int(found.call_start_ps[call]), int(found.call_duration_ps[call]))
+            worst = int(tf_data.bottleneck[call])
+            times = (int(tf_data.call_start_ps[call]), int(tf_data.call_duration_ps[call]))
             calls.append((*times, ids[worst - begin] if worst >= 0 else None, nodes))
-        out[int(found.iterator_id[root])] = calls
+        out[int(tf_data.iterator_id[root])] = calls
     return out
 
 

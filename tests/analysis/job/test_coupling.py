@@ -29,10 +29,10 @@ def stragglers_of(*contents: bytes) -> tuple[JobSteps, Stragglers]:
     return job, find_stragglers(job, step_means(job), couplings)
 
 
-def exchanges(found: Coupling, worker: str) -> list[int]:
+def exchanges(coupling: Coupling, worker: str) -> list[int]:
     """How names of a worker exchange data, of those that do."""
-    rows = found.worker_of == found.worker.index(worker)
-    return [one for one in found.exchange[rows].tolist() if one]
+    rows = coupling.worker_of == coupling.worker.index(worker)
+    return [one for one in coupling.exchange[rows].tolist() if one]
 
 
 def test_gpus_with_collectives_and_without():

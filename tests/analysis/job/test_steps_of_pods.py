@@ -47,13 +47,13 @@ def found_in(job: TpuJob) -> Found:
     return Found(drawn, merge_steps(list(drawn.files), parts), couplings)
 
 
-def check(found: Found) -> None:
+def check(outcome: Found) -> None:
     """As many steps as were drawn, on all cores that have them, and as long on average."""
-    rows = [row for row in found.drawn.truth.rows if row.is_recorded]
-    job = found.job
-    assert len(job.label) == len(found.drawn.truth.numbers)
+    rows = [row for row in outcome.drawn.truth.rows if row.is_recorded]
+    job = outcome.job
+    assert len(job.label) == len(outcome.drawn.truth.numbers)
     assert int((~job.is_unrecorded).sum()) == len(rows)
-    assert step_means(job).mean_ms() == pytest.approx(found.drawn.truth.mean_ps() / 1e9, rel=1e-4)
+    assert step_means(job).mean_ms() == pytest.approx(outcome.drawn.truth.mean_ps() / 1e9, rel=1e-4)
 
 
 @pytest.mark.parametrize("skew_us", [0, 60_000, -60_000, 1_000_000, 3_000_000])

@@ -31,19 +31,19 @@ def memory_of(*changes: Change) -> Memory:
     return find_memory(space, Programs(space), find_steps(space, Programs(space)))
 
 
-def rows(memory: Memory, found: Breakdown) -> list[tuple[Any, ...]]:
+def rows(memory: Memory, breakdown: Breakdown) -> list[tuple[Any, ...]]:
     """(op, bytes, requested, occurrences, age, step, since in µs) of each row."""
     return [
         (
             memory.texts[op] if op >= 0 else "",
-            int(found.allocated_bytes[at]),
-            int(found.requested_bytes[at]),
-            int(found.occurrences[at]),
-            Age(found.age[at]).name,
-            int(found.step[at]),
-            int(found.since_ps[at]) // US if found.since_ps[at] >= 0 else -1,
+            int(breakdown.allocated_bytes[at]),
+            int(breakdown.requested_bytes[at]),
+            int(breakdown.occurrences[at]),
+            Age(breakdown.age[at]).name,
+            int(breakdown.step[at]),
+            int(breakdown.since_ps[at]) // US if breakdown.since_ps[at] >= 0 else -1,
         )
-        for at, op in enumerate(found.op.tolist())
+        for at, op in enumerate(breakdown.op.tolist())
     ]
 
 

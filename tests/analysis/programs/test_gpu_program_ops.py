@@ -28,7 +28,7 @@ def program() -> Program:
     return made
 
 
-def found(streams: str, instructions: dict[str, str], **options: Any) -> ProgramOps:
+def ops_of(streams: str, instructions: dict[str, str], **options: Any) -> ProgramOps:
     """Kernels that letters of streams stand for, of these instructions."""
     stats = {
         letter: {"program_id": 7, "hlo_module": "jit_f", "hlo_op": name}
@@ -62,7 +62,7 @@ def kernels(ops: ProgramOps, name: str) -> list[tuple[str, int, int]]:
 
 
 def test_executions_count_not_kernels():
-    ops = found("Stream #1 |abbb.abbb.c.t", {"a": "d", "b": "d", "c": "c", "t": "t"})
+    ops = ops_of("Stream #1 |abbb.abbb.c.t", {"a": "d", "b": "d", "c": "c", "t": "t"})
     assert by_name(
         ops, "occurrences", "kernels", "total_ps", "self_ps", "flops", "bytes_accessed"
     ) == {
@@ -82,7 +82,7 @@ def test_executions_count_not_kernels():
 
 
 def test_work_without_an_instruction_is_kept_by_its_kernel():
-    ops = found("Stream #1 |a.k.mm\nStream #2 |..kk", {"a": "d"}, names={"m": "MemcpyH2D"})
+    ops = ops_of("Stream #1 |a.k.mm\nStream #2 |..kk", {"a": "d"}, names={"m": "MemcpyH2D"})
     assert by_name(ops, "category", "program_id", "occurrences", "total_ps", "flops") == {
         "d": ["dot", "7", 1, US, DOT_FLOPS],
         "k": [NOT_IN_HLO, "", 2, 3 * US, -1],
@@ -91,7 +91,7 @@ def test_work_without_an_instruction_is_kept_by_its_kernel():
 
 
 def test_instructions_of_unknown_programs_and_graphs_are_said_to_be():
-    ops = found(
+    ops = ops_of(
         "Stream #1 |a.b.c.w", {"a": "fusion.9", "b": "command_buffer.1", "c": "x::d", "w": "w"}
     )
     assert by_name(ops, "category", "opcode", "flops", "has_inner") == {
@@ -107,7 +107,7 @@ def test_calls_of_command_buffers_and_whole_graphs_hide_what_ran():
     made.add("k", "add", "bf16[8]", "c", within="command_buffer.1")
     made.add("g", "call", "bf16[8]", "c", calls="command_buffer.1")
     made.add("h", "call", "bf16[8]", "c", calls="body")
-    ops = found(
+    ops = ops_of(
         "Stream #1 |g.h.x.yy",
         {"g": "g", "h": "h", "x": "w"},
         made=made,
@@ -124,7 +124,7 @@ def test_calls_of_command_buffers_and_whole_graphs_hide_what_ran():
 def test_kernels_of_a_graph_belong_to_the_instructions_that_recorded_them():
     graph = {"cuda_graph_id": 3, "cuda_graph_exec_id": 4}
     of_program = {"program_id": 7, "hlo_module": "jit_f"}
-    ops = found(
+    ops = ops_of(
         "Stream #1 |a.a.bb.c",
         {},
         stats={
@@ -141,7 +141,7 @@ def test_kernels_of_a_graph_belong_to_the_instructions_that_recorded_them():
 
 
 def test_recorded_work_goes_before_that_of_the_program():
-    ops = found(
+    ops = ops_of(
         "Stream #1 |a.a",
         {},
         stats={

@@ -10,7 +10,7 @@ from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.analysis.vocabulary.instruction_roles import Move
 
 
-def found(program: Program, name: str) -> dict[str, object]:
+def product_of(program: Program, name: str) -> dict[str, object]:
     """What the table says of an instruction that ran on a GPU."""
     trace = draw(
         {"/host:metadata": "none |", "/device:GPU:0": "Stream #1 |k"},
@@ -47,7 +47,7 @@ def product(left: str, right: str, result: str, *, batch: int = 0) -> Program:
     ],
 )
 def test_the_smallest_dimension_of_a_matrix_product(left, right, result, batch, size):
-    is_what = found(product(left, right, result, batch=batch), "d")
+    is_what = product_of(product(left, right, result, batch=batch), "d")
     assert is_what == {
         "product_dtype": "bf16", "product_size": size, "product_passes": 1, "move": Move.NONE,
         "is_of_argument": False,
@@ -67,7 +67,7 @@ def test_passes_follow_from_the_precision_that_the_program_asks_for(precision, a
     config = program.named["d"].precision_config
     config.operand_precision.extend(precision)
     config.algorithm = algorithm
-    is_what = found(program, "d")
+    is_what = product_of(program, "d")
     assert (is_what["product_dtype"], is_what["product_passes"]) == ("f32", passes)
 
 
@@ -81,7 +81,7 @@ def test_the_largest_product_of_a_fusion_counts():
         dot.dot_dimension_numbers.lhs_contracting_dimensions.append(1)
         dot.dot_dimension_numbers.rhs_contracting_dimensions.append(0)
     program.add("f", "fusion", "bf16[64,64]", "x", calls="fused")
-    is_what = found(program, "f")
+    is_what = product_of(program, "f")
     assert (is_what["product_dtype"], is_what["product_size"]) == ("bf16", 64)
 
 
@@ -90,14 +90,14 @@ def test_a_convolution_and_a_librarys_product():
     program.add("i", "parameter", "f32[8,32,32,3]")
     program.add("k", "parameter", "f32[3,3,3,64]")
     program.add("c", "convolution", "f32[8,30,30,64]", "i", "k")
-    is_what = found(program, "c")
+    is_what = product_of(program, "c")
     assert (is_what["product_dtype"], is_what["product_size"]) == ("f32", -1)
     program = Program()
     program.add("l", "parameter", "f32[512,16]")
     program.add("r", "parameter", "f32[16,64]")
     call = program.add("g", "custom-call", "f32[512,64], s8[4096]", "l", "r")
     call.custom_call_target = "__cublas$gemm"
-    is_what = found(program, "g")
+    is_what = product_of(program, "g")
     assert is_what == {
         "product_dtype": "f32", "product_size": 16, "product_passes": 0, "move": Move.NONE,
         "is_of_argument": False,
@@ -118,7 +118,7 @@ def test_what_only_moves_data_and_whether_it_is_an_argument():
     program.add("a", "add", "f32[8,16]{1,0}", "z", "z")
     program.add("y", "parameter", "f32[16,8]", within="body")
     program.add("b", "transpose", "f32[8,16]", "y", within="body")
-    moves = {name: tuple(found(program, name).values())[3:] for name in "tcsfub"}
+    moves = {name: tuple(product_of(program, name).values())[3:] for name in "tcsfub"}
     assert moves == {
         "t": (Move.TRANSPOSE, True), "c": (Move.LAYOUT, False), "s": (Move.NONE, False),
         "f": (Move.RESHAPE, False),

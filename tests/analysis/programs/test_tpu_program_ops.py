@@ -14,7 +14,7 @@ ID = 2**64 - 3
 US = 1_000_000
 
 
-def found(drawing: str, **options: Any) -> ProgramOps:
+def ops_of(drawing: str, **options: Any) -> ProgramOps:
     ops: ProgramOps = compute_part("program_ops", space_of(draw({TPU: drawing}, **options)))
     return ops
 
@@ -34,7 +34,7 @@ def access(kind: int, space: int, count: int) -> bytes:
 
 
 def test_an_instruction_has_what_its_type_and_its_executions_say():
-    ops = found(
+    ops = ops_of(
         """
         XLA Modules |mmmmmmmmmm
         XLA Ops     |.aaa.aaa..
@@ -68,7 +68,7 @@ def test_an_instruction_has_what_its_type_and_its_executions_say():
 
 
 def test_a_loop_contains_its_body():
-    ops = found(
+    ops = ops_of(
         """
         XLA Ops |wwwwwwww.c
                 |.bb.bbb
@@ -90,7 +90,7 @@ def test_a_transfer_costs_once_from_its_start_to_its_end():
     """Each end records all of the bytes; the device, where they went."""
     start = "%copy-start = (f32[8]{0}, f32[8]{0:S(5)}, u32[]) copy-start(f32[8]{0:S(5)} %p)"
     done = "%copy-done = f32[8]{0} copy-done((f32[8]{0}, f32[8]{0:S(5)}, u32[]) %copy-start)"
-    ops = found(
+    ops = ops_of(
         "XLA Ops |s.f.ddd.s.ffff.d",
         names={"s": start, "d": done, "f": "%f = f32[8] fusion(f32[8] %q)"},
         type_stats={
@@ -110,7 +110,7 @@ def test_a_transfer_costs_once_from_its_start_to_its_end():
 
 def test_both_ends_of_a_transfer_within_the_device_count():
     start, done = "%copy-start = f32[8] copy-start(f32[8] %p)", "%d = f32[8] copy-done(%copy-start)"
-    ops = found(
+    ops = ops_of(
         "XLA Ops |s.d.d",
         names={"s": start, "d": done},
         type_stats={
@@ -179,7 +179,7 @@ def test_sparse_cores_have_rows_and_windows_of_their_own():
 
 
 def test_waits_for_transfers_are_those_recorded():
-    ops = found(
+    ops = ops_of(
         "XLA Ops |aa.a.b",
         stats={"a": {"dma_stall_duration_ps": 5}},
         type_stats={"a": recorded("loop fusion"), "b": recorded("loop fusion")},

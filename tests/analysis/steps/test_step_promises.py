@@ -12,12 +12,12 @@ from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.phases import Phase
 
 
-def us(found: Steps, row: int) -> dict[str, int]:
+def us(steps: Steps, row: int) -> dict[str, int]:
     """The µs of a step by phase, those that are not 0."""
     return {
-        phase.name.lower(): int(found.phase_ps[row, phase]) // 1_000_000
+        phase.name.lower(): int(steps.phase_ps[row, phase]) // 1_000_000
         for phase in Phase
-        if found.phase_ps[row, phase]
+        if steps.phase_ps[row, phase]
     }
 
 

@@ -17,9 +17,9 @@ def windows(*spans: tuple[int, int]) -> Windows:
     )
 
 
-def find_truncated(found: Windows, work: np.ndarray, missing: tuple[int, ...] = ()) -> np.ndarray:
-    is_recorded = ~np.isin(np.arange(found.start_ps.size), missing)
-    return incomplete_steps.find_truncated(found, work, is_recorded)
+def find_truncated(windows: Windows, work: np.ndarray, missing: tuple[int, ...] = ()) -> np.ndarray:
+    is_recorded = ~np.isin(np.arange(windows.start_ps.size), missing)
+    return incomplete_steps.find_truncated(windows, work, is_recorded)
 
 
 def test_a_step_goes_on_to_the_start_of_the_next():

@@ -29,12 +29,12 @@ def steps_of(trace: bytes) -> Steps:
     return steps
 
 
-def missing(found: Steps) -> dict[str, list[int]]:
+def missing(steps: Steps) -> dict[str, list[int]]:
     """The numbers of the steps that were not recorded, by worker."""
     return {
-        name: found.number[(found.worker == at) & found.is_unrecorded].tolist()
-        for at, name in enumerate(found.worker_name)
-        if (found.is_unrecorded & (found.worker == at)).any()
+        name: steps.number[(steps.worker == at) & steps.is_unrecorded].tolist()
+        for at, name in enumerate(steps.worker_name)
+        if (steps.is_unrecorded & (steps.worker == at)).any()
     }
 
 

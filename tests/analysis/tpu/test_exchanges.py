@@ -17,7 +17,7 @@ F32 = "f32[64,128]{1,0}"
 BYTES = 64 * 128 * 4
 
 
-def found(program: Program, drawing: str, **letters: str) -> Exchanges:
+def exchanges_of(program: Program, drawing: str, **letters: str) -> Exchanges:
     """What a core ran: instructions by letter."""
     stats: dict[str, Any] = {letter: {"program_id": 7} for letter in letters}
     for letter, name in letters.items():
@@ -49,7 +49,7 @@ def test_an_all_reduce_of_listed_groups(program: Program):
     one.channel_id = 3
     for group in ((0, 1), (2, 3)):
         one.replica_groups.add(replica_ids=group)
-    read = found(program, "..aaaf", a="all-reduce.1", f="p")
+    read = exchanges_of(program, "..aaaf", a="all-reduce.1", f="p")
     assert (read.cores, read.name, read.opcode) == (["TPU:0"], ["all-reduce.1"], ["all-reduce"])
     assert (read.channel.tolist(), read.bytes.tolist()) == ([3], [2 * BYTES])
     assert list(numbers_in(read.groups[0])) == [[0, 1], [2, 3]]
@@ -67,7 +67,7 @@ def test_groups_of_newer_programs(program: Program, field: str):
     iota.num_replica_groups, iota.num_devices_per_group = 4, 2
     iota.iota_reshape_dims.extend((2, 4))
     iota.iota_transpose_perm.extend((1, 0))
-    assert found(program, "a", a="all-gather.1").groups == ["0,4;1,5;2,6;3,7"]
+    assert exchanges_of(program, "a", a="all-gather.1").groups == ["0,4;1,5;2,6;3,7"]
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,14 @@ def test_groups_that_cannot_be_are_left_out(program: Program, groups, each, dime
     iota.num_replica_groups, iota.num_devices_per_group = groups, each
     iota.iota_reshape_dims.extend(dimensions)
     iota.iota_transpose_perm.extend(order)
-    assert found(program, "a", a="all-reduce.1").groups == [""]
+    assert exchanges_of(program, "a", a="all-reduce.1").groups == [""]
 
 
 def test_an_asynchronous_one_goes_from_its_start_to_the_end_of_its_done(program: Program):
     program.add("all-reduce-start.1", "all-reduce-start", F32, "p")
     program.add("all-reduce-done.1", "all-reduce-done", F32, "all-reduce-start.1")
     names = {"s": "all-reduce-start.1", "d": "all-reduce-done.1", "f": "p"}
-    read = found(program, "d.sffdds.s..d", **names)
+    read = exchanges_of(program, "d.sffdds.s..d", **names)
     assert (read.name, read.done) == (["all-reduce-start.1"], ["all-reduce-done.1"])
     assert read.opcode == ["all-reduce"]
     # The first done has no start in the trace, the second start no done.
@@ -106,7 +106,7 @@ def test_fusions_and_wrapped_ones(program: Program):
     program.add("async-start.1", "async-start", F32, "p", calls="fused")
     program.add("async-update.1", "async-update", F32, "async-start.1")
     program.add("async-done.1", "async-done", F32, "async-update.1")
-    space = found(program, "sd", s="async-start.1", d="async-done.1")
+    space = exchanges_of(program, "sd", s="async-start.1", d="async-done.1")
     assert (space.opcode, space.groups) == (["reduce-scatter"], ["0,1"])
     assert runs(space) == [("async-start.1", 0, 1, 2)]
 
@@ -120,7 +120,7 @@ def test_channels_and_whom_they_connect(program: Program):
         program.add(f"{name}.1", name, f"{F32}, u32[]", *operands).channel_id = 6
         program.add(f"{name}-done.1", f"{name}-done", F32, f"{name}.1").channel_id = 6
     names = {"p": "collective-permute.1", "s": "send.1", "S": "send-done.1", "r": "recv.1"}
-    read = found(program, "ppsSrR", **names, R="recv-done.1")
+    read = exchanges_of(program, "ppsSrR", **names, R="recv-done.1")
     columns = zip(read.role, read.channel, read.bytes, map(numbers_in, read.pairs), strict=True)
     assert {name: (*one, list(pairs)) for name, (*one, pairs) in
             zip(read.name, columns, strict=True)} == {
@@ -133,7 +133,7 @@ def test_channels_and_whom_they_connect(program: Program):
 def test_transfers_to_the_host_are_no_exchange_of_cores(program: Program):
     program.add("send.1", "send", F32, "p").is_host_transfer = True
     program.add("send-done.1", "send-done", F32, "send.1").is_host_transfer = True
-    assert found(program, "sS", s="send.1", S="send-done.1").name == []
+    assert exchanges_of(program, "sS", s="send.1", S="send-done.1").name == []
 
 
 def test_damaged_programs_and_traces_without_cores():

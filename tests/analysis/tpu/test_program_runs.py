@@ -9,13 +9,13 @@ from tbprof.analysis.tpu.program_runs import ProgramRuns, find_program_runs
 from tbprof.xplane.reader import read_space
 
 
-def found(content: bytes) -> ProgramRuns:
+def runs_of(content: bytes) -> ProgramRuns:
     space = space_of(content)
     return find_program_runs(space, Programs(space))
 
 
 def test_runs_are_by_core_and_time():
-    runs = found(
+    runs = runs_of(
         draw(
             {
                 "/device:TPU:0": "XLA Modules |aa.bbb\nXLA Ops |oo.ooo",
@@ -41,7 +41,7 @@ def test_runs_are_by_core_and_time():
 
 
 def test_a_trace_without_tpus_has_none():
-    runs = found(draw({"/host:CPU": "t |a"}))
+    runs = runs_of(draw({"/host:CPU": "t |a"}))
     assert (runs.planes, runs.programs, runs.start_ps.size) == ([], [], 0)
 
 

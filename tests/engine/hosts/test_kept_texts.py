@@ -27,7 +27,7 @@ def ops(names: list[str], first: int = 0) -> PartResult:
     return PartResult(gatherer.table(), ())
 
 
-def found(parts: PartStore, host: str) -> OpMetrics | None:
+def kept_ops(parts: PartStore, host: str) -> OpMetrics | None:
     result = parts.find(host, OPS, parts.load(host))
     return None if result is None else result.value
 
@@ -45,12 +45,12 @@ def test_hosts_of_one_job_keep_their_names_once(store: ResultStore) -> None:
     assert len(texts(store)) == 1
     assert len(list(store.directory.iterdir())) == 7
     for reader in (parts, PartStore(store)):
-        tables = [found(reader, f"h{host}") for host in range(5)]
+        tables = [kept_ops(reader, f"h{host}") for host in range(5)]
         assert [repr(table) for table in tables] == [
             repr(ops(LONG, index).value) for index in range(5)
         ]
         assert len({id(table.name) for table in tables if table is not None}) == 1
-        assert repr(found(reader, "other")) == repr(ops(["a", "b"]).value)
+        assert repr(kept_ops(reader, "other")) == repr(ops(["a", "b"]).value)
         assert reader.has("h3", [OPS])
 
 
@@ -59,7 +59,7 @@ def test_other_names_have_another_file(store: ResultStore) -> None:
     parts.keep("h0", {OPS: ops(LONG)})
     parts.keep("h1", {OPS: ops([*LONG[:-1], "last"])})
     assert len(texts(store)) == 2
-    table = found(parts, "h1")
+    table = kept_ops(parts, "h1")
     assert table is not None
     assert table.name[-2:] == [LONG[-2], "last"]
 
@@ -73,11 +73,11 @@ def test_a_part_whose_texts_are_gone_is_not_there_until_it_is_kept_again(
     text.unlink()
     for reader in (parts, PartStore(store)):
         assert not reader.has("h0", [OPS])
-        assert found(reader, "h0") is None
+        assert kept_ops(reader, "h0") is None
     parts.keep("h0", {OPS: ops(LONG)})
     assert texts(store) == [text]
     assert parts.has("h0", [OPS])
-    assert repr(found(parts, "h0")) == repr(ops(LONG).value)
+    assert repr(kept_ops(parts, "h0")) == repr(ops(LONG).value)
 
 
 def test_texts_under_another_name_are_not_taken(store: ResultStore) -> None:
@@ -89,7 +89,7 @@ def test_texts_under_another_name_are_not_taken(store: ResultStore) -> None:
     one.rename(swapped)
     other.rename(one)
     swapped.rename(other)
-    assert found(PartStore(store), "h0") is None
+    assert kept_ops(PartStore(store), "h0") is None
 
 
 def test_texts_that_are_used_from_memory_stay_on_disk(store: ResultStore) -> None:
@@ -97,9 +97,9 @@ def test_texts_that_are_used_from_memory_stay_on_disk(store: ResultStore) -> Non
     parts = PartStore(store)
     parts.keep("h0", {OPS: ops(LONG)})
     [text] = texts(store)
-    assert found(parts, "h0") is not None
+    assert kept_ops(parts, "h0") is not None
     os.utime(text, (1, 1))
-    assert found(parts, "h0") is not None
+    assert kept_ops(parts, "h0") is not None
     assert text.stat().st_mtime > 1
 
 
@@ -120,4 +120,4 @@ def test_short_texts_stay_with_their_host(
     for host in range(3):
         parts.keep(f"h{host}", {OPS: ops(LONG, host)})
     assert len(list(store.directory.iterdir())) == 3
-    assert repr(found(parts, "h2")) == repr(ops(LONG, 2).value)
+    assert repr(kept_ops(parts, "h2")) == repr(ops(LONG, 2).value)

@@ -20,22 +20,22 @@ def steps_of(trace: bytes, marker: str = "") -> Steps:
     return steps
 
 
-def table(found: Steps) -> list[tuple[str, str, dict[str, int]]]:
+def table(steps: Steps) -> list[tuple[str, str, dict[str, int]]]:
     """(worker, label, µs by phase that is not 0) of every step."""
     out = []
-    for row, worker in enumerate(found.worker.tolist()):
+    for row, worker in enumerate(steps.worker.tolist()):
         us = {
-            phase.name.lower(): int(found.phase_ps[row, phase]) // 1_000_000
+            phase.name.lower(): int(steps.phase_ps[row, phase]) // 1_000_000
             for phase in Phase
-            if found.phase_ps[row, phase]
+            if steps.phase_ps[row, phase]
         }
-        out.append((found.worker_name[worker], found.label[row], us))
+        out.append((steps.worker_name[worker], steps.label[row], us))
     return out
 
 
-def times(found: Steps) -> list[tuple[int, int, int]]:
+def times(steps: Steps) -> list[tuple[int, int, int]]:
     """(start, duration, own) in µs."""
-    columns = (found.start_ps, found.duration_ps, found.own_ps)
+    columns = (steps.start_ps, steps.duration_ps, steps.own_ps)
     return [
         tuple(value // 1_000_000 for value in row)
         for row in zip(*(column.tolist() for column in columns), strict=True)

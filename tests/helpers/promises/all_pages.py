@@ -102,22 +102,22 @@ def answers_of(folder: Path, hosts: Mapping[str, bytes], params: dict[str, str])
     return answers
 
 
-def _ask(engine: Engine, tool: Tool, params: dict[str, str], found: Answers) -> None:
+def _ask(engine: Engine, tool: Tool, params: dict[str, str], answers: Answers) -> None:
     for layout in LAYOUTS:
         request = DataRequest("run", tool.name, layout=layout, params=params)
         content = content_of(engine, request)
-        found.json[tool.name, layout] = json.loads(content, parse_constant=refuse)
+        answers.json[tool.name, layout] = json.loads(content, parse_constant=refuse)
     request = DataRequest("run", tool.name, params=params)
     for table in range(1 if tool.is_streamed else len(engine.tables(request))):
         text = content_of(engine, replace(request, format="csv", table=table)).decode("utf-8")
-        found.csv[tool.name, table] = text
+        answers.csv[tool.name, table] = text
         widths = {len(row) for row in csv.reader(io.StringIO(text.replace("\0", " ")))}
         assert len(widths) <= 1, "rows of one width"
 
 
-def _check(found: Answers) -> None:
+def _check(answers: Answers) -> None:
     """Nothing is NaN or infinite, as a number or in a text; errors say what to do."""
-    for answer in found.json.values():
+    for answer in answers.json.values():
         for value in values_in(answer):
             if isinstance(value, str):
                 words = value.lower().replace("%", " ").split()
@@ -125,13 +125,13 @@ def _check(found: Answers) -> None:
                 assert "2.2250738585072014e-308" not in value
             elif isinstance(value, float):
                 assert math.isfinite(value)
-    for text in found.csv.values():
+    for text in answers.csv.values():
         assert "nan" not in text.lower().replace("\r\n", ",").split(",")
-    assert all(error.message and error.hint for error in found.errors.values())
-    for timeline in found.timelines.values():
+    assert all(error.message and error.hint for error in answers.errors.values())
+    for timeline in answers.timelines.values():
         _check_timeline(timeline)
-    if ("overview_page", "rows") in found.json:
-        _check_steps(found)
+    if ("overview_page", "rows") in answers.json:
+        _check_steps(answers)
 
 
 def _check_timeline(timeline: Timeline) -> None:
@@ -148,16 +148,16 @@ def _check_timeline(timeline: Timeline) -> None:
     assert derived.status_code == 200
 
 
-def _check_steps(found: Answers) -> None:
+def _check_steps(answers: Answers) -> None:
     """What is unknown is not 0; the parts of a step add up to it."""
-    for id_, figure in found.figures.items():
+    for id_, figure in answers.figures.items():
         if figure["value"] is None:
             assert figure["text"] == "", id_
             assert figure["reason"], id_
         else:
             assert figure["text"], id_
             assert figure["value"] >= 0, id_
-    for row in found.steps:
+    for row in answers.steps:
         parts = [value for name, value in row.items() if name in PARTS]
         assert all(value >= 0 for value in parts)
         assert sum(parts) == pytest.approx(row["stepTimeMs"])

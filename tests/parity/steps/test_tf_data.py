@@ -133,16 +133,16 @@ def test_device_pipelines_of_a_recorded_trace_agree(both: Ask, gpu_trace: Path) 
     assert ours == theirs
 
 
-def check_all(found: Both, but_for: Collection[int] = ()) -> None:
+def check_all(answers: Both, but_for: Collection[int] = ()) -> None:
     """All that the two have in common: nodes of executions, latencies, the bottleneck."""
     key = ("host", "input_pipeline", "rank", "name")
     theirs, ours = (
         by([row for row in side(GRAPH) if row["rank"] not in but_for], *key)
-        for side in (found.theirs, found.ours)
+        for side in (answers.theirs, answers.ours)
     )
     assert theirs
     assert theirs.keys() == ours.keys()
-    told = texts_of(found.theirs_json[GRAPH])
+    told = texts_of(answers.theirs_json[GRAPH])
     for at, row in theirs.items():
         node = ours[at]
         assert (node["parent"], node["type"]) == (row["parent"], row["type"]), at
@@ -150,12 +150,12 @@ def check_all(found: Both, but_for: Collection[int] = ()) -> None:
             node["iterator"], int(node["total_us"]), int(node["self_us"]), node["calls"],
         )  # fmt: skip
     which = ("host", "input_pipeline")
-    theirs, ours = by(found.theirs(SUMMARY), *which), by(found.ours(SUMMARY), *which)
+    theirs, ours = by(answers.theirs(SUMMARY), *which), by(answers.ours(SUMMARY), *which)
     assert theirs.keys() == ours.keys()
     for at, row in theirs.items():
         for name in ("min", "mean", "max", "num_calls", "num_slow_calls"):
             assert int(ours[at][name]) == row[name], name
-    for row, their in zip(found.ours(BOTTLENECKS), found.theirs(BOTTLENECKS), strict=True):
+    for row, their in zip(answers.ours(BOTTLENECKS), answers.theirs(BOTTLENECKS), strict=True):
         assert (row["host"], row["input_pipeline"]) == (their["host"], their["input_pipeline"])
         assert int(row["max_latency"]) == their["max_latency"]
         # They name one of the copies that repeat or interleave make of a stage.

@@ -36,8 +36,8 @@ def document(content: bytes, **more: Any) -> dict[str, Any]:
     return parsed(written(space_of(content), **more))
 
 
-def events(found: dict[str, Any], *phases: str) -> list[dict[str, Any]]:
-    return [event for event in found["traceEvents"] if event["ph"] in (phases or "XibeC")]
+def events(trace: dict[str, Any], *phases: str) -> list[dict[str, Any]]:
+    return [event for event in trace["traceEvents"] if event["ph"] in (phases or "XibeC")]
 
 
 def check(space: Space) -> dict[str, Any]:
@@ -51,10 +51,10 @@ def check(space: Space) -> dict[str, Any]:
     return found
 
 
-def nests(found: dict[str, Any]) -> None:
+def nests(trace: dict[str, Any]) -> None:
     """That no two slices of a thread overlap without one being inside the other."""
     threads = defaultdict(list)
-    for event in events(found, "X", "i"):
+    for event in events(trace, "X", "i"):
         start = ps(event["ts"])
         threads[event["pid"], event["tid"]].append((start, -ps(event.get("dur", 0))))
     for slices in threads.values():

@@ -7,8 +7,8 @@ from timeline.export.test_chrome import GPU, HOST, check, document, events
 from traces import Unsigned, draw, space_of
 
 
-def by_name(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {event["name"]: event for event in events(found)}
+def by_name(trace: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {event["name"]: event for event in events(trace)}
 
 
 def test_producers_and_consumers_of_a_context_are_bound() -> None:

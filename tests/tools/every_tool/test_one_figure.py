@@ -47,9 +47,9 @@ def answers(trace: str, request: pytest.FixtureRequest) -> tuple[list[Row], list
     return rows(ask("framework_op_stats")[0]), rows(ask("hlo_stats")), with_feeds
 
 
-def total(found: list[Row], value: str, time: str = "") -> float:
+def total(listed: list[Row], value: str, time: str = "") -> float:
     """The sum of a column, or of a rate times a time; what is not known is none."""
-    return sum((row[value] or 0) * (row[time] if time else 1) for row in found)
+    return sum((row[value] or 0) * (row[time] if time else 1) for row in listed)
 
 
 @pytest.mark.parametrize("trace", PROGRAMS)
@@ -147,14 +147,14 @@ def test_kernels_have_the_figures_of_their_instructions(amd_trace: Path) -> None
         assert {name: kernels[key][name] for name in same} == ours
 
 
-def by_time(found: list[Row]) -> dict[tuple[float, int], Row]:
+def by_time(listed: list[Row]) -> dict[tuple[float, int], Row]:
     """Rows by (total time, occurrences); those of which several have the same are left out."""
     names = (
-        "total_duration_us" if "total_duration_us" in found[0] else "total_time",
+        "total_duration_us" if "total_duration_us" in listed[0] else "total_time",
         "occurrences",
     )
-    keys = [tuple(row[name] for name in names) for row in found]
-    return {key: row for key, row in zip(keys, found, strict=True) if keys.count(key) == 1}
+    keys = [tuple(row[name] for name in names) for row in listed]
+    return {key: row for key, row in zip(keys, listed, strict=True) if keys.count(key) == 1}
 
 
 @pytest.mark.parametrize("trace", PROGRAMS)

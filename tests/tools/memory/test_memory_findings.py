@@ -28,12 +28,12 @@ QUIET = PeakFacts(
 )
 
 
-def found(**changes: object) -> list[Finding]:
+def findings_of(**changes: object) -> list[Finding]:
     return find_memory_findings(dataclasses.replace(QUIET, **changes))  # type: ignore[arg-type]
 
 
 def ids(**changes: object) -> list[tuple[str, str]]:
-    return [(one.id, one.severity) for one in found(**changes)]
+    return [(one.id, one.severity) for one in findings_of(**changes)]
 
 
 def group(kind: str, size: int, largest: str = "1 KiB of op") -> PeakGroup:
@@ -54,7 +54,7 @@ def test_how_full_the_memory_is(peak: int, expected: tuple[str, str]):
 
 
 def test_room_is_said_with_its_size():
-    [one] = found()
+    [one] = findings_of()
     assert one == Finding(
         id="room",
         severity="good",
@@ -81,7 +81,7 @@ def test_groups_from_a_tenth_of_the_peak_on_come_by_size():
     assert ids(groups=groups) == [
         ("room", "good"), ("activations", "low"), ("temporaries", "low"),
     ]  # fmt: skip
-    one = found(groups=groups)[1]
+    one = findings_of(groups=groups)[1]
     assert (one.value, one.share) == (300, 0.6)
     assert one.title == "Activations and gradients: 60.0 % of the peak"
     assert one.detail == "300 bytes in 3 allocations. The largest: 1 KiB of op."
@@ -113,7 +113,7 @@ def test_where_memory_is_short_the_largest_group_comes_first():
     ],
 )  # fmt: skip
 def test_every_group_has_something_to_do(kind: str, is_tensorflow: bool):
-    one = found(groups=[group(kind, 400)], is_tensorflow=is_tensorflow)[1]
+    one = findings_of(groups=[group(kind, 400)], is_tensorflow=is_tensorflow)[1]
     assert one.id == kind
     assert one.action.endswith(".")
     assert ("tf." in one.action) <= is_tensorflow
@@ -134,21 +134,24 @@ def test_the_group_of_an_allocation():
     ("fragmentation", "expected"), [(0.499, []), (0.5, ["low"]), (0.8, ["moderate"])]
 )
 def test_fragmentation(fragmentation: float, expected: list[str]):
-    one = [each for each in found(fragmentation=fragmentation) if each.id == "fragmentation"]
+    one = [each for each in findings_of(fragmentation=fragmentation) if each.id == "fragmentation"]
     assert [each.severity for each in one] == expected
 
 
 def test_fragmentation_names_what_is_lost():
-    one = found(fragmentation=0.6)[1]
+    one = findings_of(fragmentation=0.6)[1]
     assert (one.value, one.share) == (300, 0.3)
     assert "free memory is 200 bytes" in one.detail
     assert "cuda_malloc_async" in one.action
-    assert "XLA_PYTHON_CLIENT_ALLOCATOR" in found(fragmentation=0.6, is_tensorflow=False)[1].action
+    assert (
+        "XLA_PYTHON_CLIENT_ALLOCATOR"
+        in findings_of(fragmentation=0.6, is_tensorflow=False)[1].action
+    )
 
 
 def test_options_of_tensorflow_are_for_its_allocator_near_a_full_memory():
     def action(id_: str, **changes: object) -> str:
-        return next(one.action for one in found(**changes) if one.id == id_)
+        return next(one.action for one in findings_of(**changes) if one.id == id_)
 
     upon_oom = "report_tensor_allocations_upon_oom"
     assert upon_oom in action("near_capacity", peak_bytes=950)
@@ -165,7 +168,7 @@ def test_where_most_is_free_fragmentation_does_no_harm():
 
 
 def test_growth_from_step_to_step():
-    one = found(end_bytes=[100, 400, 402, 404, 406, 900], leaks=["2 bytes per step of op"])[1]
+    one = findings_of(end_bytes=[100, 400, 402, 404, 406, 900], leaks=["2 bytes per step of op"])[1]
     assert (one.id, one.severity, one.value, one.share) == ("growth", "moderate", 2, 0.002)
     assert one.title == "Memory in use on GPU_0_bfc grows by 2 bytes every step"
     assert "full after 297 more steps" in one.detail
@@ -190,7 +193,7 @@ def test_what_is_no_growth(ends: list[int]):
 
 def test_sizes_that_are_rounded_up():
     assert ids(requested_bytes=451) == [("room", "good")]
-    one = found(requested_bytes=450)[1]
+    one = findings_of(requested_bytes=450)[1]
     assert (one.id, one.value, one.share) == ("rounding", 50, 0.1)
 
 

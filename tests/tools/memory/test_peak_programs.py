@@ -25,7 +25,7 @@ TRACE = draw(
 )
 
 
-def found(runs: ProgramRuns | None = None) -> list[str]:
+def peak_programs(runs: ProgramRuns | None = None) -> list[str]:
     space = space_of(TRACE)
     programs = Programs(space)
     allocators = find_allocators(["h0"], [find_memory(space, programs, None)])
@@ -34,11 +34,11 @@ def found(runs: ProgramRuns | None = None) -> list[str]:
 
 
 def test_it_is_the_one_that_ran_on_the_device_when_most_was_in_use():
-    assert found() == ["jit_g(9)", ""]  # the second core ran nothing then
+    assert peak_programs() == ["jit_g(9)", ""]  # the second core ran nothing then
 
 
 def test_without_runs_of_the_device_it_is_not_known():
     runs = find_program_runs(space_of(TRACE), Programs(space_of(TRACE)))
-    assert found(replace(runs, planes=["TPU:4", "TPU:5"])) == ["", ""]
+    assert peak_programs(replace(runs, planes=["TPU:4", "TPU:5"])) == ["", ""]
     nothing, none = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    assert found(ProgramRuns([], [], none, none, nothing, nothing)) == ["", ""]
+    assert peak_programs(ProgramRuns([], [], none, none, nothing, nothing)) == ["", ""]

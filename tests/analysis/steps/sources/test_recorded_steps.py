@@ -35,18 +35,18 @@ def drawn(planes: dict[str, str], *, first: int = 0, named: bool = True, **more)
     )
 
 
-def rows(found: Steps, worker: int) -> list[tuple[str, int, int]]:
+def rows(steps: Steps, worker: int) -> list[tuple[str, int, int]]:
     """(label, start, duration) of a worker's recorded steps."""
     return [
-        (found.label[at], int(found.start_ps[at]) // 10**6, int(found.duration_ps[at]) // 10**6)
-        for at in np.flatnonzero((found.worker == worker) & ~found.is_unrecorded).tolist()
+        (steps.label[at], int(steps.start_ps[at]) // 10**6, int(steps.duration_ps[at]) // 10**6)
+        for at in np.flatnonzero((steps.worker == worker) & ~steps.is_unrecorded).tolist()
     ]
 
 
-def lost(found: Steps) -> list[tuple[str, str]]:
+def lost(steps: Steps) -> list[tuple[str, str]]:
     return [
-        (found.worker_name[found.worker[at]], found.label[at])
-        for at in np.flatnonzero(found.is_unrecorded).tolist()
+        (steps.worker_name[steps.worker[at]], steps.label[at])
+        for at in np.flatnonzero(steps.is_unrecorded).tolist()
     ]
 
 
@@ -125,11 +125,11 @@ def test_annotations_that_nothing_links_to_the_line_are_said():
     assert same.doubts == []
 
 
-def cut(found: Steps) -> list[tuple[str, str]]:
+def cut(steps: Steps) -> list[tuple[str, str]]:
     """The steps that are cut, but for the last ones, which lack the gap that `line` draws."""
-    is_cut = found.is_truncated & ~found.is_unrecorded & (found.start_ps < found.start_ps.max())
+    is_cut = steps.is_truncated & ~steps.is_unrecorded & (steps.start_ps < steps.start_ps.max())
     return [
-        (found.worker_name[found.worker[at]], found.label[at])
+        (steps.worker_name[steps.worker[at]], steps.label[at])
         for at in np.flatnonzero(is_cut).tolist()
     ]
 

@@ -44,9 +44,9 @@ def infer_in(space: Space, programs: Programs | None = None) -> InferredSteps | 
     return infer_steps(hosts, programs)
 
 
-def starts(found: InferredSteps | None) -> list[int]:
-    assert found is not None
-    return (found.start_ps // US).tolist()
+def starts(steps: InferredSteps | None) -> list[int]:
+    assert steps is not None
+    return (steps.start_ps // US).tolist()
 
 
 def test_keras_steps_are_the_calls_of_its_train_function():
