@@ -215,11 +215,11 @@ def _distinct_kinds(space: Space, events: Events, copies: NDArray[np.int64] | No
     more = [] if copies is None else [copies[rows]]
     kind, first = group_rows([events.type[rows], *keys, *more])
     counted = np.concatenate([counted for _, _, counted in parts]).T
-    at = 0
+    before = 0
     for begin, (own_first, _, _) in zip(begins, parts, strict=True):
         piece = code[begin : begin + STATS_PIECE]
-        piece[:] = kind[at:][piece]
-        at += own_first.size
+        piece[:] = kind[before:][piece]
+        before += own_first.size
     return _Distinct(
         code,
         rows[first],

@@ -179,10 +179,10 @@ def contexts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """(row, id, type) of the contexts in two columns: of thread pools, or all others."""
     row, ids, types = np.empty((3, id_.kind.size), np.int64)
-    found = find_contexts(
+    count = find_contexts(
         id_.kind, id_.bits, type_.kind, type_.bits, names.POOL_CONTEXT, of_pools, row, ids, types
     )
-    return row[:found].copy(), ids[:found].copy(), types[:found].copy()
+    return row[:count].copy(), ids[:count].copy(), types[:count].copy()
 
 
 class _Sparse:

@@ -50,10 +50,10 @@ def read_pools(
     """
     starts = np.count_nonzero(kind == CausalKind.POOL_START)
     opened, regions = np.empty(starts, np.int64), np.empty((3, starts), np.int64)
-    found = find_regions(
+    count = find_regions(
         events.first_event, kind, events.start_ps, group, last, offset, opened, regions
     )
-    has_id, region_id = _pool_ids(events, regions[1, :found], CONSUMER)
+    has_id, region_id = _pool_ids(events, regions[1, :count], CONSUMER)
     order = np.argsort(region_id)
     begin, mark, stop = (column[has_id[order]] for column in regions)
     records = np.flatnonzero(kind == CausalKind.POOL_RECORD) if mark.size else mark

@@ -77,10 +77,10 @@ class ProgramShapes:
         return self._parse("xla.HloInstructionProto", self._index.blob[begin:end]).shape
 
     def _add(self, row: int, known: dict[int, _T], read: Callable[[int], _T]) -> _T:
-        found, number = read(row), self._numbers[row]
+        value, number = read(row), self._numbers[row]
         if number >= 0:
-            known[number] = found
-        return found
+            known[number] = value
+        return value
 
     def _read_returned(self, row: int) -> Returned:
         number, columns = self._numbers[row], self._columns
@@ -92,9 +92,9 @@ class ProgramShapes:
 
     def _read_tensors(self, row: int) -> Tensors:
         number, columns = self._numbers[row], self._columns
-        found = columns.tensors(number) if columns is not None and number >= 0 else None
-        if found is not None:
-            return Tensors(*found)
+        tensors = columns.tensors(number) if columns is not None and number >= 0 else None
+        if tensors is not None:
+            return Tensors(*tensors)
         proto = self.proto(row)
         return Tensors(tuple(_tensors(proto)), _is_in_host(proto))
 

@@ -200,12 +200,12 @@ def _classify_stages(
     """Turns each input pipeline stage into its own op, with the stage's category as type."""
     stages = find_input_stages(events, np.flatnonzero(out >= 0))
     code, first = group_rows([out[stages.rows], stages.stage, stages.category])
-    found: list[OpName] = []
+    stage_ops: list[OpName] = []
     for index in first.tolist():
         op = ops[int(out[stages.rows[index]])]
         type_ = plane.strings[int(stages.category[index])]
-        found.append(OpName(op.category, stages.label(op.name, index), type_))
-    out[stages.rows] = np.array(number(found), np.int64)[code]
+        stage_ops.append(OpName(op.category, stages.label(op.name, index), type_))
+    out[stages.rows] = np.array(number(stage_ops), np.int64)[code]
 
 
 def _is_eager(

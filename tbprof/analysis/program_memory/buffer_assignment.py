@@ -157,8 +157,8 @@ def _read_buffers(assigned: Messages, made: Messages) -> Buffers:
         allocation[is_known],
         offset[is_known],
         instruction[rows],
-        [name.get(at, "") for at in rows.tolist()],
-        [tuple(index.get(at, ())) for at in rows.tolist()],
+        [name.get(buffer, "") for buffer in rows.tolist()],
+        [tuple(index.get(buffer, ())) for buffer in rows.tolist()],
     )
 
 

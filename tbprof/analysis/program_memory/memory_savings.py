@@ -82,14 +82,14 @@ def _donors(memory: ProgramMemory) -> NDArray[np.int64]:
     for row in np.flatnonzero(is_result[memory.allocation] & is_whole).tolist():
         results.setdefault(_form(memory, row), []).append(int(memory.allocation[row]))
     rows = np.flatnonzero(is_given[memory.allocation] & is_whole & (memory.facts.shape > 0))
-    found, taken = [], set()
+    donors, taken = [], set()
     for row in rows[np.argsort(-memory.size_bytes[rows], kind="stable")].tolist():
         free = (place for place in results.get(_form(memory, row), ()) if place not in taken)
         place = next(free, None)
         if place is not None:
             taken.add(place)
-            found.append(row)
-    return np.array(found, np.int64)
+            donors.append(row)
+    return np.array(donors, np.int64)
 
 
 def _form(memory: ProgramMemory, row: int) -> tuple[int, int]:

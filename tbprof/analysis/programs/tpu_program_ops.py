@@ -66,13 +66,13 @@ class _Row(NamedTuple):
 def tpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader) -> ProgramOps:
     """The instructions of one core; types state work per execution, or events state it."""
     kinds = find_tpu_kinds(plane, *OP_LINES)
-    found = list(_rows(plane, kinds, programs, reader))
+    instructions = list(_rows(plane, kinds, programs, reader))
     is_sparse = is_sparse_core(plane)
     rows = OpRows()
-    for row in _joined(found, find_pairs(plane, programs)):
+    for row in _joined(instructions, find_pairs(plane, programs)):
         core = SPARSE_CORE if is_sparse else TENSOR_CORE
         rows.add(row.program, row.name, row.facts, row.times, row.work, core=core)
-    has_rows = int(bool(found))
+    has_rows = int(bool(instructions))
     idle = kinds.window_ps - kinds.busy_ps
     if is_sparse:
         return rows.table(

@@ -90,12 +90,12 @@ def find_step_bounds(space: Space, programs: Programs, marker: str = "") -> Step
 def _find_bounds(space: Space, programs: Programs, marker: str) -> StepLayers:
     """The stages up to the windows of the steps."""
     # Device work, and the source of steps.
-    found, _ = both(
+    intervals, _ = both(
         lambda: find_device_intervals(space, programs),
         lambda: _prepare_hosts(space, marker),
         _bytes_of_lines(space),
     )
-    devices = [device for device in found if device.computes]
+    devices = [device for device in intervals if device.computes]
     source = find_step_source(space, devices, programs, marker)
     devices = [assign_groups(device, source.grouping) for device in devices]
 

@@ -40,9 +40,9 @@ class HostGroups:
         """How many hosts have arrived."""
         return len(self._found)
 
-    def add(self, file: TraceFile, found: FoundParts) -> None:
+    def add(self, file: TraceFile, parts: FoundParts) -> None:
         """Adds the parts of a host, or why it cannot be read."""
-        self._found[file] = found
+        self._found[file] = parts
         group = self._place[file] // GROUP
         self._arrived[group] += 1
         if self._arrived[group] == GROUP:

@@ -83,7 +83,7 @@ class BatchWorkers(Workers, Protocol):
     ) -> Mapping[PartKey, PartResult]:
         """The requested parts of one host."""
         work = [HostWork(file, tuple(requested))]
-        ((_, found),) = self.compute_hosts(work, lambda _file, name: on_work(name))
-        if isinstance(found, TbprofError):
-            raise found
-        return found
+        ((_, parts),) = self.compute_hosts(work, lambda _file, name: on_work(name))
+        if isinstance(parts, TbprofError):
+            raise parts
+        return parts

@@ -36,8 +36,8 @@ def page_payload(
     params: Mapping[str, str],
 ) -> dict[str, object]:
     """Every allocator's figures, and one of them over time and at an instant."""
-    at = chosen(allocators, params)
-    allocator = allocators[at]
+    chosen_row = chosen(allocators, params)
+    allocator = allocators[chosen_row]
     memory = allocator.memory
     peak = break_down(memory, allocator.row, allocator.peak_event)
     event = wanted_event(allocator, params)
@@ -46,7 +46,7 @@ def page_payload(
     steps, leaks = use_by_step(memory, allocator.row), find_leaks(memory, allocator.row)
     texts = _UsedTexts(memory)
     facts = find_peak_facts(allocator, peak, steps, leaks)
-    pictured = _pictured(allocators, at)
+    pictured = _pictured(allocators, chosen_row)
     return {
         "hosts": list(hosts),
         "memory_ids": [
@@ -58,7 +58,7 @@ def page_payload(
             for row, each in enumerate(allocators)
         ],
         "pictured": pictured,
-        "chosen": at,
+        "chosen": chosen_row,
         "begin_ps": memory.begin_ps,
         "end_ps": memory.end_ps,
         "timeline": _timeline(allocator, params, texts),

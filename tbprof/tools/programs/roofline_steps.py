@@ -40,15 +40,15 @@ def step_rows(
     for host, (ops, part) in enumerate(zip(hosts, ran, strict=True)):
         step = _job_step(job, used, host, part)
         is_in = (step >= 0) & ~ops.has_inner[part.op]
-        at, op, executions = step[is_in], part.op[is_in], part.executions[is_in]
+        own_step, op, executions = step[is_in], part.op[is_in], part.executions[is_in]
         work = work_of(ops, peaks)
-        sums.append(_summed(work, ops, (at, op, executions), is_whole.size))
+        sums.append(_summed(work, ops, (own_step, op, executions), is_whole.size))
         each_ps = np.nan_to_num(
             ratio(ops.self_ps.astype(np.float64), ops.occurrences.astype(float))
         )
         for number, sums_of_link in enumerate(linked_ps, 1):
             time_ps = np.where(work.link == number, each_ps, 0)[op] * executions
-            sums_of_link += np.bincount(at, time_ps, is_whole.size)
+            sums_of_link += np.bincount(own_step, time_ps, is_whole.size)
     each = _together(sums).select(steps)
     link = longest_link(linked_ps[:, steps], device_ps)
     labels = [job.label[step] for step in steps.tolist()]
@@ -70,14 +70,14 @@ def _summed(
     work: OpWork, ops: ProgramOps, ran: tuple[NDArray[np.int64], ...], steps: int
 ) -> OpWork:
     """What one host's instructions did in each step; NaN where nothing of it is known."""
-    at, op, executions = ran
+    step, op, executions = ran
     count = ops.occurrences.astype(np.float64)
 
     def summed(values: Values) -> Values:
         amounts = ratio(values, count)[op] * executions
         known = np.isfinite(amounts)
-        total = np.bincount(at[known], amounts[known], steps)
-        return np.where(np.bincount(at[known], minlength=steps) > 0, total, np.nan)
+        total = np.bincount(step[known], amounts[known], steps)
+        return np.where(np.bincount(step[known], minlength=steps) > 0, total, np.nan)
 
     memories = {name: summed(values) for name, values in work.by_memory.items()}
     return OpWork(

@@ -105,10 +105,10 @@ class Cluster(BatchWorkers):
 
     def _hear(self, event: tuple[float, tuple[str, int, str]]) -> None:
         """Passes a worker's progress on."""
-        key, at, part = event[1]
+        key, host, part = event[1]
         batch = self._batches.get(key)
         if batch is not None:
-            batch.on_work(batch.hosts[at].file, part)
+            batch.on_work(batch.hosts[host].file, part)
 
 
 class _Batch(NamedTuple):

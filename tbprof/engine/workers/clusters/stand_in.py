@@ -35,9 +35,9 @@ class WithStandIn(BatchWorkers):
         left = dict.fromkeys(work)
         try:
             if self._clock() >= self._again_at:
-                for asked, found in self._cluster.compute_hosts(work, on_work):
-                    del left[asked]
-                    yield asked, found
+                for done, parts in self._cluster.compute_hosts(work, on_work):
+                    del left[done]
+                    yield done, parts
         except ClusterFailed as error:
             self._again_at = self._clock() + _TRY_AGAIN_S
             _log.warning("%s; this machine reads traces for the next minute", error.message)
