@@ -89,23 +89,26 @@ class PartStore:
                 return None if apart is None else self._made(part, apart)
             if content.size > _SMALL:
                 return self._made(part, unbundle(content))
-            own = content.tobytes()  # does not keep the host's file in memory
-            return self._shared.get((version, own)) or self._share(part, version, own)
+            return self.opened(part, content.tobytes())  # does not keep the host's file in memory
         except DAMAGE:
             # Written by another version, or damaged in a way that the store does not notice.
             return None
 
-    def _made(self, part: PartKey, arrays: Arrays) -> PartResult | None:
-        """The part in these arrays, which are not copied; None if its texts are missing."""
-        complete = self._texts.put_back(arrays)
-        return None if complete is None else _unpack(part, _own(complete))
+    def opened(self, part: PartKey, content: bytes) -> PartResult:
+        """The part in a bundle. Raises one of `DAMAGE`."""
+        if len(content) > _SMALL:
+            return self._made(part, unbundle(np.frombuffer(content, np.uint8)))
+        version = str(part)
+        return self._shared.get((version, content)) or self._share(part, version, content)
 
-    def _share(self, part: PartKey, version: str, content: bytes) -> PartResult | None:
+    def _made(self, part: PartKey, arrays: Arrays) -> PartResult:
+        """The part in these arrays, which are not copied."""
+        return _unpack(part, _own(self._texts.put_back(arrays)))
+
+    def _share(self, part: PartKey, version: str, content: bytes) -> PartResult:
         """A small part, which is a view of its own bytes."""
-        complete = self._texts.put_back(unbundle(np.frombuffer(content, np.uint8)))
-        if complete is None:
-            return None
-        result = _unpack(part, complete)
+        arrays = self._texts.put_back(unbundle(np.frombuffer(content, np.uint8)))
+        result = _unpack(part, arrays)
         self._shared.put((version, content), result, len(content))
         return result
 
@@ -128,24 +131,29 @@ class PartStore:
         while self._writers:
             self._writers.pop().join()
 
-    def keep(self, key: str, results: Mapping[PartKey, PartResult]) -> None:
+    def keep(self, key: str, results: Mapping[PartKey, PartResult]) -> dict[PartKey, bytes]:
         """Adds parts to those that are stored for a file.
 
-        Very large parts are written in the background, before the process ends.
+        Very large parts are written in the background, before the process ends. Returns the bundles
+        of the small ones, without those that refer to long texts.
         """
         together: dict[str, NDArray[Any]] = {}
+        bundles: dict[PartKey, bytes] = {}
         arrays: Arrays
         for part, result in results.items():
-            arrays, is_chosen = _pack(result), any(part.values)
+            arrays = packed = _pack(result)
+            is_chosen = any(part.values)
             size = _bytes(arrays)
             if not is_chosen and size >= LONG_TEXT and _bytes(_numbers(arrays)) < _LARGE:
                 arrays = self._texts.take_out(arrays)
                 size = _bytes(arrays)
-            is_small = size < _LARGE and not is_chosen
-            if not is_chosen:
-                together[str(part)] = bundle(arrays) if is_small else _APART
-            if is_small:
+            if size < _LARGE and not is_chosen:
+                content = together[str(part)] = bundle(arrays)
+                if arrays is packed:
+                    bundles[part] = content.tobytes()
                 continue
+            if not is_chosen:
+                together[str(part)] = _APART
             if size < _WRITTEN_BEHIND:
                 keep_arrays(self._results, _key(key, part), arrays)
             else:
@@ -163,6 +171,7 @@ class PartStore:
                 others = {name: array for name, array in before if not name.startswith(replaced)}
                 content = bundle({**others, **together})
                 keep_arrays(self._results, _key(key), {_TOGETHER: content})
+        return bundles
 
 
 def _own(arrays: Arrays) -> Arrays:

@@ -56,13 +56,13 @@ class KeptTexts:
             self._digests.put(id(text), known, text.nbytes)
         return known[1]
 
-    def put_back(self, arrays: Arrays) -> Arrays | None:
-        """The arrays with the texts that `take_out` stored; None if one is missing."""
+    def put_back(self, arrays: Arrays) -> Arrays:
+        """The arrays with the texts that `take_out` stored. Raises KeyError if one is missing."""
         texts: dict[str, NDArray[Any]] = {}
         for name in _digests(arrays):
             text = self._find(arrays[name].tobytes())
             if text is None:
-                return None
+                raise KeyError(name)
             texts[name.removesuffix(DIGEST)] = text
         return {**arrays, **texts} if texts else arrays
 

@@ -49,7 +49,8 @@ class SummaryCache:
 
     Parts are computed by `workers`, or without any in threads of this process. They are kept in
     `results`, as are copies of remote files unless `copies` is given; those of the latest `files`
-    stay in memory. With `keeps_later`, parts that are computed here are kept by `keep_computed`.
+    stay in memory. If `keep` is given, it is called with the fingerprint of a file and the parts
+    that are computed here, which it keeps.
     """
 
     def __init__(
@@ -59,14 +60,13 @@ class SummaryCache:
         *,
         copies: ResultStore | None = None,
         files: int = FILES_IN_MEMORY,
-        keeps_later: bool = False,
+        keep: Callable[[str, Mapping[PartKey, PartResult]], object] | None = None,
     ) -> None:
         self._store = None if results is None else PartStore(results)
         self._workers = workers
         self._memory = PartMemory(files)
         self._spaces = SpacePool(results or copies)
-        self._keeps_later = keeps_later
-        self._not_kept: list[Callable[[], None]] = []
+        self._keep_computed = keep or (self._store.keep if self._store is not None else None)
 
     def parts(
         self,
@@ -234,17 +234,8 @@ class SummaryCache:
                 work = _FileWork(key, self._known(key), open_space, reads, on_work, computed)
                 yield partial(self._find, work)
         finally:
-            if computed and self._store is not None:
-                keep = partial(self._store.keep, key, computed)
-                if self._keeps_later:
-                    self._not_kept.append(keep)
-                else:
-                    keep()
-
-    def keep_computed(self) -> None:
-        """With `keeps_later`: keeps what has been computed since the last call."""
-        while self._not_kept:
-            self._not_kept.pop(0)()
+            if computed and self._keep_computed is not None:
+                self._keep_computed(key, computed)
 
     def _find(self, work: _FileWork, part: PartKey) -> PartResult:
         """A part of a file that is being worked on.

@@ -15,6 +15,8 @@ from tbprof.engine.parts import PartKey
 from tbprof.engine.workers.starting import WorkerProcess
 from tbprof.storage.runs import TraceFile
 
+_NO_BUNDLES: Mapping[PartKey, bytes] = {}
+
 
 class Kept(NamedTuple):
     """Where results are stored, their maximum size, and whether answers are sent before."""
@@ -47,12 +49,14 @@ class DecodedShare(NamedTuple):
 class Answer(NamedTuple):
     """The parts, or what was raised, and where.
 
+    Small parts that are already kept are `bundles`, which take a fifth of the time of pickles.
     Neither if `is_too_large`: then the parts take too much memory, and the worker ends.
     """
 
     results: Mapping[PartKey, PartResult] | None
     error: Exception | None = None
     traceback: str = ""
+    bundles: Mapping[PartKey, bytes] = _NO_BUNDLES
 
     @property
     def is_too_large(self) -> bool:
@@ -60,7 +64,7 @@ class Answer(NamedTuple):
         return self.results is None and self.error is None
 
     def outcome(self) -> Mapping[PartKey, PartResult]:
-        """The parts. Raises what the worker raised."""
+        """The parts without bundles. Raises what the worker raised."""
         if self.results is not None:
             return self.results
         raise self.error or MemoryError from _InWorker(self.traceback)

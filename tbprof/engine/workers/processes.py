@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 
 from tbprof.base.lazy import get_logger
 from tbprof.base.records import dataclass
-from tbprof.engine.hosts.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult, PartStore
 from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
 from tbprof.engine.workers.asking import Answer, Began, DecodedShare, Gone, Job, Kept, ask, send
@@ -90,6 +90,7 @@ class WorkerProcesses(Workers):
             if results is None
             else Kept(results.directory, results.max_bytes, is_after_answers=keeps_later)
         )
+        self._store = None if results is None else PartStore(results)
         self._limits = limits
         self._endings = Endings()
         self._changed = threading.Condition()
@@ -211,7 +212,11 @@ class WorkerProcesses(Workers):
             slot.vacate()
             raise took_too_much(job.file.host, job.most_bytes)
         slot.latest = (slot.reading, *slot.latest)[:OPEN_FILES]
-        return answer.outcome()
+        results = dict(answer.outcome())
+        if self._store is not None:
+            for part, content in answer.bundles.items():
+                results[part] = self._store.opened(part, content)
+        return results
 
     def _ask(
         self,

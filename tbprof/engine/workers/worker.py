@@ -7,13 +7,15 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import IO, Any, TypeVar
 
 from tbprof.base.lazy import Later
 from tbprof.base.process.heap import fill_heap, share_heap
 from tbprof.base.process.parallel import thread_pool
-from tbprof.engine.hosts.kept_parts import PartResult
+from tbprof.engine.hosts.kept_parts import PartResult, PartStore
 from tbprof.engine.hosts.summary_cache import SummaryCache
+from tbprof.engine.parts import PartKey
 from tbprof.engine.workers.asking import Answer, Began, DecodedShare, Job, Kept
 from tbprof.engine.workers.limits import held_to
 from tbprof.storage.results import ResultStore
@@ -70,7 +72,10 @@ class _JobRunner:
     def __init__(self, writer: IO[bytes], kept: Kept | None) -> None:
         self._writer = writer
         self._results = None if kept is None else ResultStore(kept.directory, kept.most_bytes)
+        self._store = None if self._results is None else PartStore(self._results)
         self._keeps_later = kept is not None and kept.is_after_answers
+        self._not_kept: list[Callable[[], object]] = []
+        self._bundles: dict[PartKey, bytes] = {}
         self._lock = threading.Lock()
         self._begun: list[str] = []
         self.forget()
@@ -80,7 +85,8 @@ class _JobRunner:
         with self._pulse(job.file):
             answer = self._answer(job)
         self._send(answer)
-        self._cache.keep_computed()
+        while self._not_kept:
+            self._not_kept.pop(0)()
         return not answer.is_too_large
 
     def rehearse(self) -> None:
@@ -91,11 +97,20 @@ class _JobRunner:
 
     def forget(self) -> None:
         """Closes files and drops parts, which are on disk."""
-        self._cache = SummaryCache(self._results, files=OPEN_FILES, keeps_later=self._keeps_later)
+        keep = None if self._store is None else partial(self._keep, self._store)
+        self._cache = SummaryCache(self._results, files=OPEN_FILES, keep=keep)
+
+    def _keep(self, store: PartStore, key: str, computed: Mapping[PartKey, PartResult]) -> None:
+        """Keeps parts, or prepares to keep them after the answer."""
+        if self._keeps_later:
+            self._not_kept.append(partial(store.keep, key, computed))
+        else:
+            self._bundles = store.keep(key, computed)
 
     def _answer(self, job: Job) -> Answer:
         file, parts, most_bytes = job
         is_first = True
+        self._bundles = {}
 
         def begin(name: str) -> None:
             """The first part is reported at once: then the file is what ends the worker."""
@@ -117,7 +132,9 @@ class _JobRunner:
         try:
             with held_to(most_bytes):
                 computed = _gently(find) if file.bytes >= LARGE else find()
-            return Answer({part: computed[part.name] for part in parts})
+            bundles = {part: self._bundles[part] for part in parts if part in self._bundles}
+            others = {part: computed[part.name] for part in parts if part not in bundles}
+            return Answer(others, bundles=bundles)
         except MemoryError:
             return Answer(None)
         except Exception as error:  # noqa: BLE001 - whatever it is, the server's caller sees it

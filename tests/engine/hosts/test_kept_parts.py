@@ -4,12 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from helpers.drawn.counted_parts import Counting, keys
+from helpers.drawn.counted_parts import Counting, keys, same
 from helpers.kept_files import overwrite
 
 from tbprof.analysis.ops.op_metrics import OpGatherer, OpMetrics
 from tbprof.base.errors import Notice
-from tbprof.base.records import field_names
+from tbprof.base.records import field_names, values_of
 from tbprof.engine.hosts import kept_parts
 from tbprof.engine.hosts.kept_parts import PartResult, PartStore
 from tbprof.engine.hosts.summary_cache import SummaryCache
@@ -43,6 +43,23 @@ def test_small_parts_of_a_file_are_kept_together(file: TraceFile, store: ResultS
     assert again is not None
     assert again[1] == ()
     assert sum(content.size for content in kept.load("file").values()) < size
+
+
+def test_small_parts_open_from_the_bundles_that_are_kept(
+    file: TraceFile, store: ResultStore, monkeypatch: pytest.MonkeyPatch
+):
+    """Not those that refer to texts in other files, which another process may have removed."""
+    kept, wanted = PartStore(store), keys("ops", "devices", "steps", marker="op:Op")
+    found = SummaryCache(None).parts(file, wanted)
+    bundles = kept.keep("file", {part: found[part.name] for part in wanted})
+    opened = {part.name: kept.opened(part, content) for part, content in bundles.items()}
+    assert set(opened) == {"ops", "devices"}
+    for name, (value, notices) in opened.items():
+        assert all(map(same, values_of(value), values_of(found[name].value)))
+        assert notices == found[name].notices
+    monkeypatch.setattr(kept_parts, "LONG_TEXT", 0)
+    monkeypatch.setattr("tbprof.engine.hosts.kept_texts.LONG_TEXT", 0)
+    assert not kept.keep("other", {part: found[part.name] for part in keys("ops")})
 
 
 @pytest.mark.parametrize("least", [0, 1 << 20])

@@ -5,6 +5,7 @@ import gc
 import threading
 import weakref
 from collections import Counter
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,10 +17,9 @@ from tbprof.analysis.memory.memory import Memory
 from tbprof.base.errors import BadTrace
 from tbprof.base.records import field_names
 from tbprof.engine.hosts import kept_parts, space_pool
+from tbprof.engine.hosts.kept_parts import PartResult, PartStore
 from tbprof.engine.hosts.summary_cache import SummaryCache
-from tbprof.engine.parts import (
-    PARTS,
-)
+from tbprof.engine.parts import PARTS, PartKey
 from tbprof.events.space import Plane, Space
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
@@ -53,11 +53,13 @@ def test_a_large_part_is_written_behind_the_answer(
     assert counting.counts == {"ops": 1}
 
 
-def test_parts_may_be_kept_later(file: TraceFile, store: ResultStore):
-    cache = SummaryCache(store, keeps_later=True)
+def test_who_uses_a_cache_may_keep_its_parts(file: TraceFile, store: ResultStore):
+    given: list[tuple[str, Mapping[PartKey, PartResult]]] = []
+    cache = SummaryCache(store, keep=lambda *computed: given.append(computed))
     cache.parts(file, keys("ops"))
     assert not SummaryCache(store).has_stored(file, keys("ops"))
-    cache.keep_computed()
+    for computed in given:
+        PartStore(store).keep(*computed)
     assert SummaryCache(store).has_stored(file, keys("ops"))
 
 
