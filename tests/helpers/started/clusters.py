@@ -14,7 +14,8 @@ from dask import config
 from distributed import LocalCluster
 
 _PATIENT = {
-    "distributed.comm.timeouts.connect": "1 hour",
+    # The kernel connects to whoever listens, however busy: what refuses for so long has ended.
+    "distributed.comm.timeouts.connect": "10 s",
     "distributed.comm.timeouts.tcp": "1 hour",
     "distributed.deploy.lost-worker-timeout": "1 hour",
     "distributed.scheduler.worker-ttl": None,
@@ -25,8 +26,8 @@ _PATIENT = {
 def local_cluster(preload: str) -> Iterator[LocalCluster]:
     """A scheduler, and two workers of one thread, which run the file `preload` first.
 
-    Nothing is given up because the machine is busy: neither a connection, nor a worker that is
-    silent, nor one that ended and comes back.
+    Nothing is given up because the machine is busy: neither a worker that is silent, nor one that
+    ended and comes back.
     """
     with (
         config.set(_PATIENT),
