@@ -1,4 +1,4 @@
-"""A process without threads that has imported everything and forks workers for a server.
+"""A process without threads that imports everything and forks workers for a server.
 
 Forked workers start in a few ms and share the memory of what is imported. The server itself has
 threads, so it cannot be forked; `multiprocessing` would import the server's main module into every
@@ -7,7 +7,8 @@ worker, for TensorBoard all of TensorBoard.
 Standard input is a socket to the server. Each message is a number. 0, with a socket, requests a
 worker; the reply is its process id. A process id ends that worker; the reply is its exit status.
 Ids are not reused before that. The process writes `READY` to standard output when everything is
-imported.
+imported. For a command, which needs a few workers at once, it only forks: whatever it imported
+after that would be for nobody.
 """
 
 import gc
@@ -17,6 +18,7 @@ import signal
 import socket
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -41,26 +43,40 @@ class _ServerGone(Exception):
 
 
 def main() -> None:
-    """Forks workers until the server is gone."""
+    """Forks workers until the server is gone, and imports everything meanwhile."""
+    _fork_workers(_prepare)
+
+
+def main_of_command() -> None:
+    """Forks workers until the command is done."""
+    _fork_workers(lambda _: None)
+
+
+def _fork_workers(prepare: Callable[[Callable[[], None]], None]) -> None:
     control = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     gc.disable()
     forker = _Forker(control)
     with suppress(_ServerGone):
-        load(read_space)
-        for kind in PARTS.values():
-            forker.obey_what_waits()
-            load(kind.compute)
-        message("xla.HloProto")
-        thread_pool(1)
-        compile_patterns(forker.obey_what_waits)
-        rehearse(forker.obey_what_waits)
-        gc.freeze()
-        os.write(1, READY)
+        prepare(forker.obey_what_waits)
         os.dup2(0, 1)
         while True:
             forker.obey()
     forker.end_all()
+
+
+def _prepare(wait: Callable[[], None]) -> None:
+    """Imports everything and analyzes a small trace, with waits in between."""
+    load(read_space)
+    for kind in PARTS.values():
+        wait()
+        load(kind.compute)
+    message("xla.HloProto")
+    thread_pool(1)
+    compile_patterns(wait)
+    rehearse(wait)
+    gc.freeze()
+    os.write(1, READY)
 
 
 class _Forker:

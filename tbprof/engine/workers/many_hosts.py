@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 
 from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.hosts.summary_cache import SummaryCache
@@ -50,9 +51,11 @@ class ManyHosts(Workers):
             return
         from tbprof.engine.workers.limits import chosen_limits
         from tbprof.engine.workers.processes import WorkerProcesses, usual_processes
+        from tbprof.engine.workers.starting import make_starter
 
+        make = partial(make_starter, is_for_command=True)
         with closing(
-            WorkerProcesses(self._results, usual_processes(), chosen_limits())
+            WorkerProcesses(self._results, usual_processes(), chosen_limits(), make)
         ) as processes:
             yield from processes.compute_hosts(work, on_work)
 

@@ -15,7 +15,7 @@ from typing import IO, Protocol
 from tbprof.base.records import dataclass
 
 # TensorBoard may be started with any main module, none of which a worker needs.
-_CODE = "import sys; sys.path[:] = sys.argv[1:]; from {} import main; main()"
+_CODE = "import sys; sys.path[:] = sys.argv[1:]; from {} import {} as main; main()"
 _PATIENCE_S = 60.0
 # The messages to and from the process that forks workers.
 NUMBER = struct.Struct("q")
@@ -64,12 +64,12 @@ class Starter(Protocol):
         """Ends the starter's own process; workers end with their connections."""
 
 
-def make_starter() -> Starter:
-    """The starter for this system. Raises NoWorkers."""
+def make_starter(*, is_for_command: bool = False) -> Starter:
+    """The starter for this system, for a server or a command. Raises NoWorkers."""
     if getattr(sys, "frozen", False) or not sys.executable:
         raise NoWorkers("this Python cannot be started again")
     # Forking after system libraries were loaded is not safe on macOS.
-    return Forked() if sys.platform == "linux" else Spawned()
+    return Forked(is_for_command=is_for_command) if sys.platform == "linux" else Spawned()
 
 
 class Spawned:
@@ -80,7 +80,7 @@ class Spawned:
 
     def start(self) -> WorkerProcess:
         """A new worker."""
-        process = _python("worker", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process = _python("worker", "main", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         if process.stdin is None or process.stdout is None:
             raise NoWorkers("a process has no standard streams")
 
@@ -95,13 +95,14 @@ class Spawned:
 
 
 class Forked:
-    """Starts workers through a process that has imported everything, see `forking`."""
+    """Starts workers through a process that forks them, see `forking`."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_for_command: bool = False) -> None:
+        main = "main_of_command" if is_for_command else "main"
         self._lock = threading.Lock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            forker = _python("forking", stdin=theirs.fileno(), stdout=subprocess.PIPE)
+            forker = _python("forking", main, stdin=theirs.fileno(), stdout=subprocess.PIPE)
         except NoWorkers:
             ours.close()
             raise
@@ -145,12 +146,12 @@ class Forked:
         return int(answer)
 
 
-def _python(module: str, stdin: int, stdout: int) -> "subprocess.Popen[bytes]":
-    """A Python process that runs `main` of a module of this package, with our import path.
+def _python(module: str, main: str, stdin: int, stdout: int) -> "subprocess.Popen[bytes]":
+    """A Python process that runs a function of a module of this package, with our import path.
 
     In a separate session: Ctrl-C in a terminal goes to the server only, which ends its processes.
     """
-    code = _CODE.format(f"{__package__}.{module}")
+    code = _CODE.format(f"{__package__}.{module}", main)
     is_windows = sys.platform == "win32"
     try:
         return subprocess.Popen(  # noqa: S603 - our own modules

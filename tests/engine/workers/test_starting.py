@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from tbprof.storage.logdir import Logdir
 from tbprof.storage.runs import TraceFile
 
 
-@pytest.mark.parametrize("make", STARTERS)
+@pytest.mark.parametrize("make", [*STARTERS, partial(make_starter, is_for_command=True)])
 def test_starters_get_ready_and_workers_do_not_wait_for_it(make: Callable[[], Starter]):
     starter = make()
     worker = starter.start()
