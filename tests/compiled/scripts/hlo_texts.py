@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 import jax
-from cost_programs import KINDS
+from cost_programs import KINDS, compile_program
 from jaxlib import _hlo
 
 
@@ -36,7 +36,7 @@ def main(target, source, count, seed):
     for number in range(count):
         kind = KINDS[number % len(KINDS)]
         function, shapes = kind(draw)
-        compiled = jax.jit(function).lower(*shapes).compile()
+        compiled = compile_program(kind, jax.jit(function).lower(*shapes))
         modules.append((kind.__name__, compiled.runtime_executable().hlo_modules()[0]))
     with Path(target).open("w", encoding="utf-8") as lines:
         for name, module in modules:
