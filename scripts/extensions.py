@@ -158,7 +158,7 @@ def _build_all(command: Any, folder: Path) -> None:
     command.check_extensions_list(command.extensions)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         *kernels, shared = command.extensions
-        jobs = [pool.submit(_build_shared, command, shared)]
+        jobs = [pool.submit(_build_shared, command, shared, force=force)]
         for extension in kernels:
             [translated] = cythonize(
                 [extension],
@@ -176,9 +176,17 @@ def _build_all(command: Any, folder: Path) -> None:
             job.result()
 
 
-def _build_shared(command: Any, extension: Any) -> None:
-    translate = [sys.executable, "-c", _TRANSLATE, f"--generate-shared={extension.sources[0]}"]
-    subprocess.run(translate, check=True)
+def _build_shared(command: Any, extension: Any, *, force: bool) -> None:
+    """No kernel changes it, so it is kept; a translation that is interrupted is not."""
+    source = Path(extension.sources[0])
+    if force:
+        source.unlink(missing_ok=True)
+    if not source.exists():
+        unfinished = source.parent / "unfinished" / source.name
+        unfinished.parent.mkdir(exist_ok=True)
+        translate = [sys.executable, "-c", _TRANSLATE, f"--generate-shared={unfinished}"]
+        subprocess.run(translate, check=True)
+        unfinished.replace(source)
     command.build_extension(extension)
 
 
@@ -266,7 +274,9 @@ def _stamp(root: Path) -> Path:
 
 def _changed_for_all(folder: Path) -> bool:
     """Whether something has changed that is compiled into every module."""
-    digest = hashlib.sha256(repr((_DIRECTIVES, _MOST_DIMENSIONS)).encode())
+    from Cython import __version__
+
+    digest = hashlib.sha256(repr((__version__, _DIRECTIVES, _MOST_DIMENSIONS)).encode())
     for path in sorted(KERNELS.rglob("*.pxd")):
         digest.update(path.read_bytes())
     seen, now = folder / "seen", digest.hexdigest()

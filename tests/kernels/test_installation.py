@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import extensions
@@ -166,11 +167,20 @@ def test_without_a_compiler_that_of_a_package_is_taken(
         extensions.find_compiler()
 
 
-@pytest.fixture
-def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with one kernel, which need not be fast."""
-    monkeypatch.setenv("TBPROF_KERNELS_FLAGS", "-O0")
-    folder = tmp_path / extensions.KERNELS
+def asked(checkout: Path) -> str:
+    """The answer of its kernel."""
+    asks = [sys.executable, "-c", "from tbprof.kernels.tiny import answer; print(answer())"]
+    environment = {**os.environ, "PYTHONPATH": str(checkout)}
+    said = subprocess.run(asks, capture_output=True, text=True, cwd=checkout, env=environment)
+    assert said.returncode == 0, said.stderr
+    return said.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A checkout with one kernel, which need not be fast, compiled."""
+    checkout = tmp_path_factory.mktemp("built")
+    folder = checkout / extensions.KERNELS
     folder.mkdir(parents=True)
     for package in (folder, folder.parent):
         (package / "__init__.py").touch()
@@ -179,20 +189,42 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "import cython\nfrom cython.cimports.tbprof.kernels.codes import ANSWER\n\n"
         "def answer() -> cython.longlong:\n    return ANSWER\n"
     )
-    return tmp_path
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TBPROF_KERNELS_FLAGS", "-O0")
+        assert extensions.build_extensions(checkout) is True
+        yield checkout
 
 
-def test_kernels_are_compiled_once(tiny: Path) -> None:
+@pytest.fixture
+def tiny(built: Path, tmp_path: Path) -> Path:
+    """A copy of it to change."""
+    return Path(shutil.copytree(built, tmp_path / "tiny"))
+
+
+def change(tiny: Path, text: str) -> None:
+    source = tiny / extensions.KERNELS / "tiny.py"
+    source.write_text(source.read_text() + text)
+    # Cython remembers how old the source was when this process first saw it.
+    [translated] = (tiny / extensions.BUILD).rglob("tiny.c")
+    translated.unlink()
+
+
+def test_kernels_are_compiled_once(built: Path) -> None:
+    assert extensions.build_extensions(built) is False
+    assert asked(built) == "42"
+
+
+def test_a_kernel_that_changes_is_compiled_alone(tiny: Path) -> None:
+    [shared, _] = extensions.compiled(tiny)
+    before = shared.stat().st_mtime_ns
+    change(tiny, "\n\ndef answer() -> cython.longlong:\n    return ANSWER + 1\n")
     assert extensions.build_extensions(tiny) is True
-    assert extensions.build_extensions(tiny) is False
-    asked = [sys.executable, "-c", "from tbprof.kernels.tiny import answer; print(answer())"]
-    said = subprocess.run(
-        asked, capture_output=True, text=True, cwd=tiny, env={**os.environ, "PYTHONPATH": str(tiny)}
-    )
-    assert said.stdout == "42\n", said.stderr
+    assert shared.stat().st_mtime_ns == before
+    assert asked(tiny) == "43"
 
 
 def test_a_compiler_that_fails_is_one_sentence(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    change(tiny, "# changed\n")
     monkeypatch.setenv("CC", "false")
     with pytest.raises(extensions.ExtensionsError, match="could not be compiled"):
         extensions.build_extensions(tiny)
@@ -200,6 +232,6 @@ def test_a_compiler_that_fails_is_one_sentence(tiny: Path, monkeypatch: pytest.M
 
 
 def test_a_kernel_that_cython_refuses_is_one_sentence(tiny: Path) -> None:
-    (tiny / extensions.KERNELS / "tiny.py").write_text("def answer(:\n")
+    change(tiny, "def answer(:\n")
     with pytest.raises(extensions.ExtensionsError, match=r"could not be compiled.*tiny"):
         extensions.build_extensions(tiny)
