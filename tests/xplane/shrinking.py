@@ -2,8 +2,9 @@
 
 In `tests/`: `python -m xplane.shrinking FILE ROUNDS`.
 
-Each round reads FILE through every part, as the tools do, while another thread truncates it. Only
-BadTrace or the right result may come out; run as a process, so that a crash is its exit status.
+Each round reads FILE, of which nothing is held in memory, through every part, as the tools do,
+while another thread truncates it. Only BadTrace or the right result may come out; run as a
+process, so that a crash is its exit status.
 """
 
 import os
@@ -19,6 +20,7 @@ from helpers.drawn.computed_parts import compute_parts
 
 from tbprof.base.errors import BadTrace
 from tbprof.storage.packing import pack
+from tbprof.xplane import buffer as buffer_module
 from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.reader import space_in
 
@@ -33,6 +35,7 @@ def _bytes(arrays: dict[str, Any]) -> dict[str, bytes]:
 
 
 def main(path: Path, rounds: int, seed: int) -> None:
+    buffer_module.HELD_BYTES = 0
     content = path.read_bytes()
     began = time.perf_counter()
     expected = _read(Buffer.of_file(path))
