@@ -118,5 +118,5 @@ def test_a_pattern_takes_linear_time(name: str) -> None:
     "pattern", [r"([a-z_]+):(\S+)", r"fmha_\w*_sm[56]\d", r"(?:\.\d+)+\Z", r"Save|Write\w*Summary"]
 )
 def test_patterns_that_take_squared_time_are_found(pattern: str) -> None:
-    # An interruption only makes a try longer: these are slow in each, however few there are.
-    assert slow_text(pattern, 0, {"search"}, tries=2)
+    # An interruption only makes a try longer: these are slow in the first one.
+    assert slow_text(pattern, 0, {"search"}, tries=1)
