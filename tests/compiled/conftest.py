@@ -5,11 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.started.programs import QUICK_TO_COMPILE
 from helpers.started.recordings import recorded
 
 FOLDER = Path(__file__).parent
-# Machine code is what takes most of the time, and nobody looks at it.
-_FLAGS = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +18,7 @@ def compiled(record_python: str) -> Callable[..., list[str]]:
     def of(script: str, *arguments: Path | str) -> list[str]:
         def record(folder: Path) -> None:
             command = [record_python, FOLDER / "scripts" / script, folder / "lines", *arguments]
-            environment = {"JAX_PLATFORMS": "cpu", "PATH": "", "XLA_FLAGS": _FLAGS}
+            environment = {"JAX_PLATFORMS": "cpu", "PATH": "", "XLA_FLAGS": QUICK_TO_COMPILE}
             subprocess.run(list(map(str, command)), check=True, env=environment)
 
         scripts = [path.read_text() for path in sorted((FOLDER / "scripts").glob("*.py"))]
@@ -27,7 +26,7 @@ def compiled(record_python: str) -> Callable[..., list[str]]:
             argument.read_text() if isinstance(argument, Path) else argument
             for argument in arguments
         ]
-        made = recorded(record_python, [script, _FLAGS, *scripts, *given], record)
+        made = recorded(record_python, [script, QUICK_TO_COMPILE, *scripts, *given], record)
         return (made / "lines").read_text(encoding="utf-8").splitlines()
 
     return of

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from helpers.started.programs import ForkServer, run
+from helpers.started.programs import QUICK_TO_COMPILE, ForkServer, run
 from helpers.started.recordings import recorded
 
 from tbprof._pb import message
@@ -49,17 +49,21 @@ def test_script_records_its_steps(
     tensorflow_programs: ForkServer,
     script: str,
     numbers: list[int] | None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     name, *options = script.split()
 
     def record(folder: Path) -> None:
         command = (str(EXAMPLES / name), *options, str(folder))
-        is_tensorflow = "import tensorflow" in code
-        said = tensorflow_programs.run(*command) if is_tensorflow else run(record_python, *command)
+        if "import tensorflow" in code:
+            said = tensorflow_programs.run(*command)
+        else:
+            monkeypatch.setenv("XLA_FLAGS", QUICK_TO_COMPILE)
+            said = run(record_python, *command)
         assert f"recorded in {folder}" in said
 
     code = (EXAMPLES / name).read_text(encoding="utf-8")
-    folder = recorded(record_python, [script, code], record)
+    folder = recorded(record_python, [script, code, QUICK_TO_COMPILE], record)
     [trace] = folder.rglob("plugins/profile/*/*.xplane.pb")
     space = read(trace)
     assert [plane.name for plane in space.planes].count("/host:CPU") == 1
