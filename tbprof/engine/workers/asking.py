@@ -5,16 +5,19 @@ and receives an `Answer` for each, after any number of `Began` and `DecodedShare
 """
 
 import pickle
-import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from tbprof.base.process.pulse import Pulse
 from tbprof.base.records import NamedTuple
 from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.parts import PartKey
 from tbprof.engine.workers.starting import WorkerProcess
 from tbprof.storage.runs import TraceFile
 
+# How precisely time limits are kept.
+_PULSE_S = 0.05
 _NO_BUNDLES: Mapping[PartKey, bytes] = {}
 
 
@@ -102,27 +105,33 @@ def ask(
     the worker is ended.
     """
     has_begun = False
-    late = threading.Event()
-    timer = threading.Timer(most_s, _kill_late, (worker, late))
-    timer.daemon = True
-    timer.start()
+    _waiting[worker.id] = worker, time.monotonic() + most_s
+    _pulse.go_on()
     try:
         send(worker, job)
         while not isinstance(message := pickle.load(worker.reader), Answer):  # noqa: S301 - ours
             has_begun = True
             hear(message)
     except (OSError, EOFError, pickle.UnpicklingError) as error:
-        raise Gone(worker.end(), has_begun=has_begun, is_late=late.is_set()) from error
+        raise Gone(worker.end(), has_begun=has_begun, is_late=worker.id not in _waiting) from error
     except BaseException:  # its late messages would be taken for the next answer
         worker.end()
         raise
     finally:
-        timer.cancel()
+        _waiting.pop(worker.id, None)
     if message.is_too_large:
         worker.end()
     return message
 
 
-def _kill_late(worker: WorkerProcess, late: threading.Event) -> None:
-    late.set()
-    worker.kill()
+def _kill_late() -> bool:
+    """Kills workers that are late; returns whether others are waited for."""
+    for worker, until_s in [*_waiting.values()]:
+        if time.monotonic() >= until_s and _waiting.pop(worker.id, None) is not None:
+            worker.kill()
+    return bool(_waiting)
+
+
+# The workers that are waited for, by process, and until when.
+_waiting: dict[int, tuple[WorkerProcess, float]] = {}
+_pulse = Pulse(_kill_late, _PULSE_S)

@@ -4,15 +4,17 @@ import os
 import pickle
 import sys
 import threading
+import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import IO, Any, TypeVar
 
 from tbprof.base.lazy import Later
 from tbprof.base.process.heap import fill_heap, share_heap
 from tbprof.base.process.parallel import thread_pool
+from tbprof.base.process.pulse import Pulse
 from tbprof.engine.hosts.kept_parts import PartResult, PartStore
 from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
@@ -53,17 +55,13 @@ def work(reader: IO[bytes], writer: IO[bytes]) -> None:
     with suppress(EOFError, ConnectionResetError):
         kept: Kept | None = _receive(reader)
         worker = _JobRunner(writer, kept)
-        idle = threading.Timer(0, worker.forget)
+        pulse = Pulse(worker.beat, _PULSE_S)
         while True:
             job: Job | None = _receive(reader)
-            idle.cancel()
             if job is None:
                 worker.rehearse()
-            elif not worker.answer(job):
+            elif not worker.answer(job, pulse):
                 return
-            idle = threading.Timer(_IDLE_S, worker.forget)
-            idle.daemon = True
-            idle.start()
 
 
 class _JobRunner:
@@ -76,15 +74,22 @@ class _JobRunner:
         self._keeps_later = kept is not None and kept.is_after_answers
         self._not_kept: list[Callable[[], object]] = []
         self._bundles: dict[PartKey, bytes] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._begun: list[str] = []
-        self.forget()
+        self._reading: TraceFile | None = None
+        self._idle_since_s = 0.0
+        self._forget()
 
-    def answer(self, job: Job) -> bool:
+    def answer(self, job: Job, pulse: Pulse) -> bool:
         """Answers a job; returns whether the worker can continue."""
-        with self._pulse(job.file):
-            answer = self._answer(job)
-        self._send(answer)
+        with self._lock:
+            self._reading = job.file
+        pulse.go_on()
+        answer = self._answer(job)
+        with self._lock:
+            self._reading, self._idle_since_s = None, time.monotonic()
+            self._say_begun()
+            self._send(answer)
         while self._not_kept:
             self._not_kept.pop(0)()
         return not answer.is_too_large
@@ -95,7 +100,18 @@ class _JobRunner:
         fill_heap(_FIRST_BYTES)
         self._send(Answer({}))
 
-    def forget(self) -> None:
+    def beat(self) -> bool:
+        """Reports progress; returns whether the worker has been at work lately."""
+        with self._lock:
+            if self._reading is not None:
+                self._say_begun()
+                self._send(DecodedShare(self._cache.decoded_ratio(self._reading)))
+            elif time.monotonic() - self._idle_since_s >= _IDLE_S:
+                self._forget()
+                return False
+        return True
+
+    def _forget(self) -> None:
         """Closes files and drops parts, which are on disk."""
         keep = None if self._store is None else partial(self._keep, self._store)
         self._cache = SummaryCache(self._results, files=OPEN_FILES, keep=keep)
@@ -141,24 +157,6 @@ class _JobRunner:
             if "can't start new thread" in str(error):  # there is no memory for its stack
                 return Answer(None)
             return Answer(None, _sendable(error), traceback.format_exc())
-
-    @contextmanager
-    def _pulse(self, file: TraceFile) -> Iterator[None]:
-        done = threading.Event()
-
-        def beat() -> None:
-            while not done.wait(_PULSE_S):
-                self._say_begun()
-                self._send(DecodedShare(self._cache.decoded_ratio(file)))
-
-        thread = threading.Thread(target=beat, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
-            self._say_begun()
 
     def _say_begun(self) -> None:
         """Reports begun parts together: a message for each takes 3 % of the time of small files."""
