@@ -150,32 +150,32 @@ def _completed(
     values: tuple[object, ...],
     named: dict[str, object],
 ) -> tuple[object, ...]:
-    """A value for each field: given by position, by name, or the default."""
-    if len(values) > len(names):
-        _refuse(cls, f"takes {len(names)} arguments but {len(values)} were given")
-    rest = names[len(values) :]
-    if unknown := next((name for name in named if name not in rest), None):
-        problem = "multiple values for" if unknown in names else "an unexpected keyword"
-        _refuse(cls, f"got {problem} argument {unknown!r}")
-    completed = list(values)
-    for name in rest:
+    """A value for each field: given by position, by name, which is taken out, or the default."""
+    completed, missing = list(values), []
+    for name in names[len(values) :]:
         if name in named:
-            completed.append(named[name])
+            completed.append(named.pop(name))
         elif name in defaults:
             default = defaults[name]
             completed.append(default.make() if isinstance(default, _DefaultFactory) else default)
         else:
-            _refuse_missing(
-                cls,
-                [missing for missing in rest if missing not in named and missing not in defaults],
-            )
+            missing.append(name)
+    if missing or named or len(completed) > len(names):
+        _refuse_arguments(cls, names, len(values), named, missing)
     return tuple(completed)
 
 
-def _refuse_missing(cls: type, names: Sequence[str]) -> NoReturn:
-    plural = "s" if len(names) > 1 else ""
-    listed = ", ".join(map(repr, names))
-    _refuse(cls, f"missing {len(names)} required positional argument{plural}: {listed}")
+def _refuse_arguments(
+    cls: type, names: Sequence[str], positions: int, unknown: Iterable[str], missing: Sequence[str]
+) -> NoReturn:
+    if positions > len(names):
+        _refuse(cls, f"takes {len(names)} arguments but {positions} were given")
+    for name in unknown:
+        problem = "multiple values for" if name in names else "an unexpected keyword"
+        _refuse(cls, f"got {problem} argument {name!r}")
+    plural = "s" if len(missing) > 1 else ""
+    listed = ", ".join(map(repr, missing))
+    _refuse(cls, f"missing {len(missing)} required positional argument{plural}: {listed}")
 
 
 def _refuse(cls: type, problem: str) -> NoReturn:
