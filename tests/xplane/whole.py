@@ -7,17 +7,20 @@ from tbprof.events.space import Space
 from .generate import NAMES
 
 
-def whole(space: Space) -> list[Any]:
-    """Everything that the reader says, texts by their content, values by their bits."""
+def whole(space: Space, every: int = 1) -> list[Any]:
+    """Everything that the reader says, texts by their content, values by their bits.
+
+    Details are those of each `every`-th event of a plane.
+    """
     return [
         space.start_ns,
         list(space.hostnames),
-        [_plane(space, plane) for plane in space.planes],
+        [_plane(space, plane, every) for plane in space.planes],
         [notice.message for notice in space.notices],
     ]
 
 
-def _plane(space: Space, plane: Any) -> list[Any]:
+def _plane(space: Space, plane: Any, every: int) -> list[Any]:
     events = plane.events()
     together = events.aggregated
     lines = events.lines
@@ -44,6 +47,6 @@ def _plane(space: Space, plane: Any) -> list[Any]:
             ]
             for name in NAMES
         ],
-        [repr(plane.details(source)) for source in events.source.tolist()],
+        [repr(plane.details(source)) for source in events.source[::every].tolist()],
         [notice.message for notice in plane.notices],
     ]
