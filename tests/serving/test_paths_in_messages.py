@@ -18,7 +18,7 @@ BROKEN = {
     "empty": b"",
     "cut": TRACE[: len(TRACE) // 2],
     "packed": gzip.compress(os.urandom(4000)),
-    "half": gzip.compress(TRACE * 1000)[:-20],
+    "half": gzip.compress(TRACE * 50)[:-20],
 }
 # They show the logdir, which the user gave, and captures are written to.
 SHOW_LOGDIR = {"config", "logdir"}
