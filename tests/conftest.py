@@ -8,12 +8,12 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from helpers.started.programs import ForkServer
-from helpers.started.recordings import drop_used
+from helpers.started.recordings import drop_used, one_at_a_time
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,6 +37,15 @@ os.environ["TBPROF_PROCESSES"] = "0"
 # How long an example takes depends on what else the machine does.
 settings.register_profile("tbprof", deadline=None)
 settings.load_profile("tbprof")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """One worker after the other: the first one compiles the tests for all of them."""
+    if "PYTEST_XDIST_WORKER" not in os.environ or sys.platform == "win32":
+        return (yield)
+    with one_at_a_time("collection"):
+        return (yield)
 
 
 def pytest_collection_finish() -> None:

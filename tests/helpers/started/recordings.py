@@ -21,7 +21,7 @@ def recorded(python: str, sources: Sequence[str], record: Callable[[Path], objec
     """
     key = hashlib.sha256("\0".join((packages(python), *sources)).encode()).hexdigest()[:24]
     folder = FOLDER / key
-    with _one_at_a_time(key):
+    with one_at_a_time(key):
         if not folder.exists():
             unfinished = FOLDER / f"{key}.{os.getpid()}"
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -33,8 +33,8 @@ def recorded(python: str, sources: Sequence[str], record: Callable[[Path], objec
 
 
 @contextlib.contextmanager
-def _one_at_a_time(key: str) -> Iterator[None]:
-    """Other processes of the tests that want the same recording wait for it."""
+def one_at_a_time(key: str) -> Iterator[None]:
+    """Other processes of the tests that want the same wait for it."""
     import fcntl
 
     FOLDER.mkdir(parents=True, exist_ok=True)
