@@ -58,5 +58,8 @@ def _walk(buffer: Buffer, walk: FieldWalk, size: int) -> Field:
         if walk.has_ended:
             break
         size = min(size * 4, 1 << 20)
-    number, first, last, value = (np.concatenate(column) for column in zip(*parts, strict=True))
+    columns = parts[0]
+    if len(parts) > 1:  # few messages have so many fields
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    number, first, last, value = columns
     return Field(number, first, last, value, walk.at)
