@@ -67,7 +67,9 @@ def install_modules(root: Path, *, for_tests: bool = True) -> bool:
     if stamp == lock or (stamp == for_build and not for_tests):
         return False
     check_node()
-    options = ["--silent", "--no-audit", "--no-fund", *([] if for_tests else ["--omit=dev"])]
+    # A locked package that is in npm's cache is the one that is wanted: nobody is asked about it.
+    options = ["--silent", "--no-audit", "--no-fund", "--prefer-offline"]
+    options += [] if for_tests else ["--omit=dev"]
     try:
         _run([_npm(), "ci", *options], root / "frontend")
     except AssetsError:
