@@ -14,8 +14,8 @@ from dask import config
 from distributed import LocalCluster
 
 _PATIENT = {
-    # The kernel connects to whoever listens, however busy: what refuses for so long has ended.
-    "distributed.comm.timeouts.connect": "10 s",
+    # A worker that was killed refuses connections until then, and may hold results.
+    "distributed.comm.timeouts.connect": "60 s",
     "distributed.comm.timeouts.tcp": "1 hour",
     "distributed.deploy.lost-worker-timeout": "1 hour",
     "distributed.scheduler.worker-ttl": None,

@@ -30,7 +30,7 @@ from tbprof.storage.logdir import Logdir
 from tbprof.storage.runs import TraceFile
 from tbprof.tools import TOOLS
 
-HOSTS = 32
+HOSTS = 64
 OUTLINE = (PartKey("outline"),)
 # Of a host `poison`, a worker dies; a host `endless` is read until somebody stops it.
 PLANTED = """
@@ -55,7 +55,7 @@ Threads.compute = planted
 
 @pytest.fixture(scope="module")
 def run_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """32 hosts, with and without a GPU; one is not a trace."""
+    """64 hosts, with and without a GPU; one is not a trace."""
     folder = tmp_path_factory.mktemp("hosts") / "run"
     folder.mkdir()
     for host in range(HOSTS):
