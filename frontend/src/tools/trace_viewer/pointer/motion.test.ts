@@ -59,6 +59,15 @@ test("a short press moves, too", () => {
   expect(width()).toBeGreaterThan(10 * MS);
 });
 
+test("a short press moves although the page was busy until it ended", () => {
+  vi.stubGlobal("requestAnimationFrame", (react: () => void) => setTimeout(react, 400));
+  motion.press("in");
+  motion.release("in");
+  vi.advanceTimersByTime(1000);
+  expect(width()).toBeLessThan(19 * MS);
+  expect(width()).toBeGreaterThan(10 * MS);
+});
+
 test("the instant under the pointer stays while zooming", () => {
   const share = () => (45 * MS - model.view.peek().from) / width();
   const before = share();

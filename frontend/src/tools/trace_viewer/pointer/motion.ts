@@ -80,12 +80,11 @@ export class Motion {
 
   private readonly step = (): void => {
     const now = this.now();
-    // Do not leap after the page was paused.
-    const passed = Math.min(now - this.last, 50) / 1000;
+    const last = this.last;
     this.last = now;
     this.request = 0;
     if (this.flight) this.fly(this.flight, now);
-    if (this.held.size > 0) this.drift(passed, now);
+    if (this.held.size > 0) this.drift(last, now);
     if (this.flight || this.held.size > 0) this.request = requestAnimationFrame(this.step);
   };
 
@@ -96,15 +95,16 @@ export class Motion {
     if (part === 1) this.flight = null;
   }
 
-  private drift(passed: number, now: number): void {
+  private drift(last: number, now: number): void {
     const { view, extent } = this.model;
     let next = view.peek();
     for (const [direction, { since, until }] of this.held) {
-      if (until !== null && now >= until) {
-        this.held.delete(direction);
-        continue;
-      }
-      const speed = Math.min((now - since) / RAMP_MS + 0.35, 1) * passed;
+      // The first frame may come after the end of a short press, which counts all the same.
+      const end = until === null ? now : Math.min(now, until);
+      if (end === until) this.held.delete(direction);
+      // Do not leap after the page was paused.
+      const passed = Math.min(end - Math.max(last, since), LEAST_MS) / 1000;
+      const speed = Math.min((end - since) / RAMP_MS + 0.35, 1) * passed;
       const width = next.to - next.from;
       if (direction === "left") next = panBy(next, -PAN_SPEED * speed * width, extent.peek());
       else if (direction === "right") next = panBy(next, PAN_SPEED * speed * width, extent.peek());
