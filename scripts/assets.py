@@ -67,7 +67,7 @@ def install_modules(root: Path, *, for_tests: bool = True) -> bool:
     if stamp == lock or (stamp == for_build and not for_tests):
         return False
     check_node()
-    # A locked package that is in npm's cache is the one that is wanted: nobody is asked about it.
+    # The lock file names exact packages, so those in npm's cache need no request.
     options = ["--silent", "--no-audit", "--no-fund", "--prefer-offline"]
     options += [] if for_tests else ["--omit=dev"]
     try:

@@ -41,7 +41,7 @@ RECORD = [
     "jax>=0.6",
     "tensorboard>=2.16",
 ]
-# Two thirds of its files are those of its telemetry, which tests switch off; an older one is small.
+# Its telemetry takes two thirds of the space, and tests switch it off: an older one is small.
 AZURITE = """{
   "dependencies": { "azurite": "3.37.0" },
   "overrides": { "applicationinsights": "1.8.10" }

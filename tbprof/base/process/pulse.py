@@ -1,4 +1,4 @@
-"""What a process does again and again beside its work."""
+"""What a process repeats in the background while it works."""
 
 import threading
 import time
