@@ -27,6 +27,8 @@ from tbprof.events.space import Events, Plane, Space
 _COMPILE = regex(r"[Cc]ompil(?:e|ation)(?![a-z])")
 # Runs of programs that XLA compiled: those of JAX, and of TensorFlow with jit_compile.
 _XLA = regex(r"PjitFunction\(|ExecuteReplicated|[\w: ]*Executable::Execute|\w*XlaLaunch")
+# Launches of CUDA graphs. Source: CUDA driver API, HIP API.
+_GRAPH = regex(r"(?:cu|cuda|hip)GraphLaunch")
 
 # Calls of compiled programs and of functions of TensorFlow.
 _CALL = regex(r"P(?:jit|map)Function\(|EagerLocalExecute: __|SessionRun\Z")
@@ -39,8 +41,8 @@ class HostFacts:
     """Sums over the threads of one host; times in ps.
 
     `has_python` says whether any Python frames were recorded, `is_xla` whether programs ran that
-    XLA compiled. `calls` counts calls of programs and functions without nested calls; it is also 0
-    if such calls were not recorded.
+    XLA compiled, `has_graphs` whether any CUDA graph was launched. `calls` counts calls of programs
+    and functions without nested calls; it is also 0 if such calls were not recorded.
 
     Eager: ops that ran outside of functions, by name, without fetches of input.
 
@@ -57,6 +59,7 @@ class HostFacts:
 
     has_python: bool
     is_xla: bool
+    has_graphs: bool
     calls: int
     eager_name: list[str]
     eager_count: NDArray[np.int64]
@@ -78,7 +81,7 @@ class HostFacts:
 
 def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     """The facts of a host, from all its threads."""
-    has_python = is_xla = False
+    has_python = is_xla = has_graphs = False
     calls = 0
     eager: dict[str, tuple[int, ...]] = {}
     functions: dict[tuple[str, str], tuple[int, ...]] = {}
@@ -91,6 +94,7 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         families = name_families(plane)
         has_python |= bool(families.classify(_is_frame, np.bool_).any())
         is_xla |= bool(families.classify(_XLA.match, np.bool_).any())
+        has_graphs |= bool(families.classify(_GRAPH.match, np.bool_).any())
         calls += _calls(plane)
         _add(eager, _eager(plane, events))
         _add(functions, _functions(plane, events, texts))
@@ -108,6 +112,7 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     return HostFacts(
         has_python,
         is_xla,
+        has_graphs,
         calls,
         list(eager),
         _column(eager, 1),

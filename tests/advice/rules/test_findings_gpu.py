@@ -58,7 +58,9 @@ def test_copies_to_devices_gain_what_steps_wait_for_at_most():
     finding = finding_of(of(200, 30), "copies_to_device")
     assert finding is not None
     assert (finding.severity, finding.gain_ms) == ("moderate", pytest.approx(0.03))
-    assert finding.detail.startswith("10 copies of 2 KiB on average, 0.102 GB/s. 3 of them")
+    assert finding.detail.startswith(
+        "10 copies of 2 KiB on average, 0.102 GB/s, 200 µs in total. 3 of them"
+    )
     assert finding.detail.endswith("Steps wait only briefly for that.")
     assert claim(of(50), "copies_to_device").gain_ms == 0.0
 
@@ -80,7 +82,7 @@ def test_copies_that_are_the_input_are_said_once():
 
 def test_copies_of_unknown_size():
     facts = gpus(window_ps=[100], kernels=[0], copies=[2], copy_ps=[50], copy_bytes=[-1])
-    assert claim(evidence(gpus=facts), "copies_to_device").detail.startswith("2 copies. ")
+    assert claim(evidence(gpus=facts), "copies_to_device").detail.startswith("2 copies, ")
 
 
 def in_32_bit(share: int, low: int = 0) -> Evidence:

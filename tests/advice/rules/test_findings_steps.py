@@ -77,6 +77,14 @@ def test_a_program_of_xla_is_not_told_to_use_it(is_xla):
     assert ("command buffers" in finding.action) == is_xla
 
 
+def test_a_program_with_graphs_is_not_told_to_use_them():
+    given = evidence({Phase.KERNEL_LAUNCH: 30}, host_facts=host(is_xla=True, has_graphs=True))
+    finding = finding_of(given, "kernel_launch")
+    assert finding is not None
+    assert "command buffers" not in finding.action
+    assert "lax.scan" in finding.action
+
+
 @pytest.mark.parametrize(("named", "has_gap"), [(0.29, True), (0.31, False)])
 def test_a_gap_is_a_finding_only_where_no_function_explains_it(named, has_gap):
     """Of 400 µs without work 200 are a gap: 100 of it at least must be of the function."""

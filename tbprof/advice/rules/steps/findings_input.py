@@ -149,7 +149,8 @@ def copies_in_words(gpus: GpuFacts) -> str:
         if pageable
         else ""
     )
-    return f"{count:,} {'copy' if count == 1 else 'copies'}{of_size}{rate}.{from_pageable}"
+    took = f", {milliseconds(moved_ps / 1e9)} in total"
+    return f"{count:,} {'copy' if count == 1 else 'copies'}{of_size}{rate}{took}.{from_pageable}"
 
 
 INPUT_RULES: tuple[Rule, ...] = (input_bound, copies_to_device)

@@ -89,11 +89,14 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
 def _launch_advice(evidence: Evidence) -> str:
     """How to launch less often, and how to keep other threads from competing for processors."""
     if any(host.is_xla for host in evidence.hosts):
+        has_graphs = any(host.has_graphs for host in evidence.hosts)
         advice = (
-            "XLA already compiles the program. Do more in each call: a larger batch, several "
-            "steps per call (lax.scan in JAX, steps_per_execution in Keras), or let XLA launch "
-            "many kernels at once (command buffers, CUDA graphs)."
+            f"XLA already compiles the program{' and launches CUDA graphs' if has_graphs else ''}. "
+            "Do more in each call: a larger batch, several steps per call (lax.scan in JAX, "
+            "steps_per_execution in Keras)"
         )
+        graphs = ", or let XLA launch many kernels at once (command buffers, CUDA graphs)"
+        advice += "." if has_graphs else f"{graphs}."
     else:
         advice = (
             "Launch fewer and larger kernels: fuse them with XLA (jit_compile=True), raise the "
