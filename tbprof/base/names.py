@@ -84,6 +84,11 @@ CONSUMER_ID = "_c"
 CONSUMER_PROCESS = "_pid"
 PROCESS_ID = "process_id"
 CORRELATION_ID = "correlation_id"
+# CUDA graphs: the graph and the node of a kernel; the start of the names that XLA gives to what it
+# launches as a graph, a thunk or a computation. Source: OpenXLA, command_buffer_scheduling.cc.
+GRAPH_ID = "cuda_graph_id"
+GRAPH_NODE_ID = "cuda_graph_node_id"
+COMMAND_BUFFER = "command_buffer"
 DEVICE_ID = "device_id"
 STEP_NAME = "step_name"
 STEP_NUMBER = "step_num"

@@ -1,8 +1,8 @@
 """Every trace at hand, for promises that hold whatever is in it.
 
-A trace is a run of the project's own `examples/logdir`, or a fixture of `conftest.py` that names a
-file. Add those that tests record or receive to `TRACES`; traces that tests draw are checked where
-they are opened (`finding_promises.py`).
+A trace is a run of the project's own `examples/logdir` or of `tests/data/gpu_jax`, or a fixture of
+`conftest.py` that names a file. Add those that tests record or receive to `TRACES`; traces that
+tests draw are checked where they are opened (`finding_promises.py`).
 """
 
 from pathlib import Path
@@ -16,7 +16,9 @@ from tbprof.storage.logdir import Logdir
 
 RECORDED = ("tensorflow_cpu_training", "tensorflow_input_bound", "jax_cpu_training")
 SHARED = ("gpu_trace", "amd_trace", "tpu_trace")
-TRACES = (*RECORDED, *SHARED)
+GPU_RUNS = ("training", "training_without_graphs", "products")
+GPU_LOGDIR = Path(__file__).resolve().parents[1] / "data" / "gpu_jax"
+TRACES = (*RECORDED, *GPU_RUNS, *SHARED)
 every_trace = pytest.mark.parametrize("trace", TRACES)
 
 
@@ -24,6 +26,8 @@ def opened(trace: str, request: pytest.FixtureRequest) -> tuple[Engine, str]:
     """An engine on the logdir of one of TRACES, and the run."""
     if trace in RECORDED:
         return Engine(Logdir(str(request.getfixturevalue("sample_logdir")))), trace
+    if trace in GPU_RUNS:
+        return Engine(Logdir(str(GPU_LOGDIR))), trace
     path: Path = request.getfixturevalue(trace)
     engine = Engine(Logdir(str(path)))
     return engine, engine.runs()[0]

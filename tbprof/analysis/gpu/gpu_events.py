@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.devices.correlation import correlation_ids
 from tbprof.analysis.gpu.driver_copies import KINDS, find_driver_copies
+from tbprof.analysis.gpu.graph_kernels import find_graph_instructions
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.spans.groups import group_rows, reduce_groups, sums_of_groups
 from tbprof.analysis.spans.intervals import busy_time
@@ -16,6 +17,7 @@ from tbprof.analysis.vocabulary.op_names import (
     OpCategory,
     OpName,
     copy_type,
+    instruction_of,
     parse_provenance,
 )
 from tbprof.base import names
@@ -61,7 +63,7 @@ class GpuKinds:
     source and target are unknown), "" for kernels that compute. Times in ps. `busy_ps` is the union
     of all events, `window_ps` the time from the first start to the last end. `shapes` are those of
     the op's inputs as annotated by the recorder, `instruction` is the innermost HLO instruction in
-    `module`; "" if unknown.
+    `module`, that of a kernel in a CUDA graph where it is known; "" if unknown.
 
     `code` [n] is the kind of each of the plane's recorded `events`.
     """
@@ -96,7 +98,10 @@ def find_gpu_kinds(plane: Plane, programs: Programs) -> GpuKinds:
 def _find(plane: Plane, programs: Programs) -> GpuKinds:
     events = plane.events(recorded_lines(plane), _marks(plane))
     copies = find_driver_copies(programs.space, plane, events)
-    kinds = _distinct_kinds(programs.space, events, copies)
+    in_graphs = find_graph_instructions(plane, events, programs)
+    more = [] if copies is None else [copies]
+    more += [] if in_graphs is None else [in_graphs.code]
+    kinds = _distinct_kinds(programs.space, events, more)
     keys, first = kinds.keys, kinds.first
     eager, flops, bytes_accessed = kinds.counted
     occurrences, total, least, most = reduce_groups(kinds.code, events.duration_ps, first.size)
@@ -105,6 +110,12 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
     text = {name: plane.strings.take(keys[name].tolist()) for name in _TEXTS if name in keys}
     program = keys[names.PROGRAM_ID].tolist() if names.PROGRAM_ID in keys else [-1] * first.size
     op_texts = {name: text.get(name, nothing) for name in OP_STATS}
+    op_texts[names.HLO_OP] = [instruction_of(path) for path in op_texts[names.HLO_OP]]
+    if in_graphs is not None:
+        in_graph = [in_graphs.names[code] for code in in_graphs.code[first].tolist()]
+        op_texts[names.HLO_OP] = [
+            known or stated for known, stated in zip(in_graph, op_texts[names.HLO_OP], strict=True)
+        ]
     if names.HLO_OP in keys:
         ops = [
             launched_op(programs, number, dict(zip(OP_STATS, texts, strict=True)))
@@ -132,7 +143,7 @@ def _find(plane: Plane, programs: Programs) -> GpuKinds:
         text.get(_SHAPES, nothing),
         program,
         op_texts[names.HLO_MODULE],
-        [instruction_of(path) for path in text[names.HLO_OP]] if names.HLO_OP in text else nothing,
+        op_texts[names.HLO_OP],
         occurrences,
         total,
         least,
@@ -167,8 +178,8 @@ class _Distinct:
     counted: NDArray[np.int64]
 
 
-def _distinct_kinds(space: Space, events: Events, copies: NDArray[np.int64] | None) -> _Distinct:
-    """The kinds by type, `_KEYS` and `copies` [n], numbered as they appear.
+def _distinct_kinds(space: Space, events: Events, more: Sequence[NDArray[np.int64]]) -> _Distinct:
+    """The kinds by type, `_KEYS` and `more` columns [n], numbered as they appear.
 
     They are found among the events of each piece, then among the kinds of all pieces: the stats of
     all events would take 200 bytes per event.
@@ -194,8 +205,8 @@ def _distinct_kinds(space: Space, events: Events, copies: NDArray[np.int64] | No
             links.kind[piece] = stats[names.CORRELATION_ID].kind
             links.bits[piece] = stats[names.CORRELATION_ID].bits
         keys = _keys(events, rows, key_names, stats)
-        more = [] if copies is None else [copies[piece]]
-        code[piece], first = group_rows([events.type[piece], *keys, *more])
+        columns = [events.type[piece], *keys, *(column[piece] for column in more)]
+        code[piece], first = group_rows(columns)
         counted = np.zeros((len(_COUNTED), rows.size), np.int64)
         for column, name in zip(counted, _COUNTED, strict=True):
             if name in stats:
@@ -212,8 +223,7 @@ def _distinct_kinds(space: Space, events: Events, copies: NDArray[np.int64] | No
         correlation_ids(events, lambda: links)
     rows = np.concatenate([first for first, _, _ in parts])
     keys = np.concatenate([distinct for _, distinct, _ in parts], axis=1)
-    more = [] if copies is None else [copies[rows]]
-    kind, first = group_rows([events.type[rows], *keys, *more])
+    kind, first = group_rows([events.type[rows], *keys, *(column[rows] for column in more)])
     counted = np.concatenate([counted for _, _, counted in parts]).T
     before = 0
     for begin, (own_first, _, _) in zip(begins, parts, strict=True):
@@ -266,10 +276,11 @@ def _keys(
 def launched_op(programs: Programs, program: int, text: Mapping[str, str]) -> OpName:
     """The op of one kind of event: by its program, else by its annotation.
 
-    `text` are the stats `OP_STATS` except the program's id, "" for missing ones.
+    `text` are the stats `OP_STATS` except the program's id, "" for missing ones, and the innermost
+    instruction in place of its path.
     """
     if text[names.HLO_OP]:
-        instruction = instruction_of(text[names.HLO_OP])
+        instruction = text[names.HLO_OP]
         full = (
             programs.op_name(program, text[names.HLO_MODULE], instruction)
             or text[names.HLO_NAME]
@@ -287,11 +298,6 @@ def _annotated_op(op: str, level: str, annotation: str) -> OpName:
     """The op of an event that does not belong to a compiled program."""
     full = op or level or _outermost(annotation)
     return parse_provenance(full) if full else _NO_OP
-
-
-def instruction_of(path: str) -> str:
-    """The innermost instruction of an `hlo_op` path: "fusion.1" of "while.3::body::fusion.1"."""
-    return path.rpartition("::")[2]
 
 
 def _outermost(annotation: str) -> str:

@@ -274,7 +274,8 @@ def _key(
     use_of_cores = CoreUse.NO
     if not copy:
         use_of_cores = core_use(kernel, is_amd=of_amd, compute_major=compute_major, fusion=fusion)
-    could_use = not copy and _could_use(op, equation, fusion)
+    _, is_product, _ = work
+    could_use = not copy and (is_product or _could_use(op, equation, fusion))
     key = KernelKey(
         kernel,
         op.name,

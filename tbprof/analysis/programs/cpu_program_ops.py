@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.gpu.gpu_events import instruction_of
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events, stats_by_pieces
 from tbprof.analysis.programs.instruction_facts import InstructionFacts, InstructionReader
@@ -12,6 +11,7 @@ from tbprof.analysis.programs.program_ops import ProgramOps
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.intervals import busy_time
 from tbprof.analysis.spans.nesting import nest, self_times
+from tbprof.analysis.vocabulary.op_names import instruction_of
 from tbprof.base import names
 from tbprof.base.values import unique
 from tbprof.events.space import Events, Plane

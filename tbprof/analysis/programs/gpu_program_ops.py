@@ -10,10 +10,10 @@ from tbprof.analysis.devices.devices import text_stat
 from tbprof.analysis.devices.tensor_cores import CoreUse, core_use, is_amd
 from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.gpu.gpu_work import executions_of, rows_by_instruction
+from tbprof.analysis.gpu.graph_kernels import WHOLE_GRAPH
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.programs.instruction_facts import (
     COMMAND_BUFFER,
-    COMMAND_BUFFER_NAME,
     CONTROL,
     InstructionFacts,
     InstructionReader,
@@ -33,8 +33,6 @@ from tbprof.analysis.vocabulary.kernel_tiles import tile_of
 from tbprof.base import names
 from tbprof.events.space import Plane
 
-# The events of whole CUDA graphs. Source: OpenXLA, cupti_buffer_events.cc.
-_GRAPH = "CudaGraphExec:"
 _NO_USE = CoreUse.UNKNOWN
 
 
@@ -50,7 +48,7 @@ def gpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader)
             others[kinds.event_name[row] or "(unnamed)"].append(row)
     for name, of_name in others.items():
         first = of_name[0]
-        category = COMMAND_BUFFER if name.startswith(_GRAPH) else NOT_IN_HLO
+        category = COMMAND_BUFFER if name.startswith(WHOLE_GRAPH) else NOT_IN_HLO
         facts = InstructionFacts(category=category, scope=kinds.op[first].name)
         count = _sum(kinds.occurrences, of_name)
         total = _sum(kinds.total_ps, of_name)
@@ -82,8 +80,8 @@ def _add_instruction(
     facts = reader.read(number, module, name)
     if facts is None:
         facts = InstructionFacts(scope=kinds.op[first].name)
-    is_graph = any(kinds.event_name[row].startswith(_GRAPH) for row in of_instruction)
-    if is_graph or name.startswith(COMMAND_BUFFER_NAME):
+    is_graph = any(kinds.event_name[row].startswith(WHOLE_GRAPH) for row in of_instruction)
+    if is_graph or name.startswith(names.COMMAND_BUFFER):
         facts = facts._replace(category=COMMAND_BUFFER)
     use = _NO_USE
     if facts.is_product:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds, instruction_of
+from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.gpu.gpu_work import executions_of, rows_by_instruction
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.programs.cpu_program_ops import find_executions
@@ -13,6 +13,7 @@ from tbprof.analysis.programs.op_rows import id_text
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.tpu.tpu_kinds import OP_LINES, instruction_name
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, named_lines, tpu_planes
+from tbprof.analysis.vocabulary.op_names import instruction_of
 from tbprof.base import names
 from tbprof.base.records import NamedTuple
 from tbprof.events.space import Events, Plane, Space

@@ -24,6 +24,7 @@ from tbprof.analysis.hlo_text.hlo_devices import numbers, replica_groups
 from tbprof.analysis.programs.matrix_products import MatrixProduct, product_in
 from tbprof.analysis.vocabulary.collectives import is_collective_op
 from tbprof.analysis.vocabulary.instruction_roles import Move
+from tbprof.base import names
 from tbprof.base.digests import blake2b
 from tbprof.base.records import NamedTuple
 from tbprof.base.texts import cut
@@ -32,9 +33,7 @@ from tbprof.base.texts import cut
 NO_HLO = "HLO not in the trace"
 # The instructions in their computations run separately and have their own costs.
 CONTROL = frozenset({"call", "conditional", "while"})
-# CUDA graphs, by the name of a thunk, or of the computation that a call runs as a graph. Traces do
-# not show the instructions in them. Source: OpenXLA, command_buffer_scheduling.cc.
-COMMAND_BUFFER_NAME = "command_buffer"
+# CUDA graphs whose instructions the trace does not show.
 COMMAND_BUFFER = "inside a command buffer"
 # The categories that TPUs record for all fusions with a product.
 PRODUCT_CATEGORIES = ("convolution", "convolution fusion")
@@ -210,7 +209,7 @@ def _category(program: Module, row: int) -> str:
         return category_of(opcode, fusion_kind(program, row))
     if opcode == "call":
         called = [Computation(program, computation) for computation in program.called_rows(row)]
-        if any(callee.name.startswith(COMMAND_BUFFER_NAME) for callee in called):
+        if any(callee.name.startswith(names.COMMAND_BUFFER) for callee in called):
             return COMMAND_BUFFER
     return category_of(opcode)
 

@@ -114,3 +114,8 @@ def parse_provenance(full: str) -> OpName:
 def _is_balanced(name: str) -> bool:
     """Whether all brackets of a name are closed: a colon among parameters does not end a name."""
     return name.count("[") == name.count("]")
+
+
+def instruction_of(path: str) -> str:
+    """The innermost instruction of an `hlo_op` path: "fusion.1" of "while.3::body::fusion.1"."""
+    return path.rpartition("::")[2]

@@ -1,12 +1,16 @@
 """The data of the file on one event: its stats, its type's, its program, its op, its source."""
 
-from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from tbprof.analysis.gpu.gpu_events import OP_STATS, instruction_of, launched_op, op_or_event
+from tbprof.analysis.gpu.gpu_events import (
+    OP_STATS,
+    find_gpu_kinds,
+    launched_op,
+    op_or_event,
+)
 from tbprof.analysis.hlo.module import Module
 from tbprof.analysis.hlo_text.hlo_instructions import EVENT
 from tbprof.analysis.hlo_text.hlo_text import text_with_callees
@@ -15,6 +19,7 @@ from tbprof.analysis.vocabulary.op_names import (
     OpCategory,
     OpName,
     copy_type,
+    instruction_of,
     parse_op_name,
     parse_provenance,
 )
@@ -37,7 +42,8 @@ class Facts:
     """The stats of an event in file order, and the stats of its type that it does not have itself.
 
     For derived events, `plane` is None and there are no stats. `name` is the full name,
-    `kind` that of the track, which belongs to a device if `is_device`.
+    `kind` that of the track, which belongs to a device if `is_device`. `instruction` is the HLO
+    instruction that the event states, or that of its kernel in a CUDA graph; "" if unknown.
     """
 
     kind: str
@@ -47,6 +53,7 @@ class Facts:
     name: str
     own: list[tuple[str, Value]]
     shared: list[tuple[str, Value]]
+    instruction: str = ""
 
     @property
     def is_gpu(self) -> bool:
@@ -90,7 +97,17 @@ def read_facts(opened: OpenTimeline, event: int) -> Facts:
     keys = {key for key, _ in own_stats}
     shared = plane.types.details(row) if row >= 0 else []
     shared = [stat for stat in shared if stat[0] not in keys]
-    return Facts(track.kind, is_device, plane, row, name, own_stats, shared)
+    facts = Facts(track.kind, is_device, plane, row, name, own_stats, shared)
+    instruction = instruction_of(facts.text(names.HLO_OP))
+    if facts.is_gpu and instruction.startswith(names.COMMAND_BUFFER):
+        instruction = _graph_instruction(opened, plane, source)
+    return Facts(track.kind, is_device, plane, row, name, own_stats, shared, instruction)
+
+
+def _graph_instruction(opened: OpenTimeline, plane: Plane, source: int) -> str:
+    kinds = find_gpu_kinds(plane, opened.programs)
+    [row] = np.flatnonzero(kinds.events.source == source).tolist()
+    return kinds.instruction[int(kinds.code[row])]
 
 
 def find_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
@@ -120,7 +137,7 @@ def kernel_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
 
 
 def _launched(opened: OpenTimeline, facts: Facts) -> OpName:
-    texts: Mapping[str, str] = {key: facts.text(key) for key in OP_STATS}
+    texts = {key: facts.text(key) for key in OP_STATS} | {names.HLO_OP: facts.instruction}
     return launched_op(opened.programs, facts.integer(names.PROGRAM_ID), texts)
 
 
@@ -166,7 +183,7 @@ def event_instruction(facts: Facts) -> str:
     """The name of the event's instruction, "" if it has none."""
     if facts.is_tpu and is_hlo(facts):
         return facts.name.partition(" ")[0].removeprefix("%")
-    return instruction_of(facts.text(names.HLO_OP))
+    return facts.instruction
 
 
 def program_of(opened: OpenTimeline, facts: Facts) -> Module | None:
@@ -178,9 +195,9 @@ def find_source_location(opened: OpenTimeline, facts: Facts) -> str | None:
     """The source location of the event: a stat, the instruction's line, a Python frame."""
     *stated, recorded = (facts.text(key) for key in SOURCE_STATS)
     source = next(filter(None, stated), "")
-    if not source and facts.text(names.HLO_OP):
+    if not source and facts.instruction:
         module = program_of(opened, facts)
-        proto = module.find(instruction_of(facts.text(names.HLO_OP))) if module else None
+        proto = module.find(facts.instruction) if module else None
         if proto is not None and proto.metadata.source_file:
             source = f"{proto.metadata.source_file}:{proto.metadata.source_line}"
     if not source and facts.name.startswith(names.PYTHON_FRAME):

@@ -195,3 +195,64 @@ def test_gpus_add_up_and_those_that_ran_nothing_do_not_count():
 )
 def test_categories_are_those_of_xla(opcode, kind, category):
     assert category_of(opcode, kind) == category
+
+
+def in_graph(node: int, buffer: str = "command_buffer.1", **more: Any) -> dict[str, Any]:
+    """The stats of a kernel that a node of a graph launched."""
+    return {
+        "program_id": 7, "hlo_module": "jit_f", "hlo_op": buffer, "correlation_id": 1,
+        "cuda_graph_id": 3, "cuda_graph_node_id": node, **more,
+    }  # fmt: skip
+
+
+def test_kernels_of_nodes_belong_to_the_instructions_of_the_program():
+    """`c` is a call of a library, whose kernel `sgemm` runs between those of `d` and `t`."""
+    ops = ops_of(
+        "Stream #1 |abc.abc.x",
+        {},
+        names={"a": "d", "b": "sgemm", "c": "t", "x": "CudaGraphExec:9"},
+        stats={"a": in_graph(1), "b": in_graph(2), "c": in_graph(3), "x": in_graph(4)},
+        made=graph_program(),
+    )
+    assert by_name(ops, "category", "program_id", "occurrences", "total_ps", "flops") == {
+        "d": ["dot", "7", 2, 2 * US, 2 * DOT_FLOPS],
+        "c": ["custom-call", "7", 2, 2 * US, -1],
+        "t": ["data formatting", "7", 2, 2 * US, 0],
+        "command_buffer.1": [COMMAND_BUFFER, "7", 1, US, -1],
+    }
+    assert kernels(ops, "c") == [("sgemm", 2, 2 * US)]
+
+
+def test_the_order_is_that_of_a_launch_that_was_recorded_whole():
+    """The recording begins within a launch: the first kernel is the last one of that graph."""
+    early, launches = in_graph(3, correlation_id=1), in_graph(1, correlation_id=2)
+    ops = ops_of(
+        "Stream #1 |e.abc",
+        {},
+        names={"e": "t", "a": "d", "b": "sgemm", "c": "t"},
+        stats={
+            "e": early, "a": launches, "b": in_graph(2, correlation_id=2),
+            "c": in_graph(3, correlation_id=2),
+        },
+        made=graph_program(),
+    )  # fmt: skip
+    assert by_name(ops, "occurrences", "total_ps") == {
+        "d": [1, US], "c": [1, US], "t": [2, 2 * US],
+    }  # fmt: skip
+
+
+def test_kernels_of_unknown_programs_stay_in_their_command_buffer():
+    ops = ops_of("Stream #1 |ab", {}, stats={"a": in_graph(1), "b": in_graph(2)}, made=Program())
+    assert by_name(ops, "category", "total_ps") == {"command_buffer.1": [COMMAND_BUFFER, 2 * US]}
+
+
+def graph_program() -> Program:
+    """`d` multiplies, then library call `c` runs, then `t` transposes."""
+    made = Program()
+    made.add("p", "parameter", "bf16[128,256]")
+    made.add("q", "parameter", "bf16[256,64]")
+    dot = made.add("d", "dot", "bf16[128,64]", "p", "q", op="jit(f)/dot_general")
+    dot.dot_dimension_numbers.lhs_contracting_dimensions.append(1)
+    made.add("c", "custom-call", "bf16[8]", "d").custom_call_target = "mine"
+    made.add("t", "transpose", "bf16[64,128]", "d")
+    return made

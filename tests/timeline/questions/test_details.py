@@ -210,6 +210,33 @@ def test_instructions_have_their_text_and_source_where_the_program_is_known():
     assert [link["params"] for link in graph] == [{"program_id": "7", "node_name": "fusion.1"}]
 
 
+def test_kernels_in_graphs_have_the_instructions_of_their_programs():
+    """`sgemm` is the kernel of the library call between `a` and `b`."""
+    program = Program()
+    program.add("a", "negate", "f32[8]")
+    call = program.add("call.2", "custom-call", "f32[8]", "a", op="jit(f)/dot_general")
+    call.metadata.source_file, call.metadata.source_line = "model.py", 12
+    program.add("b", "negate", "f32[8]", "call.2")
+    graph = {"program_id": 7, "hlo_op": "command_buffer", "cuda_graph_id": 3}
+    space = space_of(
+        draw(
+            {"/host:metadata": "m |", "/device:GPU:0": "s |akb"},
+            names={"k": "sgemm", "m": "jit_f(7)"},
+            stats={
+                letter: {**graph, "cuda_graph_node_id": node}
+                for node, letter in enumerate("akb", start=1)
+            },
+            type_stats={"m": {"Hlo Proto": program.bytes()}},
+        )
+    )
+    opened = open_timelines.opened_space(space)
+    kernel = details(opened, first(opened, "sgemm"))
+    assert kernel["hlo"]["instruction"] == "call.2"
+    assert kernel["hlo"]["text"].startswith("%call.2 = f32[8] custom-call(")
+    assert kernel["source"] == "model.py:12"
+    assert kernel["links"][0]["params"]["f.operation"] == "=jit(f)/dot_general"
+
+
 def test_sources_are_stats_or_frames():
     space = space_of(
         draw(

@@ -1,0 +1,135 @@
+"""Recordings of a GPU, beside what their programs measured: see `tests/data/README.md`."""
+
+import json
+from typing import Any
+
+import pytest
+from helpers.payloads import content_of
+from recorded.conftest import PARTS
+from traces.every_trace import GPU_LOGDIR
+
+from tbprof.engine.engine import DataRequest, Engine
+from tbprof.storage.logdir import Logdir
+
+TRAINING = ("training", "training_without_graphs")
+Row = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return Engine(Logdir(str(GPU_LOGDIR)))
+
+
+def truth(run: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((GPU_LOGDIR / f"{run}.json").read_text(encoding="utf-8"))
+    return content
+
+
+def rows(engine: Engine, run: str, tool: str, table: int = 0) -> list[Row]:
+    columns = engine.tables(DataRequest(run, tool))[table].columns
+    cells = zip(*(column.cells() for column in columns), strict=True)
+    names = [column.id for column in columns]
+    return [dict(zip(names, row, strict=True)) for row in cells]
+
+
+@pytest.mark.parametrize("run", TRAINING)
+def test_steps_are_as_long_as_the_program_saw_them(engine: Engine, run: str):
+    steps = rows(engine, run, "overview_page", 1)
+    measured = truth(run)["steps_ms"]
+    assert [step["stepnum"] for step in steps] == [f"train {number}" for number in range(6)]
+    # Reading the allocator's statistics is the end of the last step, outside of its annotation.
+    times = [step["stepTimeMs"] for step in steps]
+    assert times == pytest.approx(measured, abs=0.15)
+    for step in steps:
+        assert sum(step[part] for part in PARTS) == pytest.approx(step["stepTimeMs"])
+
+
+def test_kernels_in_graphs_belong_to_the_instructions_that_ran_without_graphs(engine: Engine):
+    with_graphs, without = (
+        {row["hlo_op_name"]: row for row in rows(engine, run, "hlo_stats")} for run in TRAINING
+    )
+    buffer = with_graphs.pop("command_buffer_3")
+    # Nothing names the memset before a product.
+    assert buffer["total_time"] < 6
+    assert with_graphs.keys() == without.keys()
+    for name, row in with_graphs.items():
+        twin = without[name]
+        for column in ("occurrences", "program", "tf_op_name", "hlo_op_expression", "source_info"):
+            assert row[column] == twin[column]
+        if row["total_time"] > 100:
+            assert row["total_time"] == pytest.approx(twin["total_time"], rel=0.05)
+    total = sum(row["total_time"] for row in with_graphs.values())
+    assert total == pytest.approx(sum(row["total_time"] for row in without.values()), rel=0.02)
+
+
+def test_kernels_and_ops_in_graphs_have_the_names_of_the_program(engine: Engine):
+    for tool, table, column in (
+        ("kernel_stats", 0, "op_name"),
+        ("framework_op_stats", 0, "operation"),
+    ):
+        with_graphs, without = (
+            {row[column] for row in rows(engine, run, tool, table)} for run in TRAINING
+        )
+        # An instruction without an op has the name of the function, which graphs do not record.
+        assert with_graphs - without - {"command_buffer_3"} == {"input_transpose_fusion"}
+        assert without - with_graphs == {"jit(train_step)"}
+
+
+@pytest.mark.parametrize("run", TRAINING)
+def test_products_in_full_precision_are_found(engine: Engine, run: str):
+    findings = {row["id"]: row for row in rows(engine, run, "overview_page", 7)}
+    assert "no_mixed_precision" in findings
+    assert "command_buffers" not in findings
+    has_graphs = run == "training"
+    assert ("command buffers" in findings["kernel_launch"]["action"]) != has_graphs
+    kernels = [
+        row for row in rows(engine, run, "kernel_stats") if "single" in row["op_name"]
+        and row["total_duration_us"] > 500
+    ]  # fmt: skip
+    assert [row["occurrences"] for row in kernels] == [6, 6, 6]
+    for row in kernels:
+        assert row["is_op_tensor_core_eligible"]
+        assert not row["is_kernel_using_tensor_core"]
+
+
+@pytest.mark.parametrize("run", TRAINING)
+def test_memory_is_what_the_allocator_said_after_each_step(engine: Engine, run: str):
+    profile = json.loads(content_of(engine, DataRequest(run, "memory_profile")))
+    last: dict[str, tuple[int, str]] = {}
+    allocator = profile["memoryProfilePerAllocator"]["GPU_0_bfc"]
+    for snapshot in allocator["sampledTimelineSnapshots"]:
+        step = snapshot["activityMetadata"]["stepId"]
+        at = int(snapshot["timeOffsetPs"])
+        if at >= last.get(step, (0, ""))[0]:
+            last[step] = at, snapshot["aggregationStats"]["heapAllocatedBytes"]
+    held = truth(run)["bytes_in_use"]
+    assert [int(last[str(step)][1]) for step in range(6)] == held
+
+
+@pytest.mark.parametrize("run", TRAINING)
+def test_copies_are_those_of_the_images(engine: Engine, run: str):
+    copies = [row for row in rows(engine, run, "hlo_stats") if row["hlo_op_name"] == "MemcpyH2D"]
+    assert [row["occurrences"] for row in copies] == [6]
+    [finding] = [row for row in rows(engine, run, "overview_page", 7) if row["id"] == "input_bound"]
+    assert truth(run)["image_bytes"] == 4 * 2**20
+    assert "6 copies of 4 MiB on average" in finding["detail"]
+
+
+def test_kernels_of_chains_take_the_time_that_passed(engine: Engine):
+    measured = truth("products")
+    kernels = {
+        name: row
+        for row in rows(engine, "products", "kernel_stats")
+        for name, part in (
+            ("bf16", "_tst_"), ("fp16", "_hsh_"), ("tf32", "tf32"), ("fp32", "simt_sgemm"),
+        )
+        if part in row["kernel_name"]
+    }  # fmt: skip
+    assert len(kernels) == len(rows(engine, "products", "kernel_stats")) == 4
+    for name, took_ms in measured["took_ms"].items():
+        row = kernels[name]
+        assert row["occurrences"] == measured["calls"]
+        assert row["is_op_tensor_core_eligible"]
+        assert row["is_kernel_using_tensor_core"] == (name != "fp32")
+        kernel_ms = row["total_duration_us"] / 1e3
+        assert 0.9 * took_ms < kernel_ms < took_ms
