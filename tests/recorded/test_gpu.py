@@ -133,3 +133,6 @@ def test_kernels_of_chains_take_the_time_that_passed(engine: Engine):
         assert row["is_kernel_using_tensor_core"] == (name != "fp32")
         kernel_ms = row["total_duration_us"] / 1e3
         assert 0.9 * took_ms < kernel_ms < took_ms
+        rate = measured["calls"] * measured["flops"] / kernel_ms / 1e6
+        assert row["measured_flop_rate"] == pytest.approx(rate)
+        assert row["bound_by"] == "Compute"

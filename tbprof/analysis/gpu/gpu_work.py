@@ -33,7 +33,8 @@ class GpuWork:
     """The work of each kind [n] of a GPU's events, over all of its executions.
 
     Only sums over all kinds of an instruction are meaningful: its work is attributed to the kind
-    that takes longest. `is_apart` [n] marks the kind of an instruction that has no other.
+    that takes longest. `is_apart` [n] marks the kind of an instruction that has no other but copies
+    and memsets.
     `is_computed` [n] marks work that is computed from the shapes of the program, where bytes that
     caches serve are included; `is_unknown` [n] marks kinds of instructions with an unknown cost.
     `dtype` [n] is the element type of most operations, "" if unknown, and `is_product` [n] says
@@ -88,12 +89,13 @@ def _find(kinds: GpuKinds, programs: Programs) -> GpuWork:
         if not cost.is_known:
             continue
         executions = executions_of(kinds, rows)
-        longest = max(rows, key=kinds.total_ps.__getitem__)
+        computing = [row for row in rows if not kinds.copy[row]] or rows
+        longest = max(computing, key=kinds.total_ps.__getitem__)
         flops[longest] = cost.all_flops * executions
         moved[longest] = cost.bytes * executions
         in_main[longest] = (cost.read[_MAIN_MEMORY] + cost.written[_MAIN_MEMORY]) * executions
         is_computed[rows] = True
-        is_apart[rows] = len(rows) == 1
+        is_apart[computing] = len(computing) == 1
     counts = as_counts(flops), as_counts(moved), as_counts(in_main)
     return GpuWork(*counts, is_computed, is_unknown, is_apart, dtype, is_product)
 

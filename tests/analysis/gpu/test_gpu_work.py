@@ -143,6 +143,15 @@ def test_the_work_of_kernels_that_share_an_instruction_is_unknown():
     assert kernels_of("a", {"a": "c"}) == {"kernel a": [-1, -1]}
 
 
+def test_a_memset_beside_a_kernel_takes_no_work_from_it():
+    names = {"m": "Memset 3", "a": "kernel a"}
+    space = space_with("ma.ma", names, dict.fromkeys("ma", "d"))
+    kernels = find_kernels(space, Programs(space))
+    rates = dict(zip(kernels.name, kernels.flops.tolist(), strict=True))
+    assert rates["kernel a"] == 2 * DOT_FLOPS
+    assert rates.get("Memset 3", -1) == -1
+
+
 def test_work_of_several_hosts_adds_up_and_unknown_work_stays_unknown():
     parts = []
     for instruction in "dc":
