@@ -12,6 +12,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 from traces import draw
+from traces.every_trace import GPU_LOGDIR
 from traces.memory.allocators import Tensor, memory_trace
 from traces.programs import Program
 from traces.runs import cpu_steps, gpu_steps, idle_python, tpu_ops, unmarked_ops
@@ -69,8 +70,9 @@ def runs_behind() -> bytes:
 
 @cache
 def recorded() -> tuple[bytes, ...]:
-    """The recorded samples."""
-    return tuple(path.read_bytes() for path in sorted(_SAMPLES.glob("**/*.xplane.pb")))
+    """The recorded samples, and the recordings of a GPU."""
+    paths = [*sorted(_SAMPLES.glob("**/*.xplane.pb")), *sorted(GPU_LOGDIR.glob("**/*.xplane.pb"))]
+    return tuple(path.read_bytes() for path in paths)
 
 
 @cache
