@@ -1,5 +1,6 @@
 """All findings of a run, largest gain first."""
 
+from tbprof.advice.bottlenecks import MODERATE
 from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import SEVERITIES, Finding
 from tbprof.advice.gain import UNKNOWN_GAIN
@@ -25,6 +26,7 @@ from tbprof.advice.rules.steps.findings_workers import WORKER_RULES
 from tbprof.advice.sentences import milliseconds, percent
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.errors import CUT_HINT
+from tbprof.base.records import replace
 
 # A rule yields at most one finding. If two findings are about the same time, the first promises it,
 # so rules that know more about the cause come first.
@@ -61,7 +63,7 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     remaining = evidence
     for rule in RULES:
         for claim in rule(remaining):
-            findings.append(claim)
+            findings.append(_as_grave_as_its_gain(claim))
             remaining = remaining.excluding(claim)
     findings.sort(
         key=lambda finding: (
@@ -83,6 +85,18 @@ def find_findings(evidence: Evidence) -> list[Finding]:
         _good(evidence, has_once=bool(slow_steps), has_small=bool(others)),
         *others,
     ]
+
+
+def _as_grave_as_its_gain(finding: Finding) -> Finding:
+    """The finding with low severity if a step would not become notably shorter.
+
+    What other findings promise counts, too.
+    """
+    gain = finding.gain
+    if gain.ratio is None or 100 * gain.ratio + gain.shared >= MODERATE:
+        return finding
+    grave: Finding = replace(finding, severity="low") if finding.severity != "good" else finding
+    return grave
 
 
 _NOTHING_ELSE = "no other figure exceeds its threshold."
