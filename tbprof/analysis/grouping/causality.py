@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.context_links import Ends
-from tbprof.analysis.host.host_events import stats_by_pieces
+from tbprof.analysis.host.host_events import execution_stats, stats_by_pieces
 from tbprof.base import names
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
@@ -119,10 +119,11 @@ def read_causal_stats(
         return Ends(rows + offset, [*keys, np.full(rows.size, process)])
 
     marked, level = _marked(sparse, kind)
+    executor, captured = _find_executions(events, kind)
     return CausalStats(
         sparse.ends("producer", offset),
         sparse.ends("consumer", offset),
-        keyed(CausalKind.EXECUTOR, EXECUTION_KEYS),
+        Ends(executor.row + offset, [*executor.keys, np.full(executor.row.size, process)]),
         keyed(CausalKind.ITERATOR_NEXT, EXECUTION_KEYS),
         keyed(CausalKind.TPU_EXECUTE, EXECUTION_KEYS),
         keyed(CausalKind.ENQUEUE_REQUEST, REQUEST_KEYS),
@@ -132,10 +133,21 @@ def read_causal_stats(
         marked + offset,
         level,
         np.flatnonzero(kind == CausalKind.EXECUTION) + offset,
-        unique(keyed(CausalKind.CAPTURED, (names.EXECUTION_ID,)).keys[0]),
+        unique(captured),
         sparse.column("correlated") + offset,
         sparse.column("correlation"),
     )
+
+
+def _find_executions(events: Events, kind: NDArray[np.int8]) -> tuple[Ends, NDArray[np.int64]]:
+    """(executor events with their execution and iteration, ids of executions by tf.data)."""
+    known = execution_stats(events.plane)
+    kinds = kind[known.row]
+    has_id = known.id.is_integer
+    is_executor = (kinds == CausalKind.EXECUTOR) & has_id & known.iteration.is_integer
+    is_captured = (kinds == CausalKind.CAPTURED) & has_id
+    keys = [known.id.bits[is_executor], known.iteration.bits[is_executor]]
+    return Ends(known.row[is_executor], keys), known.id.bits[is_captured]
 
 
 def keyed_rows(

@@ -62,6 +62,18 @@ class CallsApart:
         return cls(nothing, nothing, np.arange(events.first_event.size - 1))
 
 
+@dataclass(frozen=True, slots=True)
+class ExecutionStats:
+    """The host events that run functions, or that are functions which pipelines have captured.
+
+    `row` [m] ascends; `id` and `iteration` [m] are stats of them.
+    """
+
+    row: NDArray[np.int64]
+    id: StatColumn
+    iteration: StatColumn
+
+
 def host_events(plane: Plane, *, is_kept: bool = True) -> Events:
     """The events of the plane's recorded lines, decoded once and shared.
 
@@ -162,25 +174,33 @@ def executed_functions(
     if functions.size and executions.size:
         plane = events.plane
         known, code, groups = plane.cache.get_or_compute(
-            "execution ids", lambda: _read_execution_ids(plane)
+            "execution ids", lambda: _number_executions(plane)
         )
         first = np.full(groups, -1, np.int64)
         match_groups(known, code, events.source, functions, executions, first, out)
     return out
 
 
-def _read_execution_ids(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
-    """(source of functions and executions, ascending; the number of its `id` or -1; numbers).
+def _number_executions(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int32], int]:
+    """(source of functions and executions, ascending; the number of its `id` or -1; numbers)."""
+    executions = execution_stats(plane)
+    source = host_events(plane, is_kept=False).source[executions.row]
+    order = np.argsort(source, kind="stable")
+    code, first = group_rows([executions.id.bits[order]])
+    code[~executions.id.is_integer[order]] = -1
+    return source[order], code, first.size
 
-    They are read once, since they are few and scattered over the file.
-    """
+
+def execution_stats(plane: Plane) -> ExecutionStats:
+    """The stats of functions and executions, read once: they are few, and all over the file."""
+    return plane.cache.get_or_compute("execution stats", lambda: _read_execution_stats(plane))
+
+
+def _read_execution_stats(plane: Plane) -> ExecutionStats:
     events = host_events(plane, is_kept=False)
     rows = events.rows_of(name_families(plane).classify(_has_execution_id, np.bool_))
-    rows = rows[np.argsort(events.source[rows], kind="stable")]
-    stat = events.stats([names.EXECUTION_ID], rows)[names.EXECUTION_ID]
-    code, first = group_rows([stat.bits])
-    code[~stat.is_integer] = -1
-    return events.source[rows], code, first.size
+    stats = events.stats([names.EXECUTION_ID, names.ITERATION], rows)
+    return ExecutionStats(rows, stats[names.EXECUTION_ID], stats[names.ITERATION])
 
 
 def eager_calls(plane: Plane) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:

@@ -1,5 +1,7 @@
 """Calls of tf.data iterators on a host's threads, with the call that each one serves."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,8 @@ from tbprof.kernels.analysis.iterator_walk import cut_loops, find_calls_above
 _ID = "id"
 _PARENT_ID = "parent_id"
 _ELEMENT_ID = "element_id"
+# Stages that hold a lock record at least one of these stats; without the lock it is not a number.
+_GUARDED = ("parallelism", "buffer_limit", "buffered_elements")
 _ASYNC_FUNCTION = "InstantiatedCapturedFunction::RunAsync"
 
 
@@ -54,13 +58,13 @@ class IteratorEvents:
     """Calls of iterators [n] of one plane, by (line, start, longest first).
 
     `id` is the id of the iterator and `parent_id` that of the iterator that it feeds, 0 for none.
-    `type` is a row of the plane's types. `line` is a row of `line_name` [lines], ids of texts.
-    `above` is the call that a call serves, -1 for none: the innermost enclosing call, or the call
-    that consumed the element produced on another thread. `is_fed` marks calls that consumed an
-    element whose production was recorded; `is_cut` those whose element was produced unrecorded,
-    because production began before the recording. `late_ps` is how long a call continued after it
-    consumed its last element, 0 if it consumed none. `is_loose`: it is not recorded for which
-    element the call was made.
+    `is_complete`: none of its parameters is "unavailable". `type` is a row of the plane's
+    types. `line` is a row of `line_name` [lines], ids of texts. `above` is the call that a call
+    serves, -1 for none: the innermost enclosing call, or the call that consumed the element
+    produced on another thread. `is_fed` marks calls that consumed an element whose production was
+    recorded; `is_cut` those whose element was produced unrecorded, because production began before
+    the recording. `late_ps` is how long a call continued after it consumed its last element, 0 if
+    it consumed none. `is_loose`: it is not recorded for which element the call was made.
 
     `work` are spans in which threads of iterators worked. Spans with `work_sign` -1 are to be
     subtracted, because the threads worked for other iterators then. `runs` are spans in which pool
@@ -72,6 +76,7 @@ class IteratorEvents:
     plane: Plane
     id: NDArray[np.uint64]
     parent_id: NDArray[np.uint64]
+    is_complete: NDArray[np.bool_]
     type: NDArray[np.int32]
     line: NDArray[np.int64]
     line_name: NDArray[np.int32]
@@ -101,7 +106,7 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     parent = nest(events.first_event, events.start_ps, events.duration_ps)
     is_call = kind == _Kind.CALL
     calls = np.flatnonzero(is_call)
-    id_, parent_id = _iterator_ids(events, calls)
+    id_, parent_id, is_complete = _iterator_ids(events, calls)
     runs = _match_executions(events, kind)
     around = nearest_above(parent, is_call | (kind == _Kind.PRODUCE))
     served = _find_served(kind, around, parent_id)
@@ -128,6 +133,7 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
         plane,
         id_[calls],
         parent_id[calls],
+        is_complete,
         events.type[calls],
         events.line[calls].astype(np.int64),
         events.lines.name,
@@ -178,14 +184,16 @@ def _kind_of(text: str) -> int:
 
 def _iterator_ids(
     events: Events, calls: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return (id, parent id) [rows] of calls; 0 for other rows.
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.bool_]]:
+    """Return (id [rows], parent id [rows], 0 for other rows; whether a call is complete [calls]).
 
     If calls have no id, a hash of the name is used, so iterators of the same name are merged.
     """
     id_, parent_id = (np.zeros(len(events), np.uint64) for _ in range(2))
-    has_id = np.zeros(len(events), np.bool_)
-    for rows, stats in stats_by_pieces(events, [_ID, _PARENT_ID], calls):
+    has_id, is_complete = np.zeros(len(events), np.bool_), np.ones(len(events), np.bool_)
+    for rows, stats in stats_by_pieces(events, [_ID, _PARENT_ID, *_GUARDED], calls):
+        for name in stats.keys() & set(_GUARDED):
+            is_complete[rows] &= ~stats[name].is_present | stats[name].is_integer
         if _ID in stats:
             id_[rows], has_id[rows] = _unsigned(events, stats[_ID])
         if _PARENT_ID in stats:
@@ -197,7 +205,7 @@ def _iterator_ids(
         id_[without_id] = np.array([_id_of_name(text) for text in texts], np.uint64)[inverse]
         parent_ids = [_id_of_name(input_names.op_above(text)) for text in texts]
         parent_id[without_id] = np.array(parent_ids, np.uint64)[inverse]
-    return id_, parent_id
+    return id_, parent_id, is_complete[calls]
 
 
 def _unsigned(events: Events, column: StatColumn) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
@@ -238,17 +246,20 @@ def _match_executions(events: Events, kind: NDArray[np.int8]) -> NDArray[np.int6
 
 
 def _integers(
-    events: Events, stat: str, rows: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (indices of `rows` with an integer stat, the integers)."""
-    has, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    first = 0
-    for piece, stats in stats_by_pieces(events, [stat], rows):
-        is_known = stats[stat].is_integer
-        has.append(first + np.flatnonzero(is_known))
-        values.append(stats[stat].bits[is_known])
-        first += piece.size
-    return np.concatenate(has), np.concatenate(values)
+    events: Events, wanted: Sequence[str], rows: NDArray[np.int64]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return (whether a stat is an integer, its value) [wanted, rows], read in one pass."""
+    is_integer = np.zeros((len(wanted), rows.size), np.bool_)
+    values = np.zeros((len(wanted), rows.size), np.int64)
+    begin = 0
+    for piece, stats in stats_by_pieces(events, wanted, rows):
+        part = slice(begin, begin + piece.size)
+        for index, name in enumerate(wanted):
+            if name in stats:
+                is_integer[index, part] = stats[name].is_integer
+                values[index, part] = stats[name].bits
+        begin += piece.size
+    return is_integer, values
 
 
 def _find_served(
@@ -308,13 +319,12 @@ def _match_elements(
     around = nearest_above(parent, kind == _Kind.CALL)
     producers = np.flatnonzero((kind == _Kind.PRODUCE) & (served != 0))
     consumers = np.flatnonzero((kind == _Kind.CONSUME) & (around >= 0))
-    has_id, produced_element = _integers(events, _ELEMENT_ID, producers)
-    producers = producers[has_id]
-    has_id, consumed_element = _integers(events, _ELEMENT_ID, consumers)
-    is_element = consumed_element >= 0  # there is none at the end of the data
-    consumers, consumed_element = consumers[has_id[is_element]], consumed_element[is_element]
+    has_id, element_id = _integers(events, [_ELEMENT_ID], np.concatenate((producers, consumers)))
+    has_id &= (np.arange(has_id.size) < producers.size) | (element_id >= 0)  # none: no more data
+    produces, consumes = np.split(has_id[0], [producers.size])
+    producers, consumers = producers[produces], consumers[consumes]
     stages = np.concatenate((served[producers], id_[around[consumers]])).view(np.int64)
-    element, _ = group_rows([stages, np.concatenate((produced_element, consumed_element))])
+    element, _ = group_rows([stages, element_id[has_id]])
     ends = events.start_ps[consumers] + events.duration_ps[consumers]
     order = np.lexsort((np.concatenate((events.start_ps[producers], ends)), element))
     # The position of the next consumption at or after each position.
@@ -371,10 +381,12 @@ def _find_queues(
     enqueued = np.flatnonzero((kind == _Kind.ENQUEUE) & (parent >= 0))
     enqueued = enqueued[owner[parent[enqueued]] != 0]
     dequeued = np.flatnonzero(kind == _Kind.DEQUEUE) if enqueued.size else enqueued
-    has_id, dequeued_id = _integers(events, names.CONSUMER_ID, dequeued)
-    dequeued = dequeued[has_id]
-    has_id, enqueued_id = _integers(events, names.PRODUCER_ID, enqueued)
-    enqueued = enqueued[has_id]
+    has_id, ids = _integers(
+        events, [names.CONSUMER_ID, names.PRODUCER_ID], np.concatenate((dequeued, enqueued))
+    )
+    known, known_too = has_id[0, : dequeued.size], has_id[1, dequeued.size :]
+    dequeued_id, enqueued_id = ids[0, : dequeued.size][known], ids[1, dequeued.size :][known_too]
+    dequeued, enqueued = dequeued[known], enqueued[known_too]
     unique, first = np.unique(dequeued_id, return_index=True)
     if not unique.size:
         enqueued, enqueued_id = enqueued[:0], enqueued_id[:0]

@@ -22,8 +22,6 @@ _OF_CALLS = frozenset({
     names.IS_EAGER, names.ROOT, names.ASYNC, names.PRODUCER_TYPE, names.PRODUCER_ID,
     names.CONSUMER_TYPE, names.CONSUMER_ID, names.RUN_ID,
 })  # fmt: skip
-# Stages that hold a lock record at least one of these stats; without the lock it is not a number.
-_GUARDED = ("parallelism", "buffer_limit", "buffered_elements")
 # Reading the stats of single events is slow: parameters are read for this many iterators only.
 _MOST_DESCRIBED = 20_000
 
@@ -141,20 +139,11 @@ def _last_known(
     If another thread holds the stage's lock, a call records "unavailable" instead of numbers. An
     iterator without a complete call gets its last call.
     """
-    is_complete = np.concatenate([_has_parameters(events) for events in planes])[order]
+    is_complete = np.concatenate([events.is_complete for events in planes])[order]
     last = np.empty(iterators, np.int64)
     last[code] = order
     last[code[is_complete]] = order[is_complete]
     return last
-
-
-def _has_parameters(events: IteratorEvents) -> NDArray[np.bool_]:
-    stat_names = [name for name in _GUARDED if name in events.plane.stat_names]
-    columns = events.plane.event_stats(events.source, stat_names).values() if stat_names else ()
-    is_complete = np.ones(events.id.size, np.bool_)
-    for column in columns:
-        is_complete &= ~column.is_present | column.is_integer
-    return is_complete
 
 
 def _parameters(planes: Sequence[IteratorEvents], last: NDArray[np.int64]) -> list[str]:
