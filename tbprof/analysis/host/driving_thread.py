@@ -54,18 +54,14 @@ def _is_call(text: str) -> bool:
 
 def _busy(threads: HostThreads) -> NDArray[np.float64]:
     """[lines] the total time of outermost events, in ps."""
-    events = threads.events
-    rows = np.flatnonzero(threads.parent < 0)
-    line = np.searchsorted(events.first_event, rows, side="right") - 1
-    lines = events.first_event.size - 1
-    return np.bincount(line, events.duration_ps[rows], lines).astype(np.float64)
+    own_ps = np.where(threads.parent < 0, threads.events.duration_ps, 0)
+    until_ps = np.concatenate(([0], np.cumsum(own_ps)))
+    return np.diff(until_ps[threads.events.first_event]).astype(np.float64)
 
 
 def window_ps(threads: HostThreads) -> int:
     """The time from the first start to the last end of the threads' events."""
     events = threads.events
-    rows = np.flatnonzero(threads.parent < 0)
-    if not rows.size:
+    if not len(events):
         return 0
-    start = events.start_ps[rows]
-    return int((start + events.duration_ps[rows]).max() - start.min())
+    return int((events.start_ps + events.duration_ps).max() - events.start_ps.min())
