@@ -17,7 +17,6 @@ from tbprof.analysis.vocabulary.op_names import NAMES_AT_ONCE
 from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
-from tbprof.base.values import unique
 from tbprof.events.space import Plane
 
 _T = TypeVar("_T")
@@ -31,6 +30,8 @@ _NUMBER = regex(r"_[0-9]+")
 _ANYWHERE = ("Infeed", "Garbage", "ompil", "\n")
 # Classifications ignore everything after this many characters.
 _LONGEST = 256
+# Roles are small numbers, some of them negative.
+_ROLES = 1 << 8
 # The bytes of a name's entries in tables, and the limit of a vocabulary.
 _NAME_BYTES = 256
 _MOST_BYTES = 1 << 23
@@ -65,17 +66,11 @@ class NameFamilies:
     def classify_with_roles(
         self, classify: Callable[[str, int], Any], role: NDArray[np.int8], dtype: DTypeLike
     ) -> NDArray[Any]:
-        """[types + 1] what `classify` returns for each type's name and `role` [types + 1]."""
-        lowest = int(role.min())
-        roles = int(role.max()) - lowest + 1
-        pair = self.of * roles + (role - lowest)
-        distinct = unique(pair)
-        family, of_role = np.divmod(distinct, roles)
-        table = np.empty(len(self.vocabulary) * roles, dtype)
-        names_of = self.vocabulary.take(family.tolist())
-        table[distinct] = list(map(classify, names_of, (of_role + lowest).tolist()))
-        of_type: NDArray[Any] = table[pair]
-        return of_type
+        """[types + 1] what `classify` returns for each type's name and `role` [types + 1].
+
+        The results are cached as those of `classify`.
+        """
+        return self.vocabulary.classified_with_roles(classify, self.of, role, dtype)
 
 
 class Vocabulary:
@@ -88,6 +83,7 @@ class Vocabulary:
         self._number: dict[str, int] = {}
         self._bytes = 0
         self._classified: dict[Hashable, NDArray[Any]] = {}
+        self._with_roles: dict[Hashable, dict[int, Any]] = {}
 
     def __len__(self) -> int:
         """The number of families."""
@@ -129,6 +125,21 @@ class Vocabulary:
             known = more if known is None else np.concatenate([known, more])
             self._classified[classify] = known
         return known
+
+    def classified_with_roles(
+        self,
+        classify: Callable[[str, int], Any],
+        family: NDArray[np.int64],
+        role: NDArray[np.int8],
+        dtype: DTypeLike,
+    ) -> NDArray[Any]:
+        """[n] what `classify` returns for a name of each `family` [n] and its `role` [n]."""
+        known = self._with_roles.setdefault(classify, {})
+        pairs = (family * _ROLES + role).tolist()
+        for pair in [pair for pair in pairs if pair not in known]:
+            number = (pair + _ROLES // 2) // _ROLES
+            known[pair] = classify(self._names[number], pair - number * _ROLES)
+        return np.fromiter(map(known.__getitem__, pairs), dtype, len(pairs))
 
 
 _shared = Vocabulary()

@@ -71,6 +71,23 @@ def test_names_of_several_hosts_are_classified_once():
     assert asked == ["a/b/c", "ee", "f"]
 
 
+def test_names_and_roles_of_several_hosts_are_classified_once():
+    asked: list[tuple[str, int]] = []
+
+    def classify(text: str, role: int) -> int:
+        asked.append((text, role))
+        return len(text) + role
+
+    vocabulary = Vocabulary()
+    first = NameFamilies(vocabulary.add(["a/b/c", "ee"]), vocabulary)
+    roles = np.array([-128, 127], np.int8)
+    assert first.classify_with_roles(classify, roles, np.int64).tolist() == [-123, 129]
+    second = NameFamilies(vocabulary.add(["a/g/c", "a/h/c", "ee"]), vocabulary)
+    roles = np.array([-128, 0, 127], np.int8)
+    assert second.classify_with_roles(classify, roles, np.int64).tolist() == [-123, 5, 129]
+    assert asked == [("a/b/c", -128), ("ee", 127), ("a/b/c", 0)]
+
+
 def test_names_that_take_much_memory_have_a_vocabulary_of_their_own(monkeypatch):
     monkeypatch.setattr(module, "_MOST_BYTES", 3 * 256 + 3)  # with "", the name of no type
     monkeypatch.setattr(module, "_shared", Vocabulary())
