@@ -21,6 +21,8 @@ _IDLE = frozenset(
         "tuple",
     }
 )  # fmt: skip
+# Instructions whose kernels XLA does not generate, or which have none of their own.
+_NOT_GENERATED = frozenset({"call", "conditional", "custom-call", "while"})
 # What the names of kernels cannot contain. Source: OpenXLA, llvm_util.cc.
 _NOT_IN_NAMES = regex(r"[^a-zA-Z0-9_$]")
 # Some instructions begin with a memset, which nothing names.
@@ -42,15 +44,15 @@ class InstructionOrder:
         self._rows = list(_rows_in_order(module))
         self._name = [_kernel_name(module.name_of(row)) if row >= 0 else "" for row in self._rows]
         times = Counter(self._name)
-        named = {name: at for at, name in enumerate(self._name) if name and times[name] == 1}
-        self._taken = {named.get(_kernel_name(instruction), -1) for instruction in outside}
+        self._named = {name: at for at, name in enumerate(self._name) if name and times[name] == 1}
+        self._taken = {self._named.get(_kernel_name(instruction), -1) for instruction in outside}
         # The first of several instructions with one kernel may be in another command buffer.
         in_buffers = Counter(
             kernel for graphs in buffers for kernel in {kernel for run in graphs for kernel in run}
         )
         self._own = {
             kernel: position
-            for kernel, position in named.items()
+            for kernel, position in self._named.items()
             if in_buffers[kernel] == 1 and position not in self._taken
         }
         self._taken.update(self._own.values())
@@ -58,8 +60,10 @@ class InstructionOrder:
     def place(self, kernels: Sequence[str]) -> list[str]:
         """The instruction of each kernel of a graph in the order in which they ran, "" if unknown.
 
-        A kernel without the name of an instruction belongs to those between the instructions of the
-        kernels beside it: to the only one, or each of several kernels to one of as many.
+        Kernels whose instruction does not follow from their names belong to those between the
+        instructions of the kernels beside them: to the only one, or each of several kernels to one
+        of as many. Before that, kernels of XLA are assigned to the instructions it generates code
+        for in the same way.
         """
         places = [-1] * len(kernels)
         _place_first(kernels, places, range(len(kernels)), self._own)
@@ -68,12 +72,12 @@ class InstructionOrder:
                 kernels, places, between, {self._name[position]: position for position in free}
             )
         for between, free in self._gaps(places):
-            unnamed = [index for index in between if not kernels[index].startswith(_MEMSET)]
-            if len(free) == 1:
-                free *= len(unnamed)
-            if len(free) == len(unnamed):
-                for index, position in zip(unnamed, free, strict=True):
-                    places[index] = position
+            of_xla = [index for index in between if kernels[index] in self._named]
+            generated = [position for position in free if self._is_generated(position)]
+            _place_each(places, of_xla, generated)
+        for between, free in self._gaps(places):
+            known = [index for index in between if not kernels[index].startswith(_MEMSET)]
+            _place_each(places, known, free * len(known) if len(free) == 1 else free)
         return [self._module.name_of(self._rows[place]) if place >= 0 else "" for place in places]
 
     def _gaps(self, places: Sequence[int]) -> list[tuple[range, list[int]]]:
@@ -102,6 +106,9 @@ class InstructionOrder:
         after = range(position + 1, len(self._rows))
         return position + 1 + len([*takewhile(self._is_free, after)])
 
+    def _is_generated(self, position: int) -> bool:
+        return self._module.opcode(self._rows[position]) not in _NOT_GENERATED
+
     def _is_free(self, position: int) -> bool:
         return self._rows[position] >= 0 and position not in self._taken
 
@@ -118,16 +125,31 @@ def _place_first(
             places[index] = positions[kernel]
 
 
+def _place_each(places: list[int], indices: Sequence[int], positions: Sequence[int]) -> None:
+    """Gives each kernel one of the positions, if there are as many."""
+    if len(indices) == len(positions):
+        for index, position in zip(indices, positions, strict=True):
+            places[index] = position
+
+
 def _kernel_name(instruction: str) -> str:
     """The name that XLA gives the kernel of an instruction."""
     return _NOT_IN_NAMES.sub("_", instruction)
 
 
 def _rows_in_order(module: Module) -> Iterator[int]:
-    """The rows of instructions that launch work, computation after computation, each with -1."""
+    """The rows of instructions that launch work, computation after computation, each with -1.
+
+    In place of the start of an asynchronous instruction, that instruction.
+    """
+    starts = module.index.rows_of(frozenset({"async-start"})).tolist()
+    wrapped = {start: module.called_rows(start)[:1] for start in starts}
+    inside = {computation for called in wrapped.values() for computation in called}
     runs = set(module.scheduled_rows().tolist())
     for computation in module.computations():
+        if computation.row in inside:
+            continue
         for row in module.rows_in_order(computation.row):
             if row in runs and module.opcode(row) not in _IDLE:
-                yield row
+                yield next(map(module.root_row, wrapped.get(row, ())), row)
         yield -1

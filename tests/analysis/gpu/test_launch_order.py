@@ -91,6 +91,24 @@ def test_instructions_that_ran_outside_are_not_between():
     assert placed(program, "a x b", outside=["apart"]) == [["a", "", "b"]]
 
 
+def test_kernels_of_xla_and_of_libraries_are_counted_apart():
+    """The library call before `tanh.1` launches two kernels, that after it one."""
+    program = module("a", "tanh", "gemm.1", "tanh.1", "gemm.2", "tanh.2", "b")
+    assert placed(program, "a tanh x y tanh z tanh b") == [
+        ["a", "tanh", "gemm.1", "gemm.1", "tanh.1", "gemm.2", "tanh.2", "b"]
+    ]
+
+
+def test_asynchronous_instructions_are_those_inside_of_their_starts():
+    made = Program()
+    made.add("slice.7", "fusion", "f32[8]", within="wrapped")
+    made.add("a", "fusion", "f32[8]")
+    made.add("slice-start", "async-start", "f32[8]", calls="wrapped")
+    made.add("slice-done", "async-done", "f32[8]", "slice-start")
+    made.add("b", "fusion", "f32[8]")
+    assert placed(Module(made.bytes()), "a memcpy128 b") == [["a", "slice.7", "b"]]
+
+
 def test_a_changed_command_buffer_is_one():
     program = module("a", "gemm.1", "tanh", "b")
     graphs = [["a", "x", "tanh", "b"], ["a", "y", "y2", "tanh", "b"]]
