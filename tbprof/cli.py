@@ -20,7 +20,6 @@ from tbprof.base.lazy import Later
 from tbprof.base.process.frame_stack import on_one_stack
 from tbprof.base.process.garbage import collect_garbage
 from tbprof.base.process.heap import share_heap
-from tbprof.base.process.numpy_start import shorten_numpy_start
 from tbprof.base.process.terminal import printable, spinner
 from tbprof.base.records import dataclass
 
@@ -340,7 +339,8 @@ def run() -> NoReturn:
     """
     status = 0
     gc.disable()
-    shorten_numpy_start()
+    # NumPy's BLAS starts a thread per core while it is imported; our matrices are small.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         main()
     except SystemExit as leaving:
