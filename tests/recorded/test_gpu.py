@@ -113,6 +113,7 @@ def test_copies_are_those_of_the_images(engine: Engine, run: str):
     [finding] = [row for row in rows(engine, run, "overview_page", 7) if row["id"] == "input_bound"]
     assert truth(run)["image_bytes"] == 4 * 2**20
     assert "6 copies of 4 MiB on average" in finding["detail"]
+    assert "large copies" not in finding["action"]
 
 
 def test_kernels_of_chains_take_the_time_that_passed(engine: Engine):

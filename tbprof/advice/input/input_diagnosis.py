@@ -93,7 +93,7 @@ def _transfer(ops: InputOps) -> InputCause:
         "transfer",
         f"These are inputs or other arguments of the program's calls ({name}); the trace does not "
         "show which.",
-        f"Send data ahead of the step ({ahead}), in a few large transfers and in its stored type. "
+        f"Send data ahead of the step ({ahead}), in its stored type. "
         "Keep what does not change between steps on the device.",
     )
 

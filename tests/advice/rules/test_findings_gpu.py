@@ -62,6 +62,7 @@ def test_copies_to_devices_gain_what_steps_wait_for_at_most():
         "10 copies of 2 KiB on average, 0.102 GB/s, 200 µs in total. 3 of them"
     )
     assert finding.detail.endswith("Steps wait only briefly for that.")
+    assert finding.action.endswith("many small ones. Copy from pinned memory.")
     assert claim(of(50), "copies_to_device").gain_ms == 0.0
 
 
@@ -78,6 +79,12 @@ def test_copies_that_are_the_input_are_said_once():
     assert other is not None
     assert (other.severity, other.gain_ms) == ("low", 0.0)
     assert other.detail.endswith("Other findings cover 300 µs of that.")
+
+
+def test_large_copies_from_pinned_memory_are_not_to_become_so():
+    facts = gpus(window_ps=[100], kernels=[0], copies=[2], copy_ps=[50], copy_bytes=[2 * 2**18])
+    action = claim(evidence(gpus=facts), "copies_to_device").action
+    assert action.endswith("in the type that the model uses.")
 
 
 def test_copies_of_unknown_size():

@@ -16,6 +16,9 @@ from tbprof.analysis.gpu.gpu_facts import GpuFacts
 from tbprof.analysis.steps.steps import copies_most
 from tbprof.analysis.vocabulary.phases import Phase
 
+# The start of a copy takes about 10 µs, in which 16 lanes of PCIe 4 move that many bytes.
+_SMALL_COPY = 2**18
+
 
 def input_bound(evidence: Evidence) -> Iterator[Finding]:
     """Steps that wait for their input, with the cause if the trace shows it."""
@@ -123,8 +126,8 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Make a few large copies rather than many small ones, in the type that the model uses, "
-            "from pinned memory, and ahead of the step (prefetch to the device)."
+            "Copy ahead of the step (prefetch to the device), in the type that the model uses."
+            f"{_copy_advice(gpus)}"
         ),
         next_page=TRACE.marking("/^memcpyh(2|to)d/", evidence.worst_step_in(Phase.INPUT)),
         evidence=OPS.showing(type="MemcpyHToD"),
@@ -151,6 +154,16 @@ def copies_in_words(gpus: GpuFacts) -> str:
     )
     took = f", {milliseconds(moved_ps / 1e9)} in total"
     return f"{count:,} {'copy' if count == 1 else 'copies'}{of_size}{rate}{took}.{from_pageable}"
+
+
+def _copy_advice(gpus: GpuFacts) -> str:
+    """Sentences on how copies to GPUs would be faster, "" if they are large and pinned."""
+    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
+    sizes, copies = gpus.copy_bytes[is_input], gpus.copies[is_input]
+    is_known = sizes >= 0
+    are_small = sizes[is_known].sum() < _SMALL_COPY * copies[is_known].sum()
+    advice = " Make a few large copies rather than many small ones." if are_small else ""
+    return advice + (" Copy from pinned memory." if gpus.pageable[is_input].any() else "")
 
 
 INPUT_RULES: tuple[Rule, ...] = (input_bound, copies_to_device)
