@@ -1,5 +1,7 @@
 """A profile plugin for TensorBoard that reads XPlane traces."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -1,5 +1,7 @@
 """Traces from Python: `tbprof.open_logdir(path)`, its runs, their tools, and tables of numbers."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 _WAIT_S = 600.0  # scripts need all runs, not an early result
 
 
-def open_logdir(path: str | Path | Sequence[str | Path], *, cache: bool = True) -> "LogdirView":
+def open_logdir(path: str | Path | Sequence[str | Path], *, cache: bool = True) -> LogdirView:
     """The runs below a logdir, or of a run directory, or of trace files; any fsspec URL.
 
     With `cache`, results are kept in the user's cache directory, so that the next process finds
@@ -40,7 +42,7 @@ class ToolResult:
         """The warnings of all tables."""
         return tuple(notice for table in self.tables for notice in table.warnings)
 
-    def to_pandas(self, table: int = 0) -> "pd.DataFrame":
+    def to_pandas(self, table: int = 0) -> pd.DataFrame:
         """One table, a column per column id; NaN if nothing was measured. Needs pandas."""
         import pandas as pd
 

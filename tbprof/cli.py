@@ -5,6 +5,8 @@ command imports only what it needs, since scripts run `export` as a separate pro
 parsed by `argparse`, since more comfortable libraries take 40 ms longer to import.
 """
 
+from __future__ import annotations
+
 import argparse
 import gc
 import os
@@ -226,7 +228,7 @@ _COMMANDS = {
 }
 
 
-def _write(data: "Body | Stream", output: str | None) -> None:
+def _write(data: Body | Stream, output: str | None) -> None:
     """Writes a payload to a file or to standard output."""
     from tbprof.engine.requests import Body
 
@@ -263,13 +265,13 @@ def _choices(tool: str, params: Sequence[str]) -> dict[str, str]:
     return choices
 
 
-def _logdir(paths: Sequence[str]) -> "Logdir":
+def _logdir(paths: Sequence[str]) -> Logdir:
     from tbprof.storage.logdir import Logdir
 
     return Logdir(paths, wait_s=_WAIT_S)
 
 
-def _engine(logdir: "Logdir", scheduler: str = "") -> "Engine":
+def _engine(logdir: Logdir, scheduler: str = "") -> Engine:
     logdir.is_active()  # the search continues while the engine is imported
     from tbprof.engine.engine import Engine
     from tbprof.engine.workers.clusters.scheduler import command_workers
@@ -281,7 +283,7 @@ def _engine(logdir: "Logdir", scheduler: str = "") -> "Engine":
     return Engine(logdir, results, workers=workers, files=_FILES)
 
 
-def _runs(logdir: "Logdir") -> list[str]:
+def _runs(logdir: Logdir) -> list[str]:
     """The names of the runs, at least one."""
     names = list(logdir.runs())
     if names:
@@ -294,7 +296,7 @@ def _runs(logdir: "Logdir") -> list[str]:
     )
 
 
-def _chosen_run(logdir: "Logdir", run: str | None) -> str:
+def _chosen_run(logdir: Logdir, run: str | None) -> str:
     if run is not None:
         return logdir.run(run).name
     names = _runs(logdir)

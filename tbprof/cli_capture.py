@@ -1,5 +1,7 @@
 """`tbprof capture`: records running programs from the shell."""
 
+from __future__ import annotations
+
 import sys
 import threading
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
@@ -123,7 +125,7 @@ def _advanced(texts: Sequence[str]) -> dict[str, str]:
     return options
 
 
-def _recorded(capture: "Capture") -> "CaptureReport":
+def _recorded(capture: Capture) -> CaptureReport:
     """The report of a capture, with progress while it runs; Ctrl-C cancels it."""
     done = threading.Event()
     reports: list[CaptureReport] = []
@@ -147,14 +149,14 @@ def _recorded(capture: "Capture") -> "CaptureReport":
     return reports[0]
 
 
-def _show(progress: "tqdm[NoReturn]", capture: "Capture") -> None:
+def _show(progress: tqdm[NoReturn], capture: Capture) -> None:
     text = _activity(capture.report().workers)
     if text:
         progress.n = capture.share()
         progress.set_description_str("cancelling" if capture.is_cancelled else text)
 
 
-def _activity(workers: "Sequence[WorkerReport]") -> str:
+def _activity(workers: Sequence[WorkerReport]) -> str:
     """The current activity of the workers, "" if all have ended."""
     running = [worker for worker in workers if worker.phase not in _SIGNS]
     if not running:
@@ -165,7 +167,7 @@ def _activity(workers: "Sequence[WorkerReport]") -> str:
     return f"{running[0].phase}{size}{done}"
 
 
-def _table(workers: "Sequence[WorkerReport]") -> str:
+def _table(workers: Sequence[WorkerReport]) -> str:
     from tabulate import tabulate
 
     rows = []
@@ -182,7 +184,7 @@ def _table(workers: "Sequence[WorkerReport]") -> str:
     )
 
 
-def _outcome(worker: "WorkerReport") -> str:
+def _outcome(worker: WorkerReport) -> str:
     parts = [worker.message or worker.phase]
     if worker.details and worker.details != worker.message:
         parts.append(f"({worker.details[:200]})")
@@ -195,7 +197,7 @@ def _outcome(worker: "WorkerReport") -> str:
     return "\n".join(map(printable, lines))
 
 
-def _monitor(targets: "Sequence[Target]", duration_ms: int) -> None:
+def _monitor(targets: Sequence[Target], duration_ms: int) -> None:
     from tbprof.capturing.probing.monitor import monitor
     from tbprof.capturing.requests.tpu_names import find_tpus
 
@@ -204,7 +206,7 @@ def _monitor(targets: "Sequence[Target]", duration_ms: int) -> None:
         print("\n".join([target.address, *map(printable, text.splitlines())]))
 
 
-def _test(targets: "Sequence[Target]") -> int:
+def _test(targets: Sequence[Target]) -> int:
     """Prints what answers at each address; returns the exit status."""
     from tbprof.capturing.probing.probe import probe_all
 

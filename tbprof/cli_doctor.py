@@ -1,5 +1,7 @@
 """`tbprof doctor`: says why a tab, a page or a capture stays empty."""
 
+from __future__ import annotations
+
 import json
 import re
 import sys
@@ -45,7 +47,7 @@ def doctor(chosen: Namespace) -> None:
     sys.exit(1 if any(check.kind == "bad" for check in checks) else 0)
 
 
-def _lines(check: "Check") -> list[str]:
+def _lines(check: Check) -> list[str]:
     texts = [
         f"{_SIGNS[check.kind]} {check.about}: {check.text}",
         *([f"  → {check.fix}"] * bool(check.fix)),
@@ -63,7 +65,7 @@ def _is_address(target: str) -> bool:
     return not is_path and (":" in target or target.lower() == "localhost" or is_ip_address(target))
 
 
-def _of_address(target: str) -> "list[Check]":
+def _of_address(target: str) -> list[Check]:
     from tbprof.capturing.probing.probe import probe_all
     from tbprof.capturing.requests.targets import BadAddress, parse_targets
     from tbprof.engine.doctor import Check
@@ -86,7 +88,7 @@ def _of_address(target: str) -> "list[Check]":
     ]
 
 
-def _of_logdir(target: str) -> "list[Check]":
+def _of_logdir(target: str) -> list[Check]:
     from tbprof.engine.doctor import examine_logdir
     from tbprof.engine.engine import Engine
     from tbprof.storage.logdir import Logdir

@@ -1,5 +1,7 @@
 """`tbprof precompute`: fills the cache in advance, for example from cron or after training."""
 
+from __future__ import annotations
+
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
@@ -69,14 +71,14 @@ def precompute(chosen: Namespace) -> None:
     sys.exit(0 if all(are_whole) else 1)
 
 
-def _chosen_runs(logdir: "Logdir", names: Sequence[str]) -> "list[Run]":
+def _chosen_runs(logdir: Logdir, names: Sequence[str]) -> list[Run]:
     runs = [logdir.run(name) for name in names or logdir.runs()]
     if not runs:
         raise RunNotFound(f"no profile was found in {logdir.report().logdir}")
     return runs
 
 
-def _keep_run(ahead: "Precomputation", run: "Run", *, with_timelines: bool) -> bool:
+def _keep_run(ahead: Precomputation, run: Run, *, with_timelines: bool) -> bool:
     """Whether all hosts of a run could be read; prints what was done."""
     new = [file for file in run.files if not ahead.is_kept(file)]
     failed = _failures(f"{run.name}: tables", len(new), ahead.keep(new))
@@ -95,8 +97,8 @@ def _keep_run(ahead: "Precomputation", run: "Run", *, with_timelines: bool) -> b
 
 
 def _failures(
-    task: str, hosts: int, done: "Iterator[tuple[TraceFile, TbprofError | None]]"
-) -> "dict[TraceFile, TbprofError]":
+    task: str, hosts: int, done: Iterator[tuple[TraceFile, TbprofError | None]]
+) -> dict[TraceFile, TbprofError]:
     """The hosts that cannot be read. Shows progress, in lines if there is no terminal."""
     from tbprof.engine.progress import time_left
 

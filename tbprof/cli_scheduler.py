@@ -1,5 +1,7 @@
 """The option `--scheduler` of commands that can use a Dask cluster."""
 
+from __future__ import annotations
+
 import os
 from argparse import ArgumentParser
 

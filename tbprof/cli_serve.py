@@ -1,5 +1,7 @@
 """`tbprof serve`: the pages without TensorBoard."""
 
+from __future__ import annotations
+
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 

@@ -6,6 +6,8 @@ compiler. A descriptor set in a private pool does neither: tbprof lives beside a
 and TensorBoard, with any protobuf runtime from 4.25 on.
 """
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,7 +36,7 @@ def message(name: str) -> Any:
 
 
 @functools.cache
-def _pool() -> "DescriptorPool":
+def _pool() -> DescriptorPool:
     """A pool with only the messages of `protos/`; files precede those that import them."""
     from google.protobuf import descriptor_pool
 

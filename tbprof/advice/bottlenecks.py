@@ -1,5 +1,7 @@
 """What limits an average step, as a class and a sentence; thresholds are inclusive, in percent."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from tbprof.advice.sentences import percent as percent_text

@@ -1,5 +1,7 @@
 """The evidence for findings, and how much time they may promise."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -152,7 +154,7 @@ class Evidence:
         ratio = min(share, 100.0) / 100
         return Gain(ratio * self.step_ms, ratio, taken, shared)
 
-    def excluding(self, finding: Finding) -> "Evidence":
+    def excluding(self, finding: Finding) -> Evidence:
         """The evidence for later findings, which may not promise the time of this one."""
         promised = dict(self.promised)
         for phase, part in finding.gain.taken.items():

@@ -1,5 +1,7 @@
 """What a finding is."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from typing import Literal

@@ -1,5 +1,7 @@
 """How much shorter a step may become, and which phases that time comes from."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 from tbprof.analysis.vocabulary.phases import Phase

@@ -1,5 +1,7 @@
 """Gathers the evidence of a run from the parts of its hosts."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

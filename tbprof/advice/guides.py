@@ -1,5 +1,7 @@
 """The guides that findings link to."""
 
+from __future__ import annotations
+
 from tbprof.base.records import dataclass
 
 
@@ -10,7 +12,7 @@ class Guide:
     title: str
     url: str
 
-    def section(self, anchor: str) -> "Guide":
+    def section(self, anchor: str) -> Guide:
         """A link to a section of this guide."""
         return Guide("Guide", f"{self.url}#{anchor}")
 

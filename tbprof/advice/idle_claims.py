@@ -1,5 +1,7 @@
 """Uncovered step time, split by the finding that reports it, so that each is reported once."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """The limits from which findings report that the memory of a device is scarce, and their words."""
 
+from __future__ import annotations
+
 from tbprof.advice.sentences import owner, percent
 
 # Percentages of an allocator's capacity, ours. Rounding and reserved memory take a few percent of

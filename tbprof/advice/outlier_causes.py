@@ -1,5 +1,7 @@
 """Why some steps take much longer than the others: a phase, a function."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The pages that findings link to."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
@@ -13,15 +15,15 @@ class Page:
     tool: str
     query: str = ""
 
-    def showing(self, **filters: str) -> "Page":
+    def showing(self, **filters: str) -> Page:
         """The page with its table filtered: `f.<column>=<text>`."""
         return Page(self.tool, urlencode({f"f.{name}": text for name, text in filters.items()}))
 
-    def choosing(self, **choices: str | int) -> "Page":
+    def choosing(self, **choices: str | int) -> Page:
         """The page with a selection, as in its address."""
         return Page(self.tool, urlencode(choices))
 
-    def marking(self, events: str = "", place: Mapping[str, str] | None = None) -> "Page":
+    def marking(self, events: str = "", place: Mapping[str, str] | None = None) -> Page:
         """The trace viewer, with the results of a search for `events` marked.
 
         Text between slashes is a regular expression. `place` is the view that it opens, as returned

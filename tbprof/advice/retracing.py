@@ -1,5 +1,7 @@
 """Functions that are retraced, or run eagerly, and their share of steps."""
 
+from __future__ import annotations
+
 from tbprof.advice.bottlenecks import MODERATE
 from tbprof.advice.evidence import Evidence
 from tbprof.advice.outlier_causes import excess_ps

@@ -1,5 +1,7 @@
 """Figures and names, formatted for sentences."""
 
+from __future__ import annotations
+
 
 def milliseconds(value: float) -> str:
     """A duration for a sentence: three significant digits, in ms or a better unit."""

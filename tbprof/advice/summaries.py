@@ -1,5 +1,7 @@
 """The parts of the chosen hosts: the input of pages and findings."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 

@@ -1,5 +1,7 @@
 """Addresses of the internet protocol."""
 
+from __future__ import annotations
+
 
 def is_ip_address(text: str) -> bool:
     """Whether it is an IPv4 or IPv6 address, without brackets and port; False for a name."""

@@ -1,5 +1,7 @@
 """Caches that threads share: values that are computed once, and the most recently used of many."""
 
+from __future__ import annotations
+
 import threading
 import weakref
 from collections import OrderedDict

@@ -1,5 +1,7 @@
 """Columns whose memory returns to the system with the last reference to them."""
 
+from __future__ import annotations
+
 import contextlib
 import mmap
 from typing import Any

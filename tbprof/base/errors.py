@@ -1,5 +1,7 @@
 """Our own error type and the warnings that travel with partial results."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from tbprof.base.records import dataclass

@@ -1,5 +1,7 @@
 """Functions, regular expressions and loggers that are imported or compiled when first used."""
 
+from __future__ import annotations
+
 import re
 import sys
 from collections.abc import Callable
@@ -78,7 +80,7 @@ else:
         long as reading a small trace.
         """
 
-        known: ClassVar[list["LazyPattern"]] = []
+        known: ClassVar[list[LazyPattern]] = []
 
         def __init__(self, pattern: str, flags: int = 0) -> None:
             self._given = (pattern, flags)

@@ -3,6 +3,8 @@
 Source, unless stated otherwise: xla/tsl/profiler/utils/xplane_schema.h.
 """
 
+from __future__ import annotations
+
 HOST_PLANE = "/host:CPU"
 METADATA_PLANE = "/host:metadata"
 ENVIRONMENT_PLANE = "Task Environment"

@@ -1,5 +1,7 @@
 """Natural order of names: `worker-2` before `worker-10`."""
 
+from __future__ import annotations
+
 from tbprof.base.lazy import regex
 
 _NUMBER = regex(r"([0-9]{1,18})")

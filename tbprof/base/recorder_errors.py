@@ -1,5 +1,7 @@
 """Errors that recorders report in their own traces, and how to fix them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 
 from tbprof.base.errors import Notice

@@ -6,6 +6,8 @@ Here nothing is compiled, and the module `dataclasses` is not imported until its
 on a class.
 """
 
+from __future__ import annotations
+
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
@@ -68,7 +70,7 @@ else:
         """As `dataclasses.replace`."""
         return type(record)(**{**as_dict(record), **changes})
 
-    def field(*, default_factory: Callable[[], object]) -> "_DefaultFactory":
+    def field(*, default_factory: Callable[[], object]) -> _DefaultFactory:
         """As `dataclasses.field`, with a default that is created for each instance."""
         return _DefaultFactory(default_factory)
 

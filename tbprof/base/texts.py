@@ -1,5 +1,7 @@
 """Texts of traces in payloads: cut to a bounded length, and each one once."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 

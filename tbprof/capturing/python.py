@@ -1,5 +1,7 @@
 """Captures from Python: `tbprof.capture("localhost:6009", "logs")`."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 
 from tbprof.capturing.requests.request import parse_request

@@ -1,5 +1,7 @@
 """Tables in batches of rows: each is quick to send, and a page shows the first one at once."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

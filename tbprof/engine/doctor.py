@@ -1,5 +1,7 @@
 """Why a tab or a page is empty: what is installed, what was found, what is wrong with it."""
 
+from __future__ import annotations
+
 import importlib.metadata as metadata
 import os
 import platform
@@ -168,7 +170,7 @@ def examine_run(engine: Engine, name: str) -> list[Check]:
     return checks
 
 
-def _of_host(about: str, parts: "dict[str, PartResult] | TbprofError") -> Iterator[Check]:
+def _of_host(about: str, parts: dict[str, PartResult] | TbprofError) -> Iterator[Check]:
     if isinstance(parts, TbprofError):
         yield Check("bad", about, parts.message, parts.hint)
         return

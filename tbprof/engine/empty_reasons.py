@@ -1,5 +1,7 @@
 """Why a tool has nothing to show, and what is missing from what it shows."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 from tbprof.analysis.run.outline import Outline

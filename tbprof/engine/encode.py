@@ -1,5 +1,7 @@
 """Payloads to bytes: DataTable JSON by rows, the same by columns, documents, and CSV."""
 
+from __future__ import annotations
+
 import io
 from collections.abc import Sequence
 

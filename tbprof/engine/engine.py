@@ -1,5 +1,7 @@
 """Answers requests for a logdir: which runs, hosts and tools there are, and each tool's payload."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -78,7 +80,7 @@ class Engine:
         results: ResultStore | None = None,
         *,
         background: bool = False,
-        workers: "Workers | None" = None,
+        workers: Workers | None = None,
         files: int = FILES_IN_MEMORY,
     ) -> None:
         self._logdir = logdir
@@ -239,7 +241,7 @@ class Engine:
         self._parts.find(run, LISTING, files, tuple(names), {})
 
     @property
-    def timelines(self) -> "TimelineCache":
+    def timelines(self) -> TimelineCache:
         """The timelines of all files; only the trace viewer takes the time to import them."""
         from tbprof.engine.timelines.timeline_cache import BUILDERS, TimelineCache
 
@@ -248,7 +250,7 @@ class Engine:
                 self._timelines = TimelineCache(self._cache, self._results, BUILDERS)
             return self._timelines
 
-    def timeline(self, run: str, file: TraceFile, part: str) -> "VersionedTimeline":
+    def timeline(self, run: str, file: TraceFile, part: str) -> VersionedTimeline:
         """A part of a host's timeline; while it is built, the progress of its run says so."""
         if self.timelines.is_open(file, part):
             return self.timelines.open(file, part)
@@ -278,7 +280,7 @@ class Engine:
             raise TypeError(f"{tool.name} says that it is streamed, and is not")
         good = {file: outlines[file.host].epoch_ns for file in files if file.host in outlines}
 
-        def derive(file: TraceFile) -> "Timeline":
+        def derive(file: TraceFile) -> Timeline:
             return self.timelines.open(file, "derived").opened.timeline
 
         stream = event_stream(

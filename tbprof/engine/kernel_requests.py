@@ -1,5 +1,7 @@
 """Answers requests about the calls of one kernel."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import orjson

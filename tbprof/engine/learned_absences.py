@@ -1,5 +1,7 @@
 """Tools that turned out to have no data for a run although its outlines did not show it."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Mapping, Sequence
 

@@ -1,5 +1,7 @@
 """Prepares the other pages of a run after the first, so that a second one opens at once."""
 
+from __future__ import annotations
+
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence

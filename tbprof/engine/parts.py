@@ -1,5 +1,7 @@
 """The parts of a host's summary, and what each is computed from."""
 
+from __future__ import annotations
+
 import functools
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -200,13 +202,13 @@ class PartKey(NamedTuple):
         return PARTS[self.name]
 
     @property
-    def needs(self) -> "list[PartKey]":
+    def needs(self) -> list[PartKey]:
         """The parts that it is computed from, without choices."""
         needs = self.kind.needs
         return part_keys(needs, {}) if needs else []
 
     @property
-    def uses(self) -> "list[PartKey]":
+    def uses(self) -> list[PartKey]:
         """The parts that it takes if they are known, without choices."""
         uses = self.kind.uses
         return part_keys(uses, {}) if uses else []

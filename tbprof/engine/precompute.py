@@ -1,5 +1,7 @@
 """Computes the parts behind pages in advance, and stores them in the cache."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 

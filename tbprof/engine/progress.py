@@ -1,5 +1,7 @@
 """What the engine is doing for requests that have not been answered yet."""
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

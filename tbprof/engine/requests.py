@@ -1,5 +1,7 @@
 """Requests and responses, and the tools and files that a request names."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import cached_property

@@ -1,5 +1,7 @@
 """A run for the shell: its hosts, its tools, and why some of them have nothing to show."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

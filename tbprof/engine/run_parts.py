@@ -1,5 +1,7 @@
 """The parts of a run's hosts, and the progress of the requests that wait for them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import closing
 from typing import Any

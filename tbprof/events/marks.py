@@ -1,5 +1,7 @@
 """Stats that are read in the pass that decodes events, since all events need them."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

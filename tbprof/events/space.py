@@ -4,6 +4,8 @@
 XLine -> `Lines`, XEvent -> `Events`, XEventMetadata -> `Types`. An index of -1 means "none".
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -38,7 +40,7 @@ class Lines:
     display_id: NDArray[np.int64]
     display_name: NDArray[np.int32]
 
-    def take(self, rows: Sequence[int]) -> "Lines":
+    def take(self, rows: Sequence[int]) -> Lines:
         """Some of the lines, in their order."""
         index = np.array(rows, np.int64)
         return Lines(*(getattr(self, name)[index] for name in self.__match_args__))
@@ -54,7 +56,7 @@ class Aggregated:
     duration_ps: NDArray[np.int64]
     source: NDArray[np.int64]
 
-    def take(self, lines: Sequence[int]) -> "Aggregated":
+    def take(self, lines: Sequence[int]) -> Aggregated:
         """The entries of some lines, in the order of `lines`."""
         if not self.line.size:
             return self
@@ -160,9 +162,7 @@ class Plane(Protocol):
         """Results about this plane that analyses share; cleared to free memory."""
         ...
 
-    def events(
-        self, lines: Sequence[int] | None = None, marks: MarkNames | None = None
-    ) -> "Events":
+    def events(self, lines: Sequence[int] | None = None, marks: MarkNames | None = None) -> Events:
         """The events of some lines (all by default); without marks if there are few."""
         ...
 
@@ -245,7 +245,7 @@ class Events(_Referable):
         mark_types(self.type, used)
         return np.flatnonzero(used)
 
-    def select(self, rows: NDArray[np.int64]) -> "Events":
+    def select(self, rows: NDArray[np.int64]) -> Events:
         """The events `rows`, ascending, without the number of marks; aggregated events stay."""
         marks = self.marks
         if marks is not None:

@@ -1,5 +1,7 @@
 """Typed key-value stats: one key as a dense column, or all stats of some messages as rows."""
 
+from __future__ import annotations
+
 from typing import Protocol
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Every name of a space once; columns hold int32 ids into it."""
 
+from __future__ import annotations
+
 import threading
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -4,6 +4,8 @@ As in Jupyter, a browser sends the token once, in the address or in the form of 
 keeps it in a cookie. A script sends it with each request.
 """
 
+from __future__ import annotations
+
 import hmac
 import secrets
 from html import escape

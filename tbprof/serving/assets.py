@@ -1,5 +1,7 @@
 """Serves the built pages: only files that existed at the start, by exact name."""
 
+from __future__ import annotations
+
 import gzip
 from functools import cache
 from pathlib import Path

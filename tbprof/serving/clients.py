@@ -1,5 +1,7 @@
 """Whether the client of a request is still connected."""
 
+from __future__ import annotations
+
 import selectors
 import socket
 from typing import TYPE_CHECKING
@@ -8,7 +10,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
 
-def is_connected(environ: "WSGIEnvironment") -> bool:
+def is_connected(environ: WSGIEnvironment) -> bool:
     """Whether the client of a request has not closed its connection.
 
     `tbprof serve` and TensorBoard provide the connection; for other servers it is True.

@@ -4,6 +4,8 @@ In that attack, a web page points its own name at this machine. Its scripts then
 our pages, and read our responses in the visitor's browser. The `Host` header has the page's name.
 """
 
+from __future__ import annotations
+
 import socket
 from collections.abc import Iterable
 

@@ -1,5 +1,7 @@
 """Parses the URL of a request. All input is untrusted."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection
 from typing import Literal
 

@@ -9,6 +9,8 @@ TensorBoard's own empty page does not. In a logdir with only event files the tab
 inactive plugins, like every plugin without data, and opens from there.
 """
 
+from __future__ import annotations
+
 import logging
 import os
 from collections.abc import Mapping
@@ -63,7 +65,7 @@ class ProfilePluginLoader(base_plugin.TBLoader):  # type: ignore[misc] # TensorB
             "limits of memory and time; default: as many as there are processors, at most 4",
         )
 
-    def load(self, context: Any) -> "ProfilePlugin":
+    def load(self, context: Any) -> ProfilePlugin:
         """The plugin. `context.logdir` is empty under `--logdir_spec`: then there are no runs."""
         owner = name_owner(context.plugin_name_to_instance or {})
         if owner is not None:

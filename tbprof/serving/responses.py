@@ -1,5 +1,7 @@
 """Turns replies and errors into HTTP responses: gzip, ETag, security headers, error contract."""
 
+from __future__ import annotations
+
 import gzip
 import json
 import logging
@@ -142,7 +144,7 @@ def _compressed(chunks: Generator[bytes, None, None]) -> Iterator[bytes]:
 class _Response(Response):
     """Also states its type with 304: TensorBoard's validator requires that of every response."""
 
-    def get_wsgi_headers(self, environ: "WSGIEnvironment") -> Headers:
+    def get_wsgi_headers(self, environ: WSGIEnvironment) -> Headers:
         headers = super().get_wsgi_headers(environ)
         headers["Content-Type"] = self.headers["Content-Type"]
         return headers

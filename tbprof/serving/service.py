@@ -4,6 +4,8 @@ TensorBoard imports every plugin when it starts, whether its tab is opened or no
 and its dependencies (NumPy, protobuf) are loaded with the first request for data.
 """
 
+from __future__ import annotations
+
 import logging
 import os
 import secrets
@@ -71,18 +73,18 @@ class Service:
         return self._failure
 
     @property
-    def loaded(self) -> "Engine | None":
+    def loaded(self) -> Engine | None:
         """The engine if it is loaded. Does not wait."""
         return self._engine
 
-    def logdir(self) -> "Logdir":
+    def logdir(self) -> Logdir:
         """The logdir. Raises LoadFailed."""
         with self._logdir_lock:
             if self._logdir is None:
                 self._logdir = self._load(lambda: _make_logdir(self._location))
             return self._logdir
 
-    def engine(self) -> "Engine":
+    def engine(self) -> Engine:
         """The engine; the first call takes about a second. Raises LoadFailed."""
         if self._engine is not None:
             return self._engine
@@ -116,14 +118,14 @@ class Service:
         """The logdir for captured runs: the first of the served places."""
         return self._location if isinstance(self._location, str) else next(iter(self._location), "")
 
-    def captures(self) -> "Captures":
+    def captures(self) -> Captures:
         """The captures into the logdir. Raises LoadFailed."""
         with self._logdir_lock:
             if self._captures is None:
                 self._captures = self._load(self._make_captures)
             return self._captures
 
-    def _make_captures(self) -> "Captures":
+    def _make_captures(self) -> Captures:
         from tbprof.capturing.sessions.queue import Captures
 
         return Captures(self.capture_logdir(), lambda _run: self.logdir().search_again())
@@ -142,7 +144,7 @@ class Service:
         except TbprofError as err:
             logger.debug("warm-up ended: %s", err.message)  # the request that needs it says so
 
-    def _load(self, make: "Callable[[], _Loaded]") -> _Loaded:
+    def _load(self, make: Callable[[], _Loaded]) -> _Loaded:
         """The result of `make`; the first failure persists until the server restarts."""
         if self._failure is not None:
             raise self._failure
@@ -164,13 +166,13 @@ class Service:
             raise self._failure from err
 
 
-def _make_logdir(location: str | Sequence[str]) -> "Logdir":
+def _make_logdir(location: str | Sequence[str]) -> Logdir:
     from tbprof.storage.logdir import Logdir
 
     return Logdir(location)
 
 
-def _make_engine(logdir: "Logdir", processes: int | None) -> "Engine":
+def _make_engine(logdir: Logdir, processes: int | None) -> Engine:
     """`processes` is how many processes read traces; None uses the environment, 0 uses none.
 
     With a scheduler in the environment, they are used while the cluster cannot be.

@@ -1,5 +1,7 @@
 """The same pages and routes without TensorBoard: `tbprof serve`."""
 
+from __future__ import annotations
+
 import logging
 import os
 import socket
@@ -48,9 +50,7 @@ class Standalone:
         self._prefix = f"/data/plugin/{service.plugin_name}"
         self._home = f"data/plugin/{service.plugin_name}/index.html"
 
-    def __call__(
-        self, environ: "WSGIEnvironment", start_response: "StartResponse"
-    ) -> Iterable[bytes]:
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answers one request."""
         request = Request(environ)
         # Not the query, which may contain the token.

@@ -4,6 +4,8 @@ Waitress holds connections, reads requests and sends the rest of responses in on
 idle nor slow browsers occupy a thread.
 """
 
+from __future__ import annotations
+
 import logging
 import socket
 import sys
@@ -118,7 +120,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc] # Waitress is untyped
 
     channel_class = _Connection
 
-    def __init__(self, application: "WSGIApplication", bound: socket.socket) -> None:
+    def __init__(self, application: WSGIApplication, bound: socket.socket) -> None:
         self._is_closing = False
         self._is_closed = False
         chosen = Adjustments(

@@ -8,6 +8,8 @@ bytes would take three times as long. Nothing shrinks such a file while it is ma
 under a temporary name, renamed, read-only from then on, and only removed as a whole.
 """
 
+from __future__ import annotations
+
 import math
 import mmap
 import os

@@ -3,6 +3,8 @@
 Hundreds of small arrays cost more to describe and to check one by one than to copy.
 """
 
+from __future__ import annotations
+
 import functools
 import math
 from collections.abc import Mapping

@@ -1,5 +1,7 @@
 """Opens trace files: whatever their storage and compression, readers get a local, plain file."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import threading
@@ -232,7 +234,7 @@ def _inflated(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes | None]:
         yield None
 
 
-def _until_damage(inflator: "zlib._Decompress", data: bytes) -> bytes:
+def _until_damage(inflator: zlib._Decompress, data: bytes) -> bytes:
     """The part of `data` that can be inflated, byte by byte: one failing call returns nothing."""
     pieces: list[bytes] = []
     with contextlib.suppress(zlib.error):

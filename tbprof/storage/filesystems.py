@@ -8,6 +8,8 @@ entry, and most logdirs are local. URLs with another scheme (`gs://`, `s3://`, `
 opened by fsspec.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -138,14 +140,14 @@ class LocalFiles:
         return target.st_dev, target.st_ino
 
 
-def _listed(entries: "AbstractContextManager[Iterator[os.DirEntry[str]]]") -> Iterator[Listed]:
+def _listed(entries: AbstractContextManager[Iterator[os.DirEntry[str]]]) -> Iterator[Listed]:
     with entries as opened:
         for entry in opened:
             is_directory = _is_directory(entry)
             yield Listed(entry.name, is_directory, is_directory and entry.is_symlink())
 
 
-def _is_directory(entry: "os.DirEntry[str]") -> bool:
+def _is_directory(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError:  # a link to itself

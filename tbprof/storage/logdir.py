@@ -5,6 +5,8 @@ directories. It is repeated when the runs are requested and the last search is o
 arrive while TensorBoard runs. Nothing is ever written into a logdir.
 """
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,7 @@
 """Finds the runs below a location: every `plugins/profile` directory's subdirectories."""
 
+from __future__ import annotations
+
 import itertools
 import time
 from collections import Counter, deque

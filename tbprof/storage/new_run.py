@@ -1,5 +1,7 @@
 """A new run in a logdir: complete files that never replace others."""
 
+from __future__ import annotations
+
 import contextlib
 import mmap
 import os
@@ -32,7 +34,7 @@ class _Folder(Protocol):
     def make(self, name: str) -> str | None:
         """Makes the run's folder and returns its URL, or None if the name is taken."""
 
-    def open(self, url: str) -> "NewFile":
+    def open(self, url: str) -> NewFile:
         """A file that takes its name when it is committed."""
 
     def join(self, url: str, name: str) -> str:
@@ -70,7 +72,7 @@ class NewRun:
         """The run's folder."""
         return self._url or self._place(self.name)
 
-    def open(self, name: str) -> "NewFile":
+    def open(self, name: str) -> NewFile:
         """A new file `name` of the run, to be written, then committed or discarded.
 
         `name` is a plain file name; the caller has made sure of that. Raises NotWritten.
@@ -111,7 +113,7 @@ class NewRun:
                 raise FileExistsError(f"there are {_MOST_NAMES} runs called {self._wanted}")
             return self._url
 
-    def _names(self) -> "list[str]":
+    def _names(self) -> list[str]:
         later = [f"{self._wanted}_{count}" for count in range(2, _MOST_NAMES + 1)]
         return list(dict.fromkeys([self.name, self._wanted, *later]))
 
@@ -145,7 +147,7 @@ class NewFile:
             part.parent.mkdir(parents=True, exist_ok=True)  # it may have been removed
             self._file = part.open("xb")
 
-    def write(self, data: "bytes | memoryview") -> None:
+    def write(self, data: bytes | memoryview) -> None:
         """Adds to the file."""
         with storage_errors(self.url):
             self._file.write(data)

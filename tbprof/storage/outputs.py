@@ -1,5 +1,7 @@
 """Files that users ask for: written as a whole, or not at all."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import stat
@@ -41,7 +43,7 @@ def write_output(
 
 
 @contextmanager
-def _packed(path: str, file: BinaryIO) -> Iterator["BinaryIO | GzipFile"]:
+def _packed(path: str, file: BinaryIO) -> Iterator[BinaryIO | GzipFile]:
     """A compressor into the file if its name ends in `.gz`, else the file itself."""
     if not path.lower().endswith(".gz"):
         yield file

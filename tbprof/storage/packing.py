@@ -1,10 +1,13 @@
 """Dataclasses as plain arrays and back: the form in which everything is stored."""
 
+from __future__ import annotations
+
 import functools
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,12 +43,10 @@ _MOST_ENCODED, _ENCODED_BYTES = 64, 16 << 20
 _packed_lists: LatestCache[int, tuple[list[str], _Encoded]] = LatestCache(
     _MOST_ENCODED, _ENCODED_BYTES
 )
-# From NumPy 2.5 on an alias that is not a class.
-_ARRAY = get_origin(NDArray[Any])
 
 
 class _PackedField(NamedTuple):
-    """A field of a dataclass; `kind` is its type, or that of its items if it holds `rows`."""
+    """A field of a dataclass; `kind` is what is `nested`, of what it holds `rows`, or a text."""
 
     name: str
     form: Literal["array", "texts", "rows", "nested", "plain"]
@@ -105,7 +106,8 @@ def is_packed(arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> bool:
 
 @functools.cache
 def _fields(kind: type) -> list[_PackedField]:
-    return [_field(name, type_) for name, type_ in kind.__annotations__.items()]
+    known = vars(sys.modules[kind.__module__])
+    return [_field(name, text, known) for name, text in kind.__annotations__.items()]
 
 
 @functools.cache
@@ -113,17 +115,19 @@ def _fields_with_texts(kind: type) -> list[tuple[str, str]]:
     return [(name, form) for name, form, _, _ in _fields(kind) if form in ("texts", "nested")]
 
 
-def _field(name: str, kind: Any) -> _PackedField:
-    origin, inner = get_origin(kind), [*get_args(kind), None][0]
-    if origin is _ARRAY:
-        return _PackedField(name, "array", kind, is_tuple=False)
-    if is_record(kind):
-        return _PackedField(name, "nested", kind, is_tuple=False)
-    if origin in (list, tuple) and is_record(inner):
-        return _PackedField(name, "rows", inner, is_tuple=origin is tuple)
-    if origin is list and inner is str:
-        return _PackedField(name, "texts", kind, is_tuple=False)
-    return _PackedField(name, "plain", kind, is_tuple=True)
+def _field(name: str, text: str, known: Mapping[str, Any]) -> _PackedField:
+    """The field with an annotation in a module of `known` names."""
+    outer, _, rest = text.rstrip("]").partition("[")
+    inner = rest.partition(",")[0]
+    if outer == "NDArray":
+        return _PackedField(name, "array", text, is_tuple=False)
+    if is_record(known.get(outer)):
+        return _PackedField(name, "nested", known[outer], is_tuple=False)
+    if outer in ("list", "tuple") and is_record(known.get(inner)):
+        return _PackedField(name, "rows", known[inner], is_tuple=outer == "tuple")
+    if text == "list[str]":
+        return _PackedField(name, "texts", text, is_tuple=False)
+    return _PackedField(name, "plain", text, is_tuple=True)
 
 
 def _pack(
@@ -153,7 +157,7 @@ def _pack_rows(
 ) -> None:
     for name, _, of, _ in _fields(kind):
         cells = [getattr(row, name) for row in rows]
-        if of is str:
+        if of == "str":
             _pack_texts(cells, prefix + name, arrays)
         else:
             arrays[prefix + name] = np.array(cells, np.int64)
@@ -224,11 +228,11 @@ def _unpack(
 def _rows(kind: type, prefix: str, arrays: Mapping[str, NDArray[Any]]) -> list[Any]:
     columns: list[list[Any]] = []
     for name, _, of, _ in _fields(kind):
-        if of is str:
+        if of == "str":
             columns.append(_texts(arrays, prefix + name))
         else:
             cells = arrays[prefix + name].tolist()
-            columns.append([bool(cell) for cell in cells] if of is bool else cells)
+            columns.append([bool(cell) for cell in cells] if of == "bool" else cells)
     return [kind(*row) for row in zip(*columns, strict=True)]
 
 

@@ -5,6 +5,8 @@ several processes may share a directory. When the directory outgrows its limit, 
 used files are removed first.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import threading

@@ -1,5 +1,7 @@
 """Runs and their trace files, and what the entries of a run directory mean."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from typing import Literal
 

@@ -1,5 +1,7 @@
 """Op stats: every op of the framework, on hosts and devices, and calls of programs."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

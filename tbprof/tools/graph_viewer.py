@@ -1,5 +1,7 @@
 """Graph viewer: the operands and users of the instructions of a compiled program."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable
 

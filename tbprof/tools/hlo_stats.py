@@ -1,5 +1,7 @@
 """HLO op stats: every instruction of the programs that ran, with its time, rates and bound."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 import numpy as np

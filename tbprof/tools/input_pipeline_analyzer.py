@@ -1,5 +1,7 @@
 """Input pipeline analyzer: whether steps wait for input, and which stage of it is slow."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import cast
 

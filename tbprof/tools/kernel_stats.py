@@ -1,5 +1,7 @@
 """GPU kernel stats: every kernel with the op that launched it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Memory profile: the memory that every allocator had in use over time, and what used it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

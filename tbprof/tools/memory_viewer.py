@@ -1,5 +1,7 @@
 """Program memory: what each compiled program keeps in memory, when, and for which purpose."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np

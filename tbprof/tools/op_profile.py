@@ -1,5 +1,7 @@
 """Op profile: which instructions of compiled programs take time, and how much of it is wasted."""
 
+from __future__ import annotations
+
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.peaks import Peaks, merge_peaks
 from tbprof.analysis.programs.program_ops import ProgramOps

@@ -1,5 +1,7 @@
 """Overview: how long steps take, on what, what holds them up, and what to do about it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Pod viewer: the steps of every worker side by side, and which worker makes the others wait."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -198,7 +200,7 @@ def _overview(
     causes: Sequence[str],
     event_ps: NDArray[np.int64],
     device: str,
-    stragglers: "Stragglers",
+    stragglers: Stragglers,
     places: NDArray[np.int64],
     doubts: Sequence[str],
 ) -> dict[str, object]:
@@ -270,7 +272,7 @@ def _overview(
     }
 
 
-def _lateness(lateness: "Lateness") -> dict[str, object]:
+def _lateness(lateness: Lateness) -> dict[str, object]:
     """How much later one worker is than another, in µs; unknown values are None."""
     return {
         "worker": lateness.worker,

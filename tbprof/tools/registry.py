@@ -1,5 +1,7 @@
 """The tools in menu order: what each needs, and the messages if it has nothing to show."""
 
+from __future__ import annotations
+
 from tbprof.base import names
 from tbprof.tools.model.tool import Tool
 

@@ -1,5 +1,7 @@
 """Roofline: how close programs and their instructions come to the limits of the device."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """tf.data bottleneck analysis: which input pipeline is slow, which stage of it, and what to do."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 from tbprof.advice.input.input_diagnosis import INPUT_PARTS, diagnose_input, find_cause

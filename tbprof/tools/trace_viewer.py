@@ -1,5 +1,7 @@
 """Trace viewer: every event of a trace, or of a part of its time."""
 
+from __future__ import annotations
+
 import math
 
 from tbprof.advice.summaries import Summaries

@@ -5,6 +5,8 @@ this process, at any point of a compiled pass. What was read into our own memory
 shrinks causes an error at the next window.
 """
 
+from __future__ import annotations
+
 import os
 import threading
 import weakref
@@ -40,7 +42,7 @@ class Buffer:
     it can no longer be read.
     """
 
-    def __init__(self, content: "bytes | OpenFile", path: str, window: int = WINDOW) -> None:
+    def __init__(self, content: bytes | OpenFile, path: str, window: int = WINDOW) -> None:
         self.path = path
         self.window = window
         self._source = _Held(content) if isinstance(content, bytes) else content
@@ -55,7 +57,7 @@ class Buffer:
             )
 
     @classmethod
-    def of_file(cls, path: str | os.PathLike[str], name: str = "") -> "Buffer":
+    def of_file(cls, path: str | os.PathLike[str], name: str = "") -> Buffer:
         """The whole file at `path`; raises Unreachable if it cannot be read."""
         shown = name or str(path)
         try:
@@ -165,7 +167,7 @@ class Buffer:
         window.flags.writeable = False
         return window
 
-    def _fill(self, source: "OpenFile", begin: int, out: memoryview) -> None:
+    def _fill(self, source: OpenFile, begin: int, out: memoryview) -> None:
         done = 0
         while done < len(out):
             try:

@@ -1,5 +1,7 @@
 """Damage of a file as notices: each once, and only a few of each kind."""
 
+from __future__ import annotations
+
 import threading
 
 from tbprof.base.errors import Notice
@@ -20,7 +22,7 @@ class Damage:
         self._notices: dict[Notice, None] = {}
         self._lock = threading.Lock()
 
-    def within(self, part: str, known: frozenset[str] = frozenset()) -> "Damage":
+    def within(self, part: str, known: frozenset[str] = frozenset()) -> Damage:
         """A collector for a part of this part.
 
         Notices with `known` codes follow from those of the whole file, and are left out.

@@ -1,5 +1,7 @@
 """The types of events, read again from their bytes."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

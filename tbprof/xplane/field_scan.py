@@ -1,5 +1,7 @@
 """The index of a message's fields, found by their length prefixes."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Equal texts among byte ranges, grouped without a Python string per event."""
 
+from __future__ import annotations
+
 import os
 from itertools import pairwise
 

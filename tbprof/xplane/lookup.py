@@ -1,5 +1,7 @@
 """Metadata ids to table rows: an open-addressing hash table that kernels probe per event."""
 
+from __future__ import annotations
+
 import os
 
 import numpy as np

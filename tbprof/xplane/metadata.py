@@ -4,6 +4,8 @@ They follow the lines on the wire, in any order. Source: xplane.proto, XPlane.ev
 XPlane.stat_metadata (map<int64, message>: entry {1: key, 2: value}).
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """One plane of a file: its lines by their headers, types and events when they are requested."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, partial
 from operator import is_
@@ -167,7 +169,7 @@ class FilePlane:
                     )
 
     @cached_property
-    def types(self) -> "FileTypes":
+    def types(self) -> FileTypes:
         """The kinds of event."""
         dictionary = _dictionary(
             self._buffer, self._fields, self._damage, _EVENT_METADATA, _TYPE_DISPLAY_NAME

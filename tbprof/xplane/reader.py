@@ -1,5 +1,7 @@
 """A file of one XSpace as a `Space` with planes that are decoded lazily."""
 
+from __future__ import annotations
+
 import os
 
 from tbprof.base.errors import CUT_HINT, BadTrace

@@ -1,5 +1,7 @@
 """Typed key-value stats of events, types and planes: a few keys of many messages in one pass."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 

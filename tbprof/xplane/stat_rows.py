@@ -1,5 +1,7 @@
 """All stats of some messages as rows, in one compiled pass over their bytes."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

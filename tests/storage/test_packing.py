@@ -1,5 +1,7 @@
 """Dataclasses as plain arrays and back."""
 
+from __future__ import annotations
+
 import dataclasses
 from dataclasses import dataclass
 from typing import Any

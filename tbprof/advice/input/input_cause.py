@@ -1,5 +1,7 @@
 """The cause of waits for input, which all pages share."""
 
+from __future__ import annotations
+
 import math
 from typing import Literal
 

@@ -1,5 +1,7 @@
 """Why a program waits for its input: the diagnosis that all pages share."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -28,7 +30,7 @@ _cause_of = Later("tbprof.advice.input.pipeline_diagnosis.cause_of")
 INPUT_PARTS = ("tf_data", "input_ops", "devices")
 
 
-def diagnose_input(summaries: Summaries, most: int | None = None) -> "list[Diagnosis]":
+def diagnose_input(summaries: Summaries, most: int | None = None) -> list[Diagnosis]:
     """The diagnoses of all hosts' tf.data pipelines, worst first: at most `most`, or all.
 
     Empty without tf.data.
@@ -40,7 +42,7 @@ def diagnose_input(summaries: Summaries, most: int | None = None) -> "list[Diagn
     return diagnoses
 
 
-def find_cause(summaries: Summaries, diagnoses: "Sequence[Diagnosis]") -> InputCause:
+def find_cause(summaries: Summaries, diagnoses: Sequence[Diagnosis]) -> InputCause:
     """The cause of waits for input, according to the first of the diagnoses, the worst."""
     ops = merge_input_ops(summaries.take("input_ops", InputOps))
     sent_ps = ops.work_of(InputCategory.ENQUEUE)

@@ -1,5 +1,7 @@
 """Facts about input pipelines: categories of their work, and the facts that advice needs."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from tbprof.analysis.input.input_ops import InputOps

@@ -1,5 +1,7 @@
 """Advice on each category of input work, based on the recorded facts."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -30,7 +32,7 @@ def find_input_findings(facts: InputFacts) -> list[tuple[InputCategory, Finding]
     return [(category, finding) for category, rule in _RULES.items() for finding in rule(facts)]
 
 
-def by_category(ops: InputOps, diagnosis: "Diagnosis") -> list[tuple[InputCategory, Finding]]:
+def by_category(ops: InputOps, diagnosis: Diagnosis) -> list[tuple[InputCategory, Finding]]:
     """The findings about a tf.data pipeline, each with the category of its stage."""
     categories = {
         stage_name(name): InputCategory(category)

@@ -1,5 +1,7 @@
 """Where the trace shows waits for input."""
 
+from __future__ import annotations
+
 from tbprof.advice.input.input_cause import InputCause
 from tbprof.advice.pages import TRACE, Page
 from tbprof.analysis.job.job_steps import JobSteps

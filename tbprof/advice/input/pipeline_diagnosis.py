@@ -1,5 +1,7 @@
 """Why a program waits for its tf.data pipelines."""
 
+from __future__ import annotations
+
 import math
 
 from tbprof.advice.guides import DATA_ANALYSIS_GUIDE

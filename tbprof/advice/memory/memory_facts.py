@@ -1,5 +1,7 @@
 """The facts that findings about one allocator need: the groups at its peak, and its steps."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Findings about one allocator: which memory to free first, and how its use develops."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np

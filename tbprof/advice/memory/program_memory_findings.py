@@ -1,5 +1,7 @@
 """How a compiled program could use less memory at its peak: upper bounds, each with its reason."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 
 import numpy as np

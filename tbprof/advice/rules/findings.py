@@ -1,5 +1,7 @@
 """All findings of a run, largest gain first."""
 
+from __future__ import annotations
+
 from tbprof.advice.bottlenecks import MODERATE
 from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import SEVERITIES, Finding

@@ -1,5 +1,7 @@
 """Advice on stages that copy elements into batches, one at a time."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 

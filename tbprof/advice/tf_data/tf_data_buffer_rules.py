@@ -1,5 +1,7 @@
 """Advice on bottlenecks that buffer elements, or combine several inputs."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 

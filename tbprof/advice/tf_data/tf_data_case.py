@@ -1,5 +1,7 @@
 """The input of advice rules, and sentences that several of them share."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator, Sequence
 

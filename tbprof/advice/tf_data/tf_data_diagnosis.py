@@ -1,5 +1,7 @@
 """The diagnosis of every input pipeline: its bottlenecks, and advice on the whole pipeline."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,5 +1,7 @@
 """Advice on bottlenecks that run a function: map, filter and similar stages."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 

@@ -1,5 +1,7 @@
 """Advice on a whole pipeline: its last stage, its memory, its options, its calls."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 

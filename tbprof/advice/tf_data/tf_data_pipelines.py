@@ -1,5 +1,7 @@
 """The input pipelines of all hosts: their calls, their stages, and how slow they are."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Mapping, Sequence

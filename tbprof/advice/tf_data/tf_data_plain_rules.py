@@ -1,5 +1,7 @@
 """Advice that depends only on the kind of a stage."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 
 from tbprof.advice.finding import Finding

@@ -1,5 +1,7 @@
 """Advice on bottlenecks that read from files, generators or other machines."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from tbprof.advice.finding import Finding

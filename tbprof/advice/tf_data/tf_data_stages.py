@@ -1,5 +1,7 @@
 """The kinds of tf.data stages, on which advice depends."""
 
+from __future__ import annotations
+
 from enum import Enum
 
 from tbprof.analysis.vocabulary.input_names import COMBINING, is_reader, parts_of

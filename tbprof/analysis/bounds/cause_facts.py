@@ -1,5 +1,7 @@
 """The causes of a table's instructions, and the facts that show them."""
 
+from __future__ import annotations
+
 from tbprof.analysis.bounds.causes import Cause
 from tbprof.analysis.bounds.op_causes import OpCauses, find_causes
 from tbprof.analysis.bounds.op_work import rates_of, work_of

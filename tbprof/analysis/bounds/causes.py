@@ -1,5 +1,7 @@
 """The causes why instructions take longer than necessary."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 # Copies between a device and its host, and exchanges between devices, wait for these links, whose

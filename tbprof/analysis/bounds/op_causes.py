@@ -1,5 +1,7 @@
 """Finds what limits instructions, where the trace proves it, and the time that it costs."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

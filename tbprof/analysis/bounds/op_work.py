@@ -1,5 +1,7 @@
 """Rates of computation and traffic of instructions, and the peaks that bound them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -56,7 +58,7 @@ class OpWork:
     roof: list[str]
     link: NDArray[np.int64]
 
-    def select(self, rows: NDArray[np.int64]) -> "OpWork":
+    def select(self, rows: NDArray[np.int64]) -> OpWork:
         """The work of these rows, in this order."""
         return OpWork(
             self.span_ps[rows], self.flops[rows], self.model_flops[rows], self.bytes[rows],

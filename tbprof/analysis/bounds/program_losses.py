@@ -1,5 +1,7 @@
 """The device time of a host in instructions that could be faster, by cause."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The part of an op's time that is not spent at a peak of the device."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

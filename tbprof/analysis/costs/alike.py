@@ -1,5 +1,7 @@
 """Finds equal computations and instructions of a program, since the layers of a model repeat."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """The cost of one execution of an instruction: operations and memory traffic."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -38,14 +40,14 @@ class Cost(NamedTuple):
         """The bytes read and written in all memory spaces."""
         return sum(self.read.values()) + sum(self.written.values())
 
-    def times(self, count: int) -> "Cost":
+    def times(self, count: int) -> Cost:
         """The cost of `count` executions."""
         return Cost(
             _times(self.flops, count), self.transcendentals * count,
             _times(self.read, count), _times(self.written, count), self.is_known,
         )  # fmt: skip
 
-    def moving(self, read: Counter[int], written: Counter[int]) -> "Cost":
+    def moving(self, read: Counter[int], written: Counter[int]) -> Cost:
         """The same operations with other traffic."""
         return Cost(self.flops, self.transcendentals, read, written, self.is_known)
 
@@ -78,7 +80,7 @@ def add_costs(costs: Iterable[Cost], *, is_work: bool = False) -> Cost:
     return Cost(counter(flops), transcendentals, counter(read), counter(written), is_known)
 
 
-def counter(counts: Mapping[_Key, int]) -> "Counter[_Key]":
+def counter(counts: Mapping[_Key, int]) -> Counter[_Key]:
     """A counter with these counts; the constructor of Counter takes four times as long."""
     if not counts:
         return _EMPTY
@@ -98,7 +100,7 @@ def most_of_each(costs: Iterable[Cost]) -> Cost:
     return most
 
 
-def _times(counts: "Counter[_Key]", count: int) -> "Counter[_Key]":
+def _times(counts: Counter[_Key], count: int) -> Counter[_Key]:
     return counter({key: number * count for key, number in counts.items()})
 
 

@@ -3,6 +3,8 @@
 The cost of any other call is unknown, not zero.
 """
 
+from __future__ import annotations
+
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -1,5 +1,7 @@
 """The memory traffic of fusions, which read only the parts of operands that they use."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable
 

@@ -3,6 +3,8 @@
 A multiply-add counts as two operations. Source of the conventions: XLA, hlo_cost_analysis.cc.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

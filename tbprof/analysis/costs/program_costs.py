@@ -1,5 +1,7 @@
 """The costs of the instructions of a program."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from tbprof.analysis.costs.alike import Alike

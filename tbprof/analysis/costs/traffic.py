@@ -1,5 +1,7 @@
 """The bytes that an instruction reads and writes, by its opcode and shapes."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 

@@ -1,5 +1,7 @@
 """Products over windows: how often a kernel overlaps an element of a convolution's input."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The ids that link device events to the calls that launched them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from tbprof.base import names

@@ -1,5 +1,7 @@
 """The times of device events by the device's own clock."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import lru_cache
 

@@ -1,5 +1,7 @@
 """The devices of a host, and their peak performance."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

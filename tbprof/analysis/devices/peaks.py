@@ -1,5 +1,7 @@
 """Peak compute rates of a device by element type, and peak bandwidths by memory, with sources."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
 

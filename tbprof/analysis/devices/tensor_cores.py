@@ -6,6 +6,8 @@ NVIDIA libraries up to Ampere are those that TensorFlow's profiler has used sinc
 (kernel_stats_utils.cc).
 """
 
+from __future__ import annotations
+
 import functools
 import re
 from enum import IntEnum
@@ -102,7 +104,7 @@ def core_use(
     *,
     is_amd: bool,
     compute_major: int = -1,
-    fusion: "Fusion | None" = None,
+    fusion: Fusion | None = None,
 ) -> CoreUse:
     """Whether the kernel with this (raw or demangled) name uses Tensor Cores or Matrix Cores.
 
@@ -122,7 +124,7 @@ def core_use(
     return _use_by_name(kernel, is_amd)
 
 
-def _is_narrow(fusion: "Fusion") -> bool:
+def _is_narrow(fusion: Fusion) -> bool:
     """Whether all operands of the products in a fusion have at most 16 bits."""
     return all(_PHASES.get(tensor.dtype) in _NARROW for tensor in fusion.products)
 

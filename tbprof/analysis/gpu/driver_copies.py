@@ -1,5 +1,7 @@
 """Copies and memsets that a driver implements as kernels, as AMD's does."""
 
+from __future__ import annotations
+
 import functools
 
 import numpy as np

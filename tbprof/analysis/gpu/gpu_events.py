@@ -1,5 +1,7 @@
 """The events of a GPU, grouped by distinct kinds; Python code runs once per kind."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

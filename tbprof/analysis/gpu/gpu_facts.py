@@ -1,5 +1,7 @@
 """Facts about GPUs: busy time, kernels and the gaps before them, copies and their sizes."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -119,7 +121,7 @@ def find_gpu_facts(space: Space, programs: Programs) -> GpuFacts:
     )
 
 
-def _kernels(plane: Plane, kinds: "GpuKinds") -> tuple[int, ...]:
+def _kernels(plane: Plane, kinds: GpuKinds) -> tuple[int, ...]:
     """The row of one GPU, in the order of the fields."""
     memory = plane.stats.get("memory_size", -1)
     capacity = memory if isinstance(memory, int) and 0 < memory < 2**62 else -1
@@ -144,7 +146,7 @@ def _kernels(plane: Plane, kinds: "GpuKinds") -> tuple[int, ...]:
     )
 
 
-def _bias_ps(kinds: "GpuKinds") -> int:
+def _bias_ps(kinds: GpuKinds) -> int:
     """The time of kernels that add a bias that the next kernel normalizes away.
 
     Events are ordered by stream, then time. A layer's op is `model/conv/BiasAdd`, that of the layer
@@ -183,7 +185,7 @@ def gaps_before(start: NDArray[np.int64], duration: NDArray[np.int64]) -> NDArra
     return gap
 
 
-def _copies(plane: Plane, kinds: "GpuKinds", gpu: int) -> list[_Copies]:
+def _copies(plane: Plane, kinds: GpuKinds, gpu: int) -> list[_Copies]:
     """The copies of one GPU by kind, without memsets."""
     copy_kinds = sorted(kind for kind in set(kinds.copy) if kind.startswith("Memcpy"))
     number_of = dict(zip(copy_kinds, range(len(copy_kinds)), strict=True))

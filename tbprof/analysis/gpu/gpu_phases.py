@@ -1,5 +1,7 @@
 """The phases of the kernels, copies and other events of a GPU."""
 
+from __future__ import annotations
+
 import functools
 import re
 

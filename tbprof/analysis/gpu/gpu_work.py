@@ -1,5 +1,7 @@
 """Operations and bytes of GPU ops: as recorded, else computed from the shapes of their programs."""
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
@@ -109,13 +111,13 @@ def rows_by_instruction(kinds: GpuKinds) -> list[list[int]]:
     return list(rows.values())
 
 
-def _largest_dtype(module: "Module", row: int) -> str:
+def _largest_dtype(module: Module, row: int) -> str:
     arrays = (row, *module.operand_rows(row))
     shapes = [shape for array in arrays for shape in module.shapes.of(array).shapes]
     return str(_largest_of(shapes))
 
 
-def _cost(costs: "dict[int, ProgramCosts]", module: "Module", row: int) -> Cost | None:
+def _cost(costs: dict[int, ProgramCosts], module: Module, row: int) -> Cost | None:
     """The cost of an instruction, None for one whose computations run separately."""
     if row < 0:
         return UNKNOWN

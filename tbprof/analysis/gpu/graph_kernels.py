@@ -5,6 +5,8 @@ the graph as the instruction of all its kernels. Source: OpenXLA,
 command_buffer_conversion_pass.cc; observed.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias

@@ -1,5 +1,7 @@
 """Every call of every GPU kernel: its duration, the idle time before it, and its launch latency."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 from itertools import pairwise
 

@@ -1,5 +1,7 @@
 """Launch configurations of kernels: grids, blocks, registers and shared memory."""
 
+from __future__ import annotations
+
 import functools
 import math
 

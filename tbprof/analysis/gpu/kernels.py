@@ -1,5 +1,7 @@
 """GPU kernels by kernel-op pair."""
 
+from __future__ import annotations
+
 import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -197,7 +199,7 @@ def find_kernels(space: Space, programs: Programs) -> Kernels:
     return rows.table()
 
 
-def kernel_rows(space: Space, programs: Programs) -> "Iterator[tuple[GpuKinds, NDArray[np.int64]]]":
+def kernel_rows(space: Space, programs: Programs) -> Iterator[tuple[GpuKinds, NDArray[np.int64]]]:
     """(kinds, row in `find_kernels` of each, -1 for other events) of each GPU with kernels."""
     number: dict[KernelKey, int] = {}
     for kinds, kernels in _kernel_kinds(space, programs):
@@ -216,17 +218,17 @@ class _KernelKinds:
     kind: NDArray[np.int64]
     key: list[KernelKey]
     occupancy_pct: NDArray[np.float64]
-    work: "GpuWork"
+    work: GpuWork
 
 
-def _kernel_kinds(space: Space, programs: Programs) -> "Iterator[tuple[GpuKinds, _KernelKinds]]":
+def _kernel_kinds(space: Space, programs: Programs) -> Iterator[tuple[GpuKinds, _KernelKinds]]:
     for plane in gpus_with_lines(space):
         if names.KERNEL_DETAILS in plane.stat_names:
             kinds = _find_gpu_kinds(plane, programs)
             yield kinds, _find_keys(plane, kinds, programs)
 
 
-def _find_keys(plane: Plane, kinds: "GpuKinds", programs: Programs) -> _KernelKinds:
+def _find_keys(plane: Plane, kinds: GpuKinds, programs: Programs) -> _KernelKinds:
     of_amd = is_amd(text_stat(plane, names.DEVICE_VENDOR), text_stat(plane, names.GPU_NAME))
     major = plane.stats.get(names.COMPUTE_MAJOR, -1)
     compute_major = major if isinstance(major, int) else -1
@@ -263,7 +265,7 @@ def _key(
     equation: str,
     device: tuple[bool, int],
     work: tuple[str, bool, bool],
-    fusion: "Fusion | None",
+    fusion: Fusion | None,
 ) -> tuple[KernelKey, float]:
     """(the row of a kernel, its occupancy).
 
@@ -292,13 +294,13 @@ def _key(
     return key, math.nan if launch.occupancy_pct is None else launch.occupancy_pct
 
 
-def _fusion(kinds: "GpuKinds", kind: int, programs: Programs) -> "Fusion | None":
+def _fusion(kinds: GpuKinds, kind: int, programs: Programs) -> Fusion | None:
     """The fusion that launched a kernel, None if it is unknown or another instruction."""
     name = kinds.instruction[kind]
     return programs.fusion(kinds.program_id[kind], kinds.module[kind], name) if name else None
 
 
-def _could_use(op: OpName, equation: str, fusion: "Fusion | None") -> bool:
+def _could_use(op: OpName, equation: str, fusion: Fusion | None) -> bool:
     """Whether the op could use Tensor Cores, by its program, else by its type and name.
 
     Fusions next to a product may have the product's name, but multiply nothing.

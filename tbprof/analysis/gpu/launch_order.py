@@ -6,6 +6,8 @@ instructions between those of the kernels before and after them. Source: OpenXLA
 kernel_reuse_cache.cc; observed.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile

@@ -1,5 +1,7 @@
 """A program's graph in DOT, the language of Graphviz."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 
 from tbprof.analysis.graphs.program_graph import ProgramGraph

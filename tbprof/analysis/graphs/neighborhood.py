@@ -1,5 +1,7 @@
 """The neighborhood of an instruction in its program."""
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Collection, Iterator
 

@@ -1,5 +1,7 @@
 """The facts about an instruction in the node of a graph."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The drawing of a neighborhood: nodes, edges, and clusters for opened computations."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from tbprof.analysis.graphs.neighborhood import Neighborhood

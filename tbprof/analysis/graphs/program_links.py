@@ -1,5 +1,7 @@
 """The instructions of a program by name, by id and by computation."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import cached_property
 

@@ -1,5 +1,7 @@
 """The programs of a host, and the serialized form of one of them."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Causality between host events, and their steps, according to their stats."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Links from events to those that they caused on other threads, by keys that both have."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The graph of all events that groups can contain: one column of rows, and their links."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 
 import numpy as np

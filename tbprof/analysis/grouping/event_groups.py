@@ -1,5 +1,7 @@
 """Groups the events of files without groups, by the causality in their stats."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

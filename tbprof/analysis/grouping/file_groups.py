@@ -1,5 +1,7 @@
 """Groups that are stored in a file, if events were grouped before it was written."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 

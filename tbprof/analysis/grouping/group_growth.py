@@ -1,5 +1,7 @@
 """Growth of groups: from roots to the events that they enclose, and to those that these caused."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

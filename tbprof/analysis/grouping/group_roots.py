@@ -1,5 +1,7 @@
 """Chooses the root events of groups, and labels groups."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

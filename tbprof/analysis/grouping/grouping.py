@@ -1,5 +1,7 @@
 """The groups of events that belong to one step, and their root events."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

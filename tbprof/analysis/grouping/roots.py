@@ -1,5 +1,7 @@
 """The table of groups: their root events and labels."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

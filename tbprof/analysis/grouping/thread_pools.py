@@ -1,5 +1,7 @@
 """Work that is passed to thread pools: the regions in which it ran, and their steps."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

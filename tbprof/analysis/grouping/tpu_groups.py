@@ -1,5 +1,7 @@
 """Groups of the steps and program runs of TPU cores."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

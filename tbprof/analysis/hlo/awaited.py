@@ -1,5 +1,7 @@
 """Finds the start of an asynchronous instruction: "copy-start.1" for "copy-done.1"."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from tbprof.analysis.hlo.hlo_shapes import split_text
@@ -12,7 +14,7 @@ _OPERAND = regex(r"%([A-Za-z_][\w.\-]{0,200})")
 _DEEPEST = 64
 
 
-def awaited_start(program: "Module", row: int) -> int:
+def awaited_start(program: Module, row: int) -> int:
     """The row of the start that an instruction completes, -1 for other instructions.
 
     Updates between the two are followed.

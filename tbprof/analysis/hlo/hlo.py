@@ -1,5 +1,7 @@
 """The compiled programs of a trace: their HLO instructions and framework ops."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
@@ -137,18 +139,18 @@ class Programs:
             is_single[name] = is_small and 0 < _count_work(blob) <= _MOST_OF_ONE_OP
         return {name for name, is_op in is_single.items() if is_op}
 
-    def instruction(self, program_id: int, module: str, instruction: str) -> "Instruction | None":
+    def instruction(self, program_id: int, module: str, instruction: str) -> Instruction | None:
         """The instruction with that name, None if unknown; the program is found as in `op_name`."""
         program = self.module(program_id, module)
         return None if program is None else program.instruction(instruction)
 
-    def fusion(self, program_id: int, module: str, instruction: str) -> "Fusion | None":
+    def fusion(self, program_id: int, module: str, instruction: str) -> Fusion | None:
         """The fusion with that name, None if it is unknown or none; otherwise as `instruction`."""
         program = self.module(program_id, module)
         row = -1 if program is None else program.index.find(instruction)
         return _read_fusion(program, row) if row >= 0 else None
 
-    def module(self, program_id: int, module: str) -> "Module | None":
+    def module(self, program_id: int, module: str) -> Module | None:
         """The parsed program, None if unknown; it is found as in `op_name`."""
         program = self._find(program_id, module)
         if program < 0:
@@ -169,7 +171,7 @@ class Programs:
         """The serialized programs (HloProto) by name and id: "jit_f(7)", as traces have them."""
         return {f"{name}({program})": bytes(self.blob(program)) for program, name in self.listed()}
 
-    def blob(self, program_id: int) -> "Blob":
+    def blob(self, program_id: int) -> Blob:
         """The HloProto of a listed program, read from the file."""
         column, row = self._load().proto[program_id]
         return column.view(row) or b""
@@ -179,7 +181,7 @@ class Programs:
         program = program_id & _MASK
         return program if program in sources.proto else sources.by_name.get(module, -1)
 
-    def _load(self) -> "_Sources":
+    def _load(self) -> _Sources:
         if self._known is None:
             self._known = _read_sources(self._space)
         return self._known
@@ -219,7 +221,7 @@ def _program_id(name: str, stat: int, type_id: int) -> int:
     return int(number[1]) & _MASK if number else type_id & _MASK
 
 
-def _count_work(blob: "Blob") -> int:
+def _count_work(blob: Blob) -> int:
     """The number of instructions in a program's entry computation that do any work."""
     module: Module = _parse(blob)
     entry = module.entry()
@@ -227,7 +229,7 @@ def _count_work(blob: "Blob") -> int:
     return sum(module.opcode(row) not in _NO_WORK for row in rows)
 
 
-def _cached(read: "Callable[[Blob], _T]") -> "Callable[[Blob], _T]":
+def _cached(read: Callable[[Blob], _T]) -> Callable[[Blob], _T]:
     """`read` with a cache for small programs, since the hosts of a job run the same programs.
 
     The cache keys are copies, so that they keep no file in memory.
@@ -237,12 +239,12 @@ def _cached(read: "Callable[[Blob], _T]") -> "Callable[[Blob], _T]":
 
 
 @_cached
-def _places(blob: "Blob") -> "set[Place]":
+def _places(blob: Blob) -> set[Place]:
     places: set[Place] = _places_of(_parse(blob))
     return places
 
 
 @_cached
-def _module(blob: "Blob") -> "Module":
+def _module(blob: Blob) -> Module:
     module: Module = _parse(blob)
     return module

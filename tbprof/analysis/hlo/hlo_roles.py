@@ -1,5 +1,7 @@
 """The roles of a program's instructions: moves of data, dimensions, reductions."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 
 from tbprof.analysis.hlo.hlo_shapes import Shape

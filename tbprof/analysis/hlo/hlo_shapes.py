@@ -1,5 +1,7 @@
 """HLO shapes in device memory: their tiles and their padding."""
 
+from __future__ import annotations
+
 import functools
 import math
 import re

@@ -1,5 +1,7 @@
 """The peers with which a compiled program exchanges data through its host."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 from tbprof.base.lazy import regex

@@ -1,5 +1,7 @@
 """Copies of compiled programs between memory spaces of a device, or to and from host memory."""
 
+from __future__ import annotations
+
 from tbprof.base.lazy import regex
 
 # Memory spaces of arrays in host memory (source: XLA, Layout::kHostMemorySpace) and in the vector

@@ -1,5 +1,7 @@
 """HLO instructions: opcode and tensors, looking into fusions and asynchronous pairs."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -49,7 +51,7 @@ class Fusion(NamedTuple):
     products: tuple[Tensor, ...]
 
 
-def read_instruction(module: "Module", row: int) -> Instruction:
+def read_instruction(module: Module, row: int) -> Instruction:
     """The instruction of a module's row."""
     opcode = module.opcode(row)
     fields = module.fields(row)
@@ -71,24 +73,24 @@ def read_instruction(module: "Module", row: int) -> Instruction:
     )
 
 
-def read_fusion(module: "Module", row: int) -> Fusion | None:
+def read_fusion(module: Module, row: int) -> Fusion | None:
     """The fusion of a module's row, None for other instructions."""
     if module.opcode(row) != "fusion":
         return None
     return Fusion(fusion_kind(module, row), tuple(_products(module, row)))
 
 
-def fusion_kind(module: "Module", row: int) -> str:
+def fusion_kind(module: Module, row: int) -> str:
     """How a fusion is emitted, "" if unknown."""
     return text_in(module.fields(row), _FUSION_KIND)
 
 
-def multiplies(module: "Module", row: int) -> bool:
+def multiplies(module: Module, row: int) -> bool:
     """Whether an instruction is or contains a product of matrices, or a convolution."""
     return next(_products(module, _start(module, row)), None) is not None
 
 
-def _start(module: "Module", row: int) -> int:
+def _start(module: Module, row: int) -> int:
     """The row of the start that an `async-done` or `async-update` belongs to; others unchanged."""
     for _ in range(64):  # a chain of updates
         if module.opcode(row) not in ("async-done", "async-update"):
@@ -100,7 +102,7 @@ def _start(module: "Module", row: int) -> int:
     return row
 
 
-def _handler(module: "Module", row: int) -> str:
+def _handler(module: Module, row: int) -> str:
     """The handler of a transfer, as stated by the instruction or by the one that it completes."""
     for part in (row, *module.operand_rows(row)):
         attributes = module.message(part).frontend_attributes.map
@@ -109,13 +111,13 @@ def _handler(module: "Module", row: int) -> str:
     return ""
 
 
-def _root(module: "Module", row: int) -> int:
+def _root(module: Module, row: int) -> int:
     """The root of the first computation that an instruction calls, -1 if there is none."""
     called = module.called_rows(row) if module.opcode(row) in _CALLERS else []
     return module.root_row(called[0]) if called else -1
 
 
-def _products(module: "Module", row: int) -> Iterator[Tensor]:
+def _products(module: Module, row: int) -> Iterator[Tensor]:
     """The operands of the products in an instruction."""
     opcode = module.opcode(row)
     if opcode in _PRODUCTS or (
@@ -130,6 +132,6 @@ def _products(module: "Module", row: int) -> Iterator[Tensor]:
                     yield from _operands(module, part)
 
 
-def _operands(module: "Module", row: int) -> Iterator[Tensor]:
+def _operands(module: Module, row: int) -> Iterator[Tensor]:
     for operand in module.operand_rows(row):
         yield from module.shapes.tensors(operand).tensors

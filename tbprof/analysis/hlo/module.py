@@ -1,5 +1,7 @@
 """A compiled program: its computations and instructions, each parsed when it is requested."""
 
+from __future__ import annotations
+
 import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -81,7 +83,7 @@ class Module:
         """The row of an instruction, the last one if ids are equal; -1 if there is none."""
         return self.index.ids.row(proto.id)
 
-    def instructions(self) -> "Instructions":
+    def instructions(self) -> Instructions:
         """All instructions of all computations, in the order of the file."""
         return Instructions(self, range(len(self._opcode)))
 
@@ -90,29 +92,29 @@ class Module:
         rows = map(self.index.ids.row, proto.operand_ids)
         return [self.message(row) for row in rows if row >= 0]
 
-    def called_by(self, proto: Any) -> "list[Computation]":
+    def called_by(self, proto: Any) -> list[Computation]:
         """The computations that an instruction calls."""
         rows = map(self.index.computation_ids.row, proto.called_computation_ids)
         return [Computation(self, row) for row in rows if row >= 0]
 
-    def root_of(self, computation: "Computation") -> Any | None:
+    def root_of(self, computation: Computation) -> Any | None:
         """The instruction that a computation returns, None if the file lacks it."""
         return self.by_id(computation.root_id)
 
-    def entry(self) -> "Computation | None":
+    def entry(self) -> Computation | None:
         """The computation that the program begins with, None if the file lacks it."""
         return self.computation(self.index.entry_id)
 
-    def computation(self, number: int) -> "Computation | None":
+    def computation(self, number: int) -> Computation | None:
         """The computation with that id, None if there is none."""
         row = self.index.computation_ids.row(number)
         return None if row < 0 else Computation(self, row)
 
-    def computations(self) -> "list[Computation]":
+    def computations(self) -> list[Computation]:
         """All computations, in the order of the file: callees before their callers."""
         return [Computation(self, row) for row in range(len(self._first) - 1)]
 
-    def in_order(self, computation: "Computation") -> Sequence[Any]:
+    def in_order(self, computation: Computation) -> Sequence[Any]:
         """The instructions of a computation in the order in which they run.
 
         If the schedule does not list all of them, they are in the order of the file.
@@ -148,7 +150,7 @@ class Module:
         """The fields of the HloInstructionProto of a row, none if it is damaged."""
         return _fields(self.blob[self._at[row] : self._end[row]])
 
-    def messages(self, rows: Sequence[int]) -> "Instructions":
+    def messages(self, rows: Sequence[int]) -> Instructions:
         """The HloInstructionProtos of rows, each parsed when it is requested."""
         return Instructions(self, rows)
 
@@ -307,7 +309,7 @@ class Computation:
         return bool(self._columns.is_fusion[self.row])
 
     @property
-    def instructions(self) -> "Instructions":
+    def instructions(self) -> Instructions:
         """Its instructions in order."""
         return Instructions(self._module, self.rows)
 

@@ -1,5 +1,7 @@
 """The precision in which a device computes."""
 
+from __future__ import annotations
+
 import functools
 from typing import TYPE_CHECKING
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 def kernel_precision(
     kernel: str,
-    instruction: "Instruction | None" = None,
+    instruction: Instruction | None = None,
     shapes: str = "",
     compute_capability: int = -1,
 ) -> Phase:
@@ -42,7 +44,7 @@ def _of_texts(kernel: str, shapes: str, compute_capability: int) -> Phase:
 
 
 def _of_kernel(
-    kernel: str, instruction: "Instruction | None", shapes: str, compute_capability: int
+    kernel: str, instruction: Instruction | None, shapes: str, compute_capability: int
 ) -> Phase:
     types = name_types(kernel, compute_capability)
     if types.is_product:
@@ -63,7 +65,7 @@ def _of_kernel(
     return Phase.COMPUTE_UNKNOWN
 
 
-def hlo_precision(instruction: "Instruction | None", text: str, *, is_product: bool) -> Phase:
+def hlo_precision(instruction: Instruction | None, text: str, *, is_product: bool) -> Phase:
     """The precision of an HLO op, by its program if known, else by its own text.
 
     The text is that of the instruction (`%f = f32[8]{0} fusion(bf16[8,8]{1,0} %a, ...)`). For
@@ -99,7 +101,7 @@ def _after_opcode(definition: str) -> str:
     return ""
 
 
-def _of_instruction(instruction: "Instruction", words: dict[str, Phase]) -> Phase | None:
+def _of_instruction(instruction: Instruction, words: dict[str, Phase]) -> Phase | None:
     if instruction.products:
         phase = widest_share(instruction.products, {**FLOATS, **INTEGERS})
         if phase is not None:

@@ -1,5 +1,7 @@
 """The Python function that each compiled program was compiled from, if several share a name."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 

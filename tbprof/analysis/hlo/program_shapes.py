@@ -1,5 +1,7 @@
 """The result shapes of a program's instructions; each distinct one is read once."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, TypeVar

@@ -1,5 +1,7 @@
 """The arrays of shapes: columns over ShapeProtos, which need no protobuf and few objects."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 

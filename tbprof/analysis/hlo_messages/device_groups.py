@@ -3,6 +3,8 @@
 The records have the names that the messages of hlo.proto give their fields.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from tbprof.analysis.hlo_messages.message_fields import (

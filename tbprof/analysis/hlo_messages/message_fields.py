@@ -1,5 +1,7 @@
 """The fields of one small message, without protobuf, which takes longer to import."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 # The bytes of a message: a view if they are part of a file in memory.

@@ -1,5 +1,7 @@
 """Protobuf messages as columns over bytes, which needs far fewer objects than parsing."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import accumulate
 
@@ -32,7 +34,7 @@ class Messages:
         self.at, self.end = at, end
 
     @classmethod
-    def one(cls, blob: Blob) -> "Messages":
+    def one(cls, blob: Blob) -> Messages:
         """A single message."""
         if len(blob) > _LARGEST:
             raise DamagedMessage
@@ -40,7 +42,7 @@ class Messages:
         return cls(np.frombuffer(blob, np.uint8), begin, end)
 
     @classmethod
-    def of(cls, texts: Sequence[bytes]) -> "Messages":
+    def of(cls, texts: Sequence[bytes]) -> Messages:
         """The messages in texts."""
         ends = np.array([*accumulate(map(len, texts), initial=0)], np.int32)
         return cls(np.frombuffer(b"".join(texts), np.uint8), ends[:-1], ends[1:])
@@ -55,7 +57,7 @@ class Messages:
             raise DamagedMessage
         return values
 
-    def parts(self, field: int) -> "tuple[NDArray[np.int32], Messages]":
+    def parts(self, field: int) -> tuple[NDArray[np.int32], Messages]:
         """(owner [m], messages [m]) of a field; `owner` is the row of the enclosing message."""
         owner, at, end = self._bodies(field)
         return owner, Messages(self._content, at, end)
@@ -82,7 +84,7 @@ class Messages:
         ranges[:, owner] = at, end
         return [bytes(self._bytes[at:end]) for at, end in ranges.T.tolist()]
 
-    def and_those(self, others: "Messages") -> "Messages":
+    def and_those(self, others: Messages) -> Messages:
         """These messages, then others in the same bytes."""
         at, end = np.append(self.at, others.at), np.append(self.end, others.end)
         return Messages(self._content, at, end)

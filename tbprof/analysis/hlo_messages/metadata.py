@@ -1,5 +1,7 @@
 """What the framework says about an instruction: its op and its place in the source."""
 
+from __future__ import annotations
+
 from tbprof.analysis.hlo_messages.message_fields import (
     Blob,
     DamagedMessage,

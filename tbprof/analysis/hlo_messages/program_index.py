@@ -1,5 +1,7 @@
 """An index of the computations and instructions in an HLO proto: columns over its bytes."""
 
+from __future__ import annotations
+
 import math
 import os
 from bisect import bisect_right
@@ -103,12 +105,12 @@ class ProgramIndex:
         return int(find_name(self._names, name.encode("utf-8", "replace")))
 
     @cached_property
-    def ids(self) -> "IdRows":
+    def ids(self) -> IdRows:
         """The rows of instructions by id."""
         return IdRows(self.instructions.id)
 
     @cached_property
-    def computation_ids(self) -> "IdRows":
+    def computation_ids(self) -> IdRows:
         """The rows of computations by id."""
         return IdRows(self.computations.id)
 
@@ -240,7 +242,7 @@ class _TextTable:
         ends = self._ends[: self.known.texts + 1].tolist()
         return [self._content[begin:end].tobytes() for begin, end in pairwise(ends)]
 
-    def larger(self, most_texts: int, most_bytes: int) -> "_TextTable":
+    def larger(self, most_texts: int, most_bytes: int) -> _TextTable:
         """An empty table with more capacity."""
         return _TextTable(
             min(_GROWTH * self._ends.size, most_texts),

@@ -1,5 +1,7 @@
 """The source locations of a program's instructions, as stacks of frames."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 

@@ -1,5 +1,7 @@
 """The attributes of HLO instructions as texts."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 

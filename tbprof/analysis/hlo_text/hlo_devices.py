@@ -1,5 +1,7 @@
 """The distribution of arrays and collectives over devices, as HLO text."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The HLO text of instructions."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The elements of HLO constants as text."""
 
+from __future__ import annotations
+
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

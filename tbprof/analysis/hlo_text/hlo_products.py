@@ -1,5 +1,7 @@
 """The attributes of matrix products, convolutions and windows, as HLO text."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Iterator, Sequence
 from typing import Any

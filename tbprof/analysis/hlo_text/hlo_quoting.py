@@ -1,5 +1,7 @@
 """Names, quotes and values of attributes in the text of a program."""
 
+from __future__ import annotations
+
 import functools
 from typing import Any
 

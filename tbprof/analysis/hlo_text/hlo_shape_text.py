@@ -1,5 +1,7 @@
 """HLO shapes as text, with their layouts."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """The HLO text of computations and modules."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from tbprof.analysis.hlo.module import Computation, Module

@@ -4,6 +4,8 @@ rocprofiler records them like this, and so does CUPTI if it numbers threads diff
 host's recorder. Source: xla/backends/profiler/gpu, rocm_collector.cc and cupti_collector.cc.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -1,5 +1,7 @@
 """Finds the thread on which the program runs, and the threads that work ahead of it."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """The activity of host threads while no op runs: Python by function, tf.data, waits."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The times when compiled programs on the CPU called back into Python."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Annotations and function calls on the program's own threads, for which ops run."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

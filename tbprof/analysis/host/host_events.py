@@ -1,5 +1,7 @@
 """The events of a host's threads: decoded once, with their parents and their groups."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -39,7 +41,7 @@ class HostThreads:
     events: Events
     parent: NDArray[np.int32]
     group: NDArray[np.int32]
-    apart: "CallsApart"
+    apart: CallsApart
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class CallsApart:
     thread: NDArray[np.int64]
 
     @classmethod
-    def none(cls, events: Events) -> "CallsApart":
+    def none(cls, events: Events) -> CallsApart:
         """The value if all calls are on the lines of their threads."""
         nothing = np.zeros(0, np.int64)
         return cls(nothing, nothing, np.arange(events.first_event.size - 1))

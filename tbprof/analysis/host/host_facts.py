@@ -1,5 +1,7 @@
 """Facts about delays on the host: eager ops, tracing of functions, compilation."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 

@@ -1,5 +1,7 @@
 """The phases of host threads over time, as disjoint intervals per thread."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

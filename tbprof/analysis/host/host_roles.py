@@ -4,6 +4,8 @@ Names were observed in traces of TensorFlow 2.21, JAX 0.10 (CPU, TPU) and Tensor
 or come from xla/tsl/profiler/utils/xplane_schema.h and the APIs of CUDA and HIP.
 """
 
+from __future__ import annotations
+
 import functools
 import re
 from collections.abc import Collection, Sequence

@@ -1,5 +1,7 @@
 """Events that are input pipeline stages according to their stats."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

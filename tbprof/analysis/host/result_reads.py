@@ -1,5 +1,7 @@
 """The times when a program read results of the device and waited for them."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Ops that a program dispatches individually: when, how many, and which."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

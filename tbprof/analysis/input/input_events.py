@@ -1,5 +1,7 @@
 """The events of an input pipeline on a host plane, with the op that each belongs to."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Input ops of a host: work of the input pipeline's threads, and waits for it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from enum import IntEnum
 

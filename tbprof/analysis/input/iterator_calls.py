@@ -1,5 +1,7 @@
 """The time of each stage of an input pipeline in each call of the pipeline."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Calls of tf.data iterators on a host's threads, with the call that each one serves."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The iterators of a host's input pipelines: types, parameters, and which one feeds which."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Callable, Sequence

@@ -1,5 +1,7 @@
 """The iterator calls of a host, with inferred callers for calls that were recorded without one."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

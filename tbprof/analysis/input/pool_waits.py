@@ -5,6 +5,8 @@ Filter     |.ffffffffffff....     its function is enqueued and waits until h end
 queued     |..qqqqqqqqq......     9 of the filter's 12, which the map causes
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +25,7 @@ class Pieces:
     start_ps: NDArray[np.int64]
     end_ps: NDArray[np.int64]
 
-    def of(self, stage: int) -> "Pieces":
+    def of(self, stage: int) -> Pieces:
         """Return the non-empty spans of one stage."""
         rows = np.flatnonzero((self.stage == stage) & (self.end_ps > self.start_ps))
         return Pieces(self.stage[rows], self.start_ps[rows], self.end_ps[rows])

@@ -1,5 +1,7 @@
 """The input pipelines of a host, reconstructed from iterator calls."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Aligns the steps of several hosts to the steps of the job."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal

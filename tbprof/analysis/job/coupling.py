@@ -1,5 +1,7 @@
 """Evidence that workers of a job wait for each other: data exchanges and programs."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

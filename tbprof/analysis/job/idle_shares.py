@@ -1,5 +1,7 @@
 """Host thread activity in the part of an average step that no phase covers."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -172,7 +174,7 @@ def longest_share(shares: Sequence[IdleShare]) -> IdleShare | None:
 
 
 def idle_shares(
-    job: JobSteps, means: StepMeans, hosts: "Sequence[IdleTime]"
+    job: JobSteps, means: StepMeans, hosts: Sequence[IdleTime]
 ) -> tuple[IdleShare, ...]:
     """Return all activities of the hosts' threads, longest first.
 
@@ -201,9 +203,7 @@ def idle_shares(
     return tuple(sorted(all_shares, key=lambda share: (-share.ms, share.kind, share.name)))
 
 
-def share_ps(
-    job: JobSteps, hosts: "Sequence[IdleTime]", idle_share: IdleShare
-) -> NDArray[np.int64]:
+def share_ps(job: JobSteps, hosts: Sequence[IdleTime], idle_share: IdleShare) -> NDArray[np.int64]:
     """Return [rows of the job's steps] the uncovered time in ps of one of `named_shares`."""
     out = np.zeros(job.step.size, np.int64)
     rows_by_host = _by_host(job, np.arange(job.step.size), len(hosts))
@@ -223,7 +223,7 @@ def share_ps(
     return out
 
 
-def _row_counts(job: JobSteps, hosts: "Sequence[IdleTime]") -> list[int]:
+def _row_counts(job: JobSteps, hosts: Sequence[IdleTime]) -> list[int]:
     """Return per host a number of rows that suffices for its steps."""
     last = int(job.row.max(initial=-1))
     return [1 + max(last, int(host.step.max(initial=-1))) for host in hosts]
@@ -237,7 +237,7 @@ def _by_host(job: JobSteps, rows: NDArray[np.int64], hosts: int) -> list[NDArray
     return [rows[order[begin:end]] for begin, end in pairwise(cuts)]
 
 
-def _most_open(host: "IdleTime", open_ms: NDArray[np.float64]) -> dict[str, float]:
+def _most_open(host: IdleTime, open_ms: NDArray[np.float64]) -> dict[str, float]:
     """Return open ms by name: the maximum over its activities, which may lack some steps."""
     out: dict[str, float] = {}
     for name, ms in zip(host.name, open_ms.tolist(), strict=True):
@@ -247,7 +247,7 @@ def _most_open(host: "IdleTime", open_ms: NDArray[np.float64]) -> dict[str, floa
 
 
 def _weights(
-    job: JobSteps, means: StepMeans, hosts: "Sequence[IdleTime]"
+    job: JobSteps, means: StepMeans, hosts: Sequence[IdleTime]
 ) -> Iterator[NDArray[np.float64]]:
     """Yield per host [rows] the weight of each row of its steps in the average step."""
     used = used_rows(job)

@@ -1,5 +1,7 @@
 """Host thread activity in step time that neither device work nor ops cover."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import accumulate, chain
 

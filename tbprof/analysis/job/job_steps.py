@@ -1,5 +1,7 @@
 """The steps of all hosts of a job, aligned."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import count
 

@@ -1,5 +1,7 @@
 """Calls of the driving thread in each step: functions and annotations."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Chooses the steps that averages include: typical steps, or all complete steps."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 from tbprof.analysis.job.job_steps import JobSteps

@@ -1,5 +1,7 @@
 """Chooses the hosts whose steps are used for the job."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Sequence
 

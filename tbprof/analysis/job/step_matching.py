@@ -1,5 +1,7 @@
 """Matches the steps of two hosts if programs did not number them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Literal
 

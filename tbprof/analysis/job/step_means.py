@@ -1,5 +1,7 @@
 """Means of each step of a job over its workers, and the average step."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,7 +36,7 @@ class StepMeans:
         return int(self.is_counted.sum())
 
     @property
-    def whole(self) -> "StepMeans":
+    def whole(self) -> StepMeans:
         """The same means with averages over all complete steps."""
         return replace(self, is_counted=self.is_whole)
 

@@ -1,5 +1,7 @@
 """Finds steps that take much longer than others, and whether they recur periodically."""
 
+from __future__ import annotations
+
 import functools
 import math
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """URL parameters that locate a worker's step in the trace viewer."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

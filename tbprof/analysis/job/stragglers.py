@@ -1,5 +1,7 @@
 """Finds stragglers: workers that make others wait, and the phase in which they lose time."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Literal
 

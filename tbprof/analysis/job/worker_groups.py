@@ -1,5 +1,7 @@
 """Groups of workers that wait for each other, with the durations of their steps."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 

@@ -1,5 +1,7 @@
 """The allocators of all hosts side by side."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

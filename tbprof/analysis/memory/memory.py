@@ -1,5 +1,7 @@
 """Allocations and deallocations of a host's allocators."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,5 +1,7 @@
 """Breakdown of the memory in use at one point in time."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Memory events: their allocator, the requested size, and the memory in use after them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Memory usage by step, and allocations that accumulate."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

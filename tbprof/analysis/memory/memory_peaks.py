@@ -1,5 +1,7 @@
 """Peak memory usage of each allocator, and fragmentation of its free memory."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Samples memory events so that a graph shows how usage changed."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Assigns memory events to steps of the allocator's device."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import pairwise
 

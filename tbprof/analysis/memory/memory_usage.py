@@ -1,5 +1,7 @@
 """Usage of allocators: peaks, counts, and live allocations at one point in time."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

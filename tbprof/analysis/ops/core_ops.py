@@ -1,5 +1,7 @@
 """Ops that ran on a TPU core or SparseCore."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from tbprof.analysis.hlo.hlo import Programs

@@ -1,5 +1,7 @@
 """Ops that ran on devices: GPU streams, TPU cores and their SparseCores."""
 
+from __future__ import annotations
+
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.ops.op_metrics import DEVICE, SPARSE_CORE, OpGatherer
 from tbprof.analysis.vocabulary.lines import (

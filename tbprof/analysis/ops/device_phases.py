@@ -1,5 +1,7 @@
 """The activity of each device of a host over time: intervals by phase, steps and programs."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -107,7 +109,7 @@ def find_device_intervals(space: Space, programs: Programs) -> list[DeviceInterv
 
 
 def _placed(
-    events: Events, rows: NDArray[np.int64], clock: "Clock | None"
+    events: Events, rows: NDArray[np.int64], clock: Clock | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(start, duration) of steps or programs, which lack the device clock that ops have."""
     start, duration = events.start_ps[rows], events.duration_ps[rows]
@@ -124,7 +126,7 @@ def intervals_of(
     is_kernel: NDArray[np.bool_],
     event_kind: NDArray[np.int32],
     event_name: list[str],
-    clock: "Clock | None" = None,
+    clock: Clock | None = None,
 ) -> DeviceIntervals:
     """The intervals of one plane, with its name, steps and executions."""
     match = _PLANE.match(plane.name)
@@ -155,7 +157,7 @@ def intervals_of(
     )
 
 
-def _find_steps(plane: Plane, clock: "Clock | None") -> DeviceSteps | None:
+def _find_steps(plane: Plane, clock: Clock | None) -> DeviceSteps | None:
     """The steps on the plane's own line, recorded or derived; None if it has none."""
     rows = named_lines(plane, *_STEP_LINES)
     if not rows or not len(events := plane.events(rows)):
@@ -183,7 +185,7 @@ def _number(stat: int, label: str) -> int:
     return int(match[1]) if match else -1
 
 
-def _find_executions(plane: Plane, clock: "Clock | None") -> Executions:
+def _find_executions(plane: Plane, clock: Clock | None) -> Executions:
     """The executions of programs on the plane's own line, recorded or derived."""
     events = plane.events(named_lines(plane, *_MODULE_LINES))
     order = np.argsort(events.start_ps, kind="stable")

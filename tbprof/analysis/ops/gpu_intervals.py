@@ -1,5 +1,7 @@
 """The intervals of each GPU's work."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from tbprof.analysis.gpu.gpu_events import find_gpu_kinds

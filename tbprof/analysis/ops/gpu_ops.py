@@ -1,5 +1,7 @@
 """Ops that ran on the streams of a GPU."""
 
+from __future__ import annotations
+
 from tbprof.analysis.gpu.gpu_events import find_gpu_kinds, op_or_event
 from tbprof.analysis.gpu.gpu_work import find_gpu_work
 from tbprof.analysis.hlo.hlo import Programs

@@ -1,5 +1,7 @@
 """Ops that ran on host threads: TensorFlow and JAX ops, tf.data iterators, XLA programs on CPU."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable, Sequence
 

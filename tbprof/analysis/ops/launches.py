@@ -1,5 +1,7 @@
 """Calls that launch kernels: their device, and whether the kernels were recorded."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

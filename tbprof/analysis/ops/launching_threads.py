@@ -1,5 +1,7 @@
 """Finds the devices for which each thread of a host launches work."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

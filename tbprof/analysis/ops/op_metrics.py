@@ -1,5 +1,7 @@
 """The table of ops that all op tools use, and the merging of several hosts' tables."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The ops of one host, on its threads and on its devices."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from tbprof.analysis.hlo.hlo import Programs

@@ -1,5 +1,7 @@
 """The intervals of each TPU core's work, by its own clock."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from tbprof.analysis.devices.device_clock import find_core_ops

@@ -1,5 +1,7 @@
 """The buffer assignment of a program: the places of its arrays in memory."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

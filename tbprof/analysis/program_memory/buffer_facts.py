@@ -1,5 +1,7 @@
 """The contents of a program's buffers: the instruction, its shape, its op and its source."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 

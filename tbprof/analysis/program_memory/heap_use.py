@@ -1,5 +1,7 @@
 """The memory in use on the simulated heap of a program, event by event."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """The buffers of a program that use memory at a point in time, and their padding."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 import numpy as np

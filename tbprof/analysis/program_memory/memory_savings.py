@@ -1,5 +1,7 @@
 """Upper bounds of the memory that a program could save at its peak, and the buffers involved."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

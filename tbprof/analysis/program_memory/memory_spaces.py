@@ -1,5 +1,7 @@
 """The memory spaces of programs, by the numbers that compilers use."""
 
+from __future__ import annotations
+
 from tbprof.analysis.hlo.host_copies import HOST_SPACE
 
 DEVICE_SPACE, VMEM_SPACE = 0, 1

@@ -1,5 +1,7 @@
 """The memory of one program in one memory space: its use over time, and its contents."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator, Sequence
 

@@ -1,5 +1,7 @@
 """The compiled programs of a host, and their peak memory in each memory space."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """The compiled programs that ran while a trace was recorded."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from tbprof.analysis.vocabulary.lines import gpu_planes, host_planes, recorded_lines, tpu_planes

@@ -1,5 +1,7 @@
 """The order in which the instructions of a program run."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

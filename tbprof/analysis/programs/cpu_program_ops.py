@@ -1,5 +1,7 @@
 """The instructions that ran on a CPU, which XLA records as events of its threads."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

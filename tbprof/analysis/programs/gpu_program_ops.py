@@ -1,5 +1,7 @@
 """The instructions that ran on a GPU, with the kernels of each."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Sequence
 

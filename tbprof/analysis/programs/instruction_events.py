@@ -1,5 +1,7 @@
 """The events that are executions of each instruction."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Facts about the instructions of programs: category, type, shapes, source location."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Sequence
 from typing import Any

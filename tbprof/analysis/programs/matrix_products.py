@@ -1,5 +1,7 @@
 """The matrix product or convolution in an instruction or its fusion."""
 
+from __future__ import annotations
+
 import math
 from typing import Any
 

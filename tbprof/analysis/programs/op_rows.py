@@ -1,5 +1,7 @@
 """The rows of `ProgramOps` of one device under construction."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
@@ -128,10 +130,10 @@ class OpRows:
         )
 
 
-def _column(values: tuple[Any, ...], kind: object) -> Any:
-    if kind == list[str]:
+def _column(values: tuple[Any, ...], kind: str) -> Any:
+    if kind == "list[str]":
         return list(values)
-    return np.array(values, bool) if "bool" in str(kind) else as_counts(values)
+    return np.array(values, bool) if "bool" in kind else as_counts(values)
 
 
 _NONE: tuple[tuple[()], ...] = ((), (), (), ())

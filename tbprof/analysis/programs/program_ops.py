@@ -1,5 +1,7 @@
 """The table of instructions that ran on a host."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

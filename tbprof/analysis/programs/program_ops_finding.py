@@ -1,5 +1,7 @@
 """The instructions that ran on the devices of a host."""
 
+from __future__ import annotations
+
 import functools
 
 from tbprof.analysis.hlo.hlo import Programs

@@ -1,5 +1,7 @@
 """Adds up tables of instructions: those of a host's devices, and those of hosts."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The instructions that ran on a TPU core, with their work as recorded."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Where and how a trace was recorded: host, devices, versions, options, window."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 

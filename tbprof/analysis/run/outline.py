@@ -1,5 +1,7 @@
 """The outline of a file: its planes, what they can contain, and whether it is complete."""
 
+from __future__ import annotations
+
 from typing import Literal
 
 import numpy as np

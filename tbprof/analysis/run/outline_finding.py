@@ -1,5 +1,7 @@
 """Finds the outline of a file from its index."""
 
+from __future__ import annotations
+
 from operator import methodcaller
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Sums of the times of nested events, by code, without a column per event."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """The confidence interval of the mean of a few values."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

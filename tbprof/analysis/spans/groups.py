@@ -1,5 +1,7 @@
 """Equal rows of several columns, and sums over them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

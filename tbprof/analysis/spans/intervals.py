@@ -1,5 +1,7 @@
 """The length of unions of intervals."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Time split among layers of intervals: each instant belongs to the first layer that covers it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 

@@ -1,5 +1,7 @@
 """Which event encloses which on a line, and the self time of events."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Events that repeat on a thread: how often, how long and how regularly."""
 
+from __future__ import annotations
+
 from itertools import pairwise
 
 import numpy as np

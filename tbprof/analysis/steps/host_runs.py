@@ -1,5 +1,7 @@
 """Runs of compiled programs on a host's own processors, and the steps that launched them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Steps of a worker that were not recorded, or only partly."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from math import ceil
 

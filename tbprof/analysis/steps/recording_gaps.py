@@ -1,5 +1,7 @@
 """Sentences about what was not recorded of a job's devices."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import groupby
 

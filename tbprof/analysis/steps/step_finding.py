@@ -5,6 +5,8 @@
 could mark steps.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 

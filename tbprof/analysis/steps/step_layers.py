@@ -1,5 +1,7 @@
 """What covers the time of a host's steps: device work first, then what the host did."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -97,7 +99,7 @@ class StepLayers:
     host: HostLayers
     silent: list[str]
     missing: Unrecorded
-    recorded: "RecordedSteps | None"
+    recorded: RecordedSteps | None
     runs: HostRuns
     is_behind: bool
 
@@ -122,7 +124,7 @@ def find_step_windows(
     source: StepSource,
     devices: Sequence[DeviceIntervals],
     missing: Unrecorded,
-    recorded: "RecordedSteps | None",
+    recorded: RecordedSteps | None,
     runs: HostRuns,
 ) -> tuple[list[Windows], str, bool]:
     """(the windows of each device, or of the CPU if there is none; the note; `is_behind`)."""

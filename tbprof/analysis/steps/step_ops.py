@@ -1,5 +1,7 @@
 """Counts how often each instruction ran in each step of a host."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

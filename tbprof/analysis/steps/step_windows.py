@@ -1,5 +1,7 @@
 """The start and end of a worker's steps, by the host's markers or the device's own times."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -118,7 +120,7 @@ class GroupSteps:
     end_ps: NDArray[np.int64]
 
     @classmethod
-    def of(cls, roots: Roots, groups: NDArray[np.int64]) -> "GroupSteps":
+    def of(cls, roots: Roots, groups: NDArray[np.int64]) -> GroupSteps:
         """The groups `groups` ordered by time."""
         order = groups[np.argsort(roots.start_ps[groups], kind="stable")]
         return cls(

@@ -1,5 +1,7 @@
 """The steps of a host, and what their time was spent on."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -4,6 +4,8 @@ Recorders keep a limited number of events, lose buffers, and start late on some 
 has no work on a device, either that happened, or the device really did nothing.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The recorded memory accesses of TPU ops, by memory."""
 
+from __future__ import annotations
+
 from collections import Counter
 
 from tbprof.analysis.hlo_messages.message_fields import DamagedMessage

@@ -1,5 +1,7 @@
 """The cores of a TPU host: their chips, and the replicas that they ran."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Sequence
 

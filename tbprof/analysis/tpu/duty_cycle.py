@@ -1,5 +1,7 @@
 """The duty cycle of a TPU host: how long its chips worked and waited."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Reads the instructions of compiled programs that exchange data between TPU cores."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from math import prod
 

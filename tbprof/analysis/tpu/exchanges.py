@@ -1,5 +1,7 @@
 """Exchanges of data between TPU cores: their instructions and their runs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -99,7 +101,7 @@ def find_exchanges(space: Space, programs: Programs) -> Exchanges:
 
 
 def _runs(
-    plane: Plane, core: int, reader: "ExchangeReader", kinds: "dict[ExchangeInstruction, int]"
+    plane: Plane, core: int, reader: ExchangeReader, kinds: dict[ExchangeInstruction, int]
 ) -> _RunColumns:
     """The runs on one core, by kind; new instructions are added to `kinds`."""
     ops = find_core_ops(plane, names.XLA_OPS_LINE)

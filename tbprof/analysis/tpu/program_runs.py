@@ -1,5 +1,7 @@
 """The runs of compiled programs on TPU cores, according to the cores' lines."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """The ops of a TPU core by kind: an event type is one instruction of one program."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

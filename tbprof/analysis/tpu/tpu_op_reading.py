@@ -1,5 +1,7 @@
 """Reads the HLO ops of TPU cores, from their programs or from their texts."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Callable, Sequence
 
@@ -58,7 +60,7 @@ def read_ops(planes: Sequence[Plane], programs: Programs) -> list[TpuOpRow]:
     return list(rows.values())
 
 
-def _gather(plane: Plane, reader: "_OpReader", rows: dict[tuple[int, str], TpuOpRow]) -> None:
+def _gather(plane: Plane, reader: _OpReader, rows: dict[tuple[int, str], TpuOpRow]) -> None:
     kinds = find_tpu_kinds(plane, names.XLA_OPS_LINE)
     if not kinds.type.size:
         return

@@ -1,5 +1,7 @@
 """The HLO ops of TPU cores: time, shapes, and properties from Cloud TPU's performance notes."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -160,9 +162,9 @@ def _table(rows: list[TpuOpRow]) -> TpuOps:
     def columns() -> Iterator[Any]:
         for name, kind in TpuOps.__annotations__.items():
             values = [getattr(row, name) for row in rows]
-            if kind == list[str]:
+            if kind == "list[str]":
                 yield values
-            elif "bool" in str(kind):
+            elif "bool" in kind:
                 yield np.array(values, bool)
             else:
                 # The sizes of damaged shapes may exceed 64 bits.

@@ -1,5 +1,7 @@
 """Pairs of ops of a TPU core: one starts an asynchronous transfer, the other waits for it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

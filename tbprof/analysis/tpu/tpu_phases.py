@@ -1,5 +1,7 @@
 """The phases of the ops of TPU cores and SparseCores, and the segments in which they ran."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -6,6 +6,8 @@ all_reduce_kernel.h and ragged_all_to_all_kernel.h; TensorRT-LLM, vLLM and Flash
 all-reduce kernels); Transformer Engine (userbuffers); DeepEP; HLO's opcodes.
 """
 
+from __future__ import annotations
+
 import functools
 import re
 

@@ -1,5 +1,7 @@
 """Element types by name, and the precision of work on tensors of given shapes."""
 
+from __future__ import annotations
+
 import functools
 from collections.abc import Iterable
 

@@ -1,5 +1,7 @@
 """The names of input pipeline events: their stage, and whether they wait."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum

@@ -1,5 +1,7 @@
 """Roles of instructions in a program: how they move data, and how reductions could be merged."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 

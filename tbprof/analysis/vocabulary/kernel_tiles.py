@@ -3,6 +3,8 @@
 Sources: naming of cuBLAS, CUTLASS, cuDNN (xmma), cuBLASLt (nvjet), and Tensile (hipBLASLt).
 """
 
+from __future__ import annotations
+
 import functools
 
 from tbprof.base.lazy import regex

@@ -5,6 +5,8 @@ generator.py (names of operations); Tensile, KernelWriter (`Cijk_…`); the Itan
 names); CUDA and HIP vector types.
 """
 
+from __future__ import annotations
+
 import functools
 import re
 

@@ -1,5 +1,7 @@
 """The planes of a space by kind, and the lines of a plane by name."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,6 +5,8 @@ that classifies host events looks at one name of each family, and only once for 
 hosts of a job have the same names.
 """
 
+from __future__ import annotations
+
 import functools
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -47,7 +49,7 @@ class NameFamilies:
     """
 
     of: NDArray[np.int64]
-    vocabulary: "Vocabulary"
+    vocabulary: Vocabulary
 
     def classify(self, classify: Callable[[str], Any], dtype: DTypeLike) -> NDArray[Any]:
         """[types + 1] what `classify` returns for each type's name.

@@ -1,5 +1,7 @@
 """Names of ops that differ only in numbers, such as those of replicas, layers or unnamed ops."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 

@@ -3,6 +3,8 @@
 Source: xla/tsl/profiler/utils/tf_op_utils.h, ParseTfOpFullname, and what recorders write.
 """
 
+from __future__ import annotations
+
 import functools
 import re
 from enum import IntEnum

@@ -1,5 +1,7 @@
 """The phases that a step's time is split into; they are disjoint and add up to the step."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 PHASES = 16

@@ -10,6 +10,8 @@ written in C++ (`block_until_ready` of an array since 0.7) have no frames, so th
 that of the caller.
 """
 
+from __future__ import annotations
+
 import re
 from enum import IntEnum
 

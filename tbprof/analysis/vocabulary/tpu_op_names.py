@@ -1,5 +1,7 @@
 """Recognizes batch normalization and random numbers by the names of framework ops."""
 
+from __future__ import annotations
+
 import re
 from enum import IntEnum
 

@@ -1,5 +1,7 @@
 """Recognizes programs that train a model."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from tbprof.base.lazy import regex

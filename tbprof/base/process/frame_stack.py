@@ -1,5 +1,7 @@
 """The memory that Python takes for the frames of running functions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from types import FunctionType
 from typing import ParamSpec, TypeVar, cast

@@ -1,5 +1,7 @@
 """When Python collects garbage."""
 
+from __future__ import annotations
+
 import gc
 
 

@@ -1,6 +1,8 @@
 """How the C library keeps freed memory."""
 
 # Numbers of the settings. Source: malloc.h of glibc.
+from __future__ import annotations
+
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 # Larger arrays return to the system with their last reference.
 _LARGE = 8 << 20

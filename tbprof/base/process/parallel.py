@@ -1,5 +1,7 @@
 """Work on several items in threads: compiled kernels release the interpreter lock."""
 
+from __future__ import annotations
+
 import os
 import threading
 from collections import deque
@@ -25,7 +27,7 @@ _helping = 0
 _helping_lock = threading.Lock()
 
 
-def thread_pool(threads: int | None, name: str = "") -> "ThreadPoolExecutor":
+def thread_pool(threads: int | None, name: str = "") -> ThreadPoolExecutor:
     """A pool of `threads` threads. Imported late, since it imports logging."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -111,7 +113,7 @@ class _SharedPool:
         self._pool: ThreadPoolExecutor | None = None
 
     @contextmanager
-    def threads(self) -> "Iterator[ThreadPoolExecutor]":
+    def threads(self) -> Iterator[ThreadPoolExecutor]:
         """The pool, for one caller."""
         with self._lock:
             self._callers += 1

@@ -1,5 +1,7 @@
 """What a process repeats in the background while it works."""
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable

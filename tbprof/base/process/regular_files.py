@@ -1,5 +1,7 @@
 """Opening files whose names come from a logdir."""
 
+from __future__ import annotations
+
 import os
 import stat
 from errno import EINVAL

@@ -1,5 +1,7 @@
 """Texts of traces and of other programs on a terminal, and a progress line."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +20,7 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def progress_line(bar_format: str) -> "tqdm[NoReturn]":
+def progress_line(bar_format: str) -> tqdm[NoReturn]:
     """A line on standard error that disappears when closed; silent if that is not a terminal.
 
     `bar_format` is tqdm's; the share done is set as `n`, from 0 to 1.
@@ -57,7 +59,7 @@ def spinner(text: str, detail: Callable[[], str] | None = None) -> Iterator[None
         thread.join()
 
 
-def _spin(done: "Event", text: str, detail: Callable[[], str] | None) -> None:
+def _spin(done: Event, text: str, detail: Callable[[], str] | None) -> None:
     if done.wait(_AFTER_S):
         return
     with progress_line("{desc} {elapsed}") as spinner:

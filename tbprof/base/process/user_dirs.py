@@ -1,5 +1,7 @@
 """Where tbprof stores its own files."""
 
+from __future__ import annotations
+
 import os
 import sys
 from pathlib import Path

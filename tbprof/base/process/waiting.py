@@ -1,5 +1,7 @@
 """Cancels the work of a thread whose client no longer waits."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,5 +1,7 @@
 """Queries how busy TPUs are, without recording anything."""
 
+from __future__ import annotations
+
 from contextlib import closing
 
 import grpc

@@ -1,5 +1,7 @@
 """What answers at an address: probed step by step, without disturbing the server."""
 
+from __future__ import annotations
+
 import secrets
 import socket
 import ssl

@@ -1,5 +1,7 @@
 """Why a worker could not be recorded, and the fix."""
 
+from __future__ import annotations
+
 import errno
 import socket
 from enum import Enum

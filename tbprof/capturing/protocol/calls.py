@@ -5,6 +5,8 @@ no progress. A unary call is a request and a response over HTTP/2, which `h2` im
 Source: github.com/grpc/grpc, doc/PROTOCOL-HTTP2.md.
 """
 
+from __future__ import annotations
+
 import socket
 import struct
 import threading

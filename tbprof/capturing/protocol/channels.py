@@ -1,5 +1,7 @@
 """Channels to profiler servers: unencrypted, as these servers require, and without size limits."""
 
+from __future__ import annotations
+
 import grpc
 
 # A worker that vanishes (power, network) must not keep us waiting until the deadline. Servers

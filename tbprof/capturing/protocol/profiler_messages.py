@@ -1,5 +1,7 @@
 """Messages on the wire: requests, and responses without a copy of the trace."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 
 from tbprof._pb import message

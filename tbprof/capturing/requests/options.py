@@ -1,5 +1,7 @@
 """What is recorded, for how long, and where it goes."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,5 +1,7 @@
 """A capture request in plain values: from the page, the shell or Python."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

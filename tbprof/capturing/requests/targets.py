@@ -1,5 +1,7 @@
 """The targets of a capture: the addresses that users type."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Sequence
 

@@ -4,6 +4,8 @@ Sources: google/cloud/tpu/v2/cloud_tpu.proto (GetNode, Node, NetworkEndpoint) an
 tensorflow/python/tpu/client/client.py, which refuses nodes that are not READY, too.
 """
 
+from __future__ import annotations
+
 import ipaddress
 import json
 import os

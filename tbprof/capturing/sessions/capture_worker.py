@@ -1,5 +1,7 @@
 """Records one worker: connects, waits for the common start, receives, writes."""
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -82,7 +84,7 @@ class CaptureJob:
     options: CaptureOptions
     run: NewRun
     cancelled: threading.Event
-    start: "Start"
+    start: Start
 
 
 class Start:

@@ -1,5 +1,7 @@
 """Captures that a server runs for its pages: one after another, with a limit."""
 
+from __future__ import annotations
+
 import secrets
 import threading
 import time

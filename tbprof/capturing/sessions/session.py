@@ -1,5 +1,7 @@
 """One capture: all its workers, from a common start, into one run."""
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence

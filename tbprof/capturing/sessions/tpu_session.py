@@ -1,5 +1,7 @@
 """Records a list of TPU workers through their analysis service, which writes the files itself."""
 
+from __future__ import annotations
+
 import threading
 import time
 from collections.abc import Sequence

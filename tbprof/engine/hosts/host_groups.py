@@ -1,5 +1,7 @@
 """Merges large parts of many hosts while other hosts are still computed."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any

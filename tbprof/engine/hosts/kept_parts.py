@@ -3,6 +3,8 @@
 The file of a host holds the bytes of each part, so that only requested parts are unpacked.
 """
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any

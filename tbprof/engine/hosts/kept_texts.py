@@ -3,6 +3,8 @@
 Stored parts contain digests in place of long texts.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The parts of recently used files, in memory."""
 
+from __future__ import annotations
+
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping

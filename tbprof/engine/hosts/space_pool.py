@@ -1,5 +1,7 @@
 """Open files: each is opened once for everything that is computed from it at the same time."""
 
+from __future__ import annotations
+
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,8 +29,8 @@ _OPEN_SPACES = 2
 class OpenSpace(NamedTuple):
     """The space of a file, its programs, and the warnings of opening it."""
 
-    space: "Space"
-    programs: "Programs"
+    space: Space
+    programs: Programs
     warnings: tuple[Notice, ...]
 
 

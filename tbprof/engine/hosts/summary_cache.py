@@ -1,5 +1,7 @@
 """The parts of hosts: from memory, from the result store, or computed from the file."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager

@@ -1,5 +1,7 @@
 """Finds names of events over all hosts of a run."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Payloads of all events of traces: made while they are sent, directly from the files."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial

@@ -1,5 +1,7 @@
 """How each part of a file's timeline is built."""
 
+from __future__ import annotations
+
 from tbprof.engine.hosts.space_pool import OpenSpace
 from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey

@@ -1,5 +1,7 @@
 """Timelines of files, each built once, and cached in memory and as mapped arrays on disk."""
 
+from __future__ import annotations
+
 import gc
 import logging
 import threading

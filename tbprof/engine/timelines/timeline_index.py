@@ -1,5 +1,7 @@
 """The index of a timeline: what a client needs before it asks for events."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """Answers the requests of the trace viewer's routes about the timelines of hosts."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
@@ -135,7 +137,7 @@ class HostTimeline:
 
     def search(
         self,
-        query: "Query",
+        query: Query,
         *,
         limit: int,
         after: str,
@@ -149,7 +151,7 @@ class HostTimeline:
             )
         return _json(page)
 
-    def match_overview(self, query: "Query", span: TileSpan, rows: Ranges) -> bytes:
+    def match_overview(self, query: Query, span: TileSpan, rows: Ranges) -> bytes:
         """Where on some rows the events are that match a query."""
         from_ps, to_ps = span.within(self._timeline)
         chosen = _numbers(rows, self._timeline.row_first.size - 1, "row")
@@ -159,7 +161,7 @@ class HostTimeline:
             )
         return _json(overview)
 
-    def event(self, event: int, move: "EventMove | None") -> bytes:
+    def event(self, event: int, move: EventMove | None) -> bytes:
         """The details of an event, or of the one that a move leads to; null if there is none."""
         steps = self._derived_steps()
         with self._reading():
@@ -173,7 +175,7 @@ class HostTimeline:
         with self._reading():
             return _json(_flows(self._opened, event))
 
-    def aggregate(self, from_ps: int | None, to_ps: int | None, tracks: Ranges, by: "By") -> bytes:
+    def aggregate(self, from_ps: int | None, to_ps: int | None, tracks: Ranges, by: By) -> bytes:
         """Sums over a window, by name, category or track."""
         begin, end = self._window(from_ps, to_ps)
         chosen = self._tracks(tracks)
@@ -184,7 +186,7 @@ class HostTimeline:
         from_ps: int | None,
         to_ps: int | None,
         tracks: Ranges,
-        order: "Order",
+        order: Order,
         *,
         is_by_track: bool,
     ) -> bytes:
@@ -196,7 +198,7 @@ class HostTimeline:
         )  # fmt: skip
         return _json(tree)
 
-    def _derived_steps(self) -> "list[StepWindows]":
+    def _derived_steps(self) -> list[StepWindows]:
         """The steps that are derived from the file, whether requested before or not.
 
         Otherwise answers would depend on the order of requests.
@@ -211,7 +213,7 @@ class HostTimeline:
         """A block in which questions about the file share what they decode."""
         return self._timelines.asking(self._file, self._part)
 
-    def _reading_for(self, query: "Query") -> AbstractContextManager[object]:
+    def _reading_for(self, query: Query) -> AbstractContextManager[object]:
         """Such a block if a query needs the file, which is not needed for names."""
         if query.needs_file:
             return self._reading()

@@ -4,6 +4,8 @@ Both send pickles. The server first sends `Kept`, then one `Job` at a time, or N
 and receives an `Answer` for each, after any number of `Began` and `DecodedShare`.
 """
 
+from __future__ import annotations
+
 import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,5 +1,7 @@
 """Why worker processes ended, and which files are not tried again for a while."""
 
+from __future__ import annotations
+
 import signal
 from time import monotonic
 

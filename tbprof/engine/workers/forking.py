@@ -11,6 +11,8 @@ imported. For a command, which needs a few workers at once, it only forks: whate
 after that would be for nobody.
 """
 
+from __future__ import annotations
+
 import gc
 import os
 import select

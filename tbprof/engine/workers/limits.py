@@ -1,5 +1,7 @@
 """How much memory and time the parts of one trace may take."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Iterator

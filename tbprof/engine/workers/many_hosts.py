@@ -1,5 +1,7 @@
 """Worker processes for commands, started only if there is much to compute."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing

@@ -5,6 +5,8 @@ go to the same worker. `concurrent.futures` loses all work when one worker dies,
 `pebble` can send a file to the worker that has it open, or report progress.
 """
 
+from __future__ import annotations
+
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,6 +4,8 @@ Python, NumPy and tbprof initialize some things once per process, and Python spe
 has run. Without a rehearsal, the first trace takes a third longer than the second.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Starts worker processes, and ends them."""
 
+from __future__ import annotations
+
 import os
 import signal
 import socket
@@ -146,7 +148,7 @@ class Forked:
         return int(answer)
 
 
-def _python(module: str, main: str, stdin: int, stdout: int) -> "subprocess.Popen[bytes]":
+def _python(module: str, main: str, stdin: int, stdout: int) -> subprocess.Popen[bytes]:
     """A Python process that runs a function of a module of this package, with our import path.
 
     In a separate session: Ctrl-C in a terminal goes to the server only, which ends its processes.
@@ -166,7 +168,7 @@ def _python(module: str, main: str, stdin: int, stdout: int) -> "subprocess.Pope
         raise NoWorkers(str(error)) from error
 
 
-def _close(control: socket.socket, forker: "subprocess.Popen[bytes]") -> None:
+def _close(control: socket.socket, forker: subprocess.Popen[bytes]) -> None:
     control.close()
     with suppress(subprocess.TimeoutExpired):
         forker.wait(_PATIENCE_S)

@@ -1,5 +1,7 @@
 """Threads of this process as workers: on cluster workers, and in place of a cluster."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 
 from tbprof.engine.hosts.kept_parts import PartResult

@@ -1,5 +1,7 @@
 """The main loop of a worker process: computes parts of files for a server, one job at a time."""
 
+from __future__ import annotations
+
 import os
 import pickle
 import sys

@@ -1,5 +1,7 @@
 """The interface of workers, which compute the parts of hosts outside of this process."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 

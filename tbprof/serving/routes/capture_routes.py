@@ -4,6 +4,8 @@ A capture is started by POST with a token that only our own pages can read, from
 origin: another site that is open in the browser can do neither.
 """
 
+from __future__ import annotations
+
 import hmac
 import json
 import threading
@@ -131,7 +133,7 @@ def _test(_: Service, values: dict[str, object]) -> Reply:
     return json_reply({"workers": rows})
 
 
-def _tested(target: "Target", findings: "list[ProbeResult]") -> dict[str, object]:
+def _tested(target: Target, findings: list[ProbeResult]) -> dict[str, object]:
     failed = next((finding.reason for finding in findings if finding.reason is not None), None)
     return {
         "address": target.address,
@@ -155,7 +157,7 @@ def _standing(service: Service, parameters: Parameters) -> Reply:
     return json_reply(_shown(captures.standing(parameters.required("id"))))
 
 
-def _shown(standing: "Standing") -> dict[str, Any]:
+def _shown(standing: Standing) -> dict[str, Any]:
     report, error = standing.report, standing.error
     return {
         "id": standing.id,

@@ -3,6 +3,8 @@
 Source: OpenAPI Specification 3.1.0, https://spec.openapis.org/oas/v3.1.0.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 from tbprof import __version__

@@ -5,6 +5,8 @@ has items of its one shape, a dict has these keys and no others; a key with "?" 
 key "?" says that it may be null, and {"*": shape} has any keys.
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 Shape = str | list[Any] | dict[str, Any]

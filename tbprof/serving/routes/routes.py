@@ -4,6 +4,8 @@ A request's path selects the handler by exact name; names of runs and hosts are 
 no part of a request ever becomes part of a path.
 """
 
+from __future__ import annotations
+
 import html
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
@@ -69,9 +71,7 @@ class Application:
         self._csp = csp
         self._prefix = f"/data/plugin/{service.plugin_name}/"
 
-    def __call__(
-        self, environ: "WSGIEnvironment", start_response: "StartResponse"
-    ) -> Iterable[bytes]:
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answers one request."""
         request = Request(environ)
         with awaited_while(lambda: is_connected(environ)):
@@ -196,7 +196,7 @@ def _hosts_of(service: Service, parameters: Parameters) -> tuple[str, ...]:
     return parameters.hosts(lambda: {file.host for file in service.logdir().run(run).files})
 
 
-def _data_request(service: Service, parameters: Parameters, *, is_csv: bool) -> "DataRequest":
+def _data_request(service: Service, parameters: Parameters, *, is_csv: bool) -> DataRequest:
     from tbprof.engine.engine import DataRequest  # not before the engine is needed: it is heavy
 
     return DataRequest(

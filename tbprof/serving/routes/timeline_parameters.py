@@ -1,5 +1,7 @@
 """Parses numbers, ranges and flags of requests for timelines. All input is untrusted."""
 
+from __future__ import annotations
+
 import math
 from typing import Literal, TypeVar
 

@@ -1,5 +1,7 @@
 """The routes of timelines: parameters are read here, the engine answers."""
 
+from __future__ import annotations
+
 import gzip
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal
@@ -31,8 +33,8 @@ _MAX_ID = (1 << 32) - 1
 _MAX_HITS = 10_000
 _MAX_BUCKETS = 4096
 _GROUPINGS: tuple[Literal["name", "category", "track"], ...] = ("name", "category", "track")
-_ORDERS: "tuple[Order, ...]" = ("top_down", "bottom_up")
-_MOVES: "tuple[EventMove, ...]" = (
+_ORDERS: tuple[Order, ...] = ("top_down", "bottom_up")
+_MOVES: tuple[EventMove, ...] = (
     "next", "previous", "parent", "child", "next_same", "previous_same", "first_same"
 )  # fmt: skip
 
@@ -43,15 +45,15 @@ def _timeline(service: Service, parameters: Parameters) -> Reply:
     return _reply(timeline.index(), "no-cache")
 
 
-def _tiles(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+def _tiles(request: TimelineParameters, timeline: HostTimeline) -> bytes:
     return timeline.tiles(_span(request), request.ranges("rows"), _filter(request))
 
 
-def _counters(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+def _counters(request: TimelineParameters, timeline: HostTimeline) -> bytes:
     return timeline.counters(_span(request), request.ranges("counters"))
 
 
-def _busy(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+def _busy(request: TimelineParameters, timeline: HostTimeline) -> bytes:
     return timeline.busy(
         from_ps=request.time_ps("from_ps"),
         to_ps=request.time_ps("to_ps"),
@@ -60,11 +62,11 @@ def _busy(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
     )
 
 
-def _in_use(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+def _in_use(request: TimelineParameters, timeline: HostTimeline) -> bytes:
     return timeline.in_use(request.time_ps("from_ps"), request.time_ps("to_ps"))
 
 
-def _search(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+def _search(request: TimelineParameters, timeline: HostTimeline) -> bytes:
     return timeline.search(
         _query(request),
         limit=request.integer("limit", 0, _MAX_HITS, 200),
@@ -74,20 +76,20 @@ def _search(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
     )
 
 
-def _match_overview(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+def _match_overview(request: TimelineParameters, timeline: HostTimeline) -> bytes:
     return timeline.match_overview(_query(request), _span(request), request.ranges("rows"))
 
 
-def _event(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+def _event(request: TimelineParameters, timeline: HostTimeline) -> bytes:
     move = request.choice("move", _MOVES) if request.text("move") else None
     return timeline.event(request.integer("id", 0, _MAX_ID), move)
 
 
-def _flows(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+def _flows(request: TimelineParameters, timeline: HostTimeline) -> bytes:
     return timeline.flows(request.integer("id", 0, _MAX_ID))
 
 
-def _aggregate(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+def _aggregate(request: TimelineParameters, timeline: HostTimeline) -> bytes:
     return timeline.aggregate(
         from_ps=request.time_ps("from_ps"),
         to_ps=request.time_ps("to_ps"),
@@ -96,7 +98,7 @@ def _aggregate(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
     )
 
 
-def _calls(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
+def _calls(request: TimelineParameters, timeline: HostTimeline) -> bytes:
     return timeline.call_tree(
         from_ps=request.time_ps("from_ps"),
         to_ps=request.time_ps("to_ps"),
@@ -106,7 +108,7 @@ def _calls(request: TimelineParameters, timeline: "HostTimeline") -> bytes:
     )
 
 
-def _query(request: TimelineParameters) -> "Query":
+def _query(request: TimelineParameters) -> Query:
     from tbprof.engine.timelines.timeline_requests import parse_query  # heavy, as the engine is
 
     text, is_regex, has_case = (
@@ -118,7 +120,7 @@ def _query(request: TimelineParameters) -> "Query":
     return query
 
 
-def _span(request: TimelineParameters) -> "TileSpan":
+def _span(request: TimelineParameters) -> TileSpan:
     from tbprof.engine.timelines.timeline_requests import TileSpan
 
     level = request.integer("level", 0, _MAX_LEVEL)
@@ -128,7 +130,7 @@ def _span(request: TimelineParameters) -> "TileSpan":
     return TileSpan(level, first, last)
 
 
-def _filter(request: TimelineParameters) -> "TileFilter":
+def _filter(request: TimelineParameters) -> TileFilter:
     from tbprof.engine.timelines.timeline_requests import TileFilter
 
     return TileFilter(
@@ -140,7 +142,7 @@ def _filter(request: TimelineParameters) -> "TileFilter":
     )
 
 
-def _open(service: Service, request: TimelineParameters, *, is_versioned: bool) -> "HostTimeline":
+def _open(service: Service, request: TimelineParameters, *, is_versioned: bool) -> HostTimeline:
     from tbprof.engine.timelines.timeline_requests import open_timeline
 
     part, run = request.part(), request.parameters.required("run")
@@ -154,7 +156,7 @@ def _open(service: Service, request: TimelineParameters, *, is_versioned: bool) 
 
 
 def _versioned(
-    answer: Callable[[TimelineParameters, "HostTimeline"], bytes], content_type: str = JSON
+    answer: Callable[[TimelineParameters, HostTimeline], bytes], content_type: str = JSON
 ) -> Callable[[Service, Parameters], Reply]:
     """The handler of a route whose content is a function of its URL."""
 

@@ -4,6 +4,8 @@ The backends of fsspec and the libraries below them share no base class, and tra
 errors. So errors are judged by their names and by their HTTP status, along the chain of causes.
 """
 
+from __future__ import annotations
+
 import errno
 from collections.abc import Iterator
 

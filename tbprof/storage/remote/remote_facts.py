@@ -1,5 +1,7 @@
 """Facts about a file under each backend's own names, and addresses without secrets."""
 
+from __future__ import annotations
+
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any

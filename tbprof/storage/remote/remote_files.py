@@ -6,6 +6,8 @@ Each operation has a time limit, and is retried after temporary errors. Files ar
 few at a time.
 """
 
+from __future__ import annotations
+
 import os
 import threading
 import time
@@ -41,7 +43,7 @@ _opened: dict[tuple[object, ...], Any] = {}
 _opened_lock = threading.Lock()
 
 
-def remote_files(url: str) -> "RemoteFiles":
+def remote_files(url: str) -> RemoteFiles:
     """The storage that holds `url`. Raises Unreachable."""
     scheme = url.partition("://")[0]
     if scheme in ("http", "https"):

@@ -2,6 +2,8 @@
 # ruff: noqa: D102
 """Traces on web servers: single files, and directories that servers list as a page of links."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any, ClassVar
 from urllib.parse import quote, unquote, urlsplit

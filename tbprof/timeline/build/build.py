@@ -1,5 +1,7 @@
 """Turns unlaid tracks into timelines: laid out in rows, with levels of detail."""
 
+from __future__ import annotations
+
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 

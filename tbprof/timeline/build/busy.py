@@ -1,5 +1,7 @@
 """When the sections of a timeline were busy, and for which share of a window."""
 
+from __future__ import annotations
+
 from itertools import groupby
 
 import numpy as np

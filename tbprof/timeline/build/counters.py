@@ -1,5 +1,7 @@
 """Values over time: the counters of a trace, and how full the memory of each allocator was."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby

@@ -1,5 +1,7 @@
 """Tracks that are not in the file: the steps of the analysis, and the ops and scopes of devices."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Ops, name scopes and programs of devices, if the file has no lines of them."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TypeVar
 

@@ -1,5 +1,7 @@
 """The events of a TPU core by the core's own clock, as on all pages."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

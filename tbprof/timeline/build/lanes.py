@@ -4,6 +4,8 @@ Viewers of Chrome traces draw the slices of a thread as a stack. If two overlap 
 they cut one short, or leave it out. Such events get a separate track.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

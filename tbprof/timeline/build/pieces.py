@@ -1,5 +1,7 @@
 """Planes decoded piece by piece: some lines each, with columns that are freed one after another."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,6 +5,8 @@ events of thread pools), which has its own category and can be left out. Only co
 tracks, since their events are points of curves.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

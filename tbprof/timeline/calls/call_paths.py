@@ -1,5 +1,7 @@
 """The events of a range by path: the names of the enclosing events, from the outermost on."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

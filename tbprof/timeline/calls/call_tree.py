@@ -1,5 +1,7 @@
 """Where the time of a range goes: a tree from the outermost calls on, or from each name back."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Literal
 

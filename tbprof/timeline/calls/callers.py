@@ -1,5 +1,7 @@
 """The callers of calls: a tree by name, and below each name by what called it."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +21,7 @@ class _PathCalls:
     caller: NDArray[np.int64]
     node: NDArray[np.int64]
 
-    def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> "_PathCalls":
+    def of(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> _PathCalls:
         return _PathCalls(self.path[rows], self.caller[rows], self.node[rows])
 
 

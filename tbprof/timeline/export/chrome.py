@@ -4,6 +4,8 @@ Nothing is left out, and only the events of a line (on TPUs, of a plane) are in 
 not grow with the document. A document is valid JSON even if the trace is damaged.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Generator, Iterator, Sequence
 

@@ -1,5 +1,7 @@
 """Memory in use as counters of a Chrome trace: one value after each event that reports it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Derived tracks, as threads of a Chrome trace beside those of the file."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The processes of one host in a Chrome trace."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 

@@ -1,5 +1,7 @@
 """The events of one plane as Chrome trace JSON, batch by batch of lines."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np

@@ -6,6 +6,8 @@ has its line's display id. A number that is taken, or 0, is replaced by the next
 xla/tsl/profiler/utils/trace_utils.h.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
@@ -89,12 +91,12 @@ class ProcessThreads:
     numbers: Numbers
 
     @classmethod
-    def of(cls, process: int, plane: Plane) -> "ProcessThreads":
+    def of(cls, process: int, plane: Plane) -> ProcessThreads:
         """The threads of a plane, before any lines are read."""
         wanted = (plane.lines.display_id & _THREAD_MASK).tolist()
         return cls(process, plane, _ranks(plane), Numbers(wanted))
 
-    def of_lines(self, rows: range, lines: Lines, lanes: NDArray[np.int64]) -> "ThreadTable":
+    def of_lines(self, rows: range, lines: Lines, lanes: NDArray[np.int64]) -> ThreadTable:
         """The threads of the lines `rows` of the plane: `lanes` [lines] for each, in order."""
         names_ = self.plane.strings.take(lines.name.tolist())
         labels = line_labels(self.plane, lines)
@@ -110,7 +112,7 @@ class ProcessThreads:
         is_counter = np.array([text == names.COUNTERS_LINE for text in names_], np.bool_)
         return self._threads(thread, name, place, np.repeat(is_counter, lanes))
 
-    def of_tracks(self, tracks: Sequence[Track]) -> "ThreadTable":
+    def of_tracks(self, tracks: Sequence[Track]) -> ThreadTable:
         """The threads of derived tracks."""
         thread = [self.numbers.take(track.line_id & _THREAD_MASK) for track in tracks]
         place = [
@@ -122,7 +124,7 @@ class ProcessThreads:
 
     def _threads(
         self, thread: list[int], name: list[str], place: list[int], is_counter: NDArray[np.bool_]
-    ) -> "ThreadTable":
+    ) -> ThreadTable:
         texts = [b'"pid":%d,"tid":%d,"ts":' % (self.process, number) for number in thread]
         return ThreadTable(self.process, thread, name, place, Tracks(joined(texts), is_counter))
 

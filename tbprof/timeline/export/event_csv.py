@@ -1,5 +1,7 @@
 """Every event of some hosts as CSV: its place, name, start and duration."""
 
+from __future__ import annotations
+
 from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Repeated parts of a plane's events as JSON, made once: names, stats of types."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

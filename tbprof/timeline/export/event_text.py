@@ -6,6 +6,8 @@ Source: the document "Trace Event Format" of Chromium, and what the importers of
 (json_trace_parser_impl.cc) and chrome://tracing (trace_event_importer.html) interpret it.
 """
 
+from __future__ import annotations
+
 from tbprof.kernels.codes import FLOW_CATEGORIES
 from tbprof.timeline.export.json_text import joined
 

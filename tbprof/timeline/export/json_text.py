@@ -4,6 +4,8 @@ A writer takes the buffer and the current offset, and returns the offset after w
 written. The caller ensures that there is room. Source: RFC 8259.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from json.encoder import encode_basestring
 

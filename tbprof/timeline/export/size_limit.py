@@ -1,5 +1,7 @@
 """How large an export may become: a name of megabytes is written for each of its events."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator
 
 from tbprof.base.errors import TbprofError

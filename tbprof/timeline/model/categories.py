@@ -4,6 +4,8 @@ Names have the same meaning as in the analyses: `host_roles` for threads of host
 `gpu_phases` for what ran on GPUs, `tpu_phases` for the ops of TPUs.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

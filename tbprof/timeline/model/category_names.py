@@ -1,5 +1,7 @@
 """The categories of events, as clients know them."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 

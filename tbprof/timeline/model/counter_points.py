@@ -9,6 +9,8 @@ between any two points then follow from a few dozen entries.
     high        4       9       8           then 9
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

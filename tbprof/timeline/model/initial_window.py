@@ -1,5 +1,7 @@
 """The window that a timeline opens with."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The depth of every event on its track, and the events of a track in the order of its rows."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

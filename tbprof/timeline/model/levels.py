@@ -14,6 +14,8 @@ made of any finer one. A level is stored if it has at most `_SHRINKS` of the ent
 one before: any other level is then computed from at most five times as many entries as it has.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

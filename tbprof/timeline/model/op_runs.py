@@ -1,5 +1,7 @@
 """Runs: consecutive pieces of the same work on a line, joined into one event."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +27,7 @@ class KeyedSpans:
     part: NDArray[np.int64]
     key: NDArray[np.int64]
 
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> "KeyedSpans":
+    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> KeyedSpans:
         """The pieces `rows`."""
         columns = (self.line, self.start_ps, self.end_ps, self.part, self.key)
         return KeyedSpans(*(column[rows] for column in columns))

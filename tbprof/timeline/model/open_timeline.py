@@ -1,5 +1,7 @@
 """An open timeline with its file, for questions, and what these share."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -69,8 +71,8 @@ class OpenTimeline:
     def __init__(
         self,
         timeline: Timeline,
-        read_space: "Callable[[], Space]",
-        read_programs: "Callable[[], Programs] | None" = None,
+        read_space: Callable[[], Space],
+        read_programs: Callable[[], Programs] | None = None,
         answers: LatestCache[Hashable, Any] | None = None,
         identity: Hashable = "",
     ) -> None:
@@ -82,12 +84,12 @@ class OpenTimeline:
         self._read_programs = read_programs
 
     @property
-    def space(self) -> "Space":
+    def space(self) -> Space:
         """The file."""
         return self._read_space()
 
     @property
-    def programs(self) -> "Programs":
+    def programs(self) -> Programs:
         """The compiled programs in the file."""
         if self._read_programs is not None:
             return self._read_programs()

@@ -1,5 +1,7 @@
 """Which planes become sections, with which label, in which order."""
 
+from __future__ import annotations
+
 from tbprof.analysis.devices.devices import chip_and_core
 from tbprof.base import names
 from tbprof.base.natural_order import natural_order

@@ -4,6 +4,8 @@ An event's id is its position in the event columns, which are ordered by (row, s
 row are consecutive and ascend with time. Times are picoseconds since `Space.start_ns`.
 """
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

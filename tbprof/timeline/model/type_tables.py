@@ -1,5 +1,7 @@
 """The distinct kinds of event of all tracks of a timeline."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """What a timeline is built from: tracks of events in order, not yet in rows and levels."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +28,7 @@ class UnlaidEvents:
     source: NDArray[np.int64]
 
 
-def unlaid_events(events: "Events") -> UnlaidEvents:
+def unlaid_events(events: Events) -> UnlaidEvents:
     """The events of some lines of a plane."""
     return UnlaidEvents(events.start_ps, events.duration_ps, events.type, events.source)
 

@@ -1,5 +1,7 @@
 """Sums over a range of some tracks: counts, durations, and idle time."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Literal
 

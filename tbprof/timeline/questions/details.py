@@ -1,5 +1,7 @@
 """Everything about one event: its data in the file, the events around it, and similar events."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any, Literal
 

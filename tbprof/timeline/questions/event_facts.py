@@ -1,5 +1,7 @@
 """The data of the file on one event: its stats, its type's, its program, its op, its source."""
 
+from __future__ import annotations
+
 from itertools import islice
 from typing import Any
 

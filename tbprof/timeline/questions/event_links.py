@@ -1,5 +1,7 @@
 """The rows of other pages that count an event."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Flows between events: keys that both sides of a flow have, sorted once."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from enum import IntEnum
 

@@ -1,5 +1,7 @@
 """The causes and effects of an event: launches, producers, flows of asynchronous work."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """One pass over the events of tracks, in the order of time: nesting, self times, sums, unions."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,7 +51,7 @@ class IntervalSums:
     least_ps: NDArray[np.int64]
     most_ps: NDArray[np.int64]
 
-    def add(self, other: "IntervalSums") -> None:
+    def add(self, other: IntervalSums) -> None:
         """Adds the sums over other events."""
         self.count[:] += other.count
         self.total_ps[:] += other.total_ps

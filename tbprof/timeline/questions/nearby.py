@@ -4,6 +4,8 @@ Of the events of a track, ordered by (start, longest first), an event is enclose
 that are in progress when it starts and contain all of it; the last of these is its parent.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from tbprof.base.records import dataclass

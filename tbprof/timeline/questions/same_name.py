@@ -5,6 +5,8 @@ as on its stream: these are not comparable. So only events with the same name an
 tracks of the same kind in sections of the same kind (devices, hosts).
 """
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Stats of events for people: labels of keys, units and meanings of values."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any

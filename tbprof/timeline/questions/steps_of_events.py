@@ -1,5 +1,7 @@
 """Which step an event is in, by the windows of the steps that a timeline shows."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Which tracks and counters have something to show in a window."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """The positions of search results on their rows, at the resolution of the view."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

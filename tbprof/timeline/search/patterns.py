@@ -3,6 +3,8 @@
 Python's own engine backtracks: `(a+)+$` takes hours on forty letters, and nothing can interrupt it.
 """
 
+from __future__ import annotations
+
 import time
 from collections.abc import Sequence
 from typing import Any

@@ -1,5 +1,7 @@
 """The language of searches: the names or values that a text matches."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
 from typing import Literal, cast

@@ -1,5 +1,7 @@
 """Which events a row of a table of ops, kernels, instructions or stages of pipelines counts."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The ids of exactly the events that a row of another page's table counts."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

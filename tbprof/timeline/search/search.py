@@ -1,5 +1,7 @@
 """Search over all events of a timeline: counts, positions, and the events in time order."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Some of a timeline's events: how they are gathered, counted and listed in time order."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

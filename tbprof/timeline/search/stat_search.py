@@ -1,5 +1,7 @@
 """Events by their stats: one key of all events of a plane at a time, each distinct text once."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 
 import numpy as np

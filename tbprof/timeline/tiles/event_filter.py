@@ -1,5 +1,7 @@
 """Which types of events pass a filter, by names and categories."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -16,6 +16,8 @@ previous entry, `duration` until the end. `type` is a row in the JSON's lists; `
 relative to the previous entry. 65535 stands for a larger number, the next one in `wide`.
 """
 
+from __future__ import annotations
+
 import struct
 from typing import Any
 

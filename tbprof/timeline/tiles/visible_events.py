@@ -1,5 +1,7 @@
 """The events that tiles show: all, or some with their own levels of detail."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

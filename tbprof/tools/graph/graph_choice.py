@@ -1,5 +1,7 @@
 """The program and the instruction of a request to the graph viewer."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The documents of the graph viewer: a graph, one instruction, and search results."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The files of the graph viewer: texts, protos and DOT."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable
 

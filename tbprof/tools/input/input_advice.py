@@ -1,5 +1,7 @@
 """The table of advice on an input pipeline: what to do about each kind of work."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def input_advice_table(
-    ops: InputOps, diagnoses: "Sequence[Diagnosis]", *, is_waited_for: bool = True
+    ops: InputOps, diagnoses: Sequence[Diagnosis], *, is_waited_for: bool = True
 ) -> Table:
     """The advice that applies, by category; advice on what holds up the program comes first.
 

@@ -1,5 +1,7 @@
 """The calls of a kernel: how long they ran, how long the GPU was idle before, their launches."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The allocator and instant of a request."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 from tbprof.analysis.memory.allocators import Allocator

@@ -1,5 +1,7 @@
 """The memory profile for our own page, in columns."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The memory profile for scripts for the profile plugin."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

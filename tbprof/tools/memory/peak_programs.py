@@ -1,5 +1,7 @@
 """Which compiled program a device ran when most of its memory was in use."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import numpy as np

@@ -3,6 +3,8 @@
 The JSON is that of the Google DataTable, which scripts for the profile plugin already read.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Literal
 

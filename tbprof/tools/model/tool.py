@@ -1,5 +1,7 @@
 """The definition of a tool."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 
 from tbprof.advice.summaries import Summaries

@@ -1,5 +1,7 @@
 """What threads did in the uncovered part of the average step, as a table."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from tbprof.advice.evidence import Evidence

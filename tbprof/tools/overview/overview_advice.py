@@ -1,5 +1,7 @@
 """The overview's recommendations: findings, and the statements that scripts read."""
 
+from __future__ import annotations
+
 import numpy as np
 
 from tbprof.advice.bottlenecks import DEVICE, HOST, find_bottlenecks

@@ -1,5 +1,7 @@
 """The overview's run environment: hosts, devices, versions, what was recorded and when."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timezone
 

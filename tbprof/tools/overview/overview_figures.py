@@ -1,5 +1,7 @@
 """The overview's key figures, each with how it is computed, or why it is unknown."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterator
 from typing import Any

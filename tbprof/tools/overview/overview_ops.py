@@ -1,5 +1,7 @@
 """The overview's table of the ops that take longest, with shares over all ops."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -1,5 +1,7 @@
 """How much of the devices' compute and memory peaks a program uses."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

@@ -5,6 +5,8 @@ its pod_stats.proto; 64-bit numbers are texts, as in all JSON of protocol buffer
 have no field.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,7 +31,7 @@ class _ExchangeRuns(NamedTuple):
     done: NDArray[np.int64]
     end: NDArray[np.int64]
 
-    def take(self, rows: Any) -> "_ExchangeRuns":
+    def take(self, rows: Any) -> _ExchangeRuns:
         return _ExchangeRuns(*(column[rows] for column in self))
 
 

@@ -1,5 +1,7 @@
 """The memory of a program for our own page, in columns."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

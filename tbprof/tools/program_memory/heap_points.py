@@ -1,5 +1,7 @@
 """A small sample of a series that shows its extremes."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,6 +4,8 @@ Source: the JSON of xprof 2.24, `memory_viewer`: PreprocessResult of memory_view
 Fields without a value (0, "", []) are left out, as its JSON does.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The programs of all hosts, and the memory of the one that a request names."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """What our page of op_profile shows: instructions in columns, from which it makes its trees."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

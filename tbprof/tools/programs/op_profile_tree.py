@@ -1,5 +1,7 @@
 """The tree of op_profile as scripts know it: programs, categories, groups of equal ops, ops."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

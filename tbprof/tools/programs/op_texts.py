@@ -1,5 +1,7 @@
 """What tables of instructions say of each: its text, its source, why its cost is not known."""
 
+from __future__ import annotations
+
 import html
 
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, UNKNOWN, ProgramOps

@@ -1,5 +1,7 @@
 """The rows of the roofline: instructions of one group, whole programs, and all of them together."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """The rows of the roofline by step: what all instructions in a step did together."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

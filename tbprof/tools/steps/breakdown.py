@@ -1,5 +1,7 @@
 """Tables that the pages of steps share: parts of an average step, and possible step markers."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,7 @@
 """What users should know about the steps and the recording."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from tbprof.advice.sentences import shortened

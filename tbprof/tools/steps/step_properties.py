@@ -1,5 +1,7 @@
 """The properties of the step table: statistics over steps, and sentences about bottlenecks."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

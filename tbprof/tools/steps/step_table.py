@@ -1,5 +1,7 @@
 """The table of steps: how each step's time was spent, and statistics over complete steps."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

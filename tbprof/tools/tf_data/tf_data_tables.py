@@ -1,5 +1,7 @@
 """The tables of the tf.data page: graphs of calls, pipelines in figures, executions."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 

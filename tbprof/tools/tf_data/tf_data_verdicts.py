@@ -1,5 +1,7 @@
 """The tables of verdicts on tf.data pipelines: bottlenecks and advice."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -6,6 +6,8 @@ are counted. Long lines are read window by window, short ones many at a time, si
 line costs more than the line.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -58,7 +60,7 @@ class StatsToRead:
     has_number: bool
 
     @classmethod
-    def of(cls, wanted: NDArray[np.int8], lookup: Lookup, *, has_number: bool) -> "StatsToRead":
+    def of(cls, wanted: NDArray[np.int8], lookup: Lookup, *, has_number: bool) -> StatsToRead:
         """The stats that are `wanted`, by the row of their metadata."""
         by_id = np.append(wanted, np.int8(0))[rows_of_short_ids(lookup)]
         return cls(wanted, by_id, lookup, has_number)
@@ -83,7 +85,7 @@ class Decoded:
     marks: Marks
     aggregated: Aggregated
 
-    def take(self, lines: Sequence[int]) -> "Decoded":
+    def take(self, lines: Sequence[int]) -> Decoded:
         """Some of the lines, in their order, without marks."""
         first = self.first_event.tolist()
         slices = [slice(first[line], first[line + 1]) for line in lines]

@@ -1,5 +1,7 @@
 """The fields of lines that follow their events in the file."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np
@@ -30,7 +32,7 @@ class Following:
     ranges: NDArray[np.int64]
 
     @classmethod
-    def of(cls, lines: int) -> "Following":
+    def of(cls, lines: int) -> Following:
         """For lines whose following fields are not known yet."""
         return cls(np.zeros((4, lines), np.int64), np.full((2, lines, 2), -1, np.int64))
 

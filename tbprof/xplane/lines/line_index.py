@@ -1,5 +1,7 @@
 """The timelines of a plane, found by their headers without touching their events."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

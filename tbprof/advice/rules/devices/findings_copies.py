@@ -1,5 +1,7 @@
 """Findings about copies within devices, between devices, and between devices and the host."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

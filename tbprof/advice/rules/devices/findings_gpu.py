@@ -1,5 +1,7 @@
 """Findings about kernels of GPUs: their size, their precision."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from tbprof.advice.bottlenecks import LITTLE_16_BIT

@@ -1,5 +1,7 @@
 """Findings about convolutions on GPUs: the order of dimensions, and biases."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 

@@ -1,5 +1,7 @@
 """Findings about the memory of devices."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np
@@ -118,7 +120,7 @@ def free_memory_sentence(evidence: Evidence) -> str:
     return f" The fullest device has {size(free)} free at its peak." if free > 0 else ""
 
 
-def memory_use(evidence: Evidence) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+def memory_use(evidence: Evidence) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """[allocators] the percentage in use at the peak, NaN for host allocators and if unknown."""
     memory = evidence.memory
     capacity = np.where(

@@ -3,6 +3,8 @@
 An instruction has at most one cause, so no two of these findings count the same time.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The finding about results that compiled programs compute a second time to save memory."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np
@@ -65,7 +67,7 @@ _USE_LESS = (
 
 def _recomputed(
     evidence: Evidence,
-) -> "tuple[list[str], np.ndarray, np.ndarray, np.ndarray]":
+) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
     """Names and own times of device ops; masks of those that compiler and program repeat."""
     ops = evidence.tpu_ops
     if ops is not None:

@@ -1,5 +1,7 @@
 """Findings about the ops of TPU cores, following the performance notes of Cloud TPU."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 

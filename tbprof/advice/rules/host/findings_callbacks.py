@@ -1,5 +1,7 @@
 """Findings about callbacks in compiled programs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from tbprof.advice.bottlenecks import OVERHEAD

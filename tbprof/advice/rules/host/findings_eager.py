@@ -1,5 +1,7 @@
 """The finding about ops that are dispatched individually, by their share of step time."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Findings about the host: eager ops, retracing, compilation, ops outside of the program."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator
 

@@ -1,5 +1,7 @@
 """The finding about the function or annotation that takes most of the uncovered step time."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

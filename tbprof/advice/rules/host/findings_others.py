@@ -1,5 +1,7 @@
 """The finding about the remaining uncovered step time: what threads did, by kind."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 
 from tbprof.advice.bottlenecks import OVERHEAD

@@ -1,5 +1,7 @@
 """The finding about results that are read before the next step has been dispatched."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

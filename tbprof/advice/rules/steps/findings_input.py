@@ -1,5 +1,7 @@
 """Findings about input: steps that wait for it, and copies from the host to GPUs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Findings about steps that take much longer than the others: once, or in every k-th step."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,5 +1,7 @@
 """Findings about phases of steps: output, kernel launch, gaps between steps."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from tbprof.advice.bottlenecks import OVERHEAD, WAITING, contends

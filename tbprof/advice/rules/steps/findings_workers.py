@@ -1,5 +1,7 @@
 """Findings about the workers of a job: communication, and late workers."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 
 from tbprof.advice.bottlenecks import OVERHEAD, WAITING

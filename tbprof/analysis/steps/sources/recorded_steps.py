@@ -1,5 +1,7 @@
 """The steps that devices recorded themselves, on their Steps lines."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Names and texts with which pages describe the source of steps."""
 
+from __future__ import annotations
+
 CHOSEN = "chosen"
 STEPS_LINE = "steps_line"
 MARKERS = "markers"

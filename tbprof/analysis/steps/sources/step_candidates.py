@@ -1,5 +1,7 @@
 """Repeated events, which could mark the steps of a program that does not mark them."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

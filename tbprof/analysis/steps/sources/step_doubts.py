@@ -1,5 +1,7 @@
 """Doubts about steps that are executions of a function or program, in sentences."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The steps of a trace that does not mark them: executions of a program, or a repeating pattern."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 

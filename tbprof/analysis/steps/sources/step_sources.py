@@ -3,6 +3,8 @@
 If nothing marks steps, they are inferred, and the pages say so.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -279,7 +281,7 @@ def are_numbered(grouping: Grouping, groups: NDArray[np.int64]) -> bool:
     return True
 
 
-def _groups_at(grouping: Grouping, inferred: "InferredSteps") -> NDArray[np.int64] | None:
+def _groups_at(grouping: Grouping, inferred: InferredSteps) -> NDArray[np.int64] | None:
     """The groups that begin with the inferred events, None if some have none."""
     roots = grouping.roots
     is_here = roots.plane == inferred.plane

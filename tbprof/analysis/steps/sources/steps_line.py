@@ -1,5 +1,7 @@
 """The Steps line of a device: its recorded steps, and those that are missing."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,5 +1,7 @@
 """The tasks of Dask workers: the parts of a batch of hosts, from files that they read."""
 
+from __future__ import annotations
+
 import pickle
 import platform
 from collections.abc import Sequence

@@ -1,5 +1,7 @@
 """A Dask cluster that computes parts: its workers read the files themselves. Imports Dask late."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -88,14 +90,14 @@ class Cluster(BatchWorkers):
         finally:
             sent.forget()
 
-    def _connected(self) -> "Client":
+    def _connected(self) -> Client:
         with self._lock:
             if self._client is None:
                 self._client = _connect(self.address)
                 self._client.subscribe_topic(_topic(self._client), self._hear)
             return self._client
 
-    def _disconnect(self, client: "Client") -> None:
+    def _disconnect(self, client: Client) -> None:
         """Drops the connection; the next request connects again."""
         with self._lock:
             if self._client is client:
@@ -123,7 +125,7 @@ class _Sent:
 
     def __init__(
         self,
-        client: "Client",
+        client: Client,
         address: str,
         batches: dict[str, _Batch],
         on_work: Callable[[TraceFile, str], None],
@@ -165,7 +167,7 @@ class _Sent:
             yield from self._result(future, self._batches.pop(future.key).hosts)
 
     def _result(
-        self, future: "Future", hosts: Sequence[HostWork]
+        self, future: Future, hosts: Sequence[HostWork]
     ) -> list[tuple[HostWork, HostParts]]:
         """The results of the hosts of a batch; none if one of them ended workers.
 
@@ -211,7 +213,7 @@ class _Sent:
             self._batches.pop(key, None)
 
 
-def _connect(address: str) -> "Client":
+def _connect(address: str) -> Client:
     from logging import CRITICAL, getLogger
 
     from distributed import Client
@@ -228,11 +230,11 @@ def _connect(address: str) -> "Client":
         ) from err
 
 
-def _topic(client: "Client") -> str:
+def _topic(client: Client) -> str:
     return f"tbprof {client.id}"
 
 
-def _threads(client: "Client", address: str) -> int:
+def _threads(client: Client, address: str) -> int:
     """How many batches the workers compute simultaneously."""
     try:
         by_worker = client.sync(client.scheduler.ncores, callback_timeout=_ANSWER_S)
@@ -256,7 +258,7 @@ def _divided(work: Sequence[HostWork], threads: int) -> Iterator[list[HostWork]]
         yield batch
 
 
-def _outcome(future: "Future", address: str) -> bytes:
+def _outcome(future: Future, address: str) -> bytes:
     """The result of a finished batch. Raises KilledWorker, ClusterFailed, and our own bugs."""
     from concurrent.futures import CancelledError
 

@@ -1,5 +1,7 @@
 """The Dask cluster that the user chose, if any. Imports Dask only then."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from tbprof.base.lazy import get_logger
@@ -14,7 +16,7 @@ _log = get_logger(__name__)
 SCHEDULER = "TBPROF_SCHEDULER"
 
 
-def cluster_at(address: str) -> "Cluster | None":
+def cluster_at(address: str) -> Cluster | None:
     """The cluster of the scheduler at this address, None without one. Raises ClusterFailed."""
     if not address:
         return None
@@ -23,7 +25,7 @@ def cluster_at(address: str) -> "Cluster | None":
     return Cluster(address)
 
 
-def command_workers(address: str, results: "ResultStore") -> "Workers":
+def command_workers(address: str, results: ResultStore) -> Workers:
     """The cluster, or without one, processes of this machine for many hosts.
 
     Raises ClusterFailed.
@@ -33,7 +35,7 @@ def command_workers(address: str, results: "ResultStore") -> "Workers":
     return cluster_at(address) or ManyHosts(results)
 
 
-def serving_workers(address: str, here: "Workers") -> "Workers":
+def serving_workers(address: str, here: Workers) -> Workers:
     """The cluster, or the workers `here` without one and while it cannot be used."""
     from tbprof.engine.workers.clusters.cluster import ClusterFailed
     from tbprof.engine.workers.clusters.stand_in import WithStandIn

@@ -1,5 +1,7 @@
 """A cluster with a fallback: other workers while it cannot be used."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 
