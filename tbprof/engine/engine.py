@@ -295,7 +295,8 @@ class Engine:
     def _payload(
         self, tool: Tool, run: Run, files: Sequence[TraceFile], params: Mapping[str, str]
     ) -> _Built:
-        needed = tool.parts_for(params)
+        self._cache.expect(files)
+        needed = tool.parts_for(params)  # which imports the tool
         results = self._parts.find(run, tool.name, files, ("outline", *needed), params)
         good = {
             file.host: host_parts

@@ -267,6 +267,11 @@ class SummaryCache:
         if self._workers is not None:
             self._workers.warm_up()
 
+    def expect(self, files: Sequence[TraceFile]) -> None:
+        """Lets workers prepare for files whose parts will be requested soon."""
+        if self._workers is not None and len(files) >= self._workers.least_hosts:
+            self._workers.expect(files)
+
     def decoded_ratio(self, file: TraceFile) -> float:
         """How much of the file's events has been decoded, 0 to 1; 0 if it is not open."""
         here = self._spaces.decoded_ratio(file)

@@ -73,6 +73,10 @@ class Workers(Protocol):
         """Prepares what the first request would wait for."""
         return
 
+    def expect(self, files: Sequence[TraceFile]) -> None:  # noqa: ARG002 - most need no time
+        """Prepares for files, at least `least_hosts`, that may be requested soon."""
+        return
+
     def decoded_ratio(self, file: TraceFile) -> float:
         """How much of the events of a file has been decoded, 0 to 1; 0 if it is not known."""
 

@@ -12,9 +12,10 @@ from tbprof.base.errors import TbprofError
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.hosts.summary_cache import SummaryCache
 from tbprof.engine.parts import PartKey
-from tbprof.engine.workers import many_hosts
+from tbprof.engine.workers import many_hosts, starting
 from tbprof.engine.workers.endings import WorkerEnded
 from tbprof.engine.workers.many_hosts import ManyHosts
+from tbprof.engine.workers.starting import Starter, make_starter
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.results import ResultStore
 from tbprof.storage.runs import TraceFile
@@ -72,6 +73,32 @@ def test_what_is_kept_needs_no_processes(
     assert found == _by_host(SummaryCache(None), files)
     assert not plant.computed("ops")  # two are missing: this process computes them
     assert SummaryCache(store).has_stored(files[2], [ops])
+
+
+def test_workers_are_prepared_while_a_tool_is_imported(
+    logdir: Path, store: ResultStore, plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Starter] = []
+
+    def make(*, is_for_command: bool) -> Starter:
+        made.append(make_starter(is_for_command=is_for_command))
+        return made[-1]
+
+    monkeypatch.setattr(starting, "make_starter", make)
+    files = Logdir(str(logdir)).run("gpu").files
+    few, many = files[:1], files * 3
+    workers = ManyHosts(store)
+    cache = SummaryCache(store, workers)
+    cache.expect(few)
+    assert not made
+    cache.expect(many)
+    cache.expect(many)
+    assert len(made) == 1
+    assert len(_by_host(cache, [*files, *Logdir(str(logdir)).run("cpu").files])) == 3
+    assert len(made) == 1
+    assert plant.computed("ops")
+    cache.expect(many)  # the parts of the first are kept
+    assert len(made) == 1
 
 
 def test_pages_of_few_hosts_start_no_processes(
