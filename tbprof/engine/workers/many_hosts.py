@@ -77,7 +77,7 @@ class ManyHosts(Workers):
             with suppress(NoWorkers):  # tried again when workers are needed
                 self._starter = self._take_starter()
 
-    def _take_starter(self) -> "Starter":
+    def _take_starter(self) -> Starter:
         from tbprof.engine.workers.starting import make_starter
 
         starter, self._starter = self._starter, None
