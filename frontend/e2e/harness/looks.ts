@@ -4,11 +4,10 @@ import type { Frame, Page } from "playwright-core";
 import { expect } from "vitest";
 import { eventually, LARGE, settled } from "./browser";
 
-/** How pages are looked at: a theme changes colors alone, whatever the size. */
-export const LOOKS = [
-  { ...LARGE, dark: false },
-  { width: 1280, height: 720, dark: true },
-] as const;
+/** How a page is opened whose looks are judged: where it has the least room. */
+export const FIRST_LOOK = { width: 1280, height: 720, dark: true } as const;
+/** Then it gets more. A theme changes colors alone, whatever the size. */
+const LOOKS = [FIRST_LOOK, { ...LARGE, dark: false }] as const;
 
 /** Rules that are about colors alone. */
 const OF_COLORS = ["color-contrast", "link-in-text-block"];
@@ -18,17 +17,24 @@ const OF_DARK = [...OF_COLORS, "scrollable-region-focusable"];
 const SLIGHT = ["region", "scope-attr-valid", "hidden-content"];
 
 /**
- * Nothing is wrong with the looks of a page, of which `of` says which it is. A dark page is one of
- * the light ones in other colors: of rules, those on colors are asked again.
+ * Nothing is wrong with the looks of a page, of which `of` says which it is: small and dark, then
+ * large and light. The same page has both, as to load it again takes longer than to look at it. A
+ * dark page is the light one in other colors: of rules, those on colors are asked again.
  */
 export async function expectGoodLooks(page: Page, of = ""): Promise<void> {
-  await settled(page);
-  await eventually(async () => expect(await faults(page), of).toEqual([]));
+  for (const { width, height, dark } of LOOKS) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
+    await settled(page);
+    const look = `${of} ${width} × ${height}, dark: ${dark}`;
+    await eventually(async () => expect(await faults(page), look).toEqual([]));
+  }
 }
 
-/** The same, light and dark: the themes differ in their colors alone. */
+/** The same in the size that a page has: the themes differ in their colors alone. */
 export async function expectGoodThemes(page: Page): Promise<void> {
-  await expectGoodLooks(page);
+  await settled(page);
+  await eventually(async () => expect(await faults(page)).toEqual([]));
   await page.emulateMedia({ colorScheme: "dark" });
   await eventually(async () => expect(await violations(page, OF_COLORS), "dark").toEqual([]));
   await page.emulateMedia({ colorScheme: "light" });
