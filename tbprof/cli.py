@@ -22,6 +22,7 @@ from tbprof.base.lazy import Later
 from tbprof.base.process.frame_stack import on_one_stack
 from tbprof.base.process.garbage import collect_garbage
 from tbprof.base.process.heap import share_heap
+from tbprof.base.process.own_modules import find_own_modules
 from tbprof.base.process.terminal import printable, spinner
 from tbprof.base.records import dataclass
 
@@ -341,6 +342,7 @@ def run() -> NoReturn:
     """
     status = 0
     gc.disable()
+    find_own_modules()
     # NumPy's BLAS starts a thread per core while it is imported; our matrices are small.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
