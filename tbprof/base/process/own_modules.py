@@ -18,7 +18,7 @@ def find_own_modules() -> None:
     """Finds modules of this package first, if they have been compiled.
 
     Python would search for each of them in all ways in which there are modules. A small export
-    imports 300: without the searches, it makes a third fewer system calls and takes 4 % less time.
+    imports 300: without the searches, it makes a fifth fewer system calls and takes 4 % less time.
     """
     if _OwnModules not in sys.meta_path:
         sys.meta_path.insert(0, _OwnModules)
