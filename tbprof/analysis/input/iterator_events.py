@@ -104,8 +104,13 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
         return None
     kind = events.by_type(by_type)
     rows = np.flatnonzero(kind)
-    events, kind = events.select(rows), kind[rows]
-    parent = nest(events.first_event, events.start_ps, events.duration_ps)
+    all_events, all_kind = events.select(rows), kind[rows]
+    all_parent = nest(all_events.first_event, all_events.start_ps, all_events.duration_ps)
+    # The marks of pools, which are most events, only matter to queues.
+    is_mark = is_in(all_kind, (_Kind.ENQUEUE, _Kind.DEQUEUE))
+    rows = np.flatnonzero(~is_mark)
+    events, kind = all_events.select(rows), all_kind[rows]
+    parent = _parents_among(rows, nearest_above(all_parent, ~is_mark))
     is_call = kind == _Kind.CALL
     calls = np.flatnonzero(is_call)
     id_, parent_id, is_complete = _iterator_ids(events, calls)
@@ -113,6 +118,8 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
     around = nearest_above(parent, is_call | (kind == _Kind.PRODUCE))
     served = _find_served(kind, around, parent_id)
     owner = _find_owners(kind, around, runs, id_, served)
+    all_owners = np.zeros(len(all_events), np.uint64)
+    all_owners[rows] = owner
     is_beside = (runs >= 0) & (kind[runs] == _Kind.ASYNC_FUNCTION)
     consumer, consuming_calls, consumed_ps = _match_elements(events, kind, parent, id_, served)
     up = np.where(runs >= 0, runs, parent)
@@ -149,9 +156,17 @@ def find_iterator_events(plane: Plane, events: Events) -> IteratorEvents | None:
         is_loose[calls],
         *_find_work(events, kind, parent, id_, np.where(is_beside, owner, served)),
         _find_runs(events, kind, owner),
-        _find_queues(events, kind, parent, owner),
+        _find_queues(all_events, all_kind, all_parent, all_owners),
         cuts,
     )
+
+
+def _parents_among(rows: NDArray[np.int64], above: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return the parent of each of the `rows` among them, -1 for none; `above` is by all rows."""
+    number = np.full(above.size + 1, -1, np.int32)
+    number[rows] = np.arange(rows.size)
+    parent: NDArray[np.int32] = number[above[rows]]
+    return parent
 
 
 def cut_circles(up: NDArray[np.int64]) -> int:
