@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING
 
-from tbprof.analysis.hlo.module import Module
 from tbprof.base.lazy import regex
+
+if TYPE_CHECKING:  # most traces have no graphs, or no programs
+    from tbprof.analysis.hlo.module import Module
 
 # Instructions that launch nothing.
 _IDLE = frozenset(
