@@ -62,7 +62,9 @@ def read_pools(
     has_id, record_id = _pool_ids(events, records, PRODUCER)
     records = records[has_id]
     first, until = np.zeros(records.size, np.int64), np.zeros(records.size, np.int64)
-    match_records(np.argsort(record_id, kind="stable"), record_id, region_id[order], CROWD, first, until)
+    match_records(
+        np.argsort(record_id, kind="stable"), record_id, region_id[order], CROWD, first, until
+    )
     matched = np.flatnonzero(first < until)
     records, first, until = records[matched], first[matched], until[matched]
     start = events.start_ps
