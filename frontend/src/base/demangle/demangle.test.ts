@@ -54,7 +54,7 @@ test.each([
 });
 
 test("hostile input ends quickly and without a name", () => {
-  const started = performance.now();
+  const before = process.cpuUsage();
   expect(demangle(`_Z${"N".repeat(15_000)}`)).toBeNull();
   expect(demangle(`_Z1f${"P".repeat(15_000)}i`)).toBeNull();
   expect(demangle(`_Z${"a".repeat(1_000_000)}`)).toBeNull();
@@ -64,5 +64,6 @@ test("hostile input ends quickly and without a name", () => {
     return `1aI${last}${last}E`;
   }).join("");
   demangle(`_Z1f${doubling}`);
-  expect(performance.now() - started).toBeLessThan(1000);
+  // In µs, however busy the machine is.
+  expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
 });

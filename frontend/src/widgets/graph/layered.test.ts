@@ -80,8 +80,9 @@ describe("layers", () => {
       const to = 1 + draw(399);
       return edge(draw(to), to);
     });
-    const start = performance.now();
+    const before = process.cpuUsage();
     layLayers(nodes, edges);
-    expect(performance.now() - start).toBeLessThan(3000);
+    // In µs, however busy the machine is.
+    expect(process.cpuUsage(before).user).toBeLessThan(3_000_000);
   });
 });

@@ -24,6 +24,7 @@ let hits: SearchResults;
 let answer: () => void;
 
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
   fakeServer();
   page = createPage("r");
   Object.assign(page.model.api, {
@@ -43,10 +44,13 @@ afterEach(() => {
   act(() => render(null, document.body));
   hits.dispose();
   vi.unstubAllGlobals();
+  vi.useRealTimers();
 });
 
 async function wait(ms: number) {
-  await act(() => new Promise((done) => setTimeout(done, ms)));
+  await act(async () => {
+    await vi.advanceTimersByTimeAsync(ms);
+  });
 }
 
 async function show() {
