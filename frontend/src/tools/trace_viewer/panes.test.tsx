@@ -5,6 +5,7 @@ import { ApiError } from "../../api/errors";
 import {
   button,
   click,
+  eachAnew,
   labels,
   model,
   press,
@@ -18,6 +19,8 @@ import {
 } from "./panes.test_helper";
 import { sampleTimelineJson } from "./protocol/sample.test_helper";
 import { fakeServer, PLACE, Refusal } from "./protocol/server.test_helper";
+
+eachAnew();
 
 test("the parts of a host are one tree, names are text, and counts are on the screen", async () => {
   fakeServer();

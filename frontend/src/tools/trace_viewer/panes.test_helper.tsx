@@ -6,7 +6,6 @@ import type { View } from "../../base/url_state";
 import { NAMES } from "../page.test_helper";
 import type { Links } from "../tool";
 import type { TimelineModel } from "./model/model";
-import { settle } from "./protocol/server.test_helper";
 import { TracePage } from "./view";
 
 const canvas = vi.hoisted((): { model: TimelineModel | null } => ({ model: null }));
@@ -25,15 +24,23 @@ export const said = {
   warned: [] as readonly { readonly message: string }[],
 };
 
-beforeEach(() => {
-  Object.assign(said, { opened: [], selected: {}, warned: [] });
-  localStorage.clear();
-});
+/**
+ * Each test of the file that calls this begins anew, and its timers wait for the test alone. Files
+ * may share this module: hooks beside it would be those of the first file.
+ */
+export function eachAnew(): void {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    Object.assign(said, { opened: [], selected: {}, warned: [] });
+    localStorage.clear();
+  });
 
-afterEach(() => {
-  act(() => render(null, document.body));
-  vi.unstubAllGlobals();
-});
+  afterEach(() => {
+    act(() => render(null, document.body));
+    vi.unstubAllGlobals();
+    vi.useRealTimers();
+  });
+}
 
 export const model = () => canvas.model!;
 
@@ -70,7 +77,11 @@ export async function show(view: View = {}, hosts: readonly string[] = ["h0"]) {
 
 /** Lets answers come in and what they change be drawn, until nothing follows. */
 async function flush() {
-  for (let index = 0; index < 3; index++) await act(settle);
+  for (let index = 0; index < 3; index++) {
+    await act(async () => {
+      for (let turn = 0; turn < 12; turn++) await vi.advanceTimersByTimeAsync(0);
+    });
+  }
 }
 
 export const text = (selector: string) => document.querySelector(selector)?.textContent ?? "";
@@ -104,7 +115,9 @@ export async function type(field: HTMLInputElement, value: string) {
 
 /** For what waits until nothing is typed or moved any more. */
 export async function wait(ms: number) {
-  await act(() => new Promise((done) => setTimeout(done, ms)));
+  await act(async () => {
+    await vi.advanceTimersByTimeAsync(ms);
+  });
   await flush();
 }
 

@@ -1,9 +1,22 @@
 import { expect, test } from "vitest";
-import { button, click, labels, query, said, show, text, texts, wait } from "./panes.test_helper";
+import {
+  button,
+  click,
+  eachAnew,
+  labels,
+  query,
+  said,
+  show,
+  text,
+  texts,
+  wait,
+} from "./panes.test_helper";
 import { sampleDerivedJson, sampleTimelineJson } from "./protocol/sample.test_helper";
 import { fakeServer, PLACE } from "./protocol/server.test_helper";
 
 const MS = 1e9;
+
+eachAnew();
 
 test("the view opens on the median step, and the address does not say so", async () => {
   fakeServer();

@@ -3,6 +3,7 @@ import { callsJson, SAMPLE } from "../call_tree/sample.test_helper";
 import {
   button,
   click,
+  eachAnew,
   model,
   press,
   query,
@@ -15,6 +16,8 @@ import {
 } from "../panes.test_helper";
 import { sampleTimelineJson, sampleTracks } from "../protocol/sample.test_helper";
 import { fakeServer, PLACE, Refusal } from "../protocol/server.test_helper";
+
+eachAnew();
 
 const TREE = { tab: "calls", calls: "tree" };
 const names = () => texts(".trace-rows-body .name");
