@@ -57,9 +57,32 @@ def programs(
 
 
 def capture(logdir: str, run: str, ports: list[int], **choices: object) -> dict[str, object]:
+    return asdict(_capture(logdir, run, ports, **choices).run())
+
+
+def _capture(logdir: str, run: str, ports: list[int], **choices: object) -> Capture:
     addresses = ",".join(f"localhost:{port}" for port in ports)
     values = {"addresses": addresses, "duration_ms": 500, "run": run, **choices}
-    return asdict(Capture(parse_request(values), logdir).run())
+    return Capture(parse_request(values), logdir)
+
+
+@contextmanager
+def recording(logdir: str, run: str, ports: list[int], **choices: object) -> Iterator[Capture]:
+    """A capture whose first worker records, however long that takes; afterwards it has ended."""
+    one = _capture(logdir, run, ports, **choices)
+    thread = threading.Thread(target=one.run)
+    thread.start()
+    wait_for_recording(one, 0)
+    yield one
+    thread.join()
+
+
+def wait_for_recording(one: Capture, worker: int) -> None:
+    """Returns once a worker of a capture records, or has failed to."""
+    before = {WorkerState.WAITING, WorkerState.CONNECTING, WorkerState.STARTING}
+    while WorkerState(one.report().workers[worker].phase) in before:
+        time.sleep(0.01)
+    time.sleep(0.1)  # the request is on its way
 
 
 def command(*arguments: str) -> tuple[int, str]:
@@ -100,8 +123,9 @@ def main(python: str, logdir: str) -> dict[str, object]:
             found["stopped"] = capture(logdir, "stopped", [TENSORFLOW, SECOND])
         found["cancelled"] = _cancelled(logdir)
         found["again"] = capture(logdir, "cancelled", [TENSORFLOW])
-        threading.Timer(0.7, jax.kill).start()
-        found["killed"] = capture(logdir, "killed", [JAX], duration_ms=5000)
+        with recording(logdir, "killed", [JAX], duration_ms=20_000) as lost:
+            jax.kill()
+        found["killed"] = asdict(lost.report())
     return found
 
 
@@ -123,18 +147,19 @@ def has_ipv6() -> bool:
 
 
 def _busy(logdir: str) -> dict[str, object]:
-    """A second capture while one runs: refused, the worker beside it is not, and tried again until
-    the first has ended."""
-    first = Capture(
-        parse_request({"addresses": f"localhost:{TENSORFLOW}", "duration_ms": 1500}), logdir
-    )
-    thread = threading.Thread(target=first.run)
-    thread.start()
-    time.sleep(0.5)
-    refused = capture(logdir, "refused", [TENSORFLOW, SECOND])
-    retried = capture(logdir, "retried", [TENSORFLOW], retries=5)
+    """Others while one runs: refused, the worker beside it is not, and tried again until the first
+    has ended."""
+    retried = _capture(logdir, "retried", [TENSORFLOW], retries=5)
+    thread = threading.Thread(target=retried.run)
+    with recording(logdir, "first", [TENSORFLOW], duration_ms=2500) as first:
+        thread.start()
+        refused = capture(logdir, "refused", [TENSORFLOW, SECOND])
     thread.join()
-    return {"first": asdict(first.report()), "refused": refused, "retried": retried}
+    return {
+        "first": asdict(first.report()),
+        "refused": refused,
+        "retried": asdict(retried.report()),
+    }
 
 
 @contextmanager
@@ -154,8 +179,7 @@ def _slow(logdir: str, child: subprocess.Popen[str], until: tuple[int, ...]) -> 
     Also when each one had ended, and when the second one went on.
     """
     ports = [TENSORFLOW, SECOND, JAX]
-    addresses = ",".join(f"localhost:{port}" for port in ports)
-    one = Capture(parse_request({"addresses": addresses, "duration_ms": SEVERAL_MS}), logdir)
+    one = _capture(logdir, "", ports, duration_ms=SEVERAL_MS)
     ended_s = [0.0] * len(ports)
     began = time.monotonic()
 
@@ -166,9 +190,7 @@ def _slow(logdir: str, child: subprocess.Popen[str], until: tuple[int, ...]) -> 
 
     thread = threading.Thread(target=one.run, args=(note,))
     thread.start()
-    while one.report().workers[1].phase != WorkerState.RECORDING.value:
-        time.sleep(0.01)
-    time.sleep(0.1)
+    wait_for_recording(one, 1)
     with stopped(child):
         while not all(ended_s[at] for at in until):
             time.sleep(0.01)
@@ -178,22 +200,9 @@ def _slow(logdir: str, child: subprocess.Popen[str], until: tuple[int, ...]) -> 
 
 
 def _cancelled(logdir: str) -> dict[str, object]:
-    one = Capture(
-        parse_request(
-            {
-                "addresses": f"localhost:{TENSORFLOW}",
-                "duration_ms": 20_000,
-                "run": "cancelled",
-            }
-        ),
-        logdir,
-    )
-    thread = threading.Thread(target=one.run)
-    thread.start()
-    time.sleep(0.7)
-    began = time.monotonic()
-    one.cancel()
-    thread.join()
+    with recording(logdir, "cancelled", [TENSORFLOW], duration_ms=20_000) as one:
+        began = time.monotonic()
+        one.cancel()
     return {"report": asdict(one.report()), "seconds": time.monotonic() - began}
 
 
