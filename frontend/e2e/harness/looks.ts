@@ -91,6 +91,7 @@ export function overflowsSideways(page: Page): Promise<boolean> {
 export function brokenTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found: string[] = [];
+    const boxes = new Map<Element, { overflowX: string; overflowY: string; edge: DOMRect }>();
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const range = document.createRange();
     while (walker.nextNode()) {
@@ -106,10 +107,9 @@ export function brokenTexts(page: Page): Promise<string[]> {
         box && box !== document.body;
         box = box.parentElement
       ) {
-        const { overflowX, overflowY } = getComputedStyle(box);
+        const { overflowX, overflowY, edge } = boxOf(box);
         // What scrolls is within reach; beyond it nothing is cut that could not be scrolled to.
         if (/auto|scroll/.test(overflowX + overflowY)) break;
-        const edge = box.getBoundingClientRect();
         const isCutWide =
           overflowX !== "visible" && (right > edge.right + 1 || left < edge.left - 1);
         const isCutHigh =
@@ -120,6 +120,16 @@ export function brokenTexts(page: Page): Promise<string[]> {
       }
     }
     return found;
+
+    /** Looked up once for all texts in it. */
+    function boxOf(element: Element) {
+      const known = boxes.get(element);
+      if (known) return known;
+      const { overflowX, overflowY } = getComputedStyle(element);
+      const box = { overflowX, overflowY, edge: element.getBoundingClientRect() };
+      boxes.set(element, box);
+      return box;
+    }
   });
 }
 
@@ -145,6 +155,7 @@ export function overlappingTexts(page: Page): Promise<string[]> {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const range = document.createRange();
     const boxes: { text: string; parent: Element; rect: DOMRect }[] = [];
+    const seen = new Map<Element, DOMRect>();
     while (walker.nextNode()) {
       const text = walker.currentNode.textContent?.trim() ?? "";
       const parent = walker.currentNode.parentElement;
@@ -152,7 +163,7 @@ export function overlappingTexts(page: Page): Promise<string[]> {
       if (parent.closest(".unseen, script, style")) continue;
       range.selectNodeContents(walker.currentNode);
       for (const rect of range.getClientRects()) {
-        const clipped = visiblePart(rect, parent);
+        const clipped = common(rect, seenIn(parent));
         if (clipped.width > 3 && clipped.height > 4) boxes.push({ text, parent, rect: clipped });
       }
     }
@@ -170,16 +181,23 @@ export function overlappingTexts(page: Page): Promise<string[]> {
     });
     return [...found];
 
-    function visiblePart(rect: DOMRect, element: Element): DOMRect {
-      let { left, right, top, bottom } = rect;
-      for (let box: Element | null = element; box; box = box.parentElement) {
-        const { overflowX, overflowY } = getComputedStyle(box);
-        if (overflowX === "visible" && overflowY === "visible") continue;
-        const edge = box.getBoundingClientRect();
-        [left, right] = [Math.max(left, edge.left), Math.min(right, edge.right)];
-        [top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)];
-      }
+    function common(one: DOMRect, other: DOMRect): DOMRect {
+      const [left, right] = [Math.max(one.left, other.left), Math.min(one.right, other.right)];
+      const [top, bottom] = [Math.max(one.top, other.top), Math.min(one.bottom, other.bottom)];
       return new DOMRect(left, top, Math.max(right - left, 0), Math.max(bottom - top, 0));
+    }
+
+    /** Where what an element holds is seen, found once for all texts in it. */
+    function seenIn(element: Element | null): DOMRect {
+      if (element === null) return new DOMRect(-1e6, -1e6, 2e6, 2e6);
+      const known = seen.get(element);
+      if (known) return known;
+      const { overflowX, overflowY } = getComputedStyle(element);
+      const isOpen = overflowX === "visible" && overflowY === "visible";
+      const around = seenIn(element.parentElement);
+      const found = isOpen ? around : common(around, element.getBoundingClientRect());
+      seen.set(element, found);
+      return found;
     }
 
     /** Whether something opaque that is laid above the flow holds `element` and not `other`. */
