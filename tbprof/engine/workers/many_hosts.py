@@ -64,7 +64,7 @@ class ManyHosts(Workers):
         ) as processes:
             yield from processes.compute_hosts(work, on_work)
 
-    def expect(self, files: Sequence[TraceFile]) -> None:
+    def expect(self, files: Sequence[TraceFile], /) -> None:
         """Starts the process that starts workers, unless the parts of the first file are kept.
 
         It imports what workers need while this process imports the tool.

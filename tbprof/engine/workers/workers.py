@@ -73,7 +73,7 @@ class Workers(Protocol):
         """Prepares what the first request would wait for."""
         return
 
-    def expect(self, files: Sequence[TraceFile]) -> None:  # noqa: ARG002 - most need no time
+    def expect(self, _files: Sequence[TraceFile], /) -> None:
         """Prepares for files, at least `least_hosts`, that may be requested soon."""
         return
 
