@@ -138,7 +138,7 @@ class Vocabulary:
         """[n] what `classify` returns for a name of each `family` [n] and its `role` [n]."""
         known = self._with_roles.setdefault(classify, {})
         pairs = (family * _ROLES + role).tolist()
-        for pair in [pair for pair in pairs if pair not in known]:
+        for pair in {pair for pair in pairs if pair not in known}:
             number = (pair + _ROLES // 2) // _ROLES
             known[pair] = classify(self._names[number], pair - number * _ROLES)
         return np.fromiter(map(known.__getitem__, pairs), dtype, len(pairs))

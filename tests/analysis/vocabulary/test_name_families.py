@@ -82,9 +82,9 @@ def test_names_and_roles_of_several_hosts_are_classified_once():
     first = NameFamilies(vocabulary.add(["a/b/c", "ee"]), vocabulary)
     roles = np.array([-128, 127], np.int8)
     assert first.classify_with_roles(classify, roles, np.int64).tolist() == [-123, 129]
-    second = NameFamilies(vocabulary.add(["a/g/c", "a/h/c", "ee"]), vocabulary)
-    roles = np.array([-128, 0, 127], np.int8)
-    assert second.classify_with_roles(classify, roles, np.int64).tolist() == [-123, 5, 129]
+    second = NameFamilies(vocabulary.add(["a/g/c", "a/h/c", "a/i/c", "ee"]), vocabulary)
+    roles = np.array([-128, 0, 0, 127], np.int8)
+    assert second.classify_with_roles(classify, roles, np.int64).tolist() == [-123, 5, 5, 129]
     assert asked == [("a/b/c", -128), ("ee", 127), ("a/b/c", 0)]
 
 
