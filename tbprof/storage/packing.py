@@ -46,7 +46,7 @@ _packed_lists: LatestCache[int, tuple[list[str], _Encoded]] = LatestCache(
 
 
 class _PackedField(NamedTuple):
-    """A field of a dataclass; `kind` is what is `nested`, of what it holds `rows`, or a text."""
+    """A field of a dataclass; `kind` is the record that is nested or a row, else the annotation."""
 
     name: str
     form: Literal["array", "texts", "rows", "nested", "plain"]

@@ -4,9 +4,9 @@ import type { Frame, Page } from "playwright-core";
 import { expect } from "vitest";
 import { eventually, LARGE, settled } from "./browser";
 
-/** How a page is opened whose looks are judged: where it has the least room. */
+/** How to open a page whose looks are checked: with the least room. */
 export const FIRST_LOOK = { width: 1280, height: 720, dark: true } as const;
-/** Then it gets more. A theme changes colors alone, whatever the size. */
+/** The looks in which it is checked. A theme changes nothing but colors, whatever the size. */
 const LOOKS = [FIRST_LOOK, { ...LARGE, dark: false }] as const;
 
 /** Rules that are about colors alone. */
@@ -18,8 +18,8 @@ const SLIGHT = ["region", "scope-attr-valid", "hidden-content"];
 
 /**
  * Nothing is wrong with the looks of a page, of which `of` says which it is: small and dark, then
- * large and light. The same page has both, as to load it again takes longer than to look at it. A
- * dark page is the light one in other colors: of rules, those on colors are asked again.
+ * large and light, without loading it again, which takes longer than looking at it. A dark page is
+ * the light one in other colors: of rules, those on colors are asked again.
  */
 export async function expectGoodLooks(page: Page, of = ""): Promise<void> {
   for (const { width, height, dark } of LOOKS) {

@@ -65,7 +65,7 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     remaining = evidence
     for rule in RULES:
         for claim in rule(remaining):
-            findings.append(_as_grave_as_its_gain(claim))
+            findings.append(_graded_by_gain(claim))
             remaining = remaining.excluding(claim)
     findings.sort(
         key=lambda finding: (
@@ -89,16 +89,15 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     ]
 
 
-def _as_grave_as_its_gain(finding: Finding) -> Finding:
-    """The finding with low severity if a step would not become notably shorter.
+def _graded_by_gain(finding: Finding) -> Finding:
+    """The finding, with low severity if the step would hardly become shorter.
 
-    What other findings promise counts, too.
+    Time that other findings promise counts, too.
     """
     gain = finding.gain
-    if gain.ratio is None or 100 * gain.ratio + gain.shared >= MODERATE:
-        return finding
-    grave: Finding = replace(finding, severity="low") if finding.severity != "good" else finding
-    return grave
+    is_small = gain.ratio is not None and 100 * gain.ratio + gain.shared < MODERATE
+    graded: Finding = replace(finding, severity="low") if is_small else finding
+    return graded
 
 
 _NOTHING_ELSE = "no other figure exceeds its threshold."

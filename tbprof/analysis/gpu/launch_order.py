@@ -48,8 +48,10 @@ class InstructionOrder:
         self._module = module
         self._rows = list(_rows_in_order(module))
         self._name = [_kernel_name(module.name_of(row)) if row >= 0 else "" for row in self._rows]
-        times = Counter(self._name)
-        self._named = {name: at for at, name in enumerate(self._name) if name and times[name] == 1}
+        same = Counter(self._name)
+        self._named = {
+            name: position for position, name in enumerate(self._name) if name and same[name] == 1
+        }
         self._taken = {self._named.get(_kernel_name(instruction), -1) for instruction in outside}
         # The first of several instructions with one kernel may be in another command buffer.
         in_buffers = Counter(
@@ -67,8 +69,8 @@ class InstructionOrder:
 
         Kernels whose instruction does not follow from their names belong to those between the
         instructions of the kernels beside them: to the only one, or each of several kernels to one
-        of as many. Before that, kernels of XLA are assigned to the instructions it generates code
-        for in the same way.
+        of as many. Before that, kernels of XLA are assigned in the same way to the instructions for
+        which it generates code.
         """
         places = [-1] * len(kernels)
         _place_first(kernels, places, range(len(kernels)), self._own)
@@ -131,7 +133,7 @@ def _place_first(
 
 
 def _place_each(places: list[int], indices: Sequence[int], positions: Sequence[int]) -> None:
-    """Gives each kernel one of the positions, if there are as many."""
+    """Gives each kernel one of the positions if there are equally many."""
     if len(indices) == len(positions):
         for index, position in zip(indices, positions, strict=True):
             places[index] = position

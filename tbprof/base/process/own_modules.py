@@ -17,8 +17,8 @@ _HEADER = MAGIC_NUMBER + bytes(4)
 def find_own_modules() -> None:
     """Finds modules of this package first, if they have been compiled.
 
-    Python would search for each of them in all ways in which there are modules. A small export
-    imports 300: without the searches, it makes a fifth fewer system calls and takes 4 % less time.
+    Python asks every finder and looks for every kind of file. A small export imports 300 modules:
+    without these searches, it makes a fifth fewer system calls and takes 4 % less time.
     """
     if _OwnModules not in sys.meta_path:
         sys.meta_path.insert(0, _OwnModules)

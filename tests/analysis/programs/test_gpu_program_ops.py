@@ -15,7 +15,7 @@ US = 1_000_000
 DOT_FLOPS, DOT_BYTES = 2 * 128 * 256 * 64, 2 * (128 * 256 + 256 * 64 + 128 * 64)
 
 
-def program() -> Program:
+def program(*, has_loop: bool = True) -> Program:
     """`d` multiplies, `c` is a call of which nothing is known, `w` a loop, `t` transposes."""
     made = Program()
     made.add("p", "parameter", "bf16[128,256]")
@@ -23,7 +23,8 @@ def program() -> Program:
     dot = made.add("d", "dot", "bf16[128,64]", "p", "q", op="jit(f)/dot_general")
     dot.dot_dimension_numbers.lhs_contracting_dimensions.append(1)
     made.add("c", "custom-call", "bf16[8]", "d").custom_call_target = "mine"
-    made.add("w", "while", "bf16[128,64]", "d", calls="body")
+    if has_loop:
+        made.add("w", "while", "bf16[128,64]", "d", calls="body")
     made.add("t", "transpose", "bf16[64,128]", "d").metadata.deduplicated_name = "t.1"
     return made
 
@@ -212,7 +213,7 @@ def test_kernels_of_nodes_belong_to_the_instructions_of_the_program():
         {},
         names={"a": "d", "b": "sgemm", "c": "t", "x": "CudaGraphExec:9"},
         stats={"a": in_graph(1), "b": in_graph(2), "c": in_graph(3), "x": in_graph(4)},
-        made=graph_program(),
+        made=program(has_loop=False),
     )
     assert by_name(ops, "category", "program_id", "occurrences", "total_ps", "flops") == {
         "d": ["dot", "7", 2, 2 * US, 2 * DOT_FLOPS],
@@ -234,7 +235,7 @@ def test_the_order_is_that_of_a_launch_that_was_recorded_whole():
             "e": early, "a": launches, "b": in_graph(2, correlation_id=2),
             "c": in_graph(3, correlation_id=2),
         },
-        made=graph_program(),
+        made=program(has_loop=False),
     )  # fmt: skip
     assert by_name(ops, "occurrences", "total_ps") == {
         "d": [1, US], "c": [1, US], "t": [2, 2 * US],
@@ -244,15 +245,3 @@ def test_the_order_is_that_of_a_launch_that_was_recorded_whole():
 def test_kernels_of_unknown_programs_stay_in_their_command_buffer():
     ops = ops_of("Stream #1 |ab", {}, stats={"a": in_graph(1), "b": in_graph(2)}, made=Program())
     assert by_name(ops, "category", "total_ps") == {"command_buffer.1": [COMMAND_BUFFER, 2 * US]}
-
-
-def graph_program() -> Program:
-    """`d` multiplies, then library call `c` runs, then `t` transposes."""
-    made = Program()
-    made.add("p", "parameter", "bf16[128,256]")
-    made.add("q", "parameter", "bf16[256,64]")
-    dot = made.add("d", "dot", "bf16[128,64]", "p", "q", op="jit(f)/dot_general")
-    dot.dot_dimension_numbers.lhs_contracting_dimensions.append(1)
-    made.add("c", "custom-call", "bf16[8]", "d").custom_call_target = "mine"
-    made.add("t", "transpose", "bf16[64,128]", "d")
-    return made

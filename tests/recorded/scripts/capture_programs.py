@@ -69,18 +69,18 @@ def _capture(logdir: str, run: str, ports: list[int], **choices: object) -> Capt
 @contextmanager
 def recording(logdir: str, run: str, ports: list[int], **choices: object) -> Iterator[Capture]:
     """A capture whose first worker records, however long that takes; afterwards it has ended."""
-    one = _capture(logdir, run, ports, **choices)
-    thread = threading.Thread(target=one.run)
+    running = _capture(logdir, run, ports, **choices)
+    thread = threading.Thread(target=running.run)
     thread.start()
-    wait_for_recording(one, 0)
-    yield one
+    wait_for_recording(running, 0)
+    yield running
     thread.join()
 
 
-def wait_for_recording(one: Capture, worker: int) -> None:
+def wait_for_recording(running: Capture, worker: int) -> None:
     """Returns once a worker of a capture records, or has failed to."""
     before = {WorkerState.WAITING, WorkerState.CONNECTING, WorkerState.STARTING}
-    while WorkerState(one.report().workers[worker].phase) in before:
+    while WorkerState(running.report().workers[worker].phase) in before:
         time.sleep(0.01)
     time.sleep(0.1)  # the request is on its way
 
@@ -179,7 +179,7 @@ def _slow(logdir: str, child: subprocess.Popen[str], until: tuple[int, ...]) -> 
     Also when each one had ended, and when the second one went on.
     """
     ports = [TENSORFLOW, SECOND, JAX]
-    one = _capture(logdir, "", ports, duration_ms=SEVERAL_MS)
+    running = _capture(logdir, "", ports, duration_ms=SEVERAL_MS)
     ended_s = [0.0] * len(ports)
     began = time.monotonic()
 
@@ -188,22 +188,22 @@ def _slow(logdir: str, child: subprocess.Popen[str], until: tuple[int, ...]) -> 
             if not ended_s[at] and WorkerState(worker.phase).is_final:
                 ended_s[at] = time.monotonic() - began
 
-    thread = threading.Thread(target=one.run, args=(note,))
+    thread = threading.Thread(target=running.run, args=(note,))
     thread.start()
-    wait_for_recording(one, 1)
+    wait_for_recording(running, 1)
     with stopped(child):
         while not all(ended_s[at] for at in until):
             time.sleep(0.01)
         went_on_s = time.monotonic() - began
     thread.join()
-    return {"report": asdict(one.report()), "ended_s": ended_s, "went_on_s": went_on_s}
+    return {"report": asdict(running.report()), "ended_s": ended_s, "went_on_s": went_on_s}
 
 
 def _cancelled(logdir: str) -> dict[str, object]:
-    with recording(logdir, "cancelled", [TENSORFLOW], duration_ms=20_000) as one:
+    with recording(logdir, "cancelled", [TENSORFLOW], duration_ms=20_000) as running:
         began = time.monotonic()
-        one.cancel()
-    return {"report": asdict(one.report()), "seconds": time.monotonic() - began}
+        running.cancel()
+    return {"report": asdict(running.report()), "seconds": time.monotonic() - began}
 
 
 if __name__ == "__main__":

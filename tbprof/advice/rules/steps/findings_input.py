@@ -159,7 +159,7 @@ def copies_in_words(gpus: GpuFacts) -> str:
 
 
 def _copy_advice(gpus: GpuFacts) -> str:
-    """Sentences on how copies to GPUs would be faster, "" if they are large and pinned."""
+    """Sentences on how to make copies to GPUs faster, "" if they are large and pinned."""
     is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
     sizes, copies = gpus.copy_bytes[is_input], gpus.copies[is_input]
     is_known = sizes >= 0
