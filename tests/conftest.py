@@ -34,6 +34,9 @@ os.environ["TBPROF_CACHE_DIR"] = str(_cache_directory())
 # Processes have tests of their own; others replace functions of this one.
 os.environ["TBPROF_PROCESSES"] = "0"
 
+# Tests and what they import stay: to look for garbage among them takes a tenth of the collection.
+gc.disable()
+
 # How long an example takes depends on what else the machine does.
 settings.register_profile("tbprof", deadline=None)
 settings.load_profile("tbprof")
@@ -53,6 +56,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
+    gc.enable()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -1,6 +1,5 @@
 """Every regular expression of the package takes linear time, whatever the text says."""
 
-import ast
 import importlib
 import pkgutil
 import re
@@ -24,7 +23,9 @@ _QUICK_S = 0.001
 _FEW, _MANY = 1_600, 12_800
 _SLOW_S = 0.02
 _TRIES = 12
-_METHODS = {"match", "fullmatch", "search", "findall", "finditer", "split", "sub", "subn"}
+_METHODS = "match", "fullmatch", "search", "findall", "finditer", "split", "sub", "subn"
+# A syntax tree would say the same, in 20 times the time.
+_CALL = re.compile(rf"(?<![\w.])(\w+)\.({'|'.join(_METHODS)})\b")
 
 
 def patterns() -> dict[str, tuple[str, int, set[str]]]:
@@ -36,7 +37,6 @@ def patterns() -> dict[str, tuple[str, int, set[str]]]:
             for name, value in vars(module).items()
             for index, pattern in enumerate(_patterns_of(value))
         }
-        # Few modules have any: the others need not be parsed, which takes long.
         used = _methods(Path(str(module.__file__))) if of_module else {}
         of_all = set().union(*used.values())
         for (name, index), pattern in of_module.items():
@@ -67,9 +67,8 @@ def _patterns_of(value: Any) -> Iterator[tuple[str, int]]:
 def _methods(path: Path) -> defaultdict[str, set[str]]:
     """By the name of a constant, the methods of patterns that the file reads of it."""
     used: defaultdict[str, set[str]] = defaultdict(set)
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            used[node.value.id] |= {node.attr} & _METHODS
+    for name, method in _CALL.findall(path.read_text()):
+        used[name].add(method)
     return used
 
 

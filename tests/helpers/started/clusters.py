@@ -1,4 +1,4 @@
-"""Dask clusters of this machine."""
+"""Dask clusters of this machine. Imports Dask late: one of the processes of the tests needs it."""
 
 import json
 import os
@@ -9,9 +9,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dask import config
-from distributed import LocalCluster
+if TYPE_CHECKING:
+    from distributed import LocalCluster
 
 _PATIENT = {
     # A worker that was killed refuses connections until then, and may hold results.
@@ -23,12 +24,15 @@ _PATIENT = {
 
 
 @contextmanager
-def local_cluster(preload: str) -> Iterator[LocalCluster]:
+def local_cluster(preload: str) -> "Iterator[LocalCluster]":
     """A scheduler, and two workers of one thread, which run the file `preload` first.
 
     Nothing is given up because the machine is busy: neither a worker that is silent, nor one that
     ended and comes back.
     """
+    from dask import config
+    from distributed import LocalCluster
+
     with (
         config.set(_PATIENT),
         LocalCluster(
@@ -38,7 +42,7 @@ def local_cluster(preload: str) -> Iterator[LocalCluster]:
         yield cluster
 
 
-def kill_a_worker(cluster: LocalCluster) -> None:
+def kill_a_worker(cluster: "LocalCluster") -> None:
     """As the kernel does when memory runs out. Its nanny starts another one."""
     os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)
 

@@ -3,9 +3,9 @@
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from distributed import LocalCluster
 from helpers.commands import run
 from helpers.drawn.small_runs import BROKEN, CPU_TRACE, GPU_TRACE, OPS
 from helpers.patience import PATIENCE_S, until
@@ -29,6 +29,9 @@ from tbprof.serving.service import Service
 from tbprof.storage.logdir import Logdir
 from tbprof.storage.runs import TraceFile
 from tbprof.tools import TOOLS
+
+if TYPE_CHECKING:
+    from distributed import LocalCluster
 
 HOSTS = 64
 OUTLINE = (PartKey("outline"),)
@@ -71,7 +74,7 @@ def pages_alone(run_directory: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+def local(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[LocalCluster]":
     planted = tmp_path_factory.mktemp("planted") / "planted.py"
     planted.write_text(PLANTED)
     with local_cluster(preload=str(planted)) as cluster:
@@ -79,7 +82,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
 
 
 @pytest.fixture(scope="module")
-def workers(local: LocalCluster) -> Cluster:
+def workers(local: "LocalCluster") -> Cluster:
     return Cluster(local.scheduler_address)
 
 
@@ -131,7 +134,7 @@ class Interfering(Cluster):
 
 
 def test_pages_are_those_of_one_machine_while_a_worker_is_killed(
-    local: LocalCluster, run_directory: Path, pages_alone: dict[str, bytes]
+    local: "LocalCluster", run_directory: Path, pages_alone: dict[str, bytes]
 ):
     workers = Interfering(local.scheduler_address, lambda: kill_a_worker(local))
     pages = _pages(Engine(Logdir(str(run_directory)), workers=workers))
@@ -163,7 +166,7 @@ def test_a_file_that_only_this_machine_has_is_a_matter_of_the_cluster(
 
 
 def test_a_host_that_ends_workers_does_not_hide_others(
-    local: LocalCluster, workers: Cluster, run_directory: Path, monkeypatch: pytest.MonkeyPatch
+    local: "LocalCluster", workers: Cluster, run_directory: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(local.scheduler, "allowed_failures", 0)
     monkeypatch.setattr(cluster_module, "_BATCHES_PER_THREAD", 1)
@@ -245,7 +248,7 @@ def test_a_server_goes_on_without_a_scheduler_that_is_gone(
 
 
 def test_commands_use_the_cluster_of_a_scheduler(
-    local: LocalCluster, run_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    local: "LocalCluster", run_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("TBPROF_CACHE_DIR", str(tmp_path / "alone"))
     alone = run("export", run_directory, "--tool", OPS)
@@ -272,7 +275,7 @@ def test_commands_fail_without_their_scheduler(
 
 
 def test_servers_use_the_cluster_of_the_environment(
-    local: LocalCluster, run_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    local: "LocalCluster", run_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TBPROF_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("TBPROF_SCHEDULER", local.scheduler_address)
