@@ -14,6 +14,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from tbprof.analysis.host.runtime_names import group_of_name
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.op_names import NAMES_AT_ONCE, OpCategory, parse_op_name
 from tbprof.analysis.vocabulary.phases import Phase
@@ -66,82 +67,12 @@ class HostTypes:
     is_launch: NDArray[np.bool_]
 
 
-# The first pattern that matches the beginning of a name decides. No pattern nests repetitions:
-# names are untrusted input.
+# No pattern nests repetitions: names are untrusted input.
 _PYTHON_INPUT = regex(
     r"""\$
         (?:dataloader|data_loader|iterator_ops|multi_device_iterator_ops|dataset_iterator|prefetch)
         \.py:\d+\ (?:__next__|_next_data|_next_internal|next|get_next)\Z
     """,
-    re.VERBOSE,
-)
-_NAME = regex(
-    r"""
-    (?P<FRAME>
-        end:\ |ThreadpoolListener::|Memory(?:Allocation|Deallocation)\Z|SlinkyThreadPool::
-    )|(?P<WAIT>
-        (?:cu|cuda|hip)[A-Z]\w*Synchronize
-        |Block(?:Host)?Until\w+
-        |Wait\ for\ |Wait(?:ForNotification|ForAll|UntilDone)
-        |Acquire\ semaphore|dependency-wait|(?:time\.)?sleep\Z
-        |[\w:]+::(?:Await|Wait|WaitForNotification|BlockHostUntilDone|BlockHostUntilReady
-            |BlockUntilReady)\Z
-        |(?:[\w.]+\.)?block_until_ready
-        |[\w:]+\ \(wait\ for\ completion\)
-        |\w+\ WaitReady\Z
-    )|(?P<UPKEEP>
-        Build\ buffer\ allocations|[\w:]+::Allocate(?:[A-Z]\w*)?(?:=>\w+)?\Z
-        |Allocate(?:Output|Destination)\w*\Z|MakeOutputBuffers\Z
-        |PythonRefManager::CollectGarbage
-    )|(?P<INPUT>
-        (?i:IteratorGetNext|MultiDeviceIterator|Memcpy(?:H2D|HtoD))
-        |EagerLocalExecute:\ (?:MultiDevice)?IteratorGetNext
-        |Iterator::|MakeIterator::|\w+Consume\Z
-        |(?:cu|hip)MemcpyHtoD|H2D\ Dispatch
-        |InfeedEnqueue|(?:[\w:]+::)?TransferLiteralToInfeed
-        |(?:[\w:]+::)?(?:BufferFromHost|Transfer(?:Preprocessed)?H2D|TransferToDevice)
-        |DevicePut|(?:jax\.|batched_)?device_put|shard_args
-        |batched_copy_array_to_devices|BatchedCopyToDevice
-        |enumerate\(DataLoader\)|grain[.:]
-    )|(?P<HOST_COMPUTE>
-        (?i:Memcpy(?:H2H|HtoH))
-    )|(?P<BACKGROUND>
-        \w+Produce\Z|InstantiatedCapturedFunction::
-    )|(?P<OUTPUT>
-        (?i:Memcpy(?:D2H|DtoH))|(?:cu|hip)MemcpyDtoH|D2H\ Dispatch
-        |OutfeedDequeue|(?:[\w:]+::)?TransferLiteralFromOutfeed
-        |(?:[\w:]+::)?(?:ToLiteral|CopyToHost|CopyRawToHost|CopyToLiteral|TransferD2H
-            |TransferFromDevice)
-        |(?:\w+\.)?copy_to_host
-        |EagerLocalExecute:\ (?:Write\w*Summary|FlushSummaryWriter|Save|MergeV2Checkpoints)
-    )|(?P<COMPILATION>
-        [\w:]*(?:Compiler|CompilationCache)::
-        |(?:[\w:]+::)?Compile(?:[A-Z]\w*)?\Z
-        |backend_compile|lower_sharding_computation|trace_to_jaxpr|XlaCompil
-        |XLA::|HLO\ (?:passes|optimization)|Hlo(?:Pass|Evaluator)|Run(?:HloPasses|Backend)
-        |XlaBuilder|LSRAv\d|ThunkEmitter::|TaskDispatcher::dispatch|mlir::|LLVM|(?!Forward|Backward)\w+Pass\Z
-        |tf\.function-graph_building|RemoteCall:\ Instantiate|Instantiate\b
-        |ptxas|nvlink|Autotun|Gemm\w*Autotun|MetaOptimizer|Grappler
-    )|(?P<PROGRAM>
-        ThunkExecutor::Execute\Z
-    )|(?P<DISPATCH>
-        PjitFunction\(|ExecuteReplicated
-        |[\w:\ ]*Executable::Execute
-        |TpuExecuteOp|TPUExecute|tpu::System::Execute|(?:Do)?Enqueue\w*Program|LoadProgram
-        |RunProgramRequest|RunExecutable|ThunkExecutor::|\w+Thunk::
-        |ParseArguments\Z|Handle\ (?:inputs|outputs|input\ event)
-    )|(?P<READ>
-        np\.asarray\(jax\.Array\)
-    )|(?P<DRIVER>
-        (?:cu|cuda|hip)[A-Z]
-    )|(?P<LAUNCHER>
-        EagerKernelExecute|KernelAndDevice\w+::Run
-    )|(?P<EXECUTOR>
-        ExecutorState::Process|ExecutorPropagateOutputs
-    )|(?P<WRAPPER>
-        FunctionRun|SessionRun|RunGraph|(?:Batching)?SessionRun|ProcessBatch|TraceContext
-        |EagerExecute|EagerLocalExecute|EagerCopyToDevice|TFE_Py_|train\Z|test\Z
-    )""",
     re.VERBOSE,
 )
 _INPUT_OP = regex(r"(?:MultiDevice)?IteratorGetNext|InfeedEnqueue")
@@ -198,7 +129,7 @@ def _role(text: str, has_device: bool) -> int:
         if _PYTHON_INPUT.match(text):
             return Phase.INPUT
         return Role.WAIT if wait_of(text) else Role.FRAME
-    group = _known(text)
+    group = group_of_name(text)
     if group:
         match group:
             case "DISPATCH":
@@ -216,20 +147,8 @@ def _role(text: str, has_device: bool) -> int:
     return _op_role(text, has_device=has_device)
 
 
-def _known(text: str) -> str:
-    """The group of `_NAME` that matches the beginning of a name, "" if none does."""
-    # No pattern contains a slash: for ops of one scope, only the text up to the slash matters.
-    return _group(text[: text.find("/") + 1] or text)
-
-
 def _is_known(text: str) -> bool:
-    return _known(text[:_LONGEST]) != ""
-
-
-@functools.lru_cache(maxsize=NAMES_AT_ONCE)
-def _group(text: str) -> str:
-    match = _NAME.match(text)
-    return (match.lastgroup or "") if match else ""
+    return group_of_name(text[:_LONGEST]) != ""
 
 
 def _op_role(text: str, *, has_device: bool) -> int:

@@ -6,7 +6,7 @@ import pytest
 from helpers.promises.growth import is_linear
 from traces import draw, space_of
 
-from tbprof.analysis.host import host_roles
+from tbprof.analysis.host import runtime_names
 from tbprof.analysis.host.host_roles import Role, classify_host_names, host_types
 from tbprof.analysis.vocabulary.phases import Phase
 
@@ -224,5 +224,5 @@ def test_types_of_instants_alone_and_of_nothing_say_nothing():
 def test_no_pattern_looks_beyond_a_slash(more):
     """What precedes the first one decides, and is looked up once for all ops of a scope."""
     for name, _, _ in NAMES:
-        known = host_roles._NAME.match(name + more)
-        assert host_roles._known(name + more) == (known.lastgroup if known else "")
+        text = name + more
+        assert runtime_names.group_of_name(text) == runtime_names._find_group(text)
