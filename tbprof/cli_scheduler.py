@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser
+from typing import TYPE_CHECKING
 
 from tbprof.engine.workers.clusters.scheduler import SCHEDULER
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
 
 
 def declare_scheduler(parser: ArgumentParser) -> None:
