@@ -1,5 +1,6 @@
 """Our dataclasses do what those of the standard library do."""
 
+import contextlib
 import copy
 import dataclasses
 import functools
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tbprof.base import records
 from tbprof.base.records import (
     NamedTuple,
     as_dict,
@@ -30,7 +32,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "tbprof"
 
 def point(make: Any, **options: bool) -> Any:
     """A class with each kind of field."""
-    fields_of: Any = field if make is dataclass else dataclasses.field
+    fields_of: Any = dataclasses.field if make is dataclasses.dataclass else field
 
     class Point:
         """A place."""
@@ -46,7 +48,24 @@ def point(make: Any, **options: bool) -> Any:
     return make(slots=True, **options)(Point)
 
 
-@pytest.fixture(params=[dataclass, dataclasses.dataclass], ids=["ours", "theirs"])
+def used_often(**options: bool) -> Any:
+    """`dataclass`, of which each class has had many instances."""
+
+    def make(cls: type) -> Any:
+        made: Any = dataclass(**options)(cls)
+        first = made.__init__
+        for _ in range(records._MANY_INSTANCES):
+            with contextlib.suppress(TypeError):  # a field is missing
+                made()
+        assert made.__init__ is not first
+        return made
+
+    return make
+
+
+@pytest.fixture(
+    params=[dataclass, used_often, dataclasses.dataclass], ids=["ours", "used often", "theirs"]
+)
 def make(request: pytest.FixtureRequest) -> Any:
     return request.param
 
