@@ -58,7 +58,7 @@ class Clock:
 
     def begin(self) -> None:
         """A step begins, which ends the one before."""
-        self.waited.append(_thread_delayed_ms())
+        self.waited.append(thread_delayed_ms())
         self.starts.append(time.perf_counter())
         self.planted.append(0.0)
         self.delayed.append(0.0)
@@ -66,9 +66,9 @@ class Clock:
     @contextlib.contextmanager
     def planting(self) -> Iterator[None]:
         """Around the planted cause, on any thread."""
-        delayed, begin = _thread_delayed_ms(), time.perf_counter()
+        delayed, begin = thread_delayed_ms(), time.perf_counter()
         yield
-        self.add(time.perf_counter() - begin, _thread_delayed_ms() - delayed)
+        self.add(time.perf_counter() - begin, thread_delayed_ms() - delayed)
 
     def add(self, seconds: float, delayed: float = 0.0) -> None:
         """What a cause took that measured itself, and how long (ms) it lacked a processor."""
@@ -132,8 +132,8 @@ def delayed_ms() -> float:
     return sum(_delayed_ms(path) for path in Path("/proc/self/task").glob("*/schedstat"))
 
 
-def _thread_delayed_ms() -> float:
-    """The same of this thread."""
+def thread_delayed_ms() -> float:
+    """How long this thread was ready and waited for a processor, 0 if unknown."""
     path = Path("/proc/thread-self/schedstat")
     return _delayed_ms(path) if path.exists() else 0.0
 

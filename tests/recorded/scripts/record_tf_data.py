@@ -2,8 +2,9 @@
 
     python record_tf_data.py FOLDER CASE...
 
-Leaves FOLDER/CASE/plugins/profile/... and FOLDER/CASE.json: `waiting`, how long each recorded call
-of `next` took in ms, and for pipelines of several programs one such list for each.
+Leaves FOLDER/CASE/plugins/profile/... and FOLDER/CASE.json: `waiting`, of each recorded call of
+`next` how long it took in ms, and for how long of that its thread lacked a processor; for a second
+pipeline, `second`.
 """
 
 import json
@@ -12,14 +13,16 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from planting import thread_delayed_ms
 
 BATCHES = 10
 SLEEP_S = 0.02
 
-Waited = list[float]
+Waited = list[tuple[float, float]]
 _random = np.random.default_rng(seed=1)
 _pixels = _random.normal(size=(96, 96)).astype(np.float32)
 
@@ -121,14 +124,20 @@ def python_bound(_folder: Path) -> tf.data.Dataset:
     return tf.data.Dataset.from_generator(numbers, output_signature=signature).batch(8)
 
 
-def ask(batches: Iterator[object], sleep_s: float, times: int = BATCHES) -> Waited:
-    """How long each of the calls took, in ms; `sleep_s` between them."""
+def ask(
+    batches: Iterator[Any],
+    sleep_s: float = 0.0,
+    times: int = BATCHES,
+    use: Callable[[Any], object] = lambda batch: None,
+) -> Waited:
+    """How long each of the calls took and lacked a processor, in ms; `sleep_s` before each."""
     waited = []
     for _ in range(times):
         time.sleep(sleep_s)
-        begin = time.perf_counter()
-        next(batches)
-        waited.append((time.perf_counter() - begin) * 1e3)
+        delayed, begin = thread_delayed_ms(), time.perf_counter()
+        batch = next(batches)
+        waited.append(((time.perf_counter() - begin) * 1e3, thread_delayed_ms() - delayed))
+        use(batch)
     return waited
 
 
@@ -148,7 +157,7 @@ def record(
     """Records calls of one pipeline."""
     with tempfile.TemporaryDirectory() as files:
         batches = iter(build(Path(files)))
-        ask(batches, 0.0, times=1)
+        ask(batches, times=1)
         time.sleep(5 * sleep_s)
         with recording(folder):
             return {"waiting": ask(batches, sleep_s, times)}
@@ -157,14 +166,14 @@ def record(
 def two_pipelines(folder: Path) -> dict[str, object]:
     """A training loop that is starved by a map, and a validation pipeline that is not slow."""
     slow, fast = iter(map_bound(folder)), iter(prefetched(folder))
-    ask(slow, 0.0, times=1)
-    ask(fast, 0.0, times=1)
+    ask(slow, times=1)
+    ask(fast, times=1)
     with recording(folder):
         waiting: Waited = []
         second: Waited = []
         for _ in range(BATCHES):
-            waiting += ask(slow, 0.0, times=1)
-            second += ask(fast, 0.0, times=2)
+            waiting += ask(slow, times=1)
+            second += ask(fast, times=2)
     return {"waiting": waiting, "second": second}
 
 
@@ -175,14 +184,8 @@ def feeds_jax(folder: Path) -> dict[str, object]:
     step = jax.jit(lambda batch: (batch * 2).sum())
     batches = map_bound(folder).as_numpy_iterator()
     step(next(batches)).block_until_ready()
-    waiting: Waited = []
     with recording(folder):
-        for _ in range(BATCHES):
-            begin = time.perf_counter()
-            batch = next(batches)
-            waiting.append((time.perf_counter() - begin) * 1e3)
-            step(batch).block_until_ready()
-    return {"waiting": waiting}
+        return {"waiting": ask(batches, use=lambda batch: step(batch).block_until_ready())}
 
 
 def on_two_devices(folder: Path) -> dict[str, object]:
@@ -195,14 +198,8 @@ def on_two_devices(folder: Path) -> dict[str, object]:
         return strategy.run(tf.reduce_sum, (batch,))
 
     step(next(batches))
-    waiting: Waited = []
     with recording(folder):
-        for _ in range(BATCHES):
-            begin = time.perf_counter()
-            batch = next(batches)
-            waiting.append((time.perf_counter() - begin) * 1e3)
-            step(batch)
-    return {"waiting": waiting}
+        return {"waiting": ask(batches, use=step)}
 
 
 def jax_alone(folder: Path) -> dict[str, object]:
