@@ -2,15 +2,16 @@
 
 Exit status: 0, 1 for an error that the message explains, 2 for wrong usage, 130 after Ctrl-C. Each
 command imports only what it needs, since scripts run `export` as a separate process. Arguments are
-parsed by `argparse`, since more comfortable libraries take 40 ms longer to import; those of an
-export as it is usually spelled are read without it.
+parsed by `argparse`, since more comfortable libraries take 40 ms longer to import.
 """
 
 from __future__ import annotations
 
+import argparse
 import gc
 import os
 import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import tbprof
 from tbprof.base.errors import BadRequest, RunNotFound, TbprofError
 from tbprof.base.lazy import Later
-from tbprof.base.process.arguments import Arguments
 from tbprof.base.process.frame_stack import on_one_stack
 from tbprof.base.process.garbage import collect_garbage
 from tbprof.base.process.heap import share_heap
@@ -27,8 +27,6 @@ from tbprof.base.process.terminal import printable, spinner
 from tbprof.base.records import dataclass
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
     from tbprof.engine.engine import Engine
     from tbprof.engine.requests import Body, Stream
     from tbprof.storage.logdir import Logdir
@@ -43,15 +41,11 @@ _PATHS_HELP = "a logdir, a run directory, or one or more trace files"
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """One of the commands: `declare` adds its arguments to a parser, `run` takes their values.
-
-    With `is_simple`, these are one list and options, which `Arguments` can read.
-    """
+    """One of the commands: `declare` adds its arguments to a parser, `run` takes their values."""
 
     about: str
     declare: Callable[[ArgumentParser], None]
     run: Callable[[Namespace], None]
-    is_simple: bool = False
 
 
 @on_one_stack
@@ -62,41 +56,45 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if name not in _COMMANDS:
         _parser().parse_args(words)  # shows the help, or fails
         return
+    command = _COMMANDS[name]
+    parser = ArgumentParser(
+        prog=f"tbprof {name}", description=command.about, formatter_class=_Help, allow_abbrev=False
+    )
+    command.declare(parser)
     try:
-        _COMMANDS[name].run(_chosen(name, words[1:]))
+        command.run(parser.parse_intermixed_args(words[1:]))
     except TbprofError as err:
         _fail(err)
 
 
-def _chosen(name: str, words: Sequence[str]) -> Any:
-    """The values of a command's arguments. Raises SystemExit for mistakes, and after the help."""
-    command = _COMMANDS[name]
-    if command.is_simple:
-        arguments: Any = Arguments()
-        command.declare(arguments)
-        if (chosen := arguments.read(words)) is not None:
-            return chosen
-    from argparse import ArgumentParser
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Shows defaults if there are any."""
 
-    from tbprof.base.process.help_texts import Help
+    def __init__(self, prog: str) -> None:
+        # Without a width, each declared argument imports `shutil` to determine it.
+        super().__init__(prog, width=_columns() - 2)
 
-    parser = ArgumentParser(
-        prog=f"tbprof {name}", description=command.about, formatter_class=Help, allow_abbrev=False
-    )
-    command.declare(parser)
-    return parser.parse_intermixed_args(words)
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        help_ = action.help or ""
+        has_default = action.default not in (None, "", False) and action.default != []
+        if not has_default or action.default == argparse.SUPPRESS or "%(default)s" in help_:
+            return help_
+        return f"{help_} (default: %(default)s)"
+
+
+def _columns() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    with suppress(OSError, ValueError):  # no terminal
+        return int(columns) if columns.isdecimal() else os.get_terminal_size().columns or 80
+    return 80
 
 
 def _parser() -> ArgumentParser:
     """The parser that lists the commands; each has its own parser."""
-    from argparse import ArgumentParser
-
-    from tbprof.base.process.help_texts import Help
-
     parser = ArgumentParser(
         prog="tbprof",
         description="Shows XPlane traces of TensorFlow, JAX and PyTorch/XLA.",
-        formatter_class=Help,
+        formatter_class=_Help,
     )
     version = f"%(prog)s, version {tbprof.__version__}"
     parser.add_argument("--version", action="version", version=version)
@@ -174,8 +172,6 @@ def _declare_export(parser: ArgumentParser) -> None:
 
 def _table(text: str) -> int:
     if not text.isdecimal():
-        from argparse import ArgumentTypeError
-
         raise ArgumentTypeError(f"{text!r} is not the number of a table, 0 or more")
     return int(text)
 
@@ -214,7 +210,6 @@ _COMMANDS = {
         "Print the tables of a tool: exactly the bytes that the data route serves.",
         _declare_export,
         _export,
-        is_simple=True,
     ),
     "precompute": _Command(
         "Compute the data of pages in advance, so that they open immediately.",

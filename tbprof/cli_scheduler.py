@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from argparse import ArgumentParser
 
 from tbprof.engine.workers.clusters.scheduler import SCHEDULER
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser
 
 
 def declare_scheduler(parser: ArgumentParser) -> None:

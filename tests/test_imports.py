@@ -128,7 +128,7 @@ NOT_IMPORTED = {
     ),
 }
 NEVER = {
-    "argparse", "concurrent.futures", "csv", "decimal", "fsspec", "google.protobuf",
+    "concurrent.futures", "csv", "decimal", "fsspec", "google.protobuf",
     "google.protobuf.descriptor_pb2", "grpc", "gzip", "hashlib", "logging", "lzma", "numpy.ma",
     "tqdm", "tempfile", "tensorboard", "werkzeug",
 }  # fmt: skip
