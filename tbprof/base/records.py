@@ -2,8 +2,8 @@
 
 For each dataclass the standard library compiles up to seven methods, which takes half a
 millisecond: for a hundred classes, more than reading a small trace. A named tuple takes a tenth.
-Here nothing is compiled but the `__init__` of a class that has many instances, and the module
-`dataclasses` is not imported until its functions are used on a class.
+Here nothing is compiled, and the module `dataclasses` is not imported until its functions are used
+on a class.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ __all__ = [
 
 _FIELDS = "__dataclass_fields__"
 _VALUES = "__values__"
-# To compile an `__init__` takes 0.1 ms, and saves 3 µs an instance.
-_MANY_INSTANCES = 200
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -135,13 +133,8 @@ def _initializer(cls: Any, names: tuple[str, ...], defaults: dict[str, Any]) -> 
     own = vars(cls)  # five times as fast as looking slots up in base classes, too
     assigns = [own[name].__set__ for name in names]
     check = getattr(cls, "__post_init__", None)
-    instances = 0
 
     def initialize(self: object, /, *values: object, **named: object) -> None:
-        nonlocal instances
-        instances += 1
-        if instances == _MANY_INSTANCES:
-            cls.__init__ = _compiled_initializer(cls, names, defaults)
         if named or len(values) != len(assigns):
             values = _completed(cls, names, defaults, values, named)
         for assign, value in zip(assigns, values, strict=True):
@@ -149,27 +142,6 @@ def _initializer(cls: Any, names: tuple[str, ...], defaults: dict[str, Any]) -> 
         if check is not None:
             check(self)
 
-    return initialize
-
-
-def _compiled_initializer(
-    cls: Any, names: tuple[str, ...], defaults: dict[str, Any]
-) -> Callable[..., None]:
-    """The same method, in a third of the time."""
-    known: dict[str, Any] = {f"_default_{name}": value for name, value in defaults.items()}
-    parameters, lines = ["_self", "/"], []
-    for name in names:
-        known[f"_set_{name}"] = vars(cls)[name].__set__
-        parameters.append(f"{name}=_default_{name}" if name in defaults else name)
-        if isinstance(defaults.get(name), _DefaultFactory):
-            lines.append(f"if {name} is _default_{name}: {name} = _default_{name}.make()")
-        lines.append(f"_set_{name}(_self, {name})")
-    if hasattr(cls, "__post_init__"):
-        lines.append("_self.__post_init__()")
-    body = "\n    ".join(lines or ["pass"])
-    exec(f"def __init__({', '.join(parameters)}):\n    {body}", known)  # noqa: S102 - names of ours
-    initialize: Callable[..., None] = known["__init__"]
-    initialize.__qualname__ = f"{cls.__qualname__}.__init__"
     return initialize
 
 

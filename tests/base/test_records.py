@@ -1,6 +1,5 @@
 """Our dataclasses do what those of the standard library do."""
 
-import contextlib
 import copy
 import dataclasses
 import functools
@@ -16,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tbprof.base import records
 from tbprof.base.records import (
     NamedTuple,
     as_dict,
@@ -32,7 +30,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "tbprof"
 
 def point(make: Any, **options: bool) -> Any:
     """A class with each kind of field."""
-    fields_of: Any = dataclasses.field if make is dataclasses.dataclass else field
+    fields_of: Any = field if make is dataclass else dataclasses.field
 
     class Point:
         """A place."""
@@ -48,24 +46,7 @@ def point(make: Any, **options: bool) -> Any:
     return make(slots=True, **options)(Point)
 
 
-def used_often(**options: bool) -> Any:
-    """`dataclass`, of which each class has had many instances."""
-
-    def make(cls: type) -> Any:
-        made: Any = dataclass(**options)(cls)
-        first = made.__init__
-        for _ in range(records._MANY_INSTANCES):
-            with contextlib.suppress(TypeError):  # a field is missing
-                made()
-        assert made.__init__ is not first
-        return made
-
-    return make
-
-
-@pytest.fixture(
-    params=[dataclass, used_often, dataclasses.dataclass], ids=["ours", "used often", "theirs"]
-)
+@pytest.fixture(params=[dataclass, dataclasses.dataclass], ids=["ours", "theirs"])
 def make(request: pytest.FixtureRequest) -> Any:
     return request.param
 
