@@ -32,13 +32,13 @@ _COPY = regex(
 )
 # Copies whose names do not state source and target, including copy kernels of the driver.
 _ANY_COPY = regex(r"memcpy(?:\s?other|\s?peer|\d*(?:_post)?)?\Z", re.IGNORECASE)
-_SET = regex(r"memset|fillbuffer", re.IGNORECASE)
+_SETS = ("memset", "fillbuffer")
 # Events that are not work of the device: lifetimes of memory, overhead of the recorder, faults of
 # unified memory. Source: xla/backends/profiler/gpu/cupti_buffer_events.cc.
-_NO_WORK = regex(
+_NO_WORK = frozenset({"COMPILER", "BUFFER_FLUSH", "INSTRUMENTATION", "RESOURCE", "<UNKNOWN>"})
+_OF_MEMORY = regex(
     r"Memory (?i:array|device|device_static|managed|managed_static|pageable|pinned|unknown)"
-    r"|Memory(?:Alloc|Free|Residency)|UM_\w+|COMPILER|BUFFER_FLUSH|INSTRUMENTATION|RESOURCE"
-    r"|<UNKNOWN>"
+    r"|Memory(?:Alloc|Free|Residency)|UM_\w+"
 )
 # The event is not work of the device.
 NO_PHASE = -1
@@ -149,10 +149,14 @@ def _named(copy: str, event_name: str) -> _Named:
         label,
         _copy_phase(*ends) if ends else None,
         _ANY_COPY.match(label) is not None,
-        _SET.match(label) is not None,
-        _NO_WORK.fullmatch(label) is not None,
+        label.lower().startswith(_SETS),
+        label in _NO_WORK or _is_of_memory(label),
         is_collective_kernel(label),
     )
+
+
+def _is_of_memory(label: str) -> bool:
+    return label.startswith(("Memory", "UM_")) and _OF_MEMORY.fullmatch(label) is not None
 
 
 def name_phase(name: str) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.devices.device_clock import CoreOps, nesting_order
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.hlo.host_channels import Peer, is_exchange, peer_of
-from tbprof.analysis.hlo.host_copies import is_copy, is_host_copy
+from tbprof.analysis.hlo.host_copies import ASYNC_PARTS, is_copy, is_host_copy
 from tbprof.analysis.hlo.instruction import Instruction
 from tbprof.analysis.hlo.precision import hlo_precision
 from tbprof.analysis.vocabulary.collectives import is_collective_op
@@ -33,8 +33,8 @@ _OF_PEER = {
     Peer.CALLBACK: Phase.HOST_CALLBACK,
     Peer.HOST: Phase.HOST_TRANSFER,
 }
-_ASYNC = regex(r"async-(?:start|update|done)")
-_ASYNC_COLLECTIVE = regex(r"async-collective-(?:start|done)")
+_ASYNC = frozenset(f"async-{part}" for part in ASYNC_PARTS)
+_ASYNC_COLLECTIVES = ("async-collective-start", "async-collective-done")
 # The rest of an instruction's text, with its operand types, matters only if it moves data.
 _LONGEST = 512
 _MEGACORE = "megacore fusion"
@@ -42,7 +42,7 @@ _MEGACORE = "megacore fusion"
 _CONTROL = frozenset(
     {"while", "conditional", "call", "tuple", "get-tuple-element", "after-all", "barrier"}
 )
-_PRODUCT = regex(r"convolution|dot|output fusion|matmul|gemm")
+_PRODUCTS = ("convolution", "dot", "output fusion", "matmul", "gemm")
 # `%name = result opcode(operands), attributes`.
 _NAME = regex(r"%?([A-Za-z_][\w.\-]*)")
 _OPCODE = regex(r"[\s})\]]([a-z][a-z0-9\-]*)\(")
@@ -72,7 +72,7 @@ def op_phase(
     is_host = is_host_copy(
         kind, text, is_in_host=instruction is not None and instruction.is_in_host
     )
-    if _ASYNC.fullmatch(kind):
+    if kind in _ASYNC:
         phase = _async_phase(text, label, instruction)
         return phase if phase == Phase.COLLECTIVES or not is_host else Phase.HOST_TRANSFER
     if is_host:
@@ -83,7 +83,7 @@ def op_phase(
         return Phase.COLLECTIVES
     if kind in _CONTROL:
         return Phase.COMPUTE_UNKNOWN
-    return hlo_precision(instruction, text, is_product=_PRODUCT.search(kind) is not None)
+    return hlo_precision(instruction, text, is_product=any(map(kind.__contains__, _PRODUCTS)))
 
 
 def op_kind(category: str, text: str, label: str, instruction: Instruction | None) -> str:
@@ -106,7 +106,7 @@ def _async_phase(text: str, label: str, instruction: Instruction | None) -> Phas
         is_collective = is_collective_op(instruction.wrapped)
     else:
         is_collective = is_collective_op(label) or is_collective_op(text)
-        is_collective |= _ASYNC_COLLECTIVE.match(label) is not None
+        is_collective |= label.startswith(_ASYNC_COLLECTIVES)
     return Phase.COLLECTIVES if is_collective else Phase.DEVICE_TO_DEVICE
 
 
@@ -197,7 +197,7 @@ def _phase(
         text = f"{text} = {shape}"
     kind = op_kind(category, text, label or name, None)
     instruction = None
-    if is_precise or is_exchange(kind) or is_copy(kind) or _ASYNC.fullmatch(kind):
+    if is_precise or is_exchange(kind) or is_copy(kind) or kind in _ASYNC:
         instruction = programs.instruction(program, "", name)
     else:
         text = text[:_LONGEST]

@@ -14,11 +14,16 @@ import re
 from tbprof.analysis.vocabulary.name_families import remembered
 from tbprof.base.lazy import regex
 
-# Libraries that only communicate.
+# Libraries that only communicate. Most kernels contain no name of any, and are not searched.
+_LIBRARIES = ("nccl", "rccl", "nvshmem", "msccl", "deep_ep", "userbuffers_")
 _LIBRARY = regex(
     r"(?:\A|[\s:_0-9])(?:nccl|rccl|nvshmem|msccl|deep_ep(?![a-z])|userbuffers_)", re.IGNORECASE
 )
 # Kernels that name the collective, in the part of their name before template arguments.
+_COLLECTIVES = (
+    "allreduce", "allgather", "reducescatter", "alltoall", "all2all", "crossdevicereduce",
+    "sendrecv", "collectivepermute", "collectivebroadcast", "multimem",
+)  # fmt: skip
 _KERNEL = regex(
     r"all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|all2all|cross_device_reduce"
     r"|send_?recv|collective_?(?:permute|broadcast)|multimem_",
@@ -27,10 +32,10 @@ _KERNEL = regex(
 # Reductions within a block or a warp.
 _NO_KERNEL = regex(r"(?:block|warp|thread|group)_?all_?reduce", re.IGNORECASE)
 _BRACKET = regex(r"[<(]")
-_HLO = regex(
-    r"all-reduce|all-gather|reduce-scatter|all-to-all|collective-(?:permute|broadcast)"
-    r"|cross-replica-sum"
-)
+_HLO = (
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute",
+    "collective-broadcast", "cross-replica-sum",
+)  # fmt: skip
 
 
 @functools.lru_cache(maxsize=8192)
@@ -38,8 +43,12 @@ def is_collective_kernel(kernel: str) -> bool:
     """Whether a GPU kernel of this (raw or demangled) name exchanges data between devices."""
     # `void f<…>(…)`: names in brackets belong to types, not to the kernel.
     name = _BRACKET.split(kernel[:4096].replace("(anonymous namespace)::", ""), maxsplit=1)[0]
-    if _LIBRARY.search(name):
+    words = name.lower()
+    if any(map(words.__contains__, _LIBRARIES)) and _LIBRARY.search(name):
         return True
+    words = words.replace("_", "")
+    if not any(map(words.__contains__, _COLLECTIVES)):
+        return False
     return _KERNEL.search(name) is not None and _NO_KERNEL.search(name) is None
 
 
@@ -50,4 +59,4 @@ def is_collective_op(text: str) -> bool:
     Starts, updates, dones and fusions count: "all-reduce-start.2", "all-gather fusion".
     """
     # Instruction names that were derived from an opcode may have underscores.
-    return _HLO.search(text.lower().replace("_", "-")) is not None
+    return any(map(text.lower().replace("_", "-").__contains__, _HLO))

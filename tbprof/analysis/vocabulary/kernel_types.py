@@ -140,7 +140,10 @@ def _readable(kernel: str) -> tuple[str, list[Phase]]:
     text, builtin = kernel[:4096], list[Phase]()
     if text.startswith("_Z"):
         text, builtin = _demangle(text)
-    return _NO_TYPES.sub(" ", text.lower()), builtin
+    lower = text.lower()
+    if "half" in lower or "double_buffer" in lower:
+        lower = _NO_TYPES.sub(" ", lower)
+    return lower, builtin
 
 
 # Names of kernels consist of few words.
@@ -198,10 +201,10 @@ def _find_generation(lower: str, compute_capability: int) -> int:
 
 def _read_families(lower: str, floats: list[Phase], integers: list[Phase]) -> None:
     """Adds types that are single letters in the names of some libraries."""
-    nvjet = _NVJET.search(lower)
+    nvjet = _NVJET.search(lower) if "nvjet" in lower else None
     if nvjet and nvjet[1] in _NVJET_LETTER:
         floats.append(_NVJET_LETTER[nvjet[1]])
-    tensile = _TENSILE.search(lower)
+    tensile = _TENSILE.search(lower) if "cijk" in lower else None
     if tensile:
         if tensile[1].endswith("i8"):
             integers.append(_8)
