@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -38,13 +39,18 @@ class Opened:
         assert response.status_code == 200, response.data
         return expanded(response.json)
 
+    @cached_property
+    def seen(self) -> dict[str, Any]:
+        """The index that the page has."""
+        return self.index()
+
     def ask(self, route: str, **parameters: Any) -> Any:
-        response = self.get(f"timeline_{route}", version=self.index()["version"], **parameters)
+        response = self.get(f"timeline_{route}", version=self.seen["version"], **parameters)
         assert response.status_code == 200, response.data
         return response.json
 
     def tiles(self, level: int | None = None, first: int = 0, last: int = 1, **more: Any) -> Tiles:
-        index = self.index()
+        index = self.seen
         span = {"level": index["max_level"] if level is None else level, "from": first, "to": last}
         response = self.get("timeline_tiles", version=index["version"], **span, **more)
         assert response.status_code == 200, response.data
@@ -175,7 +181,7 @@ def test_names_of_a_megabyte_are_cut_where_they_would_drown_the_rest(tmp_path: P
 def test_hundred_thousand_lines(tmp_path: Path):
     lines = [(f"line {number}", [("op", number, 3)]) for number in range(100_000)]
     opened = Opened(tmp_path, trace(*lines))
-    index = opened.index()
+    index = opened.seen
     assert len(index["tracks"]) == 100_000
     assert opened.tiles(rows="99990-99999").chunks == [(row, 0) for row in range(99_990, 100_000)]
     version = index["version"]
