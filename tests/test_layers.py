@@ -40,10 +40,20 @@ def modules() -> list[Path]:
 
 
 @functools.cache
+def syntax(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def is_layer(name: str) -> bool:
+    return (PACKAGE / name).exists() or (PACKAGE / f"{name}.py").exists()
+
+
+@functools.cache
 def imports(path: Path) -> set[str]:
     """The dotted names that a module imports, anywhere in it."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(syntax(path)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -64,8 +74,7 @@ def test_modules_import_only_the_layers_below_them() -> None:
         for name in imports(path):
             top, _, rest = name.partition(".")
             below = rest.partition(".")[0]
-            is_layer = (PACKAGE / below).exists() or (PACKAGE / f"{below}.py").exists()
-            if top == "tbprof" and rest and below not in allowed and is_layer:
+            if top == "tbprof" and rest and below not in allowed and is_layer(below):
                 wrong.append(f"{path.relative_to(PACKAGE)}: {own} may not import {name}")
     assert not wrong, "\n".join(wrong)
 
@@ -85,7 +94,7 @@ def test_modules_import_no_package_that_is_reserved_or_heavy() -> None:
 def test_classes_have_names_of_their_own() -> None:
     homes: dict[str, list[str]] = {}
     for path in modules():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in syntax(path).body:
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
     assert not {name: files for name, files in homes.items() if len(files) > 1}
