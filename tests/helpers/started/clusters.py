@@ -42,6 +42,16 @@ def local_cluster(preload: str) -> "Iterator[LocalCluster]":
         yield cluster
 
 
+@contextmanager
+def own_scheduler() -> Iterator[str]:
+    """The address of a scheduler of this process, without workers."""
+    from distributed import LocalCluster
+
+    where = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    with LocalCluster(n_workers=0, protocol="tcp://", **where) as cluster:
+        yield cluster.scheduler_address
+
+
 def kill_a_worker(cluster: "LocalCluster") -> None:
     """As the kernel does when memory runs out. Its nanny starts another one."""
     os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL)

@@ -10,13 +10,14 @@ from helpers.commands import run
 from helpers.drawn.small_runs import BROKEN, CPU_TRACE, GPU_TRACE, OPS
 from helpers.patience import PATIENCE_S, until
 from helpers.payloads import content_of
-from helpers.started.clusters import Scheduler, kill_a_worker, local_cluster
+from helpers.started.clusters import Scheduler, kill_a_worker, local_cluster, own_scheduler
 from traces import write
 
 from tbprof.base.errors import BadTrace, NoData, TbprofError, Unreachable
 from tbprof.base.records import replace
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.hosts.summary_cache import SummaryCache
+from tbprof.engine.look_ahead import LookAhead
 from tbprof.engine.parts import PartKey
 from tbprof.engine.workers.clusters import batches
 from tbprof.engine.workers.clusters import cluster as cluster_module
@@ -214,12 +215,12 @@ def test_a_scheduler_that_cannot_be_reached_is_an_error(
 
 
 def test_a_scheduler_without_workers_is_an_error_after_a_while(
-    scheduler: Scheduler, run_directory: Path, monkeypatch: pytest.MonkeyPatch
+    run_directory: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(cluster_module, "_LOOK_EVERY_S", 0.1)
     monkeypatch.setattr(cluster_module, "_NO_WORKERS_S", 0.2)
-    with pytest.raises(ClusterFailed, match="has no workers"):
-        list(Cluster(scheduler.address).compute_hosts(_hosts(run_directory, "h0"), lambda *_: None))
+    with own_scheduler() as address, pytest.raises(ClusterFailed, match="has no workers"):
+        list(Cluster(address).compute_hosts(_hosts(run_directory, "h0"), lambda *_: None))
 
 
 def test_a_server_goes_on_without_a_scheduler_that_is_gone(
@@ -275,15 +276,18 @@ def test_commands_fail_without_their_scheduler(
 
 
 def test_servers_use_the_cluster_of_the_environment(
-    local: "LocalCluster", run_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    local: "LocalCluster",
+    run_directory: Path,
+    pages_alone: dict[str, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TBPROF_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("TBPROF_SCHEDULER", local.scheduler_address)
-    alone = content_of(Engine(Logdir(str(run_directory))), DataRequest("run", OPS))
     monkeypatch.setattr(SummaryCache, "parts", None)  # nothing is computed here
+    monkeypatch.setattr(LookAhead, "start", lambda *_: None)  # one page is asked for
     engine = Service(str(run_directory)).engine()
-    assert content_of(engine, DataRequest("run", OPS)) == alone
-    engine._look_ahead.wait()
+    assert content_of(engine, DataRequest("run", OPS)) == pages_alone[OPS]
 
 
 def test_servers_without_dask_go_on(
