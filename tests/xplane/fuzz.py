@@ -103,10 +103,11 @@ def read(content: bytes) -> Space | None:
         assert len(events) <= len(content)
         columns = events.stats(generate.NAMES)
         plane.types.stats(generate.NAMES)
-        for name, column in events.stats(generate.NAMES, texts=generate.NAMES).items():
-            assert (column.texts() == columns[name].texts()).all()
-        for column in columns.values():
-            plane.strings.take(column.texts().tolist())
+        at_once = events.stats(generate.NAMES, texts=generate.NAMES)
+        for name, column in columns.items():
+            texts = column.texts().tolist()
+            assert at_once[name].texts().tolist() == texts
+            plane.strings.take(texts)
             column.numbers()
             for row in range(min(len(events), 2)):
                 assert (column.blob(row) is None) == (column.kind[row] not in (BYTES, TEXT))
