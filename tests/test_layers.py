@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = Path(__file__).parent.parent / "tbprof"
 # `a: b` reads "a may import b"; a layer may import itself, and every layer the version.
@@ -40,26 +42,37 @@ def modules() -> list[Path]:
 
 
 @functools.cache
-def syntax(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@functools.cache
 def is_layer(name: str) -> bool:
     return (PACKAGE / name).exists() or (PACKAGE / f"{name}.py").exists()
 
 
+class Names(NamedTuple):
+    """Of a module: what it imports, anywhere in it, dotted; and its classes."""
+
+    imports: set[str]
+    classes: list[str]
+
+
 @functools.cache
-def imports(path: Path) -> set[str]:
-    """The dotted names that a module imports, anywhere in it."""
+def names(path: Path) -> Names:
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    classes = [node.name for node in module.body if isinstance(node, ast.ClassDef)]
     found: set[str] = set()
-    for node in ast.walk(syntax(path)):
+    for node in statements(module):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}: imports are absolute"
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return found
+    return Names(found, classes)
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Those in `node`, at every depth; expressions, which are most of a tree, hold none."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield child
+            yield from statements(child)
 
 
 def layer(path: Path) -> str:
@@ -71,7 +84,7 @@ def test_modules_import_only_the_layers_below_them() -> None:
     for path in modules():
         own = layer(path)
         allowed = {"api", "capturing"} if own == "__init__" else {own, *LAYERS[own].split()}
-        for name in imports(path):
+        for name in names(path).imports:
             top, _, rest = name.partition(".")
             below = rest.partition(".")[0]
             if top == "tbprof" and rest and below not in allowed and is_layer(below):
@@ -86,7 +99,7 @@ def test_modules_import_no_package_that_is_reserved_or_heavy() -> None:
         name = path.relative_to(PACKAGE).as_posix()
         if name != "serving/plugin.py":
             forbidden |= {"tensorboard"}
-        found = {name.partition(".")[0] for name in imports(path)} & forbidden
+        found = {name.partition(".")[0] for name in names(path).imports} & forbidden
         wrong += [f"{name}: imports {package}" for package in found]
     assert not wrong, "\n".join(wrong)
 
@@ -94,9 +107,8 @@ def test_modules_import_no_package_that_is_reserved_or_heavy() -> None:
 def test_classes_have_names_of_their_own() -> None:
     homes: dict[str, list[str]] = {}
     for path in modules():
-        for node in syntax(path).body:
-            if isinstance(node, ast.ClassDef):
-                homes.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
+        for name in names(path).classes:
+            homes.setdefault(name, []).append(path.relative_to(PACKAGE).as_posix())
     assert not {name: files for name, files in homes.items() if len(files) > 1}
 
 
