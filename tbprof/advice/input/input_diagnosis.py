@@ -48,11 +48,14 @@ def find_cause(summaries: Summaries, diagnoses: Sequence[Diagnosis]) -> InputCau
     sent_ps = ops.work_of(InputCategory.ENQUEUE)
     if not diagnoses:
         # Where tf.data was recorded, its page decides without steps, and so does the code below.
-        is_sent = sent_ps > ops.program_wait_ps or copies_most(summaries.take("steps", Steps))
-        if not is_sent:
+        steps = summaries.take("steps", Steps)
+        if sent_ps <= ops.program_wait_ps and not copies_most(steps):
             return _unknown(ops)
+        most = max((host_steps.most_of_a_worker for host_steps in steps), default=0)
         single_ps = sum(
-            single_ops.sent_ps for single_ops in summaries.take("single_ops", SingleOps)
+            single_ops.sent_ps
+            for single_ops in summaries.take("single_ops", SingleOps)
+            if single_ops.is_many(most)
         )
         return _single_ops(ops) if 2 * single_ps > sent_ps else _transfer(ops)
     worst = diagnoses[0]

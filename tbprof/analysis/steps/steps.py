@@ -82,6 +82,11 @@ class Steps:
         """Whether nothing in the trace marks steps."""
         return self.source in ("executions", "pattern")
 
+    @property
+    def most_of_a_worker(self) -> int:
+        """The most steps that one worker has."""
+        return int(np.bincount(self.worker, minlength=1).max())
+
 
 def copies_most(hosts: Sequence[Steps]) -> bool:
     """Whether GPUs copy data from the host for at least half of the steps' input time."""

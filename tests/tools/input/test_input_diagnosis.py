@@ -18,6 +18,8 @@ from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.single_ops import SingleOps, find_single_ops
 from tbprof.analysis.input.input_ops import InputOps, find_input_ops
+from tbprof.analysis.steps.step_finding import find_steps
+from tbprof.analysis.steps.steps import Steps
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.storage.logdir import Logdir
@@ -36,6 +38,7 @@ def cause_of(
     *pipelines: Made,
     ops: InputOps | None = None,
     single: Sequence[SingleOps] = (),
+    steps: Sequence[Steps] = (),
     hosts: Sequence[str] = ("h0",),
 ):
     nan = float("nan")
@@ -43,7 +46,7 @@ def cause_of(
         "tf_data": [made(*pipelines) for _ in hosts],
         "input_ops": [ops or inputs() for _ in hosts],
         "devices": [Devices(0, 0, "CPU", nan, nan) for _ in hosts],
-        "steps": [],
+        "steps": list(steps),
         "single_ops": list(single),
     }
     summaries = Summaries(tuple(hosts), parts)
@@ -164,6 +167,24 @@ def test_what_single_ops_are_given_is_said_where_it_is_most_of_what_is_sent(
     cause = cause_of(ops=inputs(drawing, **names), single=[find_single_ops(space, Programs(space))])
     assert cause.kind == "transfer"
     assert ("individually" in cause.sentence, "jax.jit" in cause.action) == (is_single, is_single)
+
+
+@pytest.mark.parametrize(("calls", "is_single"), [(4, True), (3, False)])
+def test_steps_that_are_a_small_function_each_have_no_single_ops(calls: int, is_single: bool):
+    """A step of one small function, and perhaps of two more calls, is as it should be."""
+    names = {"p": "PjitFunction(f)", "h": "DevicePut", "S": "step"}
+    drawing = f"""
+        python |{f"{'S' * 5 * calls}." * 6}
+               |{f"{'pppp.' * calls}." * 6}
+               |{f"{'.h...' * calls}." * 6}
+    """
+    space = space_of(draw({"/host:CPU": drawing}, names=names))
+    programs = Programs(space)
+    steps, single = find_steps(space, programs, "step"), find_single_ops(space, programs)
+    assert single.calls.sum() == 6 * calls
+    assert steps.most_of_a_worker == 6
+    cause = cause_of(ops=inputs(drawing, **names), single=[single], steps=[steps])
+    assert ("individually" in cause.sentence) == is_single
 
 
 def test_a_program_that_puts_data_on_devices_is_not_told_to_begin_with_it():
