@@ -105,6 +105,27 @@ def test_a_program_that_already_waits_for_others_is_not_advised_to(wait: str, sa
     assert ("queue" in action) == (wait == "$time sleep")
 
 
+@pytest.mark.parametrize(("ms", "is_conversion"), [(0.1, True), (0.09, False)])
+@pytest.mark.parametrize("name", [BATCH, "$numpy asarray"])
+def test_what_numpy_converts_may_be_a_result_that_is_waited_for(
+    ms: float, is_conversion: bool, name: str
+):
+    """Arrays of JAX have no frames of their own; 200 µs in all."""
+    shares = idle(Activity.PYTHON, 0.2, name)
+    parts = (("$numpy asarray", ms), ("$json loads", 0.2 - ms))
+    given = evidence({Phase.OTHER: 200}, idle=(dataclasses.replace(shares, parts=parts),))
+    action = claim(given, "python_overhead").action
+    assert ("does not show what it converts" in action) == is_conversion
+    assert ("into a compiled function" in action) == (not is_conversion)
+
+
+def test_numpy_alone_has_the_time_itself():
+    given = evidence({Phase.OTHER: 200}, idle=(idle(Activity.PYTHON, 0.2, "$numpy array"),))
+    finding = claim(given, "python_overhead")
+    assert finding.title == "numpy.array takes 200 µs of each step"
+    assert "must be computed and copied" in finding.action
+
+
 def test_one_recorded_step_does_not_stand_for_others():
     job = job_of([{"GPU:0": {Phase.OTHER: 200, Phase.COMPUTE_16: 800}}], marker="train")
     given = evidence({Phase.OTHER: 200}, idle=(idle(Activity.PYTHON, 0.2, BATCH),))

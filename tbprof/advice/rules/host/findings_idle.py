@@ -31,6 +31,8 @@ _NEARLY_ALL = 0.9
 _HIDDEN = 0.1
 # It is unknown what a program waits for in these calls.
 _TIMERS = ("$time sleep", "$builtins input")
+# They copy data of the host, or read a result of a device: no frame shows which.
+_CONVERSIONS = ("$numpy asarray", "$numpy array")
 
 
 def python_overhead(evidence: Evidence) -> Iterator[Finding]:
@@ -104,6 +106,12 @@ _NO_OPS = (
     "version of the framework, which records ops, or annotate the code that you suspect."
 )
 
+_ON_CONVERSIONS = (
+    "The trace does not show what it converts. A result of a device must be computed and copied "
+    "first: read it later, or only every few steps, several at a time. Convert other data ahead of "
+    "time, in another thread during the previous step."
+)
+
 
 def _advice(evidence: Evidence, share: IdleShare) -> str:
     busy = sum_of(ms for name, ms in share.parts if name and not wait_of(name))
@@ -112,6 +120,9 @@ def _advice(evidence: Evidence, share: IdleShare) -> str:
     waits = {name or share.name: ms for name, ms in share.parts if wait_of(name or share.name)}
     if waits and sum_of(waits.values()) >= share.ms / 2:
         return _advice_on_waits(max(waits, key=lambda name: waits[name]))
+    converted = sum_of(ms for name, ms in share.parts if (name or share.name) in _CONVERSIONS)
+    if converted >= share.ms / 2:
+        return _ON_CONVERSIONS
     if share.kind == Activity.ANNOTATION:
         return (
             "The trace does not show what happens in it: record with the Python tracer, or "
