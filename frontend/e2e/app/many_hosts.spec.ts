@@ -4,7 +4,14 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LARGE, settled } from "../harness/browser";
 import { expectGoodLooks, FIRST_LOOK } from "../harness/looks";
-import { addressOf, ask, runScript, type Server, serve, temporaryFolder } from "../harness/servers";
+import {
+  addressOf,
+  precompute,
+  runScript,
+  type Server,
+  serve,
+  temporaryFolder,
+} from "../harness/servers";
 import { type OpenOptions, watchedBrowser } from "../harness/watched_browser";
 
 const open = watchedBrowser();
@@ -25,11 +32,12 @@ const held: { server: Server; remove: () => void }[] = [];
 
 beforeAll(async () => {
   const { path, remove } = temporaryFolder();
-  runScript("make_pod_run.py", join(path, "logdir"), POD);
-  const server = await serve(join(path, "logdir"), join(path, "cache"));
-  held.push({ server, remove });
+  const [logdir, cache] = [join(path, "logdir"), join(path, "cache")];
+  runScript("make_pod_run.py", logdir, POD);
   // Computed before a page waits for it, which would draw its progress all the while.
-  await ask(server, POD, "overview_page");
+  precompute(logdir, cache);
+  const server = await serve(logdir, cache);
+  held.push({ server, remove });
 });
 
 afterAll(async () => {

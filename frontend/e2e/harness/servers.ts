@@ -95,6 +95,12 @@ export function rows(table: Table | undefined): Readonly<Record<string, Value>>[
   );
 }
 
+/** `tbprof precompute` on a logdir: each file is read once, for all pages. */
+export function precompute(logdir: string, cache: string): void {
+  const options = { cwd: ROOT, env: environment(cache), stdio: "pipe" } as const;
+  execFileSync(PYTHON, ["-m", "tbprof.cli", "precompute", logdir], options);
+}
+
 /** `tbprof serve` on a logdir. */
 export function serve(logdir: string, cache?: string, ...options: string[]): Promise<Server> {
   return serveBy(["-m", "tbprof.cli"], logdir, cache, options);
@@ -114,14 +120,18 @@ async function serveBy(
 ): Promise<Server> {
   const child = spawn(PYTHON, [...program, "serve", logdir, "--port", "0", ...options], {
     cwd: ROOT,
-    env: {
-      ...process.env,
-      PYTHONPATH: [ROOT, process.env.PYTHONPATH].join(delimiter),
-      ...(cache && { TBPROF_CACHE_DIR: cache }),
-    },
+    env: environment(cache),
   });
   const url = await addressIn(child, /tbprof is at (http:\S+)/);
   return server(child, url);
+}
+
+function environment(cache: string | undefined): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    PYTHONPATH: [ROOT, process.env.PYTHONPATH].join(delimiter),
+    ...(cache && { TBPROF_CACHE_DIR: cache }),
+  };
 }
 
 /** TensorBoard itself on a logdir, with tbprof installed. */
