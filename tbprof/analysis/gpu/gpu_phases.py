@@ -42,25 +42,27 @@ _OF_MEMORY = regex(
 )
 # The event is not work of the device.
 NO_PHASE = -1
+_UNKNOWN = int(Phase.COMPUTE_UNKNOWN)
 
 
-def gpu_phases(
+def gpu_work_phases(
     plane: Plane, kinds: GpuKinds, programs: Programs
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
     """(phase [n], is_kernel [n]) of the plane's recorded events; phase -1 if not work.
 
-    Kernels are events with launch details, and everything that is neither copy nor memset.
+    Kernels are events with launch details, and everything that is neither copy nor memset. Those
+    that compute are COMPUTE_UNKNOWN: `kind_phases` looks for their precision.
     """
-    phase = kind_phases(plane, kinds, programs)[kinds.code]
-    named_phases = list(map(_named, kinds.copy, kinds.event_name))
-    is_unclear = np.array([event.is_unclear for event in named_phases], bool)
+    phase = _work_phases(plane, kinds, programs)[kinds.code]
+    named = _names(plane, kinds)
+    is_unclear = np.array([event.is_unclear for event in named], bool)
     rows = np.flatnonzero(is_unclear[kinds.code])
     if rows.size:
         stated = _copies_by_details(plane, kinds.events, rows, phase[rows])
-        phase[rows] = _of_programs(stated, _is_offload(kinds, programs)[kinds.code[rows]])
+        phase[rows] = _of_programs(stated, _is_offload(plane, kinds, programs)[kinds.code[rows]])
     is_kernel = [
         not (event.copy is not None or event.is_set) or (details is not None and not copy)
-        for event, details, copy in zip(named_phases, kinds.details, kinds.copy, strict=True)
+        for event, details, copy in zip(named, kinds.details, kinds.copy, strict=True)
     ]
     return phase, np.array(is_kernel, bool)[kinds.code]
 
@@ -79,37 +81,66 @@ def kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np
 
 def _kind_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
     compute_capability = _capability(plane)
+    named = _names(plane, kinds)
+    out: NDArray[np.int8] = _work_phases(plane, kinds, programs).copy()
+    computing = [
+        kind for kind in np.flatnonzero(out == _UNKNOWN).tolist() if not named[kind].is_set
+    ]
+
+    def precision(kind: int) -> Phase:
+        instruction = None
+        if kinds.instruction[kind]:
+            instruction = programs.instruction(
+                kinds.program_id[kind], kinds.module[kind], kinds.instruction[kind]
+            )
+        label, shapes = named[kind].label, kinds.shapes[kind]
+        return kernel_precision(label, instruction, shapes, compute_capability)
+
+    out[computing] = np.fromiter(map(precision, computing), np.int8, len(computing))
+    return out
+
+
+def _work_phases(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
+    """[kinds] the phase of each kind, where compute has an unknown precision; computed once."""
+    found: NDArray[np.int8] = plane.cache.get_or_compute(
+        "work phases", lambda: _find_work(plane, kinds, programs)
+    )
+    return found
+
+
+def _find_work(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.int8]:
     out: list[int] = []
-    for kind, phase in enumerate(map(_named, kinds.copy, kinds.event_name)):
+    for kind, name in enumerate(_names(plane, kinds)):
         instruction = kinds.instruction[kind]
         is_collective = bool(instruction) and is_collective_op(instruction)
-        if phase.copy is not None:
-            between = is_collective and phase.copy == Phase.DEVICE_TO_DEVICE
-            out.append(Phase.COLLECTIVES if between else phase.copy)
-        elif phase.is_set:
-            out.append(Phase.COMPUTE_UNKNOWN)
-        elif kinds.details[kind] is None and phase.is_no_work:
+        if name.copy is not None:
+            between = is_collective and name.copy == Phase.DEVICE_TO_DEVICE
+            out.append(Phase.COLLECTIVES if between else name.copy)
+        elif name.is_set:
+            out.append(_UNKNOWN)
+        elif kinds.details[kind] is None and name.is_no_work:
             out.append(NO_PHASE)
-        elif is_collective or phase.is_collective:
-            out.append(Phase.COLLECTIVES)
         else:
-            program_instruction = None
-            if instruction:
-                program_instruction = programs.instruction(
-                    kinds.program_id[kind], kinds.module[kind], instruction
-                )
-            shapes = kinds.shapes[kind]
-            out.append(
-                kernel_precision(phase.label, program_instruction, shapes, compute_capability)
-            )
-    return _of_programs(np.array(out, np.int8), _is_offload(kinds, programs))
+            communicates = is_collective or name.is_collective
+            out.append(Phase.COLLECTIVES if communicates else _UNKNOWN)
+    phase = np.fromiter(out, np.int8, len(out))
+    return _of_programs(phase, _is_offload(plane, kinds, programs))
 
 
-def _is_offload(kinds: GpuKinds, programs: Programs) -> NDArray[np.bool_]:
+def _names(plane: Plane, kinds: GpuKinds) -> list[_Named]:
+    """[kinds] the classifications of the kinds by their names; computed once."""
+    found: list[_Named] = plane.cache.get_or_compute(
+        "named kinds", lambda: list(map(_named, kinds.copy, kinds.event_name))
+    )
+    return found
+
+
+def _is_offload(plane: Plane, kinds: GpuKinds, programs: Programs) -> NDArray[np.bool_]:
     """[kinds] whether an instruction copies from or to an array in host memory."""
     out = np.zeros(len(kinds.event_name), np.bool_)
-    for kind, instruction in enumerate(kinds.instruction):
-        if not instruction or _named(kinds.copy[kind], kinds.event_name[kind]).copy is None:
+    for kind, name in enumerate(_names(plane, kinds)):
+        instruction = kinds.instruction[kind]
+        if not instruction or name.copy is None:
             continue
         found = programs.instruction(kinds.program_id[kind], kinds.module[kind], instruction)
         out[kind] = found is not None and is_host_copy(

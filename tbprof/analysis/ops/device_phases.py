@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,10 +62,12 @@ class DeviceIntervals:
     `name` is for example "GPU:4" or "TPU:0 SparseCore 1", `kind` is "GPU", "TPU" or "SparseCore",
     `id` is the device's number on its host (SparseCores count from 1,000,000).
 
-    Each interval has a `phase`; `is_kernel` marks kernels that the host launched; `event_kind` is
-    an index into `event_name`; `row` is the event in `events` that it is, or is a part of; `group`
-    is -1 until groups are assigned. Times, including those of steps and executions, are the file's,
-    corrected on TPUs by the device's own clock (`Clock`) unless that jumps.
+    Each interval has a `phase`, found when it is first needed; `work` is the same, except that
+    computation may have any precision. `is_kernel` marks kernels that the host launched;
+    `event_kind` is an index into `event_name`; `row` is the event in `events` that it is, or is a
+    part of; `group` is -1 until groups are assigned. Times, including those of steps and
+    executions, are the file's, corrected on TPUs by the device's own clock (`Clock`) unless that
+    jumps.
     """
 
     name: str
@@ -74,7 +78,8 @@ class DeviceIntervals:
     row: NDArray[np.int64]
     start_ps: NDArray[np.int64]
     duration_ps: NDArray[np.int64]
-    phase: NDArray[np.int8]
+    work: NDArray[np.int8]
+    find_phase: Callable[[], NDArray[np.int8]]
     is_kernel: NDArray[np.bool_]
     event_kind: NDArray[np.int32]
     event_name: list[str]
@@ -84,9 +89,14 @@ class DeviceIntervals:
     clock_jump_ps: int
 
     @property
+    def phase(self) -> NDArray[np.int8]:
+        """[n] the phase of each interval."""
+        return self.find_phase()
+
+    @property
     def computes(self) -> bool:
         """Whether the device computed anything; an idle device may still receive copies."""
-        return bool((self.is_kernel | (self.phase <= Phase.COMPUTE_UNKNOWN)).any())
+        return bool((self.is_kernel | (self.work <= Phase.COMPUTE_UNKNOWN)).any())
 
 
 def find_device_intervals(space: Space, programs: Programs) -> list[DeviceIntervals]:
@@ -122,7 +132,8 @@ def intervals_of(
     row: NDArray[np.int64],
     start: NDArray[np.int64],
     duration: NDArray[np.int64],
-    phase: NDArray[np.int8],
+    work: NDArray[np.int8],
+    find_phase: Callable[[], NDArray[np.int8]],
     is_kernel: NDArray[np.bool_],
     event_kind: NDArray[np.int32],
     event_name: list[str],
@@ -146,7 +157,8 @@ def intervals_of(
         row,
         start,
         duration,
-        phase,
+        work,
+        functools.cache(find_phase),
         is_kernel,
         event_kind,
         event_name,

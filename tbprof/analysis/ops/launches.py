@@ -39,7 +39,7 @@ class Launches:
 
 def is_work(device: DeviceIntervals) -> NDArray[np.bool_]:
     """[n] whether an interval is a device's own work rather than a copy."""
-    return device.is_kernel | (device.phase <= Phase.COLLECTIVES)
+    return device.is_kernel | (device.work <= Phase.COLLECTIVES)
 
 
 def find_launches(hosts: Sequence[HostThreads], devices: Sequence[DeviceIntervals]) -> Launches:

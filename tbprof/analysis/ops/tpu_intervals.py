@@ -45,13 +45,15 @@ def tpu_intervals(plane: Plane, programs: Programs) -> DeviceIntervals:
     # The entry after the last type is for events without a type (-1): they have no name.
     label = np.append(plane.types.display_name, np.int32(-1))[types]
     texts = np.where(label >= 0, label, np.append(plane.types.name, np.int32(-1))[types])
+    phase = phase_of[kind]
     return intervals_of(
         plane,
         events,
         row,
         start,
         duration,
-        phase_of[kind],
+        phase,
+        lambda: phase,
         np.zeros(row.size, bool),
         kind.astype(np.int32),
         plane.strings.take(texts.tolist()),
