@@ -1,10 +1,15 @@
 """What the engine answers, as bytes."""
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from tbprof.engine.engine import DataRequest, Engine
 from tbprof.engine.requests import Body
+
+# A text or a number, as it is written: most are written many times.
+_VALUE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*')
 
 
 def body_of(engine: Engine, request: DataRequest) -> Body:
@@ -20,19 +25,9 @@ def content_of(engine: Engine, request: DataRequest) -> bytes:
     return answer.content if isinstance(answer, Body) else b"".join(answer.chunks())
 
 
-def values_in(document: object) -> set[object]:
-    """The texts, numbers and truth values of a JSON document, those of keys too, each once."""
-    found: set[object] = set()
-    pending = [document]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            found.update(value)
-            pending.extend(value.values())
-        elif isinstance(value, list):
-            pending.extend(value)
-        else:
-            found.add(value)
+def values_in(content: bytes) -> list[str | float]:
+    """The texts of a JSON document, those of keys too, and its numbers, each once."""
+    found: list[str | float] = json.loads(b"[%b]" % b",".join({*_VALUE.findall(content)}))
     return found
 
 

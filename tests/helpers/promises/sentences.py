@@ -4,7 +4,6 @@ No number is NaN, infinite or minus zero, no percentage is over 100, and what a 
 the trace.
 """
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -48,7 +47,7 @@ def check_sentences(engine: Engine, run: str, **params: str) -> None:
                 check_sentence(error.hint)
                 continue
             assert isinstance(answer, Body)
-            for value in values_in(json.loads(answer.content)):
+            for value in values_in(answer.content):
                 if isinstance(value, str):
                     check_sentence(value)
     check_subjects(engine, run, **params)
