@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from helpers.payloads import content_of
-from helpers.promises.every_page import every_page, opened
+from helpers.promises.every_page import every_page
 from test_layers import LAYERS
+from traces.every_trace import opened
 
 from tbprof import __version__
 from tbprof.engine.engine import DataRequest

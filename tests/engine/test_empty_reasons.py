@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from helpers.commands import run
 from traces import draw, write
-from traces.every_trace import TRACES, every_trace, opened
+from traces.every_trace import TRACES, every_trace, opened, opened_anew
 from traces.runs import HOST, RUNS, gpu_steps
 
 from tbprof.analysis.run.outline import Outline
@@ -76,7 +76,7 @@ def check_menu(engine: Engine, run: str, *, is_known: bool) -> None:
 
 @every_trace
 def test_what_is_offered_is_answered(trace: str, request: pytest.FixtureRequest):
-    engine, run = opened(trace, request)
+    engine, run = opened_anew(trace, request)
     check_menu(engine, run, is_known=True)
 
 

@@ -5,6 +5,8 @@ A trace is a run of the project's own `examples/logdir` or of `tests/data/gpu_ja
 tests draw are checked where they are opened (`finding_promises.py`).
 """
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,14 +25,32 @@ every_trace = pytest.mark.parametrize("trace", TRACES)
 
 
 def opened(trace: str, request: pytest.FixtureRequest) -> tuple[Engine, str]:
-    """An engine on the logdir of one of TRACES, and the run."""
+    """An engine on the logdir of one of TRACES, which knows what tests before have asked, and the
+    run."""
+    return _opened(trace, request, _known)
+
+
+def opened_anew(trace: str, request: pytest.FixtureRequest) -> tuple[Engine, str]:
+    """The same, with an engine that has not been asked anything."""
+    return _opened(trace, request, _new)
+
+
+def _opened(
+    trace: str, request: pytest.FixtureRequest, open_logdir: Callable[[str], Engine]
+) -> tuple[Engine, str]:
     if trace in RECORDED:
-        return Engine(Logdir(str(request.getfixturevalue("sample_logdir")))), trace
+        return open_logdir(str(request.getfixturevalue("sample_logdir"))), trace
     if trace in GPU_RUNS:
-        return Engine(Logdir(str(GPU_LOGDIR))), trace
-    path: Path = request.getfixturevalue(trace)
-    engine = Engine(Logdir(str(path)))
+        return open_logdir(str(GPU_LOGDIR)), trace
+    engine = open_logdir(str(request.getfixturevalue(trace)))
     return engine, engine.runs()[0]
+
+
+def _new(logdir: str) -> Engine:
+    return Engine(Logdir(logdir))
+
+
+_known = functools.cache(_new)
 
 
 def summaries_of(

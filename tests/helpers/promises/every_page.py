@@ -1,11 +1,7 @@
 """Every page that the sample traces have something for: a tool and a trace."""
 
-from pathlib import Path
-
 import pytest
 
-from tbprof.engine.engine import Engine
-from tbprof.storage.logdir import Logdir
 from tbprof.tools import TOOLS
 
 TRACES = ("tensorflow_cpu_training", "jax_cpu_training", "gpu_trace", "tpu_trace")
@@ -39,12 +35,3 @@ every_page = pytest.mark.parametrize(
         if (name, trace) not in NOTHING
     ],
 )
-
-
-def opened(trace: str, request: pytest.FixtureRequest) -> tuple[Engine, str]:
-    """An engine on the logdir of one of TRACES, and the run."""
-    if trace.endswith("_training"):
-        return Engine(Logdir(str(request.getfixturevalue("sample_logdir")))), trace
-    logdir: Path = request.getfixturevalue(trace)
-    engine = Engine(Logdir(str(logdir)))
-    return engine, engine.runs()[0]

@@ -1,12 +1,14 @@
 """What holds for every tool: the same rules over each entry of TOOLS."""
 
+import functools
 import json
 from collections import Counter
 from typing import Any
 
 import pytest
 from helpers.payloads import body_of, content_of
-from helpers.promises.every_page import NOTHING, TABLE_TOOLS, every_page, opened
+from helpers.promises.every_page import NOTHING, TABLE_TOOLS, every_page
+from traces.every_trace import opened
 
 from tbprof.base.errors import NoData
 from tbprof.engine.engine import DataRequest, Engine
@@ -15,8 +17,17 @@ from tbprof.tools import TOOLS
 from tbprof.tools.model.datatable import PERCENT, Table
 from tbprof.tools.model.tool import Tool
 
-_tables: dict[tuple[str, str], tuple[Table, ...]] = {}
 every_tool = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+
+
+@functools.cache
+def another(engine: Engine) -> Engine:
+    return Engine(engine._logdir)
+
+
+@functools.cache
+def built(engine: Engine, run: str, tool: str) -> tuple[Table, ...]:
+    return engine.tables(DataRequest(run, tool))
 
 
 @pytest.fixture
@@ -27,11 +38,7 @@ def engine(trace: str, request: pytest.FixtureRequest) -> tuple[Engine, str]:
 @pytest.fixture
 def tables(trace: str, tool: Tool, request: pytest.FixtureRequest) -> tuple[Table, ...]:
     """Of a page, built once for all tests."""
-    page = trace, tool.name
-    if page not in _tables:
-        engine, run = opened(trace, request)
-        _tables[page] = engine.tables(DataRequest(run, tool.name))
-    return _tables[page]
+    return built(*opened(trace, request), tool.name)
 
 
 @pytest.mark.parametrize(("name", "trace"), sorted(NOTHING))
@@ -98,7 +105,7 @@ def test_times_and_counts_are_never_negative(tables: tuple[Table, ...]):
 
 
 @every_page
-def test_both_layouts_hold_the_same(engine: tuple[Engine, str], tool: Tool, tables: object):
+def test_both_layouts_hold_the_same(engine: tuple[Engine, str], tool: Tool):
     answers = []
     for layout in ("rows", "columns"):
         answer = json.loads(content_of(engine[0], DataRequest(engine[1], tool.name, layout=layout)))
@@ -205,8 +212,8 @@ def compare_programs(records: dict[str, Any], page: dict[str, Any]) -> None:
 
 @every_page
 def test_what_is_shown_does_not_change_from_one_engine_to_the_next(
-    engine: tuple[Engine, str], tool: Tool, trace: str, tables: object
+    engine: tuple[Engine, str], tool: Tool
 ):
     request = DataRequest(engine[1], tool.name)
-    first, second = (body_of(one, request) for one in (engine[0], Engine(engine[0]._logdir)))
+    first, second = (body_of(one, request) for one in (engine[0], another(engine[0])))
     assert (first.content, first.etag) == (second.content, second.etag)

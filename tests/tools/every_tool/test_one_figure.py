@@ -1,15 +1,14 @@
 """Tools that show the same figure show the same number, on every trace with programs."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers.payloads import content_of, rows
 from helpers.promises.evidence_links import claims
+from traces.every_trace import opened
 
-from tbprof.engine.engine import DataRequest, Engine
-from tbprof.storage.logdir import Logdir
+from tbprof.engine.engine import DataRequest
 from tbprof.tools.model.datatable import Table
 
 Row = dict[str, Any]
@@ -26,18 +25,9 @@ FIGURES = {
 }  # fmt: skip
 
 
-def opened_run(trace: str, request: pytest.FixtureRequest) -> tuple[Engine, str]:
-    """An engine on a trace, and its run."""
-    if trace.endswith("_training"):
-        path: Path = request.getfixturevalue("sample_logdir")
-        return Engine(Logdir(str(path))), trace
-    engine = Engine(Logdir(str(request.getfixturevalue(trace))))
-    return engine, engine.runs()[0]
-
-
 def answers(trace: str, request: pytest.FixtureRequest) -> tuple[list[Row], list[Row], list[Row]]:
     """The rows of the op stats with idle time, of the HLO op stats, and of the roofline."""
-    engine, run = opened_run(trace, request)
+    engine, run = opened(trace, request)
 
     def ask(tool: str) -> Any:
         return json.loads(content_of(engine, DataRequest(run, tool)))
@@ -108,7 +98,7 @@ def test_the_time_and_work_of_devices_are_those_of_the_op_stats(
 def test_the_programs_page_has_the_figures_of_the_tables(
     trace: str, request: pytest.FixtureRequest
 ) -> None:
-    engine, run = opened_run(trace, request)
+    engine, run = opened(trace, request)
     [profile] = engine.tables(DataRequest(run, "op_profile"))
     [stats] = engine.tables(DataRequest(run, "hlo_stats"))
 
@@ -124,9 +114,8 @@ def test_the_programs_page_has_the_figures_of_the_tables(
     assert keyed(profile, ours) == keyed(stats, theirs)
 
 
-def test_kernels_have_the_figures_of_their_instructions(amd_trace: Path) -> None:
-    engine = Engine(Logdir(str(amd_trace)))
-    [run] = engine.runs()
+def test_kernels_have_the_figures_of_their_instructions(request: pytest.FixtureRequest) -> None:
+    engine, run = opened("amd_trace", request)
 
     def ask(tool: str) -> list[Row]:
         return rows(json.loads(content_of(engine, DataRequest(run, tool))))
@@ -162,7 +151,7 @@ def by_time(listed: list[Row]) -> dict[tuple[float, int], Row]:
 def test_the_tree_of_the_programs_page_adds_up_to_the_table(
     trace: str, group_by: str, request: pytest.FixtureRequest
 ) -> None:
-    engine, run = opened_run(trace, request)
+    engine, run = opened(trace, request)
     request_ = DataRequest(run, "op_profile", params={"group_by": group_by})
     tree = json.loads(content_of(engine, request_))
     key = next(name for name in tree if name.endswith("ExcludeIdle"))
@@ -183,7 +172,7 @@ def test_the_tree_of_the_programs_page_adds_up_to_the_table(
 def test_findings_on_programs_count_what_the_table_shows(
     trace: str, request: pytest.FixtureRequest
 ) -> None:
-    engine, run = opened_run(trace, request)
+    engine, run = opened(trace, request)
     _, stats, _ = answers(trace, request)
     own_us = total(stats, "total_self_time")
     of_cause = [claim for claim in claims(engine, run) if "f.cause" in claim.view]
