@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_events import HostThreads
-from tbprof.analysis.host.host_roles import HostTypes
+from tbprof.analysis.host.host_roles import stat_types
 from tbprof.analysis.spans.repeats import find_repeats
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.events.space import Events
@@ -28,21 +28,22 @@ def is_ahead(events: Events) -> NDArray[np.bool_]:
     )
 
 
-def find_driving_line(threads: HostThreads, types: HostTypes) -> int:
+def find_driving_line(threads: HostThreads) -> int:
     """The line (a row of `events.lines`) of the thread on which the program runs, -1 for none.
 
     It is the busiest of the lines on which the program calls its framework; if there are none, the
     busiest that does not work ahead.
     """
     busy = _busy(threads) * ~is_ahead(threads.events)
-    for line_time in (busy * calls_framework(threads.events, types), busy):
+    for line_time in (busy * calls_framework(threads.events), busy):
         if line_time.any():
             return int(line_time.argmax())
     return -1
 
 
-def calls_framework(events: Events, types: HostTypes) -> NDArray[np.bool_]:
+def calls_framework(events: Events) -> NDArray[np.bool_]:
     """[lines] whether the program calls its framework on the thread."""
+    types = stat_types(events)
     is_call = name_families(events.plane).classify(_is_call, np.bool_)
     is_call |= types.has_number | types.is_function
     calls = np.zeros(events.first_event.size - 1, np.bool_)

@@ -96,7 +96,7 @@ def _add(rows: dict[tuple[str, str], NDArray[np.int64]], plane: Plane) -> None:
     # Events inside those of the runtime, and inside compiled functions, belong to the runtime.
     hides = events.by_type(~is_transparent) & lasts
     is_call = events.by_type(kind >= 0) & lasts & (nearest_above(parent, hides) < 0)
-    is_call &= np.repeat(_is_program(events, types), np.diff(events.first_event))
+    is_call &= np.repeat(_is_program(events), np.diff(events.first_event))
     calls = events.select(np.flatnonzero(is_call))
     self_ps = self_times(
         nest(calls.first_event, calls.start_ps, calls.duration_ps),
@@ -112,9 +112,9 @@ def _add(rows: dict[tuple[str, str], NDArray[np.int64]], plane: Plane) -> None:
         )
 
 
-def _is_program(events: Events, types: HostTypes) -> NDArray[np.bool_]:
+def _is_program(events: Events) -> NDArray[np.bool_]:
     """[lines] whether a thread may be the program's own; all lines if none calls a framework."""
-    calls = calls_framework(events, types)
+    calls = calls_framework(events)
     lines = events.plane.strings.take(events.lines.name.tolist())
     names = [name.rstrip(_NUMBER) for name in lines]
     program_names = {name for name, is_own in zip(names, calls.tolist(), strict=True) if is_own}

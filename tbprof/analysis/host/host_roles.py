@@ -67,6 +67,17 @@ class HostTypes:
     is_launch: NDArray[np.bool_]
 
 
+@dataclass(frozen=True, slots=True)
+class StatTypes:
+    """The types whose sampled events have a step number, or call a `tf.function`, as `HostTypes`.
+
+    Finding them takes no names.
+    """
+
+    has_number: NDArray[np.bool_]
+    is_function: NDArray[np.bool_]
+
+
 # No pattern nests repetitions: names are untrusted input.
 _PYTHON_INPUT = regex(
     r"""\$
@@ -188,6 +199,12 @@ def host_types(events: Events, *, has_device: bool, wrappers: Collection[str] = 
     return replace(types, role=np.where(delimits, np.int8(Role.WRAPPER), types.role))
 
 
+def stat_types(events: Events) -> StatTypes:
+    """What the stats say of the plane's types; `events` are as for `host_types`."""
+    _, has = _sampled(events)
+    return StatTypes(has[names.STEP_NUMBER], has[_FUNCTION_CALL])
+
+
 def is_jitted(text: str) -> bool:
     """Whether an event is a call of a function that JAX compiled."""
     return text.startswith(names.JITTED)
@@ -206,7 +223,7 @@ def lasting_rows(events: Events) -> NDArray[np.int64]:
 def _find_types(events: Events, *, has_device: bool) -> HostTypes:
     """The types by their names, and by the stats of their first and last events."""
     families = name_families(events.plane)
-    is_used, has = events.plane.cache.get_or_compute("sampled stats", lambda: _sample_stats(events))
+    is_used, has = _sampled(events)
     roles = families.classify(role_beside_device if has_device else role_without_device, np.int8)
     role = np.where(is_used, roles, np.int8(Role.FRAME))
     is_hlo = has[names.HLO_OP] & is_in(role, (Role.ACTIVITY, Phase.HOST_COMPUTE))
@@ -235,6 +252,10 @@ def _hlo_phase(text: str) -> int:
     """The phase of the instruction with this name on a CPU."""
     hlo = _HLO.match(text)
     return _number(hlo.lastgroup or "") if hlo else Phase.HOST_COMPUTE
+
+
+def _sampled(events: Events) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.bool_]]]:
+    return events.plane.cache.get_or_compute("sampled stats", lambda: _sample_stats(events))
 
 
 def _sample_stats(events: Events) -> tuple[NDArray[np.bool_], dict[str, NDArray[np.bool_]]]:

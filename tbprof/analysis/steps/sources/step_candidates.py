@@ -99,7 +99,7 @@ def _of_plane(threads: HostThreads) -> list[_Candidate]:
     types = host_types(events, has_device=False)
     texts, weight = _weights(threads, types)
     repeats = find_repeats(events, weight[:-1] > 0, _LEAST)
-    driving = find_driving_line(threads, types)
+    driving = find_driving_line(threads)
     thread_weight = np.where(is_ahead(events)[repeats.line], 0.0, 0.3)
     thread_weight[repeats.line == driving] = 1
     coverage = np.minimum(1, repeats.total_ps / window)

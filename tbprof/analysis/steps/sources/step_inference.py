@@ -289,10 +289,10 @@ def _pattern(threads: HostThreads) -> _Choice | None:
         abbcbabbcbabbcb      a, c: 3 times, every 5th event     ->   3 rounds, each begins with a
     """
     events = threads.events
-    types = host_types(events, has_device=False)
-    line = find_driving_line(threads, types)
+    line = find_driving_line(threads)
     if line < 0:
         return None
+    types = host_types(events, has_device=False)
     silent = (Role.WAIT, Role.BACKGROUND)
     begin, end = (int(places) for places in events.first_event[line : line + 2])
     rows = begin + np.flatnonzero(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.grouping.grouping import Grouping, find_grouping
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.driving_thread import find_driving_line
-from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.host.host_roles import stat_types
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.spans.groups import reduce_groups
 from tbprof.analysis.steps.sources.source_words import (
@@ -160,9 +160,8 @@ def _numbered_events(space: Space, grouping: Grouping) -> StepSource | None:
     """
     total: Counter[str] = Counter()
     for threads in grouping.hosts:
-        types = host_types(threads.events, has_device=False)
         events = threads.events
-        rows = events.rows_of(types.has_number)
+        rows = events.rows_of(stat_types(events).has_number)
         texts = events.plane.types.full_names
         _, time, _, _ = reduce_groups(events.type[rows], events.duration_ps[rows], len(texts))
         for type_ in np.flatnonzero(time).tolist():
@@ -264,7 +263,7 @@ def _of_groups(
 def _driven(source: StepSource) -> StepSource:
     """The source with the thread that apparently drives the program."""
     for plane, threads in enumerate(source.grouping.hosts):
-        line = find_driving_line(threads, host_types(threads.events, has_device=False))
+        line = find_driving_line(threads)
         if line >= 0:
             return replace(source, plane=plane, line=line)
     return source
@@ -274,9 +273,8 @@ def are_numbered(grouping: Grouping, groups: NDArray[np.int64]) -> bool:
     """Whether the program numbered each of the steps."""
     for plane, threads in enumerate(grouping.hosts):
         own_groups = groups[grouping.roots.plane[groups] == plane]
-        types = host_types(threads.events, has_device=False)
         rows = grouping.roots.row[own_groups]
-        if not types.has_number[threads.events.type[rows]].all():
+        if not stat_types(threads.events).has_number[threads.events.type[rows]].all():
             return False
     return True
 

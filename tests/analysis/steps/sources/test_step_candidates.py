@@ -5,7 +5,6 @@ from traces import draw, space_of
 
 from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, window_ps
 from tbprof.analysis.host.host_events import CallsApart, HostThreads, host_threads
-from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.steps.sources.step_candidates import Candidates, find_candidates
 from tbprof.analysis.vocabulary.lines import host_planes
 
@@ -112,7 +111,7 @@ def test_an_empty_trace_has_no_candidates():
 
 def driving(drawing: str, **more) -> int:
     threads = hosts_of(drawing, **more)[0]
-    return find_driving_line(threads, host_types(threads.events, has_device=False))
+    return find_driving_line(threads)
 
 
 def test_the_program_runs_where_it_calls_its_framework():
