@@ -99,7 +99,7 @@ PARTS: Mapping[str, PartKind] = {
         merge="ops.op_metrics.merge_op_metrics",
     ),
     "steps": _part(
-        27,
+        28,
         "steps.steps.Steps",
         "steps.step_finding.find_steps",
         "finding the steps",
@@ -113,7 +113,7 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "gpu_facts": _part(3, "gpu.gpu_facts.GpuFacts", "find_gpu_facts", "analyzing kernel launches"),
     "host_facts": _part(
-        9, "host.host_facts.HostFacts", "find_host_facts", "analyzing host threads"
+        10, "host.host_facts.HostFacts", "find_host_facts", "analyzing host threads"
     ),
     "host_calls": _part(
         2, "host.host_calls.HostCalls", "find_host_calls", "finding calls and annotations"
@@ -124,7 +124,7 @@ PARTS: Mapping[str, PartKind] = {
     "result_reads": _part(
         1, "host.result_reads.ResultReads", "find_result_reads", "finding reads of results"
     ),
-    "single_ops": _part(5, "host.single_ops.SingleOps", "find_single_ops", "finding eager ops"),
+    "single_ops": _part(6, "host.single_ops.SingleOps", "find_single_ops", "finding eager ops"),
     "idle_time": _part(
         11,
         "job.idle_time.IdleTime",

@@ -13,7 +13,7 @@ from tbprof.analysis.host.host_events import eager_calls, host_events, host_thre
 from tbprof.analysis.host.host_roles import role_without_device
 from tbprof.analysis.spans.groups import group_rows, reduce_groups
 from tbprof.analysis.spans.layers import unite
-from tbprof.analysis.spans.nesting import inherit, nest, self_times
+from tbprof.analysis.spans.nesting import inherit, nest, outermost, self_times
 from tbprof.analysis.vocabulary.input_names import fetches_batch
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families
@@ -140,8 +140,7 @@ def _calls(plane: Plane) -> int:
     if not is_call.any():
         return 0
     events, parent = host_threads(plane)
-    above = parent[events.rows_of(is_call)]
-    return int(np.count_nonzero((above < 0) | ~is_call[events.type[above]]))
+    return outermost(parent, events.by_type(is_call)).size
 
 
 def _compiling_functions(plane: Plane) -> dict[str, tuple[int, ...]]:

@@ -11,7 +11,7 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import eager_calls, host_threads
 from tbprof.analysis.host.host_roles import host_types, is_jitted
 from tbprof.analysis.spans.layers import unite
-from tbprof.analysis.spans.nesting import inherit
+from tbprof.analysis.spans.nesting import inherit, outermost
 from tbprof.analysis.vocabulary.input_names import fetches_batch
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families
@@ -151,10 +151,11 @@ def _eager(plane: Plane, events: Events, is_execute: NDArray[np.bool_]) -> _Call
 
 
 def _jitted(events: Events, parent: NDArray[np.int32], is_call: NDArray[np.bool_]) -> _Calls:
-    """The outermost calls; those of small programs count as calls of one op."""
-    rows = events.rows_of(is_call)
-    above = parent[rows]
-    rows = rows[(above < 0) | ~is_call[events.type[above]]]
+    """Calls of small programs, which count as calls of one op, and the others.
+
+    What is called while a function is traced is not dispatched.
+    """
+    rows = outermost(parent, events.by_type(is_call))
     kind, code = np.unique(events.type[rows], return_inverse=True)
     usual = [median(events.duration_ps[rows[code == type_code]]) for type_code in range(kind.size)]
     is_small = np.array(usual, np.float64) < LONGEST_USUAL_PS

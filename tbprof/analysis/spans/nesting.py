@@ -57,6 +57,11 @@ def inherit(parent: NDArray[np.int32], value: NDArray[np.int64]) -> NDArray[np.i
     return out
 
 
+def outermost(parent: NDArray[np.int32], is_wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The rows, ascending, of the wanted events that no other wanted event encloses."""
+    return np.flatnonzero(is_wanted & (nearest_above(parent, is_wanted) < 0))
+
+
 def nearest_above(parent: NDArray[np.int32], is_wanted: NDArray[np.bool_]) -> NDArray[np.int32]:
     """[n] the innermost wanted event that encloses each event, -1 for none."""
     nearest = np.empty(parent.size, np.int32)

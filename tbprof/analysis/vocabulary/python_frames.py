@@ -124,6 +124,11 @@ def is_own(text: str) -> bool:
     return not (stem in _LIBRARIES or stem.startswith(("gen_", "_")))
 
 
+def is_library_frame(text: str) -> bool:
+    """Whether an event is a frame of a library, or of a function in C."""
+    return text.startswith(names.PYTHON_FRAME) and not is_own(text)
+
+
 def describe_frame(text: str) -> str:
     """A frame for a sentence: `batch (train.py:14)`, `time.sleep`, `sort`; other names as they are.
 

@@ -198,14 +198,20 @@ def test_whether_frames_of_python_were_recorded():
 
 
 def test_calls_of_programs_and_functions_are_counted_once_each():
-    """JAX leaves two events for a call, one in the other; ops and the runtime are no calls."""
+    """JAX leaves two events for a call, one in the other; ops and the runtime are no calls.
+
+    Neither is what is called while a function is traced.
+    """
     facts = host(
         """
-        python |pp.pp.ee.s.o
-               |pp.pp.rr
+        python |pppp.pp.ee.s.o
+               |tttt.pp.rr
+               |.qq.
         """,
         names={
             "p": "PjitFunction(step)",
+            "t": "$pjit.py:9 trace",
+            "q": "PjitFunction(matmul)",
             "e": "EagerLocalExecute: __inference_step_7",
             "s": "SessionRun",
             "o": "EagerLocalExecute: Mul",

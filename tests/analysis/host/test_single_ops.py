@@ -98,6 +98,16 @@ def test_small_programs_of_jax_are_ops_and_large_ones_are_not():
     assert single_ops("python |" + ("q" * 1000 + ".") * 16).calls.size == 0
 
 
+def test_what_is_called_while_a_function_is_traced_is_not_dispatched():
+    """Python frames are between the two calls."""
+    traced = single_ops(f"""
+        python |{"q" * 60}
+               |{"l" * 60}
+               |{"pp." * 20}
+    """)
+    assert traced.calls.size == 0
+
+
 def test_nothing_where_nothing_is_eager():
     assert single_ops("python |ffff.ffff").calls.size == 0
     assert single_ops("").calls.size == 0

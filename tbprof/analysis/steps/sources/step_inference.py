@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.driving_thread import find_driving_line, is_ahead, window_ps
 from tbprof.analysis.host.host_events import HostThreads
-from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
+from tbprof.analysis.host.host_roles import HostTypes, Role, host_types, is_jitted
 from tbprof.analysis.spans.groups import group_rows
+from tbprof.analysis.spans.nesting import outermost
 from tbprof.analysis.spans.repeats import find_repeats, rows_of
 from tbprof.analysis.steps.sources.source_words import EXECUTIONS, INFERRED, PATTERN, quoted_name
 from tbprof.analysis.steps.sources.step_doubts import (
@@ -22,6 +23,7 @@ from tbprof.analysis.steps.sources.step_doubts import (
 )
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.analysis.vocabulary.python_frames import is_library_frame
 from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass, replace
@@ -95,6 +97,7 @@ def infer_steps(
     single op, even one that JAX compiled separately, marks steps only if nothing else repeats.
     Events that recur after less than a microsecond on average are not steps.
     """
+    hosts = [_without_traced_calls(threads) for threads in hosts]
     executions = [_executions(threads) for threads in hosts]
     functions = [
         None if _is_op(choice, threads, programs) else choice
@@ -107,6 +110,20 @@ def infer_steps(
             plane, choice = max(candidates, key=lambda pair: pair[1].weight)
             return _steps(plane, hosts[plane], _with_namesakes(choice, programs))
     return None
+
+
+def _without_traced_calls(threads: HostThreads) -> HostThreads:
+    """The same threads; calls of compiled functions within such calls take no time.
+
+    JAX makes them while it traces the outer function. They execute nothing.
+    """
+    events = threads.events
+    is_call = events.by_type(name_families(threads.plane).classify(is_jitted, np.bool_))
+    is_call[outermost(threads.parent, is_call)] = False
+    if not is_call.any():
+        return threads
+    durations = np.where(is_call, 0, events.duration_ps)
+    return replace(threads, events=replace(events, duration_ps=durations))
 
 
 def _with_namesakes(choice: _Choice, programs: Programs | None) -> _Choice:
@@ -301,10 +318,12 @@ def _pattern(threads: HostThreads) -> _Choice | None:
     kind = events.type[rows]
     order = np.argsort(kind, kind="stable")  # positions of each kind, ascending
     cuts = np.searchsorted(kind[order], np.arange(int(kind.max(initial=-1)) + 2))
+    is_library = name_families(threads.plane).classify(is_library_frame, np.bool_)
     periodic: dict[int, int] = {}  # the number of rounds that each type suggests
     for type_ in np.flatnonzero(np.diff(cuts) >= _LEAST_PERIODS).tolist():
         places = order[cuts[type_] : cuts[type_ + 1]]
         may_mark = types.role[type_] not in silent and types.role[type_] != Phase.COMPILATION
+        may_mark &= not is_library[type_]
         first, last = events.start_ps[rows[places[[0, -1]]]].tolist()
         may_mark &= last - first >= _SHORTEST_PS * (places.size - 1)
         if may_mark and _is_periodic(places) and places[-1] - places[0] >= _SPAN * rows.size:

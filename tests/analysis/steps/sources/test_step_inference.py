@@ -83,6 +83,21 @@ def test_jax_steps_are_the_calls_of_the_program_whose_instructions_take_most_tim
     assert without.program == "metric"
 
 
+def test_calls_within_the_call_that_is_traced_are_no_executions():
+    """A first call traces the function; what it calls meanwhile executes nothing."""
+    names = {"s": "PjitFunction(step)", "m": "PjitFunction(matmul)", "t": "$pjit.py:9 trace"}
+    traced = "python |ssssss.\n       |tttttt.\n       |mm..mm."
+    assert infer(traced, names=names) is None
+    dispatched = infer(traced.replace("ssssss.", "ssssss.mm.mm.mm"), names=names)
+    assert starts(dispatched) == [7, 10, 13]
+
+
+@pytest.mark.parametrize(("frame", "steps"), [("$pjit.py:9 trace", 0), ("$train.py:3 batch", 3)])
+def test_frames_of_libraries_are_no_pattern(frame: str, steps: int):
+    inferred = infer("python |f.gf.gf.g", names={"f": frame, "g": "$builtins len"})
+    assert (0 if inferred is None else inferred.row.size) == steps
+
+
 def test_calls_that_another_one_follows_every_few_may_be_parts_of_a_step():
     """Gradients of four calls, then an update; the trace looks the same with an evaluation."""
     names = {"m": "PjitFunction(micro)", "u": "PjitFunction(update)"}
