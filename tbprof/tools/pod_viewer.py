@@ -125,33 +125,37 @@ def _records(
     total_us = (job.duration_ps / 1e6).tolist()
     ids = [str(id_) for id_, _, _ in EVENTS]
     steps: list[dict[str, object]] = []
-    first = np.searchsorted(job.step, np.arange(len(job.label) + 1))
+    first = np.searchsorted(job.step, np.arange(len(job.label) + 1)).tolist()
+    # Scripts only expect numbers: 0 if unknown, as in the profile plugin.
+    chip, core, _ = np.maximum(places, 0).T.tolist()
+    core_id = list(map(str, job.core_id))
     replicas = {
-        str(job.core_id[worker]): replica
+        core_id[worker]: replica
         for worker, replica in enumerate(places[:, 2].tolist())
         if replica >= 0
     }
+    worker_of, number = job.worker.tolist(), job.number.tolist()
+    is_unrecorded, is_truncated = job.is_unrecorded.tolist(), job.is_truncated.tolist()
     for step in range(len(job.label)) if chosen is None else [chosen]:
         cores = {}
         for row in range(first[step], first[step + 1]):
-            if job.is_unrecorded[row]:
+            if is_unrecorded[row]:
                 continue  # zeros would be read as a device that did nothing
-            worker = int(job.worker[row])
-            cores[str(job.core_id[worker])] = {
+            worker = worker_of[row]
+            cores[core_id[worker]] = {
                 "hostName": job.hosts[job.worker_host[worker]],
-                # Scripts only expect numbers: 0 if unknown, as in the profile plugin.
-                "chipId": max(0, int(places[worker, 0])),
-                "nodeId": max(0, int(places[worker, 1])),
-                "stepNum": int(job.number[step]),
+                "chipId": chip[worker],
+                "nodeId": core[worker],
+                "stepNum": number[step],
                 "totalDurationUs": total_us[row],
                 "bottleneck": EVENTS[bottleneck[row]][1],
                 "stepBreakdownUs": dict(zip(ids, event_us[row], strict=True)),
                 "workerName": job.worker_name[worker],
-                "isTruncated": bool(job.is_truncated[row]),
+                "isTruncated": is_truncated[row],
             }
         steps.append(
             {
-                "stepNum": int(job.number[step]),
+                "stepNum": number[step],
                 "stepName": job.label[step],
                 "podStatsPerCore": cores,
                 "channelDb": exchanges.channels(step),
