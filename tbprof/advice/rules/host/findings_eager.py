@@ -101,8 +101,9 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Do more in each call: combine several calls into one batch (jax.vmap), or loop inside "
-            "the compiled function (jax.lax.scan, jax.lax.fori_loop)."
+            "Do more in each call: compile the code that makes these calls as one function "
+            "(jax.jit), with the loop in it (jax.lax.scan, jax.lax.fori_loop), or combine several "
+            "calls into one batch (jax.vmap)."
             if is_function
             else f"Put them into one function that is compiled as a whole ({compiler}), so that "
             "the runtime can schedule them together."
