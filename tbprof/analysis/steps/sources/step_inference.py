@@ -202,7 +202,11 @@ def _executions(threads: HostThreads) -> _Choice | None:
         if line == best.line and programs[type_]
     }
     main = times.pop(best.type)
-    others = {quoted_name(programs[type_]): time for type_, time in times.items()}
+    others = {
+        quoted_name(programs[type_]): time
+        for type_, time in times.items()
+        if programs[type_] != best.program
+    }
     doubts = (
         *doubt_of_rounds(quoted_name(best.program), *main, others),
         *doubt_of_graphs(quoted_name(best.program), *_graphs(threads, types, best)),

@@ -110,6 +110,15 @@ def test_calls_that_another_one_follows_every_few_may_be_parts_of_a_step():
     assert each.doubts == now_and_then.doubts == ()
 
 
+def test_graphs_of_one_name_are_not_rounds_of_each_other():
+    names = {"f": "<lambda>", "a": "EagerLocalExecute: __inference_<lambda>_7",
+             "b": "EagerLocalExecute: __inference_<lambda>_9"}  # fmt: skip
+    drawing = f"python |{'fff.fff.' * 4}\n       |{'aa..bb..' * 4}"
+    inferred = infer(drawing, names=names, stats={"f": {"tf_function_call": "notTraced-nonXla"}})
+    (doubt,) = inferred.doubts
+    assert doubt.startswith("'<lambda>' ran as 2 different graphs")
+
+
 def named_alike(*lines: int) -> Space:
     """Calls of functions without a name, which were compiled on some lines of a file."""
     letters = {chr(ord("A") + at): line for at, line in enumerate(lines)}
