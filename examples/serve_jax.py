@@ -28,7 +28,7 @@ step = 0
 while True:
     with jax.profiler.StepTraceAnnotation("train", step_num=step):
         weights = train(weights).block_until_ready()
-        time.sleep(0.005)  # leaves processors to others
+        time.sleep(0.015)  # leaves processors to others
     if step == 3:  # compiled, and at its pace
         print("ready", flush=True)
     step += 1

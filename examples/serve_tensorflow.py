@@ -34,7 +34,7 @@ step = 0
 while True:
     with tf.profiler.experimental.Trace("train", step_num=step, _r=1):
         train(next(data)).numpy()
-        time.sleep(0.005)  # leaves processors to others
+        time.sleep(0.015)  # leaves processors to others
     if step == 3:  # compiled, and at its pace
         print("ready", flush=True)
     step += 1
