@@ -128,9 +128,16 @@ function withHint(reason: string, hint: string): string {
 
 const makePen = () => document.createElement("canvas").getContext("2d")!;
 let pen: CanvasRenderingContext2D | undefined;
+/** By weight and text: each drawing of the tabs asks for all of them several times. */
+const widths = new Map<string, number>();
 
 function textWidth(text: string, isBold: boolean): number {
+  const weight = isBold ? 600 : 400;
+  const known = widths.get(`${weight} ${text}`);
+  if (known !== undefined) return known;
   pen ??= makePen();
-  pen.font = `${isBold ? 600 : 400} 13px ${getComputedStyle(document.body).fontFamily}`;
-  return pen.measureText(text).width;
+  pen.font = `${weight} 13px ${getComputedStyle(document.body).fontFamily}`;
+  const { width } = pen.measureText(text);
+  widths.set(`${weight} ${text}`, width);
+  return width;
 }
