@@ -49,7 +49,7 @@ _OF_SEVERAL_THREADS = (
 )
 _NO_STEPS = (
     "The trace has no step markers: no step annotations from the program, no step lines from "
-    "devices, and no work that repeats three times on the thread that drives the program. Mark the "
+    "devices, and no work that recurs regularly on the thread that drives the program. Mark the "
     "steps, or record for longer."
 )
 
