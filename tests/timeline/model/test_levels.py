@@ -50,20 +50,22 @@ def rows_of(drawn: list[list[Interval]], begin_ps: int) -> list[list[Interval]]:
 def slow_level(row: list[Interval], first: int, begin_ps: int, shift: int) -> list[Entry]:
     """The entries of a row at a level, by the definition; `first` is the id of its first event."""
     found: list[Entry] = []
-    bucket_of: list[int] = []
-    for event, (start, duration) in enumerate(row, first):
-        bucket = (start - begin_ps) // 2**shift
-        alone = duration >= 2**shift
-        joins = found and not alone and bucket_of[-1] == bucket and found[-1].longest < 2**shift
-        if not joins:
-            found.append(Entry(start, duration, duration, event, event % 7, 1))
-            bucket_of.append(bucket)
-            continue
-        one = found[-1]
-        extent = max(one.start + one.extent, start + duration) - one.start
-        if duration > one.longest:
-            one = one._replace(longest=duration, event=event, type=event % 7)
-        found[-1] = one._replace(extent=extent, events=one.events + 1)
+    width = 2**shift
+    at = -1
+    while (at := at + 1) < len(row):
+        start, longest = row[at]
+        end, event, events = start + longest, first + at, 1
+        bucket = (start - begin_ps) // width
+        while longest < width and at + 1 < len(row):
+            begin, duration = row[at + 1]
+            if duration >= width or (begin - begin_ps) // width != bucket:
+                break
+            at += 1
+            events += 1
+            end = max(end, begin + duration)
+            if duration > longest:
+                longest, event = duration, first + at
+        found.append(Entry(start, end - start, longest, event, event % 7, events))
     return found
 
 
