@@ -1,6 +1,7 @@
 """Timelines made by hand, for tests of what is asked about them."""
 
 import dataclasses
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, get_type_hints
 
@@ -134,6 +135,7 @@ def _known(space: Space | None) -> Space:
     return space
 
 
+@functools.cache
 def _empty(kind: type) -> dict[str, Any]:
     """An empty array for every column of a dataclass."""
     hints = get_type_hints(kind)
