@@ -70,7 +70,7 @@ def _check(space: Space, expected: Any, planes: list[Any]) -> None:
     for plane, wanted in zip(space.planes, planes, strict=True):
         assert plane.id == wanted.id
         assert {name: _same(value) for name, value in plane.stats.items()} == {
-            name: _same(value) for name, value in reversed(_stats(wanted, wanted.stats))
+            name: _same(value) for name, value in reversed(_stats(_names(wanted), wanted.stats))
         }
         assert plane.stat_names == {entry.name for entry in wanted.stat_metadata.values()}
         _check_types(plane, wanted)
@@ -85,8 +85,9 @@ def _check_types(plane: Plane, wanted: Any) -> None:
         key: (entry.name, entry.display_name) for key, entry in wanted.event_metadata.items()
     }
     columns = types.stats(generate.NAMES)
+    stat_names = _names(wanted)
     expected = [
-        _first_of_each(wanted, wanted.event_metadata[key].stats) for key in types.id.tolist()
+        _first_of_each(stat_names, wanted.event_metadata[key].stats) for key in types.id.tolist()
     ]
     for name in generate.NAMES:
         assert _values(plane, columns[name]) == [first.get(name) for first in expected]
@@ -119,8 +120,9 @@ def _check_events(space: Space, plane: Plane, wanted: Any) -> None:
     assert together.duration_ps.tolist() == [row[3] for row in merged]
     _check_lines(plane, events, wanted)
     _check_stats(plane, events, wanted, [row[1] for row in rows])
+    stat_names = _names(wanted)
     for source, row in zip(together.source.tolist(), merged, strict=True):
-        assert _details(plane, source) == _wanted_details(wanted, row[1])
+        assert _details(plane, source) == _wanted_details(stat_names, row[1])
 
 
 def _check_lines(plane: Plane, events: Events, wanted: Any) -> None:
@@ -136,16 +138,18 @@ def _check_lines(plane: Plane, events: Events, wanted: Any) -> None:
 
 def _check_stats(plane: Plane, events: Events, wanted: Any, rows: list[Any]) -> None:
     columns = events.stats(generate.NAMES)
+    stat_names = _names(wanted)
     of_type = {
-        key: _first_of_each(wanted, entry.stats) for key, entry in wanted.event_metadata.items()
+        key: _first_of_each(stat_names, entry.stats) for key, entry in wanted.event_metadata.items()
     }
     expected = [
-        of_type.get(event.metadata_id, {}) | _first_of_each(wanted, event.stats) for event in rows
+        of_type.get(event.metadata_id, {}) | _first_of_each(stat_names, event.stats)
+        for event in rows
     ]
     for name in generate.NAMES:
         assert _values(plane, columns[name]) == [first.get(name) for first in expected]
     for source, event in zip(events.source.tolist(), rows, strict=True):
-        assert _details(plane, source) == _wanted_details(wanted, event)
+        assert _details(plane, source) == _wanted_details(stat_names, event)
     some = np.arange(0, len(events), 2)
     together = events.stats(generate.NAMES, texts=generate.NAMES[::2])
     for name in generate.NAMES:
@@ -168,34 +172,35 @@ def _key(wanted: Any, event: Any) -> tuple[int] | None:
     return (event.metadata_id,) if event.metadata_id in wanted.event_metadata else None
 
 
-def _stats(wanted: Any, stats: Any) -> list[tuple[str, Any]]:
+def _names(wanted: Any) -> dict[int, str]:
+    """The names of stats by id: to ask protobuf for each takes several times as long."""
+    return {key: entry.name for key, entry in wanted.stat_metadata.items()}
+
+
+def _stats(names: dict[int, str], stats: Any) -> list[tuple[str, Any]]:
     found = []
     for stat in stats:
         member = stat.WhichOneof("value")
         if member is not None:
             value = getattr(stat, member)
             if member == "ref_value":
-                value = _stat_name(wanted, value - 2**64 if value >= 2**63 else value)
-            found.append((_stat_name(wanted, stat.metadata_id), value))
+                value = names.get(value - 2**64 if value >= 2**63 else value, "")
+            found.append((names.get(stat.metadata_id, ""), value))
     return found
 
 
-def _stat_name(wanted: Any, key: int) -> str:
-    return wanted.stat_metadata[key].name if key in wanted.stat_metadata else ""
-
-
-def _first_of_each(wanted: Any, stats: Any) -> dict[str, tuple[int, Any]]:
+def _first_of_each(names: dict[int, str], stats: Any) -> dict[str, tuple[int, Any]]:
     """(kind, value) of the first stat of each name; the value of a reference to nothing is None."""
     found: dict[str, tuple[int, Any]] = {}
     for stat in stats:
         member = stat.WhichOneof("value")
-        if member is None or stat.metadata_id not in wanted.stat_metadata:
+        name = names.get(stat.metadata_id)
+        if member is None or name is None:
             continue
         value = getattr(stat, member)
         if member == "ref_value":
-            key = value - 2**64 if value >= 2**63 else value
-            value = wanted.stat_metadata[key].name if key in wanted.stat_metadata else None
-        found.setdefault(_stat_name(wanted, stat.metadata_id), (KINDS[member], _same(value)))
+            value = names.get(value - 2**64 if value >= 2**63 else value)
+        found.setdefault(name, (KINDS[member], _same(value)))
     return found
 
 
@@ -225,8 +230,8 @@ def _details(plane: Plane, source: int) -> list[tuple[str, Any]]:
     return [(name, _same(value)) for name, value in plane.details(source)]
 
 
-def _wanted_details(wanted: Any, event: Any) -> list[tuple[str, Any]]:
-    return [(name, _same(value)) for name, value in _stats(wanted, event.stats)]
+def _wanted_details(names: dict[int, str], event: Any) -> list[tuple[str, Any]]:
+    return [(name, _same(value)) for name, value in _stats(names, event.stats)]
 
 
 def _same(value: Any) -> Any:

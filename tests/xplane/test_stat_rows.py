@@ -16,12 +16,13 @@ from tbprof.xplane.buffer import Buffer
 from tbprof.xplane.reader import read_space, space_in
 
 
-def listed(plane: Plane, rows: StatRows, message: int) -> list[tuple[str, Any]]:
-    """(name, value) of one message; bytes by their length."""
+def listed(plane: Plane, rows: StatRows) -> list[list[tuple[str, Any]]]:
+    """(name, value) of the stats of each message; bytes by their length."""
+    texts = plane.strings.take(rows.names.tolist())
+    none = plane.strings[-1]
+    columns = (rows.name.tolist(), rows.kind.tolist(), rows.bits.tolist(), rows.size.tolist())
     found = []
-    for row in range(int(rows.begin[message]), int(rows.end[message])):
-        name = rows.names[rows.name[row]] if rows.name[row] >= 0 else -1
-        bits, kind = int(rows.bits[row]), rows.kind[row]
+    for row, (name, kind, bits, size) in enumerate(zip(*columns, strict=True)):
         assert kind in (DOUBLE, UINT64, INT64, TEXT, BYTES, REFERENCE)
         value: Any = bits
         if kind == DOUBLE:
@@ -31,11 +32,12 @@ def listed(plane: Plane, rows: StatRows, message: int) -> list[tuple[str, Any]]:
         elif kind == TEXT:
             value = rows.text(row)
         elif kind == BYTES:
-            value = int(rows.size[row])
+            value = size
         elif kind == REFERENCE:
-            value = plane.strings[int(rows.names[bits]) if bits >= 0 else -1]
-        found.append((plane.strings[int(name)], value))
-    return found
+            value = texts[bits] if bits >= 0 else none
+        found.append((texts[name] if name >= 0 else none, value))
+    messages = zip(rows.begin.tolist(), rows.end.tolist(), strict=True)
+    return [found[begin:end] for begin, end in messages]
 
 
 def detailed(plane: Plane, source: int) -> list[tuple[str, Any]]:
@@ -57,7 +59,7 @@ def check(space: Space) -> int:
         backwards = source[::-1].copy()
         for asked, expected in ((source, details), (backwards, details[::-1])):
             rows = plane.stat_rows(asked)
-            assert [listed(plane, rows, event) for event in range(asked.size)] == expected
+            assert listed(plane, rows) == expected
             stats += len(rows)
     return stats
 
@@ -94,11 +96,8 @@ def test_types_have_rows_too() -> None:
         type_stats={"a": {"flops": 3, "raw": b"\0\1"}, "b": {"source": "a.py:1"}},
     )
     plane = space_of(content).planes[0]
-    rows = plane.types.stat_rows()
-    by_name = {
-        plane.strings[int(name)]: listed(plane, rows, row)
-        for row, name in enumerate(plane.types.name.tolist())
-    }
+    names = plane.strings.take(plane.types.name.tolist())
+    by_name = dict(zip(names, listed(plane, plane.types.stat_rows()), strict=True))
     assert by_name == {"a": [("flops", 3), ("raw", 2)], "b": [("source", "a.py:1")]}
 
 
@@ -118,5 +117,5 @@ def test_damaged_stats_are_left_out_and_told() -> None:
     plane = generate.body(1, generate.body(2, "p") + generate.body(3, event) + name)
     read = space_of(plane).planes[0]
     rows = read.stat_rows(read.events().source)
-    assert listed(read, rows, 0) == [("n", 5)]
+    assert listed(read, rows) == [[("n", 5)]]
     assert [notice.code for notice in read.notices if notice.code == "stats_damaged"]
