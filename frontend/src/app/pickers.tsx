@@ -24,7 +24,7 @@ export function RunPicker({ runs, fresh, run, choose }: RunPickerProps) {
         title={unseen > 0 ? `Run ${run}, ${plural(unseen, "new run")}` : `Run ${run}`}
         label="Runs"
         placeholder="Search runs"
-        options={runs.map((candidate) => runOption(candidate, run, fresh))}
+        options={() => runs.map((candidate) => runOption(candidate, run, fresh))}
         choose={choose}
         width={460}
       />
@@ -64,29 +64,6 @@ const ALL = "\u0000all";
 export function HostPicker({ session, hosts, isSingle, choose }: HostPickerProps) {
   const all = session?.hosts ?? [];
   const value = hostsText(all.length, hosts, all[0]?.name);
-  const options: Option[] = all.map((host) => ({
-    id: host.name,
-    text: host.name,
-    isSelected: hosts === null ? !isSingle || host === all[0] : hosts.includes(host.name),
-    content: (
-      <>
-        <span class="option-main">
-          <span class="menu-mark" aria-hidden="true">
-            {(hosts === null && !isSingle) || hosts?.includes(host.name) ? "✓" : ""}
-          </span>
-          {host.name}
-        </span>
-        <span class="option-note">
-          {host.error ? `⚠ ${host.error.message}` : formatBytes(host.bytes)}
-        </span>
-      </>
-    ),
-  }));
-  const whole: Option = {
-    id: ALL,
-    text: `All ${plural(all.length, "host")}`,
-    isSelected: hosts === null,
-  };
   const pick = (option: Option, close: () => void) => {
     if (option.id === ALL) choose(null);
     else if (isSingle) choose([option.id]);
@@ -104,7 +81,7 @@ export function HostPicker({ session, hosts, isSingle, choose }: HostPickerProps
               label="Hosts"
               placeholder="Search hosts"
               isMultiple={!isSingle}
-              options={isSingle || all.length < 2 ? options : [whole, ...options]}
+              options={hostOptions(all, hosts, isSingle)}
               choose={(option) => pick(option, close)}
             />
           </>
@@ -112,6 +89,38 @@ export function HostPicker({ session, hosts, isSingle, choose }: HostPickerProps
       </PickerButton>
     </div>
   );
+}
+
+function hostOptions(
+  all: Session["hosts"],
+  chosen: readonly string[] | null,
+  isSingle: boolean,
+): Option[] {
+  const options: Option[] = all.map((host) => ({
+    id: host.name,
+    text: host.name,
+    isSelected: chosen === null ? !isSingle || host === all[0] : chosen.includes(host.name),
+    content: (
+      <>
+        <span class="option-main">
+          <span class="menu-mark" aria-hidden="true">
+            {(chosen === null && !isSingle) || chosen?.includes(host.name) ? "✓" : ""}
+          </span>
+          {host.name}
+        </span>
+        <span class="option-note">
+          {host.error ? `⚠ ${host.error.message}` : formatBytes(host.bytes)}
+        </span>
+      </>
+    ),
+  }));
+  if (isSingle || all.length < 2) return options;
+  const whole: Option = {
+    id: ALL,
+    text: `All ${plural(all.length, "host")}`,
+    isSelected: chosen === null,
+  };
+  return [whole, ...options];
 }
 
 /** With all hosts chosen, a click chooses that host alone; later clicks add and remove hosts. */

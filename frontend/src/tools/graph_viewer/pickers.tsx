@@ -38,19 +38,21 @@ export function Pickers({ graph, ask, select, center }: PickersProps) {
           title={`Program: ${titleOf(graph.name, graph.programId)}`}
           label="Programs"
           placeholder="Search by name or id"
-          options={graph.programs.map((program, index) => ({
-            id: String(index),
-            text: `${program.name}(${program.id})`,
-            isSelected: program.id === graph.programId && program.name === graph.name,
-            content: (
-              <>
-                <span class="option-main">{titleOf(program.name, program.id)}</span>
-                <span class="option-note">
-                  {program.time > 0 ? formatTime(program.time) : "did not run"}
-                </span>
-              </>
-            ),
-          }))}
+          options={() =>
+            graph.programs.map((program, index) => ({
+              id: String(index),
+              text: `${program.name}(${program.id})`,
+              isSelected: program.id === graph.programId && program.name === graph.name,
+              content: (
+                <>
+                  <span class="option-main">{titleOf(program.name, program.id)}</span>
+                  <span class="option-note">
+                    {program.time > 0 ? formatTime(program.time) : "did not run"}
+                  </span>
+                </>
+              ),
+            }))
+          }
           choose={(at) => choose(graph.programs[Number(at)])}
           width={460}
         />

@@ -20,9 +20,9 @@ export function MemoryPicker({ memory, choose }: MemoryPickerProps) {
         title={`Memory ID: ${label.slice(0, 500)}`}
         label="Memory IDs"
         placeholder="Search allocators and hosts"
-        options={memory.allocators.map((allocator, index) =>
-          optionOf(allocator, index === memory.chosen),
-        )}
+        options={() =>
+          memory.allocators.map((allocator, index) => optionOf(allocator, index === memory.chosen))
+        }
         choose={choose}
         width={420}
       />

@@ -36,7 +36,9 @@ export function ProgramPickers({ heap, select }: ProgramPickersProps) {
           title={`Program: ${name.slice(0, 500)}`}
           label="Programs"
           placeholder="Search programs and hosts"
-          options={programs.map((listed, index) => optionOf(listed, index, listed === program))}
+          options={() =>
+            programs.map((listed, index) => optionOf(listed, index, listed === program))
+          }
           choose={(at) => select(showProgram(programs[Number(at)]))}
           width={460}
         />

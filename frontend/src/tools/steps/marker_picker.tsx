@@ -52,7 +52,7 @@ export function MarkerPicker({ markers, steps, chosen, select }: MarkerPickerPro
         title={`Step marker: ${value.slice(0, 120)}${isInferred ? ", inferred" : ""}`}
         label="Events that can mark steps"
         placeholder="Search events that repeat"
-        options={[automatic, ...markers.map((marker) => markerOption(marker))]}
+        options={() => [automatic, ...markers.map((marker) => markerOption(marker))]}
         choose={(name) =>
           select({ marker: name === AUTOMATIC ? null : name, step: null, zoom: null })
         }

@@ -39,7 +39,8 @@ interface PickerProps extends Omit<PickerButtonProps, "children"> {
   /** The plural noun for the options. */
   readonly label: string;
   readonly placeholder: string;
-  readonly options: readonly Option[];
+  /** Made while open: there may be thousands, and the button is drawn again and again. */
+  readonly options: () => readonly Option[];
   readonly choose: (id: string) => void;
 }
 
@@ -50,7 +51,7 @@ export function Picker({ label, placeholder, options, choose, ...button }: Picke
         <Listbox
           label={label}
           placeholder={placeholder}
-          options={options}
+          options={options()}
           choose={({ id }) => {
             close();
             choose(id);

@@ -109,21 +109,23 @@ export function StepBar({ pod, step, slowest, cells, choose, links }: StepBarPro
         title={`Step: ${label}`}
         label="Steps"
         placeholder="Search steps"
-        options={steps.labels.map((text, index) => ({
-          id: String(index),
-          text,
-          isSelected: index === step,
-          content: (
-            <>
-              <span class="option-main">{text.slice(0, 200)}</span>
-              <span class="option-note">
-                {time(index)}
-                {steps.isTruncated[index] ? " · not fully recorded" : ""}
-                {steps.outliers?.[index] ? " · outlier" : ""}
-              </span>
-            </>
-          ),
-        }))}
+        options={() =>
+          steps.labels.map((text, index) => ({
+            id: String(index),
+            text,
+            isSelected: index === step,
+            content: (
+              <>
+                <span class="option-main">{text.slice(0, 200)}</span>
+                <span class="option-note">
+                  {time(index)}
+                  {steps.isTruncated[index] ? " · not fully recorded" : ""}
+                  {steps.outliers?.[index] ? " · outlier" : ""}
+                </span>
+              </>
+            ),
+          }))
+        }
         choose={(at) => choose(Number(at))}
         width={380}
       />

@@ -21,19 +21,21 @@ export function GraphPickers({ data, choosePipeline, chooseRank }: GraphPickersP
       <NamePicker
         label="Host"
         value={graph.host}
-        options={hosts.map((host) => ({
-          id: host,
-          text: host,
-          isSelected: host === graph.host,
-          content: (
-            <>
-              <span class="option-main">{host.slice(0, 300)}</span>
-              <span class="option-note">
-                {pipelineNote(slowest(pipelines.filter((pipeline) => pipeline.host === host)))}
-              </span>
-            </>
-          ),
-        }))}
+        options={() =>
+          hosts.map((host) => ({
+            id: host,
+            text: host,
+            isSelected: host === graph.host,
+            content: (
+              <>
+                <span class="option-main">{host.slice(0, 300)}</span>
+                <span class="option-note">
+                  {pipelineNote(slowest(pipelines.filter((pipeline) => pipeline.host === host)))}
+                </span>
+              </>
+            ),
+          }))
+        }
         choose={(host) => {
           const slow = slowest(pipelines.filter((pipeline) => pipeline.host === host));
           if (slow) choosePipeline(slow);
@@ -42,17 +44,19 @@ export function GraphPickers({ data, choosePipeline, chooseRank }: GraphPickersP
       <NamePicker
         label="Input pipeline"
         value={graph.pipeline}
-        options={own.map((pipeline) => ({
-          id: pipeline.name,
-          text: pipeline.name,
-          isSelected: pipeline === chosen,
-          content: (
-            <>
-              <span class="option-main">{pipeline.name.slice(0, 300)}</span>
-              <span class="option-note">{pipelineNote(pipeline)}</span>
-            </>
-          ),
-        }))}
+        options={() =>
+          own.map((pipeline) => ({
+            id: pipeline.name,
+            text: pipeline.name,
+            isSelected: pipeline === chosen,
+            content: (
+              <>
+                <span class="option-main">{pipeline.name.slice(0, 300)}</span>
+                <span class="option-note">{pipelineNote(pipeline)}</span>
+              </>
+            ),
+          }))
+        }
         choose={(name) => {
           const named = own.find((pipeline) => pipeline.name === name);
           if (named) choosePipeline(named);
@@ -79,7 +83,7 @@ function pipelineNote(pipeline: Pipeline | undefined): string {
 interface NamePickerProps {
   readonly label: string;
   readonly value: string;
-  readonly options: readonly Option[];
+  readonly options: () => readonly Option[];
   readonly choose: (id: string) => void;
 }
 

@@ -58,7 +58,7 @@ export function EventList({ page, hits }: { page: Page; hits: SearchResults }) {
           title={`Listed: ${title.slice(0, 120)}${place === "" ? "" : `, ${place}`}`}
           label="Tracks"
           placeholder="Search tracks"
-          options={trackOptions(tracks, lane, search !== null, model)}
+          options={() => trackOptions(tracks, lane, search !== null, model)}
           choose={(key) => {
             listed.value = key;
           }}
