@@ -123,11 +123,10 @@ test("while the server is out of reach a page keeps what it has, others say what
 });
 
 test("an answer from another server is not a page, and Try again asks again", async () => {
-  const { page: start } = await served("small");
   const { page } = await open("about:blank");
   const proxy = "**/data?**";
   await page.route(proxy, (route) => route.fulfill({ status: 502, body: "<html>Bad gateway" }));
-  await page.goto(start);
+  await page.goto(address("gpu"));
   await page.getByRole("heading", { name: "The response is not from tbprof" }).waitFor();
   await page.getByText("tbprof doctor LOGDIR").waitFor();
   await page.unroute(proxy);
