@@ -1,5 +1,6 @@
 """Random spaces as the wire allows them: any order, duplicates, dangling ids, unknown fields."""
 
+import functools
 import struct
 from random import Random
 
@@ -25,6 +26,7 @@ WILD_TIMES = (-1, 2**57, 2**57 + 1, 2**63 - 1, -(2**63))
 STAMPS = (0, 0, 5, 7310, -3, 10**17, 1_800_000_000 * 10**9, 1_800_000_000 * 10**9 + 12_345)
 
 
+@functools.lru_cache(1 << 12)  # most are numbers of fields, and small
 def varint(value: int) -> bytes:
     """A varint; negative numbers as two's complement."""
     value &= 2**64 - 1

@@ -13,7 +13,7 @@ import numpy as np
 
 from tbprof.base import names
 from tbprof.events.space import Plane, Space
-from tbprof.events.stats import BYTES, DOUBLE, REFERENCE, TEXT, UINT64
+from tbprof.events.stats import BYTES, DOUBLE, REFERENCE, TEXT, UINT64, StatRows
 from tbprof.timeline.build.device_times import on_device_clock
 from tbprof.timeline.export.chrome import Host, TimeRange, chrome_trace
 from tbprof.timeline.model.sections import section_order
@@ -57,7 +57,8 @@ def expected_events(space: Space) -> list[Event]:
 def _of_plane(plane: Plane) -> Iterator[Event]:
     events = on_device_clock(plane.events())
     text = plane.strings
-    shared = [_type_args(plane, row) for row in range(plane.types.id.size)]
+    rows_of_types = plane.types.stat_rows()
+    shared = [_type_args(plane, rows_of_types, row) for row in range(plane.types.id.size)]
     for line in range(events.lines.id.size):
         label = text[events.lines.display_name[line]] or text[events.lines.name[line]]
         for row in range(events.first_event[line], events.first_event[line + 1]):
@@ -85,8 +86,7 @@ def _name(plane: Plane, kind: int, stats: list[tuple[str, Any]]) -> str:
     return plane.strings[short if short >= 0 else plane.types.name[kind]]
 
 
-def _type_args(plane: Plane, row: int) -> dict[str, Any]:
-    rows = plane.types.stat_rows()
+def _type_args(plane: Plane, rows: StatRows, row: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     short, full = plane.types.display_name[row], plane.types.name[row]
     long_name = plane.strings[full] if short >= 0 and short != full else ""
