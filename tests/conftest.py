@@ -1,6 +1,7 @@
 """Shared by all tests: a cache folder of their own, and where traces and other interpreters are."""
 
 import atexit
+import contextlib
 import gc
 import importlib.util
 import os
@@ -34,9 +35,6 @@ os.environ["TBPROF_CACHE_DIR"] = str(_cache_directory())
 # Processes have tests of their own; others replace functions of this one.
 os.environ["TBPROF_PROCESSES"] = "0"
 
-# Tests and what they import stay: to look for garbage among them takes a tenth of the collection.
-gc.disable()
-
 # How long an example takes depends on what else the machine does.
 settings.register_profile("tbprof", deadline=None)
 settings.load_profile("tbprof")
@@ -44,11 +42,17 @@ settings.load_profile("tbprof")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """One worker after the other: the first one compiles the tests for all of them."""
-    if "PYTEST_XDIST_WORKER" not in os.environ or sys.platform == "win32":
-        return (yield)
-    with one_at_a_time("collection"):
-        return (yield)
+    """One worker after the other: the first one compiles the tests for all of them.
+
+    What is imported stays, so to look through it for garbage would take a tenth of the time.
+    """
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ and sys.platform != "win32"
+    gc.disable()
+    try:
+        with one_at_a_time("collection") if is_worker else contextlib.nullcontext():
+            return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:
@@ -56,7 +60,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
-    gc.enable()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
