@@ -51,7 +51,7 @@ def find_cause(summaries: Summaries, diagnoses: Sequence[Diagnosis]) -> InputCau
         steps = summaries.take("steps", Steps)
         if sent_ps <= ops.program_wait_ps and not copies_most(steps):
             return _unknown(ops)
-        most = max((host_steps.most_of_a_worker for host_steps in steps), default=0)
+        most = max((host_steps.steps_per_worker for host_steps in steps), default=0)
         single_ps = sum(
             single_ops.sent_ps
             for single_ops in summaries.take("single_ops", SingleOps)

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 class _Names(NamedTuple):
     """The names of one group.
 
-    They begin with one of `starts`, or in any case with one of `any_case`; they are one of `whole`;
-    they are methods of some class in `methods`; or they contain a word of `shapes`, and begin like
-    its expression. So expressions are only compiled where a trace may have such names: all of them
-    would take 3 % of a small export. None nests repetitions: names are untrusted input.
+    A name belongs to it if it begins with one of `starts` or, ignoring case, of `any_case`; if it
+    is one of `whole`; if it is one of `methods`, of any class; or if it contains a word of `shapes`
+    and its beginning matches the expression of that word. So an expression is only compiled for
+    traces that may need it: compiling all of them takes 3 % of a small export. None nests
+    repetitions: names are untrusted input.
     """
 
     group: str
@@ -169,7 +170,7 @@ _GROUPS = (
         whole=("train", "test"),
     ),
 )  # fmt: skip
-# What all names of groups begin with or contain.
+# Every name of a group begins with or contains one of these.
 _STARTS = tuple(start for names in _GROUPS for start in (*names.starts, *names.whole))
 _ANY_CASE = tuple(start for names in _GROUPS for start in names.any_case)
 _WORDS = ("::", *{word: None for names in _GROUPS for word, _ in names.shapes})

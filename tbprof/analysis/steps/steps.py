@@ -83,8 +83,8 @@ class Steps:
         return self.source in ("executions", "pattern")
 
     @property
-    def most_of_a_worker(self) -> int:
-        """The most steps that one worker has."""
+    def steps_per_worker(self) -> int:
+        """The number of steps of the worker that has the most."""
         return int(np.bincount(self.worker, minlength=1).max())
 
 

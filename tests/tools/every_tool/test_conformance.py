@@ -215,5 +215,5 @@ def test_what_is_shown_does_not_change_from_one_engine_to_the_next(
     engine: tuple[Engine, str], tool: Tool
 ):
     request = DataRequest(engine[1], tool.name)
-    first, second = (body_of(one, request) for one in (engine[0], another(engine[0])))
+    first, second = (body_of(asked, request) for asked in (engine[0], another(engine[0])))
     assert (first.content, first.etag) == (second.content, second.etag)

@@ -182,7 +182,7 @@ def test_steps_that_are_a_small_function_each_have_no_single_ops(calls: int, is_
     programs = Programs(space)
     steps, single = find_steps(space, programs, "step"), find_single_ops(space, programs)
     assert single.calls.sum() == 6 * calls
-    assert steps.most_of_a_worker == 6
+    assert steps.steps_per_worker == 6
     cause = cause_of(ops=inputs(drawing, **names), single=[single], steps=[steps])
     assert ("individually" in cause.sentence) == is_single
 
