@@ -49,8 +49,11 @@ def test_a_well_fed_program_waits_as_little_as_it_says(tensorflow_runs: Runs):
     # On a busy machine the last step may lack the gap that follows the others.
     assert int(shown.properties["steps_averaged"]) in (STEPS - 1, STEPS)
     waiting = shown.measured("waiting").sum() / shown.measured("whole").sum()
-    assert shown.figure("waiting_for_input") == pytest.approx(100 * waiting, abs=6)
-    if waiting < 0.15:  # unless the machine was so busy that it did wait
+    found = shown.figure("waiting_for_input")
+    assert found is not None
+    assert found <= 100 * waiting + 6
+    if waiting < 0.15:  # unless the machine was so busy that it did wait, for a processor too
+        assert found == pytest.approx(100 * waiting, abs=6)
         assert shown.properties["input_bottleneck"] != "host"
         assert "input_bound" not in shown.findings or shown.findings["input_bound"] != "high"
 
