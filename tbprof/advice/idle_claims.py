@@ -10,8 +10,8 @@ from tbprof.advice.evidence import Evidence
 from tbprof.advice.finding import Severity, graded
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import IdleShare, longest_share
-from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base import names
 from tbprof.base.values import sum_of
 
 # A smaller percentage of step time is a low-severity finding.
@@ -69,7 +69,7 @@ def gap_shares(evidence: Evidence) -> tuple[float, float]:
         ms
         for share in evidence.idle
         for part, ms in share.parts
-        if share.kind == Activity.RUNTIME and (share.is_driver or part == RUN)
+        if share.kind == Activity.RUNTIME and (share.is_driver or part == names.RUNS_PROGRAM)
     )
     # Where calls take more than the uncovered time outside of gaps, the excess is in the gaps.
     other_share = evidence.share(Phase.OTHER)

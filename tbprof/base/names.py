@@ -64,6 +64,8 @@ EAGER_EXECUTE = "EagerExecute"
 JITTED = "PjitFunction("  # and the name of the function
 # XLA on CPU marks the end of an asynchronous thunk with a second event with this prefix (observed).
 THUNK_END = "end: "
+# Runs instructions of a program that XLA compiled for CPUs, or goes on to run them.
+RUNS_PROGRAM = "ThunkExecutor::Execute"
 
 # The details of a copy: `size:112 dest:4 async:0`.
 MEMCPY_DETAILS = "memcpy_details"

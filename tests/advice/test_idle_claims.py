@@ -19,8 +19,8 @@ from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.job.idle_shares import IdleShare, callbacks_as_runtime
 from tbprof.analysis.job.idle_time import IdleTime
 from tbprof.analysis.job.step_calls import NO_CALLS
-from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.vocabulary.phases import Phase
+from tbprof.base.names import RUNS_PROGRAM
 
 US = 10**6
 MS = 1000 * US
@@ -91,7 +91,7 @@ def test_a_read_is_not_what_the_program_does_besides_reading():
 
 def test_time_between_the_ops_of_a_run_is_neither_a_gap_nor_saved_by_a_later_read():
     """300 µs of each step, between its end and the next one; 200 of these a program was running."""
-    running = IdleShare(Activity.RUNTIME, "", is_driver=False, ms=0.2, parts=((RUN, 0.2),))
+    running = IdleShare(Activity.RUNTIME, "", is_driver=False, ms=0.2, parts=((RUNS_PROGRAM, 0.2),))
     nothing = IdleShare(Activity.UNCOVERED, "", is_driver=False, ms=0.1, parts=(("", 0.1),))
     given = evidence(
         {Phase.OTHER: 300},
@@ -105,7 +105,9 @@ def test_time_between_the_ops_of_a_run_is_neither_a_gap_nor_saved_by_a_later_rea
     without_reads = finding_of(dataclasses.replace(given, reads=()), "gap_between_steps")
     assert without_reads is None or without_reads.gain_ms == pytest.approx(0.1)
     all_of_it = dataclasses.replace(
-        given, reads=(), idle=(dataclasses.replace(running, ms=0.3, parts=((RUN, 0.3),)),)
+        given,
+        reads=(),
+        idle=(dataclasses.replace(running, ms=0.3, parts=((RUNS_PROGRAM, 0.3),)),),
     )
     assert finding_of(all_of_it, "gap_between_steps") is None
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.costs.cost import UNKNOWN, Cost
 from tbprof.analysis.gpu.gpu_events import GpuKinds, find_gpu_kinds
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.vocabulary.op_names import CONTROL
 from tbprof.base.lazy import Later
 from tbprof.base.records import dataclass
 from tbprof.base.values import as_counts
@@ -25,8 +26,6 @@ _program_costs = Later("tbprof.analysis.costs.program_costs.ProgramCosts")
 _largest_of = Later("tbprof.analysis.hlo.hlo_shapes.largest_dtype")
 _multiplies = Later("tbprof.analysis.hlo.instruction.multiplies")
 
-# The instructions in their computations run separately and have their own costs.
-_CONTROL = ("call", "conditional", "while")
 _MAIN_MEMORY = 0
 
 
@@ -121,7 +120,7 @@ def _cost(costs: dict[int, ProgramCosts], module: Module, row: int) -> Cost | No
     """The cost of an instruction, None for one whose computations run separately."""
     if row < 0:
         return UNKNOWN
-    if module.opcode(row) in _CONTROL:
+    if module.opcode(row) in CONTROL:
         return None
     if id(module) not in costs:
         costs[id(module)] = _program_costs(module)

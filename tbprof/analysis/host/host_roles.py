@@ -105,8 +105,6 @@ _ROLE_STATS = (
     _FUNCTION_CALL,
     names.HLO_OP,
 )
-# Runs the instructions of a program, not all of which are recorded.
-_RUNS_PROGRAM = "ThunkExecutor::Execute"
 # Waits for a program to finish: the only trace of its run if no instructions are recorded.
 # Source: JAX 0.6 on CPUs.
 _AWAITS_PROGRAM = "ThunkExecutor::Execute (wait for completion)"
@@ -234,7 +232,7 @@ def _find_types(events: Events, *, has_device: bool) -> HostTypes:
     if not has_device and not is_hlo.any():
         is_hlo = is_used & families.classify(_AWAITS_PROGRAM.__eq__, np.bool_)
         role[is_hlo] = Phase.HOST_COMPUTE
-    is_hlo |= families.classify(_RUNS_PROGRAM.__eq__, np.bool_)
+    is_hlo |= families.classify(names.RUNS_PROGRAM.__eq__, np.bool_)
     if has_device:
         may = (role < 0) & (role != Role.WAIT) & (role != Role.BACKGROUND)
         role[has[names.CORRELATION_ID] & may] = Phase.KERNEL_LAUNCH

@@ -16,9 +16,9 @@ from tbprof.analysis.host.host_roles import host_types
 from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.job.step_calls import StepCalls, find_step_calls
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
-from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.steps.step_finding import find_step_bounds, find_step_layers
 from tbprof.analysis.steps.step_layers import StepLayers
+from tbprof.base import names
 from tbprof.base.columns import empty_column
 from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass
@@ -104,7 +104,7 @@ _Label = tuple[int, str, str, bool]
 _NOTHING = np.empty(0, np.int64)
 _REST: _Label = (int(Activity.UNCOVERED), "", "", False)
 # Between ops of a compiled program that runs on the host, regardless of what other threads did.
-_RUNNING: _Label = (int(Activity.RUNTIME), "", RUN, False)
+_RUNNING: _Label = (int(Activity.RUNTIME), "", names.RUNS_PROGRAM, False)
 # Between eagerly dispatched ops, where no other event shows what Python does.
 _DISPATCH: _Label = (int(Activity.EAGER), "", "", True)
 

@@ -16,7 +16,6 @@ from tbprof.analysis.gpu.graph_kernels import WHOLE_GRAPH
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.programs.instruction_facts import (
     COMMAND_BUFFER,
-    CONTROL,
     InstructionFacts,
     InstructionReader,
 )
@@ -32,6 +31,7 @@ from tbprof.analysis.programs.op_rows import (
 )
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, UNKNOWN, ProgramOps
 from tbprof.analysis.vocabulary.kernel_tiles import tile_of
+from tbprof.analysis.vocabulary.op_names import CONTROL
 from tbprof.base import names
 from tbprof.events.space import Plane
 

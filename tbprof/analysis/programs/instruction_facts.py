@@ -33,8 +33,6 @@ from tbprof.base.texts import cut
 
 # The category of an instruction whose program is not in the trace.
 NO_HLO = "HLO not in the trace"
-# The instructions in their computations run separately and have their own costs.
-CONTROL = frozenset({"call", "conditional", "while"})
 # CUDA graphs whose instructions the trace does not show.
 COMMAND_BUFFER = "inside a command buffer"
 # The categories that TPUs record for all fusions with a product.

@@ -10,9 +10,10 @@ import numpy as np
 
 from tbprof.analysis.costs.cost import Cost
 from tbprof.analysis.devices.tensor_cores import CoreUse
-from tbprof.analysis.programs.instruction_facts import CONTROL, InstructionFacts
+from tbprof.analysis.programs.instruction_facts import InstructionFacts
 from tbprof.analysis.programs.program_ops import UNKNOWN, ProgramOps
 from tbprof.analysis.programs.program_ops_merging import arrange_kernels
+from tbprof.analysis.vocabulary.op_names import CONTROL
 from tbprof.base.records import NamedTuple
 from tbprof.base.values import as_counts
 

@@ -28,6 +28,8 @@ DATASET = "Dataset"
 # All parts parse the same names; results for this many are cached.
 NAMES_AT_ONCE = 1 << 14
 IDLE = "IDLE"
+# The opcodes of instructions whose computations run as instructions of their own.
+CONTROL = frozenset({"call", "conditional", "while"})
 UNKNOWN_TYPE = "Unknown"
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import html
 
 from tbprof.analysis.programs.program_ops import NOT_IN_HLO, UNKNOWN, ProgramOps
+from tbprof.analysis.vocabulary.op_names import CONTROL
 from tbprof.base.texts import cut
 
 # Texts of thousands of rows: the whole one is in the program, which other routes have.
 _MOST_SHAPES = 200
 _MOST_FRAMES = 8
 _MOST_STACK = 800
-
-_LOOPS = ("while", "call", "conditional")
 
 
 def expressions(ops: ProgramOps) -> list[str]:
@@ -59,7 +58,7 @@ def _reason(opcode: str, category: str, digest: str) -> str:
         return "it belongs to no instruction of a program in the trace"
     if opcode == "custom-call":
         return "nothing is known of what this custom call computes"
-    if opcode in _LOOPS:
+    if opcode in CONTROL:
         return "its parts have rows of their own, and how often they run is not known"
     if not digest:
         return "its program is not in the trace"

@@ -12,11 +12,12 @@ from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.single_ops import find_single_ops
 from tbprof.analysis.job.idle_time import find_idle_time
-from tbprof.analysis.steps.host_runs import NO_RUNS, RUN, find_host_runs, match_launches
+from tbprof.analysis.steps.host_runs import NO_RUNS, find_host_runs, match_launches
 from tbprof.analysis.steps.sources.step_sources import StepSource
 from tbprof.analysis.steps.step_layers import find_step_windows
 from tbprof.analysis.steps.step_windows import GroupSteps
 from tbprof.analysis.steps.unrecorded_steps import Unrecorded
+from tbprof.base.names import RUNS_PROGRAM
 
 US = 1_000_000
 ONE_DEVICE = "CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice"
@@ -59,7 +60,10 @@ def test_the_time_between_the_ops_of_a_run_is_the_runtime_s():
     assert [
         (int(step), idle.kind[activity], idle.part[activity], int(time) // US)
         for step, activity, time in zip(idle.step, idle.activity, idle.time_ps, strict=True)
-    ] == [(0, Activity.RUNTIME, RUN, 2), (1, Activity.RUNTIME, RUN, 2)]
+    ] == [
+        (0, Activity.RUNTIME, RUNS_PROGRAM, 2),
+        (1, Activity.RUNTIME, RUNS_PROGRAM, 2),
+    ]
 
 
 def test_programs_that_keep_up_leave_steps_to_their_markers():

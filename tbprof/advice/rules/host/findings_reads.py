@@ -16,9 +16,9 @@ from tbprof.advice.pages import TRACE
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.result_reads import READ
-from tbprof.analysis.steps.host_runs import RUN
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame, waits_for_result
+from tbprof.base import names
 from tbprof.base.values import sum_of
 
 
@@ -40,7 +40,7 @@ def _waited_ms(evidence: Evidence, *kinds: Activity) -> float:
         ms
         for share in evidence.idle
         for part, ms in share.parts
-        if share.kind in kinds or part == RUN
+        if share.kind in kinds or part == names.RUNS_PROGRAM
     )
 
 
