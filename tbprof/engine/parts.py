@@ -91,7 +91,7 @@ PARTS: Mapping[str, PartKind] = {
         needs=("kernels",),
     ),
     "ops": _part(
-        15,
+        16,
         "ops.op_metrics.OpMetrics",
         "ops.ops.find_ops",
         "decoding ops",
@@ -99,7 +99,7 @@ PARTS: Mapping[str, PartKind] = {
         merge="ops.op_metrics.merge_op_metrics",
     ),
     "steps": _part(
-        28,
+        29,
         "steps.steps.Steps",
         "steps.step_finding.find_steps",
         "finding the steps",
@@ -126,7 +126,7 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "single_ops": _part(6, "host.single_ops.SingleOps", "find_single_ops", "finding eager ops"),
     "idle_time": _part(
-        11,
+        12,
         "job.idle_time.IdleTime",
         "find_idle_time",
         "analyzing idle time",
@@ -141,7 +141,7 @@ PARTS: Mapping[str, PartKind] = {
         3, "memory.memory.Memory", "find_memory", "decoding memory events", uses=("steps",)
     ),
     "program_ops": _part(
-        7,
+        8,
         "programs.program_ops.ProgramOps",
         "programs.program_ops_finding.find_program_ops",
         "analyzing programs",

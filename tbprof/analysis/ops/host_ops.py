@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import eager_calls, has_flag, host_events
 from tbprof.analysis.host.input_stages import find_input_stages
+from tbprof.analysis.host.late_ends import LateEnds, find_late_ends
 from tbprof.analysis.ops.op_metrics import HOST, OpGatherer
 from tbprof.analysis.spans.code_sums import sum_by_code
 from tbprof.analysis.spans.groups import group_rows
@@ -43,7 +44,8 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
     instruction (`hlo_op`). Other events between two nested ops are ignored: an op inside another
     one on the same thread is its child, and its time is not part of the other's self time. If eager
     ops have no events of their own (observed on CPU, TensorFlow 2.21), their calls represent them.
-    Idle time is the window from the first to the last op minus the union of all ops of all threads.
+    The work of an op may go on after its event (`late_ends`), and lasts until then. Idle time is
+    the window from the first to the last op minus the union of all ops of all threads.
     """
     for plane in host_planes(space):
         events, code, ops = find_op_events(plane, programs)
@@ -53,13 +55,25 @@ def gather_host_ops(space: Space, programs: Programs, gatherer: OpGatherer) -> N
         is_eager = np.zeros(len(ops), bool)
         is_eager[eager] = True
         times = events.first_event, events.start_ps, events.duration_ps
-        sums, busy, window = sum_by_code(times, code, len(ops))
+        late_code, late = _late_ends(plane, events, code)
+        sums, busy, window = sum_by_code(times, code, len(ops), late.spans)
+        np.add.at(sums[1], late_code, late.late_ps)
+        np.add.at(sums[2], late_code, late.own_ps)
         ran = np.flatnonzero(sums[0])
         count, total, own = sums[:, ran]
         _add(gatherer, [ops[index] for index in ran.tolist()], (count, total, own), is_eager[ran])
         _gather_aggregated(plane, events, gatherer)
         gatherer.add_idle(HOST, window - busy)
         gatherer.host_window_ps += window
+
+
+def _late_ends(
+    plane: Plane, events: Events, code: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], LateEnds]:
+    """(op of each event that is one and whose work went on after it, their late ends)."""
+    rows, late = find_late_ends(plane).among(events)
+    is_op = np.flatnonzero(code[rows] >= 0)
+    return code[rows[is_op]], late.take(is_op)
 
 
 def _add(

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_events, stats_by_pieces
+from tbprof.analysis.host.late_ends import find_late_ends
 from tbprof.analysis.programs.instruction_facts import InstructionFacts, InstructionReader
 from tbprof.analysis.programs.op_rows import OpRows, ProgramName, Times, computed_work, id_text
 from tbprof.analysis.programs.program_ops import ProgramOps
@@ -25,7 +26,8 @@ _TEXTS = (names.HLO_OP, names.HLO_MODULE)
 def cpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader) -> ProgramOps:
     """The instructions that threads of one host ran, on all devices that its CPU simulates.
 
-    A loop contains the instructions of its body on the same thread. Markers of the end of an
+    A loop contains the instructions of its body on the same thread. An instruction lasts until its
+    work ends, which may be after its event (`late_ends`). Markers of the end of an
     instruction, and launches on other devices, do not count.
     """
     events, keys = find_executions(plane)
@@ -36,8 +38,12 @@ def cpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader)
         nest(events.first_event, events.start_ps, events.duration_ps),
         events.start_ps, events.duration_ps,
     )  # fmt: skip
+    duration = events.duration_ps.copy()
+    late_rows, late = find_late_ends(plane).among(events)
+    duration[late_rows] += late.late_ps
+    own[late_rows] += late.own_ps
     code, first = group_rows(list(keys[:3]))
-    count, total, _, _ = reduce_groups(code, events.duration_ps, first.size)
+    count, total, _, _ = reduce_groups(code, duration, first.size)
     _, total_own, _, _ = reduce_groups(code, own, first.size)
     strings = plane.strings
     columns = zip(
@@ -54,7 +60,7 @@ def cpu_program_ops(plane: Plane, programs: Programs, reader: InstructionReader)
             program, name, facts, Times(executions, 0, took, own_ps),
             computed_work(facts.cost, executions),
         )  # fmt: skip
-    devices, window, idle = _windows(events, keys[3])
+    devices, window, idle = _windows(events, duration, keys[3])
     return rows.table(device_type="CPU", devices=devices, window_ps=window, idle_ps=idle)
 
 
@@ -92,13 +98,16 @@ def find_executions(plane: Plane) -> tuple[Events, list[NDArray[np.int64]]]:
     )
 
 
-def _windows(events: Events, device: NDArray[np.int64]) -> tuple[int, int, int]:
+def _windows(
+    events: Events, duration_ps: NDArray[np.int64], device: NDArray[np.int64]
+) -> tuple[int, int, int]:
     """(devices, sum of their windows, sum of their idle times)."""
     devices = unique(device).tolist()
     window = idle = 0
     for number in devices:
-        ran = events.select(np.flatnonzero(device == number))
-        busy, own_window = busy_time(ran.first_event, ran.start_ps, ran.duration_ps)
+        rows = np.flatnonzero(device == number)
+        ran = events.select(rows)
+        busy, own_window = busy_time(ran.first_event, ran.start_ps, duration_ps[rows])
         window += own_window
         idle += own_window - busy
     return len(devices), window, idle

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tbprof.kernels.analysis.span_sweep import ascends, split_windows, unite_by_line
 
 Spans = tuple[NDArray[np.int64], NDArray[np.int64]]
+NO_SPANS: Spans = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 # Layers of fewer rows are looked at together.
 _FEW = 1 << 16

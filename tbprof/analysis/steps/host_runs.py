@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.host.late_ends import find_late_ends
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.layers import Spans, unite
 from tbprof.analysis.steps.step_windows import hulls
@@ -17,8 +18,6 @@ from tbprof.base import names
 from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass, field_names
 
-# An event of the runtime in each run.
-RUN = "ThunkExecutor::Execute"
 # Calls that launch one run: of a program on one device, and of one on several.
 # Source: xla, pjrt/common_pjrt_client.cc and pjrt/cpu/cpu_client.cc.
 _LAUNCH = regex(
@@ -163,7 +162,10 @@ def _runs(threads: HostThreads) -> _Programs:
     rows, module = rows[is_known], module[is_known]
     code, first_row = group_rows([number.bits[is_known], module])
     start = events.start_ps[rows]
-    first, last = hulls(code, start, start + events.duration_ps[rows], first_row.size)
+    end = start + events.duration_ps[rows]
+    late_rows, late = find_late_ends(threads.plane).among(events.select(rows))
+    end[late_rows] += late.late_ps
+    first, last = hulls(code, start, end, first_row.size)
     order = np.argsort(first, kind="stable")
     texts = threads.plane.strings.take(module[first_row[order]].tolist())
     return _Programs(first[order], last[order], _names(texts), np.full(order.size, -1, np.int64))

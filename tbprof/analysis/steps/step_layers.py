@@ -12,6 +12,7 @@ from tbprof.analysis.grouping.grouping import Grouping, group_of_device_events
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_phases import driving_rows, host_intervals
 from tbprof.analysis.host.host_roles import Role, host_types
+from tbprof.analysis.host.late_ends import find_late_ends
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.ops.launching_threads import lines_for_devices
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
@@ -182,6 +183,10 @@ def find_host_layers(
                 rows = own_phase == layer_kinds
                 if rows.any():
                     layer.append((start[rows], end[rows]))
+        if not devices:
+            late = find_late_ends(threads.plane)
+            for layer, layer_kinds in zip(layers[0], _LAYERS, strict=True):
+                layer.append(late.take(np.flatnonzero(types.role[late.type] == layer_kinds)).spans)
     # The events of each thread ascend, and a stable sort is fast on ascending runs.
     spans = [[_joined(layer) for layer in of_worker] for of_worker in layers]
     return HostLayers(spans, np.sort(np.concatenate(work), kind="stable"), explains)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+
+from tbprof.analysis.host.late_ends import find_late_ends
+from tbprof.base import names
 from tbprof.base.errors import BadRequest
 from tbprof.timeline.model.category_names import CATEGORIES
 from tbprof.timeline.model.open_timeline import OpenTimeline, shorten
 from tbprof.timeline.model.store import Track
-from tbprof.timeline.questions.event_facts import find_hlo, find_source_location, read_facts
+from tbprof.timeline.questions.event_facts import Facts, find_hlo, find_source_location, read_facts
 from tbprof.timeline.questions.event_links import find_page_links
 from tbprof.timeline.questions.nearby import children, enclosing
 from tbprof.timeline.questions.same_name import find_same_name, same_name
-from tbprof.timeline.questions.stat_text import read_stats
+from tbprof.timeline.questions.stat_text import ShownStat, read_stats
 from tbprof.timeline.questions.steps_of_events import (
     StepWindows,
     step_of,
@@ -47,6 +51,7 @@ def details(
     duration = int(timeline.duration_ps[event])
     step = _step(opened, event, track, steps)
     type_ = int(timeline.type[event])
+    source = int(timeline.source[event])
     return {
         **opened.place(event),
         "full_name": facts.name,
@@ -57,12 +62,30 @@ def details(
             {"id": frame, "name": shorten(opened.name(frame))} for frame in around[-_MOST_FRAMES:]
         ],
         "step": step,
-        "stats": [stat.as_json() for stat in read_stats([*facts.own, *facts.shared])],
+        "stats": [
+            stat.as_json()
+            for stat in (*_late_work(facts, source), *read_stats([*facts.own, *facts.shared]))
+        ],
         "hlo": find_hlo(opened, facts),
         "source": find_source_location(opened, facts),
         "same_name": same_name(opened, event),
         "links": find_page_links(opened, facts, step),
     }
+
+
+def _late_work(facts: Facts, source: int) -> list[ShownStat]:
+    """How long the work of an instruction on a CPU went on after its event, none if it did not."""
+    plane = facts.plane
+    if plane is None or facts.is_device:
+        return []
+    if names.THUNK_END + facts.name not in plane.types.full_names:
+        return []
+    late = find_late_ends(plane)
+    found = np.flatnonzero(late.source == source)
+    return [
+        ShownStat("late_work_ps", "Work after the event", value, "ps")
+        for value in late.late_ps[found].tolist()
+    ]
 
 
 def _step(

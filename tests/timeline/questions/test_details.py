@@ -237,6 +237,21 @@ def test_kernels_in_graphs_have_the_instructions_of_their_programs():
     assert kernel["links"][0]["params"]["f.operation"] == "=jit(f)/dot_general"
 
 
+def test_instructions_on_a_cpu_say_how_long_their_work_went_on():
+    trace = draw(
+        {"/host:CPU": """
+            main |ddd.t..
+            pool |.......e
+        """},
+        names={"d": "dot.1", "t": "tanh", "e": "end: dot.1"},
+        stats={"d": {"hlo_op": "dot.1", "_pt": 0, "_p": 70}, "e": {"_ct": 0, "_c": 70}},
+    )  # fmt: skip
+    opened = open_timelines.built(space_of(trace))
+    [late] = details(opened, first(opened, "dot.1"))["stats"][:1]
+    assert (late["label"], late["value"], late["unit"]) == ("Work after the event", 4 * US, "ps")
+    assert "late_work_ps" not in values(details(opened, first(opened, "tanh")))
+
+
 def test_sources_are_stats_or_frames():
     space = space_of(
         draw(
