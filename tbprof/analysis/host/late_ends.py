@@ -16,6 +16,7 @@ from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.op_names import CONTROL
 from tbprof.base import names
 from tbprof.base.records import dataclass
+from tbprof.base.values import union
 from tbprof.events.space import Events, Plane
 
 _NOTHING = np.zeros(0, np.int64)
@@ -146,7 +147,7 @@ def _done_ps(
     """
     families = name_families(events.plane)
     marks = events.rows_of(families.classify(_POOL_MARKS.__contains__, np.bool_))
-    marks = np.union1d(marks, events.first_event - 1)  # the rows before the first of each line
+    marks = union(marks, events.first_event - 1)  # the rows before the first of each line
     task = marks[np.searchsorted(marks, end) - 1]
     runs = families.classify(names.RUNS_PROGRAM.__eq__, np.bool_) | (name >= 0)
     instructions = np.append(events.rows_of(runs), len(events))
