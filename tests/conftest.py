@@ -19,6 +19,8 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 NOBODY = 65534
+# Tests that wait for servers and other processes.
+_WAITING = ("tests/storage/", "tests/engine/workers/", "tests/serving/", "tests/capturing/")
 
 
 def _cache_directory() -> Path:
@@ -53,6 +55,11 @@ def pytest_collection() -> Generator[None, object, object]:
             return (yield)
     finally:
         gc.enable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that mostly wait come first: at the end, nothing would run beside them."""
+    items.sort(key=lambda item: not item.nodeid.startswith(_WAITING))
 
 
 def pytest_collection_finish() -> None:
