@@ -43,8 +43,8 @@ class LateEnds:
         if not self.source.size or not len(events):
             return _NOTHING, NO_LATE_ENDS
         order = np.argsort(events.source)
-        at = np.searchsorted(events.source, self.source, sorter=order)
-        row = order[np.minimum(at, order.size - 1)]
+        position = np.searchsorted(events.source, self.source, sorter=order)
+        row = order[np.minimum(position, order.size - 1)]
         is_there = np.flatnonzero(events.source[row] == self.source)
         return row[is_there], self.take(is_there)
 

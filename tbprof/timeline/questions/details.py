@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
-
 from tbprof.analysis.host.late_ends import find_late_ends
 from tbprof.base import names
 from tbprof.base.errors import BadRequest
@@ -81,10 +79,9 @@ def _late_work(facts: Facts, source: int) -> list[ShownStat]:
     if names.THUNK_END + facts.name not in plane.types.full_names:
         return []
     late = find_late_ends(plane)
-    found = np.flatnonzero(late.source == source)
     return [
         ShownStat("late_work_ps", "Work after the event", value, "ps")
-        for value in late.late_ps[found].tolist()
+        for value in late.late_ps[late.source == source].tolist()
     ]
 
 
