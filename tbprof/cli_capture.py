@@ -193,7 +193,7 @@ def _outcome(worker: WorkerReport) -> str:
         text += f": {worker.fix}"
     if worker.is_written and worker.late_s > 1:
         text += f", {worker.late_s:.1f} s after the others"
-    lines = [text, *(f"recorder: {complaint}" for complaint in worker.complaints)]
+    lines = [text, *(f"recorder: {error}" for error in worker.recorder_errors)]
     return "\n".join(map(printable, lines))
 
 

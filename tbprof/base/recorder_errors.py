@@ -33,13 +33,13 @@ _FIXES: tuple[tuple[str, str], ...] = (
 )
 
 
-def fix_for(complaint: str) -> str:
+def fix_for(text: str) -> str:
     """The fix for an error that a recorder reports, "" if none is known."""
-    low = complaint.lower()
+    low = text.lower()
     return next((fix for part, fix in _FIXES if part in low), "")
 
 
-def complaint_notices(
+def error_notices(
     errors: Iterable[str], warnings: Iterable[str], host: str = ""
 ) -> Iterator[Notice]:
     """The errors and warnings of a trace, as results carry them."""

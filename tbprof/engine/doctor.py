@@ -160,11 +160,11 @@ def examine_run(engine: Engine, name: str) -> list[Check]:
     for host, part in parts.items():
         checks.extend(_of_host(f"{name}/{host}", part))
     if any(outline.event_bytes.any() for outline in good):
-        absences = engine.absences(run, outlines)
+        empty_reasons = engine.empty_reasons(run, outlines)
         checks.extend(
-            Check("note", f"{name}: {tool.label}", *absences[tool.name])
+            Check("note", f"{name}: {tool.label}", *empty_reasons[tool.name])
             for tool in TOOLS
-            if tool.name in absences
+            if tool.name in empty_reasons
         )
         checks.extend(_of_steps(engine, name))
     return checks

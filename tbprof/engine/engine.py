@@ -14,11 +14,11 @@ from tbprof.base.errors import NoData, Notice, TbprofError, ToolNotFound
 from tbprof.base.lazy import Later, compile_patterns, load
 from tbprof.base.records import replace
 from tbprof.engine.empty_reasons import (
-    Absence,
+    EmptyReason,
     Outlines,
-    absence_by_outlines,
+    empty_reason_by_outlines,
     empty_tool,
-    find_absence,
+    find_empty_reason,
     find_warnings,
     no_data,
 )
@@ -27,7 +27,7 @@ from tbprof.engine.hosts.kept_parts import PartResult
 from tbprof.engine.hosts.part_memory import FILES_IN_MEMORY
 from tbprof.engine.hosts.space_pool import read_space
 from tbprof.engine.hosts.summary_cache import SummaryCache
-from tbprof.engine.learned_absences import LearnedAbsences
+from tbprof.engine.learned_reasons import LearnedReasons
 from tbprof.engine.look_ahead import LookAhead
 from tbprof.engine.parts import PARTS
 from tbprof.engine.progress import LISTING, Progress
@@ -91,7 +91,7 @@ class Engine:
         # What bodies are encoded from; weighed by the size of the bodies.
         self._payloads: LatestCache[Hashable, _Built] = LatestCache(_MOST_PAYLOADS, _PAYLOADS_BYTES)
         self._nothing: LatestCache[Hashable, NoData] = LatestCache(_MOST_BODIES, 0)
-        self._absences = LearnedAbsences()
+        self._reasons = LearnedReasons()
         self._lock = threading.Lock()
         self._progress = Progress(self._cache.decoded_ratio)
         self._parts = RunParts(self._cache, self._progress)
@@ -132,19 +132,20 @@ class Engine:
     def run_tools(self, run: str) -> list[str]:
         """The names of the tools that have data for the run, in menu order."""
         chosen = self._logdir.run(run)
-        absences = self.absences(chosen, self.outlines(chosen))
-        return [tool.name for tool in TOOLS if tool.name not in absences]
+        empty_reasons = self.empty_reasons(chosen, self.outlines(chosen))
+        return [tool.name for tool in TOOLS if tool.name not in empty_reasons]
 
-    def absences(self, run: Run, outlines: Outlines) -> dict[str, Absence]:
+    def empty_reasons(self, run: Run, outlines: Outlines) -> dict[str, EmptyReason]:
         """The reasons of tools that have nothing to show for the run.
 
         They come from the index, from requests that had no data, or from parts without steps.
         """
-        learned = self._absences.of(run.files)
+        learned = self._reasons.of(run.files)
         return {
-            tool.name: absence
+            tool.name: reason
             for tool in TOOLS
-            if (absence := find_absence(tool, run, outlines) or learned.get(tool.name)) is not None
+            if (reason := find_empty_reason(tool, run, outlines) or learned.get(tool.name))
+            is not None
         }
 
     def hosts(self, run: str, tag: str) -> list[str]:
@@ -162,7 +163,7 @@ class Engine:
             return session_without_run()
         chosen = self._logdir.run(run)
         outlines = self.outlines(chosen)
-        return session_of(chosen, outlines, self.absences(chosen, outlines))
+        return session_of(chosen, outlines, self.empty_reasons(chosen, outlines))
 
     def programs(self, run: str) -> list[str]:
         """The compiled programs of a run, each once: "jit_f(7)". Raises RunNotFound."""
@@ -191,7 +192,7 @@ class Engine:
             host: result for host, result in by_host.items() if not isinstance(result, TbprofError)
         }
         if "outline" in names:
-            self._absences.learn_of_steps(run, run.files, good)
+            self._reasons.learn_of_steps(run, run.files, good)
         return by_host
 
     def progress(self, run: str, tag: str) -> dict[str, object]:
@@ -287,9 +288,9 @@ class Engine:
             tool, run, request, payload, good, warnings, self._cache.space, derive
         )
         if stream is None:
-            absence = empty_tool(tool, outlines)
-            self._absences.learn(tool, run, files, absence)
-            raise no_data(tool, absence, ())
+            reason = empty_tool(tool, outlines)
+            self._reasons.learn(tool, run, files, reason)
+            raise no_data(tool, reason, ())
         return stream
 
     def _payload(
@@ -307,10 +308,10 @@ class Engine:
         if not good:
             raise failures[0]
         outlines = {host: host_parts["outline"].value for host, host_parts in good.items()}
-        if absence := absence_by_outlines(tool, outlines):
-            raise self._no_data(tool, files, params, absence, failures)
+        if reason := empty_reason_by_outlines(tool, outlines):
+            raise self._no_data(tool, files, params, reason, failures)
         if not params:
-            self._absences.learn_of_steps(run, files, good)
+            self._reasons.learn_of_steps(run, files, good)
         parts = {
             name: [
                 host_parts[name].value
@@ -325,10 +326,10 @@ class Engine:
         payload = tool.build(summaries)
         # Streams report missing data themselves.
         if is_empty(payload):
-            absence = empty_tool(tool, outlines)
+            reason = empty_tool(tool, outlines)
             if not params:
-                self._absences.learn(tool, run, files, absence)
-            raise self._no_data(tool, files, params, absence, failures)
+                self._reasons.learn(tool, run, files, reason)
+            raise self._no_data(tool, files, params, reason, failures)
         return payload, outlines, find_warnings(files, results)
 
     def _no_data(
@@ -336,11 +337,11 @@ class Engine:
         tool: Tool,
         files: Sequence[TraceFile],
         params: Mapping[str, str],
-        absence: Absence,
+        reason: EmptyReason,
         failures: Sequence[TbprofError],
     ) -> NoData:
         """The error of a tool without data, which is remembered if all hosts could be read."""
-        error = no_data(tool, absence, failures)
+        error = no_data(tool, reason, failures)
         if not failures:
             self._nothing.put(_key(tool, files, params), error)
         return error

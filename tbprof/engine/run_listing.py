@@ -7,15 +7,17 @@ from typing import Any
 
 from tbprof.analysis.run.outline import Outline
 from tbprof.base.errors import TbprofError
-from tbprof.engine.empty_reasons import Absence, Outlines
+from tbprof.engine.empty_reasons import EmptyReason, Outlines
 from tbprof.storage.runs import Run
 from tbprof.tools import TOOLS
 from tbprof.tools.model.tool import Tool
 
-_NO_RUN = Absence("There is no run yet.", "")
+_NO_RUN = EmptyReason("There is no run yet.", "")
 
 
-def session_of(run: Run, outlines: Outlines, absences: Mapping[str, Absence]) -> dict[str, Any]:
+def session_of(
+    run: Run, outlines: Outlines, empty_reasons: Mapping[str, EmptyReason]
+) -> dict[str, Any]:
     """A run's hosts with their errors, and every tool with its reason if it is empty."""
     hosts = [
         {
@@ -26,7 +28,7 @@ def session_of(run: Run, outlines: Outlines, absences: Mapping[str, Absence]) ->
         }
         for file in run.files
     ]
-    tools = [_entry(tool, absences.get(tool.name)) for tool in TOOLS]
+    tools = [_entry(tool, empty_reasons.get(tool.name)) for tool in TOOLS]
     return {"run": run.name, "hosts": hosts, "tools": tools}
 
 
@@ -35,7 +37,7 @@ def session_without_run() -> dict[str, Any]:
     return {"run": "", "hosts": [], "tools": [_entry(tool, _NO_RUN) for tool in TOOLS]}
 
 
-def _entry(tool: Tool, absence: Absence | None) -> dict[str, object]:
+def _entry(tool: Tool, reason: EmptyReason | None) -> dict[str, object]:
     return {
         "name": tool.name,
         "label": tool.label,
@@ -43,9 +45,9 @@ def _entry(tool: Tool, absence: Absence | None) -> dict[str, object]:
         "also": list(tool.also),
         "hosts": "any",
         "detail": tool.is_detail,
-        "available": absence is None,
-        "reason": None if absence is None else absence.reason,
-        "hint": None if absence is None else absence.hint,
+        "available": reason is None,
+        "reason": None if reason is None else reason.message,
+        "hint": None if reason is None else reason.hint,
     }
 
 

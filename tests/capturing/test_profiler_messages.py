@@ -10,9 +10,9 @@ from tbprof.capturing.protocol.profiler_messages import (
     AnswerReader,
     Garbled,
     profile_request,
+    read_recorder_errors,
     session_answer,
     session_request,
-    trace_complaints,
 )
 from tbprof.capturing.requests.options import CaptureOptions
 
@@ -69,7 +69,7 @@ def test_the_trace_of_an_answer_is_the_bytes_that_were_sent(size):
     answer = reader.answer()
     assert not answer.is_empty
     assert {name: bytes(content) for name, content in answer.files.items()} == {"x.pb": b"file"}
-    assert trace_complaints(memoryview(trace)) == ["no CUPTI"]
+    assert read_recorder_errors(memoryview(trace)) == ["no CUPTI"]
 
 
 FILE = b"\x32\x80\x80\x80\x80\x08"  # tool_data of 2 GB
@@ -90,12 +90,12 @@ def test_answers_are_read_in_linear_time(prepare):
     assert is_linear(work, 1 << 22)
 
 
-def test_complaints_of_recorders_are_bounded():
+def test_errors_of_recorders_are_bounded():
     texts = [f"{number} " + "x" * 10_000 for number in range(1000)]
     space = message("tensorflow.profiler.XSpace")(errors=texts).SerializeToString()
-    complaints = trace_complaints(memoryview(space))
-    assert len(complaints) == 100
-    assert max(map(len, complaints)) == 2000
+    recorder_errors = read_recorder_errors(memoryview(space))
+    assert len(recorder_errors) == 100
+    assert max(map(len, recorder_errors)) == 2000
 
 
 def test_answers_without_a_trace():
@@ -117,7 +117,7 @@ def test_anything_else_is_garbled_or_an_answer(data, size):
     try:
         trace, reader = read(data, size)
         reader.answer()
-        trace_complaints(memoryview(trace))
+        read_recorder_errors(memoryview(trace))
     except Garbled:
         pass
 

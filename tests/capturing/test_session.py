@@ -199,15 +199,15 @@ def test_a_worker_that_dies_says_so(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_complaints_of_the_recorder_are_told(tmp_path):
+def test_errors_of_the_recorder_are_told(tmp_path):
     from tbprof._pb import message
 
     space = message("tensorflow.profiler.XSpace")(errors=["CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"])
     profiler = Profiler([recorded(space.SerializeToString())])
     with serving(profiler):
         report = captured(tmp_path, profiler)
-    [complaint] = report.workers[0].complaints
-    assert complaint.startswith("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (the driver restricts")
+    [error] = report.workers[0].recorder_errors
+    assert error.startswith("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (the driver restricts")
 
 
 @pytest.mark.parametrize("sends_trace", [True, False])

@@ -63,11 +63,11 @@ def test_good_runs_have_steps_and_say_which_pages_they_lack(sample_logdir):
     assert "no GPU" in about(checks, "jax_cpu_training: GPU kernel stats").text
 
 
-def test_bad_files_complaints_and_missing_steps(tmp_path):
+def test_bad_files_recorder_errors_and_missing_steps(tmp_path):
     folder = tmp_path / "plugins" / "profile" / "run"
     space = message("tensorflow.profiler.XSpace")
-    complaint = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"
-    bad = space(errors=[complaint], warnings=["dropped 12 events"])
+    error = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"
+    bad = space(errors=[error], warnings=["dropped 12 events"])
     line = bad.planes.add(name="/host:CPU").lines.add(name="main")
     bad.planes[0].stat_metadata[1].id = 1
     bad.planes[0].stat_metadata[1].name = "dropped_traces"
@@ -75,12 +75,12 @@ def test_bad_files_complaints_and_missing_steps(tmp_path):
     bad.planes[0].event_metadata[1].id = 1
     bad.planes[0].event_metadata[1].name = "work"
     line.events.add(metadata_id=1, offset_ps=0, duration_ps=1000)
-    write(folder / "complains.xplane.pb", bad)
+    write(folder / "errors.xplane.pb", bad)
     write(folder / "empty.xplane.pb", space(hostnames=["x"]))
     (folder / "broken.xplane.pb").write_bytes(b"\xff" * 50)
     (folder / "readme.xplane.riegeli").write_bytes(b"")
     checks = examined(tmp_path)
-    privileges = about(checks, complaint)
+    privileges = about(checks, error)
     assert (privileges.kind, "administrators" in privileges.fix) == ("bad", True)
     assert "fewer steps" in about(checks, "dropped 12 events").fix
     assert "fewer steps" in about(checks, "recorder dropped 3 events").fix
@@ -122,7 +122,7 @@ def test_one_run(sample_logdir):
 
 
 @pytest.mark.parametrize(
-    ("complaint", "word"),
+    ("error", "word"),
     [
         ("CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED", "another profiler"),
         ("Could not load dynamic library 'libcupti.so.12'", "LD_LIBRARY_PATH"),
@@ -130,9 +130,9 @@ def test_one_run(sample_logdir):
         ("something else", ""),
     ],
 )
-def test_fixes(complaint, word):
-    assert word in fix_for(complaint)
-    assert bool(fix_for(complaint)) == bool(word)
+def test_fixes(error, word):
+    assert word in fix_for(error)
+    assert bool(fix_for(error)) == bool(word)
 
 
 def test_the_command(sample_logdir, tmp_path):

@@ -211,7 +211,7 @@ def test_where_no_host_is_readable_the_reason_is_the_answer(engine: Engine):
             engine.data(request)
 
 
-def test_damage_and_the_recorders_complaints_are_warnings(tmp_path: Path):
+def test_damage_and_the_recorders_errors_are_warnings(tmp_path: Path):
     space = message("tensorflow.profiler.XSpace").FromString(CPU_TRACE)
     space.errors.append("lost some")
     space.warnings.append("clock went back")

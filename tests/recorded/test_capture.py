@@ -30,10 +30,10 @@ def found(record_python: str, logdir: Path) -> dict[str, Any]:
     script = [sys.executable, str(SCRIPTS / "capture_programs.py"), record_python, str(logdir)]
     with started(*loopback, *script, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
-            said, complaints = process.communicate(timeout=PATIENCE_S)
+            said, errors = process.communicate(timeout=PATIENCE_S)
         finally:
             process.kill()
-    assert process.returncode == 0, complaints[-3000:]
+    assert process.returncode == 0, errors[-3000:]
     answer: dict[str, Any] = json.loads(said.splitlines()[-1])
     return answer
 

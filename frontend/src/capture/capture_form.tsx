@@ -47,10 +47,10 @@ export function CaptureForm({ model, config, wrongField }: CaptureFormProps) {
   };
   const problem = testError ?? model.error;
   const wrong = testError instanceof ApiError ? fieldOf(testError) : wrongField;
-  const complaint = problem === null ? "" : complaintOf(problem);
+  const message = problem === null ? "" : sentenceOf(problem);
   const entry = (name: keyof Choices) => ({
     value: String(choices[name]),
-    wrong: wrong === name ? complaint : "",
+    wrong: wrong === name ? message : "",
     change: (value: string) => {
       setTestError(null);
       choose({ [name]: value });
@@ -173,7 +173,7 @@ function fieldOf(error: ApiError): keyof Choices | undefined {
   return error.field === "addresses" || error.field === "workers" ? error.field : undefined;
 }
 
-function complaintOf(error: unknown): string {
+function sentenceOf(error: unknown): string {
   const { message, hint } = describeProblem(error);
   return hint === "" ? message : `${message}: ${hint}`;
 }

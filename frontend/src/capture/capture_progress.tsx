@@ -119,7 +119,7 @@ function WorkerRow({ worker }: { worker: WorkerStatus }) {
           {worker.details === "" ? "" : ` (${worker.details.slice(0, 300)})`}: {worker.fix}
         </div>
       ) : null}
-      {worker.complaints.map((text) => (
+      {worker.recorderErrors.map((text) => (
         <div class="capture-wrong" key={text}>
           The profiler reports: {text.slice(0, 500)}
         </div>

@@ -45,7 +45,7 @@ function parseWorker(json: unknown) {
     fix: text(worker.fix),
     details: text(worker.details),
     /** Errors that the profiler itself reported. */
-    complaints: list(worker.complaints).map(text),
+    recorderErrors: list(worker.recorder_errors).map(text),
     bytes: bytes(count(worker.bytes)),
     lateSeconds: count(worker.late_s),
   };

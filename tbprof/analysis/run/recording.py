@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tbprof.base import names
 from tbprof.base.errors import Notice
-from tbprof.base.recorder_errors import complaint_notices, fix_for
+from tbprof.base.recorder_errors import error_notices, fix_for
 
 if TYPE_CHECKING:
     from tbprof.events.space import Space, Value
@@ -46,7 +46,7 @@ def recorder_notices(space: Space) -> Iterator[Notice]:
     if dropped > 0:
         text = f"the recorder dropped {dropped:,} event{'s' * (dropped > 1)}"
         yield Notice("dropped_events", text, hint=fix_for("dropped"))
-    yield from complaint_notices(space.errors, space.warnings)
+    yield from error_notices(space.errors, space.warnings)
 
 
 def epoch_of_times(space: Space) -> int:

@@ -21,7 +21,7 @@ _TOOLS = (
 _MAX_EVENTS = 1_000_000
 _TOOL_DATA, _EMPTY_TRACE, _XSPACE = 6, 7, 8
 _SPACE_ERRORS, _SPACE_WARNINGS = 2, 3
-_MOST_COMPLAINTS, _LONGEST_COMPLAINT = 100, 2000
+_MOST_ERRORS, _LONGEST_ERROR = 100, 2000
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
@@ -177,16 +177,16 @@ class AnswerReader:
         return ProfileAnswer(files, is_empty)
 
 
-def trace_complaints(trace: memoryview) -> list[str]:
+def read_recorder_errors(trace: memoryview) -> list[str]:
     """The recorder's own errors and warnings in an XSpace, each once. Raises Garbled.
 
-    At most `_MOST_COMPLAINTS`, of at most `_LONGEST_COMPLAINT` bytes.
+    At most `_MOST_ERRORS`, of at most `_LONGEST_ERROR` bytes.
     """
     texts: dict[str, None] = {}
     for number, value in _fields(trace):
-        is_complaint = number in (_SPACE_ERRORS, _SPACE_WARNINGS) and len(texts) < _MOST_COMPLAINTS
-        if is_complaint and isinstance(value, memoryview):
-            texts[bytes(value[:_LONGEST_COMPLAINT]).decode("utf-8", "replace")] = None
+        is_error = number in (_SPACE_ERRORS, _SPACE_WARNINGS) and len(texts) < _MOST_ERRORS
+        if is_error and isinstance(value, memoryview):
+            texts[bytes(value[:_LONGEST_ERROR]).decode("utf-8", "replace")] = None
     return list(texts)
 
 

@@ -18,7 +18,7 @@ from tbprof.capturing.protocol.profiler_messages import (
     AnswerReader,
     Garbled,
     profile_request,
-    trace_complaints,
+    read_recorder_errors,
 )
 from tbprof.capturing.requests.options import CaptureOptions
 from tbprof.capturing.requests.targets import Target
@@ -60,7 +60,7 @@ class WorkerState(str, Enum):
 class Worker:
     """The progress of recording a worker; changes until `phase` is final.
 
-    `host` is the name of the trace. `details` is the server's message, `complaints` are the
+    `host` is the name of the trace. `details` is the server's message, `recorder_errors` are the
     recorder's errors (in the trace itself). `late_s` is how much later than the common start the
     successful attempt began.
     """
@@ -71,7 +71,7 @@ class Worker:
     attempts: int = 0
     reason: Reason | None = None
     details: str = ""
-    complaints: list[str] = field(default_factory=list)
+    recorder_errors: list[str] = field(default_factory=list)
     bytes: int = 0
     url: str = ""
     late_s: float = 0.0
@@ -285,7 +285,7 @@ def _finish(worker: Worker, job: CaptureJob, reader: AnswerReader, trace: _Trace
     if file is not None:
         try:
             with file.content() as content:
-                worker.complaints = trace_complaints(content)
+                worker.recorder_errors = read_recorder_errors(content)
         except Garbled as error:
             raise Stopped(Reason.GARBLED, str(error)) from error
         worker.url = file.commit()

@@ -40,7 +40,7 @@ class WorkerReport:
     message: str
     fix: str
     details: str
-    complaints: tuple[str, ...]
+    recorder_errors: tuple[str, ...]
     bytes: int
     path: str
     late_s: float
@@ -158,16 +158,16 @@ def _report(worker: Worker) -> WorkerReport:
         message=reason.text if reason else "",
         fix=reason.fix if reason else "",
         details=worker.details,
-        complaints=tuple(map(_with_fix, worker.complaints)),
+        recorder_errors=tuple(map(_with_fix, worker.recorder_errors)),
         bytes=worker.bytes,
         path=worker.url,
         late_s=worker.late_s,
     )
 
 
-def _with_fix(complaint: str) -> str:
-    fix = fix_for(complaint)
-    return f"{complaint} ({fix})" if fix else complaint
+def _with_fix(error: str) -> str:
+    fix = fix_for(error)
+    return f"{error} ({fix})" if fix else error
 
 
 def nothing_captured(report: CaptureReport) -> NothingCaptured:
