@@ -282,7 +282,7 @@ class Engine:
         good = {file: outlines[file.host].epoch_ns for file in files if file.host in outlines}
 
         def derive(file: TraceFile) -> Timeline:
-            return self.timelines.open(file, "derived").opened.timeline
+            return self.timelines.open(file, "derived").open_timeline.timeline
 
         stream = event_stream(
             tool, run, request, payload, good, warnings, self._cache.space, derive

@@ -176,7 +176,7 @@ def check_cut(engine: Engine, size: int, ask_for: Callable[[str], TbprofError | 
             [timeline] = {
                 engine.timeline("run", file, "events") for file in engine.run("run").files
             }
-            notices = timeline.opened.timeline.notices
+            notices = timeline.open_timeline.timeline.notices
             assert [notice.hint for notice in notices if says in notice.message]
     told = examine_run(engine, "run")
     assert [one for one in told if one.kind == "bad" and says in one.text and "copy" in one.fix]

@@ -96,8 +96,8 @@ def test_another_process_maps_what_was_kept(folder):
     first = folder.timelines()
     first.open(folder.file(), "events")
     first.settle()
-    mapped = first.open(folder.file(), "events").opened.timeline
-    again = folder.timelines().open(folder.file(), "events").opened.timeline
+    mapped = first.open(folder.file(), "events").open_timeline.timeline
+    again = folder.timelines().open(folder.file(), "events").open_timeline.timeline
     assert folder.built == ["host"]
     assert not list(folder.trace.parent.glob("*.map"))
     for one in (mapped, again):
@@ -108,9 +108,9 @@ def test_another_process_maps_what_was_kept(folder):
 
 def test_built_and_mapped_columns_are_of_one_kind(folder):
     timelines = folder.timelines()
-    built = timelines.open(folder.file(), "events").opened.timeline
+    built = timelines.open(folder.file(), "events").open_timeline.timeline
     timelines.settle()
-    mapped = timelines.open(folder.file(), "events").opened.timeline
+    mapped = timelines.open(folder.file(), "events").open_timeline.timeline
     for one, other in ((built, mapped), (built.levels, mapped.levels)):
         for name in one.__dataclass_fields__:
             column = getattr(one, name)
@@ -155,7 +155,7 @@ def test_without_a_cache_everything_is_built(folder):
     folder.results = None
     for _ in range(2):
         timelines = folder.timelines()
-        assert timelines.open(folder.file(), "events").opened.timeline.start_ps.size == 3
+        assert timelines.open(folder.file(), "events").open_timeline.timeline.start_ps.size == 3
         timelines.settle()
     assert folder.built == ["host"] * 2
 
@@ -165,7 +165,7 @@ def test_a_cache_that_cannot_be_written_is_no_error(folder):
     timelines = folder.timelines()
     timelines.open(folder.file(), "events")
     timelines.settle()
-    assert timelines.open(folder.file(), "events").opened.timeline.start_ps.size == 3
+    assert timelines.open(folder.file(), "events").open_timeline.timeline.start_ps.size == 3
     assert folder.built == ["host"]
 
 
@@ -196,10 +196,10 @@ def test_a_failure_reaches_all_who_wait_and_the_next_tries_again(folder):
 def test_questions_can_read_the_file(folder):
     timelines = folder.timelines()
     with timelines.asking(folder.file(), "events") as kept:
-        (plane,) = kept.opened.space.planes
+        (plane,) = kept.open_timeline.space.planes
         plane.cache.get_or_compute("something", lambda: 1)
-        assert kept.opened.space.planes[0] is plane
-    assert kept.opened.space.planes[0].cache.get_or_compute("something", lambda: 2) == 2
+        assert kept.open_timeline.space.planes[0] is plane
+    assert kept.open_timeline.space.planes[0].cache.get_or_compute("something", lambda: 2) == 2
 
 
 def copies(folder, hosts: int):
@@ -258,7 +258,7 @@ def test_many_threads_open_and_ask_at_once(folder):
     timelines = TimelineCache(SummaryCache(folder.results), folder.results, BUILDERS)
 
     def ask(number: int) -> bytes:
-        timeline = timelines.open(file, "events").opened.timeline
+        timeline = timelines.open(file, "events").open_timeline.timeline
         rows = np.arange(timeline.row_first.size - 1)
         return encode_tiles(timeline, all_events(timeline), 20 - number % 2, 0, 2, rows)
 

@@ -58,7 +58,7 @@ def pages(store: ResultStore | None) -> list[bytes]:
             assert isinstance(body, Body)
             found.append(body.content)
         [file] = engine._logdir.run(run).files
-        opened = engine.timelines.open(file, "events").opened.timeline
+        opened = engine.timelines.open(file, "events").open_timeline.timeline
         found.append(opened.start_ps.tobytes() + opened.duration_ps.tobytes())
     engine.timelines.settle()
     return found

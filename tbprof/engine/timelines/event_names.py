@@ -31,7 +31,7 @@ def event_names(engine: Engine, run: str, hosts: Sequence[str], query: str, most
 
     def find(file: TraceFile) -> dict[str, int]:
         try:
-            return _names_with(engine.timeline(run, file, "events").opened, words)
+            return _names_with(engine.timeline(run, file, "events").open_timeline, words)
         except TbprofError:
             return {}
 
@@ -75,11 +75,13 @@ def _within_budget(engine: Engine, files: Sequence[TraceFile]) -> list[TraceFile
     return chosen
 
 
-def _names_with(opened: OpenTimeline, words: Sequence[str]) -> dict[str, int]:
+def _names_with(open_timeline: OpenTimeline, words: Sequence[str]) -> dict[str, int]:
     """The number of events of each name that has all the words."""
-    names = opened.names.text
-    counts = opened.cache.get_or_compute("events by name", lambda: _count_names(opened))
-    folded = opened.cache.get_or_compute("folded names", lambda: [*map(str.casefold, names)])
+    names = open_timeline.names.text
+    counts = open_timeline.cache.get_or_compute(
+        "events by name", lambda: _count_names(open_timeline)
+    )
+    folded = open_timeline.cache.get_or_compute("folded names", lambda: [*map(str.casefold, names)])
     return {
         shorten(names[number]): counts[number]
         for number, name in enumerate(folded)
@@ -87,12 +89,12 @@ def _names_with(opened: OpenTimeline, words: Sequence[str]) -> dict[str, int]:
     }
 
 
-def _count_names(opened: OpenTimeline) -> list[int]:
+def _count_names(open_timeline: OpenTimeline) -> list[int]:
     # By type first: the columns of events are long, and mapped.
-    of_type = opened.names.of_type
-    by_type = np.bincount(opened.timeline.type + 1, minlength=of_type.size)
+    of_type = open_timeline.names.of_type
+    by_type = np.bincount(open_timeline.timeline.type + 1, minlength=of_type.size)
     named = of_type[:-1]
     counts: list[int] = (
-        np.bincount(named, by_type[1:], len(opened.names.text)).astype(np.int64).tolist()
+        np.bincount(named, by_type[1:], len(open_timeline.names.text)).astype(np.int64).tolist()
     )
     return counts

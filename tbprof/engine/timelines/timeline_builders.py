@@ -12,14 +12,14 @@ from tbprof.timeline.build.tracks import find_tracks
 from tbprof.timeline.model.store import Timeline
 
 
-def build_events(_file: TraceFile, _summaries: SummaryCache, opened: OpenSpace) -> Timeline:
+def build_events(_file: TraceFile, _summaries: SummaryCache, open_space: OpenSpace) -> Timeline:
     """What is in the file."""
-    space, _, _ = opened
+    space, _, _ = open_space
     return build_timeline(space, find_tracks(space))
 
 
-def build_derived(file: TraceFile, summaries: SummaryCache, opened: OpenSpace) -> Timeline:
+def build_derived(file: TraceFile, summaries: SummaryCache, open_space: OpenSpace) -> Timeline:
     """What is derived from it; steps are those of the other pages."""
-    space, programs, _ = opened
+    space, programs, _ = open_space
     steps = summaries.parts(file, [PartKey("steps", ("",))])["steps"].value
     return build_timeline(space, find_derived(space, programs, steps), has_counters=False)

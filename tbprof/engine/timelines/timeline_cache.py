@@ -60,7 +60,7 @@ class VersionedTimeline:
     """
 
     version: str
-    opened: OpenTimeline
+    open_timeline: OpenTimeline
     bytes: int
 
 
@@ -141,9 +141,9 @@ class TimelineCache:
                 writer.join()
 
     def _build(self, file: TraceFile, part: str, version: str) -> Timeline:
-        with _uncollected, self._summaries.space(file) as opened:
-            built = freeze(self._builders[part](file, self._summaries, opened))
-        space, _, warnings = opened
+        with _uncollected, self._summaries.space(file) as open_space:
+            built = freeze(self._builders[part](file, self._summaries, open_space))
+        space, _, warnings = open_space
         notices: list[Notice] = [
             *recorder_notices(space), *built.notices, *warnings, *space.notices
         ]  # fmt: skip
@@ -185,14 +185,14 @@ class TimelineCache:
 
     def _kept(self, file: TraceFile, version: str, timeline: Timeline) -> VersionedTimeline:
         def read() -> OpenSpace:
-            with self._summaries.space(file) as opened:
-                return opened
+            with self._summaries.space(file) as open_space:
+                return open_space
 
         own_bytes = _own_bytes(timeline) + _own_bytes(timeline.levels)
-        opened = OpenTimeline(
+        open_timeline = OpenTimeline(
             timeline, lambda: read()[0], lambda: read()[1], self._answers, version
         )
-        return VersionedTimeline(version, opened, own_bytes)
+        return VersionedTimeline(version, open_timeline, own_bytes)
 
     def _mapped(self, version: str) -> Timeline | None:
         if self._results is None:

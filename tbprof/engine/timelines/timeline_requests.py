@@ -77,13 +77,13 @@ class HostTimeline:
         self, timelines: TimelineCache, file: TraceFile, part: str, versioned: VersionedTimeline
     ) -> None:
         self._timelines, self._file, self._part = timelines, file, part
-        self._version, self._opened = versioned.version, versioned.opened
-        self._timeline = versioned.opened.timeline
+        self._version, self._open_timeline = versioned.version, versioned.open_timeline
+        self._timeline = versioned.open_timeline.timeline
 
     def index(self) -> bytes:
         """The index: sections, tracks, counters."""
         which = self._file.host, self._part, self._version
-        return self._opened.cache.get_or_compute(
+        return self._open_timeline.cache.get_or_compute(
             ("index", which), lambda: _json(timeline_index(self._timeline, *which))
         )
 
@@ -96,7 +96,7 @@ class HostTimeline:
                 f"{chosen.size:,} rows of {span.last - span.first:,} tiles are {chunks:,} chunks",
                 f"ask for {_MOST_CHUNKS:,} at a time",
             )
-        visible = find_visible(self._opened, only)
+        visible = find_visible(self._open_timeline, only)
         return encode_tiles(self._timeline, visible, span.level, span.first, span.last, chosen)
 
     def counters(self, span: TileSpan, counters: Ranges) -> bytes:
@@ -132,7 +132,7 @@ class HostTimeline:
     def in_use(self, from_ps: int | None, to_ps: int | None) -> bytes:
         """The tracks with events in a window, and the counters with values in it."""
         begin, end = self._window(from_ps, to_ps)
-        used = _tracks_in_use(self._opened, begin, end)
+        used = _tracks_in_use(self._open_timeline, begin, end)
         return _json({"tracks": used.tracks, "counters": used.counters})
 
     def search(
@@ -147,7 +147,7 @@ class HostTimeline:
         """A page of the events that match a query."""
         with self._reading_for(query):
             page = _search(
-                self._opened, query, limit=limit, after=after, from_ps=from_ps, to_ps=to_ps
+                self._open_timeline, query, limit=limit, after=after, from_ps=from_ps, to_ps=to_ps
             )
         return _json(page)
 
@@ -157,7 +157,12 @@ class HostTimeline:
         chosen = _numbers(rows, self._timeline.row_first.size - 1, "row")
         with self._reading_for(query):
             overview = _match_overview(
-                self._opened, query, level=span.level, from_ps=from_ps, to_ps=to_ps, rows=chosen
+                self._open_timeline,
+                query,
+                level=span.level,
+                from_ps=from_ps,
+                to_ps=to_ps,
+                rows=chosen,
             )
         return _json(overview)
 
@@ -165,21 +170,23 @@ class HostTimeline:
         """The details of an event, or of the one that a move leads to; null if there is none."""
         steps = self._derived_steps()
         with self._reading():
-            target = event if move is None else _move(self._opened, event, move)
+            target = event if move is None else _move(self._open_timeline, event, move)
             if target is None:
                 return _json(None)
-            return _json(_details(self._opened, target, steps=steps))
+            return _json(_details(self._open_timeline, target, steps=steps))
 
     def flows(self, event: int) -> bytes:
         """The causes and effects of an event."""
         with self._reading():
-            return _json(_flows(self._opened, event))
+            return _json(_flows(self._open_timeline, event))
 
     def aggregate(self, from_ps: int | None, to_ps: int | None, tracks: Ranges, by: By) -> bytes:
         """Sums over a window, by name, category or track."""
         begin, end = self._window(from_ps, to_ps)
         chosen = self._tracks(tracks)
-        return _json(_aggregate(self._opened, from_ps=begin, to_ps=end, tracks=chosen, by=by))
+        return _json(
+            _aggregate(self._open_timeline, from_ps=begin, to_ps=end, tracks=chosen, by=by)
+        )
 
     def call_tree(
         self,
@@ -193,7 +200,7 @@ class HostTimeline:
         """The nested events of a window as a tree of calls."""
         begin, end = self._window(from_ps, to_ps)
         tree = _call_tree(
-            self._opened, from_ps=begin, to_ps=end, tracks=self._tracks(tracks), order=order,
+            self._open_timeline, from_ps=begin, to_ps=end, tracks=self._tracks(tracks), order=order,
             is_by_track=is_by_track,
         )  # fmt: skip
         return _json(tree)
@@ -207,7 +214,7 @@ class HostTimeline:
             derived = self._timelines.open(self._file, "derived")
         except TbprofError:  # the request for that part reports it
             return []
-        return [_step_windows(derived.opened, "derived")]
+        return [_step_windows(derived.open_timeline, "derived")]
 
     def _reading(self) -> AbstractContextManager[VersionedTimeline]:
         """A block in which questions about the file share what they decode."""

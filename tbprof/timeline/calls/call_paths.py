@@ -61,7 +61,7 @@ class CallPaths:
 
 
 def find_paths(
-    opened: OpenTimeline,
+    open_timeline: OpenTimeline,
     begin: int,
     end: int,
     tracks: NDArray[np.int64],
@@ -84,7 +84,7 @@ def find_paths(
     With `is_by_track`, each track that has events there is a child of the root. Paths beyond the
     first 2^18 are one child of the group `OTHER` below the last node that has a row.
     """
-    bounds = find_bounds(opened, tracks, begin, end)
+    bounds = find_bounds(open_timeline, tracks, begin, end)
     rooted = np.flatnonzero(bounds.events) if is_by_track else np.empty(0, np.int64)
     root = np.zeros(tracks.size, np.int64)
     root[rooted] = np.arange(1, rooted.size + 1)
@@ -101,7 +101,7 @@ def find_paths(
         np.full(2 << columns.shape[1].bit_length(), -1, np.int32), used,
     )  # fmt: skip
     add_paths(
-        event_rows(opened.columns), of_type, root, begin, end,
+        event_rows(open_timeline.columns), of_type, root, begin, end,
         TrackBounds(
             bounds.first_row, bounds.last_row, bounds.first, bounds.low, bounds.high, bounds.events
         ),

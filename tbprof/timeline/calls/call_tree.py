@@ -33,7 +33,7 @@ MOST_NODES = 4000
 
 
 def call_tree(
-    opened: OpenTimeline,
+    open_timeline: OpenTimeline,
     *,
     from_ps: int | None = None,
     to_ps: int | None = None,
@@ -54,14 +54,20 @@ def call_tree(
     `overlap_ps` is the time of events that is left out since an earlier event of the track has it.
     Raises BadRequest for a track that does not exist.
     """
-    begin, end = clip_range(opened, from_ps, to_ps)
-    chosen = chosen_tracks(opened, tracks)
-    groups = groups_by_name(opened)
+    begin, end = clip_range(open_timeline, from_ps, to_ps)
+    chosen = chosen_tracks(open_timeline, tracks)
+    groups = groups_by_name(open_timeline)
     key = ("call paths", begin, end, chosen.tobytes(), is_by_track)
-    paths = opened.answers.get_or_compute(
+    paths = open_timeline.answers.get_or_compute(
         key,
         lambda: find_paths(
-            opened, begin, end, chosen, groups.of_type, len(groups.key), is_by_track=is_by_track
+            open_timeline,
+            begin,
+            end,
+            chosen,
+            groups.of_type,
+            len(groups.key),
+            is_by_track=is_by_track,
         ),
         lambda found: found.nbytes,
     )
@@ -74,7 +80,7 @@ def call_tree(
     shown = _fold(tree, weight_ps, events, most)
     return {
         "overlap_ps": paths.overlap_ps,
-        "names": _names(opened, shown, groups, chosen),
+        "names": _names(open_timeline, shown, groups, chosen),
         "nodes": _nodes(shown, has_totals=order == "top_down"),
     }
 
@@ -142,7 +148,7 @@ def _merged(
 
 
 def _names(
-    opened: OpenTimeline, tree: CallTree, groups: EventGroups, chosen: NDArray[np.int64]
+    open_timeline: OpenTimeline, tree: CallTree, groups: EventGroups, chosen: NDArray[np.int64]
 ) -> dict[str, list[Any]]:
     """The names of the nodes; `track` is the id of a track, else -1."""
     used = unique(tree.group[tree.group >= 0])
@@ -151,7 +157,7 @@ def _names(
     return {
         "text": [
             *(shorten(groups.key[group]) for group in calls),
-            *(shorten(opened.timeline.tracks[track].name) for track in tracks),
+            *(shorten(open_timeline.timeline.tracks[track].name) for track in tracks),
         ],
         "category": [*(groups.category[group] for group in calls), *([""] * len(tracks))],
         "track": [*([-1] * len(calls)), *tracks],

@@ -39,7 +39,7 @@ class EventGroups:
 
 
 def aggregate(
-    opened: OpenTimeline,
+    open_timeline: OpenTimeline,
     *,
     from_ps: int | None = None,
     to_ps: int | None = None,
@@ -60,22 +60,22 @@ def aggregate(
     Rows are columns of lists, by descending self time; names in two categories have two rows. By
     track, `track` are their ids. Raises BadRequest for a track that does not exist.
     """
-    begin, end = clip_range(opened, from_ps, to_ps)
-    chosen = chosen_tracks(opened, tracks)
-    groups = _groups(opened, by, chosen)
-    bounds = find_bounds(opened, chosen, begin, end)
+    begin, end = clip_range(open_timeline, from_ps, to_ps)
+    chosen = chosen_tracks(open_timeline, tracks)
+    groups = _groups(open_timeline, by, chosen)
+    bounds = find_bounds(open_timeline, chosen, begin, end)
     parts = _shares(bounds)
     code = groups.of_type
     size = len(groups.key)
     of_parts = in_parallel(
-        lambda part: sum_tracks(opened.columns, bounds, parts[part], code, size, begin, end),
+        lambda part: sum_tracks(open_timeline.columns, bounds, parts[part], code, size, begin, end),
         range(len(parts)),
     )
     sums = of_parts[0]
     for other in of_parts[1:]:
         sums.add(other)
     busy = union_ps(bounds)
-    length = max(0, min(end, opened.timeline.end_ps) - begin)
+    length = max(0, min(end, open_timeline.timeline.end_ps) - begin)
     return {
         "events": int(sums.count.sum()),
         "busy_ps": busy,
@@ -84,9 +84,11 @@ def aggregate(
     }
 
 
-def clip_range(opened: OpenTimeline, from_ps: int | None, to_ps: int | None) -> tuple[int, int]:
+def clip_range(
+    open_timeline: OpenTimeline, from_ps: int | None, to_ps: int | None
+) -> tuple[int, int]:
     """[begin, end) of the range within the timeline, including the instants at its very end."""
-    timeline = opened.timeline
+    timeline = open_timeline.timeline
     begin = timeline.begin_ps if from_ps is None else max(from_ps, timeline.begin_ps)
     last = timeline.end_ps + 1
     end = last if to_ps is None or to_ps >= timeline.end_ps else to_ps
@@ -94,9 +96,9 @@ def clip_range(opened: OpenTimeline, from_ps: int | None, to_ps: int | None) -> 
     return (begin, end) if end > begin else (timeline.begin_ps, timeline.begin_ps)
 
 
-def chosen_tracks(opened: OpenTimeline, tracks: Sequence[int] | None) -> NDArray[np.int64]:
+def chosen_tracks(open_timeline: OpenTimeline, tracks: Sequence[int] | None) -> NDArray[np.int64]:
     """Their ids, ascending, each once; all by default. Raises BadRequest."""
-    known = len(opened.timeline.tracks)
+    known = len(open_timeline.timeline.tracks)
     if tracks is None:
         return np.arange(known, dtype=np.int64)
     for track in tracks:
@@ -105,26 +107,26 @@ def chosen_tracks(opened: OpenTimeline, tracks: Sequence[int] | None) -> NDArray
     return unique(np.array(tracks, np.int64))
 
 
-def _groups(opened: OpenTimeline, by: By, chosen: NDArray[np.int64]) -> EventGroups:
+def _groups(open_timeline: OpenTimeline, by: By, chosen: NDArray[np.int64]) -> EventGroups:
     if by == "track":
-        tracks = opened.timeline.tracks
+        tracks = open_timeline.timeline.tracks
         names = [tracks[index].name for index in chosen.tolist()]
         return EventGroups(np.empty(0, np.int32), names, [""] * chosen.size)
     known = [name for name, _ in CATEGORIES]
     if by == "category":
-        of_type = np.append(opened.timeline.types.category, 0).astype(np.int32)
+        of_type = np.append(open_timeline.timeline.types.category, 0).astype(np.int32)
         return EventGroups(of_type, known, known)
-    return groups_by_name(opened)
+    return groups_by_name(open_timeline)
 
 
-def groups_by_name(opened: OpenTimeline) -> EventGroups:
+def groups_by_name(open_timeline: OpenTimeline) -> EventGroups:
     """A group for each name and category; the last for events without a type."""
-    return opened.cache.get_or_compute("groups by name", lambda: _find_groups(opened))
+    return open_timeline.cache.get_or_compute("groups by name", lambda: _find_groups(open_timeline))
 
 
-def _find_groups(opened: OpenTimeline) -> EventGroups:
+def _find_groups(open_timeline: OpenTimeline) -> EventGroups:
     categories = [name for name, _ in CATEGORIES]
-    types = opened.timeline.types
+    types = open_timeline.timeline.types
     rows: dict[tuple[str, int], int] = {}
     pairs = zip(types.name, types.category.tolist(), strict=True)
     of_type = [rows.setdefault(pair, len(rows)) for pair in pairs]

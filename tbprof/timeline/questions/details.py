@@ -35,39 +35,40 @@ _MOST_FRAMES = 256
 
 
 def details(
-    opened: OpenTimeline, event: int, *, steps: Sequence[StepWindows] = ()
+    open_timeline: OpenTimeline, event: int, *, steps: Sequence[StepWindows] = ()
 ) -> dict[str, Any]:
     """All about an event; its `step` is the first found in `steps`, else in this timeline.
 
     `self_ps` is what its direct children on the track leave. `same_name` covers the events of the
     same name and kind. Raises EventNotFound if there is no such event.
     """
-    row = opened.row(event)
-    track, timeline = opened.track(row), opened.timeline
-    facts = read_facts(opened, event)
-    around = enclosing(opened, event)
+    row = open_timeline.row(event)
+    track, timeline = open_timeline.track(row), open_timeline.timeline
+    facts = read_facts(open_timeline, event)
+    around = enclosing(open_timeline, event)
     duration = int(timeline.duration_ps[event])
-    step = _step(opened, event, track, steps)
+    step = _step(open_timeline, event, track, steps)
     type_ = int(timeline.type[event])
     source = int(timeline.source[event])
     return {
-        **opened.place(event),
+        **open_timeline.place(event),
         "full_name": facts.name,
         "category": CATEGORIES[timeline.types.category[type_] if type_ >= 0 else 0][0],
         "depth": row - track.first_row,
-        "self_ps": duration - children(opened, event).covered_ps,
+        "self_ps": duration - children(open_timeline, event).covered_ps,
         "stack": [
-            {"id": frame, "name": shorten(opened.name(frame))} for frame in around[-_MOST_FRAMES:]
+            {"id": frame, "name": shorten(open_timeline.name(frame))}
+            for frame in around[-_MOST_FRAMES:]
         ],
         "step": step,
         "stats": [
             stat.as_json()
             for stat in (*_late_work(facts, source), *read_stats([*facts.own, *facts.shared]))
         ],
-        "hlo": find_hlo(opened, facts),
-        "source": find_source_location(opened, facts),
-        "same_name": same_name(opened, event),
-        "links": find_page_links(opened, facts, step),
+        "hlo": find_hlo(open_timeline, facts),
+        "source": find_source_location(open_timeline, facts),
+        "same_name": same_name(open_timeline, event),
+        "links": find_page_links(open_timeline, facts, step),
     }
 
 
@@ -86,46 +87,46 @@ def _late_work(facts: Facts, source: int) -> list[ShownStat]:
 
 
 def _step(
-    opened: OpenTimeline, event: int, track: Track, steps: Sequence[StepWindows]
+    open_timeline: OpenTimeline, event: int, track: Track, steps: Sequence[StepWindows]
 ) -> dict[str, Any] | None:
-    own = step_windows(opened, "events")
+    own = step_windows(open_timeline, "events")
     if track.kind == "steps":
-        same = [step for step in steps if step.timeline is opened.timeline]
+        same = [step for step in steps if step.timeline is open_timeline.timeline]
         return step_of((*same, own)[0], event)
-    section = opened.timeline.sections[track.section].name
-    start = int(opened.timeline.start_ps[event])
+    section = open_timeline.timeline.sections[track.section].name
+    start = int(open_timeline.timeline.start_ps[event])
     steps_of_event = (step_of_event(windows, section, start) for windows in (*steps, own))
     return next(filter(None, steps_of_event), None)
 
 
-def move(opened: OpenTimeline, event: int, how: EventMove) -> int | None:
+def move(open_timeline: OpenTimeline, event: int, how: EventMove) -> int | None:
     """The event that a move leads to, None if there is none.
 
     `next` and `previous` are on the row, `parent` is the innermost event around it, `child` the
     first directly within it; `next_same`, `previous_same` and `first_same` are of the same name
     and kind, in order of time. Raises EventNotFound if there is no such event.
     """
-    row = opened.row(event)
+    row = open_timeline.row(event)
     target = -1
     if how == "next":
-        target = event + 1 if event + 1 < opened.columns.row_first[row + 1] else -1
+        target = event + 1 if event + 1 < open_timeline.columns.row_first[row + 1] else -1
     elif how == "previous":
-        target = event - 1 if event > opened.columns.row_first[row] else -1
+        target = event - 1 if event > open_timeline.columns.row_first[row] else -1
     elif how == "parent":
-        target = next(reversed(enclosing(opened, event)), -1)
+        target = next(reversed(enclosing(open_timeline, event)), -1)
     elif how == "child":
-        target = children(opened, event).first
+        target = children(open_timeline, event).first
     elif how in MOVES:
-        target = _same(opened, event, how)
+        target = _same(open_timeline, event, how)
     else:
         raise BadRequest(f"there is no move {str(how)[:80]!r}", f"moves are {', '.join(MOVES)}")
     return target if target >= 0 else None
 
 
-def _same(opened: OpenTimeline, event: int, how: EventMove) -> int:
-    position = (int(opened.timeline.start_ps[event]), event)
-    results = find_same_name(opened, event)
+def _same(open_timeline: OpenTimeline, event: int, how: EventMove) -> int:
+    position = (int(open_timeline.timeline.start_ps[event]), event)
+    results = find_same_name(open_timeline, event)
     if how == "previous_same":
-        return previous_result(opened.columns, results, position)
+        return previous_result(open_timeline.columns, results, position)
     after = None if how == "first_same" else position
-    return next(iter(next_results(opened.columns, results, after, 1).tolist()), -1)
+    return next(iter(next_results(open_timeline.columns, results, after, 1).tolist()), -1)

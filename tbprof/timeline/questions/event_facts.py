@@ -82,15 +82,15 @@ class Facts:
         return value if isinstance(value, int) else -1
 
 
-def read_facts(opened: OpenTimeline, event: int) -> Facts:
+def read_facts(open_timeline: OpenTimeline, event: int) -> Facts:
     """The data of the file on an event. Raises BadRequest if there is no such event."""
-    track = opened.track(opened.row(event))
-    timeline = opened.timeline
+    track = open_timeline.track(open_timeline.row(event))
+    timeline = open_timeline.timeline
     is_device = timeline.sections[track.section].kind == "device"
     type_ = int(timeline.type[event])
     name = timeline.types.full_name[type_] if type_ >= 0 else ""
     source = int(timeline.source[event])
-    planes = opened.space.planes if track.plane >= 0 and source >= 0 else ()
+    planes = open_timeline.space.planes if track.plane >= 0 and source >= 0 else ()
     if not 0 <= track.plane < len(planes):
         return Facts(track.kind, is_device, None, -1, name, [], [])
     plane = planes[track.plane]
@@ -102,24 +102,24 @@ def read_facts(opened: OpenTimeline, event: int) -> Facts:
     facts = Facts(track.kind, is_device, plane, row, name, own_stats, shared)
     instruction = instruction_of(facts.text(names.HLO_OP))
     if facts.is_gpu and instruction.startswith(names.COMMAND_BUFFER):
-        instruction = _graph_instruction(opened, plane, source)
+        instruction = _graph_instruction(open_timeline, plane, source)
     return Facts(track.kind, is_device, plane, row, name, own_stats, shared, instruction)
 
 
-def _graph_instruction(opened: OpenTimeline, plane: Plane, source: int) -> str:
-    kinds = find_gpu_kinds(plane, opened.programs)
+def _graph_instruction(open_timeline: OpenTimeline, plane: Plane, source: int) -> str:
+    kinds = find_gpu_kinds(plane, open_timeline.programs)
     [row] = np.flatnonzero(kinds.events.source == source).tolist()
     return kinds.instruction[int(kinds.code[row])]
 
 
-def find_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
+def find_op(open_timeline: OpenTimeline, facts: Facts) -> OpName | None:
     """The op that tables list the event under, None if they do not list it."""
     if facts.kind == "ops":  # a line of ops, which was derived from kernels
         return parse_provenance(facts.name)
     if facts.plane is None or facts.kind in _NO_OPS:
         return None
     if facts.is_gpu:
-        return op_or_event(_launched(opened, facts), facts.name, copy_type(facts.name))
+        return op_or_event(_launched(open_timeline, facts), facts.name, copy_type(facts.name))
     if facts.is_tpu:
         is_op = facts.kind == "xla_ops" or is_hlo(facts)
         return TpuOpNames(facts.plane).op(facts.type_row) if is_op else None
@@ -127,20 +127,20 @@ def find_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
     if op.category != OpCategory.UNKNOWN:
         return _staged(facts, op)
     if facts.text(names.HLO_OP) and not facts.name.startswith(names.THUNK_END):
-        return _launched(opened, facts)
+        return _launched(open_timeline, facts)
     return None
 
 
-def kernel_op(opened: OpenTimeline, facts: Facts) -> OpName | None:
+def kernel_op(open_timeline: OpenTimeline, facts: Facts) -> OpName | None:
     """The op that launched a kernel, without a name if unknown; None for other events."""
     if not facts.is_gpu or facts.get(names.KERNEL_DETAILS) is None:
         return None
-    return _launched(opened, facts)
+    return _launched(open_timeline, facts)
 
 
-def _launched(opened: OpenTimeline, facts: Facts) -> OpName:
+def _launched(open_timeline: OpenTimeline, facts: Facts) -> OpName:
     texts = {key: facts.text(key) for key in OP_STATS} | {names.HLO_OP: facts.instruction}
-    return launched_op(opened.programs, facts.integer(names.PROGRAM_ID), texts)
+    return launched_op(open_timeline.programs, facts.integer(names.PROGRAM_ID), texts)
 
 
 def _staged(facts: Facts, op: OpName) -> OpName:
@@ -156,14 +156,14 @@ def is_hlo(facts: Facts) -> bool:
     return facts.name.startswith("%") or facts.get(names.HLO_CATEGORY) is not None
 
 
-def find_hlo(opened: OpenTimeline, facts: Facts) -> dict[str, Any] | None:
+def find_hlo(open_timeline: OpenTimeline, facts: Facts) -> dict[str, Any] | None:
     """The event's instruction: module, instruction, text ("" if the program is not in the file)."""
     # The recorder's text contains more than the program.
     stated = facts.name if facts.is_tpu and " = " in facts.name else ""
     instruction = event_instruction(facts)
     if not instruction:
         return None
-    module = program_of(opened, facts)
+    module = program_of(open_timeline, facts)
     lines = _program_lines(module, instruction) if module else []
     text = "\n".join([stated or line for line in lines[:1]] + lines[1:]) or stated
     name = facts.text(names.HLO_MODULE) or (module.name if module else "")
@@ -188,17 +188,19 @@ def event_instruction(facts: Facts) -> str:
     return facts.instruction
 
 
-def program_of(opened: OpenTimeline, facts: Facts) -> Module | None:
+def program_of(open_timeline: OpenTimeline, facts: Facts) -> Module | None:
     """The event's program, None if the file does not hold it."""
-    return opened.programs.module(facts.integer(names.PROGRAM_ID), facts.text(names.HLO_MODULE))
+    return open_timeline.programs.module(
+        facts.integer(names.PROGRAM_ID), facts.text(names.HLO_MODULE)
+    )
 
 
-def find_source_location(opened: OpenTimeline, facts: Facts) -> str | None:
+def find_source_location(open_timeline: OpenTimeline, facts: Facts) -> str | None:
     """The source location of the event: a stat, the instruction's line, a Python frame."""
     *stated, recorded = (facts.text(key) for key in SOURCE_STATS)
     source = next(filter(None, stated), "")
     if not source and facts.instruction:
-        module = program_of(opened, facts)
+        module = program_of(open_timeline, facts)
         proto = module.find(facts.instruction) if module else None
         if proto is not None and proto.metadata.source_file:
             source = f"{proto.metadata.source_file}:{proto.metadata.source_line}"

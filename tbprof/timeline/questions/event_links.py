@@ -22,23 +22,23 @@ _MASK = 2**64 - 1
 
 
 def find_page_links(
-    opened: OpenTimeline, facts: Facts, step: dict[str, Any] | None
+    open_timeline: OpenTimeline, facts: Facts, step: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
     """Links to other pages: the tool, what it shows there, and the view's parameters.
 
     Filters on a name are `=name`, as the pages' tables write them.
     """
-    return [*_rows(opened, facts), *_graph(opened, facts), *_steps(facts, step)]
+    return [*_rows(open_timeline, facts), *_graph(open_timeline, facts), *_steps(facts, step)]
 
 
-def _rows(opened: OpenTimeline, facts: Facts) -> Iterator[dict[str, Any]]:
-    launched_by = kernel_op(opened, facts)
+def _rows(open_timeline: OpenTimeline, facts: Facts) -> Iterator[dict[str, Any]]:
+    launched_by = kernel_op(open_timeline, facts)
     if launched_by is not None:
         view = {"f.kernel_name": facts.name}
         if launched_by.name:
             view["f.op_name"] = launched_by.name
         yield from _link("kernel_stats", "Launches of this kernel", view)
-    op = find_op(opened, facts)
+    op = find_op(open_timeline, facts)
     if op is None:
         return
     side = "Device" if facts.is_device or facts.is_gpu or facts.is_tpu else "Host"
@@ -48,12 +48,12 @@ def _rows(opened: OpenTimeline, facts: Facts) -> Iterator[dict[str, Any]]:
         yield from _link("input_pipeline_analyzer", f"Input op {op.name}", {"f.opName": op.name})
 
 
-def _graph(opened: OpenTimeline, facts: Facts) -> Iterator[dict[str, Any]]:
+def _graph(open_timeline: OpenTimeline, facts: Facts) -> Iterator[dict[str, Any]]:
     """The instruction in the graph of its program."""
     name, program_id = event_instruction(facts), facts.integer(names.PROGRAM_ID)
     if not 0 < len(name) <= _MOST_NAME or program_id == -1:
         return
-    module = program_of(opened, facts)
+    module = program_of(open_timeline, facts)
     if module is not None and module.find(name) is not None:
         view = {"program_id": str(program_id & _MASK), "node_name": name}
         yield {"tool": "graph_viewer", "label": f"Instruction {name}"[:200], "params": view}

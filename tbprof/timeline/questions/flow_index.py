@@ -99,35 +99,37 @@ class FlowKeys:
     side: NDArray[np.uint8]
 
 
-def flow_index(opened: OpenTimeline) -> FlowIndex:
+def flow_index(open_timeline: OpenTimeline) -> FlowIndex:
     """The index of a timeline, made on first use: one pass over the events' stats.
 
     It is cached with the latest answers: for a large trace it takes as much as one or two columns.
     """
-    return opened.answers.get_or_compute(
-        "flows", lambda: _index(opened), lambda index: index.nbytes
+    return open_timeline.answers.get_or_compute(
+        "flows", lambda: _index(open_timeline), lambda index: index.nbytes
     )
 
 
-def keys_of(opened: OpenTimeline, event: int) -> FlowKeys:
+def keys_of(open_timeline: OpenTimeline, event: int) -> FlowKeys:
     """The keys of one event."""
-    track = opened.track(opened.row(event))
-    source = opened.timeline.source[event : event + 1]
-    planes = opened.space.planes if track.plane >= 0 else ()
+    track = open_timeline.track(open_timeline.row(event))
+    source = open_timeline.timeline.source[event : event + 1]
+    planes = open_timeline.space.planes if track.plane >= 0 else ()
     if not 0 <= track.plane < len(planes) or source[0] < 0:
         return _joined([])
     plane = planes[track.plane]
-    return _read(opened, plane, np.array([event], np.uint32), source, _process(opened, plane))
+    return _read(
+        open_timeline, plane, np.array([event], np.uint32), source, _process(open_timeline, plane)
+    )
 
 
-def _index(opened: OpenTimeline) -> FlowIndex:
+def _index(open_timeline: OpenTimeline) -> FlowIndex:
     pieces = []
-    for events in plane_events(opened, is_recorded=True):
+    for events in plane_events(open_timeline, is_recorded=True):
         if not events.plane.stat_names.isdisjoint(_STATS):
-            process = _process(opened, events.plane)
+            process = _process(open_timeline, events.plane)
             for ids, rows in events.pieces(1 << 18):
-                source = opened.timeline.source[rows]
-                pieces.append(_read(opened, events.plane, ids, source, process))
+                source = open_timeline.timeline.source[rows]
+                pieces.append(_read(open_timeline, events.plane, ids, source, process))
     keys = _joined(pieces)
     parts = [_ordered(keys, link) for link in Link]
     first = np.append(0, np.cumsum([rows.size for rows in parts])).astype(np.int64)
@@ -166,16 +168,16 @@ def _joined(pieces: list[FlowKeys]) -> FlowKeys:
     )
 
 
-def _process(opened: OpenTimeline, plane: Plane) -> int:
+def _process(open_timeline: OpenTimeline, plane: Plane) -> int:
     """The process of a plane; cores do not state theirs: that of the host itself."""
     if names.PROCESS_ID not in plane.stats:
-        plane = next(iter(host_planes(opened.space)), plane)
+        plane = next(iter(host_planes(open_timeline.space)), plane)
     value = plane.stats.get(names.PROCESS_ID, -1)
     return value if isinstance(value, int) and abs(value) < 1 << 62 else -1
 
 
 def _read(
-    opened: OpenTimeline,
+    open_timeline: OpenTimeline,
     plane: Plane,
     ids: NDArray[np.uint32],
     source: NDArray[np.int64],
@@ -188,7 +190,7 @@ def _read(
         *_correlations(stats, ids, is_device=plane.name.startswith(_DEVICE_PREFIX)),
         *_contexts(stats, ids, process),
         *_flows(stats, ids),
-        *_runs(opened, plane, stats, ids),
+        *_runs(open_timeline, plane, stats, ids),
     ])  # fmt: skip
 
 
@@ -235,7 +237,7 @@ def _flows(stats: dict[str, StatColumn], ids: NDArray[np.uint32]) -> Iterator[Fl
 
 
 def _runs(
-    opened: OpenTimeline, plane: Plane, stats: dict[str, StatColumn], ids: NDArray[np.uint32]
+    open_timeline: OpenTimeline, plane: Plane, stats: dict[str, StatColumn], ids: NDArray[np.uint32]
 ) -> Iterator[FlowKeys]:
     """The launch of a program on a TPU core, and its run there, have the same run, queue and core.
 
@@ -247,8 +249,10 @@ def _runs(
     rows = np.flatnonzero(stats[names.RUN_ID].is_integer & stats[names.QUEUE_ID].is_integer)
     side = np.full(rows.size, TO)
     if not is_core:
-        type_ = opened.timeline.type[ids[rows]]
-        side = opened.cache.get_or_compute("launches", lambda: _launch_sides(opened))[type_]
+        type_ = open_timeline.timeline.type[ids[rows]]
+        side = open_timeline.cache.get_or_compute("launches", lambda: _launch_sides(open_timeline))[
+            type_
+        ]
     rows, side = rows[side > 0], side[side > 0]
     device = np.full(rows.size, core_number(plane))
     if not is_core and names.DEVICE_ORDINAL in stats:
@@ -260,10 +264,10 @@ def _runs(
     yield _keys(Link.RUN, ids[rows], stats[names.RUN_ID].bits[rows] & _RUN_MASK, extra, side)
 
 
-def _launch_sides(opened: OpenTimeline) -> NDArray[np.int64]:
+def _launch_sides(open_timeline: OpenTimeline) -> NDArray[np.int64]:
     """[types + 1] FROM for types of launches of programs, TO for their callbacks, else 0."""
     sides = {names.ENQUEUE_PROGRAM: FROM, names.COMPLETE_CALLBACKS: TO}
-    return np.array([*(sides.get(name, 0) for name in opened.timeline.types.full_name), 0])
+    return np.array([*(sides.get(name, 0) for name in open_timeline.timeline.types.full_name), 0])
 
 
 def _keys(

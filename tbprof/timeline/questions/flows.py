@@ -31,7 +31,7 @@ _KINDS = {
 _Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def flows(opened: OpenTimeline, event: int, limit: int = 200) -> dict[str, Any]:
+def flows(open_timeline: OpenTimeline, event: int, limit: int = 200) -> dict[str, Any]:
     """The flows of one event, `total` of them; the first `limit` by time.
 
     Kinds are `launch` (of work on a device), `produce` (a context that producer and consumer
@@ -44,24 +44,28 @@ def flows(opened: OpenTimeline, event: int, limit: int = 200) -> dict[str, Any]:
                  |.ll                flows of l, and of k: l to k
         Stream   |......kkk
     """
-    index = flow_index(opened)
-    keys = keys_of(opened, event)
+    index = flow_index(open_timeline)
+    keys = keys_of(open_timeline, event)
     flow_kinds: dict[tuple[int, int], str] = {}
     total = 0
     for link, key, extra in zip(
         keys.link.tolist(), keys.key.tolist(), keys.extra.tolist(), strict=True
     ):
-        of_key, count = _of_key(opened, index, (Link(link), key, extra), event, limit)
+        of_key, count = _of_key(open_timeline, index, (Link(link), key, extra), event, limit)
         total += count - len(of_key.keys() & flow_kinds.keys())
         flow_kinds = {**of_key, **flow_kinds}
     is_enclosed = not flow_kinds
     if is_enclosed:
-        flow_kinds, total = _enclosed(opened, index, event, limit)
-    start = opened.timeline.start_ps
+        flow_kinds, total = _enclosed(open_timeline, index, event, limit)
+    start = open_timeline.timeline.start_ps
     pairs = sorted(flow_kinds, key=lambda pair: (int(start[pair[0]]), int(start[pair[1]]), pair))
     return {
         "flows": [
-            {"kind": flow_kinds[pair], "from": opened.place(pair[0]), "to": opened.place(pair[1])}
+            {
+                "kind": flow_kinds[pair],
+                "from": open_timeline.place(pair[0]),
+                "to": open_timeline.place(pair[1]),
+            }
             for pair in pairs[:limit]
         ],
         "total": total,
@@ -70,7 +74,11 @@ def flows(opened: OpenTimeline, event: int, limit: int = 200) -> dict[str, Any]:
 
 
 def _of_key(
-    opened: OpenTimeline, index: FlowIndex, key: tuple[Link, int, int], event: int, limit: int
+    open_timeline: OpenTimeline,
+    index: FlowIndex,
+    key: tuple[Link, int, int],
+    event: int,
+    limit: int,
 ) -> tuple[dict[tuple[int, int], str], int]:
     """(kind by (from, to) of up to `limit` flows of an event by one key, their number).
 
@@ -78,7 +86,7 @@ def _of_key(
     """
     rows = index.rows(*key)
     ids, side = index.event[rows].astype(np.int64), index.side[rows]
-    order = np.lexsort((ids, opened.timeline.start_ps[ids]))
+    order = np.lexsort((ids, open_timeline.timeline.start_ps[ids]))
     ids, side = ids[order], side[order]
     if key[0] == Link.FLOW:
         maker_rows, user_rows = _chain(side)
@@ -133,17 +141,17 @@ def _chain(side: NDArray[np.uint8]) -> _Pairs:
 
 
 def _enclosed(
-    opened: OpenTimeline, index: FlowIndex, event: int, limit: int
+    open_timeline: OpenTimeline, index: FlowIndex, event: int, limit: int
 ) -> tuple[dict[tuple[int, int], str], int]:
     """(the first launches that an event encloses, how many there are)."""
     rows = [
         index.launch_row[np.searchsorted(index.launch, low) : np.searchsorted(index.launch, high)]
-        for low, high in enclosed(opened, event)
+        for low, high in enclosed(open_timeline, event)
     ]
     every = np.concatenate([np.empty(0, np.uint32), *rows])
-    start = opened.timeline.start_ps[index.event[every]]
+    start = open_timeline.timeline.start_ps[index.event[every]]
     flow_kinds: dict[tuple[int, int], str] = {}
     for row in every[np.argsort(start, kind="stable")][:limit].tolist():
         key = (Link.CORRELATION, int(index.key[row]), int(index.extra[row]))
-        flow_kinds.update(_of_key(opened, index, key, int(index.event[row]), limit)[0])
+        flow_kinds.update(_of_key(open_timeline, index, key, int(index.event[row]), limit)[0])
     return flow_kinds, max(every.size, len(flow_kinds))

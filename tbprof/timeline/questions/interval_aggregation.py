@@ -60,9 +60,11 @@ class IntervalSums:
         np.maximum(self.most_ps, other.most_ps, out=self.most_ps)
 
 
-def find_bounds(opened: OpenTimeline, tracks: NDArray[np.int64], begin: int, end: int) -> Bounds:
+def find_bounds(
+    open_timeline: OpenTimeline, tracks: NDArray[np.int64], begin: int, end: int
+) -> Bounds:
     """The ranges of events that overlap [begin, end); takes time per row, not per event."""
-    columns = opened.columns
+    columns = open_timeline.columns
     first_row = columns.first_row[tracks]
     last_row = columns.first_row[tracks + 1]
     first = np.append(0, np.cumsum(last_row - first_row)).astype(np.int64)

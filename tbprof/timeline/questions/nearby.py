@@ -26,14 +26,14 @@ class Children:
     covered_ps: int
 
 
-def enclosing(opened: OpenTimeline, event: int) -> list[int]:
+def enclosing(open_timeline: OpenTimeline, event: int) -> list[int]:
     """The ids of the events that enclose an event, outermost first."""
-    columns = opened.columns
-    row = opened.row(event)
+    columns = open_timeline.columns
+    row = open_timeline.row(event)
     start = int(columns.start_ps[event])
     end = start + int(columns.duration_ps[event])
     rows: list[int] = []
-    for above in range(opened.track(row).first_row, row + 1):
+    for above in range(open_timeline.track(row).first_row, row + 1):
         first = int(columns.row_first[above])
         last = int(columns.row_first[above + 1])
         if above == row:
@@ -53,14 +53,14 @@ def enclosing(opened: OpenTimeline, event: int) -> list[int]:
     return rows
 
 
-def enclosed(opened: OpenTimeline, event: int) -> list[tuple[int, int]]:
+def enclosed(open_timeline: OpenTimeline, event: int) -> list[tuple[int, int]]:
     """Ranges [first, last) of the ids on deeper rows of the events that lie within an event.
 
     Rows on which events overlap are left out.
     """
-    columns = opened.columns
-    row = opened.row(event)
-    track = opened.track(row)
+    columns = open_timeline.columns
+    row = open_timeline.row(event)
+    track = open_timeline.track(row)
     start = int(columns.start_ps[event])
     end = start + int(columns.duration_ps[event])
     ranges = []
@@ -78,11 +78,11 @@ def enclosed(opened: OpenTimeline, event: int) -> list[tuple[int, int]]:
     return ranges
 
 
-def children(opened: OpenTimeline, event: int) -> Children:
+def children(open_timeline: OpenTimeline, event: int) -> Children:
     """The direct children of an event, in time proportional to their number."""
-    columns = opened.columns
-    row = opened.row(event)
-    track = opened.track(row)
+    columns = open_timeline.columns
+    row = open_timeline.row(event)
+    track = open_timeline.track(row)
     triple = np.array([-1, 0, 0], np.int64)
     walk_children(
         event_rows(columns), event, row, track.first_row, track.first_row + track.rows,

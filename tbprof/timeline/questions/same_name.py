@@ -30,62 +30,68 @@ class _Likes:
     side: NDArray[np.int64]
 
 
-def same_name(opened: OpenTimeline, event: int) -> dict[str, Any] | None:
+def same_name(open_timeline: OpenTimeline, event: int) -> dict[str, Any] | None:
     """Count, total, mean, least and greatest duration of comparable events.
 
     `others` counts events of the name that are of another kind. None for an event without a name.
     """
-    likes = _likes(opened)
-    type_ = int(opened.timeline.type[event])
+    likes = _likes(open_timeline)
+    type_ = int(open_timeline.timeline.type[event])
     code = int(likes.of_type[type_])
     if code < 0:
         return None
-    side = int(likes.side[opened.row(event)])
-    sums = opened.cache.get_or_compute(f"sums of side {side}", lambda: _sums(opened, side))
+    side = int(likes.side[open_timeline.row(event)])
+    sums = open_timeline.cache.get_or_compute(
+        f"sums of side {side}", lambda: _sums(open_timeline, side)
+    )
     count, total, least, most = (int(column[code]) for column in sums)
-    by_name = opened.cache.get_or_compute("events by name", lambda: _count_names(opened))
-    others = int(by_name[opened.names.of_type[type_]]) - count
+    by_name = open_timeline.cache.get_or_compute(
+        "events by name", lambda: _count_names(open_timeline)
+    )
+    others = int(by_name[open_timeline.names.of_type[type_]]) - count
     return {
         "count": count, "total_ps": total, "mean_ps": total / count, "min_ps": least,
         "max_ps": most, "others": others,
     }  # fmt: skip
 
 
-def find_same_name(opened: OpenTimeline, event: int) -> SearchResults:
+def find_same_name(open_timeline: OpenTimeline, event: int) -> SearchResults:
     """The comparable events, including the event itself."""
-    likes = _likes(opened)
-    code = int(likes.of_type[opened.timeline.type[event]])
-    side = int(likes.side[opened.row(event)])
+    likes = _likes(open_timeline)
+    code = int(likes.of_type[open_timeline.timeline.type[event]])
+    side = int(likes.side[open_timeline.row(event)])
 
     def find() -> SearchResults:
-        columns = opened.columns
+        columns = open_timeline.columns
         named = events_of_types(columns, np.asarray(likes.of_type == code)).event
         row = np.searchsorted(columns.row_first, named, "right") - 1
         return results_of(columns, named[likes.side[row] == side])
 
-    return opened.answers.get_or_compute(("name", code, side), find, lambda results: results.nbytes)
+    return open_timeline.answers.get_or_compute(
+        ("name", code, side), find, lambda results: results.nbytes
+    )
 
 
-def _likes(opened: OpenTimeline) -> _Likes:
-    return opened.cache.get_or_compute("likes", lambda: _find_likes(opened))
+def _likes(open_timeline: OpenTimeline) -> _Likes:
+    return open_timeline.cache.get_or_compute("likes", lambda: _find_likes(open_timeline))
 
 
-def _find_likes(opened: OpenTimeline) -> _Likes:
-    timeline = opened.timeline
+def _find_likes(open_timeline: OpenTimeline) -> _Likes:
+    timeline = open_timeline.timeline
     category = np.append(timeline.types.category.astype(np.int64), -1)
-    of_type, _ = group_rows([opened.names.of_type.astype(np.int64), category])
-    of_type = np.where(opened.names.of_type >= 0, of_type, -1).astype(np.int32)
+    of_type, _ = group_rows([open_timeline.names.of_type.astype(np.int64), category])
+    of_type = np.where(open_timeline.names.of_type >= 0, of_type, -1).astype(np.int32)
     kinds: dict[tuple[str, str], int] = {}
     of_track = [
         kinds.setdefault((timeline.sections[track.section].kind, track.kind), len(kinds))
         for track in timeline.tracks
     ]
-    return _Likes(read_only(of_type), np.array(of_track, np.int64)[opened.columns.track])
+    return _Likes(read_only(of_type), np.array(of_track, np.int64)[open_timeline.columns.track])
 
 
-def _sums(opened: OpenTimeline, side: int) -> tuple[NDArray[np.int64], ...]:
+def _sums(open_timeline: OpenTimeline, side: int) -> tuple[NDArray[np.int64], ...]:
     """Events, total, least and greatest duration by code, of the rows of a kind."""
-    columns, likes = opened.columns, _likes(opened)
+    columns, likes = open_timeline.columns, _likes(open_timeline)
     size = int(likes.of_type.max(initial=-1)) + 1
     count, total, most = (np.zeros(size, np.int64) for _ in range(3))
     least = np.full(size, np.iinfo(np.int64).max)
@@ -97,11 +103,12 @@ def _sums(opened: OpenTimeline, side: int) -> tuple[NDArray[np.int64], ...]:
     return count, total, least, most
 
 
-def _count_names(opened: OpenTimeline) -> NDArray[np.int64]:
+def _count_names(open_timeline: OpenTimeline) -> NDArray[np.int64]:
     """[names] how many events have it."""
     of_type = np.bincount(
-        opened.columns.type[opened.columns.type >= 0], minlength=opened.names.of_type.size - 1
+        open_timeline.columns.type[open_timeline.columns.type >= 0],
+        minlength=open_timeline.names.of_type.size - 1,
     )
-    return np.bincount(opened.names.of_type[:-1], of_type, minlength=len(opened.names.text)).astype(
-        np.int64
-    )
+    return np.bincount(
+        open_timeline.names.of_type[:-1], of_type, minlength=len(open_timeline.names.text)
+    ).astype(np.int64)

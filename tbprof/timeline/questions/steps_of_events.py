@@ -24,9 +24,11 @@ class StepWindows:
     number: dict[str, int]
 
 
-def step_windows(opened: OpenTimeline, part: str) -> StepWindows:
+def step_windows(open_timeline: OpenTimeline, part: str) -> StepWindows:
     """The steps of the timeline of a part; none if it has no step tracks."""
-    return opened.cache.get_or_compute(f"steps of {part}", lambda: _find(opened.timeline, part))
+    return open_timeline.cache.get_or_compute(
+        f"steps of {part}", lambda: _find(open_timeline.timeline, part)
+    )
 
 
 def _find(timeline: Timeline, part: str) -> StepWindows:

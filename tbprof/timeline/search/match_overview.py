@@ -15,7 +15,7 @@ _MOST_LEVEL = 62
 
 
 def overview_spans(
-    opened: OpenTimeline,
+    open_timeline: OpenTimeline,
     results: SearchResults,
     level: int,
     from_ps: int,
@@ -28,7 +28,7 @@ def overview_spans(
     The time taken depends on the number of buckets, not on that of results. Rows without results,
     and rows that do not exist, are left out. Raises BadRequest if there would be too many spans.
     """
-    columns, timeline = opened.columns, opened.timeline
+    columns, timeline = open_timeline.columns, open_timeline.timeline
     level = max(0, min(level, _MOST_LEVEL))
     rows = rows[(rows >= 0) & (rows < columns.row_first.size - 1)]
     from_ps, to_ps = max(from_ps, timeline.begin_ps), min(to_ps, timeline.end_ps + 1)

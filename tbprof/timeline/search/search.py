@@ -36,7 +36,7 @@ _EVER = (-(1 << 62), 1 << 62)
 
 
 def search(
-    opened: OpenTimeline,
+    open_timeline: OpenTimeline,
     query: Query,
     *,
     limit: int = 200,
@@ -53,21 +53,23 @@ def search(
     begin = _EVER[0] if from_ps is None else from_ps
     end = _EVER[1] if to_ps is None else to_ps
     follows = _parse_cursor(after)
-    results = find_results(opened, query, within=(begin, end))
+    results = find_results(open_timeline, query, within=(begin, end))
     size = max(0, min(limit, MOST_RESULTS))
-    page = next_results(opened.columns, results, follows, size + 1).tolist()
+    page = next_results(open_timeline.columns, results, follows, size + 1).tolist()
     return {
         "count": len(results),
-        "types": count_types(opened, results),
-        "hits": [opened.place(event) for event in page[:size]],
-        "cursor": _cursor(opened, page[size - 1]) if len(page) > size > 0 else "",
-        "tracks": {str(track): count for track, count in count_by_track(opened, results).items()},
+        "types": count_types(open_timeline, results),
+        "hits": [open_timeline.place(event) for event in page[:size]],
+        "cursor": _cursor(open_timeline, page[size - 1]) if len(page) > size > 0 else "",
+        "tracks": {
+            str(track): count for track, count in count_by_track(open_timeline, results).items()
+        },
         "error": None,
     }
 
 
 def match_overview(
-    opened: OpenTimeline,
+    open_timeline: OpenTimeline,
     query: Query,
     *,
     level: int,
@@ -80,28 +82,32 @@ def match_overview(
     Results in one bucket of 2^level ps, counted from the timeline's begin, are one span. Rows
     without results are left out.
     """
-    results = find_results(opened, query)
-    spans = overview_spans(opened, results, level, from_ps, to_ps, np.asarray(rows, np.int64))
+    results = find_results(open_timeline, query)
+    spans = overview_spans(
+        open_timeline, results, level, from_ps, to_ps, np.asarray(rows, np.int64)
+    )
     return {"rows": {str(row): row_spans.tolist() for row, row_spans in spans.items()}}
 
 
 def find_results(
-    opened: OpenTimeline, query: Query, *, within: tuple[int, int] = _EVER
+    open_timeline: OpenTimeline, query: Query, *, within: tuple[int, int] = _EVER
 ) -> SearchResults:
     """The events that match a query; those of the latest few queries are cached."""
     if query.is_empty:
-        return results_of(opened.columns, np.empty(0, np.uint32))
+        return results_of(open_timeline.columns, np.empty(0, np.uint32))
     if within == _EVER:
-        return _kept(opened, query, lambda: _find(opened, query))
+        return _kept(open_timeline, query, lambda: _find(open_timeline, query))
 
     def find_within() -> SearchResults:
-        return in_range(opened.columns, find_results(opened, query), *within)
+        return in_range(open_timeline.columns, find_results(open_timeline, query), *within)
 
-    return _kept(opened, (query, within), find_within)
+    return _kept(open_timeline, (query, within), find_within)
 
 
-def _kept(opened: OpenTimeline, key: Hashable, find: Callable[[], SearchResults]) -> SearchResults:
-    return opened.answers.get_or_compute(key, find, lambda results: results.nbytes)
+def _kept(
+    open_timeline: OpenTimeline, key: Hashable, find: Callable[[], SearchResults]
+) -> SearchResults:
+    return open_timeline.answers.get_or_compute(key, find, lambda results: results.nbytes)
 
 
 def matching_types(types: TypeTable, query: Query) -> NDArray[np.bool_]:
@@ -153,23 +159,29 @@ def _category_named(text: str) -> NDArray[np.bool_]:
     return np.array([name == text.casefold() for name in names], np.bool_)
 
 
-def _find(opened: OpenTimeline, query: Query) -> SearchResults:
+def _find(open_timeline: OpenTimeline, query: Query) -> SearchResults:
     if query.row is not None:
-        ids = row_ids(opened.timeline, opened.space, opened.programs, query.row)
-        return results_of(opened.columns, ids.astype(np.uint32))
+        ids = row_ids(
+            open_timeline.timeline, open_timeline.space, open_timeline.programs, query.row
+        )
+        return results_of(open_timeline.columns, ids.astype(np.uint32))
     if query.scope == "arg":
-        matches = events_with_stat(opened, query)
+        matches = events_with_stat(open_timeline, query)
         if query.key.casefold() == _LONG_NAME:
             longer = events_of_types(
-                opened.columns, _long_names(opened.timeline.types, query)
+                open_timeline.columns, _long_names(open_timeline.timeline.types, query)
             ).event
             matches = union(matches, longer)
-        return results_of(opened.columns, matches)
+        return results_of(open_timeline.columns, matches)
     if query.scope == "source":
-        matches = events_from_source(opened, query)
-        frames = events_of_types(opened.columns, _frames(opened.timeline.types, query)).event
-        return results_of(opened.columns, union(matches, frames))
-    return events_of_types(opened.columns, matching_types(opened.timeline.types, query))
+        matches = events_from_source(open_timeline, query)
+        frames = events_of_types(
+            open_timeline.columns, _frames(open_timeline.timeline.types, query)
+        ).event
+        return results_of(open_timeline.columns, union(matches, frames))
+    return events_of_types(
+        open_timeline.columns, matching_types(open_timeline.timeline.types, query)
+    )
 
 
 def _frames(types: TypeTable, query: Query) -> NDArray[np.bool_]:
@@ -203,5 +215,5 @@ def _parse_cursor(text: str) -> tuple[int, int] | None:
     return int(start), int(event)
 
 
-def _cursor(opened: OpenTimeline, event: int) -> str:
-    return f"{int(opened.timeline.start_ps[event])}.{event}"
+def _cursor(open_timeline: OpenTimeline, event: int) -> str:
+    return f"{int(open_timeline.timeline.start_ps[event])}.{event}"

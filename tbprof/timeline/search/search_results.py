@@ -70,11 +70,11 @@ def in_range(
     return results_of(columns, event[:count].copy())
 
 
-def count_types(opened: OpenTimeline, results: SearchResults) -> int:
+def count_types(open_timeline: OpenTimeline, results: SearchResults) -> int:
     """The number of distinct names of the results."""
-    names = opened.names
+    names = open_timeline.names
     is_used = np.zeros(len(names.text) + 1, np.bool_)
-    columns = opened.columns
+    columns = open_timeline.columns
     in_pieces(
         lambda begin, end: mark_names(
             results.event[begin:end], columns.type, names.of_type, is_used
@@ -84,13 +84,13 @@ def count_types(opened: OpenTimeline, results: SearchResults) -> int:
     return int(is_used[:-1].sum())
 
 
-def count_by_track(opened: OpenTimeline, results: SearchResults) -> dict[int, int]:
+def count_by_track(open_timeline: OpenTimeline, results: SearchResults) -> dict[int, int]:
     """The number of results on each track; tracks without any are left out."""
-    if not opened.timeline.tracks:
+    if not open_timeline.timeline.tracks:
         return {}
-    tracks = opened.columns.track
+    tracks = open_timeline.columns.track
     count = np.bincount(
-        tracks, weights=np.diff(results.row_first), minlength=len(opened.timeline.tracks)
+        tracks, weights=np.diff(results.row_first), minlength=len(open_timeline.timeline.tracks)
     ).astype(np.int64)
     return {track: int(count[track]) for track in np.flatnonzero(count).tolist()}
 

@@ -37,12 +37,12 @@ class PlaneEvents:
                 yield np.arange(begin, end, dtype=np.uint32), slice(begin, end)
 
 
-def plane_events(opened: OpenTimeline, *, is_recorded: bool = False) -> list[PlaneEvents]:
+def plane_events(open_timeline: OpenTimeline, *, is_recorded: bool = False) -> list[PlaneEvents]:
     """The events that are in the file, by plane, or those of them that were recorded.
 
     The others are on lines that were added to the file afterwards.
     """
-    timeline = opened.timeline
+    timeline = open_timeline.timeline
     ranges: dict[int, list[tuple[int, int]]] = {}
     for track in timeline.tracks:
         first = int(timeline.row_first[track.first_row])
@@ -56,7 +56,7 @@ def plane_events(opened: OpenTimeline, *, is_recorded: bool = False) -> list[Pla
             plane_ranges.append((first, last))
     if not ranges:
         return []
-    planes = opened.space.planes
+    planes = open_timeline.space.planes
     return [
         PlaneEvents(planes[plane_row], spans)
         for plane_row, spans in ranges.items()
@@ -64,7 +64,7 @@ def plane_events(opened: OpenTimeline, *, is_recorded: bool = False) -> list[Pla
     ]
 
 
-def events_with_stat(opened: OpenTimeline, query: Query) -> NDArray[np.uint32]:
+def events_with_stat(open_timeline: OpenTimeline, query: Query) -> NDArray[np.uint32]:
     """The ids, ascending, of the events with a stat that matches the query."""
     folded = query.key.casefold()
 
@@ -72,19 +72,23 @@ def events_with_stat(opened: OpenTimeline, query: Query) -> NDArray[np.uint32]:
         return name == query.key if query.has_case else name.casefold() == folded
 
     matches = []
-    for events in plane_events(opened):
+    for events in plane_events(open_timeline):
         for name in sorted(filter(asks_for, events.plane.stat_names)):
-            matches += list(_matching(opened, events, name, _value_test(events.plane, query)))
+            matches += list(
+                _matching(open_timeline, events, name, _value_test(events.plane, query))
+            )
     return _together(matches)
 
 
-def events_from_source(opened: OpenTimeline, query: Query) -> NDArray[np.uint32]:
+def events_from_source(open_timeline: OpenTimeline, query: Query) -> NDArray[np.uint32]:
     """The ids, ascending, of the events that a stat places in the requested source."""
     matches = []
-    for events in plane_events(opened):
+    for events in plane_events(open_timeline):
         for name in SOURCE_STATS:
             if name in events.plane.stat_names:
-                matches += list(_matching(opened, events, name, _text_matches(events.plane, query)))
+                matches += list(
+                    _matching(open_timeline, events, name, _text_matches(events.plane, query))
+                )
     return _together(matches)
 
 
@@ -95,10 +99,10 @@ def _together(pieces: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
 
 
 def _matching(
-    opened: OpenTimeline, events: PlaneEvents, name: str, matches: _Matches
+    open_timeline: OpenTimeline, events: PlaneEvents, name: str, matches: _Matches
 ) -> Iterator[NDArray[np.uint32]]:
     """The ids of the events of a plane whose stat `name`, or else that of their type, matches."""
-    plane, source = events.plane, opened.timeline.source
+    plane, source = events.plane, open_timeline.timeline.source
     shared = plane.types.stats([name])[name]
     has_shared = bool(shared.is_present.any())
     of_type = np.append(matches(shared), np.False_)

@@ -50,19 +50,19 @@ class VisibleEvents:
         return sum(column.nbytes for column in (*columns, self.ids)) if self.ids.size else 0
 
 
-def find_visible(opened: OpenTimeline, only: TileFilter) -> VisibleEvents:
+def find_visible(open_timeline: OpenTimeline, only: TileFilter) -> VisibleEvents:
     """The events that pass a filter; those of the latest few filters are cached.
 
     Raises BadRequest for an unknown category or a bad pattern.
     """
-    timeline = opened.timeline
+    timeline = open_timeline.timeline
     if only.is_empty:
         return all_events(timeline)
 
     def find() -> VisibleEvents:
         return filter_events(timeline, _passing_types(timeline.types, only), max(only.min_ps, 0))
 
-    return opened.answers.get_or_compute(only, find, lambda visible: visible.bytes)
+    return open_timeline.answers.get_or_compute(only, find, lambda visible: visible.bytes)
 
 
 def all_events(timeline: Timeline) -> VisibleEvents:
