@@ -66,6 +66,9 @@ JITTED = "PjitFunction("  # and the name of the function
 THUNK_END = "end: "
 # Runs instructions of a program that XLA compiled for CPUs, or goes on to run them.
 RUNS_PROGRAM = "ThunkExecutor::Execute"
+# JAX waits for an array and copies it: `float(x)`, `x.item()` and `numpy.asarray(x)`, with and
+# without Python frames. Source: jax/_src/array.py, ArrayImpl._value.
+READS_ARRAY = "np.asarray(jax.Array)"
 
 # The details of a copy: `size:112 dest:4 async:0`.
 MEMCPY_DETAILS = "memcpy_details"

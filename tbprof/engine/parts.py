@@ -99,7 +99,7 @@ PARTS: Mapping[str, PartKind] = {
         merge="ops.op_metrics.merge_op_metrics",
     ),
     "steps": _part(
-        29,
+        30,
         "steps.steps.Steps",
         "steps.step_finding.find_steps",
         "finding the steps",

@@ -76,7 +76,7 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     )
     if not evidence.step_ms > 0:  # without steps, or with steps of no length
         is_lost = bool(evidence.job.label) and not evidence.means.is_whole.any()
-        return [*findings, _unrecorded() if is_lost else _no_steps(evidence)]
+        return [*findings, _unrecorded(evidence) if is_lost else _no_steps(evidence)]
     # Neither small findings nor single events slow down a program.
     if any(finding.severity != "low" for finding in findings):
         return findings
@@ -133,22 +133,37 @@ def _no_steps(evidence: Evidence) -> Finding:
     )
 
 
-def _unrecorded() -> Finding:
+def _unrecorded(evidence: Evidence) -> Finding:
+    has_devices = any(part.silent_device or part.lost_devices for part in evidence.job.parts)
+    if evidence.platform == "CPU" and not has_devices:
+        title = (
+            "The programs that the steps launched were not recorded, so it is unknown where step "
+            "time goes"
+        )
+        detail = (
+            "JAX launches a program and goes on. The recording ended before the first of the "
+            "launched programs did."
+        )
+        action = "Wait for the results, with jax.block_until_ready, before the recording ends."
+    else:
+        title = (
+            "Device activity in the steps was not recorded, so it is unknown where their time goes"
+        )
+        detail = "The host launched device work in each step, but the trace contains none of it."
+        action = (
+            "Record again for a shorter time, and make sure that devices are traced: recorders "
+            "keep a limited number of events, and may lack permission to trace devices."
+        )
     return Finding(
         id="steps_not_recorded",
         severity="low",
-        title=(
-            "Device activity in the steps was not recorded, so it is unknown where their time goes"
-        ),
-        detail=("The host launched device work in each step, but the trace contains none of it."),
+        title=title,
+        detail=detail,
         value=0.0,
         unit="count",
         threshold=1.0,
         gain=UNKNOWN_GAIN,
-        action=(
-            "Record again for a shorter time, and make sure that devices are traced: recorders "
-            "keep a limited number of events, and may lack permission to trace devices."
-        ),
+        action=action,
         next_page=TRACE,
         evidence=TRACE,
         guide=PROFILER_GUIDE,

@@ -10,12 +10,9 @@ from tbprof.analysis.host.host_events import host_events
 from tbprof.analysis.spans.layers import unite
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families
+from tbprof.base.names import READS_ARRAY
 from tbprof.base.records import dataclass
 from tbprof.events.space import Plane, Space
-
-# The event of JAX for `float(x)`, `x.item()` and `numpy.asarray(x)`, with or without Python frames.
-# Source: jax/_src/array.py, ArrayImpl._value.
-READ = "np.asarray(jax.Array)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ def find_result_reads(space: Space, _programs: Programs) -> ResultReads:
 
 
 def _reads(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    is_read = name_families(plane).classify(READ.__eq__, np.bool_)
+    is_read = name_families(plane).classify(READS_ARRAY.__eq__, np.bool_)
     if not is_read.any():
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     events = host_events(plane)

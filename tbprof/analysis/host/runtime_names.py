@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tbprof.analysis.vocabulary.op_names import NAMES_AT_ONCE
 from tbprof.base.lazy import regex
+from tbprof.base.names import READS_ARRAY
 from tbprof.base.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ _GROUPS = (
             ("Thunk::", regex(r"\w+Thunk::")),
         ),
     ),
-    _Names("READ", starts=("np.asarray(jax.Array)",)),
+    _Names("READ", starts=(READS_ARRAY,)),
     _Names("DRIVER", shapes=(("cu", _DRIVER), ("hip", _DRIVER))),
     _Names(
         "LAUNCHER",

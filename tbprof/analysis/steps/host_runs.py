@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_events import HostThreads
-from tbprof.analysis.host.host_roles import host_types
+from tbprof.analysis.host.host_roles import Role, host_types, role_without_device
 from tbprof.analysis.host.late_ends import find_late_ends
 from tbprof.analysis.spans.groups import group_rows
 from tbprof.analysis.spans.layers import Spans, unite
@@ -16,7 +16,8 @@ from tbprof.analysis.steps.step_windows import hulls
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.base import names
 from tbprof.base.lazy import regex
-from tbprof.base.records import dataclass, field_names
+from tbprof.base.records import dataclass, field_names, replace
+from tbprof.base.values import unique
 
 # Calls that launch one run: of a program on one device, and of one on several.
 # Source: xla, pjrt/common_pjrt_client.cc and pjrt/cpu/cpu_client.cc.
@@ -27,11 +28,18 @@ _LAUNCH = regex(
 _CALL = regex(r"P(?:jit|map)Function\((?P<function>.*)\)\Z")
 # `jit__lambda` is the program of `<lambda>`.
 _COMPILED = regex(r"\A(?:jit|pmap)_")
+# A launch waits until its arguments are free, not until they are computed.
+_HOLDS = regex(r"Wait for \w+ holds\Z")
 _NO_WORD = regex(r"\W+")
 _DEEPEST = 8
 _NO_OPS = (
     "The trace has no ops of the compiled programs that were launched; older versions of JAX "
     "record none on CPUs. What the programs compute is unknown, and a step may end before they do."
+)
+_TOO_EARLY = (
+    "The recording ended before the first of the launched programs did, so what they compute is "
+    "unknown. JAX launches a program and goes on: wait for its results before the recording ends, "
+    "with jax.block_until_ready."
 )
 # Launches and runs are ignored if a smaller share of them match.
 _LEAST_MATCHED = 0.9
@@ -80,7 +88,7 @@ class _Programs:
 def find_host_runs(hosts: Sequence[HostThreads]) -> HostRuns:
     """The runs of all hosts that launch programs for their own processors."""
     of_hosts = [NO_RUNS]
-    of_hosts += [_of_host(threads) for threads in hosts if names.RUN_ID in threads.plane.stat_names]
+    of_hosts += [_of_host(threads) for threads in hosts]
     columns = field_names(HostRuns)
     return HostRuns(
         *(np.concatenate([getattr(runs, name) for runs in of_hosts]) for name in columns)
@@ -91,14 +99,20 @@ def program_doubts(hosts: Sequence[HostThreads]) -> list[str]:
     """A sentence if a host without devices launched programs, but none of their ops is recorded."""
     if any(names.HLO_OP in threads.plane.stat_names for threads in hosts):
         return []
-    if not any(
-        bool(name_families(threads.plane).classify(_is_launch, np.bool_).any()) for threads in hosts
-    ):
+    launching = [threads for threads in hosts if _has(threads, _is_launch)]
+    if not launching:
         return []
-    return [_NO_OPS]
+    return [_NO_OPS if any(_has(threads, _shows_runs) for threads in launching) else _TOO_EARLY]
+
+
+def _has(threads: HostThreads, is_wanted: Callable[[str], bool]) -> bool:
+    """Whether the names of any events are wanted; a module-level function."""
+    return bool(name_families(threads.plane).classify(is_wanted, np.bool_).any())
 
 
 def _of_host(threads: HostThreads) -> HostRuns:
+    if names.RUN_ID not in threads.plane.stat_names:
+        return replace(NO_RUNS, lost_group=_launches_without_runs(threads))
     runs, launches = _runs(threads), _launches(threads)
     launch = np.full(runs.start_ps.size, -1, np.int64)
     lost = [_NONE]
@@ -118,6 +132,23 @@ def _of_host(threads: HostThreads) -> HostRuns:
         np.where(is_known, launches.start_ps[launch], runs.start_ps),
         launches.group[np.concatenate(lost)],
     )
+
+
+def _launches_without_runs(threads: HostThreads) -> NDArray[np.int64]:
+    """The groups of launches if the recording ended before the first program did.
+
+    Then no thread ran a program, and none waited for one. Versions of JAX that record no ops leave
+    waits in the trace.
+    """
+    if _has(threads, _shows_runs):
+        return _NONE
+    groups = unique(_launches(threads).group)
+    return groups[groups >= 0]
+
+
+def _shows_runs(text: str) -> bool:
+    waits = role_without_device(text) == Role.WAIT and not _HOLDS.match(text)
+    return waits or text.startswith((names.RUNS_PROGRAM, names.READS_ARRAY))
 
 
 def match_launches(launch_ps: NDArray[np.int64], run_ps: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -24,7 +24,7 @@ from tbprof.tools.overview.overview_ops import duty_cycle_percent, mean_known
 from tbprof.tools.overview.rates import device_rates, sparse_core_rates
 
 _NO_STEPS = "no steps were found in the trace"
-_UNRECORDED = "device activity in the steps was not recorded"
+_UNRECORDED = "the work of the steps was not recorded"
 _EAGER_IN_JAX = "JAX also compiles ops that run one by one, so events do not show which these are"
 _PRECISIONS = (
     ("64", "64 bit", Phase.COMPUTE_64),

@@ -1,17 +1,23 @@
 """Compiled programs that run behind the code that launches them. One column is 1 µs."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+from builders.evidence import NO_GPU, evidence
 from helpers.drawn.drawn_steps import HOST, steps_of, table, times
 from hypothesis import given
 from hypothesis import strategies as st
 from traces import draw, space_of
 
+from tbprof.advice.rules.findings import find_findings
 from tbprof.analysis.grouping.grouping import find_grouping
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.single_ops import find_single_ops
 from tbprof.analysis.job.idle_time import find_idle_time
+from tbprof.analysis.job.job_steps import merge_steps
+from tbprof.analysis.job.step_means import step_means
 from tbprof.analysis.steps.host_runs import NO_RUNS, find_host_runs, match_launches
 from tbprof.analysis.steps.sources.step_sources import StepSource
 from tbprof.analysis.steps.step_layers import find_step_windows
@@ -64,6 +70,42 @@ def test_the_time_between_the_ops_of_a_run_is_the_runtime_s():
         (0, Activity.RUNTIME, RUNS_PROGRAM, 2),
         (1, Activity.RUNTIME, RUNS_PROGRAM, 2),
     ]
+
+
+LAUNCHES = """
+    python |ssss.tttt.
+           |.PP...PP..
+           |.LL...LL..
+           |.h....h..."""
+HOLDS = {**NAMES, "h": "Wait for usage holds", "w": "$api.py:9 block_until_ready"}
+
+
+def test_a_recording_that_ends_before_the_first_program_has_no_work_of_the_steps():
+    steps = steps_of(draw({HOST: LAUNCHES}, names=HOLDS, stats=MARKERS))
+    assert steps.is_unrecorded.all()
+    [doubt] = steps.doubts
+    assert "wait for its results before the recording ends" in doubt
+    job = merge_steps(["h"], [steps])
+    given = dataclasses.replace(evidence(devices=NO_GPU), job=job, means=step_means(job))
+    [finding] = find_findings(given)
+    assert finding.id == "steps_not_recorded"
+    assert "block_until_ready" in finding.action
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        ("           |.....w....", HOLDS["w"]),
+        ("    pool   |..w...w...", "ThunkExecutor::Execute (wait for completion)"),
+    ],
+)
+def test_programs_without_ops_may_have_run_where_something_waited_for_them(row: str, name: str):
+    """Older versions of JAX record no ops on CPUs."""
+    drawn = draw({HOST: f"{LAUNCHES}\n{row}"}, names={**HOLDS, "w": name}, stats=MARKERS)
+    steps = steps_of(drawn)
+    assert not steps.is_unrecorded.any()
+    [doubt] = steps.doubts
+    assert "older versions of JAX record none" in doubt
 
 
 def test_programs_that_keep_up_leave_steps_to_their_markers():

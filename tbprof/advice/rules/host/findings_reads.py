@@ -15,10 +15,10 @@ from tbprof.advice.idle_claims import dominant_function
 from tbprof.advice.pages import TRACE
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
-from tbprof.analysis.host.result_reads import READ
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame, waits_for_result
 from tbprof.base import names
+from tbprof.base.names import READS_ARRAY
 from tbprof.base.values import sum_of
 
 
@@ -60,7 +60,7 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
     reads, idle = _reads_and_idle(evidence)
     waited_ms = evidence.share_of_rows(reads) / 100 * evidence.step_ms
     idle_ms = evidence.means.mean_ms(Phase.OTHER) - _waited_ms(evidence, Activity.WAIT)
-    trace = TRACE.marking(f"whole:{READ}", evidence.worst_row(np.minimum(reads, idle)))
+    trace = TRACE.marking(f"whole:{READS_ARRAY}", evidence.worst_row(np.minimum(reads, idle)))
     doer = dominant_function(evidence)
     why = (
         "while the program does other things"
@@ -74,9 +74,9 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
         title=f"Blocking reads of results cost up to {percent(share)} of step time",
         detail=(
             f"In an average step of {milliseconds(evidence.step_ms)}, the program spends "
-            f"{milliseconds(waited_ms)} in {READ} (float, item, numpy.asarray), and apart from "
-            f"waits {none} for {milliseconds(idle_ms)}, {why}. These two times can overlap if what "
-            "the program does then needs no results; the trace does not show whether it does."
+            f"{milliseconds(waited_ms)} in {READS_ARRAY} (float, item, numpy.asarray), and apart "
+            f"from waits {none} for {milliseconds(idle_ms)}, {why}. These two times can overlap if "
+            "what the program does then needs no results; the trace does not show whether it does."
         ),
         value=share,
         unit="%",
