@@ -141,10 +141,13 @@ def _unrecorded(evidence: Evidence) -> Finding:
             "time goes"
         )
         detail = (
-            "JAX launches a program and goes on. The recording ended before the first of the "
-            "launched programs did."
+            "JAX launches a program and goes on, so the recording may have ended before the first "
+            "of the launched programs did."
         )
-        action = "Wait for the results, with jax.block_until_ready, before the recording ends."
+        action = (
+            "Wait for the results, with jax.block_until_ready, before the recording ends. If the "
+            "programs ran on a GPU or TPU, make sure that it is traced."
+        )
     else:
         title = (
             "Device activity in the steps was not recorded, so it is unknown where their time goes"

@@ -37,9 +37,9 @@ _NO_OPS = (
     "record none on CPUs. What the programs compute is unknown, and a step may end before they do."
 )
 _TOO_EARLY = (
-    "The recording ended before the first of the launched programs did, so what they compute is "
-    "unknown. JAX launches a program and goes on: wait for its results before the recording ends, "
-    "with jax.block_until_ready."
+    "Nothing of the launched programs was recorded, so what they compute is unknown. JAX launches "
+    "a program and goes on, so the recording may have ended before the first of them did: wait for "
+    "its results before the recording ends, with jax.block_until_ready."
 )
 # Launches and runs are ignored if a smaller share of them match.
 _LEAST_MATCHED = 0.9
@@ -135,7 +135,7 @@ def _of_host(threads: HostThreads) -> HostRuns:
 
 
 def _launches_without_runs(threads: HostThreads) -> NDArray[np.int64]:
-    """The groups of launches if the recording ended before the first program did.
+    """The groups of launches if the recording seems to have ended before the first program did.
 
     Then no thread ran a program, and none waited for one. Versions of JAX that record no ops leave
     waits in the trace.
