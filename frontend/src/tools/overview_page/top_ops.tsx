@@ -57,8 +57,7 @@ export function TopOps({ overview, chosen, select, links }: TopOpsProps) {
     >
       {ops.length === 0 ? (
         <p class="muted">
-          No ops are known: no device activity was recorded, or the device events do not name their
-          ops.
+          No ops are known: none were recorded, or the device events do not name their ops.
         </p>
       ) : (
         <table>

@@ -53,7 +53,7 @@ export function StepPartsCard(props: StepPartsCardProps) {
       }
     >
       {Number.isNaN(total) ? (
-        <p class="muted">No device activity was recorded, so the parts are unknown.</p>
+        <p class="muted">The work of the steps was not recorded, so the parts are unknown.</p>
       ) : (
         <>
           <StackedBar label={title} parts={barParts(rows)} pointed={pointed} point={point} />
