@@ -75,6 +75,8 @@ def find_late_ends(plane: Plane) -> LateEnds:
 
 
 def _find(plane: Plane) -> LateEnds:
+    if not name_families(plane).classify(_is_end, np.bool_).any():
+        return NO_LATE_ENDS
     events = host_events(plane, is_kept=False)
     name, row, end = _ended_events(events)
     started = events.start_ps[row] + events.duration_ps[row]
@@ -89,6 +91,10 @@ def _find(plane: Plane) -> LateEnds:
     is_control = [text.partition(".")[0] in CONTROL for text in [*plane.types.full_names, ""]]
     own_ps = np.where(np.array(is_control, np.bool_)[type_], 0, late_ps)
     return LateEnds(events.source[row], type_, started, late_ps, own_ps)
+
+
+def _is_end(text: str) -> bool:
+    return text.startswith(names.THUNK_END)
 
 
 def _ended_events(
@@ -114,9 +120,7 @@ def _ended_events(
 def _number_names(plane: Plane) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """[types + 1] the number of each instruction with an end, and of what each end ends; or -1."""
     texts = [*plane.types.full_names, ""]
-    ended = [
-        text[len(names.THUNK_END) :] if text.startswith(names.THUNK_END) else None for text in texts
-    ]
+    ended = [text.removeprefix(names.THUNK_END) if _is_end(text) else None for text in texts]
     number = {name: index for index, name in enumerate(ended) if name is not None}
     return (
         np.array([number.get(text, -1) for text in texts], np.int64),

@@ -71,7 +71,10 @@ def _late_ends(
     plane: Plane, events: Events, code: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], LateEnds]:
     """(op of each event that is one and whose work went on after it, their late ends)."""
-    rows, late = find_late_ends(plane).among(events)
+    late = find_late_ends(plane)
+    if not late.source.size:
+        return code[:0], late
+    rows, late = late.among(events)
     is_op = np.flatnonzero(code[rows] >= 0)
     return code[rows[is_op]], late.take(is_op)
 
