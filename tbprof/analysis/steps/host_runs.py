@@ -147,6 +147,8 @@ def _launches_without_runs(threads: HostThreads) -> NDArray[np.int64]:
 
 
 def _shows_runs(text: str) -> bool:
+    if text.startswith(names.PYTHON_FRAME):
+        return text.endswith(" block_until_ready")  # other waits may be for anything
     waits = role_without_device(text) == Role.WAIT and not _HOLDS.match(text)
     return waits or text.startswith((names.RUNS_PROGRAM, names.READS_ARRAY))
 

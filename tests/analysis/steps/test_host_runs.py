@@ -76,8 +76,11 @@ LAUNCHES = """
     python |ssss.tttt.
            |.PP...PP..
            |.LL...LL..
-           |.h....h..."""
-HOLDS = {**NAMES, "h": "Wait for usage holds", "w": "$api.py:9 block_until_ready"}
+           |.h....h...
+           |..z....z.."""
+HOLDS = {
+    **NAMES, "h": "Wait for usage holds", "w": "$api.py:9 block_until_ready", "z": "$time sleep",
+}  # fmt: skip
 
 
 def test_a_recording_that_ends_before_the_first_program_has_no_work_of_the_steps():
