@@ -77,6 +77,9 @@ def find_findings(evidence: Evidence) -> list[Finding]:
     if not evidence.step_ms > 0:  # without steps, or with steps of no length
         is_lost = bool(evidence.job.label) and not evidence.means.is_whole.any()
         return [*findings, _unrecorded(evidence) if is_lost else _no_steps(evidence)]
+    is_unrecorded = evidence.job.is_step_unrecorded
+    if is_unrecorded.any() and (is_unrecorded | evidence.job.is_step_truncated).all():
+        return [_partly_recorded(evidence), *findings]
     # Neither small findings nor single events slow down a program.
     if any(finding.severity != "low" for finding in findings):
         return findings
@@ -153,13 +156,34 @@ def _unrecorded(evidence: Evidence) -> Finding:
             "Device activity in the steps was not recorded, so it is unknown where their time goes"
         )
         detail = "The host launched device work in each step, but the trace contains none of it."
-        action = (
-            "Record again for a shorter time, and make sure that devices are traced: recorders "
-            "keep a limited number of events, and may lack permission to trace devices."
-        )
+        action = f"{_WAIT} {_SHORTER}"
+    return _not_recorded(title, detail, action)
+
+
+_WAIT = "Wait for results before the recording ends (jax.block_until_ready in JAX)."
+_SHORTER = (
+    "Record for a shorter time, and make sure that devices are traced: recorders keep a limited "
+    "number of events, and may lack permission to trace devices."
+)
+
+
+def _partly_recorded(evidence: Evidence) -> Finding:
+    """The devices' work is missing from most steps, and from a part of the others."""
+    job = evidence.job
+    count = int((~job.is_step_unrecorded).sum())
+    return _not_recorded(
+        f"Only {count} of {len(job.label)} steps {'has' if count == 1 else 'have'} recorded device "
+        "work, and only a part of it",
+        "The host launched device work in the other steps, too, but the trace contains none of it. "
+        "Figures on this page cover only the recorded part.",
+        f"{_WAIT} Otherwise, record for a shorter time: recorders keep a limited number of events.",
+    )
+
+
+def _not_recorded(title: str, detail: str, action: str) -> Finding:
     return Finding(
         id="steps_not_recorded",
-        severity="low",
+        severity="moderate",
         title=title,
         detail=detail,
         value=0.0,

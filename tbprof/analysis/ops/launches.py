@@ -26,12 +26,14 @@ _LAUNCH = regex(r"(?:cu|cuda|hip)(?!\w*HostFunc)(?:[A-Z]\w*)?Launch")
 class Launches:
     """Launches of kernels [n], unordered.
 
-    `group` is the group of the call, -1 for none. `device` is the index of the given device that
-    has the launched kernel, -1 if the kernel was not recorded. `target` is the number of the device
-    that the call names, or else of the thread that made it; `is_named` [targets] says which.
+    `group` is the group of the call, -1 for none, and `start_ps` its time. `device` is the index of
+    the given device that has the launched kernel, -1 if the kernel was not recorded. `target` is
+    the number of the device that the call names, or else of the thread that made it; `is_named`
+    [targets] says which.
     """
 
     group: NDArray[np.int32]
+    start_ps: NDArray[np.int64]
     device: NDArray[np.int64]
     target: NDArray[np.int64]
     is_named: NDArray[np.bool_]
@@ -50,15 +52,15 @@ def find_launches(hosts: Sequence[HostThreads], devices: Sequence[DeviceInterval
     """
     kernels = _find_kernels(devices)
     parts = [_of_host(plane_index, threads, kernels) for plane_index, threads in enumerate(hosts)]
-    group, device, plane, named_by, line = (
+    group, start_ps, device, plane, named_by, line = (
         np.concatenate(column) if column else np.empty(0, np.int64)
-        for column in (zip(*parts, strict=True) if parts else [()] * 5)
+        for column in (zip(*parts, strict=True) if parts else [()] * 6)
     )
     is_named = named_by >= 0
     # Devices have the same name on all planes; threads belong to their plane.
     keys = np.stack((np.where(is_named, -1, plane), np.where(is_named, named_by, line)))
     distinct, target = np.unique(keys, axis=1, return_inverse=True)
-    return Launches(group.astype(np.int32), device, target.reshape(-1), distinct[0] < 0)
+    return Launches(group.astype(np.int32), start_ps, device, target.reshape(-1), distinct[0] < 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +88,11 @@ def _find_kernels(devices: Sequence[DeviceIntervals]) -> _Kernels:
 
 
 def _of_host(plane: int, threads: HostThreads, kernels: _Kernels) -> tuple[NDArray[np.int64], ...]:
-    """(group, device, plane, device that the call names or -1, line) of the launches of a host."""
+    """(group, start, device, plane, device that is named or -1, line) of a host's launches."""
     events = threads.events
     stat_names = events.plane.stat_names
     if names.CORRELATION_ID not in stat_names:
-        return tuple(np.empty(0, np.int64) for _ in range(5))
+        return tuple(np.empty(0, np.int64) for _ in range(6))
     rows = events.rows_of(host_types(events, has_device=True).is_launch)
     wanted = [name for name in (names.CORRELATION_ID, names.DEVICE_ID) if name in stat_names]
     stats = events.stats(wanted, rows)
@@ -107,6 +109,7 @@ def _of_host(plane: int, threads: HostThreads, kernels: _Kernels) -> tuple[NDArr
     rows = rows[keeps]
     return (
         threads.group[rows],
+        events.start_ps[rows],
         np.where(worked, np.append(kernels.device, -1)[index], -1)[keeps],
         np.full(rows.size, plane),
         named_by[keeps],

@@ -92,7 +92,8 @@ def find_unrecorded(
     step_of[steps.group] = np.arange(count)
     intervals = np.stack([_count_intervals(device, steps, step_of) for device in devices])
     works = intervals > 0
-    if not has_silent and (intervals >= (1 - _PART) * median(intervals, axis=1)[:, None]).all():
+    is_usual = works & (intervals >= (1 - _PART) * median(intervals, axis=1)[:, None])
+    if not has_silent and is_usual.all():
         return Unrecorded(nothing, nothing, 0)  # the usual case, without reading launches
     launches = find_launches(grouping.hosts, devices)
     launch_step = _step(step_of, launches.group)
@@ -107,7 +108,9 @@ def find_unrecorded(
     hardly_any = median(np.where(works, without, 0), axis=1) <= _HARDLY_ANY * usual
     is_cut = works & has_usual & hardly_any[:, None]
     is_cut &= lost_launches >= np.maximum(_PART * usual, 1)[:, None]
-    return Unrecorded(is_missing & ~works, is_cut, _lost_devices(launches))
+    is_missing &= ~works
+    is_cut |= _is_cut_by_end(devices, launches, launch_step, intervals, is_missing)
+    return Unrecorded(is_missing, is_cut, _lost_devices(launches))
 
 
 def with_lost_runs(unrecorded: Unrecorded, steps: GroupSteps, runs: HostRuns) -> Unrecorded:
@@ -182,6 +185,37 @@ def _lost(
             lost_launches[device] += own_lost
             remaining = remaining - own_lost
     return is_for.astype(np.int64) @ by_target, lost_launches, usual
+
+
+def _is_cut_by_end(
+    devices: Sequence[DeviceIntervals],
+    launches: Launches,
+    step: NDArray[np.int64],
+    intervals: NDArray[np.int64],
+    is_missing: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """[devices, steps] whether the recording ended before a device finished its last step.
+
+    A later step, which is missing, had been launched before the last recorded work ended, so the
+    device had more to do. A step with as much work as other steps is whole.
+
+        launches  |0 1 2
+        device    |.000000            1 and 2 are missing, and 0 is cut
+    """
+    out = np.zeros(is_missing.shape, np.bool_)
+    for device, count in enumerate(intervals):
+        worked = np.flatnonzero(count)
+        later = is_missing[device].copy()
+        later[: worked[-1] if worked.size else None] = False
+        is_lost = (launches.device < 0) & (step >= 0)
+        is_lost &= is_in(launches.target, launches.target[launches.device == device])
+        is_lost[is_lost] = later[step[is_lost]]
+        work = devices[device]
+        ends = (work.start_ps + work.duration_ps)[is_work(work)]
+        if is_lost.any() and launches.start_ps[is_lost].min() < ends.max():
+            *others, last = count[worked]
+            out[device, worked[-1]] = not others or last < (1 - _PART) * median(np.array(others))
+    return out
 
 
 def _lost_devices(launches: Launches) -> int:

@@ -98,6 +98,22 @@ def test_a_step_of_which_a_part_was_lost_is_cut():
     assert steps.number[steps.is_truncated].tolist() == [4]
 
 
+def test_a_device_that_the_recording_cuts_off_has_no_whole_step():
+    """The host launched all steps before the device did the first one."""
+    steps = steps_of(lossy({0: [0]}, delay_us=105))
+    assert missing(steps) == {"GPU:0": list(range(1, 10))}
+    assert steps.number[steps.is_truncated].tolist() == [0]
+    job = job_of(steps)
+    given = dataclasses.replace(evidence(), job=job, means=step_means(job))
+    first = find_findings(given)[0]
+    assert first.id == "steps_not_recorded"
+    assert first.title.startswith("Only 1 of 10 steps has recorded device work")
+    # The first step ended before the next one was launched.
+    steps = steps_of(lossy({0: [0]}))
+    assert missing(steps) == {"GPU:0": list(range(1, 10))}
+    assert not steps.is_truncated.any()
+
+
 def test_a_device_that_does_nothing_in_a_step_did_nothing():
     """It evaluates each fourth step; its launches are those of the steps with kernels."""
     steps = steps_of(lossy({0: STEPS, 1: [3, 7]}, launches={0: STEPS, 1: [3, 7]}))
