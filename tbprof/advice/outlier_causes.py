@@ -35,7 +35,7 @@ LABELS = {
 }
 _WRITING = "ops that write checkpoints and summaries"
 # These activities are not causes: the thread waited for something else, or nothing is known.
-_NO_CAUSE = (Activity.UNCOVERED, Activity.WAIT, Activity.RUNTIME)
+_NO_CAUSE = (Activity.UNCOVERED, Activity.WAIT, Activity.RUNTIME, Activity.COMPLETION)
 _NAME_LENGTH = 60
 # Typical steps hardly make a call if they spend at most this share of its mean time in it.
 _HARDLY = 0.1

@@ -99,7 +99,7 @@ PARTS: Mapping[str, PartKind] = {
         merge="ops.op_metrics.merge_op_metrics",
     ),
     "steps": _part(
-        30,
+        31,
         "steps.steps.Steps",
         "steps.step_finding.find_steps",
         "finding the steps",
@@ -126,7 +126,7 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "single_ops": _part(6, "host.single_ops.SingleOps", "find_single_ops", "finding eager ops"),
     "idle_time": _part(
-        12,
+        13,
         "job.idle_time.IdleTime",
         "find_idle_time",
         "analyzing idle time",

@@ -40,6 +40,8 @@ class Activity(IntEnum):
     MEMORY = 10
     WAIT = 11
     UNCOVERED = 12
+    # After device work, until the program goes on: found from times, so it precedes all others.
+    COMPLETION = 14
 
 
 _SLEEP = 13

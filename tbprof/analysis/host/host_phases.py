@@ -17,6 +17,9 @@ from tbprof.events.space import Events
 from tbprof.kernels.analysis.phase_sweep import find_own_phases, flatten_phases, look_inside
 from tbprof.kernels.codes import HOLDS_KNOWN, HOLDS_LAUNCHES, NO_PHASE
 
+# How deep copies are nested in the launch of a program at most: in loops, and in loops of these.
+_DEEPEST = 8
+
 
 def host_intervals(
     threads: HostThreads, counts: NDArray[np.bool_], types: HostTypes
@@ -53,6 +56,7 @@ def host_intervals(
     in_line_ranges(find_phases, first)
     builds = _builds_graphs(threads, types, phase)
     phase[builds[counts[builds]]] = Phase.COMPILATION
+    phase[_copies_of_programs(threads, types, phase)] = Phase.KERNEL_LAUNCH
     most = 2 * int(np.count_nonzero(counts))
     return innermost_pieces(events, counts, phase, most)
 
@@ -85,6 +89,24 @@ def _builds_graphs(
     scope[calls] = 1
     builds = (inherit(threads.parent, scope) == 1) & (phase == NO_PHASE)
     return np.flatnonzero(builds & (events.duration_ps > 0))
+
+
+def _copies_of_programs(
+    threads: HostThreads, types: HostTypes, phase: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """The rows of copies that a program makes while it is launched: no input, and no result.
+
+    A loop copies its condition to the host, which then launches the next iteration.
+    """
+    if not types.is_program_launch.any():
+        return np.empty(0, np.int64)
+    rows = np.flatnonzero(is_in(phase, (Phase.INPUT, Phase.OUTPUT)))
+    is_inside = np.zeros(rows.size, np.bool_)
+    above = threads.parent[rows]
+    for _ in range(_DEEPEST):
+        is_inside |= (above >= 0) & types.is_program_launch[threads.events.type[above]]
+        above = np.where(above >= 0, threads.parent[above], above)
+    return rows[is_inside]
 
 
 def innermost_pieces(

@@ -56,7 +56,8 @@ class HostTypes:
 
     Events of types with `is_hlo` ran instructions of a compiled program on the CPU, with `is_op`
     computed one op each (of a framework or a program), with `has_number` have a step number, with
-    `is_function` call a `tf.function`, and with `is_launch` launch work on a device.
+    `is_function` call a `tf.function`, and with `is_launch` launch work on a device. In events with
+    `is_program_launch`, XLA launches the kernels of a compiled program.
     """
 
     role: NDArray[np.int8]
@@ -65,6 +66,7 @@ class HostTypes:
     has_number: NDArray[np.bool_]
     is_function: NDArray[np.bool_]
     is_launch: NDArray[np.bool_]
+    is_program_launch: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,8 @@ _PYTHON_INPUT = regex(
     """,
     re.VERBOSE,
 )
+# Source: xla, backends/gpu/runtime/annotation.cc and service/gpu/gpu_executable.cc.
+_PROGRAM_LAUNCH = ":XLA GPU module"
 _INPUT_OP = regex(r"(?:MultiDevice)?IteratorGetNext|InfeedEnqueue")
 _OUTPUT_OP = regex(r"Outfeed|Write\w*Summary|Save|MergeV2Checkpoints")
 _COLLECTIVE_OP = regex(r"Collective|Nccl")
@@ -242,8 +246,13 @@ def _find_types(events: Events, *, has_device: bool) -> HostTypes:
     wraps = has[names.STEP_NUMBER] | has[names.ROOT] | has[_FUNCTION_CALL]
     role[wraps & (role == Role.ACTIVITY)] = Role.WRAPPER
     return HostTypes(
-        role, is_hlo, is_op, has[names.STEP_NUMBER], has[_FUNCTION_CALL], has[names.CORRELATION_ID]
-    )
+        role, is_hlo, is_op, has[names.STEP_NUMBER], has[_FUNCTION_CALL], has[names.CORRELATION_ID],
+        families.classify(_launches_program, np.bool_),
+    )  # fmt: skip
+
+
+def _launches_program(text: str) -> bool:
+    return text.endswith(_PROGRAM_LAUNCH)
 
 
 def _hlo_phase(text: str) -> int:

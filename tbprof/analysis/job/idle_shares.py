@@ -37,6 +37,7 @@ ACTIVITY_CLAUSES = {
     Activity.GARBAGE: "garbage was collected",
     Activity.MEMORY: "memory was allocated",
     Activity.WAIT: "the program's thread waited",
+    Activity.COMPLETION: "the program had not yet noticed that its devices were done",
     Activity.UNCOVERED: "no event was recorded",
 }
 
@@ -54,6 +55,7 @@ LABELS = {
     Activity.GARBAGE: "Garbage collection",
     Activity.MEMORY: "Memory allocation",
     Activity.WAIT: "Waiting",
+    Activity.COMPLETION: "Completion of device work",
     Activity.UNCOVERED: "Not covered by any recorded event",
 }
 

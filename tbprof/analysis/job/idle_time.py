@@ -105,6 +105,8 @@ _NOTHING = np.empty(0, np.int64)
 _REST: _Label = (int(Activity.UNCOVERED), "", "", False)
 # Between ops of a compiled program that runs on the host, regardless of what other threads did.
 _RUNNING: _Label = (int(Activity.RUNTIME), "", names.RUNS_PROGRAM, False)
+# After device work, until the driving thread goes on.
+_COMPLETION: _Label = (int(Activity.COMPLETION), "", "", True)
 # Between eagerly dispatched ops, where no other event shows what Python does.
 _DISPATCH: _Label = (int(Activity.EAGER), "", "", True)
 
@@ -119,7 +121,7 @@ def find_idle_time(
     covered = in_parallel(layers.covered, range(len(layers.windows)), layers.host.nbytes)
     labels, pieces = _find_pieces(activities, layers, _idle(layers, covered))
     step, activity, time, open_ps = _split(layers, covered, single_ops, labels, pieces)
-    known = [*labels, _REST, _RUNNING, _DISPATCH]
+    known = [*labels, _REST, _RUNNING, _DISPATCH, _COMPLETION]
     return IdleTime(
         step,
         activity,
@@ -154,7 +156,7 @@ def _split(
     pieces: Sequence[_Pieces],
 ) -> tuple[NDArray[np.int64], ...]:
     """Return (step, activity, time, time open) as in `IdleTime`."""
-    running = layers.runs.in_progress()
+    running, completion = layers.runs.in_progress(), layers.host.completion
     first = [0, *accumulate(window.start_ps.size for window in layers.windows)]
     between = _NOTHING, _NOTHING
     if single_ops.is_many(first[-1] // len(layers.windows)):
@@ -162,15 +164,18 @@ def _split(
     order = sorted(range(len(labels)), key=lambda number: _precedence(list(labels)[number]))
     names, name_of = _open_names(labels)
     opened = [_opened(layers, name) for name in names]
-    column_activity = np.array([len(labels) + 1, *order, len(labels) + 2, len(labels)])
+    count = len(labels)
+    column_activity = np.array([count + 3, -1, count + 1, *order, count + 2, count])
 
     def split(worker: int) -> tuple[NDArray[np.int64], ...]:
         window = layers.windows[worker]
         spans = (_spans(pieces, worker, label) for label in order)
-        whole = chain([covered[worker], running], spans, [between])
+        first_spans = [layers.worked(worker), completion, covered[worker], running]
+        whole = chain(first_spans, spans, [between])
         times = exclusive_time(window.start_ps, window.end_ps, whole)
         rest = window.duration_ps - times.sum(axis=1)
         times = np.column_stack([times[:, 1:], rest])
+        times[:, 1] = 0  # covered
         step, column = np.nonzero(times)
         activity = column_activity[column]
         each = [exclusive_time(window.start_ps, window.end_ps, [when])[:, 0] for when in opened]
@@ -183,13 +188,13 @@ def _split(
 
 
 def _open_names(labels: dict[_Label, int]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return (names of the driving thread's activities; [labels + 3] the name's index, or -1)."""
+    """Return (names of the driving thread's activities; [labels + 4] the name's index, or -1)."""
     names: dict[str, int] = {}
     number = [
         names.setdefault(name, len(names)) if name and is_driver else -1
         for _, name, _, is_driver in labels
     ]
-    return list(names), np.array([*number, -1, -1, -1], np.int64)
+    return list(names), np.array([*number, -1, -1, -1, -1], np.int64)
 
 
 def _opened(layers: StepLayers, name: str) -> Spans:

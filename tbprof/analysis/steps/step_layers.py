@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from tbprof.analysis.grouping.grouping import Grouping, group_of_device_events
 from tbprof.analysis.host.host_events import HostThreads
 from tbprof.analysis.host.host_phases import driving_rows, host_intervals
-from tbprof.analysis.host.host_roles import Role, host_types
+from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
 from tbprof.analysis.host.late_ends import find_late_ends
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.ops.launching_threads import lines_for_devices
 from tbprof.analysis.spans.layers import Spans, exclusive_time, unite
+from tbprof.analysis.steps.completion import NO_COMPLETION, find_completion
 from tbprof.analysis.steps.host_runs import HostRuns
 from tbprof.analysis.steps.sources.source_words import PATTERN
 from tbprof.analysis.steps.sources.step_sources import StepSource
@@ -31,11 +32,11 @@ from tbprof.analysis.steps.step_windows import (
 from tbprof.analysis.steps.unrecorded_steps import Unrecorded
 from tbprof.analysis.vocabulary.input_names import is_iterator
 from tbprof.analysis.vocabulary.name_families import name_families
-from tbprof.analysis.vocabulary.phases import PHASES, Phase
+from tbprof.analysis.vocabulary.phases import PHASES, WORK, Phase
 from tbprof.base import names
 from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass, replace
-from tbprof.base.values import is_in
+from tbprof.base.values import is_in, unique
 
 if TYPE_CHECKING:
     from tbprof.analysis.steps.sources.recorded_steps import RecordedSteps
@@ -52,6 +53,8 @@ _RUNS_LAG = (
     "Compiled programs lag behind the code that launches them, so a step runs from its first op to "
     "the first op of the next."
 )
+# Copies of arguments and results, and waits for the host.
+_NOT_WORK = tuple(phase for phase in Phase if phase not in (*WORK, Phase.OTHER))
 # The precedence of phases where ops lag behind the host; all other phases follow.
 _OPS_FIRST = {int(Phase.HOST_COMPUTE): 0, int(Phase.COLLECTIVES): 1}
 # The work of a host without devices.
@@ -62,13 +65,18 @@ _HOST_WORK = (Phase.COLLECTIVES, Phase.HOST_COMPUTE)
 class HostLayers:
     """What the threads of a host did during its steps.
 
-    `spans` holds, for each worker, the spans of each phase of `_LAYERS`. `work_start_ps`,
+    `spans` holds, for each worker, the spans of each phase of `_LAYERS`; `launching` those in which
+    XLA launched kernels of programs. In `completion`, the program had not yet noticed that all
+    devices were done; in `reading`, it was in a call that reads a result. `work_start_ps`,
     ascending, holds the starts of events that did work; empty if there are devices. `explains` has,
     for each host plane, a mask [workers, lines] of the threads that can explain a worker's idle
     time; empty without steps.
     """
 
     spans: Sequence[Sequence[Spans]]
+    launching: Sequence[Spans]
+    completion: Spans
+    reading: Spans
     work_start_ps: NDArray[np.int64]
     explains: Sequence[NDArray[np.bool_]]
 
@@ -78,7 +86,7 @@ class HostLayers:
         return sum(start.nbytes for spans in self.spans for start, _ in spans)
 
 
-NO_HOST_LAYERS = HostLayers((), np.empty(0, np.int64), ())
+NO_HOST_LAYERS = HostLayers((), (), NO_COMPLETION, NO_COMPLETION, np.empty(0, np.int64), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +120,15 @@ class StepLayers:
             rows = device.phase != Phase.OTHER
             start = device.start_ps[rows]
             spans.append((start, start + device.duration_ps[rows]))
+            spans.append(self.host.launching[worker])
         return unite(*_joined(spans))
+
+    def worked(self, worker: int) -> Spans:
+        """When the worker's device worked; nothing without devices."""
+        return _joined([spans for _, spans in _device_spans(self._device(worker), WORK)])
+
+    def _device(self, worker: int) -> DeviceIntervals | None:
+        return self.devices[worker] if self.devices else None
 
 
 def assign_groups(device: DeviceIntervals, grouping: Grouping) -> DeviceIntervals:
@@ -157,6 +173,8 @@ def find_host_layers(
     layers: list[list[list[Spans]]] = [[[] for _ in _LAYERS] for _ in range(workers)]
     work: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
     explains: list[NDArray[np.bool_]] = []
+    launching: list[list[Spans]] = [[] for _ in range(workers)]
+    completion = reading = NO_COMPLETION
     for plane, threads in enumerate(source.grouping.hosts if starts else ()):
         types = host_types(threads.events, has_device=bool(devices), wrappers=[source.marker])
         counts = driving_rows(
@@ -174,7 +192,15 @@ def find_host_layers(
         is_for = np.ones((1, cuts.size - 1), np.bool_)
         if devices:
             is_for = lines_for_devices(threads, types, devices)
+        if devices and plane == source.plane and source.line >= 0:
+            begin, stop = find_completion(threads, source.line, devices)
+            rows = slice(int(cuts[source.line]), int(cuts[source.line + 1]))
+            does = _phase_at(start[rows], end[rows], phase[rows], begin)
+            reading = begin[does == Phase.OUTPUT], stop[does == Phase.OUTPUT]
+            completion = begin[does < 0], stop[does < 0]
         explains.append(is_for)
+        launches = np.flatnonzero(phase == Phase.KERNEL_LAUNCH)
+        launches = launches[_is_in_program(threads, types, start, cuts, launches)]
         for worker in range(workers):
             own_phase = phase
             if not is_for[worker].all():
@@ -183,13 +209,61 @@ def find_host_layers(
                 rows = own_phase == layer_kinds
                 if rows.any():
                     layer.append((start[rows], end[rows]))
+            own = launches[own_phase[launches] >= 0]
+            launching[worker].append((start[own], end[own]))
         if not devices:
             late = find_late_ends(threads.plane)
             for layer, layer_kinds in zip(layers[0], _LAYERS, strict=True):
                 layer.append(late.take(np.flatnonzero(types.role[late.type] == layer_kinds)).spans)
     # The events of each thread ascend, and a stable sort is fast on ascending runs.
     spans = [[_joined(layer) for layer in of_worker] for of_worker in layers]
-    return HostLayers(spans, np.sort(np.concatenate(work), kind="stable"), explains)
+    return HostLayers(
+        spans,
+        [_joined(of_worker) for of_worker in launching],
+        completion,
+        reading,
+        np.sort(np.concatenate(work), kind="stable"),
+        explains,
+    )
+
+
+def _phase_at(
+    start: NDArray[np.int64],
+    end: NDArray[np.int64],
+    phase: NDArray[np.int32],
+    at: NDArray[np.int64],
+) -> NDArray[np.int32]:
+    """[n] the phase of a thread at each time, by its disjoint, ascending intervals; -1 for none."""
+    index = np.searchsorted(start, at, side="right") - 1
+    is_inside = np.append(end, np.iinfo(np.int64).min)[index] > at
+    return np.where(is_inside, np.append(phase, -1)[index], -1).astype(np.int32)
+
+
+def _is_in_program(
+    threads: HostThreads,
+    types: HostTypes,
+    start: NDArray[np.int64],
+    cuts: NDArray[np.int64],
+    rows: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """[rows] whether an interval of a thread begins while XLA launches the kernels of a program.
+
+    The call that contains the launch may first wait for arguments. `cuts` are the first intervals
+    of the lines.
+    """
+    events = threads.events
+    calls = events.rows_of(types.is_program_launch)
+    line_of_call = np.searchsorted(events.first_event, calls, side="right") - 1
+    line = np.searchsorted(cuts, rows, side="right") - 1
+    out = np.zeros(rows.size, np.bool_)
+    for number in unique(line_of_call).tolist():
+        own = calls[line_of_call == number]
+        begin = events.start_ps[own]
+        end = begin + events.duration_ps[own]
+        here = np.flatnonzero(line == number)
+        index = np.searchsorted(begin, start[rows[here]], side="right") - 1
+        out[here] = np.append(end, np.iinfo(np.int64).min)[index] > start[rows[here]]
+    return out
 
 
 def _has_pipelines(threads: HostThreads) -> bool:
@@ -250,24 +324,35 @@ def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.in
         if layers.is_behind and device is None:
             # Ops count like device work: concurrent host work delayed nothing.
             of_host.sort(key=lambda layer: _OPS_FIRST.get(layer[0], len(_OPS_FIRST)))
-        spans: list[tuple[int, Spans]] = [*_device_spans(device), *of_host]
+        spans: list[tuple[int, Spans]] = [
+            *_device_spans(device, WORK),
+            # Copies delay nothing while the program waits for a device, or launches its next work.
+            (int(Phase.OUTPUT), layers.host.reading),
+            (int(Phase.OTHER), layers.host.completion),
+            (int(Phase.KERNEL_LAUNCH), layers.host.launching[worker]),
+            *_device_spans(device, _NOT_WORK),
+            *of_host,
+        ]
         times = exclusive_time(window.start_ps, window.end_ps, [layer for _, layer in spans])
         phases = np.zeros((window.start_ps.size, PHASES), np.int64)
         for column, (phase, _) in enumerate(spans):
             phases[:, phase] += times[:, column]
-        phases[:, Phase.OTHER] = window.duration_ps - phases.sum(axis=1)
+        phases[:, Phase.OTHER] += window.duration_ps - phases.sum(axis=1)
         is_gpu = device is not None and device.kind == "GPU"
-        return phases, times[:, _LAYERS.index(Phase.INPUT)] * is_gpu
+        copies = [phase for phase, _ in spans].index(int(Phase.INPUT))
+        return phases, times[:, copies] * is_gpu
 
     parts = in_parallel(split, range(len(workers)), layers.host.nbytes)
     phases, copied = zip(*parts, strict=True)
     return np.concatenate(phases), np.concatenate(copied)
 
 
-def _device_spans(device: DeviceIntervals | None) -> list[tuple[int, Spans]]:
-    """The spans of a device's work, by phase."""
+def _device_spans(
+    device: DeviceIntervals | None, phases: Sequence[Phase]
+) -> list[tuple[int, Spans]]:
+    """The spans of a device's work in some phases, by phase."""
     if device is None:
         return []
     end = device.start_ps + device.duration_ps
-    rows_of = {phase: device.phase == phase for phase in _LAYERS}
+    rows_of = {int(phase): device.phase == phase for phase in phases}
     return [(phase, (device.start_ps[rows], end[rows])) for phase, rows in rows_of.items()]

@@ -215,6 +215,10 @@ _ACTIONS = {
         "Check in the timeline which thread or device the program's thread waits for, and what "
         "that does during the wait."
     ),
+    Activity.COMPLETION: (
+        "The program waits for its devices, which are idle until it goes on. Launch the next step "
+        "before you wait for this one, or wait only every few steps."
+    ),
     Activity.MEMORY: (
         "Check in the timeline what allocates memory. Fewer, larger calls allocate less often, and "
         "donated buffers are reused (donate_argnums in JAX)."

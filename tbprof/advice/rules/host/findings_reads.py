@@ -21,6 +21,8 @@ from tbprof.base import names
 from tbprof.base.names import READS_ARRAY
 from tbprof.base.values import sum_of
 
+_WAITS = (Activity.WAIT, Activity.COMPLETION)
+
 
 def hidden_share(evidence: Evidence) -> float:
     """The percentage of step time in which devices could work if the host read results later.
@@ -29,7 +31,7 @@ def hidden_share(evidence: Evidence) -> float:
     work. If results are read later, the shorter of the two times is saved. NaN without steps.
     """
     both = evidence.share_of_rows(np.minimum(*_reads_and_idle(evidence)))
-    waited_ms = _waited_ms(evidence, Activity.WAIT)
+    waited_ms = _waited_ms(evidence, *_WAITS)
     other_share = evidence.share(Phase.OTHER)
     return min(both, other_share - 100 * waited_ms / evidence.step_ms) if waited_ms else both
 
@@ -59,7 +61,7 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
         return
     reads, idle = _reads_and_idle(evidence)
     waited_ms = evidence.share_of_rows(reads) / 100 * evidence.step_ms
-    idle_ms = evidence.means.mean_ms(Phase.OTHER) - _waited_ms(evidence, Activity.WAIT)
+    idle_ms = evidence.means.mean_ms(Phase.OTHER) - _waited_ms(evidence, *_WAITS)
     trace = TRACE.marking(f"whole:{READS_ARRAY}", evidence.worst_row(np.minimum(reads, idle)))
     doer = dominant_function(evidence)
     why = (
