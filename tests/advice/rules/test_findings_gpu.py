@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 from builders.evidence import (
+    GPU,
     LADDER,
     NO_ENVIRONMENT,
     US,
@@ -12,6 +13,7 @@ from builders.evidence import (
     evidence,
     finding_of,
     gpus,
+    host,
     kernels,
     severities,
 )
@@ -36,6 +38,9 @@ def test_small_kernels():
     assert finding.gain_ms == pytest.approx(0.04)
     assert "30 of 100 kernels" in finding.detail
     assert "the overall median is 4 µs" in finding.detail
+    assert "Fuse small kernels" in finding.action
+    compiled = dataclasses.replace(of(260), hosts=[host(is_xla=True)])
+    assert "already compiles" in claim(compiled, "small_kernels").action
     assert finding.evidence.query == "f.avg_duration_us=%3C5"
 
 
@@ -55,15 +60,34 @@ def test_copies_to_devices_gain_what_steps_wait_for_at_most():
         ))  # fmt: skip
 
     assert severities("copies_to_device", of(49), of(50), of(300)) == [None, "low", "low"]
+    waited = claim(of(60, 40), "copies_to_device")
+    assert (waited.severity, waited.gain_ms) == ("moderate", pytest.approx(0.04))
+    assert waited.action.startswith("Copy ahead of the step")
     finding = finding_of(of(200, 30), "copies_to_device")
     assert finding is not None
-    assert (finding.severity, finding.gain_ms) == ("moderate", pytest.approx(0.03))
+    assert (finding.severity, finding.gain_ms) == ("low", pytest.approx(0.03))
+    assert "already overlaps" in finding.action
     assert finding.detail.startswith(
         "10 copies of 2 KiB on average, 0.102 GB/s, 200 µs in total. 3 of them"
     )
     assert finding.detail.endswith("Steps wait only briefly for that.")
     assert finding.action.endswith("many small ones. Copy from pinned memory.")
     assert claim(of(50), "copies_to_device").gain_ms == 0.0
+
+
+@pytest.mark.parametrize(("copying_us", "is_reading"), [(999, True), (1000, False)])
+def test_results_are_read_where_copies_take_little_of_the_time(copying_us: int, is_reading: bool):
+    """Ten steps of 1 ms, of which 200 µs are output."""
+    copies = gpus(
+        window_ps=[10_000 * US], kernels=[0], copies=[20], copy_ps=[copying_us * US],
+        copy_bytes=[80], pageable=[0], copy_kind=["MemcpyDToH"],
+    )  # fmt: skip
+    finding = claim(evidence({Phase.OUTPUT: 200}, gpus=copies, devices=GPU), "output_bound")
+    assert finding.gain_ms == pytest.approx(0.2)
+    assert ("reading results of devices" in finding.title) == is_reading
+    assert ("20 copies of 4 bytes on average, 999 µs in total" in finding.detail) == is_reading
+    assert ("MemcpyDToH" in finding.evidence.query) != is_reading
+    assert ("category%3Aoutput" in finding.evidence.query) == is_reading
 
 
 def test_copies_that_are_the_input_are_said_once():
@@ -84,7 +108,7 @@ def test_copies_that_are_the_input_are_said_once():
 def test_large_copies_from_pinned_memory_are_not_to_become_so():
     facts = gpus(window_ps=[100], kernels=[0], copies=[2], copy_ps=[50], copy_bytes=[2 * 2**18])
     action = claim(evidence(gpus=facts), "copies_to_device").action
-    assert action.endswith("in the type that the model uses.")
+    assert action.endswith("only what changes between steps.")
 
 
 def test_copies_of_unknown_size():

@@ -48,17 +48,19 @@ def small_kernels(evidence: Evidence) -> Iterator[Finding]:
         ),
         detail=(
             f"{small:,} of {count:,} kernels are that short; the overall median is "
-            f"{milliseconds(_median(evidence) / 1e9)}. Launching a kernel takes the host 5 to "
-            f"20 µs, so short kernels may leave the GPU idle: {milliseconds(gaps / 1e9)} is spent "
-            f"in pauses of up to {PAUSE_PS // 10**6} µs.{covered_elsewhere(evidence, gain)}"
+            f"{milliseconds(_median(evidence) / 1e9)}. Launching a kernel alone takes the host 5 "
+            f"to 20 µs, so short kernels may leave the GPU idle: {milliseconds(gaps / 1e9)} is "
+            f"spent in pauses of up to {PAUSE_PS // 10**6} µs.{covered_elsewhere(evidence, gain)}"
         ),
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
         action=(
-            "Fuse small kernels with XLA (jit_compile=True; JAX: more of the step in one jax.jit), "
-            "and raise the batch size."
+            "XLA already compiles the program. Do more in each op: a larger batch, and fewer ops "
+            "on small arrays one after another (jax.vmap in place of loops, lax.scan with unroll)."
+            if any(host.is_xla for host in evidence.hosts)
+            else "Fuse small kernels with XLA (jit_compile=True), and raise the batch size."
         ),
         next_page=KERNELS,
         evidence=KERNELS.showing(avg_duration_us=f"<{SMALL_PS // 10**6}"),

@@ -17,6 +17,8 @@ from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 
+# Names with a smaller share of the calls of the most frequent one are not listed.
+_NOTABLE = 0.1
 _NEARLY_ALL = 0.9
 _NO_SPANS = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
@@ -68,6 +70,7 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
         for name, count in zip(single_op.name, single_op.name_calls.tolist(), strict=True):
             counts[name] = counts.get(name, 0) + count
     top = sorted(counts, key=lambda name: (-counts[name], name))[:3]
+    top = [name for name in top if counts[name] >= _NOTABLE * counts[top[0]]]
     # Ops that Python dispatches have several names, calls of a small jitted function have one.
     is_function = evidence.is_jax and counts[top[0]] >= _NEARLY_ALL * sum(counts.values())
     between = _between_share(evidence)

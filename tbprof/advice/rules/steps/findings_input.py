@@ -20,6 +20,8 @@ from tbprof.analysis.vocabulary.phases import Phase
 
 # The start of a copy takes about 10 µs, in which 16 lanes of PCIe 4 move that many bytes.
 _SMALL_COPY = 2**18
+# The time of copies of fewer bytes is that of starting them, so that their rate means nothing.
+_LEAST_RATED = 2**10
 
 
 def input_bound(evidence: Evidence) -> Iterator[Finding]:
@@ -120,7 +122,7 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
     rest = " Steps wait only briefly for that." if is_hidden else covered_elsewhere(evidence, gain)
     yield Finding(
         id="copies_to_device",
-        severity="moderate" if gain.own >= OVERHEAD[0] else "low",
+        severity="moderate" if gain.own >= OVERHEAD[0] and not is_hidden else "low",
         title=f"Copies from the host take {percent(share)} of GPU time",
         detail=f"{copies_in_words(gpus)}{rest}",
         value=share,
@@ -128,29 +130,37 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
         threshold=grade[1],
         gain=gain,
         action=(
-            "Copy ahead of the step (prefetch to the device), in the type that the model uses."
-            f"{_copy_advice(gpus)}"
-        ),
+            "Most of it already overlaps with computation. Send less: the types in which the data "
+            "is stored, and only what changes between steps."
+            if is_hidden
+            else "Copy ahead of the step (prefetch to the device), in the type that the model uses."
+        )
+        + _copy_advice(gpus),
         next_page=TRACE.marking("/^memcpyh(2|to)d/", evidence.worst_step_in(Phase.INPUT)),
         evidence=OPS.showing(type="MemcpyHToD"),
         guide=GPU_GUIDE,
     )
 
 
-def copies_in_words(gpus: GpuFacts) -> str:
-    """A sentence on the number, size and rate of copies from the host to GPUs; "" without any."""
-    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
-    if not is_input.any():
+def copies_in_words(gpus: GpuFacts, kind: str = "MemcpyHToD") -> str:
+    """A sentence on the number, size and rate of copies from the host to GPUs; "" without any.
+
+    `kind` "MemcpyDToH" is for copies to the host.
+    """
+    is_kind = np.array([other == kind for other in gpus.copy_kind], bool)
+    if not is_kind.any():
         return ""
-    count = int(gpus.copies[is_input].sum())
-    moved_ps = float(gpus.copy_ps[is_input].sum())
-    sizes = gpus.copy_bytes[is_input]
+    count = int(gpus.copies[is_kind].sum())
+    moved_ps = float(gpus.copy_ps[is_kind].sum())
+    sizes = gpus.copy_bytes[is_kind]
     known_sizes = sizes[sizes >= 0]
     of_size = f" of {size(float(known_sizes.sum()) / count)} on average" if known_sizes.size else ""
-    rate = f", {known_sizes.sum() / moved_ps * 1e3:.3g} GB/s" if known_sizes.size else ""
-    pageable = int(gpus.pageable[is_input].sum())
+    has_rate = known_sizes.sum() >= _LEAST_RATED * count
+    rate = f", {known_sizes.sum() / moved_ps * 1e3:.3g} GB/s" if has_rate else ""
+    pageable = int(gpus.pageable[is_kind].sum())
+    uses = "read" if kind == "MemcpyHToD" else "write"
     from_pageable = (
-        f" {pageable:,} of them read memory that is not pinned, which the driver copies twice."
+        f" {pageable:,} of them {uses} memory that is not pinned, which the driver copies twice."
         if pageable
         else ""
     )

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from tbprof.advice.bottlenecks import OVERHEAD, WAITING, contends
 from tbprof.advice.evidence import Evidence, Rule, covered_elsewhere
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import GPU_GUIDE, PROFILER_GUIDE
 from tbprof.advice.idle_claims import gap_shares
 from tbprof.advice.pages import OPS, TRACE
+from tbprof.advice.rules.steps.findings_input import copies_in_words
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.vocabulary.phases import Phase
 
@@ -20,30 +23,22 @@ _LOOP_MS = 0.02
 
 
 def output_bound(evidence: Evidence) -> Iterator[Finding]:
-    """Steps that wait while results are copied to the host."""
+    """Steps that wait while results are copied to the host, or until the host has read them."""
     share = evidence.share(Phase.OUTPUT)
     gain = evidence.gain_of(share, Phase.OUTPUT)
     grade = graded(gain.own, *WAITING)
     if grade is None:
         return
-    place = evidence.worst_step_in(Phase.OUTPUT)
-    is_gpu = evidence.platform == "GPU"
-    trace = TRACE.marking("/^memcpyd(2|to)h/" if is_gpu else "category:output", place)
-    takes = milliseconds(evidence.means.mean_ms(Phase.OUTPUT))
     is_cpu = evidence.platform == "CPU"
+    title, detail = _written(evidence) if is_cpu else _read(evidence)
+    place = evidence.worst_step_in(Phase.OUTPUT)
+    has_copies = evidence.platform == "GPU" and not _copies_take_little(evidence)
+    trace = TRACE.marking("/^memcpyd(2|to)h/" if has_copies else "category:output", place)
     yield Finding(
         id="output_bound",
         severity=grade[0],
-        title=(
-            f"{percent(share)} of step time goes to "
-            + ("output: checkpoints and summaries" if is_cpu else "copying results to the host")
-        ),
-        detail=(
-            f"Ops that write checkpoints and summaries, or return results, take {takes} per step."
-            if is_cpu
-            else f"Copies from device to host that do not overlap with other work take {takes} per "
-            "step."
-        ),
+        title=f"{percent(share)} of step time goes to {title}",
+        detail=detail,
         value=share,
         unit="%",
         threshold=grade[1],
@@ -55,9 +50,50 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
             "the device in between, and read them asynchronously."
         ),
         next_page=trace,
-        evidence=OPS.showing(type="MemcpyDToH") if is_gpu else trace,
+        evidence=OPS.showing(type="MemcpyDToH") if has_copies else trace,
         guide=GPU_GUIDE,
     )
+
+
+def _written(evidence: Evidence) -> tuple[str, str]:
+    """(end of the title, detail) of output without devices."""
+    takes = milliseconds(evidence.means.mean_ms(Phase.OUTPUT))
+    return (
+        "output: checkpoints and summaries",
+        f"Ops that write checkpoints and summaries, or return results, take {takes} per step.",
+    )
+
+
+def _read(evidence: Evidence) -> tuple[str, str]:
+    """The same of results of devices, which are copied to the host."""
+    takes = milliseconds(evidence.means.mean_ms(Phase.OUTPUT))
+    if _copies_take_little(evidence):
+        copies = copies_in_words(evidence.gpus, "MemcpyDToH").rstrip(".")
+        detail = (
+            f"The devices are idle for {takes} per step while the host reads results. {_COPY} "
+            f"({copies}). {_REST}"
+        )
+        return "reading results of devices", detail
+    return (
+        "copying results to the host",
+        f"Copies from device to host that do not overlap with other work take {takes} per step.",
+    )
+
+
+_COPY = "They copy data in a small part of that"
+_REST = (
+    "In the rest, the host notices that results are ready, starts the copies, and stores what "
+    "arrives."
+)
+
+
+def _copies_take_little(evidence: Evidence) -> bool:
+    """Whether copies to the host are less than half of the time of output."""
+    gpus = evidence.gpus
+    is_output = np.array([kind == "MemcpyDToH" for kind in gpus.copy_kind], bool)
+    copying_ps = int(gpus.copying_ps[is_output].sum())
+    output_ps = int(evidence.job.phase_ps[:, Phase.OUTPUT].sum())
+    return bool(is_output.any()) and 2 * copying_ps < output_ps
 
 
 def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
