@@ -4,10 +4,10 @@ A frame is named `$file.py:12 function`, with the base name of the file only, or
 for functions in C (`$<unknown> method` for methods). No stats add to that, so libraries are
 recognized by their file names: those of the standard library and those seen in recordings.
 
-Source: recordings of JAX 0.4.30, 0.5.3, 0.7.2 and 0.10.2 and of TensorFlow 2.16 and 2.18 on Python
-3.11, in which each wait below was made to last at least 50 ms. Methods of JAX arrays that are
-written in C++ (`block_until_ready` of an array since 0.7) have no frames, so their time counts as
-that of the caller.
+Source: recordings of JAX 0.4.30, 0.5.3, 0.7.2, 0.10.2 and 0.11.2 and of TensorFlow 2.16 and 2.18 on
+Python 3.11, in which each wait below was made to last at least 50 ms. Methods of JAX arrays that
+are written in C++ (`block_until_ready` of an array since 0.7) have no frames, so their time counts
+as that of the caller.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _WAITS = regex(
         |thread\.py:\d+\ shutdown
         |pool\.py:\d+\ (?:get|next|wait)
         |synchronize\.py:\d+\ wait
-        |(?:api|array|core|dispatch)\.py:\d+\ (?:block_until_ready|effects_barrier
+        |(?:api|array|core|dispatch)\.py:\d+\ (?:block_until_ready|device_get|effects_barrier
             |try_to_block(?:_until_ready)?|wait_for_tokens)
         |array\.py:\d+\ _value
         |dlpack\.py:\d+\ _to_dlpack
@@ -165,10 +165,13 @@ _COMMON = {
                "connect", "endheaders", "getresponse", "parse_headers", "putheader", "putrequest",
                "readinto"],
     "common": ["_abstractify", "_initial_style_jaxpr", "_initial_style_open_jaxpr"],
-    "config": ["__call__", "__enter__", "__exit__", "_missing_", "floatx", "backend"],
+    "config": ["__call__", "__enter__", "__exit__", "_missing_", "floatx", "backend",
+               "_validate_default_device", "explicit_device_get_scope",
+               "explicit_device_put_scope"],
     "debugging": ["_callback", "_flat_callback", "debug_callback_impl"],
     "layer": ["__call__", "__setattr__", "__init__", "_flatten_layers", "build_wrapper",
               "maybe_convert", "metrics", "trainable", "trainable_weights", "weights"],
+    "layout": ["from_pjrt_layout", "get_layout_mode", "use_layout_mode"],
     "request": ["_call_chain", "_open", "do_open", "do_request_", "http_open", "https_open",
                 "http_response", "urlopen"],
     "trainer": ["__init__", "__next__", "catch_stop_iteration", "compile", "evaluate", "fit",
@@ -177,60 +180,67 @@ _COMMON = {
                 "one_step_on_iterator", "predict", "reset_metrics", "test_on_batch",
                 "train_on_batch", "_get_iterator", "_get_metrics_result_or_logs",
                 "_maybe_symbolic_build", "_assert_compile_called"],
-    "util": ["cache_miss", "cached", "check_arraylike", "check_for_prngkeys", "ensure_arraylike",
-             "promote_args", "promote_dtypes", "promote_shapes", "split_list", "unzip2", "wraps",
-             "wrapper", "_arraylike", "_arraylike_asarray"],
-    "utils": ["_get_abstract_mesh_from_avals", "call_sharding_rule", "standard_abstract_eval",
-              "standard_multi_result_abstract_eval"],
+    "util": ["_arraylike", "_arraylike_asarray", "_check_jax_array_protocol", "args_kwargs",
+             "cache_miss", "cached", "canonicalize_axis", "check_arraylike",
+             "check_for_prngkeys", "check_no_float0s", "choose_device_or_out_sharding",
+             "ensure_arraylike", "filter_with_mask", "fun_name", "map2", "promote_args",
+             "promote_args_inexact", "promote_dtypes", "promote_dtypes_inexact",
+             "promote_shapes", "split_list", "stable_unique", "test_event", "unflatten",
+             "unzip2", "wrap_name", "wrapper", "wraps"],
+    "utils": ["_default_memory_space_rule", "_get_abstract_mesh_from_avals",
+              "_get_array_abstraction_level", "_standard_weak_type_rule", "call_layout_rule",
+              "call_shape_dtype_sharding_rule", "call_sharding_rule", "input_dtype",
+              "manual_rule", "standard_abstract_eval", "standard_multi_result_abstract_eval"],
 }  # fmt: skip
 
 # Files that begin with "_" are private to a library, too.
 _LIBRARY_TEXT = """
-    abc abstract_arrays ag_ctx ag_logging api api_util argparse array array_data_adapter
-    array_methods array_ops array_ops_stack array_slicing arrayprint ast ast_util asynchat
-    asyncore atexit atomic_function auto_control_deps auto_control_deps_utils autograph_util
-    autotrackable backprop base64 base_events base_futures base_optimizer base_subprocess
-    base_tasks batch_op bdb binascii bisect break_statements builtins bz2 cProfile c_api_util
-    cache_key call_trees callback_list cancellation capture_container check_ops cmath codecs
-    codeop compat compilation_cache compile_utils compileall compiler composite_tensor
-    composite_tensor_utils compute_on concrete_function conditional_expressions config_lib
-    configparser connection constant_op constant_tensor_conversion context contextlib
-    contextvars continue_statements control_flow control_flow_ops control_flow_util copy copyreg
-    core coroutines csv ctypes custom_partitioning_sharding_rule data_adapter data_adapter_utils
-    data_structures dataclasses dataloader dataset_ops datetime decimal default_types
-    defchararray deprecation device_spec difflib directives dis dispatch distribute_lib
-    distribution_lib dlpack doctest dtypes eager_function_run effects encoder enum
-    enum_type_wrapper epoch_iterator errno errors_impl eval_jaxpr execute executor faulthandler
-    fcntl ffi fft filecmp fileinput flags flat_map_op fnmatch fractions from_generator_op
-    from_tensor_slices_op from_tensors_op fromnumeric frozen_dict func_graph function_cache
-    function_context function_type function_type_utils function_wrappers functools futures gc
+    abc abstract_arrays ag_ctx ag_logging api api_util argparse array array_constructors
+    array_creation array_data_adapter array_methods array_ops array_ops_stack array_slicing
+    arrayprint ast ast_util asynchat asyncore atexit atomic_function auto_control_deps
+    auto_control_deps_utils autograph_util autotrackable backprop base64 base_events
+    base_futures base_optimizer base_subprocess base_tasks batch_op bdb binascii bisect
+    break_statements builtins bz2 cProfile c_api_util cache_key call_trees callback_list
+    cancellation capture_container check_ops cmath codecs codeop compat compilation_cache
+    compile_utils compileall compiler composite_tensor composite_tensor_utils compute_on
+    concrete_function conditional_expressions config_lib configparser connection constant_op
+    constant_tensor_conversion context contextlib contextvars continue_statements control_flow
+    control_flow_ops control_flow_util copy copyreg core coroutines csv ctypes
+    custom_partitioning_sharding_rule data_adapter data_adapter_utils data_structures
+    dataclasses dataloader dataset_ops datetime decimal default_types defchararray deprecation
+    device_spec difflib directives dis dispatch distribute_lib distribution_lib dlpack doctest
+    dtypes eager_function_run effects encoder enum enum_type_wrapper epoch_iterator errno
+    errors_impl eval_jaxpr execute executor faulthandler fcntl ffi fft filecmp fileinput flags
+    flat_map_op flattree fnmatch fractions from_generator_op from_tensor_slices_op
+    from_tensors_op fromnumeric frozen_dict func_graph function_cache function_context
+    function_type function_type_utils function_wrappers functools futures gc
     generator_data_adapter genericpath getlimits getopt getpass gettext glob global_state
     gradients_util graphlib grp gzip handle_data_util hashlib heapq hlo_helpers hmac imp
     indexing inspect inspect_utils io ipaddress iterator_ops itertools jaxpr_util keras_tensor
-    keyword lax lax_numpy linalg linear_util linecache liveness locale lock_util locks
+    keyword lax lax_numpy linalg linear_util linecache literals liveness locale lock_util locks
     logical_expressions loops lzma managers map_op marshal math math_ops mesh mimetypes mlir
     mmap monitoring multiarray named_sharding nest nest_util netrc numeric numerictypes
     numpy_compat object_identity op_callbacks op_def_library op_def_registry op_shardings
     operator ops optional_ops optparse optree_impl origin_info os override_binary_operator
     overrides partial_eval partition_spec pathlib pdb pickle pickletools pjit pkgutil platform
     plistlib pmap polymorphic_function polynomial polyutils pool popen_fork popen_forkserver
-    popen_spawn_posix posix posixpath pprint prefetch_op pretty_printer process profiler
-    profiler_v2 pstats pwd pxla py_builtins py_compile py_dataset_adapter pydoc pyexpat python_utils
-    qual_names queue queues quopri random random_ops random_seed range_op reaching_definitions
-    reaching_fndefs readline reduction reduction_metrics reductions repeat_op reprlib resource
-    resource_sharer resource_variable_ops return_statements runners runpy save_context scanner
-    script_ops secrets select selector_events selectors shape_base shape_util sharding
-    sharding_impls shared_memory shelve shlex shutil signal slicing socket socketserver
-    source_info_util spawn special_matrices ssl stat stateless_scope streams string stringprep
-    struct structured_function subprocess synchronize sys sysconfig syslog tarfile tasks
-    tempfile tensor tensor_conversion tensor_conversion_registry tensor_getitem_override
-    tensor_math_operator_overrides tensor_shape tensor_util textwrap tf2 tf_contextlib
-    tf_dataset_adapter tf_decorator tf_inspect tf_logging tf_stack thread threading time timeit
-    tokenize tomllib trace_type_builder traceable_stack traceback traceback_util traceback_utils
-    tracemalloc tracing_compilation trackable tracking transpiler tree_api tree_util
-    type_dispatch type_registry type_spec types typing typing_extensions ufunc_api ufuncs
-    unicodedata unix_events unsupported_features_checker uuid variable_scope variable_utils
-    variables warnings weak_tensor_ops weakref xla xla_bridge xla_metadata xla_metadata_lib
-    zip_op zipfile zipimport zlib zoneinfo
+    popen_spawn_posix posix posixpath pprint prefetch_op pretty_printer prng process profiler
+    profiler_v2 pstats pwd pxla py_builtins py_compile py_dataset_adapter pydoc pyexpat
+    python_utils qual_names queue queues quopri random random_ops random_seed range_op
+    reaching_definitions reaching_fndefs readline reduction reduction_metrics reductions
+    repeat_op reprlib resource resource_sharer resource_variable_ops return_statements runners
+    runpy save_context scanner script_ops secrets select selector_events selectors shape_base
+    shape_util sharding sharding_impls shared_memory shelve shlex shutil signal slicing socket
+    socketserver source_info_util spawn special_matrices ssl stat stateless_scope streams string
+    stringprep struct structured_function subprocess synchronize sys sysconfig syslog tarfile
+    tasks tempfile tensor tensor_contractions tensor_conversion tensor_conversion_registry
+    tensor_getitem_override tensor_math_operator_overrides tensor_shape tensor_util textwrap
+    threefry2x32 tf2 tf_contextlib tf_dataset_adapter tf_decorator tf_inspect tf_logging
+    tf_stack thread threading time timeit tokenize tomllib trace_type_builder traceable_stack
+    traceback traceback_util traceback_utils tracemalloc tracing_compilation trackable tracking
+    transpiler tree_api tree_util type_dispatch type_registry type_spec types typing
+    typing_extensions ufunc_api ufuncs unicodedata unix_events unsupported_features_checker uuid
+    variable_scope variable_utils variables warnings weak_tensor_ops weakref xla xla_bridge
+    xla_metadata xla_metadata_lib zip_op zipfile zipimport zlib zoneinfo
 """
 _LIBRARIES = frozenset(_LIBRARY_TEXT.split())

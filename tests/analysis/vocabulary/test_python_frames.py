@@ -13,6 +13,7 @@ IN, OUT, NONE = Wait.INSIDE, Wait.OUTSIDE, Wait.NONE
         # jax.block_until_ready of a tree, of an array; float(loss), array._value, np.from_dlpack
         ("$api.py:2479 block_until_ready", IN),
         ("$api.py:2490 try_to_block", IN),
+        ("$api.py:2555 device_get", IN),
         ("$array.py:631 block_until_ready", IN),
         ("$array.py:615 _value", IN),
         ("$dlpack.py:63 _to_dlpack", IN),
