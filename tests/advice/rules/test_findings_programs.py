@@ -1,5 +1,6 @@
 """Findings about instructions of programs: thresholds, and traces with one planted cause each."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -140,4 +141,9 @@ def test_the_remedy_depends_on_the_device():
     gpu, tpu = told(Cause.WIDE_PRODUCT, 400, 10), told(Cause.WIDE_PRODUCT, 400, 10, devices=TPU)
     assert gpu.action.startswith("Use tf.keras.mixed_precision")
     assert tpu.action.startswith("Use a lower precision")
+    assert gpu.title.startswith("Products of 32-bit numbers")
+    losses = dataclasses.replace(lost(Cause.WIDE_PRODUCT, 400, 10).losses, fact=["f64"])
+    double = claim(evidence({Phase.OTHER: 500}, losses=losses), "wide_products")
+    assert double.title.startswith("Products of 64-bit numbers")
+    assert double.action.startswith("Use float32 arrays")
     assert told(Cause.COMMAND_BUFFER, 400).code == "XLA_FLAGS=--xla_gpu_enable_command_buffer="

@@ -66,6 +66,9 @@ def moved_data(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
+_DOUBLE = "f64"
+
+
 def wide_products(evidence: Evidence) -> Iterator[Finding]:
     """Matrix products of 32-bit numbers, where the device multiplies 16-bit ones faster."""
     share = _share(evidence, Cause.WIDE_PRODUCT)
@@ -77,8 +80,11 @@ def wide_products(evidence: Evidence) -> Iterator[Finding]:
         if evidence.platform == "TPU"
         else "The GPU's peak for them is lower than for 16-bit products"
     )
+    is_double = _is_mostly(evidence, Cause.WIDE_PRODUCT, _DOUBLE)
     remedy = (
-        "a lower precision (jax_default_matmul_precision, or that of single products)"
+        "float32 arrays, or narrower ones,"
+        if is_double
+        else "a lower precision (jax_default_matmul_precision, or that of single products)"
         if evidence.platform == "TPU"
         else "bfloat16 arrays"
         if evidence.is_jax
@@ -89,7 +95,7 @@ def wide_products(evidence: Evidence) -> Iterator[Finding]:
         Cause.WIDE_PRODUCT,
         "wide_products",
         grade,
-        f"Products of 32-bit numbers take {percent(share)} of op time",
+        f"Products of {64 if is_double else 32}-bit numbers take {percent(share)} of op time",
         f"{how}: {{ops}}. At the 16-bit peak, or with half the bytes where memory is the limit, "
         "they would take {rest} of that time.",
         f"Use {remedy} where the model's accuracy allows it.",
@@ -236,6 +242,14 @@ def _percent(evidence: Evidence, cause: Cause, column: NDArray[np.int64]) -> flo
     losses = evidence.losses
     part = float(column[losses.cause == cause].sum())
     return 100 * part / losses.total_ps if losses.total_ps > 0 else 0.0
+
+
+def _is_mostly(evidence: Evidence, cause: Cause, fact: str) -> bool:
+    """Whether this fact shows the cause for most of the longest instructions' time."""
+    losses = evidence.losses
+    is_cause = losses.of == cause
+    has_fact = is_cause & np.array([other == fact for other in losses.fact], np.bool_)
+    return 2 * int(losses.name_ps[has_fact].sum()) > int(losses.name_ps[is_cause].sum())
 
 
 def _longest(evidence: Evidence, cause: Cause) -> str:
