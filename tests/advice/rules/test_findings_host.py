@@ -85,9 +85,9 @@ def test_ops_one_by_one_count_by_the_time_that_they_take_of_steps():
     finding = finding_of(evidence(split, single_ops=[runs]), "eager_ops")
     assert finding is not None
     assert finding.severity == "high"
-    assert finding.value == pytest.approx(30.0)
+    assert finding.value == pytest.approx(25.0)
     assert finding.gain_ms == pytest.approx(0.25)
-    assert "take 300 µs" in finding.detail
+    assert "take 300 µs (without device work: 250 µs at most)" in finding.detail
     assert "200 calls in total, most of them to Mul, AddV2" in finding.detail
     assert "20.0 % of that time passes between calls" in finding.detail
     assert dict(parse_qsl(finding.evidence.query))["q"] == "EagerExecute"

@@ -61,7 +61,8 @@ def _phases(evidence: Evidence) -> tuple[Phase, ...]:
 def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
     """Steps in which Python dispatches many ops individually."""
     time = single_ops_ps(evidence)
-    share = evidence.share_of_rows(time)
+    idle = _idle_ps(evidence, time)
+    share, called_share = evidence.share_of_rows(idle), evidence.share_of_rows(time)
     grade = graded(share, *OVERHEAD)
     if grade is None:
         return
@@ -74,10 +75,10 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
     # Ops that Python dispatches have several names, calls of a small jitted function have one.
     is_function = evidence.is_jax and counts[top[0]] >= _NEARLY_ALL * sum(counts.values())
     between = _between_share(evidence)
-    idle = np.minimum(time, evidence.job.phase_ps[:, Phase.OTHER])
+    other = np.minimum(time, evidence.job.phase_ps[:, Phase.OTHER])
     limits = {
         Phase.INPUT: evidence.share_of_rows(_sent_ps(evidence)),
-        Phase.OTHER: evidence.share_of_rows(idle),
+        Phase.OTHER: evidence.share_of_rows(other),
     }
     gain = evidence.gain_of(share, *_phases(evidence), limits=limits)
     event = names.JITTED if evidence.is_jax else names.EAGER_EXECUTE
@@ -94,8 +95,10 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
         ),
         detail=(
             f"Of an average step of {milliseconds(evidence.step_ms)}, they take "
-            f"{milliseconds(share / 100 * evidence.step_ms)}, and Python dispatches each one "
-            f"separately: {sum(counts.values()):,} calls in total, most of them to "
+            f"{milliseconds(called_share / 100 * evidence.step_ms)}"
+            f"{_without_work(evidence, share, called_share)}"
+            ", and Python dispatches each one separately: "
+            f"{sum(counts.values()):,} calls in total, most of them to "
             f"{', '.join(shortened(name, 60) for name in top)}. {percent(between)} of that time "
             "passes between calls."
         ),
@@ -115,6 +118,25 @@ def single_op_calls(evidence: Evidence) -> Iterator[Finding]:
         evidence=trace,
         guide=JIT_GUIDE if evidence.is_jax else FUNCTION_GUIDE,
     )
+
+
+def _idle_ps(evidence: Evidence, time: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[rows] the most of the calls' time in which no device works; on CPUs, the ops are the work.
+
+    A device that computes meanwhile does not wait for the calls.
+    """
+    if evidence.platform == "CPU":
+        return time
+    work: NDArray[np.int64] = evidence.job.phase_ps[:, evidence.work].sum(axis=1)
+    idle: NDArray[np.int64] = np.minimum(time, evidence.job.duration_ps - work)
+    return idle
+
+
+def _without_work(evidence: Evidence, share: float, called_share: float) -> str:
+    """How much of the calls' time devices do not work, "" if that is nearly all of it."""
+    if share >= _NEARLY_ALL * called_share:
+        return ""
+    return f" (without device work: {milliseconds(share / 100 * evidence.step_ms)} at most)"
 
 
 def _between_share(evidence: Evidence) -> float:
