@@ -137,3 +137,48 @@ def test_kernels_of_chains_take_the_time_that_passed(engine: Engine):
         rate = measured["calls"] * measured["flops"] / kernel_ms / 1e6
         assert row["measured_flop_rate"] == pytest.approx(rate)
         assert row["bound_by"] == "Compute"
+
+
+def findings(engine: Engine, run: str) -> dict[str, Row]:
+    return {row["id"]: row for row in rows(engine, run, "overview_page", 7)}
+
+
+def test_a_read_before_the_next_batch_is_made_costs_what_making_it_takes(engine: Engine):
+    steps = rows(engine, "reading", "overview_page", 1)
+    measured = truth("reading")
+    assert [step["stepTimeMs"] for step in steps] == pytest.approx(measured["steps_ms"], abs=0.15)
+    first, *others = rows(engine, "reading", "overview_page", 7)
+    assert first["id"] == "blocking_read"
+    assert "make_batch" in first["detail"]
+    assert first["gain_ms"] == pytest.approx(sum(measured["makes_ms"]) / 6, rel=0.05)
+    assert [row["severity"] for row in others] == ["moderate"] * 2
+    # The copies of the loss take microseconds.
+    reading = findings(engine, "reading")["output_bound"]
+    computing = [step["deviceComputeTimeMs"] for step in steps]
+    waited = sum(measured["reads_ms"]) - sum(computing)
+    assert "reading results of devices" in reading["title"]
+    assert 0.5 * waited < 6 * reading["gain_ms"] < waited
+
+
+def test_batches_that_are_there_in_time_are_no_wait_for_input(engine: Engine):
+    steps = rows(engine, "prefetching", "overview_page", 1)
+    measured = truth("prefetching")
+    assert [step["stepTimeMs"] for step in steps] == pytest.approx(measured["steps_ms"], abs=0.15)
+    assert max(measured["waited_ms"]) < 0.1
+    assert sum(step["infeedTimeMs"] for step in steps) < 0.1
+    found = findings(engine, "prefetching")
+    assert found.keys() <= {"all_others", "kernel_launch", "copies_to_device"}
+    assert "not yet noticed that its devices were done" in found["all_others"]["title"]
+    assert "Launch the next step before" in found["all_others"]["action"]
+    assert all(row["severity"] != "high" for row in found.values())
+
+
+def test_a_step_that_the_recording_cuts_off_is_no_step_time(engine: Engine):
+    first, *others = rows(engine, "unfinished", "overview_page", 1)
+    assert first["isTruncated"]
+    assert 0 < first["stepTimeMs"] < truth("unfinished")["step_ms"]
+    assert len(others) == 5
+    assert all(step["isUnrecorded"] and step["stepTimeMs"] is None for step in others)
+    claim = rows(engine, "unfinished", "overview_page", 7)[0]
+    assert claim["id"] == "steps_not_recorded"
+    assert "jax.block_until_ready" in claim["action"]

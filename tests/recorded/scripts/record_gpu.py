@@ -11,7 +11,9 @@ import contextlib
 import functools
 import itertools
 import json
+import queue
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,10 +38,10 @@ _random = np.random.default_rng(seed=1)
 
 
 @contextlib.contextmanager
-def recording(folder: Path) -> Iterator[None]:
-    """A recording without Python frames."""
+def recording(folder: Path, *, python: bool = False) -> Iterator[None]:
+    """A recording, with Python frames or without."""
     options = jax.profiler.ProfileOptions()
-    options.python_tracer_level = 0
+    options.python_tracer_level = int(python)
     with jax.profiler.trace(str(folder), profiler_options=options):
         yield
 
@@ -138,6 +140,95 @@ def products(folder: Path) -> dict[str, Any]:
     return {"took_ms": took, "calls": calls, "flops": 2 * size**3}
 
 
+def reading(folder: Path) -> dict[str, Any]:
+    """The loss is read in each step before the host makes the next batch."""
+    step, state = _device_bound()
+    mean = jax.jit(jnp.mean)
+
+    def make_batch() -> None:
+        time.sleep(0.005)
+
+    reads, makes = [], []
+
+    def body() -> None:
+        start = time.perf_counter()
+        float(mean(step(state)))
+        read = time.perf_counter()
+        make_batch()
+        reads.append(1e3 * (read - start))
+        makes.append(1e3 * (time.perf_counter() - read))
+
+    return _loop(folder, body) | {"reads_ms": reads[-STEPS:], "makes_ms": makes[-STEPS:]}
+
+
+def prefetching(folder: Path) -> dict[str, Any]:
+    """Another thread puts the next batches on the device while the program computes."""
+    _, matrix = _device_bound()
+    batch = _random.normal(size=(SIZE, SIZE)).astype(np.float32)
+    batches: queue.Queue[jax.Array] = queue.Queue(maxsize=2)
+
+    def load() -> None:
+        while True:
+            batches.put(jax.device_put(batch))
+
+    threading.Thread(target=load, name="loader", daemon=True).start()
+    waited = []
+
+    def body() -> None:
+        start = time.perf_counter()
+        batch = batches.get()
+        waited.append(1e3 * (time.perf_counter() - start))
+        _with_batch(matrix, matrix, batch).block_until_ready()
+
+    return _loop(folder, body) | {"waited_ms": waited[-STEPS:]}
+
+
+def unfinished(folder: Path) -> dict[str, Any]:
+    """The recording ends while the device is at the first of the launched steps."""
+    step, state = _device_bound()
+    results = []
+    truth = _loop(folder, lambda: results.append(step(state)))
+    jax.block_until_ready(results)
+    start = time.perf_counter()
+    step(state).block_until_ready()
+    return truth | {"step_ms": 1e3 * (time.perf_counter() - start)}
+
+
+def _device_bound() -> tuple[Callable[[jax.Array], jax.Array], jax.Array]:
+    """A step of some milliseconds on the device, and its argument."""
+    size = 2 * SIZE
+    matrix = (jax.random.normal(jax.random.key(1), (size, size)) / size**0.5).astype(jnp.bfloat16)
+    return functools.partial(_products, matrix), matrix
+
+
+# The matrix is an argument, since constants are part of the program and so of the trace.
+@jax.jit
+def _products(matrix: jax.Array, state: jax.Array) -> jax.Array:
+    for _ in range(40):
+        state = jnp.tanh(state @ matrix)
+    return state
+
+
+@jax.jit
+def _with_batch(matrix: jax.Array, state: jax.Array, batch: jax.Array) -> jax.Array:
+    return _products(matrix, state) + batch.mean().astype(state.dtype)
+
+
+def _loop(folder: Path, body: Callable[[], object]) -> dict[str, Any]:
+    """Records steps of a loop with Python frames: `steps_ms`, how long each took."""
+    for _ in range(3):
+        jax.block_until_ready(body())
+    time.sleep(0.1)  # until the device is idle
+    starts = []
+    with recording(folder, python=True):
+        for number in range(STEPS):
+            starts.append(time.perf_counter())
+            with marker(number):
+                body()
+        starts.append(time.perf_counter())
+    return {"steps_ms": [1e3 * (end - start) for start, end in itertools.pairwise(starts)]}
+
+
 def _multiply(matrix: jax.Array, precision: str | None) -> jax.Array:
     return jnp.dot(matrix, matrix, precision=precision)
 
@@ -147,7 +238,13 @@ def _bytes_in_use() -> int:
     return int((jax.devices()[0].memory_stats() or {}).get("bytes_in_use", 0))
 
 
-CASES = {"training": training, "products": products}
+CASES = {
+    "training": training,
+    "products": products,
+    "reading": reading,
+    "prefetching": prefetching,
+    "unfinished": unfinished,
+}
 
 
 def main() -> None:

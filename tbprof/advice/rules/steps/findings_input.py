@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from tbprof.analysis.vocabulary.phases import Phase
 
 # The start of a copy takes about 10 µs, in which 16 lanes of PCIe 4 move that many bytes.
 _SMALL_COPY = 2**18
+# Steps send many copies from this number on.
+_MANY_COPIES = 8
 # The time of copies of fewer bytes is that of starting them, so that their rate means nothing.
 _LEAST_RATED = 2**10
 
@@ -54,7 +57,7 @@ def input_bound(evidence: Evidence) -> Iterator[Finding]:
         unit="%",
         threshold=threshold,
         gain=gain,
-        action=cause.action if cause is not None else _LOOK,
+        action=(cause.action if cause is not None else _LOOK) + _in_few_copies(evidence),
         next_page=_next_page(cause),
         evidence=waits_in_trace(evidence.job, evidence.means, cause),
         guide=DATA_GUIDE if cause is None else Guide("TensorFlow guide", cause.guide.url),
@@ -70,13 +73,38 @@ def is_transfer(evidence: Evidence) -> bool:
     return cause is not None and cause.kind == "transfer" and evidence.platform != "TPU"
 
 
+def _in_few_copies(evidence: Evidence) -> str:
+    """Advice to combine copies, if each step sends many small ones; else ""."""
+    gpus = evidence.gpus
+    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
+    count = int(gpus.copies[is_input].sum())
+    is_many = count >= _MANY_COPIES * max(len(evidence.job.label), 1)
+    return _FEW_COPIES if is_many and is_transfer(evidence) and _are_small(gpus) else ""
+
+
 def _copied(evidence: Evidence) -> str:
     """A sentence on the copies that make up the input time, "" if it is something else."""
     copies = copies_in_words(evidence.gpus)
     if copies and is_transfer(evidence):
-        return f" {copies}"
+        return f" {copies}{_REST if copies_take_little(evidence, Phase.INPUT) else ''}"
     is_copied = copies and copies_most(evidence.job.parts)
     return f" GPUs copy data from the host for most of that time: {copies}" if is_copied else ""
+
+
+_REST = (
+    " They take a small part of that time: in the rest, the host prepares and starts the copies, "
+    "or waits until it can."
+)
+
+
+def copies_take_little(evidence: Evidence, phase: Literal[Phase.INPUT, Phase.OUTPUT]) -> bool:
+    """Whether copies from or to the host take less than half of the time of input or output."""
+    gpus = evidence.gpus
+    kind = "MemcpyHToD" if phase == Phase.INPUT else "MemcpyDToH"
+    is_kind = np.array([other == kind for other in gpus.copy_kind], bool)
+    copying_ps = int(gpus.copying_ps[is_kind].sum())
+    phase_ps = int(evidence.job.phase_ps[:, phase].sum())
+    return bool(is_kind.any()) and 2 * copying_ps < phase_ps
 
 
 def _title(evidence: Evidence, share: float) -> str:
@@ -171,11 +199,19 @@ def copies_in_words(gpus: GpuFacts, kind: str = "MemcpyHToD") -> str:
 def _copy_advice(gpus: GpuFacts) -> str:
     """Sentences on how to make copies to GPUs faster, "" if they are large and pinned."""
     is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
+    advice = _FEW_COPIES if _are_small(gpus) else ""
+    return advice + (" Copy from pinned memory." if gpus.pageable[is_input].any() else "")
+
+
+_FEW_COPIES = " Make a few large copies rather than many small ones."
+
+
+def _are_small(gpus: GpuFacts) -> bool:
+    """Whether starting the copies from the host takes longer than copying."""
+    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
     sizes, copies = gpus.copy_bytes[is_input], gpus.copies[is_input]
     is_known = sizes >= 0
-    are_small = sizes[is_known].sum() < _SMALL_COPY * copies[is_known].sum()
-    advice = " Make a few large copies rather than many small ones." if are_small else ""
-    return advice + (" Copy from pinned memory." if gpus.pageable[is_input].any() else "")
+    return bool(sizes[is_known].sum() < _SMALL_COPY * copies[is_known].sum())
 
 
 INPUT_RULES: tuple[Rule, ...] = (input_bound, copies_to_device)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from tbprof.advice.bottlenecks import OVERHEAD, WAITING, contends
 from tbprof.advice.evidence import Evidence, Rule, covered_elsewhere
 from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import GPU_GUIDE, PROFILER_GUIDE
 from tbprof.advice.idle_claims import gap_shares
 from tbprof.advice.pages import OPS, TRACE
-from tbprof.advice.rules.steps.findings_input import copies_in_words
+from tbprof.advice.rules.steps.findings_input import copies_in_words, copies_take_little
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.vocabulary.phases import Phase
 
@@ -32,7 +30,7 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
     is_cpu = evidence.platform == "CPU"
     title, detail = _written(evidence) if is_cpu else _read(evidence)
     place = evidence.worst_step_in(Phase.OUTPUT)
-    has_copies = evidence.platform == "GPU" and not _copies_take_little(evidence)
+    has_copies = evidence.platform == "GPU" and not copies_take_little(evidence, Phase.OUTPUT)
     trace = TRACE.marking("/^memcpyd(2|to)h/" if has_copies else "category:output", place)
     yield Finding(
         id="output_bound",
@@ -67,7 +65,7 @@ def _written(evidence: Evidence) -> tuple[str, str]:
 def _read(evidence: Evidence) -> tuple[str, str]:
     """The same of results of devices, which are copied to the host."""
     takes = milliseconds(evidence.means.mean_ms(Phase.OUTPUT))
-    if _copies_take_little(evidence):
+    if copies_take_little(evidence, Phase.OUTPUT):
         copies = copies_in_words(evidence.gpus, "MemcpyDToH").rstrip(".")
         detail = (
             f"The devices are idle for {takes} per step while the host reads results. {_COPY} "
@@ -85,15 +83,6 @@ _REST = (
     "In the rest, the host notices that results are ready, starts the copies, and stores what "
     "arrives."
 )
-
-
-def _copies_take_little(evidence: Evidence) -> bool:
-    """Whether copies to the host are less than half of the time of output."""
-    gpus = evidence.gpus
-    is_output = np.array([kind == "MemcpyDToH" for kind in gpus.copy_kind], bool)
-    copying_ps = int(gpus.copying_ps[is_output].sum())
-    output_ps = int(evidence.job.phase_ps[:, Phase.OUTPUT].sum())
-    return bool(is_output.any()) and 2 * copying_ps < output_ps
 
 
 def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
