@@ -14,8 +14,11 @@ from tbprof.analysis.vocabulary.phases import Phase
 
 # A thread that records nothing for longer after the devices' work does something else.
 _LONGEST_PS = 2_000_000_000
+# After shorter pauses of the devices, the host was launching.
+_SHORTEST_PS = 10_000_000
 # The devices worked for this share of the time in which the thread recorded nothing.
 _MOSTLY = 0.5
+_NEVER = np.iinfo(np.int64).max
 
 NO_COMPLETION: Spans = np.empty(0, np.int64), np.empty(0, np.int64)
 
@@ -31,21 +34,19 @@ def find_completion(threads: HostThreads, line: int, devices: Sequence[DeviceInt
         device  |.wwwwww.....  -> the two after the work
     """
     begin, end = unite(*_work(devices))
-    edges = _edges(threads, line)
-    if not begin.size or edges.size < 2:
-        return NO_COMPLETION
-    following = np.searchsorted(edges, end, side="right")
-    is_inside = (following > 0) & (following < edges.size)
-    work = np.flatnonzero(is_inside)
-    previous, following_ps = edges[following[work] - 1], edges[following[work]]
-    next_begin = np.append(begin[1:], np.iinfo(np.int64).max)[work]
-    worked = _time_before(begin, end, end[work]) - _time_before(begin, end, previous)
+    next_begin = np.append(begin[1:], _NEVER)[: end.size]
+    rows = np.flatnonzero(next_begin - end >= _SHORTEST_PS)
+    done = end[rows]
+    previous, following = _edges_around(threads, line, done)
+    worked = _time_before(begin, end, done) - _time_before(begin, end, previous)
     is_wait = (
-        (next_begin >= following_ps)
-        & (following_ps - end[work] <= _LONGEST_PS)
-        & (worked > _MOSTLY * (following_ps - previous))
+        (previous > -_NEVER)
+        & (following <= next_begin[rows])
+        & (following - done >= _SHORTEST_PS)
+        & (following - done <= _LONGEST_PS)
+        & (worked > _MOSTLY * (following - previous))
     )
-    return end[work[is_wait]], following_ps[is_wait]
+    return done[is_wait], following[is_wait]
 
 
 def _work(devices: Sequence[DeviceIntervals]) -> Spans:
@@ -60,14 +61,40 @@ def _work(devices: Sequence[DeviceIntervals]) -> Spans:
     return np.concatenate(starts), np.concatenate(ends)
 
 
-def _edges(threads: HostThreads, line: int) -> NDArray[np.int64]:
-    """The times at which events of a thread begin or end, ascending."""
+def _edges_around(
+    threads: HostThreads, line: int, at: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """[n] the last time up to each one, and the first after it, at which an event began or ended.
+
+    Only events of a thread; `-_NEVER` and `_NEVER` for none.
+    """
     events, apart = threads.events, threads.apart
-    own = np.arange(int(events.first_event[line]), int(events.first_event[line + 1]))
+    first, last = int(events.first_event[line]), int(events.first_event[line + 1])
+    index = first + np.searchsorted(events.start_ps[first:last], at, side="right") - 1
+    previous, following = np.full(at.size, -_NEVER), np.full(at.size, _NEVER)
+    has_previous, has_next = index >= first, index + 1 < last
+    previous[has_previous] = events.start_ps[index[has_previous]]
+    following[has_next] = events.start_ps[index[has_next] + 1]
+    # Events that contain the last one may have ended since.
+    inner, rows = index[has_previous], np.flatnonzero(has_previous)
+    while rows.size:
+        end = events.start_ps[inner] + events.duration_ps[inner]
+        is_over = end <= at[rows]
+        previous[rows[is_over]] = np.maximum(previous[rows[is_over]], end[is_over])
+        following[rows[~is_over]] = np.minimum(following[rows[~is_over]], end[~is_over])
+        inner = threads.parent[inner[is_over]].astype(np.int64)
+        rows = rows[is_over][inner >= 0]
+        inner = inner[inner >= 0]
     on_line = np.searchsorted(events.first_event, apart.row, side="right") - 1
-    rows = np.concatenate([own, apart.row[apart.thread[on_line] == line]])
-    start = events.start_ps[rows]
-    return np.sort(np.concatenate([start, start + events.duration_ps[rows]]), kind="stable")
+    calls = apart.row[apart.thread[on_line] == line]
+    if calls.size:
+        start = events.start_ps[calls]
+        edges = np.sort(np.concatenate([start, start + events.duration_ps[calls]]), kind="stable")
+        index = np.searchsorted(edges, at, side="right")
+        padded = np.concatenate([[-_NEVER], edges, [_NEVER]])
+        previous = np.maximum(previous, padded[index])
+        following = np.minimum(following, padded[index + 1])
+    return previous, following
 
 
 def _time_before(

@@ -23,8 +23,8 @@ STATS = {
 }  # fmt: skip
 
 
-def split(host: str, *streams: str, scale: int = 1) -> tuple[dict[str, int], int]:
-    """(µs by phase, µs in completion) of a drawing of one step, in columns of `scale` µs."""
+def split(host: str, *streams: str, scale: int = 10) -> tuple[dict[str, int], int]:
+    """(columns by phase, columns in completion) of a drawing of one step, of `scale` µs each."""
     wide = [
         "\n".join(
             line.split("|")[0] + "|" + "".join(sign * scale for sign in line.split("|")[1])
@@ -42,10 +42,10 @@ def split(host: str, *streams: str, scale: int = 1) -> tuple[dict[str, int], int
     assert idle.time_ps.sum() == steps.phase_ps[:, Phase.OTHER].sum()
     is_completion = idle.kind[idle.activity] == Activity.COMPLETION
     phases = {
-        Phase(phase).name.lower(): int(steps.phase_ps[:, phase].sum()) // US
+        Phase(phase).name.lower(): int(steps.phase_ps[:, phase].sum()) // (scale * US)
         for phase in np.flatnonzero(steps.phase_ps.any(axis=0)).tolist()
     }
-    return phases, int(idle.time_ps[is_completion].sum()) // US
+    return phases, int(idle.time_ps[is_completion].sum()) // (scale * US)
 
 
 def test_a_thread_that_waits_goes_on_after_the_work():
@@ -64,14 +64,17 @@ def test_a_thread_that_waits_goes_on_after_the_work():
     ],
 )
 def test_other_time_after_work_is_not_completion(host: str, stream: str):
-    """The thread recorded events until then; the device went on at 7; it worked for 2 of 7 µs."""
+    """The thread recorded events until then; the device went on at 7; it worked 2 of 7 columns."""
     assert split(host, f"Stream #1|{stream}")[1] == 0
 
 
 def test_a_thread_that_records_nothing_for_long_does_something_else():
     host, stream = "main|tttttttttttttttt\n |ffffffffffffff..\n |.L", "Stream #1|..kkkkkkkkkk"
-    assert split(host, stream, scale=900)[1] == 2 * 900
+    assert split(host, stream, scale=900)[1] == 2
     assert split(host, stream, scale=1100)[1] == 0
+    # Pauses of a few microseconds are those of a host that launches.
+    assert split(host, stream, scale=5)[1] == 2
+    assert split(host, stream, scale=4)[1] == 0
 
 
 def test_copies_for_later_steps_delay_nothing_meanwhile():
