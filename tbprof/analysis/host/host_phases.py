@@ -12,7 +12,7 @@ from tbprof.analysis.spans.nesting import inherit
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.process.parallel import PIECE, in_line_ranges
-from tbprof.base.values import is_in
+from tbprof.base.values import is_in, unique
 from tbprof.events.space import Events
 from tbprof.kernels.analysis.phase_sweep import find_own_phases, flatten_phases, look_inside
 from tbprof.kernels.codes import HOLDS_KNOWN, HOLDS_LAUNCHES, NO_PHASE
@@ -106,6 +106,31 @@ def _copies_of_programs(
     for _ in range(_DEEPEST):
         is_inside |= (above >= 0) & types.is_program_launch[threads.events.type[above]]
         above = np.where(above >= 0, threads.parent[above], above)
+    return rows[is_inside]
+
+
+def program_launches(
+    threads: HostThreads,
+    types: HostTypes,
+    start: NDArray[np.int64],
+    phase: NDArray[np.int32],
+    cuts: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """The rows of `host_intervals` of launching that begin while XLA launches a program's kernels.
+
+    The rest of the call that contains the launch may wait for arguments.
+    """
+    events = threads.events
+    calls = events.rows_of(types.is_program_launch)
+    line_of_call = np.searchsorted(events.first_event, calls, side="right") - 1
+    rows = np.flatnonzero(phase == Phase.KERNEL_LAUNCH)
+    line = np.searchsorted(cuts, rows, side="right") - 1
+    is_inside = np.zeros(rows.size, np.bool_)
+    for number in unique(line_of_call).tolist():
+        own, here = calls[line_of_call == number], np.flatnonzero(line == number)
+        begin, at = events.start_ps[own], start[rows[here]]
+        end = np.append(begin + events.duration_ps[own], np.iinfo(np.int64).min)
+        is_inside[here] = end[np.searchsorted(begin, at, side="right") - 1] > at
     return rows[is_inside]
 
 

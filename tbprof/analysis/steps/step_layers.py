@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.grouping.grouping import Grouping, group_of_device_events
 from tbprof.analysis.host.host_events import HostThreads
-from tbprof.analysis.host.host_phases import driving_rows, host_intervals
-from tbprof.analysis.host.host_roles import HostTypes, Role, host_types
+from tbprof.analysis.host.host_phases import driving_rows, host_intervals, program_launches
+from tbprof.analysis.host.host_roles import Role, host_types
 from tbprof.analysis.host.late_ends import find_late_ends
 from tbprof.analysis.ops.device_phases import DeviceIntervals
 from tbprof.analysis.ops.launching_threads import lines_for_devices
@@ -36,7 +36,7 @@ from tbprof.analysis.vocabulary.phases import PHASES, WORK, Phase
 from tbprof.base import names
 from tbprof.base.process.parallel import in_parallel
 from tbprof.base.records import dataclass, replace
-from tbprof.base.values import is_in, unique
+from tbprof.base.values import is_in
 
 if TYPE_CHECKING:
     from tbprof.analysis.steps.sources.recorded_steps import RecordedSteps
@@ -193,14 +193,11 @@ def find_host_layers(
         if devices:
             is_for = lines_for_devices(threads, types, devices)
         if devices and plane == source.plane and source.line >= 0:
-            begin, stop = find_completion(threads, source.line, devices)
             rows = slice(int(cuts[source.line]), int(cuts[source.line + 1]))
-            does = _phase_at(start[rows], end[rows], phase[rows], begin)
-            reading = begin[does == Phase.OUTPUT], stop[does == Phase.OUTPUT]
-            completion = begin[does < 0], stop[does < 0]
+            intervals = start[rows], end[rows], phase[rows]
+            completion, reading = find_completion(threads, source.line, devices, *intervals)
         explains.append(is_for)
-        launches = np.flatnonzero(phase == Phase.KERNEL_LAUNCH)
-        launches = launches[_is_in_program(threads, types, start, cuts, launches)]
+        launches = program_launches(threads, types, start, phase, cuts)
         for worker in range(workers):
             own_phase = phase
             if not is_for[worker].all():
@@ -225,45 +222,6 @@ def find_host_layers(
         np.sort(np.concatenate(work), kind="stable"),
         explains,
     )
-
-
-def _phase_at(
-    start: NDArray[np.int64],
-    end: NDArray[np.int64],
-    phase: NDArray[np.int32],
-    at: NDArray[np.int64],
-) -> NDArray[np.int32]:
-    """[n] the phase of a thread at each time, by its disjoint, ascending intervals; -1 for none."""
-    index = np.searchsorted(start, at, side="right") - 1
-    is_inside = np.append(end, np.iinfo(np.int64).min)[index] > at
-    return np.where(is_inside, np.append(phase, -1)[index], -1).astype(np.int32)
-
-
-def _is_in_program(
-    threads: HostThreads,
-    types: HostTypes,
-    start: NDArray[np.int64],
-    cuts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-) -> NDArray[np.bool_]:
-    """[rows] whether an interval of a thread begins while XLA launches the kernels of a program.
-
-    The call that contains the launch may first wait for arguments. `cuts` are the first intervals
-    of the lines.
-    """
-    events = threads.events
-    calls = events.rows_of(types.is_program_launch)
-    line_of_call = np.searchsorted(events.first_event, calls, side="right") - 1
-    line = np.searchsorted(cuts, rows, side="right") - 1
-    out = np.zeros(rows.size, np.bool_)
-    for number in unique(line_of_call).tolist():
-        own = calls[line_of_call == number]
-        begin = events.start_ps[own]
-        end = begin + events.duration_ps[own]
-        here = np.flatnonzero(line == number)
-        index = np.searchsorted(begin, start[rows[here]], side="right") - 1
-        out[here] = np.append(end, np.iinfo(np.int64).min)[index] > start[rows[here]]
-    return out
 
 
 def _has_pipelines(threads: HostThreads) -> bool:

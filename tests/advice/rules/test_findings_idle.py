@@ -126,6 +126,29 @@ def test_numpy_alone_has_the_time_itself():
     assert "must be computed and copied" in finding.action
 
 
+@pytest.mark.parametrize(("others_ms", "may_be_locked"), [(0.09, False), (0.1, True)])
+def test_python_of_other_threads_may_hold_the_interpreter(others_ms: float, may_be_locked: bool):
+    """A step's function of 1 ms takes 200 µs itself."""
+    own = dataclasses.replace(idle(Activity.PYTHON, 0.2, BATCH), open_ms=1.0)
+    others = IdleShare(
+        Activity.PYTHON, "$burn.py:3 burn", is_driver=False, ms=others_ms, parts=(("", others_ms),)
+    )
+    finding = claim(evidence({Phase.OTHER: 400}, idle=(own, others)), "python_overhead")
+    assert finding.title == "batch (train.py:14) itself takes 200 µs of each step"
+    assert "C++ methods have no frames" in finding.action
+    assert ("global interpreter lock" in finding.action) == may_be_locked
+
+
+def test_completion_of_device_work_is_a_wait_for_it():
+    shares = (idle(Activity.COMPLETION, 0.2), idle(Activity.PYTHON, 0.02, BATCH))
+    given = evidence({Phase.OTHER: 220}, idle=shares)
+    finding = claim(given, "all_others")
+    assert finding.gain_ms == pytest.approx(0.22)
+    assert "for 90.9 % of that, the program had not yet noticed" in finding.title
+    assert "Launch the next step before you wait" in finding.action
+    assert finding_of(given, "python_overhead") is None
+
+
 def test_one_recorded_step_does_not_stand_for_others():
     job = job_of([{"GPU:0": {Phase.OTHER: 200, Phase.COMPUTE_16: 800}}], marker="train")
     given = evidence({Phase.OTHER: 200}, idle=(idle(Activity.PYTHON, 0.2, BATCH),))

@@ -113,6 +113,24 @@ _ON_CONVERSIONS = (
 )
 
 
+_OWN_CODE = (
+    "Check in the timeline which events surround it. C++ methods have no frames, so their time "
+    "counts as that of their caller: annotate the code that you suspect."
+)
+_LOCK = (
+    " Other threads run Python, so it may also wait for Python's global interpreter lock (GIL): "
+    "move their work to another process, or do it less often."
+)
+
+
+def _others_run_python(evidence: Evidence, ms: float) -> bool:
+    """Whether Python on other threads takes at least half as long, besides this time."""
+    others_ms = sum_of(
+        other.ms for other in evidence.idle if other.kind == Activity.PYTHON and not other.is_driver
+    )
+    return 2 * others_ms >= ms
+
+
 def _advice(evidence: Evidence, share: IdleShare) -> str:
     busy = sum_of(ms for name, ms in share.parts if name and not wait_of(name))
     if evidence.lacks_ops and busy < share.ms / 2:
@@ -130,10 +148,7 @@ def _advice(evidence: Evidence, share: IdleShare) -> str:
             "thread during the previous step."
         )
     if share.holds_more and not share.parts[0][0]:
-        return (
-            "Check in the timeline which events surround it. C++ methods have no frames, so their "
-            "time counts as that of their caller: annotate the code that you suspect."
-        )
+        return _OWN_CODE + (_LOCK if _others_run_python(evidence, share.ms) else "")
     return (
         "Do it ahead of time, in another thread or process during the previous step, or move it "
         "into a compiled function (tf.function, jax.jit). Run metrics, logging and callbacks only "
