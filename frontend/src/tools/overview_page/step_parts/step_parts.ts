@@ -88,6 +88,7 @@ const IDLE_COLORS: Readonly<Record<string, string>> = {
   runtime: "var(--c-launch)",
   garbage: "var(--c-host)",
   memory: "var(--c-host)",
+  completion: "var(--c-wait)",
   wait: "var(--c-wait)",
 };
 
