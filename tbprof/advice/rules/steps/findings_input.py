@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tbprof.advice.bottlenecks import HIGHLY_INPUT_BOUND, OVERHEAD, WAITING
 from tbprof.advice.evidence import Evidence, Rule, covered_elsewhere
@@ -76,7 +77,7 @@ def is_transfer(evidence: Evidence) -> bool:
 def _in_few_copies(evidence: Evidence) -> str:
     """Advice to combine copies, if each step sends many small ones; else ""."""
     gpus = evidence.gpus
-    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
+    is_input = _is_kind(gpus, _TO_DEVICE)
     count = int(gpus.copies[is_input].sum())
     is_many = count >= _MANY_COPIES * max(len(evidence.job.label), 1)
     return _FEW_COPIES if is_many and is_transfer(evidence) and _are_small(gpus) else ""
@@ -100,8 +101,8 @@ _REST = (
 def copies_take_little(evidence: Evidence, phase: Literal[Phase.INPUT, Phase.OUTPUT]) -> bool:
     """Whether copies from or to the host take less than half of the time of input or output."""
     gpus = evidence.gpus
-    kind = "MemcpyHToD" if phase == Phase.INPUT else "MemcpyDToH"
-    is_kind = np.array([other == kind for other in gpus.copy_kind], bool)
+    kind = _TO_DEVICE if phase == Phase.INPUT else TO_HOST
+    is_kind = _is_kind(gpus, kind)
     copying_ps = int(gpus.copying_ps[is_kind].sum())
     phase_ps = int(evidence.job.phase_ps[:, phase].sum())
     return bool(is_kind.any()) and 2 * copying_ps < phase_ps
@@ -134,7 +135,7 @@ def _next_page(cause: InputCause | None) -> Page:
 def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
     """GPUs that spend much of their time on copies from the host."""
     gpus = evidence.gpus
-    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
+    is_input = _is_kind(gpus, _TO_DEVICE)
     window = float(gpus.window_ps.sum())
     if window <= 0 or not is_input.any():
         return
@@ -170,12 +171,20 @@ def copies_to_device(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def copies_in_words(gpus: GpuFacts, kind: str = "MemcpyHToD") -> str:
+_TO_DEVICE, TO_HOST = "MemcpyHToD", "MemcpyDToH"
+
+
+def _is_kind(gpus: GpuFacts, kind: str) -> NDArray[np.bool_]:
+    """[n] whether copies are of a kind."""
+    return np.array([other == kind for other in gpus.copy_kind], np.bool_)
+
+
+def copies_in_words(gpus: GpuFacts, kind: str = _TO_DEVICE) -> str:
     """A sentence on the number, size and rate of copies from the host to GPUs; "" without any.
 
-    `kind` "MemcpyDToH" is for copies to the host.
+    With `TO_HOST`, of those to the host.
     """
-    is_kind = np.array([other == kind for other in gpus.copy_kind], bool)
+    is_kind = _is_kind(gpus, kind)
     if not is_kind.any():
         return ""
     count = int(gpus.copies[is_kind].sum())
@@ -186,7 +195,7 @@ def copies_in_words(gpus: GpuFacts, kind: str = "MemcpyHToD") -> str:
     has_rate = known_sizes.sum() >= _LEAST_RATED * count
     rate = f", {known_sizes.sum() / moved_ps * 1e3:.3g} GB/s" if has_rate else ""
     pageable = int(gpus.pageable[is_kind].sum())
-    uses = "read" if kind == "MemcpyHToD" else "write"
+    uses = "read" if kind == _TO_DEVICE else "write"
     from_pageable = (
         f" {pageable:,} of them {uses} memory that is not pinned, which the driver copies twice."
         if pageable
@@ -198,7 +207,7 @@ def copies_in_words(gpus: GpuFacts, kind: str = "MemcpyHToD") -> str:
 
 def _copy_advice(gpus: GpuFacts) -> str:
     """Sentences on how to make copies to GPUs faster, "" if they are large and pinned."""
-    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
+    is_input = _is_kind(gpus, _TO_DEVICE)
     advice = _FEW_COPIES if _are_small(gpus) else ""
     return advice + (" Copy from pinned memory." if gpus.pageable[is_input].any() else "")
 
@@ -208,7 +217,7 @@ _FEW_COPIES = " Make a few large copies rather than many small ones."
 
 def _are_small(gpus: GpuFacts) -> bool:
     """Whether starting the copies from the host takes longer than copying."""
-    is_input = np.array([kind == "MemcpyHToD" for kind in gpus.copy_kind], bool)
+    is_input = _is_kind(gpus, _TO_DEVICE)
     sizes, copies = gpus.copy_bytes[is_input], gpus.copies[is_input]
     is_known = sizes >= 0
     return bool(sizes[is_known].sum() < _SMALL_COPY * copies[is_known].sum())

@@ -10,7 +10,7 @@ from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import GPU_GUIDE, PROFILER_GUIDE
 from tbprof.advice.idle_claims import gap_shares
 from tbprof.advice.pages import OPS, TRACE
-from tbprof.advice.rules.steps.findings_input import copies_in_words, copies_take_little
+from tbprof.advice.rules.steps.findings_input import TO_HOST, copies_in_words, copies_take_little
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.vocabulary.phases import Phase
 
@@ -48,7 +48,7 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
             "the device in between, and read them asynchronously."
         ),
         next_page=trace,
-        evidence=OPS.showing(type="MemcpyDToH") if has_copies else trace,
+        evidence=OPS.showing(type=TO_HOST) if has_copies else trace,
         guide=GPU_GUIDE,
     )
 
@@ -66,7 +66,7 @@ def _read(evidence: Evidence) -> tuple[str, str]:
     """The same of results of devices, which are copied to the host."""
     takes = milliseconds(evidence.means.mean_ms(Phase.OUTPUT))
     if copies_take_little(evidence, Phase.OUTPUT):
-        copies = copies_in_words(evidence.gpus, "MemcpyDToH").rstrip(".")
+        copies = copies_in_words(evidence.gpus, TO_HOST).rstrip(".")
         detail = (
             f"The devices are idle for {takes} per step while the host reads results. {_COPY} "
             f"({copies}). {_REST}"
