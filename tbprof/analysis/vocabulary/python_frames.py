@@ -114,7 +114,7 @@ def is_own(text: str) -> bool:
     if frame is None:
         return False
     file = frame["file"]
-    if file.startswith(("<frozen", "<string>", "__autograph_")):
+    if file.startswith(("<", "__autograph_")) and not file.startswith(_TYPED):
         return False
     stem = file.removesuffix(".py")
     if frame["function"] in _PARTS:
@@ -153,6 +153,8 @@ def describe_frame(text: str) -> str:
     return f"{_OWNERS.get(module, module)}.{builtin['function']}"
 
 
+# Code that the user typed; other code without a file is generated.
+_TYPED = ("<stdin>", "<ipython-input", "<python-input")
 # Frames that belong to the code of the enclosing function.
 _PARTS = ("<dictcomp>", "<genexpr>", "<listcomp>", "<setcomp>")
 # Files whose names occur in both libraries and programs belong to a library if the frame is one of

@@ -93,6 +93,8 @@ def test_what_a_frame_waits_for(frame, wait):
         ("$gen_math_ops.py:9 mat_mul", False),
         ("$_base.py:428 result", False),
         ("$<frozen importlib._bootstrap>:233 _call_with_frames_removed", False),
+        ("$<generated_flatten_Linear>:2 flatten", False),
+        ("$<ipython-input-3-0a1b>:7 step", True),
         ("$__autograph_generated_filejz53w923.py:8 tf__step", False),
         ("$time sleep", False),
         ("$", False),
