@@ -113,7 +113,7 @@ PARTS: Mapping[str, PartKind] = {
     ),
     "gpu_facts": _part(3, "gpu.gpu_facts.GpuFacts", "find_gpu_facts", "analyzing kernel launches"),
     "host_facts": _part(
-        10, "host.host_facts.HostFacts", "find_host_facts", "analyzing host threads"
+        11, "host.host_facts.HostFacts", "find_host_facts", "analyzing host threads"
     ),
     "host_calls": _part(
         2, "host.host_calls.HostCalls", "find_host_calls", "finding calls and annotations"

@@ -31,6 +31,8 @@ _COMPILE = regex(r"[Cc]ompil(?:e|ation)(?![a-z])")
 _XLA = regex(r"PjitFunction\(|ExecuteReplicated|[\w: ]*Executable::Execute|\w*XlaLaunch")
 # Launches of CUDA graphs. Source: CUDA driver API, HIP API.
 _GRAPH = regex(r"(?:cu|cuda|hip)GraphLaunch")
+# Source: xla, backends/gpu/runtime/command_buffer_thunk.cc.
+_GRAPH_UPDATE = "command_buffer::update"
 
 # Calls of compiled programs and of functions of TensorFlow.
 _CALL = regex(r"P(?:jit|map)Function\(|EagerLocalExecute: __|SessionRun\Z")
@@ -43,8 +45,10 @@ class HostFacts:
     """Sums over the threads of one host; times in ps.
 
     `has_python` says whether any Python frames were recorded, `is_xla` whether programs ran that
-    XLA compiled, `has_graphs` whether any CUDA graph was launched. `calls` counts calls of programs
-    and functions without nested calls; it is also 0 if such calls were not recorded.
+    XLA compiled, `has_graphs` whether any CUDA graph was launched. XLA updated a graph
+    `graph_updates` times before it launched it, since arrays had other addresses than before.
+    `calls` counts calls of programs and functions without nested calls; it is also 0 if such calls
+    were not recorded.
 
     Eager: ops that ran outside of functions, by name, without fetches of input.
 
@@ -62,6 +66,8 @@ class HostFacts:
     has_python: bool
     is_xla: bool
     has_graphs: bool
+    graph_updates: int
+    graph_update_ps: int
     calls: int
     eager_name: list[str]
     eager_count: NDArray[np.int64]
@@ -84,7 +90,7 @@ class HostFacts:
 def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
     """The facts of a host, from all its threads."""
     has_python = is_xla = has_graphs = False
-    calls = 0
+    calls = graph_updates = graph_update_ps = 0
     eager: dict[str, tuple[int, ...]] = {}
     functions: dict[tuple[str, str], tuple[int, ...]] = {}
     compiled: dict[str, tuple[int, ...]] = {}
@@ -97,6 +103,9 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         has_python |= bool(families.classify(_is_frame, np.bool_).any())
         is_xla |= bool(families.classify(_XLA.match, np.bool_).any())
         has_graphs |= bool(families.classify(_GRAPH.match, np.bool_).any())
+        updates = events.rows_of(families.classify(_GRAPH_UPDATE.__eq__, np.bool_))
+        graph_updates += updates.size
+        graph_update_ps += int(events.duration_ps[updates].sum())
         calls += _calls(plane)
         _add(eager, _eager(plane, events))
         _add(functions, _functions(plane, events, texts))
@@ -115,6 +124,8 @@ def find_host_facts(space: Space, _programs: Programs) -> HostFacts:
         has_python,
         is_xla,
         has_graphs,
+        graph_updates,
+        graph_update_ps,
         calls,
         list(eager),
         _column(eager, 1),

@@ -77,6 +77,18 @@ def test_a_program_of_xla_is_not_told_to_use_it(is_xla):
     assert ("command buffers" in finding.action) == is_xla
 
 
+@pytest.mark.parametrize(("updates_us", "is_said"), [(29, False), (30, True)])
+def test_graphs_that_are_updated_in_each_step(updates_us: int, is_said: bool):
+    """Ten steps launch for 30 µs each."""
+    facts = host(
+        is_xla=True, has_graphs=True, graph_updates=10, graph_update_ps=updates_us * 1_000_000
+    )
+    finding = claim(evidence({Phase.KERNEL_LAUNCH: 30}, host_facts=facts), "kernel_launch")
+    text = f"updated CUDA graphs 10 times before launching them, in {updates_us} µs in total"
+    assert (text in finding.detail) == is_said
+    assert ("donate_argnums" in finding.action) == is_said
+
+
 def test_a_program_with_graphs_is_not_told_to_use_them():
     given = evidence({Phase.KERNEL_LAUNCH: 30}, host_facts=host(is_xla=True, has_graphs=True))
     finding = finding_of(given, "kernel_launch")

@@ -197,6 +197,13 @@ def test_whether_frames_of_python_were_recorded():
 # Calls, eager ops, functions, compilation
 
 
+def test_updates_of_graphs_are_counted():
+    names = {"u": "command_buffer::update", "e": "command_buffer::execute", "l": "cuGraphLaunch"}
+    facts = host("t |uueee..uuuee\n  |..ll....l", names=names)
+    assert facts.has_graphs
+    assert (facts.graph_updates, facts.graph_update_ps) == (2, 5_000_000)
+
+
 def test_calls_of_programs_and_functions_are_counted_once_each():
     """JAX leaves two events for a call, one in the other; ops and the runtime are no calls.
 

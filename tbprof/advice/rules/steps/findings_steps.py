@@ -100,7 +100,7 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
         detail=(
             "During that time, the devices were idle while the host launched work for them: "
             f"{milliseconds(evidence.means.mean_ms(Phase.KERNEL_LAUNCH))} per "
-            f"step.{covered_elsewhere(evidence, gain)}"
+            f"step.{_graph_updates(evidence)}{covered_elsewhere(evidence, gain)}"
         ),
         value=share,
         unit="%",
@@ -110,6 +110,29 @@ def kernel_launch(evidence: Evidence) -> Iterator[Finding]:
         next_page=trace,
         evidence=trace,
         guide=GPU_GUIDE,
+    )
+
+
+# Updates of graphs are mentioned from this share of the time of launches on.
+_NOTABLE_UPDATES = 0.1
+_SAME_ADDRESSES = (
+    " Arrays may stay at their addresses if arguments that are replaced are donated "
+    "(donate_argnums)."
+)
+
+
+def _graph_updates(evidence: Evidence) -> str:
+    """Sentences on updates of CUDA graphs, "" if they take little of the time of launches."""
+    count = sum(host.graph_updates for host in evidence.hosts)
+    update_ps = sum(host.graph_update_ps for host in evidence.hosts)
+    if update_ps < _NOTABLE_UPDATES * int(evidence.job.phase_ps[:, Phase.KERNEL_LAUNCH].sum()):
+        return ""
+    if not count:
+        return ""
+    return (
+        f" XLA updated CUDA graphs {count:,} times before launching them, in "
+        f"{milliseconds(update_ps / 1e9)} in total. It does so if arrays are at other addresses "
+        "than at the last launch, and always for some kinds of ops."
     )
 
 
@@ -124,6 +147,7 @@ def _launch_advice(evidence: Evidence) -> str:
         )
         graphs = ", or let XLA launch many kernels at once (command buffers, CUDA graphs)"
         advice += "." if has_graphs else f"{graphs}."
+        advice += _SAME_ADDRESSES if _graph_updates(evidence) else ""
     else:
         advice = (
             "Launch fewer and larger kernels: fuse them with XLA (jit_compile=True), raise the "
