@@ -137,6 +137,8 @@ def test_a_wheel_is_of_this_python_and_holds_what_was_built(checkout: Path) -> N
     assert kernels == {
         path.relative_to(checkout).as_posix() for path in extensions.compiled(checkout)
     }
+    sources = {Path(name) for name in names if name.startswith("tbprof/kernels/")}
+    assert {path.name for path in sources if path.suffix == ".py"} == {"__init__.py", "codes.py"}
     left_out = (".map", ".inputs", ".proto", ".pxd", ".pyc")
     assert not [name for name in names if name.endswith(left_out)]
     assert not [name for name in names if not name.startswith("tbprof")]
