@@ -32,9 +32,11 @@ def test_kernels_are_those_of_xprof_and_graphs_have_ops(
 
     assert _times(ours) == _times(theirs)
     named = {row["op_name"] for row in theirs}
-    has_graphs = run == "training"
+    has_graphs = run not in ("training_without_graphs", "products")
     assert ("XlaModule" in named) == has_graphs
-    assert not any(row["op_name"].startswith("command_buffer") for row in ours)
+    # Kernels of a graph that was recorded in part are not told apart.
+    is_hidden = any(row["op_name"].startswith("command_buffer") for row in ours)
+    assert is_hidden == (run == "unfinished")
 
 
 def _times(kernels: list[Row]) -> dict[tuple[object, ...], list[object]]:

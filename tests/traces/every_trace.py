@@ -18,7 +18,9 @@ from tbprof.storage.logdir import Logdir
 
 RECORDED = ("tensorflow_cpu_training", "tensorflow_input_bound", "jax_cpu_training")
 SHARED = ("gpu_trace", "amd_trace", "tpu_trace")
-GPU_RUNS = ("training", "training_without_graphs", "products")
+GPU_RUNS = (
+    "training", "training_without_graphs", "products", "reading", "prefetching", "unfinished"
+)  # fmt: skip
 GPU_LOGDIR = Path(__file__).resolve().parents[1] / "data" / "gpu_jax"
 TRACES = (*RECORDED, *GPU_RUNS, *SHARED)
 every_trace = pytest.mark.parametrize("trace", TRACES)

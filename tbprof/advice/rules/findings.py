@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tbprof.advice.bottlenecks import MODERATE
 from tbprof.advice.evidence import Evidence, Rule
 from tbprof.advice.finding import SEVERITIES, Finding
 from tbprof.advice.gain import UNKNOWN_GAIN
 from tbprof.advice.guides import GPU_GUIDE, PROFILER_GUIDE
-from tbprof.advice.pages import OPS, OVERVIEW, TRACE
+from tbprof.advice.pages import OPS, OVERVIEW, TRACE, Page
 from tbprof.advice.rules.devices.findings_copies import COPY_RULES
 from tbprof.advice.rules.devices.findings_gpu import GPU_RULES
 from tbprof.advice.rules.devices.findings_layout import LAYOUT_RULES
@@ -171,16 +173,18 @@ def _partly_recorded(evidence: Evidence) -> Finding:
     """The devices' work is missing from most steps, and from a part of the others."""
     job = evidence.job
     count = int((~job.is_step_unrecorded).sum())
+    unrecorded = evidence.place_of(int(np.flatnonzero(job.is_step_unrecorded)[0]))
     return _not_recorded(
         f"Only {count} of {len(job.label)} steps {'has' if count == 1 else 'have'} recorded device "
         "work, and only a part of it",
         "The host launched device work in the other steps, too, but the trace contains none of it. "
         "Figures on this page cover only the recorded part.",
         f"{_WAIT} Otherwise, record for a shorter time: recorders keep a limited number of events.",
+        TRACE.marking("category:launch", unrecorded),
     )
 
 
-def _not_recorded(title: str, detail: str, action: str) -> Finding:
+def _not_recorded(title: str, detail: str, action: str, shown: Page = TRACE) -> Finding:
     return Finding(
         id="steps_not_recorded",
         severity="moderate",
@@ -191,8 +195,8 @@ def _not_recorded(title: str, detail: str, action: str) -> Finding:
         threshold=1.0,
         gain=UNKNOWN_GAIN,
         action=action,
-        next_page=TRACE,
-        evidence=TRACE,
+        next_page=shown,
+        evidence=shown,
         guide=PROFILER_GUIDE,
     )
 
