@@ -40,7 +40,8 @@ class Activity(IntEnum):
     MEMORY = 10
     WAIT = 11
     UNCOVERED = 12
-    # After device work, until the program goes on: found from times, so it precedes all others.
+    # After device work, until the program goes on. It is found from times and precedes all others;
+    # 13 is a code of the kernel.
     COMPLETION = 14
 
 

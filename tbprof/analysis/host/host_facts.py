@@ -46,9 +46,9 @@ class HostFacts:
 
     `has_python` says whether any Python frames were recorded, `is_xla` whether programs ran that
     XLA compiled, `has_graphs` whether any CUDA graph was launched. XLA updated a graph
-    `graph_updates` times before it launched it, since arrays had other addresses than before.
-    `calls` counts calls of programs and functions without nested calls; it is also 0 if such calls
-    were not recorded.
+    `graph_updates` times before it launched it, for `graph_update_ps` in total. `calls` counts
+    calls of programs and functions without nested calls; it is also 0 if such calls were not
+    recorded.
 
     Eager: ops that ran outside of functions, by name, without fetches of input.
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tbprof.analysis.host.driving_thread import FETCHING_LINES
 from tbprof.analysis.host.host_events import HostThreads, async_rows
 from tbprof.analysis.host.host_roles import HostTypes, Role
-from tbprof.analysis.spans.nesting import inherit
+from tbprof.analysis.spans.nesting import inherit, nearest_above
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base import names
 from tbprof.base.process.parallel import PIECE, in_line_ranges
@@ -16,9 +16,6 @@ from tbprof.base.values import is_in, unique
 from tbprof.events.space import Events
 from tbprof.kernels.analysis.phase_sweep import find_own_phases, flatten_phases, look_inside
 from tbprof.kernels.codes import HOLDS_KNOWN, HOLDS_LAUNCHES, NO_PHASE
-
-# How deep copies are nested in the launch of a program at most: in loops, and in loops of these.
-_DEEPEST = 8
 
 
 def host_intervals(
@@ -100,13 +97,9 @@ def _copies_of_programs(
     """
     if not types.is_program_launch.any():
         return np.empty(0, np.int64)
-    rows = np.flatnonzero(is_in(phase, (Phase.INPUT, Phase.OUTPUT)))
-    is_inside = np.zeros(rows.size, np.bool_)
-    above = threads.parent[rows]
-    for _ in range(_DEEPEST):
-        is_inside |= (above >= 0) & types.is_program_launch[threads.events.type[above]]
-        above = np.where(above >= 0, threads.parent[above], above)
-    return rows[is_inside]
+    launches = threads.events.by_type(types.is_program_launch)
+    is_inside = nearest_above(threads.parent, launches) >= 0
+    return np.flatnonzero(is_inside & is_in(phase, (Phase.INPUT, Phase.OUTPUT)))
 
 
 def program_launches(
