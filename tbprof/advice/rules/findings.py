@@ -170,21 +170,21 @@ _SHORTER = (
 
 
 def _partly_recorded(evidence: Evidence) -> Finding:
-    """The devices' work is missing from most steps, and from a part of the others."""
-    job = evidence.job
+    """The work of devices or programs is missing from most steps, and from a part of the others."""
+    job, is_cpu = evidence.job, evidence.platform == "CPU"
     count = int((~job.is_step_unrecorded).sum())
+    work = "The work of programs" if is_cpu else "Device work"
     unrecorded = evidence.place_of(int(np.flatnonzero(job.is_step_unrecorded)[0]))
     return _not_recorded(
-        f"Only {count} of {len(job.label)} steps {'has' if count == 1 else 'have'} recorded device "
-        "work, and only a part of it",
-        "The host launched device work in the other steps, too, but the trace contains none of it. "
+        f"{work} was recorded in only {count} of {len(job.label)} steps, and there only in part",
+        "The host launched work in the other steps, too, but the trace contains none of it. "
         "Figures on this page cover only the recorded part.",
         f"{_WAIT} Otherwise, record for a shorter time: recorders keep a limited number of events.",
-        TRACE.marking("category:launch", unrecorded),
+        TRACE.marking("" if is_cpu else "category:launch", unrecorded),
     )
 
 
-def _not_recorded(title: str, detail: str, action: str, shown: Page = TRACE) -> Finding:
+def _not_recorded(title: str, detail: str, action: str, page: Page = TRACE) -> Finding:
     return Finding(
         id="steps_not_recorded",
         severity="moderate",
@@ -195,8 +195,8 @@ def _not_recorded(title: str, detail: str, action: str, shown: Page = TRACE) -> 
         threshold=1.0,
         gain=UNKNOWN_GAIN,
         action=action,
-        next_page=shown,
-        evidence=shown,
+        next_page=page,
+        evidence=page,
         guide=PROFILER_GUIDE,
     )
 

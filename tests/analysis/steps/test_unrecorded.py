@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from builders.evidence import evidence
+from builders.evidence import NO_GPU, evidence
 from traces import space_of
 from traces.lost_kernels import STEPS, lossy
 
@@ -107,7 +107,9 @@ def test_a_device_that_the_recording_cuts_off_has_no_whole_step():
     given = dataclasses.replace(evidence(), job=job, means=step_means(job))
     first = find_findings(given)[0]
     assert first.id == "steps_not_recorded"
-    assert first.title.startswith("Only 1 of 10 steps has recorded device work")
+    assert first.title.startswith("Device work was recorded in only 1 of 10 steps")
+    on_cpu = dataclasses.replace(given, devices=NO_GPU)
+    assert find_findings(on_cpu)[0].title.startswith("The work of programs was recorded in only 1")
     # The first step ended before the next one was launched.
     steps = steps_of(lossy({0: [0]}))
     assert missing(steps) == {"GPU:0": list(range(1, 10))}
