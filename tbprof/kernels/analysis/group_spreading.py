@@ -171,7 +171,7 @@ def _fill_group(
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(at=i64, groups=i64, own=i64, tail=i64)
+@cython.locals(groups=i64, index=i64, own=i64, tail=i64)
 def spread_groups(
     seeds: Ints,
     given: Ints,
@@ -186,17 +186,17 @@ def spread_groups(
     """Spreads the group `given` [m] of hand-overs, or new ones (-1) of rows; writes `number`."""
     with cython.nogil:
         groups = 0
-        for at in range(seeds.shape[0]):
+        for index in range(seeds.shape[0]):
             tail = 0
-            own = given[at]
+            own = given[index]
             if own >= 0:
-                tail = _hand_over(seeds[at], own, pool, queue, tail)
-            elif group[seeds[at]] < 0:
+                tail = _hand_over(seeds[index], own, pool, queue, tail)
+            elif group[seeds[index]] < 0:
                 own = groups
                 groups += 1
-                queue[0] = seeds[at]
+                queue[0] = seeds[index]
                 tail += 1
-            number[at] = own
+            number[index] = own
             while tail > 0:  # the queued events, and what they queue in turn
                 tail -= 1
                 tail = _fill_group(queue[tail], own, group, last, flag, cause, pool, queue, tail)

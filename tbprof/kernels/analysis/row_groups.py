@@ -114,18 +114,18 @@ def sum_columns(code: Int32s, columns: IntTable, total: OutIntTable) -> cython.v
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(at=i64)
+@cython.locals(index=i64)
 def fill_buckets(bucket: Ints, row: Ints, free: OutInts, consumer: OutInts) -> cython.void:
     """Puts rows into buckets; `free` is the next free place of each bucket."""
     with cython.nogil:
-        for at in range(bucket.shape[0]):
-            consumer[free[bucket[at]]] = row[at]
-            free[bucket[at]] += 1
+        for index in range(bucket.shape[0]):
+            consumer[free[bucket[index]]] = row[index]
+            free[bucket[index]] += 1
 
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(at=i64, column=i64, end=i64, kind=i64, kinds=i64, line=i64, row=i64, rows=i64)
+@cython.locals(column=i64, end=i64, index=i64, kind=i64, kinds=i64, line=i64, row=i64, rows=i64)
 def tally_repeats(
     first: Ints,
     type_: Int32s,
@@ -161,8 +161,8 @@ def tally_repeats(
                 scratch[kind, 1] += duration[row]
                 scratch[kind, 3] = start[row]
                 scratch[kind, 4] = end
-            for at in range(kinds):
-                kind = touched[at]
+            for index in range(kinds):
+                kind = touched[index]
                 # Partly overlapping events are concurrent, and do not delimit anything.
                 if scratch[kind, 0] >= least and scratch[kind, 5] == 0:
                     out[rows, 0] = line
@@ -253,7 +253,7 @@ def _group_at(known: Ints, code: Int32s, offset: i64) -> i64:
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(at=i64, group=i64)
+@cython.locals(group=i64, index=i64)
 def match_groups(
     known: Ints, code: Int32s, source: Ints, makers: Ints, takers: Ints, first: OutInts,
     out: OutInts,
@@ -264,10 +264,10 @@ def match_groups(
     none. `first` [groups] is -1 before.
     """
     with cython.nogil:
-        for at in range(makers.shape[0]):
-            group = _group_at(known, code, source[makers[at]])
+        for index in range(makers.shape[0]):
+            group = _group_at(known, code, source[makers[index]])
             if group >= 0 and first[group] < 0:
-                first[group] = makers[at]
-        for at in range(takers.shape[0]):
-            group = _group_at(known, code, source[takers[at]])
-            out[at] = first[group] if group >= 0 else -1
+                first[group] = makers[index]
+        for index in range(takers.shape[0]):
+            group = _group_at(known, code, source[takers[index]])
+            out[index] = first[group] if group >= 0 else -1

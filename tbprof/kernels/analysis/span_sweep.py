@@ -41,7 +41,7 @@ def ascends(value: Ints) -> cython.bint:
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(begin=i64, finish=i64, one=i64, rows=i64)
+@cython.locals(begin=i64, finish=i64, rows=i64, span=i64)
 def _merge(
     covered: OutIntTable, of: i64, into: i64, spans: i64, start: Ints, end: Ints, other: i64,
     stop: i64, first: i64, last: i64,
@@ -51,11 +51,11 @@ def _merge(
     Spans that overlap [first, last) are whole, others left out. Returns how many there are.
     """
     rows = 0
-    one = 0
-    while one < spans or other < stop:
-        if other >= stop or (one < spans and covered[of, one] <= start[other]):
-            begin, finish = covered[of, one], covered[of + 1, one]
-            one += 1
+    span = 0
+    while span < spans or other < stop:
+        if other >= stop or (span < spans and covered[of, span] <= start[other]):
+            begin, finish = covered[of, span], covered[of + 1, span]
+            span += 1
         else:
             begin, finish = start[other], end[other]
             other += 1

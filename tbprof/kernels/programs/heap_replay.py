@@ -52,7 +52,7 @@ class HeapLives:
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(at=i64, buffer=i64, kind=cython.int, lives=i64, owner=i64, plain=i64, total=i64)
+@cython.locals(buffer=i64, index=i64, kind=cython.int, lives=i64, owner=i64, plain=i64, total=i64)
 def replay_heap(
     events: HeapEvents,
     owner_of: OutInt32s,
@@ -70,10 +70,10 @@ def replay_heap(
         total = 0
         plain = 0
         lives = 0
-        for at in range(events.kind.shape[0]):
-            kind = events.kind[at]
-            buffer = events.buffer[at]
-            owner = events.shared[at] if kind == HEAP_SHARE_WITH else buffer
+        for index in range(events.kind.shape[0]):
+            kind = events.kind[index]
+            buffer = events.buffer[index]
+            owner = events.shared[index] if kind == HEAP_SHARE_WITH else buffer
             # A buffer with its own memory keeps it.
             if buffer >= 0 and kind == HEAP_SHARE_WITH and users[buffer] > 0:
                 owner = -1
@@ -90,7 +90,7 @@ def replay_heap(
                         if users[owner] == 0:
                             total -= events.size[owner]
                             plain -= events.unpadded[owner]
-                            lives_of.end[life[owner]] = at
+                            lives_of.end[life[owner]] = index
                 else:
                     if kind == HEAP_SHARE_WITH:
                         owner_of[buffer] = owner
@@ -101,9 +101,9 @@ def replay_heap(
                         life[owner] = lives
                         lives_of.owner[lives] = owner
                         lives_of.holder[lives] = buffer
-                        lives_of.start[lives] = at
+                        lives_of.start[lives] = index
                         lives_of.end[lives] = events.kind.shape[0]
                         lives += 1
-            in_use[at] = total
-            unpadded_in_use[at] = plain
+            in_use[index] = total
+            unpadded_in_use[index] = plain
         return lives

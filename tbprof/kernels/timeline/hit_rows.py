@@ -46,28 +46,28 @@ def gather_wanted(
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(at=i64)
+@cython.locals(index=i64)
 def mark_names(event: Uint32s, type_: Int32s, name_of: Int32s, seen: OutFlags) -> cython.void:
     """Marks the names of events; events without a type mark the last name."""
     with cython.nogil:
-        for at in range(event.shape[0]):
-            seen[name_of[type_[event[at]]]] = True
+        for index in range(event.shape[0]):
+            seen[name_of[type_[event[index]]]] = True
 
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(at=i64, count=i64, first=i64, one=cython.uint)
+@cython.locals(count=i64, first=i64, id_=cython.uint, index=i64)
 def keep_in_range(
     event: Uint32s, start: Ints, duration: Ints, begin: i64, end: i64, out: OutUint32s
 ) -> i64:
     """Writes the ids that overlap [begin, end), and returns their number."""
     with cython.nogil:
         count = 0
-        for at in range(event.shape[0]):
-            one = event[at]
-            first = start[one]
-            if first < end and (first >= begin or first + duration[one] > begin):
-                out[count] = one
+        for index in range(event.shape[0]):
+            id_ = event[index]
+            first = start[id_]
+            if first < end and (first >= begin or first + duration[id_] > begin):
+                out[count] = id_
                 count += 1
         return count
 
@@ -136,7 +136,7 @@ def merge_hits(
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(at=i64, best=i64, best_ps=i64, first=i64, one=i64, row=i64)
+@cython.locals(at=i64, best=i64, best_ps=i64, first=i64, id_=i64, row=i64)
 def last_hit(event: Uint32s, row_first: Ints, start: Ints, before_ps: i64, before_id: i64) -> i64:
     """The last hit by (start, id) that comes before (before_ps, before_id), -1 for none."""
     with cython.nogil:
@@ -147,10 +147,10 @@ def last_hit(event: Uint32s, row_first: Ints, start: Ints, before_ps: i64, befor
                 event, row_first[row], row_first[row + 1], start, before_ps, before_id - 1
             )
             if at > row_first[row]:
-                one = cython.cast(i64, event[at - 1])
-                first = start[one]
-                if best < 0 or first > best_ps or (first == best_ps and one > best):
-                    best = one
+                id_ = cython.cast(i64, event[at - 1])
+                first = start[id_]
+                if best < 0 or first > best_ps or (first == best_ps and id_ > best):
+                    best = id_
                     best_ps = first
         return best
 
@@ -159,15 +159,15 @@ def last_hit(event: Uint32s, row_first: Ints, start: Ints, before_ps: i64, befor
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-@cython.locals(middle=i64, one=cython.uint)
+@cython.locals(id_=cython.uint, middle=i64)
 def first_reaching(
     event: Uint32s, low: i64, high: i64, start: Ints, duration: Ints, begin: i64
 ) -> i64:
     """The first of the hits [low, high) of a row that ends after `begin`."""
     while low < high:
         middle = (low + high) >> 1
-        one = event[middle]
-        if start[one] >= begin or start[one] + duration[one] > begin:
+        id_ = event[middle]
+        if start[id_] >= begin or start[id_] + duration[id_] > begin:
             high = middle
         else:
             low = middle + 1

@@ -78,6 +78,7 @@ class LevelBuffers:
     event=i64,
     first=i64,
     last=i64,
+    latest=i64,
     level=i64,
     remain=i64,
     rest=i64,
@@ -149,7 +150,6 @@ def plan_levels(
     last=i64,
     longest=i64,
     number=cython.uint,
-    one=i64,
     ps=i64,
     row=i64,
     shift=i64,
@@ -199,13 +199,13 @@ def make_levels(
                         count = cython.cast(i64, to_count[source])
                         source += 1
                     if merges[event] <= shift:
-                        one = at - 1
-                        to_extent[one] = max(to_extent[one], ps + extent - to_start[one])
-                        to_count[one] += count
-                        if longest > to_longest[one]:
-                            to_longest[one] = longest
-                            to_event[one] = number
-                            to_type[one] = kind
+                        latest = at - 1
+                        to_extent[latest] = max(to_extent[latest], ps + extent - to_start[latest])
+                        to_count[latest] += count
+                        if longest > to_longest[latest]:
+                            to_longest[latest] = longest
+                            to_event[latest] = number
+                            to_type[latest] = kind
                     else:
                         to_start[at] = ps
                         to_extent[at] = extent

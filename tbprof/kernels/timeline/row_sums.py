@@ -150,7 +150,7 @@ def add_tracks(
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(at=i64, covered=i64, list_=i64, size=i64, span=i64, until=i64)
+@cython.locals(covered=i64, index=i64, list_=i64, size=i64, span=i64, until=i64)
 def merge_spans(
     first: Ints,
     last: Ints,
@@ -169,8 +169,8 @@ def merge_spans(
                 head_ps[list_] = begin_ps[first[list_]]
                 heap[size] = list_
                 size += 1
-        for at in range(size // 2 - 1, -1, -1):
-            sink(heap, size, at, head_ps, head)
+        for index in range(size // 2 - 1, -1, -1):
+            sink(heap, size, index, head_ps, head)
         covered = 0
         until = LEAST
         while size > 0:

@@ -19,17 +19,17 @@ class Lookup:
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(at=i64)
+@cython.locals(index=i64)
 def find_rows(lookup: Lookup, ids: Ints, out: OutInt32s) -> cython.void:
     """Fills out [n] with the row of each id, -1 where it is not in the table."""
     with cython.nogil:
-        for at in range(ids.shape[0]):
-            out[at] = find_row(lookup.keys, lookup.rows, ids[at])
+        for index in range(ids.shape[0]):
+            out[index] = find_row(lookup.keys, lookup.rows, ids[index])
 
 
 @cython.ccall
 @cython.exceptval(check=False)
-@cython.locals(at=i64, found=i64, new=i64)
+@cython.locals(found=i64, index=i64, new=i64)
 def find_texts(lookup: Lookup, name_ids: Int32s, kind: Bytes, bits: Ints, out: OutInt32s) -> i64:
     """Fills out [n] with the ids of referenced names, and of texts that are known, -1 for others.
 
@@ -37,15 +37,15 @@ def find_texts(lookup: Lookup, name_ids: Int32s, kind: Bytes, bits: Ints, out: O
     """
     with cython.nogil:
         new = 0
-        for at in range(kind.shape[0]):
-            out[at] = -1
-            if kind[at] == REFERENCE:
-                found = find_row(lookup.keys, lookup.rows, bits[at])
+        for index in range(kind.shape[0]):
+            out[index] = -1
+            if kind[index] == REFERENCE:
+                found = find_row(lookup.keys, lookup.rows, bits[index])
                 if found >= 0:
-                    out[at] = name_ids[found]
-            elif kind[at] == TEXT:
-                if bits[at] < 0:
-                    out[at] = -1 - bits[at]
+                    out[index] = name_ids[found]
+            elif kind[index] == TEXT:
+                if bits[index] < 0:
+                    out[index] = -1 - bits[index]
                 else:
                     new += 1
         return new
