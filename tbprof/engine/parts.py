@@ -99,7 +99,7 @@ PARTS: Mapping[str, PartKind] = {
         merge="ops.op_metrics.merge_op_metrics",
     ),
     "steps": _part(
-        31,
+        32,
         "steps.steps.Steps",
         "steps.step_finding.find_steps",
         "finding the steps",
@@ -119,14 +119,14 @@ PARTS: Mapping[str, PartKind] = {
         2, "host.host_calls.HostCalls", "find_host_calls", "finding calls and annotations"
     ),
     "host_callbacks": _part(
-        1, "host.host_callbacks.HostCallbacks", "find_host_callbacks", "finding callbacks"
+        2, "host.host_callbacks.HostCallbacks", "find_host_callbacks", "finding callbacks"
     ),
     "result_reads": _part(
         1, "host.result_reads.ResultReads", "find_result_reads", "finding reads of results"
     ),
     "single_ops": _part(6, "host.single_ops.SingleOps", "find_single_ops", "finding eager ops"),
     "idle_time": _part(
-        13,
+        14,
         "job.idle_time.IdleTime",
         "find_idle_time",
         "analyzing idle time",

@@ -114,13 +114,14 @@ def test_time_between_the_ops_of_a_run_is_neither_a_gap_nor_saved_by_a_later_rea
 
 def test_callbacks_are_events_of_instructions():
     names = {"p": "pure_callback.1", "d": "debug_callback", "x": "callback_of_mine", "b": BATCH,
-             "l": "$train.py:30 log"}  # fmt: skip
-    drawing = "pool |pp.dd.xxbb\n |.l..."
+             "l": "$train.py:30 log", "D": "debug_print.3", "f": "$debugging.py:5 _flat_callback",
+             "c": "$config.py:292 __init__"}  # fmt: skip
+    drawing = "pool |pp.dd.xxbb.DDD\n |.l.........fff\n |...........c..."
     space = space_of(draw({"/host:CPU": drawing}, names=names))
     found_ones = find_host_callbacks(space, Programs(space))
-    assert found_ones.start_ps.tolist() == [0, 3 * US]
-    assert found_ones.end_ps.tolist() == [2 * US, 5 * US]
-    assert found_ones.name == ["debug_callback", "pure_callback.1"]
+    assert found_ones.start_ps.tolist() == [0, 3 * US, 11 * US]
+    assert found_ones.end_ps.tolist() == [2 * US, 5 * US, 14 * US]
+    assert found_ones.name == ["debug_callback", "debug_print.3", "pure_callback.1"]
     assert found_ones.function == ["$train.py:30 log"]
 
 

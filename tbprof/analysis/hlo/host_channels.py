@@ -19,7 +19,8 @@ _MEGASCALE = "xla_megascale_runtime"
 _IS_HOST = "is_host_transfer=true"
 # Framework ops that call the host, by name or type: `jit(step)/pure_callback`, `s/XlaSendToHost`.
 _CALLS = regex(
-    r"(?:pure|io|debug)_callback|XlaSendToHost|XlaRecvFromHost|XlaHostCompute|outside_compilation"
+    r"(?:pure|io|debug)_callback|debug_print|XlaSendToHost|XlaRecvFromHost|XlaHostCompute"
+    r"|outside_compilation"
 )
 
 

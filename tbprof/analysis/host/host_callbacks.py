@@ -1,4 +1,4 @@
-"""The times when compiled programs on the CPU called back into Python."""
+"""The times when compiled programs called back into Python."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_threads
+from tbprof.analysis.host.runtime_names import is_callback
 from tbprof.analysis.spans.groups import reduce_groups
 from tbprof.analysis.spans.layers import unite
 from tbprof.analysis.spans.nesting import inherit
 from tbprof.analysis.vocabulary.lines import host_planes
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.python_frames import is_own
-from tbprof.base.lazy import regex
 from tbprof.base.records import dataclass
 from tbprof.base.values import unique
 from tbprof.events.space import Space
-
-# XLA's CPU runtime names its events by instruction, and JAX names instructions by the callback:
-# jax.pure_callback, jax.experimental.io_callback, jax.debug.callback and jax.debug.print.
-_CALLBACK = regex(r"(?P<what>pure|io|debug)_callback(?:\.\w+)*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +39,16 @@ def find_host_callbacks(space: Space, _programs: Programs) -> HostCallbacks:
     called: set[str] = set()
     functions: dict[str, int] = {}
     for plane in host_planes(space):
-        is_callback = name_families(plane).classify(_CALLBACK.match, np.bool_)
-        if not is_callback.any():
+        calls = name_families(plane).classify(is_callback, np.bool_)
+        if not calls.any():
             continue
         texts = plane.types.full_names
         events, parent = host_threads(plane)
-        rows = events.rows_of(is_callback)
+        rows = events.rows_of(calls)
         start.append(events.start_ps[rows])
         end.append(events.start_ps[rows] + events.duration_ps[rows])
         called.update(texts[kind] for kind in unique(events.type[rows]).tolist())
-        is_inside = inherit(parent, events.by_type(np.where(is_callback, 1, -1))) == 1
+        is_inside = inherit(parent, events.by_type(np.where(calls, 1, -1))) == 1
         _, spent, _, _ = reduce_groups(
             events.type[is_inside], events.duration_ps[is_inside], len(texts)
         )

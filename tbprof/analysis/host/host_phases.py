@@ -54,6 +54,7 @@ def host_intervals(
     builds = _builds_graphs(threads, types, phase)
     phase[builds[counts[builds]]] = Phase.COMPILATION
     phase[_copies_of_programs(threads, types, phase)] = Phase.KERNEL_LAUNCH
+    phase[_parts_of_callbacks(threads, types)] = NO_PHASE
     most = 2 * int(np.count_nonzero(counts))
     return innermost_pieces(events, counts, phase, most)
 
@@ -100,6 +101,17 @@ def _copies_of_programs(
     launches = threads.events.by_type(types.is_program_launch)
     is_inside = nearest_above(threads.parent, launches) >= 0
     return np.flatnonzero(is_inside & is_in(phase, (Phase.INPUT, Phase.OUTPUT)))
+
+
+def _parts_of_callbacks(threads: HostThreads, types: HostTypes) -> NDArray[np.int64]:
+    """The rows of callbacks and of all events in them, beside a device.
+
+    A callback interrupts the launching of its program, whatever it copies or launches itself.
+    """
+    if not types.is_callback.any():
+        return np.empty(0, np.int64)
+    calls = threads.events.by_type(types.is_callback)
+    return np.flatnonzero(calls | (nearest_above(threads.parent, calls) >= 0))
 
 
 def program_launches(

@@ -14,7 +14,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from tbprof.analysis.host.runtime_names import group_of_name
+from tbprof.analysis.host.runtime_names import group_of_name, is_callback
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.op_names import NAMES_AT_ONCE, OpCategory, parse_op_name
 from tbprof.analysis.vocabulary.phases import Phase
@@ -57,7 +57,8 @@ class HostTypes:
     Events of types with `is_hlo` ran instructions of a compiled program on the CPU, with `is_op`
     computed one op each (of a framework or a program), with `has_number` have a step number, with
     `is_function` call a `tf.function`, and with `is_launch` launch work on a device. In events with
-    `is_program_launch`, XLA launches the kernels of a compiled program.
+    `is_program_launch`, XLA launches the kernels of a compiled program; with `is_callback`, that
+    program calls Python. On a host without devices, `is_callback` is False.
     """
 
     role: NDArray[np.int8]
@@ -67,6 +68,7 @@ class HostTypes:
     is_function: NDArray[np.bool_]
     is_launch: NDArray[np.bool_]
     is_program_launch: NDArray[np.bool_]
+    is_callback: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,9 +247,10 @@ def _find_types(events: Events, *, has_device: bool) -> HostTypes:
     is_op = is_in(role, (Phase.COLLECTIVES, Phase.HOST_COMPUTE)) & ~is_known
     wraps = has[names.STEP_NUMBER] | has[names.ROOT] | has[_FUNCTION_CALL]
     role[wraps & (role == Role.ACTIVITY)] = Role.WRAPPER
+    calls_back = is_used & has_device & families.classify(is_callback, np.bool_)
     return HostTypes(
         role, is_hlo, is_op, has[names.STEP_NUMBER], has[_FUNCTION_CALL], has[names.CORRELATION_ID],
-        families.classify(_launches_program, np.bool_),
+        families.classify(_launches_program, np.bool_), calls_back,
     )  # fmt: skip
 
 

@@ -43,6 +43,10 @@ _FROM_DEVICE = regex(
     r"|TransferFromDevice)"
 )
 _DRIVER = regex(r"(?:cu|cuda|hip)[A-Z]")
+# JAX names an instruction that calls Python by its primitive: jax.pure_callback,
+# jax.experimental.io_callback, jax.debug.callback and jax.debug.print. XLA names events by
+# instruction.
+_CALLBACK = regex(r"(?:(?:pure|io|debug)_callback|debug_print)(?:\.\w+)*\Z")
 _LONGEST_ANY_CASE = len("MultiDeviceIterator")
 # The first group that has a name decides.
 _GROUPS = (
@@ -175,6 +179,11 @@ _GROUPS = (
 _STARTS = tuple(start for names in _GROUPS for start in (*names.starts, *names.whole))
 _ANY_CASE = tuple(start for names in _GROUPS for start in names.any_case)
 _WORDS = ("::", *{word: None for names in _GROUPS for word, _ in names.shapes})
+
+
+def is_callback(text: str) -> bool:
+    """Whether an event is an instruction of a compiled program that calls Python."""
+    return _CALLBACK.match(text) is not None
 
 
 def group_of_name(text: str) -> str:

@@ -31,7 +31,7 @@ NAMES = {
     "v": "loss", "m": "a/MatMul:MatMul", "n": "a/Add:AddV2", "E": "EagerExecute",
     "k": "EagerKernelExecute", "F": "FunctionRun", "P": "PrefetchProduce", "h": "dot.1",
     "a": "Build buffer allocations", "z": "SlinkyThreadPool::Await", "q": "end: dot.1",
-    "g": "jit_f:XLA GPU module", "o": "MemcpyD2H",
+    "g": "jit_f:XLA GPU module", "o": "MemcpyD2H", "y": "io_callback.1",
 }  # fmt: skip
 STATS = {"h": {"hlo_op": "dot.1"}, "c": {"correlation_id": 1}}
 
@@ -115,6 +115,7 @@ def test_without_a_device(drawing, alone):
         pytest.param("t|DDDDDDDD\n |.wwww...", "OOOOOOOO", id="reading an array"),
         pytest.param("t|kkkkkkkk\n |...c....", "LLLLLLLL", id="an eager kernel"),
         pytest.param("t|gggg.ooo\n |.oo.....", ".LL..OOO", id="a copy of a program's loop"),
+        pytest.param("t|jjjjjjjj\n |.yyyy...\n |..d.o...", "L....LLL", id="a callback"),
     ],
 )
 def test_with_a_device(drawing, with_device):
@@ -237,7 +238,7 @@ def test_every_moment_has_the_phase_of_the_latest_event_that_goes_on(lines):
     parent = nest(first, start, duration)
     events = Events(NOTHING, NOTHING, first, type_, start, duration, start, NOTHING)
     none = np.zeros(len(ROLES), np.bool_)
-    types = HostTypes(np.array(ROLES, np.int8), *[none] * 6)
+    types = HostTypes(np.array(ROLES, np.int8), *[none] * 7)
     threads = HostThreads(NOTHING, events, parent, NOTHING, CallsApart.none(events))
     starts, ends, phases, cuts = host_intervals(threads, counts, types)
     assert cuts.size == first.size

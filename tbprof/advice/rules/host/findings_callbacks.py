@@ -39,7 +39,7 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
     names = sorted({name for callback in evidence.callbacks for name in callback.name})
     functions = [callback.function[0] for callback in evidence.callbacks if callback.function]
     doers = ", ".join(shortened(describe_frame(name)) for name in dict.fromkeys(functions))
-    trace = TRACE.marking("_callback", evidence.worst_row(callbacks_ps(evidence)))
+    trace = TRACE.marking("/_callback|debug_print/", evidence.worst_row(callbacks_ps(evidence)))
     yield Finding(
         id="host_callbacks",
         severity=grade[0],
