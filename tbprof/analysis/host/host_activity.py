@@ -40,9 +40,10 @@ class Activity(IntEnum):
     MEMORY = 10
     WAIT = 11
     UNCOVERED = 12
-    # After device work, until the program goes on. It is found from times and precedes all others;
-    # 13 is a code of the kernel.
+    # These are found from times and precede all others: after device work, until the program goes
+    # on; and before it, while devices have not started launched work. 13 is a code of the kernel.
     COMPLETION = 14
+    UNSTARTED = 15
 
 
 _SLEEP = 13

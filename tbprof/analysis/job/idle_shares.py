@@ -38,6 +38,7 @@ ACTIVITY_CLAUSES = {
     Activity.MEMORY: "memory was allocated",
     Activity.WAIT: "the program's thread waited",
     Activity.COMPLETION: "the program had not yet noticed that its devices were done",
+    Activity.UNSTARTED: "launched work had not started",
     Activity.UNCOVERED: "no event was recorded",
 }
 
@@ -56,6 +57,7 @@ LABELS = {
     Activity.MEMORY: "Memory allocation",
     Activity.WAIT: "Waiting",
     Activity.COMPLETION: "Completion of device work",
+    Activity.UNSTARTED: "Launched work that had not started",
     Activity.UNCOVERED: "Not covered by any recorded event",
 }
 

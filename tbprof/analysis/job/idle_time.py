@@ -107,6 +107,8 @@ _REST: _Label = (int(Activity.UNCOVERED), "", "", False)
 _RUNNING: _Label = (int(Activity.RUNTIME), "", names.RUNS_PROGRAM, False)
 # After device work, until the driving thread goes on.
 _COMPLETION: _Label = (int(Activity.COMPLETION), "", "", True)
+# Before device work that was launched.
+_UNSTARTED: _Label = (int(Activity.UNSTARTED), "", "", False)
 # Between eagerly dispatched ops, where no other event shows what Python does.
 _DISPATCH: _Label = (int(Activity.EAGER), "", "", True)
 
@@ -121,7 +123,7 @@ def find_idle_time(
     covered = in_parallel(layers.covered, range(len(layers.windows)), layers.host.nbytes)
     labels, pieces = _find_pieces(activities, layers, _idle(layers, covered))
     step, activity, time, open_ps = _split(layers, covered, single_ops, labels, pieces)
-    known = [*labels, _REST, _RUNNING, _DISPATCH, _COMPLETION]
+    known = [*labels, _REST, _RUNNING, _DISPATCH, _COMPLETION, _UNSTARTED]
     return IdleTime(
         step,
         activity,
@@ -165,17 +167,17 @@ def _split(
     names, name_of = _open_names(labels)
     opened = [_opened(layers, name) for name in names]
     count = len(labels)
-    column_activity = np.array([count + 3, -1, count + 1, *order, count + 2, count])
+    column_activity = np.array([count + 4, count + 3, -1, count + 1, *order, count + 2, count])
 
     def split(worker: int) -> tuple[NDArray[np.int64], ...]:
         window = layers.windows[worker]
         spans = (_spans(pieces, worker, label) for label in order)
-        first_spans = [layers.worked(worker), completion, covered[worker], running]
-        whole = chain(first_spans, spans, [between])
+        first_spans = [layers.worked(worker), layers.host.unstarted[worker], completion]
+        whole = chain(first_spans, [covered[worker], running], spans, [between])
         times = exclusive_time(window.start_ps, window.end_ps, whole)
         rest = window.duration_ps - times.sum(axis=1)
         times = np.column_stack([times[:, 1:], rest])
-        times[:, 1] = 0  # covered
+        times[:, 2] = 0  # covered
         step, column = np.nonzero(times)
         activity = column_activity[column]
         each = [exclusive_time(window.start_ps, window.end_ps, [when])[:, 0] for when in opened]
@@ -188,13 +190,13 @@ def _split(
 
 
 def _open_names(labels: dict[_Label, int]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return (names of the driving thread's activities; [labels + 4] the name's index, or -1)."""
+    """Return (names of the driving thread's activities; [labels + 5] the name's index, or -1)."""
     names: dict[str, int] = {}
     number = [
         names.setdefault(name, len(names)) if name and is_driver else -1
         for _, name, _, is_driver in labels
     ]
-    return list(names), np.array([*number, -1, -1, -1, -1], np.int64)
+    return list(names), np.array([*number, *[-1] * 5], np.int64)
 
 
 def _opened(layers: StepLayers, name: str) -> Spans:

@@ -27,6 +27,7 @@ def find_completion(
     threads: HostThreads,
     line: int,
     devices: Sequence[DeviceIntervals],
+    unstarted: Sequence[Spans],
     start: NDArray[np.int64],
     end: NDArray[np.int64],
     phase: NDArray[np.int32],
@@ -34,28 +35,35 @@ def find_completion(
     """From the end of device work to the next event of the program's thread, as disjoint spans.
 
     The thread waited for that work: it recorded nothing (no event began or ended on it) from before
-    the end of the work, the devices worked for most of that time, and did nothing after it until
-    the thread went on. The second result has such spans in calls that read a result. `start`, `end`
-    and `phase` are the thread's intervals: time of other known phases is neither.
+    the end of the work, the devices worked for most of that time or had not started launched work
+    (`unstarted`), and did nothing after it until the thread went on. The second result has such
+    spans in calls that read a result. `start`, `end` and `phase` are the thread's intervals: time
+    of other known phases is neither.
 
         thread  |lll......bbb     l: launches the work, b: the next thing that it does
         device  |.wwwwww.....  -> the two after the work
     """
-    begin, stop = _find_waits(threads, line, devices)
+    begin, stop = _find_waits(threads, line, devices, unstarted)
     index = np.searchsorted(start, begin, side="right") - 1
     is_known = np.append(end, -_NEVER)[index] > begin
     reads = is_known & (np.append(phase, 0)[index] == Phase.OUTPUT)
     return (begin[~is_known], stop[~is_known]), (begin[reads], stop[reads])
 
 
-def _find_waits(threads: HostThreads, line: int, devices: Sequence[DeviceIntervals]) -> Spans:
+def _find_waits(
+    threads: HostThreads,
+    line: int,
+    devices: Sequence[DeviceIntervals],
+    unstarted: Sequence[Spans],
+) -> Spans:
     """The same, whatever the thread was doing."""
     begin, end = unite(*_work(devices))
     next_begin = np.append(begin[1:], _NEVER)[: end.size]
     rows = np.flatnonzero(next_begin - end >= _SHORTEST_PS)
     done = end[rows]
     previous, following = _edges_around(threads, line, done)
-    worked = _time_before(begin, end, done) - _time_before(begin, end, previous)
+    waited = unite(*map(np.concatenate, zip((begin, end), *unstarted, strict=True)))
+    worked = _time_before(*waited, done) - _time_before(*waited, previous)
     is_wait = (
         (previous > -_NEVER)
         & (following <= next_begin[rows])

@@ -30,6 +30,7 @@ from tbprof.analysis.steps.step_windows import (
     device_lags_host,
 )
 from tbprof.analysis.steps.unrecorded_steps import Unrecorded
+from tbprof.analysis.steps.unstarted import find_unstarted
 from tbprof.analysis.vocabulary.input_names import is_iterator
 from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.phases import PHASES, WORK, Phase
@@ -66,8 +67,9 @@ class HostLayers:
     """What the threads of a host did during its steps.
 
     `spans` holds, for each worker, the spans of each phase of `_LAYERS`; `launching` those in which
-    XLA launched kernels of programs. In `completion`, the program had not yet noticed that all
-    devices were done; in `reading`, it was in a call that reads a result. `work_start_ps`,
+    XLA launched kernels of programs, and `unstarted` those in which a worker's device had not
+    started launched work. In `completion`, the program had not yet noticed that all devices were
+    done; in `reading`, it was in a call that reads a result. `work_start_ps`,
     ascending, holds the starts of events that did work; empty if there are devices. `explains` has,
     for each host plane, a mask [workers, lines] of the threads that can explain a worker's idle
     time; empty without steps.
@@ -75,6 +77,7 @@ class HostLayers:
 
     spans: Sequence[Sequence[Spans]]
     launching: Sequence[Spans]
+    unstarted: Sequence[Spans]
     completion: Spans
     reading: Spans
     work_start_ps: NDArray[np.int64]
@@ -86,7 +89,7 @@ class HostLayers:
         return sum(start.nbytes for spans in self.spans for start, _ in spans)
 
 
-NO_HOST_LAYERS = HostLayers((), (), NO_COMPLETION, NO_COMPLETION, np.empty(0, np.int64), ())
+NO_HOST_LAYERS = HostLayers((), (), (), NO_COMPLETION, NO_COMPLETION, np.empty(0, np.int64), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +178,7 @@ def find_host_layers(
     explains: list[NDArray[np.bool_]] = []
     launching: list[list[Spans]] = [[] for _ in range(workers)]
     completion = reading = NO_COMPLETION
+    unstarted = find_unstarted(source.grouping.hosts if starts else (), devices)
     for plane, threads in enumerate(source.grouping.hosts if starts else ()):
         types = host_types(threads.events, has_device=bool(devices), wrappers=[source.marker])
         counts = driving_rows(
@@ -195,7 +199,9 @@ def find_host_layers(
         if devices and plane == source.plane and source.line >= 0:
             rows = slice(int(cuts[source.line]), int(cuts[source.line + 1]))
             intervals = start[rows], end[rows], phase[rows]
-            completion, reading = find_completion(threads, source.line, devices, *intervals)
+            completion, reading = find_completion(
+                threads, source.line, devices, unstarted, *intervals
+            )
         explains.append(is_for)
         launches = program_launches(threads, types, start, phase, cuts)
         for worker in range(workers):
@@ -217,6 +223,7 @@ def find_host_layers(
     return HostLayers(
         spans,
         [_joined(of_worker) for of_worker in launching],
+        unstarted or [NO_COMPLETION],
         completion,
         reading,
         np.sort(np.concatenate(work), kind="stable"),
@@ -284,6 +291,7 @@ def split_by_phase(layers: StepLayers) -> tuple[NDArray[np.int64], NDArray[np.in
             of_host.sort(key=lambda layer: _OPS_FIRST.get(layer[0], len(_OPS_FIRST)))
         spans: list[tuple[int, Spans]] = [
             *_device_spans(device, WORK),
+            (int(Phase.OTHER), layers.host.unstarted[worker]),
             # Copies delay nothing while the program waits for a device, or launches its next work.
             (int(Phase.OUTPUT), layers.host.reading),
             (int(Phase.OTHER), layers.host.completion),

@@ -182,7 +182,7 @@ def test_many_functions_are_told_apart_only_as_far_as_they_matter():
         )
     )
     found, steps = found_in(space)
-    assert len(found.name) == 53  # 48, the rest of Python, and four without events
+    assert len(found.name) == 54  # 48, the rest of Python, and five without events
     assert found.time_ps.sum() == steps.phase_ps[:, Phase.OTHER].sum()
 
 

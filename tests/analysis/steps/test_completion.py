@@ -1,4 +1,4 @@
-"""The time after device work in which the program has not noticed that it ended."""
+"""The time before launched work starts, and after it until the program notices that it ended."""
 
 import numpy as np
 import pytest
@@ -15,16 +15,29 @@ US = 1_000_000
 NAMES = {
     "t": "train", "L": "cuGraphLaunch", "f": "$train.py:9 step", "k": "gemm", "h": "MemcpyH2D",
     "d": "MemcpyD2H", "D": "np.asarray(jax.Array)", "p": "DevicePut", "g": "jit_f:XLA GPU module",
-    "a": "MemoryDeallocation",
+    "a": "MemoryDeallocation", "M": "cuLaunchKernel", "m": "relu", "N": "cuLaunchKernelEx",
+    "n": "softmax",
 }  # fmt: skip
 STATS = {
-    "t": {"step_num": 1, "_r": 1}, "L": {"correlation_id": 1},
-    "k": {"correlation_id": 1, "kernel_details": "regs:8"},
-}  # fmt: skip
+    "t": {"step_num": 1, "_r": 1},
+    **{launch: {"correlation_id": 1 + index} for index, launch in enumerate("LMN")},
+    **{
+        kernel: {"correlation_id": 1 + index, "kernel_details": "regs:8"}
+        for index, kernel in enumerate("kmn")
+    },
+}
 
 
 def split(host: str, *streams: str, scale: int = 10) -> tuple[dict[str, int], int]:
     """(columns by phase, columns in completion) of a drawing of one step, of `scale` µs each."""
+    phases, activities = split_others(host, *streams, scale=scale)
+    return phases, activities.get(Activity.COMPLETION, 0)
+
+
+def split_others(
+    host: str, *streams: str, scale: int
+) -> tuple[dict[str, int], dict[Activity, int]]:
+    """(columns by phase, columns by activity in "All others") of such a drawing."""
     wide = [
         "\n".join(
             line.split("|")[0] + "|" + "".join(sign * scale for sign in line.split("|")[1])
@@ -40,12 +53,16 @@ def split(host: str, *streams: str, scale: int = 10) -> tuple[dict[str, int], in
     idle = find_idle_time(space, programs, find_single_ops(space, programs))
     assert (steps.phase_ps.sum(axis=1) == steps.duration_ps).all()
     assert idle.time_ps.sum() == steps.phase_ps[:, Phase.OTHER].sum()
-    is_completion = idle.kind[idle.activity] == Activity.COMPLETION
     phases = {
         Phase(phase).name.lower(): int(steps.phase_ps[:, phase].sum()) // (scale * US)
         for phase in np.flatnonzero(steps.phase_ps.any(axis=0)).tolist()
     }
-    return phases, int(idle.time_ps[is_completion].sum()) // (scale * US)
+    kinds = idle.kind[idle.activity]
+    activities = {
+        Activity(kind): int(idle.time_ps[kinds == kind].sum()) // (scale * US)
+        for kind in np.unique(kinds).tolist()
+    }
+    return phases, activities
 
 
 def test_a_thread_that_waits_goes_on_after_the_work():
@@ -94,3 +111,29 @@ def test_reading_a_result_is_output_until_it_is_there():
     assert completion == 0
     # From 8 to 9 the host has not noticed the copy of the result.
     assert phases == {"compute_unknown": 4, "kernel_launch": 1, "output": 3, "input": 1, "other": 1}
+
+
+LAUNCHES = "main|tttttttttttttttt\n |L...M...N"
+
+
+def test_launched_work_that_an_idle_device_does_not_start():
+    """The device starts `m` at once; `n` was launched by 9, and starts at 12 or later."""
+    phases, activities = split_others(LAUNCHES, "Stream #1|.k...m......nnn", scale=100)
+    assert activities[Activity.UNSTARTED] == 3
+    assert phases == {"compute_unknown": 5, "kernel_launch": 3, "other": 8}
+    # The program was waiting all along.
+    assert activities[Activity.COMPLETION] == 1
+
+
+@pytest.mark.parametrize(
+    ("streams", "scale"),
+    [
+        pytest.param(["Stream #1|.k...m......n"], 60, id="less than 0.2 ms"),
+        pytest.param(["Stream #1|.k......m...n"], 100, id="nothing starts at once"),
+        pytest.param(["Stream #1|.k...m......n", "Stream #2|..........h"], 100, id="a copy"),
+        pytest.param(["Stream #1|.k...mmmmmmmn"], 100, id="the device works"),
+    ],
+)
+def test_other_time_before_work(streams: list[str], scale: int):
+    _, activities = split_others(LAUNCHES, *streams, scale=scale)
+    assert Activity.UNSTARTED not in activities

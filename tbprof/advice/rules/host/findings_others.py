@@ -219,6 +219,11 @@ _ACTIONS = {
         "The program waits for its devices, which are idle until it goes on. Launch the next step "
         "before you wait for this one, or wait only every few steps."
     ),
+    Activity.UNSTARTED: (
+        "The devices may have worked for other processes, which are not in this trace: nvidia-smi "
+        "or rocm-smi lists them. Or the work waited for the host: for a function or a copy before "
+        "it in its stream."
+    ),
     Activity.MEMORY: (
         "Check in the timeline what allocates memory. Fewer, larger calls allocate less often, and "
         "donated buffers are reused (donate_argnums in JAX)."

@@ -21,7 +21,7 @@ from tbprof.base import names
 from tbprof.base.names import READS_ARRAY
 from tbprof.base.values import sum_of
 
-_WAITS = (Activity.WAIT, Activity.COMPLETION)
+_WAITS = (Activity.WAIT, Activity.COMPLETION, Activity.UNSTARTED)
 
 
 def hidden_share(evidence: Evidence) -> float:

@@ -89,6 +89,7 @@ const IDLE_COLORS: Readonly<Record<string, string>> = {
   garbage: "var(--c-host)",
   memory: "var(--c-host)",
   completion: "var(--c-wait)",
+  unstarted: "var(--c-wait)",
   wait: "var(--c-wait)",
 };
 
