@@ -184,6 +184,14 @@ def test_a_later_step_that_compiles_is_no_warm_up(step: int, is_warm_up: bool):
     assert ("pad the last batch" in one.action) != is_warm_up
 
 
+@pytest.mark.parametrize("step", [0, 1])
+def test_a_program_that_compiles_in_each_step_does_not_warm_up(step: int):
+    compiling = {each: {COMPUTE: 20, Phase.COMPILATION: 300} for each in range(20)}
+    one = findings_of(of(compiling | {step: {COMPUTE: 20, Phase.COMPILATION: 900}}))["slow_steps"]
+    assert "warmed up" not in one.action
+    assert "keep shapes" in one.action
+
+
 def test_slow_steps_elsewhere():
     one = findings_of(of({7: {COMPUTE: 200}, 8: {COMPUTE: 100}}))["slow_steps"]
     assert one.title == "2 of 20 steps take much longer than the others"

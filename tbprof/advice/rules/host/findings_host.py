@@ -212,7 +212,7 @@ def compilation(evidence: Evidence) -> Iterator[Finding]:
         "change from step to step: pad them, or use only a few sizes. Keep compiled programs in "
         "a cache on disk (JAX: jax_compilation_cache_dir)."
     )
-    compiling, steps = _compiling_steps(evidence)
+    compiling, steps = compiling_steps(evidence)
     if compiling:
         measured = spent
         title = f"{compiling} of {steps} steps compile: {percent(spent)} of step time"
@@ -287,7 +287,7 @@ def tracing(evidence: Evidence) -> Iterator[Finding]:
     )
 
 
-def _compiling_steps(evidence: Evidence) -> tuple[int, int]:
+def compiling_steps(evidence: Evidence) -> tuple[int, int]:
     """(steps that compile, complete steps), (0, 0) unless most do and one of the last two does."""
     job = evidence.job
     rows = used_rows(job)

@@ -15,6 +15,7 @@ from tbprof.advice.gain import UNKNOWN_GAIN, Gain
 from tbprof.advice.guides import PROFILER_GUIDE
 from tbprof.advice.outlier_causes import LABELS, causes_of_outliers, excess_ps, ordinal, where
 from tbprof.advice.pages import TRACE
+from tbprof.advice.rules.host.findings_host import compiling_steps
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.job.idle_shares import ACTIVITY_CLAUSES
@@ -112,7 +113,7 @@ def slow_steps(evidence: Evidence) -> Iterator[Finding]:
         unit="%",
         threshold=MODERATE,
         gain=UNKNOWN_GAIN,
-        action=_once_action(outliers, once),
+        action=_once_action(evidence, once),
         next_page=trace,
         evidence=trace,
         guide=PROFILER_GUIDE,
@@ -202,10 +203,10 @@ def _most_compile(evidence: Evidence, steps: NDArray[np.int64]) -> bool:
     return bool(2 * sum(compiling) > steps.size)
 
 
-def _once_action(outliers: StepOutliers, steps: NDArray[np.int64]) -> str:
-    is_warm_up = int(steps.max()) < _WARM_UP
-    compiles = phase_of(outliers, steps) == Phase.COMPILATION
-    if steps.tolist() == [0] or (compiles and is_warm_up):
+def _once_action(evidence: Evidence, steps: NDArray[np.int64]) -> str:
+    compiles = phase_of(evidence.outliers, steps) == Phase.COMPILATION
+    is_warm_up = int(steps.max()) < _WARM_UP and not compiling_steps(evidence)[0]
+    if (steps.tolist() == [0] and not compiles) or (compiles and is_warm_up):
         return "Start recording a few steps later, once the program has warmed up."
     if compiles:
         return _KEEP_SHAPES
