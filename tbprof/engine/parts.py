@@ -122,7 +122,7 @@ PARTS: Mapping[str, PartKind] = {
         2, "host.host_callbacks.HostCallbacks", "find_host_callbacks", "finding callbacks"
     ),
     "result_reads": _part(
-        1, "host.result_reads.ResultReads", "find_result_reads", "finding reads of results"
+        2, "host.result_reads.ResultReads", "find_result_reads", "finding reads of results"
     ),
     "single_ops": _part(6, "host.single_ops.SingleOps", "find_single_ops", "finding eager ops"),
     "idle_time": _part(

@@ -32,6 +32,12 @@ def each_step(begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
     return start + begin * US, start + end * US
 
 
+def reading(end_us: int, *readers: str) -> ResultReads:
+    """Reads from the beginning of each step, all by each of the readers."""
+    spent = np.full(len(readers), 10 * end_us * US)
+    return ResultReads(*each_step(0, end_us), list(readers), spent)
+
+
 def waiting(name: str, part: str, ms: float) -> IdleShare:
     return IdleShare(Activity.WAIT, name, is_driver=True, ms=ms, parts=((part, ms),))
 
@@ -42,6 +48,38 @@ def test_reads_are_those_of_jax_on_any_thread():
     space = space_of(draw({"/host:CPU": drawing}, names=names))
     reads = find_result_reads(space, Programs(space))
     assert (reads.start_ps.tolist(), reads.end_ps.tolist()) == ([3 * US], [8 * US])
+    assert reads.reader == []
+
+
+def test_reads_have_the_programs_frame_or_that_of_a_check():
+    names = {
+        "r": "np.asarray(jax.Array)", "s": "$train.py:9 step", "l": "$train.py:5 log",
+        "v": "$array.py:629 _value", "c": "$dispatch.py:294 check_special",
+    }  # fmt: skip
+    drawing = "python |ssssssssssssss\n |.llll.cccc.vvv\n |..rr..rrrr.rrr"
+    space = space_of(draw({"/host:CPU": drawing}, names=names))
+    reads = find_result_reads(space, Programs(space))
+    assert reads.reader == [names["c"], names["s"], names["l"]]
+    assert reads.reader_ps.tolist() == [4 * US, 3 * US, 2 * US]
+
+
+@pytest.mark.parametrize(
+    ("readers", "said", "checks"),
+    [
+        ([], "", False),
+        ([BATCH], " Results are read in batch (train.py:14).", False),
+        (["$dispatch.py:294 check_special"], "check_special (dispatch.py:294).", True),
+        ([BATCH, "$a.py:1 f", "$a.py:2 g"], "(train.py:14), f (a.py:1) and 1 more.", False),
+    ],
+)
+def test_who_reads_is_said(readers: list[str], said: str, checks: bool):
+    others = (idle(Activity.PYTHON, 0.3, BATCH),)
+    given = evidence({Phase.OTHER: 300}, idle=others, reads=[reading(400, *readers)])
+    finding = finding_of(given, "blocking_read")
+    assert finding is not None
+    assert finding.detail.endswith(said)
+    assert ("Results are read" in finding.detail) == bool(readers)
+    assert ("jax_debug_nans" in finding.action) == checks
 
 
 @pytest.mark.parametrize(("read_us", "gain_us"), [(400, 300), (100, 100)])
@@ -50,7 +88,7 @@ def test_a_read_in_each_step_costs_what_could_go_on_beside_it(read_us: int, gain
     given = evidence(
         {Phase.OTHER: 300},
         idle=(idle(Activity.PYTHON, 0.3, BATCH),),
-        reads=[ResultReads(*each_step(0, read_us))],
+        reads=[reading(read_us)],
     )
     finding = finding_of(given, "blocking_read")
     assert finding is not None
@@ -65,7 +103,7 @@ def test_what_waits_for_the_result_itself_is_no_time_that_a_later_read_saves():
     given = evidence(
         {Phase.OTHER: 300},
         idle=(waiting("", "np.asarray(jax.Array)", 0.2), idle(Activity.PYTHON, 0.1, BATCH)),
-        reads=[ResultReads(*each_step(0, 400))],
+        reads=[reading(400)],
     )
     finding = finding_of(given, "blocking_read")
     assert finding is not None
@@ -75,14 +113,14 @@ def test_what_waits_for_the_result_itself_is_no_time_that_a_later_read_saves():
 
 
 def test_a_read_is_not_what_the_program_does_besides_reading():
-    reading = IdleShare(
+    converting = IdleShare(
         Activity.PYTHON, BATCH, is_driver=True, ms=0.1, parts=(("$array.py:631 _value", 0.1),),
         open_ms=1.0,
     )  # fmt: skip
     given = evidence(
         {Phase.OTHER: 300},
-        idle=(reading, idle(Activity.UNCOVERED, 0.2)),
-        reads=[ResultReads(*each_step(0, 400))],
+        idle=(converting, idle(Activity.UNCOVERED, 0.2)),
+        reads=[reading(400)],
     )
     finding = finding_of(given, "blocking_read")
     assert finding is not None
@@ -97,7 +135,7 @@ def test_time_between_the_ops_of_a_run_is_neither_a_gap_nor_saved_by_a_later_rea
         {Phase.OTHER: 300},
         gap=300,
         idle=(running, nothing),
-        reads=[ResultReads(*each_step(0, 400))],
+        reads=[reading(400)],
     )
     finding = finding_of(given, "blocking_read")
     assert finding is not None

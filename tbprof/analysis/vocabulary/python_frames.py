@@ -70,6 +70,9 @@ _RESULTS = regex(
     )\Z""",
     re.VERBOSE,
 )
+# With jax_debug_nans or jax_debug_infs, JAX reads all results of each call. Source: JAX,
+# dispatch.py.
+_CHECK = regex(r"\$dispatch\.py:\d+ check_special\Z")
 _FRAME = regex(r"\$(?P<file>.*):(?P<line>\d+) (?P<function>.*)\Z", re.DOTALL)
 _EXECUTION = regex(
     r"EagerLocalExecute: __(?:inference|forward|backward)_(?P<function>.+?)(?:_\d+)?\Z", re.DOTALL
@@ -103,6 +106,11 @@ def wait_of(text: str) -> Wait:
 def waits_for_result(text: str) -> bool:
     """Whether an event of this name waits for computed results, not for data or another thread."""
     return wait_of(text) == Wait.INSIDE and _RESULTS.match(text) is not None
+
+
+def checks_results(text: str) -> bool:
+    """Whether a frame is JAX's check of results for NaNs."""
+    return _CHECK.match(text) is not None
 
 
 def is_own(text: str) -> bool:

@@ -90,6 +90,17 @@ def test_results_are_read_where_copies_take_little_of_the_time(copying_us: int, 
     assert ("category%3Aoutput" in finding.evidence.query) == is_reading
 
 
+@pytest.mark.parametrize(("copy_bytes", "are_metrics"), [(2**20 - 1, True), (2**20, False)])
+def test_large_results_are_no_losses(copy_bytes: int, are_metrics: bool):
+    copies = gpus(
+        window_ps=[10_000 * US], kernels=[0], copies=[10], copy_ps=[2000 * US],
+        copy_bytes=[10 * copy_bytes], pageable=[0], copy_kind=["MemcpyDToH"],
+    )  # fmt: skip
+    action = claim(evidence({Phase.OUTPUT: 200}, gpus=copies, devices=GPU), "output_bound").action
+    assert action.startswith("Fetch losses") == are_metrics
+    assert action.startswith("Send less") != are_metrics
+
+
 def test_copies_that_are_the_input_are_said_once():
     """Steps of 1 ms in which a GPU waits 300 µs for copies, and nothing else sends data."""
     copies = gpus(window_ps=[1000 * US], kernels=[0], copies=[10], copy_ps=[300 * US],

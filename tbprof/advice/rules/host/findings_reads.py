@@ -16,11 +16,16 @@ from tbprof.advice.pages import TRACE
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.vocabulary.phases import Phase
-from tbprof.analysis.vocabulary.python_frames import describe_frame, waits_for_result
+from tbprof.analysis.vocabulary.python_frames import (
+    checks_results,
+    describe_frame,
+    waits_for_result,
+)
 from tbprof.base import names
 from tbprof.base.names import READS_ARRAY
 from tbprof.base.values import sum_of
 
+_NAMED = 2
 _WAITS = (Activity.WAIT, Activity.COMPLETION, Activity.UNSTARTED)
 
 
@@ -79,12 +84,14 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
             f"{milliseconds(waited_ms)} in {READS_ARRAY} (float, item, numpy.asarray), and apart "
             f"from waits {none} for {milliseconds(idle_ms)}, {why}. These two times can overlap if "
             "what the program does then needs no results; the trace does not show whether it does."
+            f"{readers_in_words(evidence)}"
         ),
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
-        action=(
+        action=advice_on_checks(evidence)
+        or (
             "Read results that the next step does not need after starting it (for example, the "
             "loss of the previous step), or only every few steps, and keep them on the device in "
             "between."
@@ -93,6 +100,34 @@ def blocking_read(evidence: Evidence) -> Iterator[Finding]:
         evidence=trace,
         guide=PROFILER_GUIDE,
     )
+
+
+def readers_in_words(evidence: Evidence) -> str:
+    """A sentence on the functions that read results, "" if the frames do not show them."""
+    readers = [shortened(describe_frame(frame)) for frame in _readers(evidence)]
+    more = f" and {len(readers) - _NAMED} more" if len(readers) > _NAMED else ""
+    return f" Results are read in {', '.join(readers[:_NAMED])}{more}." if readers else ""
+
+
+def advice_on_checks(evidence: Evidence) -> str:
+    """What to do if JAX itself reads results to check them, "" unless it mostly does."""
+    readers = _readers(evidence)
+    checking_ps = sum_of(spent for frame, spent in readers.items() if checks_results(frame))
+    if not readers or 2 * checking_ps < sum_of(readers.values()):
+        return ""
+    return (
+        "JAX checks all results of each call, since jax_debug_nans or jax_debug_infs is set: turn "
+        "it off once the error is found."
+    )
+
+
+def _readers(evidence: Evidence) -> dict[str, int]:
+    """How long functions read results, in ps on all hosts, longest first."""
+    readers: dict[str, int] = {}
+    for reads in evidence.reads:
+        for frame, spent in zip(reads.reader, reads.reader_ps.tolist(), strict=True):
+            readers[frame] = readers.get(frame, 0) + spent
+    return dict(sorted(readers.items(), key=lambda item: -item[1]))
 
 
 READ_RULES: tuple[Rule, ...] = (blocking_read,)

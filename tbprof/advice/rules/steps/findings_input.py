@@ -179,6 +179,13 @@ def _is_kind(gpus: GpuFacts, kind: str) -> NDArray[np.bool_]:
     return np.array([other == kind for other in gpus.copy_kind], np.bool_)
 
 
+def average_bytes(gpus: GpuFacts, kind: str) -> float:
+    """The average size of copies whose sizes are known, NaN without any."""
+    rows = _is_kind(gpus, kind) & (gpus.copy_bytes >= 0)
+    count = int(gpus.copies[rows].sum())
+    return float(gpus.copy_bytes[rows].sum()) / count if count else float("nan")
+
+
 def copies_in_words(gpus: GpuFacts, kind: str = _TO_DEVICE) -> str:
     """A sentence on the number, size and rate of copies from the host to GPUs; "" without any.
 
@@ -191,7 +198,7 @@ def copies_in_words(gpus: GpuFacts, kind: str = _TO_DEVICE) -> str:
     moved_ps = float(gpus.copy_ps[is_kind].sum())
     sizes = gpus.copy_bytes[is_kind]
     known_sizes = sizes[sizes >= 0]
-    of_size = f" of {size(float(known_sizes.sum()) / count)} on average" if known_sizes.size else ""
+    of_size = f" of {size(average_bytes(gpus, kind))} on average" if known_sizes.size else ""
     has_rate = known_sizes.sum() >= _LEAST_RATED * count
     rate = f", {known_sizes.sum() / moved_ps * 1e3:.3g} GB/s" if has_rate else ""
     pageable = int(gpus.pageable[is_kind].sum())

@@ -10,12 +10,20 @@ from tbprof.advice.finding import Finding, graded
 from tbprof.advice.guides import GPU_GUIDE, PROFILER_GUIDE
 from tbprof.advice.idle_claims import gap_shares
 from tbprof.advice.pages import OPS, TRACE
-from tbprof.advice.rules.steps.findings_input import TO_HOST, copies_in_words, copies_take_little
+from tbprof.advice.rules.host.findings_reads import advice_on_checks, readers_in_words
+from tbprof.advice.rules.steps.findings_input import (
+    TO_HOST,
+    average_bytes,
+    copies_in_words,
+    copies_take_little,
+)
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.vocabulary.phases import Phase
 
 # This share of a sum counts as all of it.
 _NEARLY_ALL = 0.98
+# Results of this many bytes are no losses or metrics.
+_LARGE = 2**20
 # A Python loop with markers takes several microseconds per step, whatever it does.
 _LOOP_MS = 0.02
 
@@ -41,15 +49,26 @@ def output_bound(evidence: Evidence) -> Iterator[Finding]:
         unit="%",
         threshold=grade[1],
         gain=gain,
-        action=(
-            "Write them less often, or in another thread."
-            if is_cpu
-            else "Fetch losses and metrics every few steps rather than in every step, keep them on "
-            "the device in between, and read them asynchronously."
-        ),
+        action=_WRITE_LESS if is_cpu else advice_on_checks(evidence) or _read_advice(evidence),
         next_page=trace,
         evidence=OPS.showing(type=TO_HOST) if has_copies else trace,
         guide=GPU_GUIDE,
+    )
+
+
+_WRITE_LESS = "Write them less often, or in another thread."
+
+
+def _read_advice(evidence: Evidence) -> str:
+    if average_bytes(evidence.gpus, TO_HOST) >= _LARGE:
+        return (
+            "Send less: reduce results on the device to what the host needs (sums, the largest "
+            "values, narrower types), send them every few steps rather than in every step, and "
+            "read them asynchronously."
+        )
+    return (
+        "Fetch losses and metrics every few steps rather than in every step, keep them on the "
+        "device in between, and read them asynchronously."
     )
 
 
@@ -65,17 +84,16 @@ def _written(evidence: Evidence) -> tuple[str, str]:
 def _read(evidence: Evidence) -> tuple[str, str]:
     """The same of results of devices, which are copied to the host."""
     takes = milliseconds(evidence.means.mean_ms(Phase.OUTPUT))
+    readers = readers_in_words(evidence)
     if copies_take_little(evidence, Phase.OUTPUT):
         copies = copies_in_words(evidence.gpus, TO_HOST).rstrip(".")
         detail = (
             f"The devices are idle for {takes} per step while the host reads results. {_COPY} "
-            f"({copies}). {_REST}"
+            f"({copies}). {_REST}{readers}"
         )
         return "reading results of devices", detail
-    return (
-        "copying results to the host",
-        f"Copies from device to host that do not overlap with other work take {takes} per step.",
-    )
+    copying = "Copies from device to host that do not overlap with other work take"
+    return "copying results to the host", f"{copying} {takes} per step.{readers}"
 
 
 _COPY = "They copy data in a small part of that"
