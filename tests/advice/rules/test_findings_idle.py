@@ -133,9 +133,13 @@ def test_python_of_other_threads_may_hold_the_interpreter(others_ms: float, may_
     others = IdleShare(
         Activity.PYTHON, "$burn.py:3 burn", is_driver=False, ms=others_ms, parts=(("", others_ms),)
     )
-    finding = claim(evidence({Phase.OTHER: 400}, idle=(own, others)), "python_overhead")
+    given = evidence({Phase.OTHER: 400}, idle=(own, others))
+    finding = claim(given, "python_overhead")
     assert finding.title == "batch (train.py:14) itself takes 200 µs of each step"
     assert "C++ methods have no frames" in finding.action
+    assert "block_until_ready" not in finding.action
+    of_jax = dataclasses.replace(given, ops=ops((True, "jit(f)/add", "add", 1, False)))
+    assert "block_until_ready" in claim(of_jax, "python_overhead").action
     assert ("global interpreter lock" in finding.action) == may_be_locked
 
 

@@ -114,9 +114,10 @@ _ON_CONVERSIONS = (
 
 
 _OWN_CODE = (
-    "Check in the timeline which events surround it. C++ methods have no frames, so their time "
-    "counts as that of their caller: annotate the code that you suspect."
+    "Check in the timeline which events surround it, and annotate the code that you suspect. C++ "
+    "methods have no frames, so their time counts as that of their caller."
 )
+_ARRAYS = " One of them waits for devices: block_until_ready of an array."
 _LOCK = (
     " Other threads run Python, so it may also wait for Python's global interpreter lock (GIL): "
     "move their work to another process, or do it less often."
@@ -148,7 +149,8 @@ def _advice(evidence: Evidence, share: IdleShare) -> str:
             "thread during the previous step."
         )
     if share.holds_more and not share.parts[0][0]:
-        return _OWN_CODE + (_LOCK if _others_run_python(evidence, share.ms) else "")
+        lock = _LOCK if _others_run_python(evidence, share.ms) else ""
+        return f"{_OWN_CODE}{_ARRAYS if evidence.is_jax else ''}{lock}"
     return (
         "Do it ahead of time, in another thread or process during the previous step, or move it "
         "into a compiled function (tf.function, jax.jit). Run metrics, logging and callbacks only "
