@@ -42,12 +42,20 @@ def waiting(name: str, part: str, ms: float) -> IdleShare:
     return IdleShare(Activity.WAIT, name, is_driver=True, ms=ms, parts=((part, ms),))
 
 
-def test_reads_are_those_of_jax_on_any_thread():
+@pytest.mark.parametrize(
+    ("python", "other", "end"),
+    [
+        pytest.param("pp.rrr", "p...rrrr", 8, id="two threads of the program"),
+        pytest.param("...rrr", "....rrrr", 8, id="no calls are recorded"),
+        pytest.param("pp.rrr", "....rrrr", 6, id="the other thread only reads"),
+    ],
+)
+def test_reads_are_those_of_threads_that_call_programs(python: str, other: str, end: int):
     names = {"r": "np.asarray(jax.Array)", "p": "PjitFunction(step)"}
-    drawing = "python |pp.rrr..\n other |....rrrr"
+    drawing = f"python |{python}\nother |{other}"
     space = space_of(draw({"/host:CPU": drawing}, names=names))
     reads = find_result_reads(space, Programs(space))
-    assert (reads.start_ps.tolist(), reads.end_ps.tolist()) == ([3 * US], [8 * US])
+    assert (reads.start_ps.tolist(), reads.end_ps.tolist()) == ([3 * US], [end * US])
     assert reads.reader == []
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_events import host_threads
+from tbprof.analysis.host.host_roles import is_jitted
 from tbprof.analysis.spans.layers import unite
 from tbprof.analysis.spans.nesting import nearest_above
 from tbprof.analysis.vocabulary.lines import host_planes
@@ -14,15 +15,17 @@ from tbprof.analysis.vocabulary.name_families import name_families
 from tbprof.analysis.vocabulary.python_frames import checks_results, is_own
 from tbprof.base.names import READS_ARRAY
 from tbprof.base.records import dataclass
+from tbprof.base.values import is_in
 from tbprof.events.space import Space
 
 
 @dataclass(frozen=True, slots=True)
 class ResultReads:
-    """When any thread of a host was reading [n], from the start of the trace; ascending.
+    """When threads that call programs were reading [n], from the start of the trace; ascending.
 
-    `reader` holds the Python frames that read, longest total time (`reader_ps`) first: the
-    program's innermost one, or that of JAX's checks for NaNs.
+    Nothing waits for a thread that only reads, such as a logger. `reader` holds the Python frames
+    that read, longest total time (`reader_ps`) first: the program's innermost one, or that of JAX's
+    checks for NaNs.
     """
 
     start_ps: NDArray[np.int64]
@@ -32,7 +35,7 @@ class ResultReads:
 
 
 def find_result_reads(space: Space, _programs: Programs) -> ResultReads:
-    """The reads of all threads of a host, united."""
+    """The reads of a host's threads, united; of all of them if no call of a program is recorded."""
     start, end = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     readers: dict[str, int] = {}
     for plane in host_planes(space):
@@ -42,6 +45,12 @@ def find_result_reads(space: Space, _programs: Programs) -> ResultReads:
             continue
         events, parent = host_threads(plane)
         rows = events.rows_of(is_read)
+        calls = events.rows_of(families.classify(is_jitted, np.bool_))
+        if calls.size:
+            line, calling = (
+                np.searchsorted(events.first_event, each, side="right") for each in (rows, calls)
+            )
+            rows = rows[is_in(line, calling)]
         start.append(events.start_ps[rows])
         end.append(events.start_ps[rows] + events.duration_ps[rows])
         own, checking = (

@@ -118,6 +118,10 @@ _OWN_CODE = (
     "methods have no frames, so their time counts as that of their caller."
 )
 _ARRAYS = " One of them waits for devices: block_until_ready of an array."
+_NO_CALLS = (
+    " Most of the time is not that of functions that it calls: it computes itself, or waits in "
+    "code without frames (C++ methods, locks)."
+)
 _LOCK = (
     " Other threads run Python, so it may also wait for Python's global interpreter lock (GIL): "
     "move their work to another process, or do it less often."
@@ -151,11 +155,12 @@ def _advice(evidence: Evidence, share: IdleShare) -> str:
     if share.holds_more and not share.parts[0][0]:
         lock = _LOCK if _others_run_python(evidence, share.ms) else ""
         return f"{_OWN_CODE}{_ARRAYS if evidence.is_jax else ''}{lock}"
-    return (
+    advice = (
         "Do it ahead of time, in another thread or process during the previous step, or move it "
         "into a compiled function (tf.function, jax.jit). Run metrics, logging and callbacks only "
         "every few steps."
     )
+    return advice if busy >= share.ms / 2 else f"{advice}{_NO_CALLS}"
 
 
 def _advice_on_waits(name: str) -> str:
