@@ -18,7 +18,6 @@ from tbprof.analysis.bounds.program_losses import NO_LOSSES, ProgramLosses
 from tbprof.analysis.devices.devices import Devices
 from tbprof.analysis.gpu.gpu_facts import GpuFacts
 from tbprof.analysis.gpu.kernels import Kernels
-from tbprof.analysis.host.host_callbacks import HostCallbacks
 from tbprof.analysis.host.host_facts import HostFacts
 from tbprof.analysis.host.result_reads import ResultReads
 from tbprof.analysis.host.single_ops import SingleOps
@@ -34,6 +33,7 @@ from tbprof.analysis.memory.memory_peaks import MemoryPeaks
 from tbprof.analysis.ops.op_metrics import OpMetrics
 from tbprof.analysis.run.environment import Environment
 from tbprof.analysis.spans.layers import Spans, exclusive_time
+from tbprof.analysis.steps.host_callbacks import HostCallbacks
 from tbprof.analysis.tpu.tpu_ops import TpuOps
 from tbprof.analysis.vocabulary.phases import WORK, Phase
 from tbprof.base.records import dataclass, field, replace

@@ -12,7 +12,6 @@ from tbprof.analysis.bounds.program_losses import ProgramLosses, merge_program_l
 from tbprof.analysis.devices.devices import Devices, merge_devices
 from tbprof.analysis.gpu.gpu_facts import GpuFacts, merge_gpu_facts
 from tbprof.analysis.gpu.kernels import Kernels, merge_kernels
-from tbprof.analysis.host.host_callbacks import HostCallbacks
 from tbprof.analysis.host.host_facts import HostFacts
 from tbprof.analysis.host.result_reads import ResultReads
 from tbprof.analysis.host.single_ops import SingleOps
@@ -25,6 +24,7 @@ from tbprof.analysis.job.step_choice import chosen_means
 from tbprof.analysis.memory.memory_peaks import MemoryPeaks, merge_memory_peaks
 from tbprof.analysis.ops.op_metrics import OpMetrics, merge_op_metrics
 from tbprof.analysis.run.environment import Environment
+from tbprof.analysis.steps.host_callbacks import HostCallbacks
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.tpu.tpu_ops import TpuOps, merge_tpu_ops
 from tbprof.base.records import NamedTuple

@@ -13,13 +13,13 @@ from tbprof.advice.input.input_diagnosis import INPUT_PARTS, diagnose_input, fin
 from tbprof.advice.input.input_facts import CATEGORIES, dominant_category
 from tbprof.advice.summaries import Summaries
 from tbprof.analysis.devices.devices import Devices
-from tbprof.analysis.host.host_callbacks import HostCallbacks
 from tbprof.analysis.input.input_ops import NO_CATEGORY, InputOps, InputRole, merge_input_ops
 from tbprof.analysis.job.idle_shares import callbacks_as_runtime, idle_shares
 from tbprof.analysis.job.idle_time import IdleTime
 from tbprof.analysis.job.job_steps import JobSteps, merge_steps
 from tbprof.analysis.job.step_choice import chosen_means
 from tbprof.analysis.job.step_means import used_rows
+from tbprof.analysis.steps.host_callbacks import HostCallbacks
 from tbprof.analysis.steps.steps import Steps
 from tbprof.analysis.vocabulary.input_names import InputCategory
 from tbprof.analysis.vocabulary.phases import Phase

@@ -13,12 +13,12 @@ from tbprof.advice.bottlenecks import find_bottlenecks
 from tbprof.advice.evidence import Evidence
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity
-from tbprof.analysis.host.host_callbacks import HostCallbacks, find_host_callbacks
 from tbprof.analysis.host.result_reads import ResultReads, find_result_reads
 from tbprof.analysis.host.single_ops import SingleOps
 from tbprof.analysis.job.idle_shares import IdleShare, callbacks_as_runtime
 from tbprof.analysis.job.idle_time import IdleTime
 from tbprof.analysis.job.step_calls import NO_CALLS
+from tbprof.analysis.steps.host_callbacks import HostCallbacks, find_host_callbacks
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.base.names import RUNS_PROGRAM
 

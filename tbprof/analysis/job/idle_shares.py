@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.host.host_activity import Activity
-from tbprof.analysis.host.host_callbacks import HostCallbacks
 from tbprof.analysis.job.job_steps import JobSteps
 from tbprof.analysis.job.step_means import StepMeans, used_rows
+from tbprof.analysis.steps.host_callbacks import HostCallbacks
 from tbprof.analysis.vocabulary.python_frames import describe_frame, is_own
 from tbprof.base.records import dataclass, replace
 from tbprof.base.values import sum_of
