@@ -119,7 +119,7 @@ PARTS: Mapping[str, PartKind] = {
         2, "host.host_calls.HostCalls", "find_host_calls", "finding calls and annotations"
     ),
     "host_callbacks": _part(
-        2, "steps.host_callbacks.HostCallbacks", "find_host_callbacks", "finding callbacks"
+        3, "steps.host_callbacks.HostCallbacks", "find_host_callbacks", "finding callbacks"
     ),
     "result_reads": _part(
         2, "host.result_reads.ResultReads", "find_result_reads", "finding reads of results"

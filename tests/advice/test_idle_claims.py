@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 from advice.rules.test_findings_outliers import every, of
-from builders.evidence import BATCH, evidence, finding_of, host, idle, ints
+from builders.evidence import BATCH, claim, evidence, finding_of, host, idle, ints
 from traces import draw, space_of
 
 from tbprof.advice.bottlenecks import find_bottlenecks
@@ -169,6 +169,27 @@ def test_callbacks_are_events_of_instructions():
     assert found_ones.end_ps.tolist() == [2 * US, 5 * US, 14 * US]
     assert found_ones.name == ["debug_callback", "debug_print.3", "pure_callback.1"]
     assert found_ones.function == ["$train.py:30 log"]
+
+
+def test_callbacks_of_tensorflow_are_ops_of_steps_but_not_of_tf_data():
+    names = {"t": "train", "p": "a/EagerPyFunc:EagerPyFunc", "m": "MatMul:MatMul",
+             "n": "PyFunc:PyFunc"}  # fmt: skip
+    drawing = "python |tttttttttt\n |.mmpppp...\ntf_data_pool |......nnn"
+    stats = {"t": {"step_num": 1, "_r": 1}}
+    space = space_of(draw({"/host:CPU": drawing}, names=names, stats=stats))
+    callbacks = find_host_callbacks(space, Programs(space))
+    assert callbacks.name == [names["p"]]
+    assert (callbacks.start_ps.tolist(), callbacks.end_ps.tolist()) == ([3 * US], [7 * US])
+
+
+def test_ops_that_call_python_are_said_to_be_of_functions():
+    called = HostCallbacks(*each_step(0, 400), ["a/EagerPyFunc:EagerPyFunc"], [BATCH])
+    given = evidence({Phase.HOST_COMPUTE: 900}, callbacks=[called])
+    finding = claim(given, "host_callbacks")
+    assert finding.title == "Functions call Python for 40.0 % of step time"
+    assert "400 µs is spent in EagerPyFunc, until Python returns from batch" in finding.detail
+    assert finding.action.startswith("Replace tf.py_function")
+    assert dict(parse_qsl(finding.evidence.query))["q"] == "_callback|debug_print|PyFunc"
 
 
 def test_a_callback_in_each_step_is_said_with_the_function_that_was_recorded_in_it():

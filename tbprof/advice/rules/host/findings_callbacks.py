@@ -19,12 +19,17 @@ from tbprof.advice.rules.devices.findings_tpu import grouped, showing_ops
 from tbprof.advice.rules.host.findings_host import OUTSIDE_TYPES
 from tbprof.advice.sentences import milliseconds, percent, shortened
 from tbprof.analysis.hlo.host_channels import Peer
+from tbprof.analysis.vocabulary.input_names import is_python_function
+from tbprof.analysis.vocabulary.op_names import parse_op_name
 from tbprof.analysis.vocabulary.phases import Phase
 from tbprof.analysis.vocabulary.python_frames import describe_frame
 
 
 def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
-    """Programs that call Python in each step: debug.print, pure_callback, io_callback."""
+    """Programs and functions that call Python in each step.
+
+    In JAX: debug.print, pure_callback, io_callback; in TensorFlow: py_function, numpy_function.
+    """
     share = callback_share(evidence)
     if not share >= OVERHEAD[0]:
         return
@@ -37,32 +42,45 @@ def host_callbacks(evidence: Evidence) -> Iterator[Finding]:
     if grade is None:
         return
     names = sorted({name for callback in evidence.callbacks for name in callback.name})
+    are_ops = all(map(is_python_function, names))
+    called = sorted({parse_op_name(name).type for name in names}) if are_ops else names
     functions = [callback.function[0] for callback in evidence.callbacks if callback.function]
     doers = ", ".join(shortened(describe_frame(name)) for name in dict.fromkeys(functions))
-    trace = TRACE.marking("/_callback|debug_print/", evidence.worst_row(callbacks_ps(evidence)))
+    worst = evidence.worst_row(callbacks_ps(evidence))
+    trace = TRACE.marking("/_callback|debug_print|PyFunc/", worst)
     yield Finding(
         id="host_callbacks",
         severity=grade[0],
-        title=f"The compiled program calls Python for {percent(share)} of step time",
+        title=(
+            f"{'Functions call' if are_ops else 'The compiled program calls'} Python for "
+            f"{percent(share)} of step time"
+        ),
         detail=(
-            f"Of an average step of {milliseconds(evidence.step_ms)}, it spends "
-            f"{milliseconds(share / 100 * evidence.step_ms)} in "
-            f"{', '.join(shortened(name, 60) for name in names[:3])}, and continues when Python "
+            f"Of an average step of {milliseconds(evidence.step_ms)}, "
+            f"{milliseconds(share / 100 * evidence.step_ms)} is spent in "
+            f"{', '.join(shortened(name, 60) for name in called[:3])}, until Python "
             f"returns{f' from {doers}' if doers else ''}.{covered_elsewhere(evidence, gain)}"
         ),
         value=share,
         unit="%",
         threshold=grade[1],
         gain=gain,
-        action=(
-            "Remove debug.print and callbacks from the compiled function once they are no longer "
-            "needed, return the values that they need as results, or call them only every few "
-            "steps."
-        ),
+        action=_ON_OPS if are_ops else _ON_INSTRUCTIONS,
         next_page=trace,
         evidence=trace,
         guide=CALLBACKS_GUIDE if evidence.is_jax else FUNCTION_GUIDE,
     )
+
+
+_ON_INSTRUCTIONS = (
+    "Remove debug.print and callbacks from the compiled function once they are no longer needed, "
+    "return the values that they need as results, or call them only every few steps."
+)
+_ON_OPS = (
+    "Replace tf.py_function and tf.numpy_function by TensorFlow ops, do their work before the "
+    "step (for example in tf.data), or do it only every few steps. Only one thread at a time can "
+    "run Python."
+)
 
 
 def core_callbacks(evidence: Evidence) -> Iterator[Finding]:
