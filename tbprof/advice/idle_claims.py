@@ -36,10 +36,11 @@ def dominant_function(evidence: Evidence) -> IdleShare | None:
 
 
 def callbacks_ps(evidence: Evidence) -> NDArray[np.int64]:
-    """[rows of the job's steps] the time in which compiled programs called Python."""
-    return evidence.in_steps(
+    """[rows of the job's steps] the time in which programs called Python, but not for input."""
+    called = evidence.in_steps(
         [(callback.start_ps, callback.end_ps) for callback in evidence.callbacks]
     )
+    return np.minimum(called, evidence.job.duration_ps - evidence.job.phase_ps[:, Phase.INPUT])
 
 
 def callback_share(evidence: Evidence) -> float:

@@ -11,6 +11,7 @@ from traces import draw, space_of
 
 from tbprof.advice.bottlenecks import find_bottlenecks
 from tbprof.advice.evidence import Evidence
+from tbprof.advice.idle_claims import callback_share
 from tbprof.analysis.hlo.hlo import Programs
 from tbprof.analysis.host.host_activity import Activity
 from tbprof.analysis.host.result_reads import ResultReads, find_result_reads
@@ -174,8 +175,11 @@ def test_callbacks_are_events_of_instructions():
 def test_callbacks_of_tensorflow_are_ops_of_steps_but_not_of_tf_data():
     names = {"t": "train", "p": "a/EagerPyFunc:EagerPyFunc", "m": "MatMul:MatMul",
              "n": "PyFunc:PyFunc"}  # fmt: skip
-    drawing = "python |tttttttttt\n |.mmpppp...\ntf_data_pool |......nnn"
-    stats = {"t": {"step_num": 1, "_r": 1}}
+    drawing = (
+        "python |tttttttttt\n |.mmppppq..\ntf_data_pool |......nnn\npool |.o\ntf_data_x |....r"
+    )
+    names |= {"o": "PyFuncStateless:PyFuncStateless", "r": "EagerPyFunc:EagerPyFunc"}
+    stats = {"t": {"step_num": 1, "_r": 1}, "q": {"_pt": 1, "_p": 1}, "r": {"_ct": 1, "_c": 1}}
     space = space_of(draw({"/host:CPU": drawing}, names=names, stats=stats))
     callbacks = find_host_callbacks(space, Programs(space))
     assert callbacks.name == [names["p"]]
@@ -190,6 +194,14 @@ def test_ops_that_call_python_are_said_to_be_of_functions():
     assert "400 µs is spent in EagerPyFunc, until Python returns from batch" in finding.detail
     assert finding.action.startswith("Replace tf.py_function")
     assert dict(parse_qsl(finding.evidence.query))["q"] == "_callback|debug_print|PyFunc"
+
+
+def test_callbacks_of_input_are_reported_as_input():
+    """900 µs of each step of 1 ms are input."""
+    called = HostCallbacks(*each_step(0, 400), ["PyFunc:PyFunc"], [])
+    given = evidence({Phase.INPUT: 900, Phase.HOST_COMPUTE: 20}, callbacks=[called])
+    assert callback_share(given) == pytest.approx(10)
+    assert finding_of(given, "host_callbacks") is None
 
 
 def test_a_callback_in_each_step_is_said_with_the_function_that_was_recorded_in_it():

@@ -103,6 +103,7 @@ def _of_tensorflow() -> Iterable[Cause]:
         ("ops one by one", "eager_ops", "eager_ops", "Mul", "AddV2"),
         ("retracing for Python arguments", "retracing", "retracing", "schedule"),
         ("NumPy in each step, no frames", "numpy_metrics", "all_others", "not covered by any"),
+        ("Python in a function", "python_function", "host_callbacks", "PyFunc", "py_function"),
         ("a callback of Keras, no frames", "keras_callback", "gap_between_steps", "callbacks"),
     ):
         yield Cause(name, "tensorflow", case, finding, tuple(texts))

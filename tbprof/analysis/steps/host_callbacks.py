@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tbprof.analysis.hlo.hlo import Programs
+from tbprof.analysis.host.driving_thread import is_ahead
 from tbprof.analysis.host.host_events import host_threads
 from tbprof.analysis.host.runtime_names import is_callback
 from tbprof.analysis.spans.groups import reduce_groups
@@ -26,7 +27,7 @@ class HostCallbacks:
     """When any thread of a host was in a callback [n], from the start of the trace; ascending.
 
     A callback is an instruction of a program, or an op of a TensorFlow function (tf.py_function,
-    tf.numpy_function) in a group; those of tf.data are in no group. `name` holds the names of the
+    tf.numpy_function) in a group and on no thread of tf.data. `name` holds the names of the
     events, sorted; `function` the program's Python frames inside them, longest total time first.
     """
 
@@ -73,6 +74,8 @@ def _callbacks(space: Space, programs: Programs, plane: Plane) -> NDArray[np.int
     ops = events.rows_of(families.classify(is_python_function, np.bool_))
     if not ops.size:
         return of_programs
+    line = np.searchsorted(events.first_event, ops, side="right") - 1
+    ops = ops[~is_ahead(events)[line]]
     hosts = find_step_bounds(space, programs).source.grouping.hosts
     of_steps = [ops[threads.group[ops] >= 0] for threads in hosts if threads.plane is plane]
     return unique(np.concatenate([of_programs, *of_steps]))

@@ -261,6 +261,29 @@ def numpy_metrics(clock: Clock, plant: bool) -> Body:
     return body
 
 
+def python_function(clock: Clock, plant: bool) -> Body:
+    """A step that sorts its batch in Python."""
+
+    def sort(batch: np.ndarray) -> np.ndarray:
+        with clock.planting():
+            for _ in rounds():
+                batch = np.sort(batch)
+        return batch
+
+    transform: Step = in_python(sort) if plant else tf.sort
+
+    @tf.function
+    def step(batch: tf.Tensor) -> tf.Tensor:
+        return forward(transform(batch))
+
+    def body(number: int) -> None:
+        with marker(number):
+            step(_batch).numpy()
+
+    body(0)
+    return body
+
+
 def keras_callback(clock: Clock, plant: bool) -> Body:
     """A callback of `fit` that takes its time after each batch."""
 
@@ -300,6 +323,7 @@ CASES: dict[str, Case] = {
     "first_step": Case(first_step, python=False),
     "checkpoint": Case(checkpoint, python=False),
     "numpy_metrics": Case(numpy_metrics),
+    "python_function": Case(python_function, python=False),
     "keras_callback": Case(keras_callback, has_own_loop=True),
 }
 
