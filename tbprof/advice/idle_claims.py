@@ -40,7 +40,8 @@ def callbacks_ps(evidence: Evidence) -> NDArray[np.int64]:
     called = evidence.in_steps(
         [(callback.start_ps, callback.end_ps) for callback in evidence.callbacks]
     )
-    return np.minimum(called, evidence.job.duration_ps - evidence.job.phase_ps[:, Phase.INPUT])
+    without_input = evidence.job.duration_ps - evidence.job.phase_ps[:, Phase.INPUT]
+    return np.where(called < without_input, called, without_input)
 
 
 def callback_share(evidence: Evidence) -> float:
