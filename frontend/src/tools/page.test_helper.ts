@@ -1,11 +1,23 @@
-/** What tests of pages render them with, and how they press keys on them. */
+/** What tests of pages render them with. */
+import { render } from "preact";
 import { act } from "preact/test-utils";
+import { beforeEach } from "vitest";
+import type { View } from "../base/url_state";
 import type { Ask, PageProps } from "./tool";
 
-/** What a page selected, and what it asked the server. */
-export interface Noted {
-  readonly selected: Record<string, string | null>[];
-  readonly asked: Record<string, string>[];
+/** What the page of a test selected, what it asked the server, and which pages it opened. */
+export const noted = {
+  selected: [] as Record<string, string | null>[],
+  asked: [] as Record<string, string>[],
+  opened: [] as [tool: string, view: View][],
+};
+
+/** Each test of the file that calls this begins with an empty document, and nothing is noted. */
+export function eachAnew(): void {
+  beforeEach(() => {
+    act(() => render(null, document.body));
+    for (const list of Object.values(noted)) list.length = 0;
+  });
 }
 
 /** Pages called by the names of their tools. */
@@ -13,26 +25,26 @@ export const NAMES = { title: (tool: string) => tool, short: (tool: string) => t
 
 /**
  * All that a page is given besides its payload and address. The server says `answer`, or what that
- * makes of the parameters.
+ * makes of the parameters. Other pages that are not among `pages` cannot be opened: "none".
  */
 export function pageProps(
-  { selected, asked }: Noted,
   answer: unknown = null,
   ask?: Ask,
+  pages?: readonly string[],
 ): Omit<PageProps<never>, "payload" | "view"> {
   return {
     title: "Page",
-    select: (patch) => selected.push(patch),
+    select: (patch) => noted.selected.push(patch),
     links: {
       ...NAMES,
-      reason: () => null,
+      reason: (tool) => (pages?.includes(tool) === false ? "none" : null),
       address: (tool, view) => `#${tool}?${view.q}`,
-      open: () => {},
+      open: (tool, view) => noted.opened.push([tool, view]),
     },
     ask:
       ask ??
       (async (parameters) => {
-        asked.push(parameters);
+        noted.asked.push(parameters);
         return typeof answer === "function" ? answer(parameters) : answer;
       }),
     fileName: "r",
@@ -40,17 +52,4 @@ export function pageProps(
     hosts: ["h0"],
     warn: () => {},
   };
-}
-
-export function text(selector: string): string {
-  return document.querySelector(selector)?.textContent ?? "";
-}
-
-export function press(target: EventTarget | null | undefined, key: string): void {
-  act(
-    () =>
-      void target?.dispatchEvent(
-        new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }),
-      ),
-  );
 }

@@ -1,8 +1,9 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { View } from "../../base/url_state";
-import { NAMES } from "../page.test_helper";
+import { named, press, text, texts } from "../../widgets/dom.test_helper";
+import { eachAnew, noted, pageProps } from "../page.test_helper";
 import { parseInputPipeline } from "./payload";
 import { samplePipeline } from "./sample.test_helper";
 import { InputPipelinePage } from "./view";
@@ -21,33 +22,15 @@ vi.mock("uplot", () => ({
   },
 }));
 
-const opened: [string, View][] = [];
-let available: readonly string[];
-beforeEach(() => {
-  available = ["pod_viewer"];
-  act(() => render(null, document.body));
-  opened.length = 0;
-});
+eachAnew();
 
-async function show(json: unknown, view: View = {}) {
+async function show(json: unknown, view: View = {}, page = "pod_viewer") {
   act(() =>
     render(
       <InputPipelinePage
-        title="Input pipeline"
         payload={parseInputPipeline(json)}
         view={view}
-        select={() => {}}
-        links={{
-          ...NAMES,
-          reason: (tool) => (available.includes(tool) ? null : "none"),
-          address: () => "#",
-          open: (tool, chosen) => opened.push([tool, chosen]),
-        }}
-        ask={async () => null}
-        fileName="r"
-        run="r"
-        hosts={["h0"]}
-        warn={() => {}}
+        {...pageProps(null, undefined, [page])}
       />,
       document.body,
     ),
@@ -55,8 +38,7 @@ async function show(json: unknown, view: View = {}) {
   await act(() => vi.dynamicImportSettled());
 }
 
-const text = (selector: string) => document.querySelector(selector)?.textContent ?? "";
-const titles = () => [...document.querySelectorAll("h2")].map((title) => title.textContent);
+const titles = () => texts("h2");
 
 test("verdict, charts, statistics, host work, advice, activities, ops", async () => {
   await show(samplePipeline({ summary_nextstep: "Look below." }));
@@ -83,18 +65,14 @@ test("verdict, charts, statistics, host work, advice, activities, ops", async ()
 });
 
 test("the longest wait opens where the finding does, and the stage that is waited for is named", async () => {
-  available = ["trace_viewer"];
   const cause = { input_cause_stage: "Iterator::Root::Map" };
   const wait = "q=category%3Ainput&hosts=h1&step=3&from_ms=1&to_ms=2";
-  await show(samplePipeline({ ...cause, longest_wait: wait }));
+  await show(samplePipeline({ ...cause, longest_wait: wait }), {}, "trace_viewer");
   expect(text(".pipeline-notes")).toContain("Steps wait mostly for Iterator::Root::Map");
   expect(text(".pipeline-notes")).not.toContain("The op with the most work is");
-  const link = [...document.querySelectorAll<HTMLElement>("a")].find(
-    (link) => link.textContent === "See the longest wait",
-  );
-  act(() => link?.click());
+  act(() => named("a", "See the longest wait")?.click());
   const place = { q: "category:input", step: "3", from_ms: "1", to_ms: "2" };
-  expect(opened).toEqual([["trace_viewer", place]]);
+  expect(noted.opened).toEqual([["trace_viewer", place]]);
 });
 
 test("steps that hardly wait get no advice", async () => {
@@ -114,17 +92,10 @@ test("where waiting is a guess, nobody says that steps hardly wait", async () =>
 test("a step opens on every worker, with what marks steps", async () => {
   await show(samplePipeline(), { marker: "train" });
   const chart = document.querySelector(".step-host");
-  const press = (key: string) =>
-    act(
-      () =>
-        void chart?.dispatchEvent(
-          new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }),
-        ),
-    );
-  press("ArrowRight");
-  press("Enter");
+  press(chart, "ArrowRight");
+  press(chart, "Enter");
   // Without a width both steps share a column, which stands for the slower one.
-  expect(opened).toEqual([["pod_viewer", { marker: "train", step: "0" }]]);
+  expect(noted.opened).toEqual([["pod_viewer", { marker: "train", step: "0" }]]);
 });
 
 test("without steps the host's side is still there", async () => {

@@ -2,18 +2,15 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, test, vi } from "vitest";
 import type { View } from "../../base/url_state";
-import { type Noted, pageProps, press, text } from "../page.test_helper";
+import { press, text, texts } from "../../widgets/dom.test_helper";
+import { eachAnew, noted, pageProps } from "../page.test_helper";
 import type { Ask } from "../tool";
 import { parseMemory } from "./payload";
 import { sampleAllocator, sampleMemory } from "./sample.test_helper";
 import { MemoryPage } from "./view";
 
-let noted: Noted;
-beforeEach(() => {
-  vi.useFakeTimers();
-  act(() => render(null, document.body));
-  noted = { selected: [], asked: [] };
-});
+beforeEach(() => void vi.useFakeTimers());
+eachAnew();
 
 function show(view: View = {}, more: Record<string, unknown> = {}, ask?: Ask) {
   act(() =>
@@ -21,7 +18,7 @@ function show(view: View = {}, more: Record<string, unknown> = {}, ask?: Ask) {
       <MemoryPage
         payload={PAYLOADS(more)}
         view={view}
-        {...pageProps(noted, sampleMemory({ chosen: 1 }), ask)}
+        {...pageProps(sampleMemory({ chosen: 1 }), ask)}
       />,
       document.body,
     ),
@@ -174,11 +171,7 @@ test("an answer that fails leaves what is shown, and says why", async () => {
 test("memories are small pictures; a click chooses one", () => {
   show();
   const small = [...document.querySelectorAll<HTMLElement>(".memory-multiple")];
-  expect(small.map((chart) => chart.querySelector(".cut")?.textContent)).toEqual([
-    "GPU_0_bfc",
-    "GPU_1_bfc",
-    "gpu_host_bfc",
-  ]);
+  expect(texts(".memory-multiple .cut")).toEqual(["GPU_0_bfc", "GPU_1_bfc", "gpu_host_bfc"]);
   expect(small[0].getAttribute("aria-pressed")).toBe("true");
   act(() => small[1].click());
   expect(noted.selected).toEqual([{ memory_id: "GPU_1_bfc", at_ps: null }]);
@@ -187,11 +180,7 @@ test("memories are small pictures; a click chooses one", () => {
 test("of many memories those are pictured that the server chose", () => {
   const ids = ["GPU_0_bfc", "GPU_1_bfc", "GPU_2_bfc"].map((id) => sampleAllocator(id));
   show({}, { memory_ids: ids, pictured: [2, 0] });
-  const small = [...document.querySelectorAll<HTMLElement>(".memory-multiple")];
-  expect(small.map((chart) => chart.querySelector(".cut")?.textContent)).toEqual([
-    "GPU_2_bfc",
-    "GPU_0_bfc",
-  ]);
+  expect(texts(".memory-multiple .cut")).toEqual(["GPU_2_bfc", "GPU_0_bfc"]);
   expect(text(".memory-devices .card-head")).toContain("the fullest of 3");
 });
 

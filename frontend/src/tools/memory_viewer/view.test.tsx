@@ -1,25 +1,19 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { View } from "../../base/url_state";
-import { type Noted, pageProps, press, text } from "../page.test_helper";
+import { press, text } from "../../widgets/dom.test_helper";
+import { eachAnew, noted, pageProps } from "../page.test_helper";
 import { parseHeap } from "./payload";
 import { sampleHeap, sampleLive } from "./sample.test_helper";
 import { ProgramMemoryPage } from "./view";
 
-let noted: Noted;
-beforeEach(() => {
-  act(() => render(null, document.body));
-  noted = { selected: [], asked: [] };
-});
+eachAnew();
 
 function show(more: Record<string, unknown> = {}, view: View = {}) {
   const payload = parseHeap(sampleHeap(more));
   act(() =>
-    render(
-      <ProgramMemoryPage payload={payload} view={view} {...pageProps(noted)} />,
-      document.body,
-    ),
+    render(<ProgramMemoryPage payload={payload} view={view} {...pageProps()} />, document.body),
   );
 }
 

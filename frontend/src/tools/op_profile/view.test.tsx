@@ -2,7 +2,8 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type Noted, pageProps, press, text } from "../page.test_helper";
+import { named, press, text, texts } from "../../widgets/dom.test_helper";
+import { eachAnew, noted, pageProps } from "../page.test_helper";
 import { type Profile, parseProfile } from "./payload";
 import { ROWS, sampleJson, sampleProfile } from "./sample.test_helper";
 import { ProgramsPage } from "./view";
@@ -19,17 +20,14 @@ const DETAILS = {
   ],
 };
 
-let noted: Noted;
-
+eachAnew();
 beforeEach(() => {
-  noted = { selected: [], asked: [] };
   vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
   vi.stubGlobal("requestAnimationFrame", () => 1);
   vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(600);
 });
 
 afterEach(() => {
-  render(null, document.body);
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
 });
@@ -40,10 +38,7 @@ async function show(
   payload: Profile = sampleProfile(),
 ) {
   await act(async () =>
-    render(
-      <ProgramsPage {...pageProps(noted, answer)} payload={payload} view={view} />,
-      document.body,
-    ),
+    render(<ProgramsPage {...pageProps(answer)} payload={payload} view={view} />, document.body),
   );
 }
 
@@ -128,9 +123,7 @@ test("what is not loaded is loaded when that is asked for", async () => {
     instructions: 5,
   }));
   await act(async () => row("25 shorter ops").click());
-  const load = [...document.querySelectorAll<HTMLButtonElement>(".program-details button")].find(
-    (button) => button.textContent === "Load all 29 ops",
-  );
+  const load = named(".program-details button", "Load all 29 ops");
   await act(async () => load?.click());
   await act(async () => {});
   expect(noted.asked.slice(-2)).toEqual([{ rows: "0" }, { rows: "4" }]);
@@ -161,8 +154,7 @@ test("without peaks no columns are of their shares, and a CPU's memory is not it
   const cpu = { device_type: "CPU", peaks: { flops: [], memories: [] }, rows: known };
   const view = { program_id: "8", node_name: "copy.4" };
   await show(view, DETAILS, parseProfile({ ...json, ...cpu }));
-  const titles = [...document.querySelectorAll("[role=columnheader]")];
-  expect(titles.map(({ textContent }) => textContent?.replace(/[ ▼▲]+$/, ""))).toEqual([
+  expect(texts("[role=columnheader]").map((title) => title.replace(/[ ▼▲]+$/, ""))).toEqual([
     "Name",
     "Time (µs)",
     "Share",

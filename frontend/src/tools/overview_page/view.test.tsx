@@ -1,9 +1,9 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { beforeEach, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { View } from "../../base/url_state";
-import { NAMES } from "../page.test_helper";
-import type { Links } from "../tool";
+import { named, press, text, texts } from "../../widgets/dom.test_helper";
+import { eachAnew, noted, pageProps } from "../page.test_helper";
 import { parseOverview } from "./payload";
 import { type SampleDevice, samplePayload } from "./sample.test_helper";
 import { firstSentence } from "./verdict";
@@ -19,33 +19,19 @@ vi.mock("../../widgets/step_chart/plot", () => ({
   }),
 }));
 
-const opened: [string, View][] = [];
-const selected: Record<string, string | null>[] = [];
+eachAnew();
 
 async function show(
   kind: SampleDevice,
   view: View = {},
   tools = ["framework_op_stats", "kernel_stats"],
 ) {
-  const links: Links = {
-    ...NAMES,
-    reason: (tool) => (tools.includes(tool) ? null : "There is no such page."),
-    address: (tool) => `#tool=${tool}`,
-    open: (tool, chosen) => opened.push([tool, chosen]),
-  };
   act(() => {
     render(
       <OverviewPage
-        title="Overview"
         payload={parseOverview(samplePayload({ kind, steps: 10 }))}
         view={view}
-        select={(patch) => selected.push(patch)}
-        links={links}
-        ask={async () => null}
-        fileName="r"
-        run="r"
-        hosts={["h0"]}
-        warn={() => {}}
+        {...pageProps(null, undefined, tools)}
       />,
       document.body,
     );
@@ -53,24 +39,17 @@ async function show(
   await act(() => vi.dynamicImportSettled());
 }
 
-beforeEach(() => {
-  act(() => render(null, document.body));
-  opened.length = 0;
-  selected.length = 0;
-});
-
-const text = (selector: string) => document.querySelector(selector)?.textContent ?? "";
 const tile = (title: string) => text(`.tile[aria-label="${title}"]`);
-const links = (name: string) =>
-  [...document.querySelectorAll<HTMLElement>("a")].find((link) => link.textContent === name);
 
 test("the verdict is one sentence with its number and what it costs", async () => {
   await show("gpu");
   expect(text(".verdict")).toBe(
     "HighThe program is highly input-bound: 31.6 % of step time is spent waiting for input. At most 1.07 ms of 3.40 ms could be saved.See the evidence",
   );
-  act(() => links("See the evidence")?.click());
-  expect(opened).toEqual([["framework_op_stats", { "f.operation": "Iterator", filters: "1" }]]);
+  act(() => named("a", "See the evidence")?.click());
+  expect(noted.opened).toEqual([
+    ["framework_op_stats", { "f.operation": "Iterator", filters: "1" }],
+  ]);
 });
 
 test("the line over the steps leaves out those that were not fully recorded", async () => {
@@ -115,7 +94,7 @@ test("a chosen step takes the place of the average one", async () => {
   expect(text(".step-parts h2")).toBe("Step 103");
   const back = document.querySelector<HTMLElement>(".step-parts header .button");
   act(() => back?.click());
-  expect(selected).toEqual([{ step: null }]);
+  expect(noted.selected).toEqual([{ step: null }]);
 });
 
 test.each(["99", "x", "-1"])("step %s of ten is the average", async (step) => {
@@ -125,22 +104,18 @@ test.each(["99", "x", "-1"])("step %s of ten is the average", async (step) => {
 
 test("a step leads to the trace once there is a trace viewer", async () => {
   await show("gpu", {}, ["trace_viewer"]);
-  const press = (key: string) =>
-    act(() => {
-      const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
-      document.querySelector('[role="slider"]')?.dispatchEvent(event);
-    });
-  press("ArrowRight");
-  press("Enter");
-  expect(opened[0][0]).toBe("trace_viewer");
-  expect(opened[0][1]).toMatchObject({ step: "102" });
+  const slider = document.querySelector('[role="slider"]');
+  press(slider, "ArrowRight");
+  press(slider, "Enter");
+  expect(noted.opened[0][0]).toBe("trace_viewer");
+  expect(noted.opened[0][1]).toMatchObject({ step: "102" });
 });
 
 test("a link that no page answers is its text, with the reason", async () => {
   await show("gpu", {}, []);
   const item = [...document.querySelectorAll(".finding-links .muted")][0];
   expect(item.textContent).toMatch(/^Evidence/);
-  expect(item.getAttribute("title")).toBe("There is no such page.");
+  expect(item.getAttribute("title")).toBe("none");
 });
 
 test("names and guides of the payload are never markup or scripts", async () => {
@@ -172,21 +147,18 @@ test("ops of replicas and layers are one row, and each its own on demand", async
   const [bar] = document.querySelectorAll<HTMLElement>(".share-bar");
   expect(bar.style.width).toBe("43%");
   document.querySelector<HTMLElement>(".op-link")?.click();
-  expect(opened.at(-1)?.[1]["f.operation"]).toBe(
+  expect(noted.opened.at(-1)?.[1]["f.operation"]).toBe(
     "/^replica([._]\\d+)?\\/resnet\\/block([._]\\d+)?\\/Conv2D$/",
   );
   act(() => document.querySelector<HTMLInputElement>(".top-ops input")?.click());
-  expect(selected.at(-1)).toEqual({ top_ops: "each" });
+  expect(noted.selected.at(-1)).toEqual({ top_ops: "each" });
   await show("gpu", { top_ops: "each" });
   expect(row()).toContain("resnet/conv2_block1/Conv2D");
 });
 
 test("on a CPU the tiles say what the host did", async () => {
   await show("cpu");
-  const titles = [...document.querySelectorAll(".tile .explained")].map(
-    (title) => title.textContent,
-  );
-  expect(titles.slice(2)).toEqual(["Host compute", "Python", "Threads at work"]);
+  expect(texts(".tile .explained").slice(2)).toEqual(["Host compute", "Python", "Threads at work"]);
   expect(tile("Host compute")).toContain("775 µs of each step");
   expect(tile("Threads at work")).toContain("1.25");
   expect(text(".tiles")).not.toContain("–");

@@ -2,7 +2,8 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, test, vi } from "vitest";
 import type { View } from "../../base/url_state";
-import { type Noted, pageProps, press, text } from "../page.test_helper";
+import { press, text } from "../../widgets/dom.test_helper";
+import { eachAnew, noted, pageProps } from "../page.test_helper";
 import type { Ask } from "../tool";
 import { parsePod } from "./payload";
 import { samplePod } from "./sample.test_helper";
@@ -18,17 +19,13 @@ const EXACT = {
   is_truncated: [false, false, false],
 };
 
-let noted: Noted;
-beforeEach(() => {
-  vi.useFakeTimers();
-  act(() => render(null, document.body));
-  noted = { selected: [], asked: [] };
-});
+beforeEach(() => void vi.useFakeTimers());
+eachAnew();
 
 function show(view: View = {}, more: Record<string, unknown> = {}, ask?: Ask) {
   act(() =>
     render(
-      <PodPage payload={parsePod(samplePod(more))} view={view} {...pageProps(noted, EXACT, ask)} />,
+      <PodPage payload={parsePod(samplePod(more))} view={view} {...pageProps(EXACT, ask)} />,
       document.body,
     ),
   );

@@ -1,18 +1,15 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
-import { beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { View } from "../../base/url_state";
-import { NAMES, type Noted, pageProps, press, text } from "../page.test_helper";
+import { press, text, texts } from "../../widgets/dom.test_helper";
+import { eachAnew, NAMES, noted, pageProps } from "../page.test_helper";
 import tool from ".";
 import { parseTfData } from "./payload";
 import { GRAPH_ROWS, SHUFFLE, SHUFFLE_ID, samplePayload } from "./sample.test_helper";
 import { TfDataPage } from "./view";
 
-let noted: Noted;
-beforeEach(() => {
-  act(() => render(null, document.body));
-  noted = { selected: [], asked: [] };
-});
+eachAnew();
 
 function show(view: View = {}, json: unknown = samplePayload()) {
   act(() =>
@@ -20,7 +17,7 @@ function show(view: View = {}, json: unknown = samplePayload()) {
       <TfDataPage
         payload={parseTfData(json)}
         view={view}
-        {...pageProps(noted)}
+        {...pageProps()}
         links={{
           ...NAMES,
           reason: () => null,
@@ -45,9 +42,7 @@ test("the summary names host, pipeline, latency and bottleneck, and how to fix i
   expect(text(".tf-facts")).toContain("Maximum latency76.0 ms");
   expect(text(".tf-facts")).toContain("Shuffle 36.0 ms self time, 47.4 % of the slowest call");
   expect(text(".tf-long-name code")).toBe(SHUFFLE);
-  expect(
-    [...document.querySelectorAll(".tf-advice .finding-title")].map((title) => title.textContent),
-  ).toEqual(["Shuffle filenames", "Cache"]);
+  expect(texts(".tf-advice .finding-title")).toEqual(["Shuffle filenames", "Cache"]);
   expect(text(".tf-advice .tf-code code")).toBe(".shuffle(100).map(f)");
   expect(query(".tf-advice a")?.getAttribute("href")).toMatch(/^https:/);
 });

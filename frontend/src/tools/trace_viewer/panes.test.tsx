@@ -2,6 +2,8 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, test } from "vitest";
 import { ApiError } from "../../api/errors";
+import { named, text, texts } from "../../widgets/dom.test_helper";
+import { noted } from "../page.test_helper";
 import {
   button,
   click,
@@ -12,8 +14,6 @@ import {
   query,
   said,
   show,
-  text,
-  texts,
   type,
   wait,
 } from "./panes.test_helper";
@@ -258,11 +258,8 @@ test("the details of an event: its name, arguments, stack, flows and links", asy
   expect(text(".trace-flows")).toContain("launched by cuLaunch");
   expect(texts(".trace-fold summary")).toEqual(["Full name", "HLO fusion.1 of jit_f", "Source "]);
   expect(document.querySelector(".trace-event i")).toBeNull();
-  const link = [...document.querySelectorAll<HTMLElement>("a")].find(
-    (link) => link.textContent === "kernel_stats: launches of this kernel",
-  );
-  await click(link);
-  expect(said.opened).toEqual([["kernel_stats", { "f.kernel_name": "=k" }]]);
+  await click(named("a", "kernel_stats: launches of this kernel"));
+  expect(noted.opened).toEqual([["kernel_stats", { "f.kernel_name": "=k" }]]);
   expect(document.body.textContent).toContain("3 more events with this name are of another kind");
   await click(button("List these events"));
   expect(query<HTMLInputElement>(".trace-search input").value).toBe("category:Kernel whole:matmul");

@@ -3,8 +3,8 @@ import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, vi } from "vitest";
 import type { View } from "../../base/url_state";
-import { NAMES } from "../page.test_helper";
-import type { Links } from "../tool";
+import { press as pressKey, texts } from "../../widgets/dom.test_helper";
+import { noted, pageProps } from "../page.test_helper";
 import type { TimelineModel } from "./model/model";
 import { TracePage } from "./view";
 
@@ -19,7 +19,6 @@ vi.mock("./pointer/timeline_canvas", () => ({
 
 /** What the page has asked for since the test began. */
 export const said = {
-  opened: [] as [tool: string, view: View][],
   selected: {} as Record<string, string | null>,
   warned: [] as readonly { readonly message: string }[],
 };
@@ -31,7 +30,8 @@ export const said = {
 export function eachAnew(): void {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
-    Object.assign(said, { opened: [], selected: {}, warned: [] });
+    Object.assign(said, { selected: {}, warned: [] });
+    noted.opened.length = 0;
     localStorage.clear();
   });
 
@@ -45,25 +45,15 @@ export function eachAnew(): void {
 export const model = () => canvas.model!;
 
 export async function show(view: View = {}, hosts: readonly string[] = ["h0"]) {
-  const links: Links = {
-    ...NAMES,
-    reason: () => null,
-    address: (tool) => `#tool=${tool}`,
-    open: (tool, chosen) => said.opened.push([tool, chosen]),
-  };
   act(() => {
     render(
       <TracePage
-        title="Trace viewer"
+        {...pageProps()}
         payload={null}
         view={view}
         select={(patch) => {
           said.selected = { ...said.selected, ...patch };
         }}
-        links={links}
-        ask={async () => null}
-        fileName="r"
-        run="r"
         hosts={hosts}
         warn={(warnings) => {
           said.warned = warnings;
@@ -84,9 +74,6 @@ async function flush() {
   }
 }
 
-export const text = (selector: string) => document.querySelector(selector)?.textContent ?? "";
-export const texts = (selector: string) =>
-  [...document.querySelectorAll(selector)].map((element) => element.textContent);
 export const labels = () => texts(".trace-label-name");
 export const query = <E extends HTMLElement>(selector: string) =>
   document.querySelector<E>(selector)!;
@@ -96,12 +83,8 @@ export async function click(element: HTMLElement | undefined | null) {
   await flush();
 }
 
-export async function press(target: HTMLElement, key: string, more: KeyboardEventInit = {}) {
-  act(() => {
-    target.dispatchEvent(
-      new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }),
-    );
-  });
+export async function press(target: HTMLElement, key: string, more?: KeyboardEventInit) {
+  pressKey(target, key, more);
   await flush();
 }
 

@@ -1,16 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  button,
-  click,
-  eachAnew,
-  labels,
-  query,
-  said,
-  show,
-  text,
-  texts,
-  wait,
-} from "./panes.test_helper";
+import { text, texts } from "../../widgets/dom.test_helper";
+import { button, click, eachAnew, labels, query, said, show, wait } from "./panes.test_helper";
 import { sampleDerivedJson, sampleTimelineJson } from "./protocol/sample.test_helper";
 import { fakeServer, PLACE } from "./protocol/server.test_helper";
 

@@ -5,6 +5,7 @@ import { act } from "preact/test-utils";
 import { beforeEach, expect, test } from "vitest";
 import { encodeTexts } from "../../api/data_table";
 import type { View } from "../../base/url_state";
+import { press as pressOn } from "../dom.test_helper";
 import { tableCsv } from "../table/export";
 import type { Grouping } from "../table/group";
 import { chooseGrouping, countText, type TableModel, useTableModel } from "../table/model";
@@ -74,12 +75,7 @@ const cells = () =>
     [...row.querySelectorAll(".cell")].map((cell) => cell.textContent),
   );
 
-function press(key: string) {
-  act(() => {
-    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
-    document.querySelector(".grid")?.dispatchEvent(event);
-  });
-}
+const press = (key: string) => pressOn(document.querySelector(".grid"), key);
 
 test("cells are text, in one unit per column, with a dash where nothing was measured", () => {
   show();
@@ -182,10 +178,7 @@ test("keys on a header change the width of its column and restore the default", 
   const template = () => document.querySelector<HTMLElement>(".grid")!.style.cssText;
   const standard = template();
   const pressOnName = (key: string) =>
-    act(() => {
-      const event = new KeyboardEvent("keydown", { key, altKey: true, bubbles: true });
-      document.querySelector(".sort")?.dispatchEvent(event);
-    });
+    pressOn(document.querySelector(".sort"), key, { altKey: true });
   pressOnName("ArrowRight");
   expect(template()).not.toBe(standard);
   pressOnName("Home");

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, test } from "vitest";
 import type { View } from "../../base/url_state";
+import { named, press } from "../dom.test_helper";
 import { useTableModel } from "../table/model";
 import { sampleTable } from "../table/sample.test_helper";
 import { ExportButton } from "./export_button";
@@ -41,30 +42,23 @@ beforeEach(() => {
   act(() => render(<Page />, document.body));
 });
 
-function press(key: string) {
-  act(() => {
-    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
-    document.body.dispatchEvent(event);
-  });
-}
-
 const focused = () => document.activeElement?.getAttribute("aria-label") ?? null;
 
 test("what is typed after the filter key lands in the name's filter, without a frame between", () => {
   expect(focused()).toBeNull();
-  press("f");
+  press(document.body, "f");
   expect(focused()).toBe("Filter by Name");
 });
 
 test("the filter key finds the field where the filters are open already", () => {
-  press("f");
+  press(document.body, "f");
   (document.activeElement as HTMLElement).blur();
-  press("f");
+  press(document.body, "f");
   expect(focused()).toBe("Filter by Name");
 });
 
 test("filters opened by the button leave the focus where it is", () => {
-  press("f");
+  press(document.body, "f");
   const button = [...document.querySelectorAll("button")].find((candidate) =>
     candidate.textContent?.startsWith("Filter"),
   )!;
@@ -96,8 +90,5 @@ test("while rows come in batches, the count says how many are missing, and nothi
   }
   act(() => render(<Loading />, document.body));
   expect(document.querySelector(".table-count")?.textContent).toBe("2 ops · loading 1,500 more…");
-  const button = [...document.querySelectorAll("button")].find(
-    ({ textContent }) => textContent === "Export as CSV",
-  );
-  expect(button?.disabled).toBe(true);
+  expect(named("button", "Export as CSV")).toHaveProperty("disabled", true);
 });

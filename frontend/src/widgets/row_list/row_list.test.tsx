@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, expect, test } from "vitest";
+import { press as pressOn } from "../dom.test_helper";
 import { RowList } from "./row_list";
 
 afterEach(() => act(() => render(null, document.body)));
@@ -34,11 +35,7 @@ function show(length: number, selected = -1) {
 const list = () => document.querySelector<HTMLElement>('[role="grid"]')!;
 const rows = () => [...document.querySelectorAll(".trace-rows-body .trace-row")];
 
-function press(key: string) {
-  act(() => {
-    list().dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-  });
-}
+const press = (key: string) => pressOn(list(), key);
 
 test("of a hundred thousand rows only the visible ones exist, as text", () => {
   show(100_000);

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { act } from "preact/test-utils";
 import { beforeEach, expect, test, vi } from "vitest";
 import { patchView, type View } from "../../base/url_state";
+import { named, press as pressOn } from "../dom.test_helper";
 import type { PlotEvents, PlotInput } from "./plot";
 import { StepChart } from "./step_chart";
 import { useStepView } from "./step_view";
@@ -76,11 +77,7 @@ beforeEach(async () => {
 const slider = () => document.querySelector<HTMLElement>('[role="slider"]')!;
 const legend = () => [...document.querySelectorAll<HTMLElement>(".step-legend button")];
 
-function press(key: string) {
-  act(() => {
-    slider().dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-  });
-}
+const press = (key: string) => pressOn(slider(), key);
 
 test("the legend goes as the stack, from its top, and leaves out what never was", () => {
   expect(legend().map((button) => button.textContent)).toEqual(["Input", "Compute"]);
@@ -130,9 +127,6 @@ test("a range is kept in the address, and a button takes it back", () => {
   act(() => pointer.zoom([1, 3]));
   expect(view).toEqual({ zoom: "1..3" });
   expect(drawn.at(-1)).toMatchObject({ from: 1, to: 3 });
-  const all = [...document.querySelectorAll<HTMLElement>("button")].find(
-    (button) => button.textContent === "All 3 steps",
-  );
-  act(() => all?.click());
+  act(() => named("button", "All 3 steps")?.click());
   expect(view).toEqual({});
 });

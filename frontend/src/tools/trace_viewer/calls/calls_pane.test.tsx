@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { text, texts } from "../../../widgets/dom.test_helper";
 import { callsJson, SAMPLE } from "../call_tree/sample.test_helper";
 import {
   button,
@@ -9,8 +10,6 @@ import {
   query,
   said,
   show,
-  text,
-  texts,
   type,
   wait,
 } from "../panes.test_helper";

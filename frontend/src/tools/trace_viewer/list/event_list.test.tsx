@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { press as pressOn } from "../../../widgets/dom.test_helper";
 import { placeHosts } from "../model/place_hosts";
 import { createPage, type Page } from "../page/page";
 import { sampleTimeline, sampleTracks } from "../protocol/sample.test_helper";
@@ -68,10 +69,7 @@ const cells = () =>
     [...row.querySelectorAll("[role=gridcell]")].map((cell) => cell.textContent),
   );
 const note = () => document.querySelector(".trace-note")?.textContent;
-const press = (key: string) =>
-  act(() => {
-    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-  });
+const press = (key: string) => pressOn(document.body, key);
 const ms = () => [page.model.view.peek().from / MS, page.model.view.peek().to / MS];
 
 test("another track is empty until its own events are there", async () => {
