@@ -1,20 +1,19 @@
 import { expect, test } from "vitest";
 import { numbers } from "../../api/data_table";
 import { resolveColumns } from "../../widgets/table/columns";
+import { tableJson } from "../../widgets/table/sample.test_helper";
 import { callEvents } from "../links/trace_links";
 import { opColumns } from "./columns";
 import { OP_GROUPINGS } from "./groupings";
 import { CUMULATIVE, parseOpStats, SHARE, sideRows } from "./payload";
 
 const OLD = "Host_cumulative_total_self_time_percent";
-const table = (ids: readonly string[]) => ({
-  cols: [
-    { id: "host_or_device", label: "Host/device", type: "string" },
-    { id: "operation", label: "Operation Name", type: "string" },
-    ...ids.map((id) => ({ id, label: id, type: "number", pattern: "0.0%" })),
-  ],
-  columns: [["Host", "Device"], ["a/b/MatMul", "Cast"], ...ids.map(() => [0.5, 0])],
-});
+const table = (ids: readonly string[]) =>
+  tableJson({
+    host_or_device: ["Host", "Device"],
+    operation: ["a/b/MatMul", "Cast"],
+    ...Object.fromEntries(ids.map((id) => [id, [0.5, 0]])),
+  });
 
 test("the cumulative share of the host is there once", () => {
   const both = parseOpStats([table([OLD, OLD.toLowerCase()]), table([OLD])]);
@@ -38,10 +37,7 @@ test("a table alone is not the payload", () => {
 });
 
 test("calls are there where the program made some", () => {
-  const calls = {
-    cols: [{ id: "operation", label: "Name", type: "string" }],
-    columns: [["PjitFunction(step)"]],
-  };
+  const calls = tableJson({ operation: ["PjitFunction(step)"] });
   const none = { ...calls, columns: [[]] };
   const parsed = parseOpStats([table([]), table([]), calls]).calls;
   expect(parsed?.length).toBe(1);
@@ -69,6 +65,6 @@ test.each([
   ["Dataset", false],
   ["MemcpyHToD", false],
 ])("a trace of ops of type %s is of TensorFlow: %s", (type, isTensorFlow) => {
-  const ops = { cols: [{ id: "type", label: "Type", type: "string" }], columns: [[type]] };
+  const ops = tableJson({ type: [type] });
   expect(parseOpStats([ops, ops]).isTensorFlow).toBe(isTensorFlow);
 });

@@ -1,32 +1,23 @@
 import { expect, test } from "vitest";
 import { resolveColumns } from "../../widgets/table/columns";
+import { tableJson } from "../../widgets/table/sample.test_helper";
 import { hloColumns } from "./columns";
 import { HLO_GROUPINGS } from "./groupings";
 import { parseHloStats } from "./payload";
 
-const TABLE = {
-  cols: [
-    { id: "hlo_op_name", label: "", type: "string" },
-    { id: "program_id", label: "", type: "string" },
-    { id: "program", label: "", type: "string" },
-    { id: "tf_op_name", label: "", type: "string" },
-    { id: "replica_groups", label: "", type: "string" },
-    { id: "cost_note", label: "", type: "string" },
-    { id: "total_self_time", label: "", type: "number" },
-    { id: "total_self_time_percent", label: "", type: "number" },
-  ],
-  columns: [
-    ["dot", "add", "copy", "gather"],
-    ["7", "9", "", "9"],
-    ["jit_f", "jit_f", "", ""],
-    ["jit(f)/layer/dot:", "jit(f)/layer/add:", "", "jit(f)/head/x:"],
-    ["", "{{0,1}}", "", "{{0,1}}"],
-    ["", "nobody knows", "", "nobody knows"],
-    [6, 2, 1, 5],
-    [60, 20, 10, 0],
-  ],
-  p: { device_type: "TPU" },
-};
+const TABLE = tableJson(
+  {
+    hlo_op_name: ["dot", "add", "copy", "gather"],
+    program_id: ["7", "9", "", "9"],
+    program: ["jit_f", "jit_f", "", ""],
+    tf_op_name: ["jit(f)/layer/dot:", "jit(f)/layer/add:", "", "jit(f)/head/x:"],
+    replica_groups: ["", "{{0,1}}", "", "{{0,1}}"],
+    cost_note: ["", "nobody knows", "", "nobody knows"],
+    total_self_time: [6, 2, 1, 5],
+    total_self_time_percent: [60, 20, 10, 0],
+  },
+  { device_type: "TPU" },
+);
 
 test("programs of one name are told apart, and time of unknown cost is that of devices", () => {
   const { table, unknown, total, names } = parseHloStats(TABLE);

@@ -77,7 +77,8 @@ test("empty tables and what is not a list", () => {
 });
 
 test("the tag says how sure the verdict is", () => {
-  const tag = (properties: object) => findTag(parseInputPipeline(samplePipeline(properties)))[1];
+  const tag = (properties: Record<string, string>) =>
+    findTag(parseInputPipeline(samplePipeline(properties)))[1];
   expect(tag({})).toBe("Input-bound");
   expect(tag({ input_bottleneck: "both", waiting_percent: "11.4" })).toBe("Partly input-bound");
   const guess = { input_bottleneck: "both", input_is_guess: "true" };

@@ -1,22 +1,14 @@
 /** What the server answers for two steps on a TPU, the second of which was not fully recorded. */
-import type { Cell } from "../../base/csv";
+import { tableJson } from "../../widgets/table/sample.test_helper";
 
-export function table(columns: Readonly<Record<string, readonly Cell[]>>, p: object = {}) {
-  const typeOf = (values: readonly Cell[]) => {
-    const type = typeof values.find((value) => value !== null);
-    return type === "undefined" ? "number" : type;
-  };
-  return {
-    cols: Object.entries(columns).map(([id, values]) => ({ id, label: id, type: typeOf(values) })),
-    columns: Object.values(columns),
-    p,
-  };
-}
-
-export function samplePipeline(properties: object = {}): unknown[] {
+export function samplePipeline(properties: Readonly<Record<string, string>> = {}): unknown[] {
   return [
-    table({ index: ["Step number", "Core name"], "0": ["7", "h:TPU:1"], "1": ["8", "unknown"] }),
-    table(
+    tableJson({
+      index: ["Step number", "Core name"],
+      "0": ["7", "h:TPU:1"],
+      "1": ["8", "unknown"],
+    }),
+    tableJson(
       {
         stepnum: ["7", "8"],
         infeedTimeMs: [4, 1],
@@ -37,7 +29,7 @@ export function samplePipeline(properties: object = {}): unknown[] {
         ...properties,
       },
     ),
-    table(
+    tableJson(
       {
         opName: ["Iterator::Map", "Iterator::Batch"],
         count: [4, 2],
@@ -58,9 +50,9 @@ export function samplePipeline(properties: object = {}): unknown[] {
         slowest_op_us: "8000.000",
       },
     ),
-    table({ link: ["text"] }),
-    table({ severity: ["WARNING"], message: ["m"] }),
-    table({
+    tableJson({ link: ["text"] }),
+    tableJson({ severity: ["WARNING"], message: ["m"] }),
+    tableJson({
       category: ["preprocessing"],
       label: ["Preprocessing"],
       ms: [9],
@@ -71,7 +63,7 @@ export function samplePipeline(properties: object = {}): unknown[] {
       guide_title: ["Guide"],
       guide_url: ["https://example.org"],
     }),
-    table({
+    tableJson({
       name: ["Map", "GetNext"],
       role: ["work", "wait"],
       count: [4, 2],
@@ -82,6 +74,6 @@ export function samplePipeline(properties: object = {}): unknown[] {
       op: ["Iterator::Map", ""],
     }),
     {},
-    table({ name: ["train"], line: ["a"], count: [2], median_ms: [5], is_current: [true] }),
+    tableJson({ name: ["train"], line: ["a"], count: [2], median_ms: [5], is_current: [true] }),
   ];
 }

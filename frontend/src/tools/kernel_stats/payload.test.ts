@@ -1,20 +1,13 @@
 import { expect, test } from "vitest";
+import { tableJson } from "../../widgets/table/sample.test_helper";
 import { parseKernelStats } from "./payload";
 
-const TABLE = {
-  cols: [
-    { id: "kernel_name", label: "Kernel Name", type: "string" },
-    { id: "tensor_core_use", label: "TC", type: "string" },
-    { id: "occurrences", label: "Occurrences", type: "number" },
-    { id: "total_duration_us", label: "Total", type: "number" },
-  ],
-  columns: [
-    ["gemm", "gemm", "relu", "odd"],
-    ["yes", "yes", "no", "unknown"],
-    [2, 1, 5, 1],
-    [30, 30, 20, 100],
-  ],
-};
+const TABLE = tableJson({
+  kernel_name: ["gemm", "gemm", "relu", "odd"],
+  tensor_core_use: ["yes", "yes", "no", "unknown"],
+  occurrences: [2, 1, 5, 1],
+  total_duration_us: [30, 30, 20, 100],
+});
 
 test("facts are sums over all rows; what is not known is not counted", () => {
   expect(parseKernelStats(TABLE).facts).toEqual({

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { tableJson } from "../../widgets/table/sample.test_helper";
 import { parseOverview } from "./payload";
 import { samplePayload } from "./sample.test_helper";
 
@@ -27,16 +28,12 @@ test("findings keep their order, links and what they would save", () => {
 });
 
 test("a finding that this page itself shows leads nowhere else", () => {
-  const columns = {
+  const table = tableJson({
     evidence_tool: ["overview_page"],
     tool: ["trace_viewer"],
     tool_query: ["q=category%3Alaunch&step=7&hosts=h%2C1"],
     title: ["t"],
-  };
-  const table = {
-    cols: Object.keys(columns).map((id) => ({ id, type: "string" })),
-    columns: Object.values(columns),
-  };
+  });
   const [finding] = parseOverview([{}, {}, {}, {}, {}, {}, {}, table]).findings;
   expect(finding).toMatchObject({
     evidence: null,

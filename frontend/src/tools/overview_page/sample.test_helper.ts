@@ -1,5 +1,6 @@
 /** Payloads of overview_page as the server makes them on a GPU, a TPU and a CPU. */
 import type { Cell } from "../../base/csv";
+import { rowsJson, tableJson } from "../../widgets/table/sample.test_helper";
 
 type Cells = readonly Cell[];
 
@@ -16,50 +17,32 @@ function noise(at: number): number {
   return value - Math.floor(value);
 }
 
-function table(columns: Readonly<Record<string, Cells>>, p: Record<string, string> = {}) {
-  const type = (cells: Cells) => {
-    const first = cells.find((cell) => cell !== null);
-    return typeof first === "boolean" ? "boolean" : typeof first === "string" ? "string" : "number";
-  };
-  return {
-    cols: Object.entries(columns).map(([id, cells]) => ({ id, label: id, type: type(cells) })),
-    columns: Object.values(columns),
-    p,
-  };
-}
-
-function byRow(ids: readonly string[], rows: readonly Cells[]) {
-  return table(
-    Object.fromEntries(ids.map((id, index) => [id, rows.map((row) => row[index] ?? null)])),
-  );
-}
-
 /** The list of tables, in columns. */
 export function samplePayload({ kind, steps }: SampleOptions): unknown[] {
   const none = kind === "none";
   return [
-    none || kind === "cpu" ? byRow(OPS_IDS, []) : byRow(OPS_IDS, OPS),
+    none || kind === "cpu" ? rowsJson(OPS_IDS, []) : rowsJson(OPS_IDS, OPS),
     stepTable(kind, none ? 0 : steps),
-    table(
+    tableJson(
       {},
       { device_type: { gpu: "Nvidia GPU (Volta)", tpu: "TPU v6e", cpu: "CPU", none: "CPU" }[kind] },
     ),
-    table({}),
-    table({}),
+    tableJson({}),
+    tableJson({}),
     {},
-    byRow(
-      ["severity", "message"],
+    rowsJson(
+      "severity message",
       none
         ? [["WARNING", "No step was found: step times are unknown."]]
         : [["INFO", "Steps 0 and 9 were not fully recorded."]],
     ),
-    byRow(FINDING_IDS, none ? [] : FINDINGS),
-    byRow(FIGURE_IDS, FIGURES[kind]),
-    byRow(["id", "label", "ms", "deviation", "share", "parent"], none ? [] : BREAKDOWN),
-    byRow(["id", "label", "value", "note", "host"], ENVIRONMENT),
-    byRow(["name", "count", "median_ms", "line", "is_current"], none ? [] : MARKERS),
-    byRow(["id", "label", "event", "ms", "share", "parent"], none ? [] : IDLE),
-    kind === "gpu" ? { ...byRow(FAMILY_IDS, FAMILIES), p: { usual: "yes" } } : {},
+    rowsJson(FINDING_IDS, none ? [] : FINDINGS),
+    rowsJson(FIGURE_IDS, FIGURES[kind]),
+    rowsJson("id label ms deviation share parent", none ? [] : BREAKDOWN),
+    rowsJson("id label value note host", ENVIRONMENT),
+    rowsJson("name count median_ms line is_current", none ? [] : MARKERS),
+    rowsJson("id label event ms share parent", none ? [] : IDLE),
+    kind === "gpu" ? { ...rowsJson(FAMILY_IDS, FAMILIES), p: { usual: "yes" } } : {},
   ];
 }
 
@@ -89,7 +72,7 @@ function stepTable(kind: SampleDevice, count: number) {
   const total = Array.from({ length: count }, (_, index) =>
     Object.values(parts).reduce((sum, part) => sum + part[index], 0),
   );
-  return table(
+  return tableJson(
     {
       stepnum: Array.from({ length: count }, (_, index) => String(index + 100)),
       ...parts,
@@ -118,7 +101,7 @@ function stepTable(kind: SampleDevice, count: number) {
   );
 }
 
-const OPS_IDS = ["selfTimePercent", "cumulativeTimePercent", "category", "operation", "flopRate"];
+const OPS_IDS = "selfTimePercent cumulativeTimePercent category operation flopRate";
 const OPS: readonly Cells[] = [
   [0.31, 0.31, "Conv2D", "resnet/conv2_block1/Conv2D", 8400],
   [0.18, 0.49, "MatMul", "resnet/dense/MatMul", 9100],
@@ -127,30 +110,14 @@ const OPS: readonly Cells[] = [
   [0.01, 0.67, "void cub::DeviceReduce", `resnet/${"very_long_scope/".repeat(12)}Sum`, null],
 ];
 
-const FAMILY_IDS = [...OPS_IDS.slice(0, 4), "ops"];
+const FAMILY_IDS = "selfTimePercent cumulativeTimePercent category operation ops";
 const FAMILIES: readonly Cells[] = [
   [0.43, 0.43, "Conv2D", "replica_*/resnet/block_*/Conv2D", 24],
   [0.18, 0.61, "MatMul", "resnet/dense/MatMul", 1],
 ];
 
-const FINDING_IDS = [
-  "id",
-  "severity",
-  "title",
-  "detail",
-  "value",
-  "unit",
-  "threshold",
-  "gain_ms",
-  "gain_ratio",
-  "action",
-  "tool",
-  "tool_label",
-  "evidence_tool",
-  "evidence_query",
-  "guide_title",
-  "guide_url",
-];
+const FINDING_IDS =
+  "id severity title detail value unit threshold gain_ms gain_ratio action tool tool_label evidence_tool evidence_query guide_title guide_url";
 const FINDINGS: readonly Cells[] = [
   [
     "input",
@@ -188,27 +155,10 @@ const FINDINGS: readonly Cells[] = [
     "Mixed precision",
     "javascript:alert(1)",
   ],
-  [
-    "launch",
-    "good",
-    "Kernels are launched in time",
-    "",
-    2.1,
-    "%",
-    3,
-    null,
-    null,
-    "",
-    "",
-    "",
-    "",
-    "",
-    "",
-    "",
-  ],
+  ["launch", "good", "Kernels are launched in time", "", 2.1, "%", 3],
 ];
 
-const FIGURE_IDS = ["id", "label", "value", "unit", "text", "reason", "explanation", "note"];
+const FIGURE_IDS = "id label value unit text reason explanation note";
 const IMPLAUSIBLE = "more operations than the peak allows: the peak is implausible";
 const FIGURES_GPU: readonly Cells[] = [
   ["step_time_average", "Average step", 3.4, "ms", "", "", "Mean over the whole steps"],

@@ -1,80 +1,31 @@
 import { expect, test } from "vitest";
+import type { Cell } from "../../base/csv";
+import { rowsJson } from "../../widgets/table/sample.test_helper";
 import { parseRoofline } from "./payload";
 import { findPoints, findRoofs, usedRoof } from "./roofline_points";
 import { summarize } from "./summary";
 
-const HEADS = [
-  ["rank", "number"],
-  ["operation", "string"],
-  ["category", "string"],
-  ["hlo_module_id", "string"],
-  ["program", "string"],
-  ["total_self_time", "number"],
-  ["total_self_time_percent", "number"],
-  ["measured_flop_rate", "number"],
-  ["hbm_bw", "number"],
-  ["operational_intensity", "number"],
-  ["hbm_operational_intensity", "number"],
-  ["compute_efficiency", "number"],
-  ["max_mem_bw_utilization", "number"],
-  ["bound_by", "string"],
-  ["roof", "string"],
-  ["cost_note", "string"],
-] as const;
-const ROWS: readonly (readonly (string | number | null)[])[] = [
+const IDS =
+  "rank operation category hlo_module_id program total_self_time total_self_time_percent measured_flop_rate hbm_bw operational_intensity hbm_operational_intensity compute_efficiency max_mem_bw_utilization bound_by roof cost_note";
+const X = null;
+const ROWS: readonly (readonly Cell[])[] = [
   [0, "Program", "Program", "0", "", null, null, 20, 10, 2, 2, 0.2, 0.25, "HBM", "", ""],
   [1, "dot", "dot", "7", "jit_f", 50, 0.5, 40, 5, 8, 8, 0.4, 0.1, "Compute", "f16", ""],
   [2, "add", "loop fusion", "7", "jit_f", 20, 0.2, 1, 8, 0.1, null, 0.1, 0.8, "HBM", "f32", ""],
-  [
-    3,
-    "call",
-    "custom-call",
-    "7",
-    "jit_f",
-    15,
-    0.15,
-    null,
-    null,
-    null,
-    null,
-    null,
-    null,
-    "Unknown",
-    "f16",
-    "nobody knows",
-  ],
+  [3, "call", "custom-call", "7", "jit_f", 15, 0.15, X, X, X, X, X, X, "Unknown", "f16", "why"],
   [4, "copy", "copy", "8", "", 10, 0.1, 0, 9, 0, 0, 0, 0.9, "HBM", "f32", ""],
   [5, "sum", "reduce", "8", "", 5, 0.05, 2, 0, null, null, 0.2, 0, "Compute", "f32", ""],
 ];
-const JSON_TABLES = [
-  {
-    cols: HEADS.map(([id, type]) => ({ id, label: id, type })),
-    columns: HEADS.map((_, index) => ROWS.map((row) => row[index])),
-    p: { device_type: "X", program_device: "GPU", feed_ops: "0" },
-  },
-  {
-    cols: [
-      { id: "severity", label: "", type: "string" },
-      { id: "message", label: "", type: "string" },
-    ],
-    columns: [["WARNING"], ["no steps"]],
-  },
-  {
-    cols: [
-      { id: "kind", label: "", type: "string" },
-      { id: "name", label: "", type: "string" },
-      { id: "peak", label: "", type: "number" },
-      { id: "source", label: "", type: "string" },
-    ],
-    columns: [
-      ["compute", "compute", "compute", "memory"],
-      ["f16", "f8", "s8", "HBM"],
-      [100, 200, 200, 12.5],
-      ["a", "b", "c", "d"],
-    ],
-  },
-];
-const payload = parseRoofline(JSON_TABLES);
+const payload = parseRoofline([
+  rowsJson(IDS, ROWS, { device_type: "X", program_device: "GPU", feed_ops: "0" }),
+  rowsJson("severity message", [["WARNING", "no steps"]]),
+  rowsJson("kind name peak source", [
+    ["compute", "f16", 100, "a"],
+    ["compute", "f8", 200, "b"],
+    ["compute", "s8", 200, "c"],
+    ["memory", "HBM", 12.5, "d"],
+  ]),
+]);
 const all = Uint32Array.from({ length: 5 }, (_, row) => row);
 
 test("the row of all programs is not a row of the table", () => {

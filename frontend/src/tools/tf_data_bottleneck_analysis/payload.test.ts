@@ -1,14 +1,8 @@
 import { expect, test } from "vitest";
 import { PayloadError } from "../../api/errors";
+import { rowsJson } from "../../widgets/table/sample.test_helper";
 import { parseTfData } from "./payload";
-import {
-  GRAPH_IDS,
-  GRAPH_ROWS,
-  SHUFFLE,
-  SHUFFLE_ID,
-  samplePayload,
-  table,
-} from "./sample.test_helper";
+import { GRAPH_IDS, GRAPH_ROWS, SHUFFLE, SHUFFLE_ID, samplePayload } from "./sample.test_helper";
 
 test("the graph is one execution, its iterators joined by ids beyond 2^63", () => {
   const { graph } = parseTfData(samplePayload());
@@ -90,13 +84,13 @@ test("parameters and histograms that are no JSON are none", () => {
 });
 
 test("a trace without tf.data has no rows", () => {
-  const data = parseTfData([{}, {}, table("host", [], { summary_message: "None." })]);
+  const data = parseTfData([{}, {}, rowsJson("host", [], { summary_message: "None." })]);
   expect([data.graph.nodes, data.pipelines, data.message]).toEqual([[], [], "None."]);
 });
 
 test("anything else is refused", () => {
   expect(() => parseTfData({})).toThrow(PayloadError);
   expect(() => parseTfData([])).toThrow(PayloadError);
-  const broken = table(GRAPH_IDS, GRAPH_ROWS);
+  const broken = rowsJson(GRAPH_IDS, GRAPH_ROWS);
   expect(() => parseTfData([{ ...broken, columns: [[1]] }, {}, {}])).toThrow(PayloadError);
 });

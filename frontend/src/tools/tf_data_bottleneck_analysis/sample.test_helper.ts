@@ -1,22 +1,6 @@
 /** A small answer of the server: two hosts, one of which shuffles slowly. */
 import type { Cell } from "../../base/csv";
-
-const NUMBERS =
-  /^(rank|type|.*_us|calls|min|mean|max|num_.*|p50|p95|max_latency|self_us|rank_in_order)$/;
-
-/** A table in the layout of columns. */
-export function table(ids: string, rows: readonly Cell[][], p: Record<string, string> = {}) {
-  const names = ids.split(" ");
-  return {
-    cols: names.map((id) => ({
-      id,
-      label: id,
-      type: NUMBERS.test(id) ? "number" : id.startsWith("is_") ? "boolean" : "string",
-    })),
-    columns: names.map((_, index) => rows.map((row) => row[index])),
-    p,
-  };
-}
+import { rowsJson } from "../../widgets/table/sample.test_helper";
 
 export const GRAPH_IDS =
   "host input_pipeline rank name parent type iterator long_name start_us total_us self_us calls wait_us worker_us parameters";
@@ -87,8 +71,8 @@ export const GRAPH_ROWS: Cell[][] = [
 export function samplePayload(more: { graph?: Cell[][]; isInputBound?: boolean } = {}) {
   const { graph = GRAPH_ROWS, isInputBound = true } = more;
   return [
-    table(GRAPH_IDS, graph),
-    table(
+    rowsJson(GRAPH_IDS, graph),
+    rowsJson(
       "host input_pipeline min mean max num_calls num_slow_calls is_device p50 p95 total_us draws_from histogram",
       [
         ["h0", "Host:0", 21, 7673, 76000, 10, 1, false, 22, 40000, 76730, "", "[9,0,0,1]"],
@@ -97,7 +81,7 @@ export function samplePayload(more: { graph?: Cell[][]; isInputBound?: boolean }
       ],
       { histogram_edges_us: "[1,50,1000,10000,100000]" },
     ),
-    table(
+    rowsJson(
       "host input_pipeline max_latency bottleneck suggestion long_name self_us latency_us iterator_id class",
       [
         [
@@ -121,7 +105,7 @@ export function samplePayload(more: { graph?: Cell[][]; isInputBound?: boolean }
         most_input_bound_host: "h0",
       },
     ),
-    table(
+    rowsJson(
       "host input_pipeline rank_in_order id severity title detail action code guide_url iterator long_name",
       [
         [
@@ -168,7 +152,7 @@ export function samplePayload(more: { graph?: Cell[][]; isInputBound?: boolean }
         ],
       ],
     ),
-    table("rank start_us duration_us bottleneck thread is_cut", [
+    rowsJson("rank start_us duration_us bottleneck thread is_cut", [
       [0, 1200, 76000, "Shuffle", "main", false],
       [1, 90000, 40, "Root", "main", true],
       [2, 91000, 21, "", "main", false],

@@ -3,17 +3,37 @@ import { parseTable } from "../../api/data_table";
 import type { Cell } from "../../base/csv";
 import { type ColumnSpec, resolveColumns, type TableColumn } from "./columns";
 
-/** One column per entry, its type by its first cell that is not null. */
-export function sampleTable(cells: Readonly<Record<string, readonly Cell[]>>) {
+type Cells = Readonly<Record<string, readonly Cell[]>>;
+
+/**
+ * A table as the server sends it, one column per entry, its type by its first cell that is not null;
+ * `p` are its properties.
+ */
+export function tableJson(cells: Cells, p: Readonly<Record<string, string>> = {}) {
   const entries = Object.entries(cells);
-  return parseTable({
+  return {
     cols: entries.map(([id, values]) => ({ id, label: id, type: typeOf(values) })),
     columns: entries.map(([, values]) => values),
-  });
+    p,
+  };
+}
+
+/** The same row by row; `ids` of the columns have blanks between them, missing cells are null. */
+export function rowsJson(
+  ids: string,
+  rows: readonly (readonly Cell[])[],
+  p?: Readonly<Record<string, string>>,
+) {
+  const columns = ids.split(" ").map((id, at) => [id, rows.map((row) => row[at] ?? null)]);
+  return tableJson(Object.fromEntries(columns), p);
+}
+
+export function sampleTable(cells: Cells) {
+  return parseTable(tableJson(cells));
 }
 
 export function sampleColumns(
-  cells: Readonly<Record<string, readonly Cell[]>>,
+  cells: Cells,
   specs: Readonly<Record<string, Partial<ColumnSpec>>> = {},
 ): TableColumn[] {
   return resolveColumns(
