@@ -3,13 +3,13 @@ import { parseTable } from "../../api/data_table";
 import type { Cell } from "../../base/csv";
 import { type ColumnSpec, resolveColumns, type TableColumn } from "./columns";
 
-type Cells = Readonly<Record<string, readonly Cell[]>>;
+type CellsById = Readonly<Record<string, readonly Cell[]>>;
 
 /**
  * A table as the server sends it, one column per entry, its type by its first cell that is not null;
  * `p` are its properties.
  */
-export function tableJson(cells: Cells, p: Readonly<Record<string, string>> = {}) {
+export function tableJson(cells: CellsById, p: Readonly<Record<string, string>> = {}) {
   const entries = Object.entries(cells);
   return {
     cols: entries.map(([id, values]) => ({ id, label: id, type: typeOf(values) })),
@@ -28,12 +28,12 @@ export function rowsJson(
   return tableJson(Object.fromEntries(columns), p);
 }
 
-export function sampleTable(cells: Cells) {
+export function sampleTable(cells: CellsById) {
   return parseTable(tableJson(cells));
 }
 
 export function sampleColumns(
-  cells: Cells,
+  cells: CellsById,
   specs: Readonly<Record<string, Partial<ColumnSpec>>> = {},
 ): TableColumn[] {
   return resolveColumns(
