@@ -10,16 +10,7 @@ import {
 import { PayloadError } from "../../api/errors";
 import type { RowTest } from "../../widgets/table/filter";
 
-export interface OpStats {
-  readonly withIdle: DataTable;
-  readonly withoutIdle: DataTable;
-  /** The program's calls and annotations; null if there are none. */
-  readonly calls: DataTable | null;
-  /** The distinct names of all ops. */
-  readonly operations: readonly string[];
-  /** Whether there are TensorFlow ops; the page then also shows its name in TensorFlow's guide. */
-  readonly isTensorFlow: boolean;
-}
+export type OpStats = Readonly<ReturnType<typeof parseOpStats>>;
 
 export type Side = "Device" | "SparseCore" | "Host";
 
@@ -30,7 +21,7 @@ export const CUMULATIVE = "cumulative_share";
 /** An old id of the column in lower case, which the server keeps for scripts. */
 const OLD_ID = "Host_cumulative_total_self_time_percent";
 
-export function parseOpStats(json: unknown): OpStats {
+export function parseOpStats(json: unknown) {
   if (!Array.isArray(json) || json.length < 2) {
     throw new PayloadError("op stats must be two tables, with and without idle time");
   }
@@ -39,8 +30,11 @@ export function parseOpStats(json: unknown): OpStats {
   return {
     withIdle,
     withoutIdle: readOps(json[1]),
+    /** The program's calls and annotations; null if there are none. */
     calls: calls !== null && calls.length > 0 ? calls : null,
+    /** The distinct names of all ops. */
     operations: texts(withIdle, "operation")?.strings ?? [],
+    /** Whether there are TensorFlow ops; the page then also shows its name in TensorFlow's guide. */
     isTensorFlow: texts(withIdle, "type")?.strings.some(isTensorFlowType) ?? false,
   };
 }

@@ -1,20 +1,11 @@
 /** The table of hlo_stats, with display names of programs. */
-import { type DataTable, numbers, parseTable, textAt, texts } from "../../api/data_table";
-import { type Microseconds, microseconds } from "../../base/units";
+import { numbers, parseTable, textAt, texts } from "../../api/data_table";
+import { microseconds } from "../../base/units";
 import { programColumn } from "../programs/program_column";
 
-export interface HloStats {
-  readonly table: DataTable;
-  /** "GPU", "TPU" or "CPU". */
-  readonly deviceType: string;
-  /** The distinct names of all instructions. */
-  readonly names: readonly string[];
-  /** Self time of the devices' ops with unknown operations, and of all their ops. */
-  readonly unknown: Microseconds;
-  readonly total: Microseconds;
-}
+export type HloStats = Readonly<ReturnType<typeof parseHloStats>>;
 
-export function parseHloStats(json: unknown): HloStats {
+export function parseHloStats(json: unknown) {
   const table = parseTable(json);
   const own = numbers(table, "total_self_time") ?? new Float64Array(0);
   const share = numbers(table, "total_self_time_percent") ?? new Float64Array(0);
@@ -27,8 +18,11 @@ export function parseHloStats(json: unknown): HloStats {
   });
   return {
     table: { ...table, columns: [...table.columns, programColumn(table, "program_id")] },
+    /** "GPU", "TPU" or "CPU". */
     deviceType: table.properties.device_type ?? "",
+    /** The distinct names of all instructions. */
     names: texts(table, "hlo_op_name")?.strings ?? [],
+    /** Self time of the devices' ops with unknown operations, and of all their ops. */
     unknown: microseconds(unknown),
     total: microseconds(total),
   };

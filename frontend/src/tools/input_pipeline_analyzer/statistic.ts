@@ -1,19 +1,9 @@
 /** Statistics of one figure over the steps. */
 
-export interface Statistic {
-  /** NaN if there are no steps, like the other values. */
-  readonly average: number;
-  /** Sample standard deviation; NaN for fewer than two steps. */
-  readonly deviation: number;
-  readonly median: number;
-  readonly least: number;
-  readonly most: number;
-  /** The number of steps included. */
-  readonly count: number;
-}
+export type Statistic = Readonly<ReturnType<typeof findStatistic>>;
 
 /** Over the steps that are not left out, or over all steps if that leaves none. */
-export function findStatistic(values: Float64Array, isLeftOut: readonly boolean[]): Statistic {
+export function findStatistic(values: Float64Array, isLeftOut: readonly boolean[]) {
   const isAny = !isLeftOut.includes(false);
   const known = values.filter((value, step) => (isAny || !isLeftOut[step]) && !Number.isNaN(value));
   const count = known.length;
@@ -24,12 +14,15 @@ export function findStatistic(values: Float64Array, isLeftOut: readonly boolean[
   const squares = known.reduce((sum, value) => sum + (value - average) ** 2, 0);
   const spread = Math.sqrt(squares / (count - 1));
   return {
+    /** NaN if there are no steps, like the other values. */
     average,
     median: medianOf(known),
     // For equal values, rounding of the mean must not appear as a deviation.
+    /** Sample standard deviation; NaN for fewer than two steps. */
     deviation: count > 1 ? (most - least > 1e-12 * most ? spread : 0) : Number.NaN,
     least,
     most,
+    /** The number of steps included. */
     count,
   };
 }

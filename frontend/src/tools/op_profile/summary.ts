@@ -1,18 +1,7 @@
 /** A summary of all programs of a run. */
 import { type Profile, textOf } from "./payload";
 
-export interface Summary {
-  /** The program with the most time, and its share of the time of all ops. */
-  readonly program: string;
-  readonly share: number;
-  /** The largest share of a peak that it uses, NaN if unknown, and the name of that peak. */
-  readonly used: number;
-  readonly bound: string;
-  /** Times of all programs in ps: wasted (NaN if unknown for all ops), unknown, total. */
-  readonly wasted: number;
-  readonly unknown: number;
-  readonly whole: number;
-}
+export type Summary = Readonly<ReturnType<typeof findSummary>>;
 
 interface ProgramSums {
   time: number;
@@ -22,7 +11,7 @@ interface ProgramSums {
   hbmSpan: number;
 }
 
-export function findSummary(profile: Profile): Summary {
+export function findSummary(profile: Profile) {
   const { rows, memoryPeaks } = profile;
   const programs = new Map<number, ProgramSums>();
   let whole = 0;
@@ -58,10 +47,13 @@ export function findSummary(profile: Profile): Summary {
   const hbm = most ? (most.hbm * 1e3) / most.hbmSpan / hbmPeak : Number.NaN;
   const isMemory = hbm >= 0 && !(flops >= hbm);
   return {
+    /** The program with the most time, and its share of the time of all ops. */
     program: textOf(profile, program) || "No program",
     share: most && whole > 0 ? most.time / whole : 0,
+    /** The largest share of a peak that it uses, NaN if unknown, and the name of that peak. */
     used: isMemory ? hbm : flops,
     bound: isMemory ? "the peak HBM bandwidth" : "the peak FLOP rate",
+    /** Times of all programs in ps: wasted (NaN if unknown for all ops), unknown, total. */
     wasted,
     unknown,
     whole,

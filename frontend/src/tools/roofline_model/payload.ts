@@ -8,23 +8,9 @@ import {
   readRows,
   texts,
 } from "../../api/data_table";
-import type { Warning } from "../../api/types";
 import { programColumn } from "../programs/program_column";
 
-export interface Roofline {
-  /** The records: instructions, programs or steps, without the row for all of them. */
-  readonly table: DataTable;
-  /** The row for all of them, by column id. */
-  readonly whole: Row;
-  readonly peaks: readonly RooflinePeak[];
-  /** Why there are no records of steps, or "". */
-  readonly noSteps: string;
-  readonly deviceType: string;
-  readonly deviceName: string;
-  readonly hasFeeds: boolean;
-  readonly names: readonly string[];
-  readonly warnings: readonly Warning[];
-}
+export type Roofline = Readonly<ReturnType<typeof parseRoofline>>;
 
 export interface RooflinePeak {
   readonly kind: "compute" | "memory";
@@ -35,21 +21,27 @@ export interface RooflinePeak {
   readonly source: string;
 }
 
-export function parseRoofline(json: unknown): Roofline {
+export function parseRoofline(json: unknown) {
   const tables = parseTables(json, 3, "the roofline");
   const records = tables.table(0);
   const whole = readRows(records, (row) => row)[0] ?? NOTHING;
   const table = withoutFirst(records);
   const { properties } = records;
   return {
+    /** The records: instructions, programs or steps, without the row for all of them. */
     table: { ...table, columns: [...table.columns, programColumn(table, "hlo_module_id")] },
+    /** The row for all of them, by column id. */
     whole,
-    peaks: readRows(tables.table(2), (row) => ({
-      kind: row.text("kind") === "memory" ? "memory" : "compute",
-      name: row.text("name"),
-      peak: row.number("peak"),
-      source: row.text("source"),
-    })),
+    peaks: readRows(
+      tables.table(2),
+      (row): RooflinePeak => ({
+        kind: row.text("kind") === "memory" ? "memory" : "compute",
+        name: row.text("name"),
+        peak: row.number("peak"),
+        source: row.text("source"),
+      }),
+    ),
+    /** Why there are no records of steps, or "". */
     noSteps:
       records.columns.length > 0
         ? ""

@@ -2,7 +2,7 @@
 import { type DataTable, numbers, type TextColumn, textAt, texts } from "../../api/data_table";
 import { chooseColors } from "../../base/palette";
 import { findSlices } from "../../widgets/donut/slices";
-import type { PointKind, Roof, ScatterPoints } from "../../widgets/scatter/points";
+import type { Roof } from "../../widgets/scatter/points";
 import { PROGRAM } from "../programs/program_column";
 import type { RooflinePeak } from "./payload";
 import { formatRate } from "./rates";
@@ -15,16 +15,6 @@ export const KINDS = [
   ["dtype", "Element type"],
 ] as const;
 
-interface RooflinePoints {
-  readonly points: ScatterPoints;
-  readonly kinds: readonly PointKind[];
-  /** The row of each point. */
-  readonly rowOf: Uint32Array;
-  /** The point of each row of the table; -1 for none. */
-  readonly pointOf: Int32Array;
-  readonly absent: readonly Absent[];
-}
-
 /** Rows without a point, the longest first. */
 export interface Absent {
   readonly reason: "unknown" | "still" | "elsewhere";
@@ -34,7 +24,7 @@ export interface Absent {
 }
 
 /** The points of `rows`, the rows that the table shows. */
-export function findPoints(table: DataTable, rows: Uint32Array, kindId: string): RooflinePoints {
+export function findPoints(table: DataTable, rows: Uint32Array, kindId: string) {
   const intensity = intensities(table);
   const rate = numbers(table, "measured_flop_rate") ?? new Float64Array(table.length);
   const own = numbers(table, "total_self_time") ?? new Float64Array(table.length);
@@ -63,7 +53,9 @@ export function findPoints(table: DataTable, rows: Uint32Array, kindId: string):
       kind,
     },
     kinds,
+    /** The row of each point. */
     rowOf,
+    /** The point of each row of the table; -1 for none. */
     pointOf,
     absent: absences(table, { unknown, still, elsewhere }, own),
   };

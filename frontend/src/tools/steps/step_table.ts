@@ -1,44 +1,16 @@
 /** The step table, which the overview and the input pipeline page share. */
 import { type DataTable, findColumn, numbers, textAt, texts } from "../../api/data_table";
 import { foldName, readableName } from "../../base/names";
-import { type Microseconds, microseconds } from "../../base/units";
-import type { StepAxis, StepSeries } from "../../widgets/step_chart/steps";
+import { microseconds } from "../../base/units";
+import type { StepSeries } from "../../widgets/step_chart/steps";
 import type { Explanation } from "../../widgets/table/columns";
 import { COMPUTE, PHASES, type PhaseSpec } from "./phases";
 
-/** Columns [count]; NaN and "" where unknown. Times since the start of the host's own trace. */
-interface SlowestSteps {
-  readonly start: Float64Array;
-  readonly total: Float64Array;
-  readonly host: readonly string[];
-}
-
-export interface StepTable extends StepAxis {
-  readonly table: DataTable;
-  readonly count: number;
-  /** The phases of the steps in µs, the bottom of the stack first. */
-  readonly series: readonly StepSeries[];
-  /** [count] µs; the sum of the phases. */
-  readonly total: Float64Array;
-  /** Since the start of the trace, in µs; NaN if unknown. */
-  readonly start: Float64Array;
-  /** Each step on its slowest worker: its start, its duration in µs, and its host. */
-  readonly slowest: SlowestSteps;
-  /** [count] "" for steps that are not outliers. */
-  readonly outliers: readonly string[];
-  /** Whether figures leave a step out: it is truncated, not recorded, or an outlier. */
-  readonly isLeftOut: readonly boolean[];
-  /** Whether outliers are left out. */
-  readonly isTypical: boolean;
-  /** The mean over the steps that are not left out; NaN if there are none. */
-  readonly average: Microseconds;
-  /** A property of the table, or "". */
-  readonly property: (name: string) => string;
-}
+export type StepTable = Readonly<ReturnType<typeof readStepTable>>;
 
 const US_PER_MS = 1000;
 
-export function readStepTable(table: DataTable): StepTable {
+export function readStepTable(table: DataTable) {
   const count = table.length;
   const labels = texts(table, "stepnum");
   const isTruncated = readFlags(table, "isTruncated");
@@ -57,22 +29,34 @@ export function readStepTable(table: DataTable): StepTable {
   return {
     table,
     count,
+    /** [count] "" for steps that are not outliers. */
     outliers,
+    /** Whether figures leave a step out: it is truncated, not recorded, or an outlier. */
     isLeftOut,
+    /** Whether outliers are left out. */
     isTypical,
     marker: axisMarker(property("step_marker")),
     labels: Array.from({ length: count }, (_, step) => textAt(labels, step)),
     isTruncated,
     isUnrecorded,
+    /** The phases of the steps in µs, the bottom of the stack first. */
     series: findSeries(table, isUnrecorded),
+    /** [count] µs; the sum of the phases. */
     total,
+    /** Since the start of the trace, in µs; NaN if unknown. */
     start: inMicroseconds(numbers(table, "startMs"), count),
+    /**
+     * Each step on its slowest worker: its start since that of the host's own trace and its duration
+     * in µs, NaN if unknown, and its host, "" if unknown.
+     */
     slowest: {
       start: inMicroseconds(numbers(table, "slowestStartMs"), count),
       total: inMicroseconds(numbers(table, "slowestMs"), count),
       host: Array.from({ length: count }, (_, step) => textAt(texts(table, "slowestHost"), step)),
     },
+    /** The mean over the steps that are not left out; NaN if there are none. */
     average: microseconds(meanOf(total, isLeftOut)),
+    /** A property of the table, or "". */
     property,
   };
 }

@@ -32,45 +32,10 @@ export const GRAY: ColorIndex = HUES + MEANING_NAMES.indexOf("idle");
 /** 0xAABBGGRR, as pixels lie in memory. */
 export type Pixel = number;
 
-export interface EventColors {
-  readonly isDark: boolean;
-  /** [HUES + meanings] */
-  readonly fills: Uint32Array;
-  /** Text colors on the fills, as CSS. */
-  readonly textColors: readonly string[];
-  /** The same by fill. */
-  readonly textUpon: ReadonlyMap<Pixel, string>;
-  readonly background: Pixel;
-  readonly header: Pixel;
-  readonly separator: Pixel;
-  /** Between the pinned lanes and the others. */
-  readonly pinned: Pixel;
-  readonly grid: Pixel;
-  /** For times whose events are not loaded yet. */
-  readonly unknown: Pixel;
-  readonly busy: Pixel;
-  readonly counter: Pixel;
-  readonly counterSpread: Pixel;
-  readonly counterEdge: Pixel;
-  readonly match: Pixel;
-  readonly same: Pixel;
-  readonly css: CssColors;
-}
-
-/** Of lines and texts. */
-interface CssColors {
-  readonly background: string;
-  readonly panel: string;
-  readonly text: string;
-  readonly muted: string;
-  readonly border: string;
-  readonly accent: string;
-  readonly onAccent: string;
-  readonly selected: string;
-}
+export type EventColors = Readonly<ReturnType<typeof makeColors>>;
 
 /** `resolve` gives the color of a custom property as "rgb(r, g, b)". */
-export function makeColors(resolve: (property: string) => string): EventColors {
+export function makeColors(resolve: (property: string) => string) {
   const of = (property: string) => parseRgb(resolve(property));
   const background = of("--background");
   const text = of("--text");
@@ -86,14 +51,19 @@ export function makeColors(resolve: (property: string) => string): EventColors {
   ];
   return {
     isDark,
+    /** [HUES + meanings] */
     fills,
+    /** Text colors on the fills, as CSS. */
     textColors,
+    /** The same by fill. */
     textUpon: new Map(textColors.map((color, index) => [fills[index], color])),
     background: toPixel(background),
     header: toPixel(of("--panel")),
     separator: toPixel(of("--border")),
+    /** Between the pinned lanes and the others. */
     pinned: toPixel(of("--control-border")),
     grid: toPixel(mix(of("--border"), background, 0.35)),
+    /** For times whose events are not loaded yet. */
     unknown: toPixel(of("--hover")),
     busy: toPixel(of("--c-compute")),
     counter: toPixel(mix(counter, background, 0.45)),
@@ -101,6 +71,7 @@ export function makeColors(resolve: (property: string) => string): EventColors {
     counterEdge: toPixel(counter),
     match: toPixel(of("--danger")),
     same: toPixel(text),
+    /** Of lines and texts. */
     css: {
       background: resolve("--background"),
       panel: resolve("--panel"),

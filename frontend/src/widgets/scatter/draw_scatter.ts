@@ -22,13 +22,7 @@ export interface ScatterPicture {
   readonly height: number;
 }
 
-interface ScatterColors {
-  readonly kinds: readonly string[];
-  readonly text: string;
-  readonly muted: string;
-  readonly border: string;
-  readonly background: string;
-}
+type ScatterColors = Readonly<ReturnType<typeof scatterColors>>;
 
 const MARGIN = { left: 58, right: 14, top: 24, bottom: 40 } as const;
 const LEAST_RADIUS = 3.5;
@@ -36,7 +30,7 @@ const MOST_RADIUS = 24;
 const FONT = "11px sans-serif";
 const LINE = 13;
 
-export function scatterColors(kinds: readonly PointKind[]): ScatterColors {
+export function scatterColors(kinds: readonly PointKind[]) {
   return {
     kinds: kinds.map(({ color }) => resolveColor(color)),
     text: resolveColor("var(--text)"),

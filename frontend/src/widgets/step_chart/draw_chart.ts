@@ -5,15 +5,7 @@ import { type Box, hatch, type Pen } from "../chart/pen";
 import type { Drawing, StepAxis, StepColumn, StepSeries } from "./steps";
 
 /** Resolved colors. */
-export interface ChartColors {
-  /** One per series. */
-  readonly fills: readonly string[];
-  readonly background: string;
-  readonly text: string;
-  readonly muted: string;
-  readonly border: string;
-  readonly font: string;
-}
+export type ChartColors = Readonly<ReturnType<typeof chartColors>>;
 
 export interface StepsPicture {
   readonly steps: StepAxis;
@@ -34,8 +26,9 @@ export interface StepsPicture {
 }
 
 /** The colors of the current theme, and the font of `host`. */
-export function chartColors(series: readonly StepSeries[], host: HTMLElement): ChartColors {
+export function chartColors(series: readonly StepSeries[], host: HTMLElement) {
   return {
+    /** One per series. */
     fills: series.map(({ color }) => resolveColor(color)),
     background: resolveColor("var(--panel)"),
     text: resolveColor("var(--text)"),

@@ -5,8 +5,8 @@ import { formatCount, plural } from "../../base/format";
 import type { View } from "../../base/url_state";
 import { type ColumnSpec, resolveColumns, type TableColumn } from "./columns";
 import { parseFilter, type RowTest } from "./filter";
-import { type Grouping, type Groups, groupRows } from "./group";
-import { clickSort, formatSort, parseSort, type SortKey, sortRows } from "./sort";
+import { type Grouping, groupRows } from "./group";
+import { clickSort, formatSort, parseSort, sortRows } from "./sort";
 
 interface TableSetup {
   readonly table: DataTable;
@@ -24,28 +24,9 @@ interface TableSetup {
   readonly select: (patch: Readonly<Record<string, string | null>>) => void;
 }
 
-export interface TableModel extends TableSetup {
-  /** All columns of the payload, ungrouped. */
-  readonly columns: readonly TableColumn[];
-  /** Rows that pass the filters. */
-  readonly matched: Uint32Array;
-  readonly errors: ReadonlyMap<string, string>;
-  readonly sort: readonly SortKey[];
-  readonly grouping: Grouping | null;
-  /** The default grouping. */
-  readonly standard: Grouping | null;
-  readonly groups: Groups | null;
-  /** The columns to draw: those of the groups if rows are grouped. */
-  readonly shown: readonly TableColumn[];
-  readonly visible: readonly TableColumn[];
-  /** Rows of `shown`, in order. */
-  readonly order: Uint32Array;
-  readonly hasFilters: boolean;
-  readonly isDense: boolean;
-  readonly isFilterRowOpen: boolean;
-}
+export type TableModel = Readonly<ReturnType<typeof useTableModel>>;
 
-export function useTableModel(setup: TableSetup): TableModel {
+export function useTableModel(setup: TableSetup) {
   const { table, specs, view, rankBy } = setup;
   const columns = useMemo(() => resolveColumns(table, specs), [table, specs]);
   const filterKey = JSON.stringify(columns.map((column) => view[filterName(column.id)] ?? ""));
@@ -86,15 +67,20 @@ export function useTableModel(setup: TableSetup): TableModel {
   const visible = useMemo(() => visibleColumns(shown, columnText), [shown, columnText]);
   return {
     ...setup,
+    /** All columns of the payload, ungrouped. */
     columns,
+    /** Rows that pass the filters. */
     matched,
     errors,
     sort,
     grouping: groups ? grouping : null,
+    /** The default grouping. */
     standard,
     groups,
+    /** The columns to draw: those of the groups if rows are grouped. */
     shown,
     visible,
+    /** Rows of `shown`, in order. */
     order,
     hasFilters,
     isDense: view.rows === "dense",

@@ -3,12 +3,7 @@ import { count, fields, flag, number, numbers, record, records, text } from "../
 import type { Ask } from "../../tool";
 
 /** Statistics over the launches for which the time is known. */
-export interface CallTimes {
-  readonly calls: number;
-  readonly median: number;
-  readonly percentile95: number;
-  readonly total: number;
-}
+export type CallTimes = Readonly<ReturnType<typeof parseTimes>>;
 
 export interface Histogram {
   readonly isLogarithmic: boolean;
@@ -17,28 +12,7 @@ export interface Histogram {
   readonly counts: Float64Array;
 }
 
-interface CallStream {
-  readonly host: string;
-  readonly device: string;
-  readonly stream: string;
-  readonly calls: number;
-  readonly median: number;
-  /** The sum. */
-  readonly idle: number;
-}
-
-export interface KernelCalls {
-  readonly duration: CallTimes;
-  readonly deviation: number;
-  readonly histogram: Histogram;
-  readonly idle: CallTimes;
-  readonly pause: CallTimes;
-  readonly latency: CallTimes;
-  readonly queue: CallTimes;
-  /** The numbers of launches with unknown latency, by reason. */
-  readonly unlinked: Readonly<Record<"noId" | "noLaunch" | "early" | "follows", number>>;
-  readonly streams: readonly CallStream[];
-}
+export type KernelCalls = Readonly<ReturnType<typeof parseCalls>>;
 
 /** Selects rows of the kernel table; fields that are left out match anything. */
 export interface CallsOf {
@@ -57,7 +31,7 @@ export async function fetchCalls(ask: Ask, of: CallsOf, signal: AbortSignal): Pr
 }
 
 /** Throws PayloadError. */
-export function parseCalls(json: unknown): KernelCalls {
+export function parseCalls(json: unknown) {
   const all = record(json, "the kernel's statistics");
   const histogram = fields(all.histogram);
   const unlinked = fields(all.unlinked);
@@ -73,6 +47,7 @@ export function parseCalls(json: unknown): KernelCalls {
     pause: parseTimes(all.pause),
     latency: parseTimes(all.latency),
     queue: parseTimes(all.queue),
+    /** The numbers of launches with unknown latency, by reason. */
     unlinked: {
       noId: count(unlinked.no_id),
       noLaunch: count(unlinked.no_launch),
@@ -85,12 +60,13 @@ export function parseCalls(json: unknown): KernelCalls {
       stream: text(stream.stream),
       calls: count(stream.calls),
       median: micros(stream.median_ps),
+      /** The sum. */
       idle: micros(stream.idle_ps),
     })),
   };
 }
 
-function parseTimes(json: unknown): CallTimes {
+function parseTimes(json: unknown) {
   const times = fields(json);
   return {
     calls: count(times.calls),

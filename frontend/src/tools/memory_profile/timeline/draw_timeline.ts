@@ -7,17 +7,7 @@ import { formatGibibytes, traceTimeScale } from "../format";
 import type { Memory, Timeline } from "../payload";
 import { CAPACITY, FRAGMENTATION, MEMORY_PARTS, type Plan, xOf } from "./plan";
 
-interface TimelineColors {
-  /** By part. */
-  readonly fills: Readonly<Record<string, string>>;
-  readonly background: string;
-  readonly text: string;
-  readonly muted: string;
-  readonly border: string;
-  readonly band: string;
-  readonly halo: string;
-  readonly font: string;
-}
+type TimelineColors = Readonly<ReturnType<typeof timelineColors>>;
 
 export interface TimelinePicture {
   readonly memory: Memory;
@@ -28,9 +18,10 @@ export interface TimelinePicture {
 }
 
 /** The colors of the current theme. */
-export function timelineColors(): TimelineColors {
+export function timelineColors() {
   const fills = [...MEMORY_PARTS, FRAGMENTATION].map(({ id, color }) => [id, resolveColor(color)]);
   return {
+    /** By part. */
     fills: Object.fromEntries(fills),
     background: resolveColor("var(--background)"),
     text: resolveColor("var(--text)"),

@@ -2,7 +2,9 @@
 import type { Heap, HeapBars, HeapTimeline } from "../payload";
 import { PURPOSES } from "./purposes";
 
-export interface HeapPlan {
+export type HeapPlan = Readonly<ReturnType<typeof planHeap>>;
+
+interface HeapSides {
   readonly left: number;
   readonly right: number;
   /** The edges of the upper chart: memory in use. */
@@ -11,20 +13,14 @@ export interface HeapPlan {
   /** The edges of the lower chart: address ranges. */
   readonly barsTop: number;
   readonly bottom: number;
-  /** Events; the window ends before `to`. */
-  readonly from: number;
-  readonly to: number;
-  readonly mostInUse: number;
-  readonly mostBytes: number;
 }
 
-type HeapSides = Omit<HeapPlan, "from" | "to" | "mostInUse" | "mostBytes">;
-
-export function planHeap({ timeline, figures, bars }: Heap, sides: HeapSides): HeapPlan {
+export function planHeap({ timeline, figures, bars }: Heap, sides: HeapSides) {
   let most = figures.peak;
   for (const value of timeline.inUse) most = Math.max(most, value);
   return {
     ...sides,
+    /** Events; the window ends before `to`. */
     from: timeline.from,
     to: Math.max(timeline.to, timeline.from + 1),
     mostInUse: Math.max(most, 1) * 1.04,

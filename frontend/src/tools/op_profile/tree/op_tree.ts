@@ -1,5 +1,5 @@
 /** The instructions of a profile as a tree, in which times of children add up to their parent's. */
-import { arrangeTree, type WeightedTree } from "../../../widgets/icicle/weighted_tree";
+import { arrangeTree } from "../../../widgets/icicle/weighted_tree";
 import { type Profile, textOf } from "../payload";
 import { scopeParts } from "./scope_parts";
 
@@ -21,22 +21,7 @@ export type OpNodeKind =
   | "idle";
 
 /** [n] nodes, parents before their children. Times are self times; for kernels, device times. */
-export interface OpTree extends WeightedTree {
-  readonly kind: readonly OpNodeKind[];
-  readonly label: readonly string[];
-  /** The row of the profile that an op, a kernel or a rest belongs to; -1 for others. */
-  readonly place: Int32Array;
-  /** NaN if unknown for all of it. */
-  readonly wastedPs: Float64Array;
-  /** Self time of ops whose wasted time is unknown. */
-  readonly unknownPs: Float64Array;
-  readonly flopShare: Float64Array;
-  readonly hbmShare: Float64Array;
-  /** Executions of ops, launches of kernels. */
-  readonly occurrences: Float64Array;
-  /** The number of instructions below. */
-  readonly count: Float64Array;
-}
+export type OpTree = Readonly<ReturnType<typeof finish>>;
 
 /** Sums that are accumulated while the tree is built. */
 interface Growing {
@@ -226,7 +211,7 @@ function sourceLevels(source: string): Level[] {
   return colon > 0 ? [["file", file, file], line] : [["file", file, file]];
 }
 
-function finish(tree: Growing, profile: Profile): OpTree {
+function finish(tree: Growing, profile: Profile) {
   const { rows } = profile;
   const parent = Int32Array.from(tree.parent);
   const weightPs = Float64Array.from(tree.time);
@@ -238,8 +223,11 @@ function finish(tree: Growing, profile: Profile): OpTree {
     ...arrangeTree(parent, weightPs),
     kind: tree.kind,
     label: tree.label,
+    /** The row of the profile that an op, a kernel or a rest belongs to; -1 for others. */
     place,
+    /** NaN if unknown for all of it. */
     wastedPs: Float64Array.from(tree.wasted),
+    /** Self time of ops whose wasted time is unknown. */
     unknownPs: Float64Array.from(tree.unknown),
     // Ops have the server's shares, which are the same in all tables.
     flopShare: Float64Array.from(nodes, (node) =>
@@ -251,7 +239,9 @@ function finish(tree: Growing, profile: Profile): OpTree {
         ? rows.hbmShare[place[node]]
         : (tree.hbm[node] * 1e3) / tree.hbmSpan[node] / hbmPeak,
     ),
+    /** Executions of ops, launches of kernels. */
     occurrences: Float64Array.from(tree.occurrences),
+    /** The number of instructions below. */
     count: Float64Array.from(tree.count),
   };
 }

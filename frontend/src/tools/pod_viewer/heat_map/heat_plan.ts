@@ -1,29 +1,12 @@
 /** The layout of workers × steps in the picture, where several may share a cell. */
 
-export interface HeatPlan {
-  readonly rows: number;
-  readonly columns: number;
-  /** The number of workers that share a row, which shows their largest value. */
-  readonly workersPerRow: number;
-  readonly stepsPerColumn: number;
-  /** CSS pixels, an integer. */
-  readonly rowHeight: number;
-  /** CSS pixels, may be a fraction. */
-  readonly columnWidth: number;
-  readonly width: number;
-  readonly height: number;
-}
+export type HeatPlan = Readonly<ReturnType<typeof planHeat>>;
 
 const TALLEST_ROW = 22;
 const WIDEST_COLUMN = 240;
 
 /** Fits the picture into `roomWidth` × `roomHeight` CSS pixels, with cells of at least one pixel. */
-export function planHeat(
-  workers: number,
-  steps: number,
-  roomWidth: number,
-  roomHeight: number,
-): HeatPlan {
+export function planHeat(workers: number, steps: number, roomWidth: number, roomHeight: number) {
   const workersPerRow = Math.max(Math.ceil(workers / Math.max(roomHeight, 1)), 1);
   const rows = Math.ceil(workers / workersPerRow);
   const rowHeight = Math.min(Math.max(Math.floor(roomHeight / Math.max(rows, 1)), 1), TALLEST_ROW);
@@ -33,9 +16,12 @@ export function planHeat(
   return {
     rows,
     columns,
+    /** The number of workers that share a row, which shows their largest value. */
     workersPerRow,
     stepsPerColumn,
+    /** CSS pixels, an integer. */
     rowHeight,
+    /** CSS pixels, may be a fraction. */
     columnWidth,
     width: columns * columnWidth,
     height: rows * rowHeight,

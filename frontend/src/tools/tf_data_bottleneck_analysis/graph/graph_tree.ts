@@ -1,17 +1,7 @@
 /** The tree of iterators of one execution, and the choice of those that are drawn. */
 import type { CallGraph, IteratorNode } from "../payload";
 
-export interface GraphTree {
-  readonly nodes: readonly IteratorNode[];
-  /** Per node, the indices of the iterators that it calls, the longest first. */
-  readonly children: readonly (readonly number[])[];
-  /** The duration of the node without a caller; NaN without nodes. */
-  readonly duration: number;
-  /** The time that holds up the execution; may exceed its duration if stages worked ahead. */
-  readonly held: number;
-  /** Index of the bottleneck; -1 if there is none. */
-  readonly bottleneck: number;
-}
+export type GraphTree = Readonly<ReturnType<typeof makeTree>>;
 
 /** The hidden iterators below a node, represented by one stub. */
 export interface Stub {
@@ -36,7 +26,7 @@ export const MORE = 60;
 export const BESIDE = 8;
 const HARDLY_MORE = 11;
 
-export function makeTree({ nodes }: CallGraph): GraphTree {
+export function makeTree({ nodes }: CallGraph) {
   const children: number[][] = nodes.map(() => []);
   nodes.forEach(({ parent }, index) => {
     if (parent >= 0) children[parent].push(index);
@@ -49,9 +39,13 @@ export function makeTree({ nodes }: CallGraph): GraphTree {
   );
   return {
     nodes,
+    /** Per node, the indices of the iterators that it calls, the longest first. */
     children,
+    /** The duration of the node without a caller; NaN without nodes. */
     duration,
+    /** The time that holds up the execution; may exceed its duration if stages worked ahead. */
     held: Math.max(duration, held),
+    /** Index of the bottleneck; -1 if there is none. */
     bottleneck: nodes.findIndex(({ kind }) => kind === "bottleneck"),
   };
 }

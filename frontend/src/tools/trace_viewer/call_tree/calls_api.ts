@@ -2,14 +2,9 @@
 import { PayloadError } from "../../../api/errors";
 import { checkLength, numbers, record, texts } from "../../../api/json";
 import { ask, formatRanges, type PartOf, type SpanPs, within } from "../protocol/api";
-import type { CallColumns, CallOrder } from "./call_tree";
+import type { CallOrder } from "./call_tree";
 
-export interface CallsAnswer {
-  readonly columns: CallColumns;
-  /** The track ids of names; -1 for names that are not tracks. */
-  readonly tracks: Int32Array;
-  readonly overlapPs: number;
-}
+export type CallsAnswer = Readonly<ReturnType<typeof parseCalls>>;
 
 export async function fetchCalls(
   of: PartOf,
@@ -34,7 +29,7 @@ export async function fetchCalls(
 }
 
 /** Throws PayloadError. */
-export function parseCalls(json: unknown): CallsAnswer {
+export function parseCalls(json: unknown) {
   const answer = record(json, "the calls");
   const nodes = record(answer.nodes, "the nodes of the calls");
   const named = record(answer.names, "the names of the calls");
@@ -67,6 +62,7 @@ export function parseCalls(json: unknown): CallsAnswer {
       longestPs: column(nodes.longest_ps),
       host: new Int32Array(parent.length),
     },
+    /** The track ids of names; -1 for names that are not tracks. */
     tracks,
     overlapPs: numbers([answer.overlap_ps])[0] || 0,
   };

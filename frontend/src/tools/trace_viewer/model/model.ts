@@ -1,12 +1,10 @@
 /** The state of the viewer, shared by the canvas and the panes around it. */
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { type EventFilter, NO_FILTER, type Search } from "../protocol/questions";
-import { groupHosts, type HostGroup } from "./lanes/groups";
-import { type LaneList, layOutLanes } from "./lanes/lane_layout";
+import { computed, signal } from "@preact/signals";
+import { NO_FILTER, type Search } from "../protocol/questions";
+import { groupHosts } from "./lanes/groups";
+import { layOutLanes } from "./lanes/lane_layout";
 import {
-  type Arrangement,
   type ColorBy,
-  type DrawnCounts,
   type EventSelection,
   type FlowArrow,
   type HostTimeline,
@@ -21,58 +19,9 @@ import {
   type ViewPlace,
 } from "./types";
 
-export interface TimelineModel {
-  readonly api: ViewApi;
-  readonly hosts: Signal<readonly HostTimeline[]>;
-  readonly groups: ReadonlySignal<readonly HostGroup[]>;
-  /** The whole time range of all hosts. */
-  readonly extent: ReadonlySignal<Span>;
-  /** The time of the common axis that is shown as 0, as on all other pages. */
-  readonly zero: ReadonlySignal<number>;
-  readonly view: Signal<Span>;
-  /** Size of the canvas in CSS pixels, without the axis. */
-  readonly width: Signal<number>;
-  readonly height: Signal<number>;
-  readonly arrangement: Signal<Arrangement>;
-  /** Keys of tracks and counters that have nothing to show in the view. */
-  readonly idle: Signal<ReadonlySet<string>>;
-  readonly lanes: ReadonlySignal<LaneList>;
-  /** CSS pixels of the lanes that are not pinned. */
-  readonly scrollTop: Signal<number>;
-  readonly tool: Signal<PointerTool>;
-  readonly color: Signal<ColorBy>;
-  readonly filter: Signal<EventFilter>;
-  readonly search: Signal<Search | null>;
-  readonly selection: Signal<EventSelection | null>;
-  readonly range: Signal<TimeRange | null>;
-  readonly marks: Signal<readonly Mark[]>;
-  /** Views that came to rest, the latest last. */
-  readonly places: Signal<readonly ViewPlace[]>;
-  readonly flows: Signal<readonly FlowArrow[]>;
-  readonly hover: Signal<Hover | null>;
-  readonly hoverValue: Signal<HoverValue | null>;
-  /**
-   * By lane key, for visible lanes: the busy share of collapsed lanes in the view, 0–1, and the value
-   * at the top of counters.
-   */
-  readonly figures: Signal<ReadonlyMap<string, number>>;
-  readonly drawn: Signal<DrawnCounts>;
-  /** Whether data in view is still loading: at once, and delayed for display. */
-  readonly isWaiting: Signal<boolean>;
-  readonly isLoading: Signal<boolean>;
-  /** The error of the last request for data in view; null if it succeeded. */
-  readonly error: Signal<unknown>;
-  /** Why the server rejects the filter; null if it accepts it. */
-  readonly filterError: Signal<unknown>;
-  /** Incremented when the file has changed since the index was read; the page then reloads it. */
-  readonly stale: Signal<number>;
-  /** Incremented by the key "/", which focuses the search box. */
-  readonly searchAsked: Signal<number>;
-  /** Incremented with every range that the user draws; its statistics are then requested. */
-  readonly rangeDrawn: Signal<number>;
-}
+export type TimelineModel = Readonly<ReturnType<typeof createModel>>;
 
-export function createModel(api: ViewApi): TimelineModel {
+export function createModel(api: ViewApi) {
   const hosts = signal<readonly HostTimeline[]>([]);
   const arrangement = signal(NO_ARRANGEMENT);
   const groups = computed(() => groupHosts(hosts.value));
@@ -81,14 +30,19 @@ export function createModel(api: ViewApi): TimelineModel {
     api,
     hosts,
     groups,
+    /** The whole time range of all hosts. */
     extent: computed(() => findExtent(hosts.value)),
+    /** The time of the common axis that is shown as 0, as on all other pages. */
     zero: computed(() => recordingStart(hosts.value)),
     view: signal<Span>({ from: 0, to: 1 }),
+    /** Size of the canvas in CSS pixels, without the axis. */
     width: signal(0),
     height: signal(0),
     arrangement,
+    /** Keys of tracks and counters that have nothing to show in the view. */
     idle,
     lanes: computed(() => layOutLanes(groups.value, arrangement.value, idle.value)),
+    /** CSS pixels of the lanes that are not pinned. */
     scrollTop: signal(0),
     tool: signal<PointerTool>("select"),
     color: signal<ColorBy>("name"),
@@ -97,18 +51,29 @@ export function createModel(api: ViewApi): TimelineModel {
     selection: signal<EventSelection | null>(null),
     range: signal<TimeRange | null>(null),
     marks: signal<readonly Mark[]>([]),
+    /** Views that came to rest, the latest last. */
     places: signal<readonly ViewPlace[]>([]),
     flows: signal<readonly FlowArrow[]>([]),
     hover: signal<Hover | null>(null),
     hoverValue: signal<HoverValue | null>(null),
+    /**
+     * By lane key, for visible lanes: the busy share of collapsed lanes in the view, 0–1, and the value
+     * at the top of counters.
+     */
     figures: signal<ReadonlyMap<string, number>>(new Map()),
     drawn: signal({ entries: 0, events: 0, strips: 0 }),
+    /** Whether data in view is still loading: at once, and delayed for display. */
     isWaiting: signal(true),
     isLoading: signal(false),
+    /** The error of the last request for data in view; null if it succeeded. */
     error: signal<unknown>(null),
+    /** Why the server rejects the filter; null if it accepts it. */
     filterError: signal<unknown>(null),
+    /** Incremented when the file has changed since the index was read; the page then reloads it. */
     stale: signal(0),
+    /** Incremented by the key "/", which focuses the search box. */
     searchAsked: signal(0),
+    /** Incremented with every range that the user draws; its statistics are then requested. */
     rangeDrawn: signal(0),
   };
 }

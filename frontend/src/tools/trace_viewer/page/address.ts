@@ -1,9 +1,9 @@
 /** The part of the page's state that is stored in the address. */
 import type { View } from "../../../base/url_state";
-import { COLORS, type ColorBy, type PointerTool } from "../model/types";
+import { COLORS, type PointerTool } from "../model/types";
 import type { AggregateBy } from "../protocol/answers";
 import type { Part } from "../protocol/payload";
-import { type EventFilter, NO_FILTER, type Search } from "../protocol/questions";
+import { NO_FILTER } from "../protocol/questions";
 
 /** ps since the start of the earliest host's recording, independent of the shown hosts. */
 export interface AddressSpan {
@@ -21,31 +21,7 @@ export interface CallsView {
   readonly isByTrack: boolean;
 }
 
-export interface Address {
-  /** null for the page's default view. */
-  readonly span: AddressSpan | null;
-  /** A step to look up by its label or number. */
-  readonly step: string;
-  readonly event: { readonly host: string; readonly part: Part; readonly id: number } | null;
-  readonly range: (AddressSpan & { readonly tracks: readonly string[] | null }) | null;
-  readonly marks: readonly (AddressSpan & { readonly label: string })[];
-  readonly search: Search | null;
-  readonly filter: EventFilter;
-  readonly color: ColorBy;
-  readonly tool: PointerTool;
-  /** null for the pins that the page chooses. */
-  readonly pinned: readonly string[] | null;
-  readonly hidden: readonly string[];
-  /** Keys that are collapsed or expanded contrary to the default. */
-  readonly folds: readonly string[];
-  readonly order: readonly string[];
-  readonly trackFilter: string;
-  readonly isIdleShown: boolean;
-  readonly tab: DrawerTab | null;
-  readonly by: AggregateBy;
-  readonly calls: CallsView;
-  readonly isList: boolean;
-}
+export type Address = Readonly<ReturnType<typeof readAddress>>;
 
 /** The value for no pins at all. */
 const NO_PINS = "none";
@@ -55,11 +31,13 @@ const PS_PER_US = 1e6;
 const MODES: readonly PointerTool[] = ["select", "pan", "zoom", "timing"];
 const GROUPINGS: readonly AggregateBy[] = ["name", "category", "track"];
 
-export function readAddress(view: View): Address {
+export function readAddress(view: View) {
   const from = readMs(view.from_ms);
   const to = readMs(view.to_ms);
   return {
+    /** null for the page's default view. */
     span: to > from ? { from, to } : null,
+    /** A step to look up by its label or number. */
     step: view.step ?? "",
     event: readEvent(view.event ?? ""),
     range: readRange(view),
@@ -77,8 +55,10 @@ export function readAddress(view: View): Address {
     },
     color: oneOf(COLORS, view.color),
     tool: oneOf(MODES, view.mode),
+    /** null for the pins that the page chooses. */
     pinned: view.pin === undefined ? null : readList(view.pin === NO_PINS ? "" : view.pin),
     hidden: readList(view.hide),
+    /** Keys that are collapsed or expanded contrary to the default. */
     folds: readList(view.fold),
     order: readList(view.order),
     trackFilter: view.tracks ?? "",
@@ -142,20 +122,20 @@ function writeCalls({ isTree, isBottomUp, isByTrack }: CallsView): string | null
   ]);
 }
 
-function readEvent(text: string): Address["event"] {
+function readEvent(text: string): { host: string; part: Part; id: number } | null {
   const match = /^([ed])(\d{1,10})@(.+)$/s.exec(text);
   if (!match) return null;
   return { part: match[1] === "d" ? "derived" : "events", id: Number(match[2]), host: match[3] };
 }
 
-function readRange(view: View): Address["range"] {
+function readRange(view: View): (AddressSpan & { tracks: readonly string[] | null }) | null {
   const span = readSpan(view.range ?? "");
   if (span === null) return null;
   const tracks = readList(view.range_tracks);
   return { ...span, tracks: tracks.length > 0 ? tracks : null };
 }
 
-function readMarks(text = ""): Address["marks"] {
+function readMarks(text = ""): readonly (AddressSpan & { label: string })[] {
   return text
     .split(",")
     .filter(Boolean)

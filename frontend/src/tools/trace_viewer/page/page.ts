@@ -1,65 +1,49 @@
 /** The state of the page: the model shared with the canvas, and the state of the panes. */
-import { type Signal, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { createViewApi } from "../data/view_api";
 import { type HostGroup, idleKey } from "../model/lanes/groups";
-import { createModel, type TimelineModel } from "../model/model";
+import { createModel } from "../model/model";
 import type { HostTimeline, Span } from "../model/types";
 import type { AggregateBy } from "../protocol/answers";
 import type { PartOf } from "../protocol/api";
 import type { Part, TimelineIndex } from "../protocol/payload";
 import type { Search } from "../protocol/questions";
-import type { CallsView, DrawerTab } from "./address";
+import type { DrawerTab } from "./address";
 
-export interface Page {
-  readonly run: string;
-  readonly model: TimelineModel;
-  /** The open tab of the drawer; null if it is closed. */
-  readonly tab: Signal<DrawerTab | null>;
-  readonly by: Signal<AggregateBy>;
-  readonly calls: Signal<CallsView>;
-  /** Whether events are listed instead of drawn. */
-  readonly isList: Signal<boolean>;
-  /** The key of the track whose events are listed, or "hits"; "" if none was chosen. */
-  readonly listed: Signal<string>;
-  /** Whether the current selection leaves the drawer unchanged. */
-  readonly isTabKept: { current: boolean };
-  /** Whether to go to the first hit, as for links with a search. */
-  readonly isHitWanted: { current: boolean };
-  /** Whether to scroll to the hits in the range of a link. */
-  readonly isRangeWanted: { current: boolean };
-  /** The time span whose hits are listed; null for the whole trace. */
-  readonly listedSpan: Signal<ListedSpan | null>;
-  /** The keys of tracks that the page pins unless the user pins others. */
-  readonly launchers: Signal<readonly string[]>;
-  /** Whether it is known which tracks have events in the view; until then lanes would jump. */
-  readonly isLaidOut: Signal<boolean>;
-  /** The view set by the page itself; if it is unchanged, the user has not moved it. */
-  readonly initialView: Signal<Span | null>;
-  /** The remaining part of a view whose address extends beyond the trace. */
-  readonly cutView: Signal<Span | null>;
-}
+export type Page = Readonly<ReturnType<typeof createPage>>;
 
 /** Only for this search; another search lists all its hits. */
 interface ListedSpan extends Span {
   readonly search: Search;
 }
 
-export function createPage(run: string): Page {
+export function createPage(run: string) {
   return {
     run,
     model: createModel(createViewApi(run)),
+    /** The open tab of the drawer; null if it is closed. */
     tab: signal<DrawerTab | null>(null),
     by: signal<AggregateBy>("name"),
     calls: signal({ isTree: false, isBottomUp: false, isByTrack: false }),
+    /** Whether events are listed instead of drawn. */
     isList: signal(false),
+    /** The key of the track whose events are listed, or "hits"; "" if none was chosen. */
     listed: signal(""),
+    /** Whether the current selection leaves the drawer unchanged. */
     isTabKept: { current: false },
+    /** Whether to go to the first hit, as for links with a search. */
     isHitWanted: { current: false },
+    /** Whether to scroll to the hits in the range of a link. */
     isRangeWanted: { current: false },
+    /** The time span whose hits are listed; null for the whole trace. */
     listedSpan: signal<ListedSpan | null>(null),
+    /** The keys of tracks that the page pins unless the user pins others. */
     launchers: signal<readonly string[]>([]),
+    /** Whether it is known which tracks have events in the view; until then lanes would jump. */
     isLaidOut: signal(false),
+    /** The view set by the page itself; if it is unchanged, the user has not moved it. */
     initialView: signal<Span | null>(null),
+    /** The remaining part of a view whose address extends beyond the trace. */
     cutView: signal<Span | null>(null),
   };
 }

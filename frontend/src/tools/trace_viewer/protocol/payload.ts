@@ -117,14 +117,9 @@ export function parseBusy(json: unknown): ReadonlyMap<number, Float32Array> {
 }
 
 /** The tracks and counters that have something to show in a span. */
-export interface InUse {
-  /** Ids of the tracks that have events. */
-  readonly tracks: ReadonlySet<number>;
-  /** Ids of the counters that have a value. */
-  readonly counters: ReadonlySet<number>;
-}
+export type InUse = Readonly<ReturnType<typeof parseInUse>>;
 
-export function parseInUse(json: unknown): InUse {
+export function parseInUse(json: unknown) {
   const used = record(json, "tracks in use");
   return { tracks: new Set(numbers(used.tracks)), counters: new Set(numbers(used.counters)) };
 }

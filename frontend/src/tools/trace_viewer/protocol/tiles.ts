@@ -6,27 +6,7 @@ import { count, integers, type Json, list, record, text } from "../../../api/jso
 export const TILE_BUCKETS = 512;
 
 /** The chunks of one response. A chunk is one row of one tile, with entries in time order. */
-export interface TileBlock {
-  readonly level: number;
-  readonly chunkCount: number;
-  readonly chunkRow: Uint32Array;
-  readonly chunkTile: Float64Array;
-  /** [chunks + 1] */
-  readonly chunkFirst: Uint32Array;
-  /**
-   * Begin and end in host ps; of a merged entry, the begin of its first and the end of its
-   * last event. Rounded down to 1/16 bucket, except the begin of the first entry of a chunk.
-   */
-  readonly start: Float64Array;
-  readonly end: Float64Array;
-  /** Numbered by `intern`. */
-  readonly type: Uint32Array;
-  /** Number of events in the entry, whose id and type are those of the longest event. */
-  readonly count: Uint32Array;
-  readonly id: Uint32Array;
-  /** Size in memory. */
-  readonly bytes: number;
-}
+export type TileBlock = Readonly<ReturnType<typeof decodeTiles>>;
 
 export interface TypeName {
   readonly id: number;
@@ -51,7 +31,7 @@ export function tileSpan(level: number): number {
 type Intern = (types: readonly TypeName[]) => ArrayLike<number>;
 
 /** Throws PayloadError. Source: docs/http_api.md, "timeline_tiles". */
-export function decodeTiles(buffer: ArrayBuffer, intern: Intern): TileBlock {
+export function decodeTiles(buffer: ArrayBuffer, intern: Intern) {
   const head = readHead(buffer);
   const chunks = size(head.json.chunks);
   const entries = size(head.json.entries);
@@ -69,17 +49,25 @@ export function decodeTiles(buffer: ArrayBuffer, intern: Intern): TileBlock {
   if (wide.length !== COLUMNS) throw new PayloadError("tiles lack columns");
   if (chunkFirst[0] !== 0 || chunkFirst[chunks] !== entries)
     throw new PayloadError("the chunks of tiles do not cover their entries");
-  const block: TileBlock = {
+  const block = {
     level: count(head.json.level),
     chunkCount: chunks,
     chunkRow,
     chunkTile,
+    /** [chunks + 1] */
     chunkFirst,
+    /**
+     * Begin and end in host ps; of a merged entry, the begin of its first and the end of its
+     * last event. Rounded down to 1/16 bucket, except the begin of the first entry of a chunk.
+     */
     start: new Float64Array(entries),
     end: new Float64Array(entries),
+    /** Numbered by `intern`. */
     type: new Uint32Array(entries),
+    /** Number of events in the entry, whose id and type are those of the longest event. */
     count: new Uint32Array(entries),
     id: new Uint32Array(entries),
+    /** Size in memory. */
     bytes: entries * ENTRY_BYTES + chunks * CHUNK_BYTES,
   };
   fillTimes(block, base, columns, wide, count(head.json.unit_ps, 1));

@@ -1,5 +1,5 @@
 /** Search results of all hosts and parts in time order, page by page. */
-import { effect, type Signal, signal, untracked } from "@preact/signals";
+import { effect, signal, untracked } from "@preact/signals";
 import type { Span } from "../model/types";
 import { type Page, partOf } from "../page/page";
 import { fetchSearch, isStale } from "../protocol/api";
@@ -32,18 +32,7 @@ interface SearchState {
   readonly error: unknown;
 }
 
-export interface SearchResults {
-  readonly state: Signal<SearchState>;
-  /** Number of hits in the view, or null if not known yet. */
-  readonly inView: Signal<number | null>;
-  /** Loads the next page. */
-  readonly more: () => void;
-  /** The next or previous hit from the selected event, or else from the view. */
-  readonly near: (direction: 1 | -1) => Promise<Hit | null>;
-  /** For each host and part with hits in the view, one on its busiest track, busiest first. */
-  readonly mainInView: () => Promise<readonly Hit[]>;
-  readonly dispose: () => void;
-}
+export type SearchResults = Readonly<ReturnType<typeof createSearchResults>>;
 
 const NONE: SearchState = {
   search: null,
@@ -57,7 +46,7 @@ const NONE: SearchState = {
 };
 const SETTLE_MS = 200;
 
-export function createSearchResults(page: Page): SearchResults {
+export function createSearchResults(page: Page) {
   const { model } = page;
   const state = signal<SearchState>(NONE);
   const inView = signal<number | null>(null);
@@ -168,14 +157,17 @@ export function createSearchResults(page: Page): SearchResults {
 
   return {
     state,
+    /** Number of hits in the view, or null if not known yet. */
     inView,
+    /** Loads the next page. */
     more: () => {
       const { search, isLoading, hasMore, error } = state.peek();
       if (search === null || isLoading || !hasMore || error !== null) return;
       const dry = sources.filter((source) => source.waiting.length === 0 && source.cursor !== "");
       void load(dry, search, false);
     },
-    near: async (direction) => {
+    /** The next or previous hit from the selected event, or else from the view. */
+    near: async (direction: 1 | -1): Promise<Hit | null> => {
       const { search } = state.peek();
       if (search === null) return null;
       const { signal: aborted } = abort;
@@ -198,6 +190,7 @@ export function createSearchResults(page: Page): SearchResults {
         return null;
       }
     },
+    /** For each host and part with hits in the view, one on its busiest track, busiest first. */
     mainInView: async () => {
       const { search } = state.peek();
       if (search === null) return [];
