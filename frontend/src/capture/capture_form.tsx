@@ -301,7 +301,7 @@ const STEPS: Readonly<Record<string, string>> = {
 
 function TestResults({ tested }: { tested: readonly Tested[] }) {
   return (
-    <ul class="capture-tested" aria-label="Connections">
+    <ul class="plain capture-tested" aria-label="Connections">
       {tested.map((worker) => (
         <li key={worker.address}>
           <code>{worker.address}</code>{" "}

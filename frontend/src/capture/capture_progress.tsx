@@ -32,7 +32,7 @@ export function CaptureProgress({ model, status, openRun }: CaptureProgressProps
           {status.error.hint === "" ? "" : `: ${status.error.hint}`}
         </p>
       )}
-      <ul class="capture-workers" aria-label="Workers">
+      <ul class="plain capture-workers" aria-label="Workers">
         {(isOver ? failedFirst(workers) : workers).map((worker) => (
           <WorkerRow key={worker.address} worker={worker} />
         ))}

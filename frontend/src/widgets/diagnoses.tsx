@@ -29,7 +29,7 @@ export function Diagnoses({ run, said = [] }: DiagnosesProps) {
   return (
     <details class="diagnoses" open={news.some((diagnosis) => diagnosis.kind === "bad")}>
       <summary>What was checked</summary>
-      <ul aria-label="What was checked">
+      <ul class="plain" aria-label="What was checked">
         {news.map((diagnosis, index) => (
           <li key={index} class={diagnosis.kind === "bad" ? "bad" : ""}>
             <span aria-hidden="true">{SIGNS[diagnosis.kind] ?? "·"}</span> <b>{diagnosis.about}</b>:{" "}

@@ -157,7 +157,7 @@ function Lines({ lines, definitions, marked, goTo, center }: LinesProps) {
                       <button
                         key={piece}
                         type="button"
-                        class="graph-name"
+                        class="bare graph-name"
                         onClick={(event) =>
                           event.ctrlKey || event.metaKey ? center(name) : goTo(name)
                         }

@@ -21,7 +21,7 @@ export function Cores({ cores }: { cores: readonly WaitingCore[] }) {
         source: "Infeed events of the TensorCores.",
       }}
     >
-      <table>
+      <table class="small-table">
         <thead>
           <tr>
             <th scope="col">Core</th>

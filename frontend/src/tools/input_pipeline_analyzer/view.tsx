@@ -67,7 +67,7 @@ export function InputPipelinePage(props: PageProps<InputPipeline>) {
 
 function NoInput({ pipeline: { advice } }: { pipeline: InputPipeline }) {
   return (
-    <section class="card pipeline-host" aria-labelledby="no-input">
+    <section class="card titled pipeline-host" aria-labelledby="no-input">
       <header class="card-head">
         <h2 id="no-input">No input ops in this trace</h2>
       </header>

@@ -44,7 +44,7 @@ export function Devices({ memory, select }: DevicesProps) {
           <button
             type="button"
             key={allocators[index].id}
-            class="card memory-multiple"
+            class="card inner-focus memory-multiple"
             aria-pressed={index === chosen}
             title={allocators[index].label.slice(0, 2000)}
             onClick={() => select({ memory_id: allocators[index].id, at_ps: null })}

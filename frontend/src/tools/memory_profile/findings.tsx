@@ -14,7 +14,7 @@ export function Findings({ memory }: { readonly memory: Memory }) {
   if (findings.length === 0) return null;
   return (
     <Card
-      class="memory-findings"
+      class="snug memory-findings"
       title="What to free first"
       why={{
         formula:

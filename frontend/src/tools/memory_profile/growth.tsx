@@ -21,7 +21,7 @@ export function Growth({ memory }: { readonly memory: Memory }) {
   if (steps.labels.length < 2) return null;
   return (
     <Card
-      class="memory-growth"
+      class="snug memory-growth"
       title="Growth per step"
       why={{
         formula:
@@ -49,7 +49,7 @@ export function Growth({ memory }: { readonly memory: Memory }) {
 function StepList({ memory: { steps } }: { readonly memory: Memory }) {
   const amount = (value: number) => (Number.isNaN(value) ? NOT_MEASURED : formatAmount(value));
   return (
-    <table class="part-table memory-steps" aria-label="Memory by step">
+    <table class="small-table part-table memory-steps" aria-label="Memory by step">
       <thead>
         <tr>
           <th scope="col">Step</th>
@@ -112,7 +112,7 @@ function StepGrid({ memory: { steps } }: { readonly memory: Memory }) {
 function Leaks({ leaks }: { readonly leaks: readonly Leak[] }) {
   return (
     <div class="memory-leaks">
-      <table class="part-table" aria-label="Ops whose memory grows with the steps">
+      <table class="small-table part-table" aria-label="Ops whose memory grows with the steps">
         <thead>
           <tr>
             <th scope="col">Op that may leak</th>

@@ -22,7 +22,7 @@ const EVENTS = "Memory allocation and deallocation events on the host's threads.
 export function SummaryCard({ memory, select, links }: SummaryCardProps) {
   const allocator = memory.allocators[memory.chosen];
   return (
-    <section class="card memory-summary" aria-label="Memory profile summary">
+    <section class="card titled snug memory-summary" aria-label="Memory profile summary">
       <header class="card-head">
         <h2>Memory profile summary</h2>
       </header>

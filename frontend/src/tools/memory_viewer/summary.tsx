@@ -52,7 +52,7 @@ interface HeapFigure {
 
 export function HeapFigures({ heap }: { readonly heap: Heap }) {
   return (
-    <section class="card heap-figures" aria-label="Figures of the program">
+    <section class="card titled snug heap-figures" aria-label="Figures of the program">
       <header class="card-head">
         <h2>Program memory summary</h2>
       </header>

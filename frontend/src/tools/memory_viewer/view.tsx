@@ -100,7 +100,7 @@ function Savings({ heap }: { readonly heap: Heap }) {
   if (heap.findings.length === 0) return null;
   return (
     <Card
-      class="heap-savings"
+      class="snug heap-savings"
       title="What would free memory"
       why={{
         formula:

@@ -60,7 +60,7 @@ export function TopOps({ overview, chosen, select, links }: TopOpsProps) {
           No ops are known: none were recorded, or the device events do not name their ops.
         </p>
       ) : (
-        <table>
+        <table class="small-table">
           <thead>
             <tr>
               <th scope="col">

@@ -15,7 +15,7 @@ export function StragglerList({ pod, worker, choose }: StragglerListProps) {
   const { stragglers, workers, hosts } = pod;
   return (
     <Card
-      class="pod-stragglers"
+      class="snug pod-stragglers"
       title="Stragglers"
       why={{
         formula:
@@ -27,7 +27,7 @@ export function StragglerList({ pod, worker, choose }: StragglerListProps) {
       {stragglers.length === 0 ? (
         <p class="muted">{nobody(pod)}</p>
       ) : (
-        <ol>
+        <ol class="plain">
           {stragglers.map((straggler) => (
             <li key={`${straggler.worker} ${straggler.name}`}>
               <button

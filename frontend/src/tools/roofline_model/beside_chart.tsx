@@ -18,7 +18,7 @@ const MOST = 4;
 
 export function KindLegend({ kinds }: { kinds: readonly PointKind[] }) {
   return (
-    <ul class="roofline-legend">
+    <ul class="plain roofline-legend">
       {kinds.map(({ label, color }, kind) => (
         <li key={label}>
           <svg width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">
@@ -51,7 +51,7 @@ export function NotDrawn({ table, absent, noun, open }: NotDrawnProps) {
             Not drawn: {plural(rows.length, noun)}, {formatRatio(ratio(share))} of the time
           </h3>
           <p class="muted">Why: {REASONS[reason]}.</p>
-          <ul>
+          <ul class="plain">
             {[...rows.subarray(0, MOST)].map((row) => (
               <li key={row}>
                 <button

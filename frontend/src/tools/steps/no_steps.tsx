@@ -16,7 +16,7 @@ const OFFERED = 4;
 
 export function NoSteps({ reason, markers, select }: NoStepsProps) {
   return (
-    <section class="card no-steps" aria-labelledby="add-markers">
+    <section class="card titled no-steps" aria-labelledby="add-markers">
       <h2 id="add-markers" tabIndex={-1}>
         No steps in this trace
       </h2>

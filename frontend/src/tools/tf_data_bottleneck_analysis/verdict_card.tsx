@@ -27,7 +27,10 @@ export function VerdictCard({ data, showBottleneck }: VerdictCardProps) {
   );
   const [severity, tag] = judge(data);
   return (
-    <section class={`card tf-summary ${advice.length > 0 ? "" : "alone"}`} aria-labelledby={id}>
+    <section
+      class={`card titled tf-summary ${advice.length > 0 ? "" : "alone"}`}
+      aria-labelledby={id}
+    >
       <header class="card-head">
         <h2 id={id}>
           <Explained

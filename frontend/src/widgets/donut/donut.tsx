@@ -50,7 +50,7 @@ export function Donut(props: DonutProps) {
     labels: slices.map((slice) => label(slice, props)),
   };
   return (
-    <section class="card donut" aria-labelledby={id}>
+    <section class="card titled snug donut" aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
         <ChartMenu
@@ -85,7 +85,7 @@ export function Donut(props: DonutProps) {
               total
             </text>
           </svg>
-          <ul class="legend">
+          <ul class="plain legend">
             {slices.map((slice, index) => (
               <li key={slice.name}>
                 <button

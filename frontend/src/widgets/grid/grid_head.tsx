@@ -62,7 +62,7 @@ function Header({
       {column.explanation ? <Why title={column.title} explanation={column.explanation} /> : null}
       <button
         type="button"
-        class="sort"
+        class="bare inner-focus sort"
         title="Click to sort, Shift-click to add a sort column. Alt+← and Alt+→ change the width"
         onClick={(event) => clickHeader(model, column, event.shiftKey)}
         onKeyDown={(event) => {

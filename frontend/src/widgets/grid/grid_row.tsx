@@ -74,7 +74,7 @@ export const GridRow = steady(function GridRow(props: GridRowProps) {
               {column.isName && isFirstName(model, column) ? (
                 <button
                   type="button"
-                  class="opener"
+                  class="bare opener"
                   tabIndex={-1}
                   aria-label={isOpen ? "Close the row" : "Open the row"}
                   onClick={() => props.onToggle(props.position)}

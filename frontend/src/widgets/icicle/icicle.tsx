@@ -103,7 +103,7 @@ export function Icicle(props: IcicleProps) {
   };
   return (
     <div
-      class="icicle"
+      class="inner-focus icicle"
       ref={scroller}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move in it
       tabIndex={0}

@@ -27,7 +27,7 @@ export function Explained({ label, title = label, explanation }: ExplainedProps)
   return (
     <Popover
       label={label}
-      buttonClass="explained"
+      buttonClass="bare explained"
       note="How is this computed?"
       panelLabel={`How “${title}” is computed`}
       width={360}

@@ -27,7 +27,7 @@ export function LevelName({ name, text, depth, isFound, isOpen, turn }: LevelNam
       ) : (
         <button
           type="button"
-          class="level-turn"
+          class="bare level-turn"
           tabIndex={-1}
           aria-label={isOpen ? "Close" : "Open"}
           onClick={(event) => {

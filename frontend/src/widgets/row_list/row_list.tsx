@@ -119,7 +119,7 @@ export function RowList(props: RowListProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: either role is of a table with a focus
     <div
-      class="trace-rows"
+      class="inner-focus trace-rows"
       ref={scroller}
       role={props.levels ? "treegrid" : "grid"}
       aria-label={label}

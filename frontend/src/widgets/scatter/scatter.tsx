@@ -233,7 +233,11 @@ function Plot(props: PlotProps) {
       </div>
       {box ? <div class="scatter-box" style={boxStyle(box)} /> : null}
       {isNear && point !== null && !box ? (
-        <div class="scatter-card" style={cardPlace(picture, radii, point)} aria-hidden="true">
+        <div
+          class="step-card scatter-card"
+          style={cardPlace(picture, radii, point)}
+          aria-hidden="true"
+        >
           {props.card(point)}
         </div>
       ) : null}

@@ -27,7 +27,7 @@ export function PartTable(props: PartTableProps) {
   // The usual unit for the total.
   const scale = columnScale("time", total * 10);
   return (
-    <table class="part-table" aria-label={label} onMouseLeave={() => point(null)}>
+    <table class="small-table part-table" aria-label={label} onMouseLeave={() => point(null)}>
       <thead>
         <tr>
           <th scope="col">Part</th>

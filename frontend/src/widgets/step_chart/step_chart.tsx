@@ -63,7 +63,7 @@ export function StepChart(props: StepChartProps) {
   };
   return (
     <Card
-      class="step-chart"
+      class="snug step-chart"
       title={title}
       why={props.explanation}
       head={

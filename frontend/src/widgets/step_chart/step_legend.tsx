@@ -10,7 +10,7 @@ export function StepLegend({
   view: Pick<StepView, "hidden" | "toggle">;
 }) {
   return (
-    <ul class="step-legend" aria-label="Series, from the top of the stack">
+    <ul class="plain step-legend" aria-label="Series, from the top of the stack">
       {series.toReversed().map(({ id, label, color }) => {
         const isHidden = view.hidden.has(id);
         return (

@@ -19,7 +19,7 @@ interface CardProps {
 export function Card({ title, class: name, why, head, isBusy, place, children }: CardProps) {
   const id = useId();
   return (
-    <section class={`card ${name}`} aria-labelledby={id} aria-busy={isBusy} ref={place}>
+    <section class={`card titled ${name}`} aria-labelledby={id} aria-busy={isBusy} ref={place}>
       <header class="card-head">
         <h2 id={id}>
           {why ? <Explained label={title} title={why.title} explanation={why} /> : title}

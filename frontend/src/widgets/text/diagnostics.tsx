@@ -25,7 +25,7 @@ export function Diagnostics({ diagnostics }: { diagnostics: readonly Diagnostic[
   if (diagnostics.length === 0) return null;
   return (
     <Card class="facts" title="About this trace">
-      <ul class="diagnostics">
+      <ul class="plain diagnostics">
         {diagnostics.slice(0, MOST).map(({ severity, message }, index) => (
           <li key={index}>
             <span class="diagnostic-sign" title={severity.toLowerCase()}>

@@ -39,7 +39,7 @@ const USUAL: readonly Severity[] = ["high", "moderate", "low"];
 
 export function FindingList({ findings, opens = USUAL }: FindingListProps) {
   return (
-    <ol class="findings">
+    <ol class="plain findings">
       {findings.map((finding, index) => (
         <li key={finding.id}>
           <details open={index === 0 && opens.includes(finding.severity)}>

@@ -152,7 +152,7 @@ function Whole({ details, node, center }: WholeProps) {
       {node.constants.length > 0 ? (
         <>
           <h4>Constants</h4>
-          <ul class="graph-names">
+          <ul class="plain graph-names">
             {node.constants.slice(0, LISTED).map(({ operand, text }) => (
               <li key={operand}>
                 operand {operand}: <code>{text.slice(0, 200)}</code>
@@ -179,7 +179,7 @@ function Whole({ details, node, center }: WholeProps) {
       {details.stack.length > 0 ? (
         <>
           <h4>Stack</h4>
-          <ol class="graph-stack">
+          <ol class="plain graph-stack">
             {details.stack.map((frame, index) => (
               <li key={index}>{frame.slice(0, 300)}</li>
             ))}
@@ -204,7 +204,7 @@ function Names({ title, names, count = names.length, center }: NamesProps) {
         {title} {count > 0 ? <span class="muted">{formatCount(count)}</span> : null}
       </h4>
       {count === 0 ? <p class="muted">none</p> : null}
-      <ul class="graph-names">
+      <ul class="plain graph-names">
         {names.slice(0, LISTED).map((name, index) => (
           <li key={index}>
             <button type="button" class="link" onClick={() => center(name)}>

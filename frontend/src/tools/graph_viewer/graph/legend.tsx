@@ -15,7 +15,7 @@ export function InstructionLegend({ nodes, mode, most }: InstructionLegendProps)
     nodes.some((node) => node.group === group),
   );
   return (
-    <ul class="color-key" aria-label="Legend">
+    <ul class="plain color-key" aria-label="Legend">
       {here.map(([group, [color, label]]) => (
         <li key={group}>
           <span class="graph-swatch" style={{ background: color }} aria-hidden="true" />

@@ -69,7 +69,7 @@ function ActivityCard(props: ActivityCardProps) {
       {activities.length === 0 ? (
         <p class="muted">{nothing}</p>
       ) : (
-        <table>
+        <table class="small-table">
           <thead>
             <tr>
               <th scope="col">Activity</th>

@@ -84,7 +84,7 @@ export function BreakdownCard(props: BreakdownCardProps) {
         </h2>
         <InstantText memory={memory} select={select} />
         <span class="space" />
-        <span class="memory-switch" role="group" aria-label="Show as">
+        <span class="joined" role="group" aria-label="Show as">
           {[["Table", false] as const, ["Treemap", true] as const].map(([label, isOn]) => (
             <button
               type="button"

@@ -100,7 +100,7 @@ export function Treemap({ model, choose }: TreemapProps) {
           </p>
         ) : null}
       </div>
-      <ul class="color-key" aria-label="Colors: when it was allocated">
+      <ul class="plain color-key" aria-label="Colors: when it was allocated">
         {[...COLORS, ["several", SEVERAL] as const]
           .filter(([label]) => leaves.some(({ age }) => (age || "several") === label))
           .map(([label, color]) => (

@@ -34,7 +34,7 @@ export function TimelineCard(props: TimelineCardProps) {
   };
   return (
     <Card
-      class="memory-timeline"
+      class="snug memory-timeline"
       title="Memory timeline"
       isBusy={isLoading}
       why={{
@@ -111,7 +111,7 @@ function Legend({
     select({ hide: isDefault ? null : text(next) || NOTHING });
   };
   return (
-    <ul class="step-legend" aria-label="Parts, from the top of the stack">
+    <ul class="plain step-legend" aria-label="Parts, from the top of the stack">
       {[CAPACITY, ...MEMORY_PARTS.toReversed(), FRAGMENTATION].map(({ id, label, color }) => {
         const isHidden = hidden.has(id);
         const isRecorded =

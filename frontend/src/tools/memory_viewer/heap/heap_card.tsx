@@ -27,7 +27,7 @@ export function HeapCard({ heap, select, fileName }: HeapCardProps) {
   };
   return (
     <Card
-      class="heap-chart"
+      class="snug heap-chart"
       title="Memory over the schedule"
       why={{
         formula:
@@ -70,7 +70,7 @@ export function HeapCard({ heap, select, fileName }: HeapCardProps) {
           </div>
           <HeapPlot heap={heap} select={select} scale={scale} />
           <div class="heap-below">
-            <ul class="step-legend" aria-label="Colors">
+            <ul class="plain step-legend" aria-label="Colors">
               {PURPOSES.map(({ id, label, color }) => (
                 <li key={id}>
                   <span class="swatch" style={{ background: color }} /> {label}

@@ -60,7 +60,7 @@ export function HeatMap(props: HeatMapProps) {
   };
   return (
     <Card
-      class="pod-heat"
+      class="snug pod-heat"
       title="Workers and steps"
       why={{
         title: measure.label,

@@ -35,7 +35,7 @@ export function WorkerCard(props: WorkerCardProps) {
   const host = pod.hosts[pod.workers.host[shown]] ?? "";
   return (
     <Card
-      class="pod-worker"
+      class="snug pod-worker"
       title={`${role} ${pod.workers.names[shown].slice(0, 40)}`}
       isBusy={!cells.isExact && !error}
       why={{

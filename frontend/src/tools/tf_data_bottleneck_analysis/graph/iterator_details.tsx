@@ -61,7 +61,7 @@ export function IteratorDetails({ graph, tree, node, advice, links, close }: Ite
         <code>{node.longName.slice(0, 4000)}</code>{" "}
         <CopyButton text={() => node.longName} label="Copy" title="Copy the long name" />
       </p>
-      <p class="tf-trace-links">
+      <p class="finding-links tf-trace-links">
         <Place
           links={links}
           place={iteratorPlace(graph, node)}

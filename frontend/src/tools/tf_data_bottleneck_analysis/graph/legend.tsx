@@ -2,7 +2,7 @@
 
 export function Legend() {
   return (
-    <ul class="color-key" aria-label="Legend">
+    <ul class="plain color-key" aria-label="Legend">
       <li>
         <span class="tf-swatch bottleneck" aria-hidden="true" />
         Bottleneck: holds up the execution the longest

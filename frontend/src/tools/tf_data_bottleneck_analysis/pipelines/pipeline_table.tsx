@@ -172,7 +172,7 @@ function Head({ column: { id, title }, unit, sorted, sort }: HeadProps) {
       class={isText ? "text" : undefined}
       aria-sort={sorted === "" ? undefined : isAscending ? "ascending" : "descending"}
     >
-      <button type="button" class="tf-sort" onClick={sort}>
+      <button type="button" class="bare tf-sort" onClick={sort}>
         {title}
         {unit ? <span class="unit">({unit})</span> : null}
         <span class="sort-mark" aria-hidden="true">

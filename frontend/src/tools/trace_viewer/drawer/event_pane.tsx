@@ -160,7 +160,7 @@ function Stack({ page, details, of }: { page: Page; details: EventDetails; of: E
   const { stack } = details;
   if (stack.length === 0) return <p class="muted">None; it is at the top level of its track.</p>;
   return (
-    <ol class="trace-stack">
+    <ol class="plain trace-stack">
       {stack.map((frame, depth) => (
         <li key={frame.id} style={{ "--depth": Math.min(depth, 12) }}>
           <EventButton page={page} of={{ ...of, id: frame.id }}>

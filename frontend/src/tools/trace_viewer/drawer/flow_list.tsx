@@ -35,7 +35,7 @@ export function FlowList({ page, flows, of, id }: FlowListProps) {
       ) : flows.total === 0 ? (
         <p class="muted">None: no causes or effects are known.</p>
       ) : (
-        <ul class="trace-flows">
+        <ul class="plain trace-flows">
           {listed.map((flow, index) => (
             <FlowItem key={index} page={page} flow={flow} of={of} id={id} />
           ))}

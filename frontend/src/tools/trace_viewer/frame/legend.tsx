@@ -27,7 +27,7 @@ export function Legend({ model }: { model: TimelineModel }) {
   if ((by !== "category" && by !== "group") || categories.length === 0) return null;
   const entries = by === "category" ? ofCategories(categories, isDark) : ofGroups(categories);
   return (
-    <ul class="trace-legend" aria-label="Colors">
+    <ul class="plain trace-legend" aria-label="Colors">
       {entries.map(({ label, color, title }) => (
         <li key={label} title={title}>
           <span class="trace-swatch" style={{ background: color }} />

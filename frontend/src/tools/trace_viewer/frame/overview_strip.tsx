@@ -114,7 +114,7 @@ export function OverviewStrip({ model }: { model: TimelineModel }) {
       >
         <canvas ref={canvas} role="img" aria-label="Device utilization over the whole trace" />
         <div
-          class="trace-brush"
+          class="inner-focus trace-brush"
           ref={brush}
           role="slider"
           tabIndex={0}

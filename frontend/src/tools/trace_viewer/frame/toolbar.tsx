@@ -68,7 +68,7 @@ export function Toolbar({ page, hits }: { page: Page; hits: SearchResults }) {
         }))}
       />
       <FilterMenu model={model} />
-      <span class="trace-pair">
+      <span class="joined">
         <button
           type="button"
           class="button small"
@@ -123,7 +123,13 @@ function ToolPalette({ model }: { model: TimelineModel }) {
     group.current?.querySelectorAll("button")[next]?.focus();
   };
   return (
-    <div class="trace-tools" ref={group} role="radiogroup" aria-label="Tool" onKeyDown={onKeyDown}>
+    <div
+      class="joined trace-tools"
+      ref={group}
+      role="radiogroup"
+      aria-label="Tool"
+      onKeyDown={onKeyDown}
+    >
       {TOOLS.map(([tool, key, label, icon]) => (
         <button
           key={tool}

@@ -108,7 +108,7 @@ export function Labels({ model, list, isAlone }: LabelsProps) {
   );
   return (
     <div
-      class="trace-labels"
+      class="inner-focus trace-labels"
       ref={tree}
       role="tree"
       aria-label="Hosts, sections and tracks"

@@ -73,7 +73,7 @@ export function LaneLabel(props: LaneLabelProps) {
         {canFold ? (
           <button
             type="button"
-            class="trace-triangle"
+            class="bare trace-triangle"
             tabIndex={-1}
             aria-hidden="true"
             onClick={(event) => {
@@ -113,7 +113,7 @@ export function LaneLabel(props: LaneLabelProps) {
           {isTrack ? (
             <button
               type="button"
-              class={isPinnedToo ? "trace-lane-button pressed" : "trace-lane-button"}
+              class={`bare trace-lane-button ${isPinnedToo ? "pressed" : ""}`}
               tabIndex={-1}
               title={isPinnedToo ? "Unpin (P)" : "Pin to the top (P)"}
               onClick={() => togglePin(model, lane.key)}
@@ -126,7 +126,7 @@ export function LaneLabel(props: LaneLabelProps) {
           {isPinned || kind === "idle" ? null : (
             <button
               type="button"
-              class="trace-lane-button"
+              class="bare trace-lane-button"
               tabIndex={-1}
               title="Hide (H)"
               onClick={() => hide(model, lane.key)}

@@ -317,7 +317,7 @@ function ViewButtons({ model }: { model: TimelineModel }) {
   const { from, to } = model.view.value;
   return (
     <>
-      <span class="trace-pair">
+      <span class="joined">
         {TURNS.map(([direction, label, key]) => (
           <button
             key={direction}

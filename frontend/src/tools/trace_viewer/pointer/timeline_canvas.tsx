@@ -85,7 +85,7 @@ export function TimelineCanvas({ model, renderer = "" }: TimelineCanvasProps) {
     <div
       ref={frame}
       id="trace-timeline"
-      class="timeline-canvas"
+      class="inner-focus timeline-canvas"
       role="application"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys of the timeline work within
       tabIndex={0}

@@ -142,7 +142,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
         {text === "" ? null : (
           <button
             type="button"
-            class="trace-clear"
+            class="bare trace-clear"
             aria-label="Clear the search"
             title="Clear the search (Escape)"
             onClick={() => {
@@ -178,7 +178,7 @@ export function SearchBox({ page, hits }: { page: Page; hits: SearchResults }) {
       >
         {said}
       </button>
-      <span class="trace-pair" hidden={count === 0 || isTyped}>
+      <span class="joined" hidden={count === 0 || isTyped}>
         <button
           type="button"
           class="button small"
