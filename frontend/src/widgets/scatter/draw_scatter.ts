@@ -1,6 +1,7 @@
 /** Draws a scatter plot: axes, roofs, and marks that differ in shape as well as in color. */
 import { resolveColor } from "../../base/theme";
 import type { Box, Pen } from "../chart/pen";
+import { paperColors } from "../chart/theme_colors";
 import {
   type Axis,
   type PointKind,
@@ -32,11 +33,8 @@ const LINE = 13;
 
 export function scatterColors(kinds: readonly PointKind[]) {
   return {
+    ...paperColors(),
     kinds: kinds.map(({ color }) => resolveColor(color)),
-    text: resolveColor("var(--text)"),
-    muted: resolveColor("var(--muted)"),
-    border: resolveColor("var(--border)"),
-    background: resolveColor("var(--panel)"),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { resolveColor } from "../../base/theme";
 import { type Box, hatch, type Pen } from "../chart/pen";
+import { paperColors } from "../chart/theme_colors";
 import type { Drawing, StepAxis, StepColumn, StepSeries } from "./steps";
 
 /** Resolved colors. */
@@ -30,10 +31,7 @@ export function chartColors(series: readonly StepSeries[], host: HTMLElement) {
   return {
     /** One per series. */
     fills: series.map(({ color }) => resolveColor(color)),
-    background: resolveColor("var(--panel)"),
-    text: resolveColor("var(--text)"),
-    muted: resolveColor("var(--muted)"),
-    border: resolveColor("var(--border)"),
+    ...paperColors(),
     font: `11px ${getComputedStyle(host).fontFamily}`,
   };
 }

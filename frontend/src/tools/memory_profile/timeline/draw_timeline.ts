@@ -2,6 +2,7 @@
 import { formatTick, type Scale } from "../../../base/format";
 import { resolveColor } from "../../../base/theme";
 import type { Pen } from "../../../widgets/chart/pen";
+import { paperColors } from "../../../widgets/chart/theme_colors";
 import { marksOf } from "../../../widgets/chart/ticks";
 import { formatGibibytes, traceTimeScale } from "../format";
 import type { Memory, Timeline } from "../payload";
@@ -23,10 +24,7 @@ export function timelineColors() {
   return {
     /** By part. */
     fills: Object.fromEntries(fills),
-    background: resolveColor("var(--background)"),
-    text: resolveColor("var(--text)"),
-    muted: resolveColor("var(--muted)"),
-    border: resolveColor("var(--border)"),
+    ...paperColors(),
     band: resolveColor("color-mix(in srgb, var(--text) 8%, transparent)"),
     halo: resolveColor("color-mix(in srgb, var(--background) 80%, transparent)"),
     font: `11px ${getComputedStyle(document.body).fontFamily}`,

@@ -3,10 +3,10 @@ import { type Signal, useSignalEffect } from "@preact/signals";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { columnScale, formatCount, formatTime, plural } from "../../../base/format";
 import { bindKeys, runKey } from "../../../base/keys";
-import { watchColors } from "../../../base/theme";
 import { microseconds } from "../../../base/units";
 import { ChartMenu } from "../../../widgets/chart/chart_menu";
 import { canvasPen } from "../../../widgets/chart/pen";
+import { useTheme } from "../../../widgets/chart/theme_colors";
 import { useWidth } from "../../../widgets/chart/use_size";
 import { Explained } from "../../../widgets/overlays/why";
 import { stepName } from "../../../widgets/step_chart/steps";
@@ -58,7 +58,7 @@ export function ColumnChart(props: ColumnChartProps) {
     return drawColumnSvg(pod, cells, rows, { isByHost, isInOrder: !isLatestFirst });
   };
   return (
-    <section class="card pod-columns" aria-labelledby={id}>
+    <section class="card titled snug pod-columns" aria-labelledby={id}>
       <header class="card-head">
         <h2 id={id} class="cut">
           <Explained
@@ -119,7 +119,7 @@ export function ColumnChart(props: ColumnChartProps) {
 function Legend({ pod, cells }: { pod: Pod; cells: StepCells }) {
   const shown = pod.phases.filter((_, index) => cells.phases[index].some((time) => time > 0));
   return (
-    <ul class="color-key" aria-label="Parts, from the top of the stack">
+    <ul class="plain color-key" aria-label="Parts, from the top of the stack">
       {shown.toReversed().map(({ id, label, color }) => (
         <li key={id}>
           <span class="swatch" style={{ background: color }} />
@@ -140,8 +140,7 @@ function ColumnPlot(props: ColumnPlotProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const width = useWidth(scroller);
-  const [theme, bump] = useState(0);
-  useEffect(() => watchColors(() => bump((count) => count + 1)), []);
+  const theme = useTheme();
   const plan = useMemo(() => planColumns(rows.length, width), [rows, width]);
   const most = cells.total.reduce((top, total) => Math.max(top, total), usual || 0);
   const scale = columnScale("time", most * 10);

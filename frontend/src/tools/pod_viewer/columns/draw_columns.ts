@@ -2,6 +2,7 @@
 import type { Scale } from "../../../base/format";
 import { resolveColor } from "../../../base/theme";
 import { hatch, type Pen } from "../../../widgets/chart/pen";
+import { paperColors } from "../../../widgets/chart/theme_colors";
 import { drawValueAxis } from "../../../widgets/chart/ticks";
 import { fitLabel } from "../heat_map/draw_heat_map";
 import type { Pod } from "../payload";
@@ -43,10 +44,7 @@ export function columnColors({ phases }: Pod): Pick<ColumnDrawing, "fills" | "co
   return {
     fills: phases.map(({ color }) => resolveColor(color)),
     colors: {
-      background: resolveColor("var(--panel)"),
-      text: resolveColor("var(--text)"),
-      muted: resolveColor("var(--muted)"),
-      border: resolveColor("var(--border)"),
+      ...paperColors(),
       pointed: resolveColor("color-mix(in srgb, var(--text) 10%, transparent)"),
     },
   };

@@ -1,6 +1,7 @@
 /** The color legend of the heat map. */
-import { useEffect, useMemo, useState } from "preact/hooks";
-import { resolveColor, watchColors } from "../../../base/theme";
+import { useMemo } from "preact/hooks";
+import { resolveColor } from "../../../base/theme";
+import { useTheme } from "../../../widgets/chart/theme_colors";
 import type { Domain, Measure } from "../measures";
 import { writeValue } from "./heat_texts";
 import { makeRamp, type Ramp, rampColor } from "./ramp";
@@ -47,8 +48,7 @@ export function HeatLegend({ domain, ramp, measure }: HeatLegendProps) {
 
 /** The ramp of the current theme, and a number that changes with the page's colors. */
 export function useRamp(): { readonly ramp: Ramp; readonly theme: number } {
-  const [theme, bump] = useState(0);
-  useEffect(() => watchColors(() => bump((count) => count + 1)), []);
+  const theme = useTheme();
   const ramp = useMemo(() => {
     // The second color is in use if the page is dark.
     const probe = resolveColor("light-dark(rgb(1 1 1), rgb(2 2 2))");
