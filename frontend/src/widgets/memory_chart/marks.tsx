@@ -13,7 +13,7 @@ export interface PlotSides {
 /** Shorter drags count as clicks, in CSS pixels. */
 const LEAST_DRAG = 6;
 
-type DraggedRange = readonly [from: number, to: number];
+export type DraggedRange = readonly [from: number, to: number];
 
 /** The ends of a drag, left first; null for a click. */
 export function draggedRange(drag: DraggedRange): DraggedRange | null {

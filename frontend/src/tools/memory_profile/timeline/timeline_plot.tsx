@@ -1,19 +1,13 @@
 /** The plot of the timeline, with its pointer and keyboard interaction. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Scale } from "../../../base/format";
-import { bindKeys, runKey } from "../../../base/keys";
-import { watchColors } from "../../../base/theme";
 import type { View } from "../../../base/url_state";
 import { canvasPen } from "../../../widgets/chart/pen";
+import { useTheme } from "../../../widgets/chart/theme_colors";
 import { useWidth } from "../../../widgets/chart/use_size";
 import { eventKeys } from "../../../widgets/memory_chart/event_keys";
-import {
-  Brush,
-  draggedRange,
-  FactsCard,
-  Line,
-  PeakFlag,
-} from "../../../widgets/memory_chart/marks";
+import { EventSlider } from "../../../widgets/memory_chart/event_slider";
+import { FactsCard, Line, PeakFlag } from "../../../widgets/memory_chart/marks";
 import type { Select } from "../../tool";
 import { formatGibibytes } from "../format";
 import type { Memory } from "../payload";
@@ -67,11 +61,9 @@ export function TimelinePlot(props: TimelinePlotProps) {
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(frame);
-  const [theme, bump] = useState(0);
+  const theme = useTheme();
   const [point, setPoint] = useState(-1);
-  const [drag, setDrag] = useState<readonly [number, number] | null>(null);
   const clicks = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => watchColors(() => bump((count) => count + 1)), []);
   useEffect(() => () => clearTimeout(clicks.current), []);
   // A new timeline has other points.
   useEffect(() => setPoint(-1), [timeline]);
@@ -120,8 +112,6 @@ export function TimelinePlot(props: TimelinePlotProps) {
     peak: () => select({ at_ps: null }),
     reset: () => (point >= 0 ? setPoint(-1) : zoom(null)),
   });
-  // Registered for the help only, so any set of these bindings will do.
-  useEffect(() => bindKeys(keys, true), []);
 
   /** The visible point `by` points further; without a start, counted from the edge. */
   function beside(before: number, by: number): number {
@@ -131,28 +121,8 @@ export function TimelinePlot(props: TimelinePlotProps) {
     const start = before < 0 ? (by > 0 ? first - 1 : last + 1) : before;
     return Math.max(first, Math.min(start + by, last));
   }
-  const place = (event: PointerEvent | MouseEvent) =>
-    event.clientX - (frame.current?.getBoundingClientRect().left ?? 0);
-  const onPointerDown = (event: PointerEvent) => {
-    if (event.button !== 0) return;
-    (event.currentTarget as Element).setPointerCapture?.(event.pointerId);
-    setDrag([place(event), place(event)]);
-  };
-  const onPointerMove = (event: PointerEvent) => {
-    const x = place(event);
-    if (drag) setDrag([drag[0], x]);
-    setPoint(pointAt(timeline, plan, x));
-  };
-  const onPointerUp = () => {
-    if (!drag) return;
-    setDrag(null);
-    const range = draggedRange(drag);
-    if (range) {
-      const start = timeAt(plan, range[0]);
-      zoom({ from: start, to: Math.max(timeAt(plan, range[1]), start + SHORTEST) });
-      return;
-    }
-    const chosen = pointAt(timeline, plan, drag[0]);
+  const click = (x: number) => {
+    const chosen = pointAt(timeline, plan, x);
     clearTimeout(clicks.current);
     clicks.current = setTimeout(() => choose(chosen), isZoomed ? DOUBLE_CLICK_MS : 0);
   };
@@ -163,46 +133,38 @@ export function TimelinePlot(props: TimelinePlotProps) {
     <div class="memory-frame" ref={frame} style={{ height: `${HEIGHT}px` }}>
       <canvas ref={canvas} />
       <Instants {...props} plan={plan} />
-      <div
-        class="memory-plot"
-        style={{
-          left: `${plan.left}px`,
-          top: `${FLAG}px`,
-          width: `${plan.right - plan.left}px`,
-          height: `${plan.bottom - FLAG}px`,
+      <EventSlider
+        frame={frame}
+        sides={plan}
+        top={FLAG}
+        label="Memory timeline: event"
+        description="Enter breaks down the memory in use at the event"
+        least={0}
+        most={Math.max(timeline.length - 1, 0)}
+        now={point}
+        text={point < 0 ? "no event" : factText(props, point, span)}
+        keys={keys}
+        point={(x) => setPoint(pointAt(timeline, plan, x))}
+        leave={() => setPoint(-1)}
+        click={click}
+        choose={([left, right]) => {
+          const start = timeAt(plan, left);
+          zoom({ from: start, to: Math.max(timeAt(plan, right), start + SHORTEST) });
         }}
-        role="slider"
-        tabIndex={0}
-        aria-label="Memory timeline: event"
-        aria-orientation="horizontal"
-        aria-valuemin={0}
-        aria-valuemax={Math.max(timeline.length - 1, 0)}
-        aria-valuenow={Math.max(point, 0)}
-        aria-valuetext={point < 0 ? "no event" : factText(props, point, span)}
-        aria-description="Enter breaks down the memory in use at the event"
-        onPointerDown={onPointerDown}
-        onPointerMove={onPointerMove}
-        onPointerUp={onPointerUp}
-        onPointerCancel={() => setDrag(null)}
-        onPointerLeave={() => {
-          if (!drag) setPoint(-1);
-        }}
-        onBlur={() => setPoint(-1)}
-        onDblClick={() => {
+        reset={() => {
           clearTimeout(clicks.current);
           zoom(null);
         }}
-        onKeyDown={(event) => void runKey(keys, event)}
-      />
-      {drag ? <Brush sides={plan} drag={drag} /> : null}
-      {at >= 0 && !drag ? (
-        <>
-          <Line name="memory-cursor" x={at} top={plan.top} bottom={plan.bottom} />
-          <FactsCard facts={eventFacts(memory, point, span)} x={at} width={width}>
-            <p class="muted">{splitText(memory, point)}</p>
-          </FactsCard>
-        </>
-      ) : null}
+      >
+        {at >= 0 ? (
+          <>
+            <Line name="memory-cursor" x={at} top={plan.top} bottom={plan.bottom} />
+            <FactsCard facts={eventFacts(memory, point, span)} x={at} width={width}>
+              <p class="muted">{splitText(memory, point)}</p>
+            </FactsCard>
+          </>
+        ) : null}
+      </EventSlider>
     </div>
   );
 }

@@ -1,19 +1,13 @@
 /** The two charts over the heap's events, with their pointer and keyboard interaction. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatBytes, type Scale } from "../../../base/format";
-import { bindKeys, runKey } from "../../../base/keys";
-import { watchColors } from "../../../base/theme";
 import { bytes } from "../../../base/units";
 import { canvasPen } from "../../../widgets/chart/pen";
+import { useTheme } from "../../../widgets/chart/theme_colors";
 import { useWidth } from "../../../widgets/chart/use_size";
 import { eventKeys } from "../../../widgets/memory_chart/event_keys";
-import {
-  Brush,
-  draggedRange,
-  FactsCard,
-  Line,
-  PeakFlag,
-} from "../../../widgets/memory_chart/marks";
+import { EventSlider } from "../../../widgets/memory_chart/event_slider";
+import { FactsCard, Line, PeakFlag } from "../../../widgets/memory_chart/marks";
 import type { Select } from "../../tool";
 import type { Heap } from "../payload";
 import { drawHeap } from "./draw_heap";
@@ -40,10 +34,8 @@ export function HeapPlot({ heap, select, scale }: HeapPlotProps) {
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(frame);
-  const [theme, bump] = useState(0);
+  const theme = useTheme();
   const [place, setPlace] = useState<{ event: number; bar: number } | null>(null);
-  const [drag, setDrag] = useState<readonly [number, number] | null>(null);
-  useEffect(() => watchColors(() => bump((count) => count + 1)), []);
   useEffect(() => setPlace(null), [heap]);
   const { timeline, figures } = heap;
   const plan = useMemo(
@@ -78,80 +70,48 @@ export function HeapPlot({ heap, select, scale }: HeapPlotProps) {
     peak: () => choose(figures.peakEvent),
     reset: () => (place ? setPlace(null) : zoom([0, events])),
   });
-  // Registered for the help only, so any set of these bindings will do.
-  useEffect(() => bindKeys(keys, true), []);
-  const at = (event: PointerEvent | MouseEvent) => {
-    const box = frame.current?.getBoundingClientRect();
-    return [event.clientX - (box?.left ?? 0), event.clientY - (box?.top ?? 0)] as const;
-  };
-  const onPointerDown = (event: PointerEvent) => {
-    if (event.button !== 0) return;
-    (event.currentTarget as Element).setPointerCapture?.(event.pointerId);
-    setDrag([at(event)[0], at(event)[0]]);
-  };
-  const onPointerMove = (event: PointerEvent) => {
-    const [x, y] = at(event);
-    if (drag) setDrag([drag[0], x]);
-    setPlace({
-      event: eventAt(plan, x),
-      bar: y >= plan.barsTop ? barAt(heap.bars, plan, x, y) : -1,
-    });
-  };
-  const onPointerUp = () => {
-    if (!drag) return;
-    setDrag(null);
-    const range = draggedRange(drag);
-    if (range) zoom([eventAt(plan, range[0]), eventAt(plan, range[1]) + 1]);
-    else choose(eventAt(plan, drag[0]));
-  };
   return (
     <div class="memory-frame" ref={frame} style={{ height: `${PLOT_HEIGHT}px` }}>
       <canvas ref={canvas} />
       <Marks heap={heap} plan={plan} choose={choose} />
-      <div
-        class="memory-plot"
-        style={{
-          left: `${plan.left}px`,
-          top: `${plan.top}px`,
-          width: `${plan.right - plan.left}px`,
-          height: `${plan.bottom - plan.top}px`,
-        }}
-        role="slider"
-        tabIndex={0}
-        aria-label="Memory over the events of the heap: event"
-        aria-orientation="horizontal"
-        aria-valuemin={plan.from}
-        aria-valuemax={plan.to - 1}
-        aria-valuenow={Math.max(plan.from, Math.min(current, plan.to - 1))}
-        aria-valuetext={heapEventText(heap, current)}
-        aria-description="Enter lists the memory content after the event"
-        onPointerDown={onPointerDown}
-        onPointerMove={onPointerMove}
-        onPointerUp={onPointerUp}
-        onPointerCancel={() => setDrag(null)}
-        onPointerLeave={() => {
-          if (!drag) setPlace(null);
-        }}
-        onBlur={() => setPlace(null)}
-        onDblClick={() => zoom([0, events])}
-        onKeyDown={(event) => void runKey(keys, event)}
-      />
-      {drag ? <Brush sides={plan} drag={drag} /> : null}
-      {place && !drag && (events > 0 || place.bar >= 0) ? (
-        <>
-          <Line
-            name="memory-cursor"
-            x={middleOf(plan, place.event)}
-            top={plan.top}
-            bottom={plan.bottom}
-          />
-          <FactsCard
-            facts={place.bar >= 0 ? barFacts(heap, place.bar) : heapEventFacts(heap, place.event)}
-            x={xOfEvent(plan, place.event)}
-            width={width}
-          />
-        </>
-      ) : null}
+      <EventSlider
+        frame={frame}
+        sides={plan}
+        top={plan.top}
+        label="Memory over the events of the heap: event"
+        description="Enter lists the memory content after the event"
+        least={plan.from}
+        most={plan.to - 1}
+        now={Math.min(current, plan.to - 1)}
+        text={heapEventText(heap, current)}
+        keys={keys}
+        point={(x, y) =>
+          setPlace({
+            event: eventAt(plan, x),
+            bar: y >= plan.barsTop ? barAt(heap.bars, plan, x, y) : -1,
+          })
+        }
+        leave={() => setPlace(null)}
+        click={(x) => choose(eventAt(plan, x))}
+        choose={([left, right]) => zoom([eventAt(plan, left), eventAt(plan, right) + 1])}
+        reset={() => zoom([0, events])}
+      >
+        {place && (events > 0 || place.bar >= 0) ? (
+          <>
+            <Line
+              name="memory-cursor"
+              x={middleOf(plan, place.event)}
+              top={plan.top}
+              bottom={plan.bottom}
+            />
+            <FactsCard
+              facts={place.bar >= 0 ? barFacts(heap, place.bar) : heapEventFacts(heap, place.event)}
+              x={xOfEvent(plan, place.event)}
+              width={width}
+            />
+          </>
+        ) : null}
+      </EventSlider>
       {timeline.length === 0 ? (
         <p class="heap-note muted" style={{ left: `${plan.left}px` }}>
           The compiler planned no heap for this memory: its content does not change.
