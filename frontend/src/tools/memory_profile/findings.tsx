@@ -1,10 +1,9 @@
 /** Findings about memory, by how much memory they would free. */
+import { MemoryFindings } from "../../widgets/memory_chart/memory_findings";
 import { Card } from "../../widgets/text/card";
-import { FindingList, type Severity } from "../../widgets/text/finding_list";
-import { formatAmount, formatMemoryShare } from "./format";
+import type { Severity } from "../../widgets/text/finding_list";
+import { formatAmount } from "./format";
 import type { Memory } from "./payload";
-
-const SEVERITIES: readonly Severity[] = ["high", "moderate", "low", "good"];
 
 /** Findings that need no action are collapsed. */
 const URGENT: readonly Severity[] = ["high", "moderate"];
@@ -23,28 +22,11 @@ export function Findings({ memory }: { readonly memory: Memory }) {
         source: "Memory allocation and deallocation events of the chosen memory.",
       }}
     >
-      <FindingList
+      <MemoryFindings
+        findings={findings}
         opens={URGENT}
-        findings={findings.map((finding, index) => ({
-          id: `${finding.id}.${index}`,
-          severity: SEVERITIES.find((severity) => severity === finding.severity) ?? "low",
-          title: finding.title.slice(0, 1000),
-          gain: gainText(finding.bytes, finding.share),
-          notes: "",
-          detail: finding.detail.slice(0, 4000),
-          action: finding.action.slice(0, 4000),
-          links: null,
-        }))}
+        amount={(bytes) => (Number.isNaN(bytes) ? "" : formatAmount(bytes))}
       />
     </Card>
   );
-}
-
-function gainText(bytes: number, share: number): string {
-  return [
-    Number.isNaN(bytes) ? "" : formatAmount(bytes),
-    Number.isNaN(share) ? "" : formatMemoryShare(share),
-  ]
-    .filter((text) => text !== "")
-    .join(" · ");
 }

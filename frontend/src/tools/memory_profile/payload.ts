@@ -14,6 +14,7 @@ import {
   text,
 } from "../../api/json";
 import { bytes } from "../../base/units";
+import { parseMemoryFinding } from "../../widgets/memory_chart/memory_findings";
 import { parseBreakdown } from "./breakdown/breakdown";
 
 /** Times are picoseconds since the start of the trace. Unrecorded values are NaN, texts "". */
@@ -47,7 +48,7 @@ export function parseMemory(json: unknown) {
     texts,
     steps,
     breakdown: parseBreakdown(json.breakdown, texts, steps.labels),
-    findings: records(json.findings).map(parseFinding),
+    findings: records(json.findings).map(parseMemoryFinding),
     leaks: records(json.leaks).map((leak) => parseLeak(leak, texts)),
   };
 }
@@ -160,18 +161,6 @@ function parseSteps(json: unknown) {
     atEnd: column("end_bytes").map(recorded),
     /** Allocated in the step and still in use at the end of the trace. */
     kept: column("kept_bytes").map(recorded),
-  };
-}
-
-function parseFinding(json: Json) {
-  return {
-    id: text(json.id),
-    severity: text(json.severity),
-    title: text(json.title),
-    detail: text(json.detail),
-    action: text(json.action),
-    bytes: bytes(number(json.bytes)),
-    share: number(json.share),
   };
 }
 

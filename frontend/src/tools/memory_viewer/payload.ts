@@ -14,6 +14,7 @@ import {
   records,
   text,
 } from "../../api/json";
+import { parseMemoryFinding } from "../../widgets/memory_chart/memory_findings";
 
 export type Heap = Readonly<ReturnType<typeof parseHeap>>;
 export type Program = Readonly<ReturnType<typeof parsePrograms>[number]>;
@@ -52,15 +53,7 @@ export function parseHeap(json: unknown) {
     timeline: parseHeapTimeline(fields(json.timeline), texts),
     bars: parseBars(fields(json.bars), texts),
     live: parseLive(fields(json.live), texts),
-    findings: records(json.findings).map((finding) => ({
-      id: text(finding.id),
-      severity: text(finding.severity),
-      title: text(finding.title),
-      detail: text(finding.detail),
-      action: text(finding.action),
-      bytes: number(finding.bytes),
-      share: number(finding.share),
-    })),
+    findings: records(json.findings).map(parseMemoryFinding),
   };
 }
 

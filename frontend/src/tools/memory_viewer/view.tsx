@@ -1,8 +1,8 @@
 /** The program memory page: the memory of each compiled program over its schedule. */
-import { formatBytes, formatRatio, sentence } from "../../base/format";
-import { bytes, ratio } from "../../base/units";
+import { formatBytes, sentence } from "../../base/format";
+import { bytes } from "../../base/units";
+import { MemoryFindings } from "../../widgets/memory_chart/memory_findings";
 import { Card } from "../../widgets/text/card";
-import { FindingList, type Severity } from "../../widgets/text/finding_list";
 import { ToolLink } from "../links/tool_link";
 import type { Links, PageProps } from "../tool";
 import { HeapCard } from "./heap/heap_card";
@@ -62,39 +62,33 @@ function Nothing({ heap, select }: Pick<PageProps<Heap>, "select"> & { readonly 
   );
 }
 
+const OTHERS = [
+  ["graph_viewer", "Show the program's instructions"],
+  ["op_profile", "Show where the program's time goes"],
+  [
+    "memory_profile",
+    "Show the memory that allocators had in use while this and other programs ran",
+  ],
+] as const;
+
 function OtherPages({ heap, links }: { readonly heap: Heap; readonly links: Links }) {
   const view = { program_id: heap.program?.id ?? "" };
   return (
     <span class="heap-links">
-      <ToolLink
-        links={links}
-        tool="graph_viewer"
-        view={view}
-        title="Show the program's instructions"
-      >
-        {links.short("graph_viewer")}
-      </ToolLink>
-      <ToolLink
-        links={links}
-        tool="op_profile"
-        view={view}
-        title="Show where the program's time goes"
-      >
-        {links.short("op_profile")}
-      </ToolLink>
-      <ToolLink
-        links={links}
-        tool="memory_profile"
-        view={{}}
-        title="Show the memory that allocators had in use while this and other programs ran"
-      >
-        {links.short("memory_profile")}
-      </ToolLink>
+      {OTHERS.map(([tool, title]) => (
+        <ToolLink
+          key={tool}
+          links={links}
+          tool={tool}
+          view={tool === "memory_profile" ? {} : view}
+          title={title}
+        >
+          {links.short(tool)}
+        </ToolLink>
+      ))}
     </span>
   );
 }
-
-const SEVERITIES: readonly Severity[] = ["high", "moderate", "low", "good"];
 
 function Savings({ heap }: { readonly heap: Heap }) {
   if (heap.findings.length === 0) return null;
@@ -109,23 +103,7 @@ function Savings({ heap }: { readonly heap: Heap }) {
         source: "The buffer assignment of the program, and its instructions.",
       }}
     >
-      <FindingList
-        findings={heap.findings.map((finding) => ({
-          id: finding.id,
-          severity: SEVERITIES.find((severity) => severity === finding.severity) ?? "low",
-          title: finding.title.slice(0, 1000),
-          gain: [
-            `≤ ${formatBytes(bytes(finding.bytes))}`,
-            Number.isNaN(finding.share) ? "" : formatRatio(ratio(finding.share)),
-          ]
-            .filter((text) => text !== "")
-            .join(" · "),
-          notes: "",
-          detail: finding.detail.slice(0, 4000),
-          action: finding.action.slice(0, 4000),
-          links: null,
-        }))}
-      />
+      <MemoryFindings findings={heap.findings} amount={(size) => `≤ ${formatBytes(bytes(size))}`} />
     </Card>
   );
 }

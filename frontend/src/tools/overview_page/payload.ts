@@ -1,7 +1,7 @@
 /** The tables of overview_page. Contract: docs/http_api.md. */
 import { parseTables, type Row, readRows } from "../../api/data_table";
 import { readDiagnostics } from "../../widgets/text/diagnostics";
-import type { Severity } from "../../widgets/text/finding_list";
+import { readSeverity } from "../../widgets/text/finding_list";
 import { parseTarget } from "../links/tool_link";
 import { readMarkers } from "../steps/markers";
 import { readStepTable } from "../steps/step_table";
@@ -52,16 +52,13 @@ export function parseOverview(json: unknown) {
   };
 }
 
-const SEVERITIES: readonly Severity[] = ["high", "moderate", "low", "good"];
-
 function toFinding(row: Row) {
-  const severity = SEVERITIES.find((candidate) => candidate === row.text("severity")) ?? "low";
   const tool = row.text("tool");
   const shown = row.text("evidence_tool") || tool;
   const evidence = shown === "overview_page" ? "" : shown;
   return {
     id: row.text("id"),
-    severity,
+    severity: readSeverity(row.text("severity")),
     title: row.text("title"),
     detail: row.text("detail"),
     value: row.number("value"),

@@ -2,7 +2,7 @@
 import { type DataTable, parseTables, type Row, readRows } from "../../api/data_table";
 import { fields, parseJson } from "../../api/json";
 import { microseconds } from "../../base/units";
-import type { Severity } from "../../widgets/text/finding_list";
+import { readSeverity } from "../../widgets/text/finding_list";
 
 export type TfData = Readonly<ReturnType<typeof parseTfData>>;
 
@@ -43,7 +43,6 @@ const BOTTLENECKS = 2;
 const ADVICE = 3;
 const EXECUTIONS = 4;
 const KINDS: readonly NodeKind[] = ["other", "critical", "bottleneck"];
-const SEVERITIES: readonly Severity[] = ["high", "moderate", "low", "good"];
 
 /** Throws PayloadError. */
 export function parseTfData(json: unknown) {
@@ -228,10 +227,6 @@ function toAdvice(row: Row) {
     type: row.text("iterator"),
     longName: row.text("long_name"),
   };
-}
-
-function readSeverity(text: string | undefined): Severity {
-  return SEVERITIES.find((severity) => severity === text) ?? "low";
 }
 
 function toExecution(row: Row) {

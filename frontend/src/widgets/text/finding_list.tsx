@@ -25,6 +25,11 @@ const TAGS: Readonly<Record<Severity, string>> = {
   good: "Good",
 };
 
+/** "low" for what is none. */
+export function readSeverity(text: string | undefined): Severity {
+  return (Object.keys(TAGS) as Severity[]).find((severity) => severity === text) ?? "low";
+}
+
 export function SeverityTag({ severity, text }: { severity: Severity; text?: string }) {
   return <span class={`tag ${severity}`}>{text ?? TAGS[severity]}</span>;
 }
