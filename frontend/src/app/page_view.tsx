@@ -1,29 +1,19 @@
 /** The page of one tool in one of its states: loading, empty, failed or loaded. */
 import { describeProblem, isUnreachable } from "../api/errors";
-import type { SessionTool, Warning } from "../api/types";
+import type { SessionTool } from "../api/types";
 import { sentence } from "../base/format";
-import type { View } from "../base/url_state";
-import type { Ask, Links, Select } from "../tools/tool";
+import type { PageProps } from "../tools/tool";
 import { TOOLS } from "../tools/tools";
 import { Checked } from "../widgets/checked";
 import { Doing, ErrorMessage, Message, Skeleton } from "../widgets/text/message";
 import type { PayloadState } from "./state/use_payload";
 
-interface PageViewProps {
+interface PageViewProps extends Omit<PageProps<unknown>, "payload"> {
   readonly tool: string;
-  readonly title: string;
   readonly session: SessionTool | undefined;
   readonly state: PayloadState;
   /** What the server is doing, or "". */
   readonly doing: string;
-  readonly view: View;
-  readonly select: Select;
-  readonly links: Links;
-  readonly ask: Ask;
-  readonly fileName: string;
-  readonly run: string;
-  readonly hosts: readonly string[];
-  readonly warn: (warnings: readonly Warning[]) => void;
   readonly retry: () => void;
   readonly others: readonly { readonly name: string; readonly title: string }[];
   readonly openTool: (tool: string) => void;

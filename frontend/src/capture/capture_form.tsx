@@ -180,28 +180,29 @@ function sentenceOf(error: unknown): string {
 
 interface FieldProps {
   readonly label: string;
+  readonly hint?: string;
   readonly value: string;
   readonly wrong: string;
   readonly change: (value: string) => void;
 }
 
-function Field({
-  label,
-  hint = "",
-  wrong,
-  children,
-}: {
-  label: string;
-  hint?: string;
-  wrong: string;
-  children: (ids: { id: string; described: string }) => ComponentChildren;
-}) {
+interface LabeledProps extends FieldProps {
+  /** The field, with the attributes that all kinds of fields have. */
+  readonly children: (attributes: {
+    id: string;
+    value: string;
+    "aria-invalid": boolean;
+    "aria-describedby": string;
+  }) => ComponentChildren;
+}
+
+function Labeled({ label, hint = "", value, wrong, children }: LabeledProps) {
   const id = useId();
   const described = `${id}-more`;
   return (
     <div class="capture-field">
       <label for={id}>{label}</label>
-      {children({ id, described })}
+      {children({ id, value, "aria-invalid": wrong !== "", "aria-describedby": described })}
       <span id={described} class={wrong === "" ? "muted" : "capture-wrong"}>
         {wrong === "" ? hint : wrong}
       </span>
@@ -209,26 +210,18 @@ function Field({
   );
 }
 
-function TextField({
-  label,
-  hint,
-  value,
-  wrong,
-  change,
-  list,
-  isNumber = false,
-  input,
-}: FieldProps & {
-  hint?: string;
-  list?: string;
-  isNumber?: boolean;
-  input?: Ref<HTMLInputElement>;
-}) {
+interface TextFieldProps extends FieldProps {
+  readonly list?: string;
+  readonly isNumber?: boolean;
+  readonly input?: Ref<HTMLInputElement>;
+}
+
+function TextField({ list, isNumber = false, input, ...field }: TextFieldProps) {
   return (
-    <Field label={label} hint={hint} wrong={wrong}>
-      {({ id, described }) => (
+    <Labeled {...field}>
+      {(attributes) => (
         <input
-          id={id}
+          {...attributes}
           ref={input}
           type="text"
           inputMode={isNumber ? "numeric" : undefined}
@@ -236,33 +229,22 @@ function TextField({
           spellcheck={false}
           autoComplete="off"
           list={list}
-          value={value}
-          aria-invalid={wrong !== ""}
-          aria-describedby={described}
-          onInput={(event) => change(event.currentTarget.value)}
+          onInput={(event) => field.change(event.currentTarget.value)}
         />
       )}
-    </Field>
+    </Labeled>
   );
 }
 
-function SelectField({
-  label,
-  options,
-  value,
-  wrong,
-  change,
-}: FieldProps & { options: readonly (readonly [string, string])[] }) {
+interface SelectFieldProps extends FieldProps {
+  readonly options: readonly (readonly [string, string])[];
+}
+
+function SelectField({ options, ...field }: SelectFieldProps) {
   return (
-    <Field label={label} wrong={wrong}>
-      {({ id, described }) => (
-        <select
-          id={id}
-          value={value}
-          aria-invalid={wrong !== ""}
-          aria-describedby={described}
-          onChange={(event) => change(event.currentTarget.value)}
-        >
+    <Labeled {...field}>
+      {(attributes) => (
+        <select {...attributes} onChange={(event) => field.change(event.currentTarget.value)}>
           {options.map(([level, name]) => (
             <option key={level} value={level}>
               {name}
@@ -270,25 +252,22 @@ function SelectField({
           ))}
         </select>
       )}
-    </Field>
+    </Labeled>
   );
 }
 
-function AreaField({ label, value, wrong, change }: FieldProps) {
+function AreaField(field: FieldProps) {
   return (
-    <Field label={label} wrong={wrong}>
-      {({ id, described }) => (
+    <Labeled {...field}>
+      {(attributes) => (
         <textarea
-          id={id}
+          {...attributes}
           rows={2}
           spellcheck={false}
-          value={value}
-          aria-invalid={wrong !== ""}
-          aria-describedby={described}
-          onInput={(event) => change(event.currentTarget.value)}
+          onInput={(event) => field.change(event.currentTarget.value)}
         />
       )}
-    </Field>
+    </Labeled>
   );
 }
 

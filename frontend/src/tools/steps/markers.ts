@@ -1,15 +1,9 @@
 /** Events that mark the steps of a trace, or could mark them. */
 import { type DataTable, readRows } from "../../api/data_table";
 
-export interface Marker {
-  readonly name: string;
-  readonly line: string;
-  readonly count: number;
-  readonly medianMs: number;
-  readonly isCurrent: boolean;
-}
+export type Marker = Readonly<ReturnType<typeof readMarkers>[number]>;
 
-export function readMarkers(table: DataTable): Marker[] {
+export function readMarkers(table: DataTable) {
   return readRows(table, (row) => ({
     name: row.text("name"),
     line: row.text("line"),
